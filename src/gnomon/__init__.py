@@ -1,0 +1,28 @@
+"""Gnomon: one library and workbench for machine learning, from a raw table to a defensible decision."""
+
+from __future__ import annotations
+
+import importlib
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "config": "gnomon.engine.config",
+    "settings": "gnomon.engine.config",
+    "load": "gnomon.engine.modelfile",
+    "methods": "gnomon.engine.registry",
+    "read": "gnomon.table",
+    "scan": "gnomon.table",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

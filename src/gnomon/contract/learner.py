@@ -1,0 +1,312 @@
+"""Learner and its kinds: the public methods that users call, written once.
+
+A method of a room writes ``_fit(data)`` and what it computes for a block of rows (``_proba``, ``_estimate``,
+``_nearest``, ``_map``); taking in any table, names, weights, classes, memory, callbacks, threads over
+blocks and errors are done here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import (
+    ClassifierMixin,
+    ClusterMixin,
+    DensityMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.callback import with_callbacks
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from gnomon.contract import intake
+from gnomon.contract.data import Data
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import validated
+from gnomon.engine.sums import as_float_rows, rows_per_chunk
+from gnomon.engine.threads import in_order
+
+
+class Learner(Estimator):
+    """A method that learns from rows.
+
+    Class attributes that a method may set: ``natively`` (what it takes as it is), ``_target`` (None,
+    "classes" or "numbers"), ``_many_targets`` (a target of several columns), ``_largest`` (numbers beyond which
+    its arithmetic overflows).
+    """
+
+    _target: ClassVar[str | None] = None
+    _many_targets: ClassVar[bool] = False
+    _largest: ClassVar[float] = 1e100
+
+    @validated
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, Table or Scan of shape (n_samples, n_features)
+            A numeric array is taken as it is and must be finite; a data frame may hold text, categories,
+            dates, booleans and missing values.
+        y : array-like or str, default=None
+            The target, where the method has one; the name of a column of X when X is a table.
+        sample_weight : array-like or str, default=None
+            Weights of the rows; weight two is the same as the row standing there twice.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._learn(X, y, sample_weight)
+
+    def _learn(self, X, y, sample_weight):
+        data = intake.take_in(self, X, y, sample_weight)
+        context = self._init_callback_context(max_subtasks=self._most_steps())
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        self._fit(data)
+        context.call_on_fit_task_end(
+            estimator=self, X=X, y=y, reconstruction_attributes=lambda: dict(self._public())
+        )
+        return self
+
+    def _fit(self, data: Data) -> None:
+        """Learn; set public attributes."""
+        raise NotImplementedError
+
+    def _keep(self, attributes: dict[str, Any]) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _public(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+
+    def _each_block(self, function: Callable[[Any], np.ndarray], X, largest=None) -> np.ndarray:
+        """``function`` of every block of rows, on threads, put together in order."""
+        check_is_fitted(self)
+        parts = [self._on_threads(function, rows) for rows in intake.blocks_of(self, X, largest)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _on_threads(self, function: Callable[[Any], np.ndarray], rows) -> np.ndarray:
+        n = rows.shape[0]
+        size = rows_per_chunk(rows.shape[1])
+        if n <= size:
+            return next(in_order(function, [as_float_rows(rows)], 1))
+        starts = range(0, n, size)
+        results = in_order(
+            lambda start: function(as_float_rows(rows[start : start + size])),
+            starts,
+            getattr(self, "n_jobs", None),
+        )
+        whole = None
+        for start, part in zip(starts, results):
+            if whole is None:
+                whole = np.empty((n, *part.shape[1:]), dtype=part.dtype)
+            whole[start : start + len(part)] = part
+        assert whole is not None
+        return whole
+
+
+class Classifier(ClassifierMixin, Learner):
+    """A learner of classes: gives ``_proba(rows)``, the probability of each class per row."""
+
+    _target = "classes"
+
+    def _proba(self, rows) -> np.ndarray:
+        """Probabilities of shape (n, n_classes) for a block of rows."""
+        raise NotImplementedError
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Probability of each class, for each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self._each_block(self._proba, X)
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Logarithm of the probability of each class, for each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X) -> np.ndarray:
+        """The most probable class, for each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
+        best = self._each_block(lambda rows: self._proba(rows).argmax(axis=1), X)
+        return self.classes_[best]
+
+    def _class_weights(self, y: np.ndarray) -> np.ndarray | None:
+        """A factor per row from the parameter ``class_weight``, where the method has it."""
+        chosen = getattr(self, "class_weight", None)
+        if chosen is None:
+            return None
+        codes = np.arange(len(self.classes_))
+        if isinstance(chosen, dict):
+            known = {
+                code: chosen[c] for code, c in enumerate(self.classes_.tolist()) if c in chosen
+            }
+            return compute_class_weight(known, classes=codes, y=y)[y]
+        return compute_class_weight(chosen, classes=codes, y=y)[y]
+
+
+class Regressor(RegressorMixin, Learner):
+    """A learner of numbers: gives ``_estimate(rows)``, one number (or several) per row."""
+
+    _target = "numbers"
+
+    def _estimate(self, rows) -> np.ndarray:
+        """Estimates for a block of rows."""
+        raise NotImplementedError
+
+    def predict(self, X) -> np.ndarray:
+        """The estimated target, for each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        """
+        return self._each_block(self._estimate, X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._many_targets
+        return tags
+
+
+class Clusterer(ClusterMixin, Learner):
+    """A learner of groups: gives ``_nearest(rows)``, the group of each row, and ``labels_``."""
+
+    def _nearest(self, rows) -> np.ndarray:
+        """The group of each row of a block."""
+        raise NotImplementedError
+
+    def predict(self, X) -> np.ndarray:
+        """The group of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return self._each_block(self._nearest, X)
+
+    def fit_predict(self, X, y=None, sample_weight=None) -> np.ndarray:
+        """Learn the groups and give the group of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        y : None
+            Not used.
+        sample_weight : array-like, default=None
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return self.fit(X, y, sample_weight=sample_weight).labels_
+
+
+class DensityEstimator(DensityMixin, Learner):
+    """A learner of a density: gives ``_log_density(rows)``."""
+
+    def _log_density(self, rows) -> np.ndarray:
+        """Logarithm of the density at each row of a block."""
+        raise NotImplementedError
+
+    def score_samples(self, X) -> np.ndarray:
+        """Logarithm of the density at each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+        """
+        return self._each_block(self._log_density, X)
+
+    def score(self, X, y=None) -> float:
+        """Mean logarithm of the density.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        y : None
+            Not used.
+
+        Returns
+        -------
+        score : float
+        """
+        return float(self.score_samples(X).mean())
+
+
+class Transformer(TransformerMixin, Learner):
+    """A learner of a map: gives ``_map(rows)``, new coordinates per row."""
+
+    def _map(self, rows) -> np.ndarray:
+        """New coordinates of a block of rows."""
+        raise NotImplementedError
+
+    def transform(self, X) -> np.ndarray:
+        """New coordinates of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        coordinates : ndarray of shape (n_samples, n_out)
+        """
+        return self._each_block(self._map, X)
+
+    def fit_transform(self, X, y=None, sample_weight=None) -> np.ndarray:
+        """Learn the map and apply it to the same rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        y : array-like, default=None
+        sample_weight : array-like, default=None
+
+        Returns
+        -------
+        coordinates : ndarray of shape (n_samples, n_out)
+        """
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)

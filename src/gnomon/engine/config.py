@@ -1,0 +1,94 @@
+"""Settings that hold for the whole process: ``gnomon.config(memory_limit="4GB", n_jobs=2)``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is set now.
+
+    Attributes
+    ----------
+    memory_limit : int or None
+        Most bytes that one fit may allocate; None means a share of what is free when it starts.
+    n_jobs : int or None
+        Threads where an estimator does not say; None means one per processor.
+    executor : object or None
+        What runs the chunks of a `SumLearner`; None means threads. See `gnomon.engine.sums.Executor`.
+    """
+
+    memory_limit: int | None = None
+    n_jobs: int | None = None
+    executor: Any = None
+
+
+_settings = Settings()
+
+
+class config:  # a verb to its users: config(...) changes settings, `with config(...)` for a while
+    """Change settings; used in a ``with`` statement, they are put back at its end.
+
+    Parameters
+    ----------
+    memory_limit : int, str or None
+        Bytes, or text such as ``"500MB"`` or ``"4GB"``; None for the default share.
+    n_jobs : int or None
+        Threads for estimators whose own ``n_jobs`` is None.
+    executor : Executor or None
+        Where chunks of rows are summed; None for threads of this process.
+
+    Examples
+    --------
+    >>> import gnomon
+    >>> with gnomon.config(memory_limit="2GB"):
+    ...     gnomon.settings().memory_limit
+    2000000000
+    """
+
+    def __init__(self, **changes: Any):
+        global _settings
+        unknown = set(changes) - set(Settings.__dataclass_fields__)
+        if unknown:
+            raise TypeError(
+                f"config has no setting {', '.join(sorted(unknown))}; "
+                f"it has {', '.join(Settings.__dataclass_fields__)}"
+            )
+        if changes.get("memory_limit") is not None:
+            changes["memory_limit"] = to_bytes(changes["memory_limit"])
+        self._before = _settings
+        _settings = replace(_settings, **changes)
+
+    def __enter__(self) -> Settings:
+        return _settings
+
+    def __exit__(self, *error) -> None:
+        global _settings
+        _settings = self._before
+
+
+def settings() -> Settings:
+    """The settings that hold now."""
+    return _settings
+
+
+def to_bytes(amount: int | float | str) -> int:
+    """Read ``"1.5GB"`` or a plain number as bytes."""
+    if isinstance(amount, (int, float)):
+        number = float(amount)
+    else:
+        text = amount.strip().upper().replace("IB", "B").replace(" ", "")
+        unit = next((u for u in sorted(UNITS, key=len, reverse=True) if text.endswith(u)), None)
+        try:
+            number = float(text.removesuffix(unit or "")) * UNITS.get(unit or "B", 1)
+        except ValueError:
+            raise ValueError(
+                f"{amount!r} is not an amount of memory; write bytes, or '500MB' or '4GB'"
+            ) from None
+    if not number > 0:
+        raise ValueError(f"an amount of memory must be positive, not {amount!r}")
+    return int(number)

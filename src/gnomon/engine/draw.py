@@ -1,0 +1,50 @@
+"""Random draws of rows that do not depend on the order of rows, nor on weight versus repetition.
+
+Rows are put in a canonical order (by a fixed mix of their columns); a draw is a position on the line of
+cumulated weights. A row of weight three takes as much of the line as three copies of it, and shuffling the
+table changes nothing. So seeds mean the same thing for a table however it is stored.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def canonical_order(rows, y: np.ndarray | None = None) -> np.ndarray:
+    """Positions of rows sorted by a fixed mix of their columns; equal rows stand together.
+
+    The mix is summed column by column, so that equal rows get equal keys to the bit.
+    """
+    n, d = rows.shape
+    factors = np.random.Generator(np.random.PCG64(20261115)).uniform(0.5, 1.5, d + 1)
+    key = np.zeros(n)
+    if y is not None:
+        key += factors[d] * np.asarray(y, dtype=np.float64).reshape(n, -1).sum(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for column in range(d):
+            values = rows[:, [column]].toarray()[:, 0] if sp.issparse(rows) else rows[:, column]
+            key += factors[column] * np.nan_to_num(values.astype(np.float64), nan=0.123)
+    return np.argsort(key, kind="stable")
+
+
+class WeightedDraw:
+    """Draw rows in proportion to weights, along the canonical order.
+
+    Parameters
+    ----------
+    order : ndarray of int
+        From `canonical_order`.
+    """
+
+    def __init__(self, order: np.ndarray):
+        self.order = order
+
+    def __call__(self, weights: np.ndarray, rng: np.random.Generator, size: int) -> np.ndarray:
+        """`size` positions of rows, drawn with replacement in proportion to `weights`."""
+        line = np.cumsum(weights[self.order])
+        if not line[-1] > 0:
+            raise ValueError("no row has a positive weight to be drawn by")
+        marks = rng.random(size) * line[-1]
+        found = np.searchsorted(line, marks, side="right")
+        return self.order[np.minimum(found, len(line) - 1)]

@@ -1,0 +1,121 @@
+"""The base of every public estimator: parameters, callbacks, course, forecast, saving."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import check_random_state
+
+from gnomon.engine import memory, modelfile
+from gnomon.engine.history import Course
+from gnomon.engine.sums import rows_per_chunk
+from gnomon.engine.threads import resolve_jobs
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What a method uses as it is; all else is converted by filters inside ``fit``.
+
+    Attributes
+    ----------
+    missing : bool
+        Missing cells (NaN).
+    categories : bool
+        Columns of category codes 0, 1, 2 ...
+    sparse : bool
+        SciPy sparse rows.
+    """
+
+    missing: bool = False
+    categories: bool = False
+    sparse: bool = False
+
+
+class Estimator(CallbackSupportMixin, BaseEstimator):
+    """Parameters validated from one table, a recorded course, a memory forecast, a model file."""
+
+    natively: ClassVar[Takes] = Takes()
+    _parameter_constraints: ClassVar[dict[str, list]] = {}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.natively.sparse
+        tags.input_tags.allow_nan = self.natively.missing
+        tags.input_tags.categorical = self.natively.categories
+        return tags
+
+    def save(self, path: str | Path) -> Path:
+        """Write this estimator to a model file, which `gnomon.load` reads.
+
+        Parameters
+        ----------
+        path : str or Path
+            Conventionally ends in ``.gnomon``.
+
+        Returns
+        -------
+        path : Path
+        """
+        return modelfile.save(self, path)
+
+    def forecast(self, n_rows: int, n_columns: int) -> int:
+        """Peak bytes that ``fit`` will allocate for a table of this shape, beside the table itself.
+
+        Parameters
+        ----------
+        n_rows : int
+        n_columns : int
+            Columns that the method sees: after categories and text have become numbers.
+
+        Returns
+        -------
+        bytes : int
+        """
+        threads = resolve_jobs(getattr(self, "n_jobs", None))
+        chunk = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 2) * 8
+        return int(2 * threads * chunk + self._working_memory(n_rows, n_columns))
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        """What the method itself allocates at its peak; methods with more than O(rows) say so."""
+        return 8 * (4 * n_rows + 4 * n_columns)
+
+    def _memory_remedy(self) -> str:
+        """What to do when the forecast exceeds the limit."""
+        return "Use fewer rows or columns."
+
+    def _require_memory(self, n_rows: int, n_columns: int) -> None:
+        memory.require(
+            self.forecast(n_rows, n_columns),
+            f"{type(self).__name__}.fit on {n_rows:,} rows x {n_columns:,} columns",
+            self._memory_remedy(),
+        )
+
+    def _rng(self) -> np.random.Generator:
+        """One generator from ``random_state``, whichever of its forms it has."""
+        state = getattr(self, "random_state", None)
+        if isinstance(state, np.random.Generator):
+            return state
+        legacy = check_random_state(state)
+        return np.random.default_rng(legacy.randint(0, 2**32, size=4, dtype=np.uint32))
+
+    def _course(self, name: str, max_steps: int) -> Course:
+        """The steps of this fit, told to the callbacks and kept in the history."""
+        context = getattr(self, "_callback_fit_ctx", None)
+        keep = getattr(self, "keep_history", "objective") == "full"
+        return Course(self, context, name, max_steps, keep)
+
+    def _most_steps(self) -> int:
+        """Steps of the longest possible course, for progress bars; 0 where there are none."""
+        return getattr(self, "max_iter", 0) or 0
+
+    def _check_loaded(self) -> None:
+        """Raise where values read from a model file do not fit together."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return {key: value for key, value in state.items() if key not in modelfile.TRANSIENT}

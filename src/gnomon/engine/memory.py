@@ -1,0 +1,73 @@
+"""Memory: what there is, what a fit will need, and a refusal before it is too late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gnomon.engine.config import settings
+from gnomon.engine.errors import MemoryLimitError
+
+SHARE = 0.8
+CGROUP = Path("/sys/fs/cgroup")
+
+
+def available() -> int:
+    """Bytes that this process can still get: the machine's free memory or its cgroup's rest."""
+    candidates = [_machine_free(), _cgroup_rest()]
+    known = [amount for amount in candidates if amount is not None]
+    return min(known) if known else 2**62
+
+
+def limit() -> int:
+    """Most bytes that one fit may allocate now."""
+    chosen = settings().memory_limit
+    return chosen if chosen is not None else int(SHARE * available())
+
+
+def require(need: int, what: str, remedy: str) -> None:
+    """Refuse `what` when it needs more than the limit, naming both figures and the remedy."""
+    allowed = limit()
+    if need > allowed:
+        raise MemoryLimitError(
+            f"{what} would need about {readable(need)} of memory, and {readable(allowed)} are "
+            f"allowed. {remedy} To allow more: gnomon.config(memory_limit=...)."
+        )
+
+
+def readable(amount: float) -> str:
+    """Bytes for people: ``1.5 GB``."""
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if amount >= size:
+            return f"{amount / size:.3g} {unit}"
+    return f"{int(amount)} B"
+
+
+def _machine_free() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        return _physical_memory()
+    return None
+
+
+def _physical_memory() -> int | None:
+    import os
+
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def _cgroup_rest() -> int | None:
+    for maximum, current in (
+        (CGROUP / "memory.max", CGROUP / "memory.current"),
+        (CGROUP / "memory/memory.limit_in_bytes", CGROUP / "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            return max(int(maximum.read_text()) - int(current.read_text()), 0)
+        except (OSError, ValueError):
+            continue
+    return None

@@ -1,0 +1,359 @@
+"""Model files: data only, so that reading one can execute nothing.
+
+A ``.gnomon`` file is a zip of ``model.json`` (classes by their names in gnomon's registry, parameters and
+small values, versions) and one ``.npy`` member per array. The reader imports nothing that the file names,
+refuses classes that it does not know, and compares every declared size with the bytes that are there
+and with the memory limit before it allocates.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import math
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gnomon.engine import memory
+from gnomon.engine.errors import ModelFileError
+from gnomon.engine.storable import STORABLE
+
+FORMAT = 1
+TRANSIENT = frozenset(
+    {"_skl_callbacks", "_callback_fit_ctx", "_parent_callback_ctx", "_skl_callbacks_to_teardown"}
+)
+MOST_JSON = 2**28
+MOST_MEMBERS = 100_000
+DEEPEST = 60
+KINDS = frozenset("biufcSUMm")
+TAG = "$"
+
+
+def save(estimator, path: str | Path) -> Path:
+    """Write an estimator, fitted or not, to a model file.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        Of a class in gnomon's registry.
+    path : str or Path
+        An existing file is replaced only when the new one is complete.
+
+    Returns
+    -------
+    path : Path
+    """
+    path = Path(path)
+    writer = _Writer()
+    content = {
+        "format": FORMAT,
+        "versions": _versions(),
+        "model": writer.encode(estimator, type(estimator).__name__),
+    }
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise ModelFileError(f"cannot write {path}: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                archive.writestr("model.json", json.dumps(content, ensure_ascii=False, indent=1))
+                for member, array in writer.arrays.items():
+                    with archive.open(member, "w", force_zip64=True) as stream:
+                        np.lib.format.write_array(stream, array, allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise ModelFileError(f"cannot write {path}: {error.strerror}") from error
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def load(path: str | Path):
+    """Read an estimator from a model file.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    estimator : Estimator
+        With the parameters and fitted values that were saved.
+    """
+    from gnomon.engine.registry import load_rooms
+
+    path = Path(path)
+    if not path.is_file():
+        what = "is a folder, not a model file" if path.is_dir() else "does not exist"
+        raise ModelFileError(f"{path} {what}")
+    load_rooms()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _Reader(archive, path).read()
+    except ModelFileError:
+        raise
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
+        raise ModelFileError(
+            f"{path} is not a readable model file (cut short or damaged?): {error}"
+        ) from error
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise ModelFileError(f"{path} does not hold what a model file must: {error}") from error
+    except RecursionError:
+        raise ModelFileError(f"{path}: values are nested too deeply") from None
+
+
+class _Writer:
+    def __init__(self):
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def encode(self, value: Any, where: str) -> Any:
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {TAG: "float", "value": repr(float(value))}
+        if isinstance(value, np.generic):
+            return {TAG: "scalar", "array": self.keep(np.asarray(value))}
+        if isinstance(value, np.ndarray):
+            return self.encode_array(value, where)
+        if isinstance(value, list):
+            return [self.encode(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
+        if isinstance(value, (tuple, set, frozenset)):
+            name = next(t.__name__ for t in (tuple, set, frozenset) if isinstance(value, t))
+            return {TAG: name, "values": self.encode(list(value), where)}
+        if isinstance(value, dict):
+            items = [
+                [self.encode(k, where), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()
+            ]
+            return {TAG: "dict", "items": items}
+        if sp.issparse(value):
+            return self.encode_sparse(value, where)
+        if isinstance(value, (datetime.date, datetime.time)):
+            return {TAG: type(value).__name__, "value": value.isoformat()}
+        if isinstance(value, np.random.RandomState):
+            return {TAG: "RandomState", "state": self.encode(value.get_state()[1:], where)}
+        return self.encode_object(value, where)
+
+    def keep(self, array: np.ndarray) -> str:
+        name = f"arrays/{len(self.arrays)}.npy"
+        self.arrays[name] = array
+        return name
+
+    def encode_array(self, array: np.ndarray, where: str) -> dict:
+        if array.dtype.kind in KINDS:
+            return {TAG: "array", "array": self.keep(array)}
+        if array.dtype.kind == "O":
+            values = self.encode(array.ravel().tolist(), where)
+            return {TAG: "objects", "shape": list(array.shape), "values": values}
+        raise ModelFileError(f"{where} is an array of {array.dtype}, which model files cannot hold")
+
+    def encode_sparse(self, matrix, where: str) -> dict:
+        rows = sp.csr_array(matrix)
+        return {
+            TAG: "csr",
+            "shape": list(rows.shape),
+            "data": self.encode(rows.data, where),
+            "indices": self.encode(rows.indices, where),
+            "indptr": self.encode(rows.indptr, where),
+        }
+
+    def encode_object(self, value: Any, where: str) -> dict:
+        name = type(value).__name__
+        if STORABLE.get(name) is not type(value):
+            raise ModelFileError(
+                f"{where} is a {type(value).__module__}.{name}, which a model file cannot hold: "
+                "model files hold data only, of classes that gnomon knows"
+            )
+        state = {k: v for k, v in vars(value).items() if k not in TRANSIENT}
+        return {
+            TAG: "object",
+            "class": name,
+            "values": {k: self.encode(v, f"{where}.{k}") for k, v in state.items()},
+        }
+
+
+class _Reader:
+    def __init__(self, archive: zipfile.ZipFile, path: Path):
+        self.archive = archive
+        self.path = path
+        self.members = self.checked_members()
+
+    def refuse(self, reason: str) -> ModelFileError:
+        return ModelFileError(f"{self.path}: {reason}")
+
+    def checked_members(self) -> dict[str, zipfile.ZipInfo]:
+        entries = self.archive.infolist()
+        if len(entries) > MOST_MEMBERS:
+            raise self.refuse(f"it has {len(entries):,} members, more than a model file can have")
+        members = {entry.filename: entry for entry in entries}
+        if len(members) < len(entries):
+            raise self.refuse("it holds two members of one name")
+        for name in members:
+            if name != "model.json" and not _is_array_name(name):
+                raise self.refuse(f"it holds {name!r}, which does not belong in a model file")
+        if "model.json" not in members:
+            raise self.refuse("it holds no model.json")
+        if members["model.json"].file_size > MOST_JSON:
+            raise self.refuse("its model.json is too large")
+        total = sum(entry.file_size for entry in entries)
+        allowed = memory.limit()
+        if total > allowed:
+            raise self.refuse(
+                f"it unpacks to {memory.readable(total)}, and {memory.readable(allowed)} are "
+                "allowed; to allow more: gnomon.config(memory_limit=...)"
+            )
+        return members
+
+    def read(self):
+        content = json.loads(self.archive.read("model.json").decode("utf-8"))
+        if not isinstance(content, dict) or not isinstance(content.get("format"), int):
+            raise self.refuse("its model.json does not say which format it has")
+        if content["format"] > FORMAT:
+            raise self.refuse(
+                f"it has format {content['format']}, this version of gnomon reads up to {FORMAT}; "
+                "install a newer gnomon"
+            )
+        model = content["model"]
+        if not isinstance(model, dict) or model.get(TAG) != "object":
+            raise self.refuse("its model.json holds no estimator")
+        return self.decode(model, 0)
+
+    def decode(self, value: Any, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise self.refuse("its values are nested too deeply")
+        if isinstance(value, list):
+            return [self.decode(entry, depth + 1) for entry in value]
+        if not isinstance(value, dict):
+            return value
+        decoder = getattr(self, f"decode_{value.get(TAG)}", None)
+        if decoder is None:
+            raise self.refuse(f"it holds a value of unknown kind {value.get(TAG)!r}")
+        return decoder(value, depth + 1)
+
+    def decode_float(self, value, depth):
+        return float(value["value"])
+
+    def decode_scalar(self, value, depth):
+        return self.array(value["array"])[()]
+
+    def decode_array(self, value, depth):
+        return self.array(value["array"])
+
+    def decode_objects(self, value, depth):
+        values = self.decode(value["values"], depth)
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array.reshape(value["shape"])
+
+    def decode_tuple(self, value, depth):
+        return tuple(self.decode(value["values"], depth))
+
+    def decode_set(self, value, depth):
+        return set(self.decode(value["values"], depth))
+
+    def decode_frozenset(self, value, depth):
+        return frozenset(self.decode(value["values"], depth))
+
+    def decode_dict(self, value, depth):
+        return {self.decode(k, depth): self.decode(v, depth) for k, v in value["items"]}
+
+    def decode_date(self, value, depth):
+        return datetime.date.fromisoformat(value["value"])
+
+    def decode_datetime(self, value, depth):
+        return datetime.datetime.fromisoformat(value["value"])
+
+    def decode_time(self, value, depth):
+        return datetime.time.fromisoformat(value["value"])
+
+    def decode_RandomState(self, value, depth):
+        state = np.random.RandomState()
+        state.set_state(("MT19937", *self.decode(value["state"], depth)))
+        return state
+
+    def decode_csr(self, value, depth):
+        parts = [self.decode(value[key], depth) for key in ("data", "indices", "indptr")]
+        matrix = sp.csr_array(tuple(parts), shape=tuple(value["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def decode_object(self, value, depth):
+        cls = STORABLE.get(value["class"])
+        if cls is None:
+            raise self.refuse(
+                f"it holds a {value['class']!r}, a class that this version of gnomon does not know"
+            )
+        made = cls.__new__(cls)
+        values = {str(k): self.decode(v, depth) for k, v in value["values"].items()}
+        if hasattr(cls, "get_params"):
+            missing = set(cls._get_param_names()) - set(values)
+            if missing:
+                raise self.refuse(f"its {value['class']} lacks the parameter {min(missing)!r}")
+        vars(made).update(values)
+        if hasattr(made, "_check_loaded"):
+            made._check_loaded()
+        return made
+
+    def array(self, name: str) -> np.ndarray:
+        """Read one array after comparing its header with the bytes that the member holds."""
+        if not isinstance(name, str) or name not in self.members:
+            raise self.refuse(f"it names an array {name!r} that it does not hold")
+        size = self.members[name].file_size
+        with self.archive.open(name) as stream:
+            version = np.lib.format.read_magic(stream)
+            if version not in ((1, 0), (2, 0)):
+                raise self.refuse(f"{name} is not an array file that gnomon writes")
+            header = (
+                np.lib.format.read_array_header_1_0
+                if version == (1, 0)
+                else np.lib.format.read_array_header_2_0
+            )
+            shape, fortran, dtype = header(stream, max_header_size=4096)
+            if dtype.kind not in KINDS:
+                raise self.refuse(f"{name} holds {dtype}, and model files hold plain numbers only")
+            need = math.prod(shape) * dtype.itemsize
+            if stream.tell() + need != size:
+                raise self.refuse(
+                    f"{name} declares {need:,} bytes of numbers and holds {size - stream.tell():,}"
+                )
+            content = stream.read(need)
+        if len(content) != need:
+            raise self.refuse(f"{name} is cut short")
+        array = np.frombuffer(bytearray(content), dtype=dtype)
+        return array.reshape(shape, order="F" if fortran else "C")
+
+
+def describe(path: str | Path) -> dict[str, Any]:
+    """What a model file says of itself (format, versions, class), without loading the model."""
+    with zipfile.ZipFile(path) as archive:
+        reader = _Reader(archive, Path(path))
+        content = json.load(io.TextIOWrapper(archive.open(reader.members["model.json"])))
+    return {
+        "format": content["format"],
+        "versions": content["versions"],
+        "class": content["model"]["class"],
+    }
+
+
+def _is_array_name(name: str) -> bool:
+    folder, _, rest = name.partition("/")
+    return folder == "arrays" and rest.endswith(".npy") and rest[:-4].isdecimal()
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("gnomon", "numpy", "scipy", "scikit-learn")}

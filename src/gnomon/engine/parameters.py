@@ -1,0 +1,55 @@
+"""The table of what parameters may be, in scikit-learn's terms (one place, should they move)."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+
+__all__ = [
+    "FLAG",
+    "HISTORY",
+    "JOBS",
+    "SEED",
+    "HasMethods",
+    "Interval",
+    "Options",
+    "StrOptions",
+    "above",
+    "at_least",
+    "between",
+    "validated",
+    "whole",
+]
+
+validated = _fit_context(prefer_skip_nested_validation=True)
+
+FLAG = ["boolean"]
+SEED = ["random_state"]
+HISTORY = [StrOptions({"objective", "full"})]
+JOBS = [
+    None,
+    Interval(Integral, 1, None, closed="left"),
+    Interval(Integral, None, -1, closed="right"),
+]
+
+
+def whole(low: int, high: int | None = None) -> Interval:
+    """A whole number from `low` on, up to `high` where given (both allowed)."""
+    return Interval(Integral, low, high, closed="both" if high is not None else "left")
+
+
+def at_least(low: float) -> Interval:
+    """A real number that is `low` or more."""
+    return Interval(Real, low, None, closed="left")
+
+
+def above(low: float) -> Interval:
+    """A real number greater than `low`."""
+    return Interval(Real, low, None, closed="neither")
+
+
+def between(low: float, high: float, closed: str = "both") -> Interval:
+    """A real number between two others."""
+    return Interval(Real, low, high, closed=closed)

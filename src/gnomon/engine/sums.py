@@ -1,0 +1,174 @@
+"""Sums over chunks of rows: the one thing that the engine does for most learners.
+
+A learner gives a pure function of a chunk that returns a tuple of numbers and arrays; the engine calls it
+for every chunk and adds the results *in the order of the chunks*. Chunk borders depend on the shape of the
+data only. So the total has the same bits for any number of threads, workers or machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from gnomon.engine.config import settings
+from gnomon.engine.threads import in_order
+
+CHUNK_CELLS = 2**17
+FEWEST_ROWS, MOST_ROWS = 256, 8192
+
+Sums = tuple
+
+
+class Chunk(NamedTuple):
+    """Consecutive rows of a source.
+
+    Attributes
+    ----------
+    number : int
+        Which chunk this is; totals are added in this order.
+    start, stop : int
+        Its rows' positions in the source.
+    rows : ndarray or csr_array of shape (stop - start, n_columns)
+        float64, C-contiguous; NaN is a missing cell, where the learner takes them.
+    y : ndarray or None
+    weights : ndarray of shape (stop - start,)
+    weighted : bool
+        False when all weights are one, so that a cheaper formula may be used.
+    """
+
+    number: int
+    start: int
+    stop: int
+    rows: Any
+    y: np.ndarray | None
+    weights: np.ndarray
+    weighted: bool
+
+
+class Source(Protocol):
+    """Where rows come from: re-iterable, with the same chunks each time."""
+
+    n_rows: int
+    n_columns: int
+    weighted: bool
+
+    def chunks(self) -> Iterator[Chunk]: ...
+
+
+class Executor(Protocol):
+    """The seam for clusters: computes ``function(chunk)`` anywhere, in any order.
+
+    ``function`` can be pickled (a learner's method with its small state); results come back as
+    ``(chunk.number, result)`` pairs in whatever order they are ready.
+    """
+
+    def run(
+        self, function: Callable[[Chunk], Sums], chunks: Iterable[Chunk]
+    ) -> Iterable[tuple[int, Sums]]: ...
+
+
+def rows_per_chunk(n_columns: int) -> int:
+    """Rows in a chunk: about a megabyte of numbers, which stays in a processor's cache."""
+    rows = CHUNK_CELLS // max(n_columns, 1)
+    return int(2 ** np.floor(np.log2(np.clip(rows, FEWEST_ROWS, MOST_ROWS))))
+
+
+@dataclass
+class ArraySource:
+    """Rows in memory, cut in chunks; each chunk is converted to float64 when its turn comes."""
+
+    rows: Any
+    y: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    size: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.rows.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        return self.rows.shape[1]
+
+    @property
+    def weighted(self) -> bool:
+        return self.weights is not None
+
+    def chunks(self) -> Iterator[Chunk]:
+        size = self.size or rows_per_chunk(self.n_columns)
+        ones = read_only_ones(min(size, self.n_rows))
+        for number, start in enumerate(range(0, self.n_rows, size)):
+            stop = min(start + size, self.n_rows)
+            yield Chunk(
+                number,
+                start,
+                stop,
+                as_float_rows(self.rows[start:stop]),
+                None if self.y is None else self.y[start:stop],
+                ones[: stop - start] if self.weights is None else self.weights[start:stop],
+                self.weighted,
+            )
+
+
+def read_only_ones(n: int) -> np.ndarray:
+    """Weights of unweighted rows, shared by all chunks."""
+    ones = np.ones(n)
+    ones.flags.writeable = False
+    return ones
+
+
+def as_float_rows(rows: Any) -> Any:
+    """float64 rows in C order, without a copy where they are so already."""
+    if sp.issparse(rows):
+        return sp.csr_array(rows, dtype=np.float64)
+    return np.ascontiguousarray(rows, dtype=np.float64)
+
+
+def add_up(function: Callable[[Chunk], Sums], source: Source, n_jobs: int | None = None) -> Sums:
+    """The total of ``function(chunk)`` over all chunks, added in chunk order.
+
+    Parameters
+    ----------
+    function : callable
+        Chunk to a tuple of floats and arrays, all chunks' of one shape; must not keep its results.
+    source : Source
+    n_jobs : int or None
+
+    Returns
+    -------
+    total : tuple of the same type
+    """
+    executor = settings().executor
+    if executor is None:
+        return _add(in_order(function, source.chunks(), n_jobs))
+    return _add(_sorted_by_number(executor.run(function, source.chunks())))
+
+
+def _add(parts: Iterable[Sums]) -> Sums:
+    parts = iter(parts)
+    first = next(parts, None)
+    if first is None:
+        raise ValueError("there are no rows to sum over")
+    total = [np.array(entry, dtype=np.float64) for entry in first]
+    for part in parts:
+        for entry, addend in zip(total, part):
+            entry += addend
+    entries = [entry if entry.ndim else float(entry) for entry in total]
+    return type(first)(*entries) if hasattr(first, "_fields") else tuple(entries)
+
+
+def _sorted_by_number(results: Iterable[tuple[int, Sums]]) -> Iterator[Sums]:
+    """Pass results on in chunk order, holding back those that come early."""
+    waiting: dict[int, Sums] = {}
+    due = 0
+    for number, result in results:
+        waiting[number] = result
+        while due in waiting:
+            yield waiting.pop(due)
+            due += 1
+    if waiting:
+        raise RuntimeError(f"the executor lost chunk {due} of at least {max(waiting) + 1}")

@@ -1,0 +1,375 @@
+"""Codes: how one column of a table becomes columns of numbers, and back.
+
+Each code looks at a column in any number of pieces (so that it works on streams), is then finished, and from
+there on turns columns of that name into numbers the same way: nothing is learnt from later rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gnomon.engine.errors import DataError
+from gnomon.engine.storable import storable
+
+DAY = 86_400.0
+WORD = re.compile(r"\w\w+")
+OTHER = "(other)"
+
+
+class Code:
+    """Base of codes: ``look`` at pieces of a column, ``finish``, then ``encode`` and ``decode``.
+
+    Attributes
+    ----------
+    name : str
+        The column's name.
+    notes : list of str
+        What a person should know about the conversion.
+    """
+
+    reversible = True
+
+    def __init__(self, name: str):
+        self.name = name
+        self.notes: list[str] = []
+
+    def look(self, column: pa.ChunkedArray, weights: np.ndarray | None) -> None:
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """All training rows have been seen."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of numbers."""
+        return [self.name]
+
+    @property
+    def levels(self) -> list[int]:
+        """Number of categories of each column of codes; 0 for numbers."""
+        return [0] * len(self.names)
+
+    def encode(self, column: pa.ChunkedArray, out: np.ndarray) -> None:
+        """Write the numbers of a column to ``out`` of shape (n, len(names))."""
+        raise NotImplementedError
+
+    def decode(self, numbers: np.ndarray) -> pa.Array:
+        """The column that the numbers stand for."""
+        raise DataError(f"column {self.name!r} cannot be turned back: its code is not reversible")
+
+
+@storable
+class NumberCode(Code):
+    """A number as itself; missing cells as the mean, or as NaN where the method takes them.
+
+    Parameters
+    ----------
+    name : str
+    keep_missing : bool
+    whole : bool
+        Decode to whole numbers.
+    """
+
+    def __init__(self, name: str, keep_missing: bool, whole: bool = False, flag: bool = False):
+        super().__init__(name)
+        self.keep_missing = keep_missing
+        self.whole = whole
+        self.flag = flag
+        self.weight = 0.0
+        self.mean = 0.0
+        self.n_missing = 0
+
+    def look(self, column, weights):
+        values = as_numbers(column, self.name)
+        present = ~np.isnan(values)
+        self.n_missing += int(len(values) - present.sum())
+        weights = np.ones(len(values)) if weights is None else weights
+        added = float(weights[present].sum())
+        if added > 0:
+            total = self.weight + added
+            shift = float(weights[present] @ (values[present] - self.mean)) / total
+            self.weight, self.mean = total, self.mean + shift
+
+    def finish(self):
+        if self.weight == 0:
+            self.notes.append(f"column {self.name!r} has no value at all: it is read as zero")
+        elif self.n_missing and not self.keep_missing:
+            self.notes.append(
+                f"column {self.name!r}: {self.n_missing:,} missing cells are read as the "
+                f"mean, {self.mean:.6g}"
+            )
+
+    def encode(self, column, out):
+        values = as_numbers(column, self.name)
+        if not self.keep_missing:
+            values = np.where(np.isnan(values), self.mean, values)
+        out[:, 0] = values
+
+    def decode(self, numbers):
+        values = numbers[:, 0]
+        missing = np.isnan(values)
+        if self.flag:
+            return pa.array(values >= 0.5, mask=missing)
+        if self.whole:
+            return pa.array(np.rint(np.where(missing, 0, values)).astype(np.int64), mask=missing)
+        return pa.array(values, mask=missing)
+
+
+@storable
+class CategoryCode(Code):
+    """A category as one number 0, 1, 2 ..., or as one column per level (one-hot).
+
+    A missing or never seen value is read, in one-hot form, as the levels' shares among the training rows
+    (what is expected when nothing is known), and in code form as NaN or as the commonest level.
+
+    Parameters
+    ----------
+    name : str
+    one_hot : bool
+    keep_missing : bool
+        In code form: missing and unseen values as NaN.
+    most_levels : int
+        Beyond so many, the rarest are read together as one level "(other)".
+    known : list or None
+        Levels in their given order; None for those seen, sorted.
+    """
+
+    def __init__(self, name: str, one_hot: bool, keep_missing: bool, most_levels: int, known=None):
+        super().__init__(name)
+        self.one_hot = one_hot
+        self.keep_missing = keep_missing
+        self.most_levels = most_levels
+        self.known = known
+        self.counts: dict[Any, float] = {}
+        self.n_missing = 0
+
+    def look(self, column, weights):
+        values, codes = dictionary(column)
+        seen = codes >= 0
+        self.n_missing += int(len(codes) - seen.sum())
+        chosen = None if weights is None else weights[seen]
+        for value, count in zip(values, np.bincount(codes[seen], chosen, minlength=len(values))):
+            if count > 0:
+                self.counts[value] = self.counts.get(value, 0.0) + float(count)
+
+    def finish(self):
+        given = [level for level in self.known or [] if level in self.counts]
+        rest = sorted(set(self.counts) - set(given), key=lambda v: (type(v).__name__, v))
+        levels = given + rest
+        self.lumped = max(len(levels) - self.most_levels, 0)
+        if self.lumped:
+            by_count = sorted(levels, key=lambda v: (-self.counts[v], str(v)))
+            keep = set(by_count[: self.most_levels - 1])
+            self.lumped = len(levels) - len(keep)
+            self.notes.append(
+                f"column {self.name!r} has {len(levels):,} categories: the {len(keep):,} commonest are "
+                f"kept, the other {self.lumped:,} are read as one category {OTHER}"
+            )
+            levels = [v for v in levels if v in keep]
+        self.values = levels
+        shares = [self.counts[v] for v in levels]
+        if self.lumped:
+            shares.append(sum(self.counts.values()) - sum(shares))
+        total = sum(shares)
+        self.shares = np.array(shares) / total if total else np.zeros(len(shares))
+        if not self.values:
+            self.notes.append(f"column {self.name!r} has no value at all: it carries nothing")
+        elif self.n_missing and not (self.keep_missing and not self.one_hot):
+            how = "the levels' shares" if self.one_hot else f"the commonest, {self._commonest()!r}"
+            self.notes.append(
+                f"column {self.name!r}: {self.n_missing:,} missing cells are read as {how}"
+            )
+        self.counts = {}
+
+    def _commonest(self):
+        labels = [*self.values, OTHER]
+        return labels[int(self.shares.argmax())]
+
+    @property
+    def names(self):
+        if not self.one_hot:
+            return [self.name]
+        labels = [*self.values, OTHER] if self.lumped else self.values
+        return [f"{self.name}={label}" for label in labels]
+
+    @property
+    def levels(self):
+        return [0] * len(self.names) if self.one_hot else [max(len(self.shares), 1)]
+
+    def encode(self, column, out):
+        values, codes = dictionary(column)
+        position = {value: place for place, value in enumerate(self.values)}
+        unseen = len(self.values) if self.lumped else -1
+        places = np.array([position.get(v, unseen) for v in values] + [-1], dtype=np.int64)[codes]
+        if not self.one_hot:
+            unknown = np.nan if self.keep_missing else float(self._commonest_code())
+            out[:, 0] = np.where(places >= 0, places, unknown)
+            return
+        out[:] = 0.0
+        known = places >= 0
+        out[np.nonzero(known)[0], places[known]] = 1.0
+        out[~known] = self.shares
+
+    def _commonest_code(self) -> int:
+        return int(self.shares.argmax()) if len(self.shares) else 0
+
+    def decode(self, numbers):
+        if self.one_hot:
+            places = numbers.argmax(axis=1) if numbers.shape[1] else np.full(len(numbers), -1)
+        else:
+            places = np.where(np.isnan(numbers[:, 0]), -1, numbers[:, 0]).astype(np.int64)
+        labels = [*self.values, OTHER] if self.lumped else self.values
+        return pa.array([labels[p] if 0 <= p < len(labels) else None for p in places.tolist()])
+
+
+@storable
+class DateCode(Code):
+    """A date or time as its parts: days since 1970, year, month, day, weekday and hour.
+
+    Parts that do not vary among the training rows are left out. Missing cells: as for numbers.
+    """
+
+    PARTS = ("days", "year", "month", "day", "weekday", "hour")
+
+    def __init__(self, name: str, keep_missing: bool):
+        super().__init__(name)
+        self.keep_missing = keep_missing
+        self.weight = 0.0
+        self.n_missing = 0
+        self.means = np.zeros(len(self.PARTS))
+        self.low = np.full(len(self.PARTS), np.inf)
+        self.high = np.full(len(self.PARTS), -np.inf)
+
+    def look(self, column, weights):
+        parts = date_parts(column)
+        present = ~np.isnan(parts[:, 0])
+        self.n_missing += int((~present).sum())
+        weights = np.ones(len(parts)) if weights is None else weights
+        added = float(weights[present].sum())
+        if added > 0:
+            self.weight += added
+            self.means += weights[present] @ (parts[present] - self.means) / self.weight
+            self.low = np.minimum(self.low, parts[present].min(axis=0))
+            self.high = np.maximum(self.high, parts[present].max(axis=0))
+
+    def finish(self):
+        self.used = [0] + [p for p in range(1, len(self.PARTS)) if self.low[p] < self.high[p]]
+        if self.n_missing and not self.keep_missing:
+            self.notes.append(
+                f"column {self.name!r}: {self.n_missing:,} missing dates are read as the mean date"
+            )
+
+    @property
+    def names(self):
+        return [f"{self.name}:{self.PARTS[p]}" for p in self.used]
+
+    def encode(self, column, out):
+        parts = date_parts(column)
+        if not self.keep_missing:
+            parts = np.where(np.isnan(parts), self.means, parts)
+        out[:] = parts[:, self.used]
+
+    def decode(self, numbers):
+        days = numbers[:, 0]
+        missing = np.isnan(days)
+        micros = np.rint(np.where(missing, 0, days) * DAY * 1e6).astype("datetime64[us]")
+        return pa.array(micros, mask=missing)
+
+
+@storable
+class TextCode(Code):
+    """Text as counts of its commonest words; not reversible.
+
+    Parameters
+    ----------
+    name : str
+    most_words : int
+        Words kept: those in most training rows, and in at least two.
+    """
+
+    reversible = False
+
+    def __init__(self, name: str, most_words: int):
+        super().__init__(name)
+        self.most_words = most_words
+        self.rows_with: Counter[str] = Counter()
+
+    def look(self, column, weights):
+        weights = np.ones(len(column)) if weights is None else weights
+        for text, weight in zip(column.to_pylist(), weights):
+            if text is not None and weight > 0:
+                for word in set(words(text)):
+                    self.rows_with[word] += weight
+
+    def finish(self):
+        several = [(word, n) for word, n in self.rows_with.items() if n >= 2]
+        several.sort(key=lambda pair: (-pair[1], pair[0]))
+        self.vocabulary = sorted(word for word, _ in several[: self.most_words])
+        self.notes.append(
+            f"column {self.name!r} is read as counts of its {len(self.vocabulary)} commonest words"
+        )
+        self.rows_with = Counter()
+
+    @property
+    def names(self):
+        return [f"{self.name}:{word}" for word in self.vocabulary]
+
+    def encode(self, column, out):
+        place = {word: j for j, word in enumerate(self.vocabulary)}
+        out[:] = 0.0
+        for i, text in enumerate(column.to_pylist()):
+            for word in words(text) if text is not None else ():
+                j = place.get(word)
+                if j is not None:
+                    out[i, j] += 1.0
+
+
+def words(text: Any) -> list[str]:
+    """Lower-case words of two characters or more."""
+    return WORD.findall(str(text).lower())
+
+
+def as_numbers(column: pa.ChunkedArray, name: str) -> np.ndarray:
+    """A column as float64, missing cells as NaN."""
+    try:
+        numbers = pc.cast(column, pa.float64(), safe=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(
+            f"column {name!r} held numbers when the model was fitted and now holds "
+            f"{column.type}: {error}. Convert it to numbers or fit again"
+        ) from error
+    return numbers.to_numpy()
+
+
+def dictionary(column: pa.ChunkedArray) -> tuple[list, np.ndarray]:
+    """The distinct values of a column and, per row, the position of its value; -1 where missing."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    encoded = column.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return encoded.dictionary.to_pylist(), codes
+
+
+def date_parts(column: pa.ChunkedArray) -> np.ndarray:
+    """Days since 1970, year, month, day, weekday (Monday 0) and hour, as float64 with NaN."""
+    if pa.types.is_time(column.type):
+        seconds = pc.cast(pc.cast(column, pa.time64("us")), pa.int64())
+        micros = seconds.to_numpy().astype(np.float64)
+        parts = np.zeros((len(column), len(DateCode.PARTS)))
+        parts[:, 0] = micros / 1e6 / DAY
+        parts[:, 5] = micros // 3.6e9
+        parts[np.isnan(micros)] = np.nan
+        return parts
+    stamps = pc.cast(column, pa.timestamp("us"), safe=False)
+    micros = pc.cast(stamps, pa.int64()).to_numpy().astype(np.float64)
+    functions = (pc.year, pc.month, pc.day, pc.day_of_week, pc.hour)
+    parts = [pc.cast(function(stamps), pa.float64()).to_numpy() for function in functions]
+    return np.column_stack([micros / 1e6 / DAY, *parts])

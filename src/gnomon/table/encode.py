@@ -1,0 +1,175 @@
+"""TableEncoder: any table to the numbers that a method takes, and back.
+
+Which code a column gets follows from its kind and from what the method takes natively: a fitted, stored filter
+per column. Identifiers are left out, and said so.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.estimator import Takes
+from gnomon.engine.storable import storable
+from gnomon.table.codes import CategoryCode, Code, DateCode, NumberCode, TextCode
+from gnomon.table.kinds import Kind
+from gnomon.table.table import Table
+
+MOST_LEVELS_ONE_HOT = 100
+MOST_LEVELS_NATIVE = 254
+MOST_WORDS = 100
+
+
+@storable
+@dataclass(frozen=True)
+class Columns:
+    """The columns that a method sees, after conversion.
+
+    Attributes
+    ----------
+    names : tuple of str
+    levels : tuple of int
+        Number of categories of a column of codes 0 .. levels-1; 0 for a column of numbers.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[int, ...]
+
+    @property
+    def is_category(self) -> np.ndarray:
+        return np.array(self.levels, dtype=np.int64) > 0
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @classmethod
+    def of_numbers(cls, n_columns: int, names=None) -> Columns:
+        """Plain columns of numbers."""
+        names = names if names is not None else [f"x{j}" for j in range(n_columns)]
+        return cls(tuple(map(str, names)), (0,) * n_columns)
+
+
+@storable
+class TableEncoder:
+    """Turns tables with the columns of the training table into rows of numbers.
+
+    Parameters
+    ----------
+    takes : Takes
+        What the method uses as it is.
+
+    Attributes
+    ----------
+    codes : list of Code
+        One per column that is used.
+    left_out : list of str
+        Columns that are not used (identifiers).
+    notes : list of str
+        What a person should know about the conversion.
+    """
+
+    def __init__(self, takes: Takes):
+        self.missing = takes.missing
+        self.categories = takes.categories
+        self.codes: list[Code] = []
+        self.left_out: list[str] = []
+        self.notes: list[str] = []
+
+    def fit(self, table: Table, weights: np.ndarray | None = None) -> TableEncoder:
+        """Learn the codes from a table in memory."""
+        self.begin(table.schema)
+        self.look(table, weights)
+        return self.finish()
+
+    def begin(self, schema) -> None:
+        """Choose a code for every column of a schema."""
+        for column in schema:
+            if column.kind is Kind.IDENTIFIER:
+                self.left_out.append(column.name)
+            else:
+                self.codes.append(self._code(column))
+
+    def look(self, table: Table, weights: np.ndarray | None = None) -> None:
+        """Learn from some rows; more may follow."""
+        for code in self.codes:
+            code.look(table.column(code.name), weights)
+
+    def finish(self) -> TableEncoder:
+        """No more rows follow."""
+        for code in self.codes:
+            code.finish()
+            self.notes += code.notes
+        if self.left_out:
+            names = ", ".join(map(repr, self.left_out))
+            note = f"identifiers carry nothing to learn from and are left out: {names}"
+            self.notes.append(note)
+            warnings.warn(
+                f"{note}. To use such a column, give it another kind in the schema",
+                GnomonWarning,
+                stacklevel=2,
+            )
+        for code in self.codes:
+            if getattr(code, "lumped", 0):
+                warnings.warn("; ".join(code.notes), GnomonWarning, stacklevel=2)
+        if not self.codes or not len(self.columns):
+            raise DataError(
+                "no column of the table can be learnt from: "
+                + ("; ".join(self.notes) or "it has no columns")
+            )
+        return self
+
+    @property
+    def columns(self) -> Columns:
+        """What the method sees."""
+        names = [name for code in self.codes for name in code.names]
+        levels = [n for code in self.codes for n in code.levels]
+        return Columns(tuple(names), tuple(levels))
+
+    @property
+    def only_numbers(self) -> bool:
+        """Whether each column is one number, so that a bare array may stand for the table."""
+        return not self.left_out and all(isinstance(code, NumberCode) for code in self.codes)
+
+    def transform(self, table: Table) -> np.ndarray:
+        """Rows of numbers, float64, C order."""
+        rows = np.empty((len(table), len(self.columns)))
+        start = 0
+        for code in self.codes:
+            stop = start + len(code.names)
+            code.encode(table.column(code.name), rows[:, start:stop])
+            start = stop
+        return rows
+
+    def inverse_transform(self, rows: np.ndarray) -> Table:
+        """The table that rows of numbers stand for (left-out columns stay out)."""
+        columns = {}
+        start = 0
+        for code in self.codes:
+            stop = start + len(code.names)
+            columns[code.name] = code.decode(rows[:, start:stop])
+            start = stop
+        return Table(pa.table(columns))
+
+    def _code(self, column) -> Code:
+        if column.kind in (Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN):
+            return NumberCode(
+                column.name,
+                self.missing,
+                whole=column.kind is Kind.INTEGER,
+                flag=column.kind is Kind.BOOLEAN,
+            )
+        if column.kind in (Kind.CATEGORY, Kind.ORDERED):
+            return CategoryCode(
+                column.name,
+                one_hot=not self.categories,
+                keep_missing=self.missing,
+                most_levels=MOST_LEVELS_NATIVE if self.categories else MOST_LEVELS_ONE_HOT,
+                known=list(column.levels) if column.levels else None,
+            )
+        if column.kind is Kind.DATETIME:
+            return DateCode(column.name, self.missing)
+        return TextCode(column.name, MOST_WORDS)

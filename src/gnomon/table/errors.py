@@ -1,0 +1,82 @@
+"""Errors of reading: they know the file, the line and the column."""
+
+from __future__ import annotations
+
+from gnomon.engine.errors import DataError
+
+
+class ReadError(DataError):
+    """A source cannot be read as a table, or a value does not fit its column.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in one sentence.
+    file : str, optional
+        The file or other source.
+    line : int, optional
+        Line of the file, counted from 1.
+    column : str, optional
+        Name of the column.
+    remedy : str, optional
+        What the reader can do about it.
+    row : int, optional
+        Row of data, counted from 1, for what has no lines.
+
+    Examples
+    --------
+    >>> error = ReadError("'abc' is not a number", file="x.csv", line=7, column="age")
+    >>> print(error)
+    x.csv, line 7, column 'age': 'abc' is not a number.
+    >>> error.line
+    7
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        column: str | None = None,
+        remedy: str | None = None,
+        row: int | None = None,
+    ):
+        self.problem = problem
+        self.file = file
+        self.line = line
+        self.column = column
+        self.remedy = remedy
+        self.row = row
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        places = [self.file] if self.file else []
+        if self.line is not None:
+            places.append(f"line {self.line}")
+        elif self.row is not None:
+            places.append(f"row {self.row}")
+        if self.column is not None:
+            places.append(f"column {self.column!r}")
+        place = ", ".join(places)
+        problem = self.problem if self.problem.endswith((".", "!", "?")) else self.problem + "."
+        message = f"{place}: {problem}" if place else problem
+        return f"{message} {self.remedy}" if self.remedy else message
+
+    def at(self, *, file: str | None = None, line: int | None = None) -> ReadError:
+        """The same error with a place that was not known where it was raised."""
+        return ReadError(
+            self.problem,
+            file=self.file or file,
+            line=self.line if self.line is not None else line,
+            column=self.column,
+            remedy=self.remedy,
+            row=self.row,
+        )
+
+    def __reduce__(self):
+        return _rebuild, (self.problem, self.file, self.line, self.column, self.remedy, self.row)
+
+
+def _rebuild(problem, file, line, column, remedy, row) -> ReadError:
+    return ReadError(problem, file=file, line=line, column=column, remedy=remedy, row=row)

@@ -1,0 +1,70 @@
+"""Words that stand for a missing value.
+
+Some always do (``NA``, ``null``, an empty cell). Some do so among numbers and dates only (``none``), and a lone ``?``
+or ``-`` does so unless the column consists of such signs (blood groups ``+`` and ``-``).
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+ALWAYS = (
+    "",
+    "NA",
+    "N/A",
+    "n/a",
+    "N.A.",
+    "n.a.",
+    "NaN",
+    "nan",
+    "NAN",
+    "null",
+    "NULL",
+    "Null",
+    "<NA>",
+    "NaT",
+    "#N/A",
+    "#NA",
+    "#NULL!",
+    "#DIV/0!",
+    "#VALUE!",
+    "#REF!",
+    "\\N",
+)
+SIGNS = ("?", "-", "--", "---", "–", "—", ".", "..", "*")
+AMONG_VALUES = ("na", "none", "None", "NONE", "nil", "missing", "Missing", "unknown", "Unknown")
+USUAL = ALWAYS + SIGNS + AMONG_VALUES
+
+
+def blank(strings: pa.ChunkedArray, words: tuple[str, ...]) -> pa.ChunkedArray:
+    """The strings with missing values in place of the given words."""
+    hit = pc.is_in(strings, value_set=pa.array(words, pa.string()))
+    if not pc.any(hit, min_count=0).as_py():
+        return strings
+    return pc.if_else(hit, pa.scalar(None, pa.string()), strings)
+
+
+def words_seen(strings: pa.ChunkedArray, words: tuple[str, ...]) -> dict[str, int]:
+    """How often each of the words occurs, in the order of the words."""
+    hit = pc.is_in(strings, value_set=pa.array(words, pa.string()))
+    counts = {
+        entry["values"].as_py(): entry["counts"].as_py()
+        for entry in pc.value_counts(strings.filter(hit))
+    }
+    return {word: counts[word] for word in words if word in counts}
+
+
+def missing_among_words(seen: dict[str, int], distinct: pa.Array) -> tuple[str, ...]:
+    """Of the usual words that occur, those that mean missing in a column of words.
+
+    Parameters
+    ----------
+    seen : dict
+        From `words_seen`.
+    distinct : Array of string
+        Distinct other values of the column.
+    """
+    wordy = pc.any(pc.match_substring_regex(distinct, r"[\pL\pN]"), min_count=0).as_py()
+    taken = ALWAYS + SIGNS if wordy else ALWAYS
+    return tuple(word for word in seen if word in taken)

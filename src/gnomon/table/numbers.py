@@ -1,0 +1,254 @@
+"""Numbers as people write them: ``1,234.50``, ``€ 3,50``, ``12 kg``, ``45%``, ``(80)``.
+
+A column is read as numbers only if *every* value fits one way of writing (decimal mark, thousands mark, unit). What is
+ambiguous (``1,234``) is decided by the other columns of the file, and the decision is said.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+PLAIN_INTEGER = r"^[+-]?\d+$"
+PLAIN_NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity))$"
+LEADING_ZERO = r"^[+-]?0\d+$"
+INFINITE = r"(?i)^[+-]?inf(?:inity)?$"
+
+CURRENCIES = frozenset(
+    "€ $ £ ¥ ₹ ₽ ₩ ₺ ₪ ₫ ฿ ₴ EUR USD GBP CHF JPY CNY SEK NOK DKK PLN CZK HUF INR AUD CAD NZD BRL ZAR "
+    "MXN TRY KRW RUB Rs Rs. kr kr. zł Fr. US$ A$ C$ R$".split()
+)
+UNITS = frozenset(
+    "% ‰ ° °C °F K kg g mg µg ug t lb lbs oz km m cm mm µm um nm mi ft in yd s sec ms µs us ns min h hr hrs d "
+    "l L ml mL cl dl gal m² m2 km² km2 cm² cm2 ha m³ m3 cm³ cm3 W kW MW GW Wh kWh MWh J kJ MJ cal kcal V mV kV "
+    "A mA Hz kHz MHz GHz B kB KB MB GB TB px pt bar mbar hPa Pa kPa N kN Nm mol ppm ppb mph kmh km/h m/s rpm dB "
+    "bpm cc hp".split()
+)
+LONGEST_UNIT = 12
+
+_SPACES = "  \u2009\u202f"
+_APOSTROPHES = "'’"
+_CURRENCY = "|".join(sorted((re.escape(each) for each in CURRENCIES), key=len, reverse=True))
+_PARTS = (
+    r"^(?P<open>\(?)\s*(?P<sign>[-+−]?)\s*"
+    rf"(?P<prefix>(?:{_CURRENCY})?)\s*(?P<inner>[-+−]?)\s*"
+    rf"(?P<body>(?:\d[\d.,{_APOSTROPHES}{_SPACES}]*|[.,]\d+)(?:[eE][+-]?\d+)?)"
+    r"(?P<suffix>(?:[^\d\s().,'’+\-][^\s()]*(?:[ ][^\s\d()]+)*)?)"
+    r"\s*(?P<close>\)?)$"
+)
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """One way of writing numbers."""
+
+    decimal: str = "."
+    thousands: str | None = None
+    unit: str | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether Arrow itself can read it."""
+        return self == NumberFormat()
+
+    def pattern(self) -> str:
+        """Regular expression of an unsigned number written like this."""
+        mark = re.escape(self.decimal)
+        exponent = r"(?:[eE][+-]?\d+)?"
+        if self.thousands is None:
+            return rf"^(?:\d+{mark}?\d*|{mark}\d+){exponent}$"
+        group = _group(self.thousands)
+        return rf"^(?:[1-9]\d{{0,2}}(?:{group}\d{{2,3}})*{group}\d{{3}}|\d+)(?:{mark}\d*)?$"
+
+
+_WAYS = tuple(
+    NumberFormat(decimal, thousands)
+    for decimal, thousands in [
+        (".", None),
+        (",", None),
+        (".", ","),
+        (",", "."),
+        (".", " "),
+        (",", " "),
+        (".", "'"),
+        (",", "'"),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class WrittenNumbers:
+    """What was understood of a column of written numbers.
+
+    Attributes
+    ----------
+    format : NumberFormat
+    values : Array of int64 or float64
+        The numbers, in the order of the strings.
+    ambiguous : bool
+        Another decimal mark would fit as well.
+    """
+
+    format: NumberFormat
+    values: pa.Array
+    ambiguous: bool = False
+
+
+def read_plain(strings: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """int64 or float64 of numbers that need no interpretation, or None. Fast: whole columns at once."""
+    if not _all_match(strings.slice(0, 1000), PLAIN_NUMBER) or not _all_match(strings, PLAIN_NUMBER):
+        return None
+    if _any_match(strings, LEADING_ZERO):
+        return None
+    if _all_match(strings, PLAIN_INTEGER):
+        try:
+            return pc.replace_substring_regex(strings, r"^\+", "").cast(pa.int64())
+        except pa.ArrowInvalid:
+            return None
+    if _all_match(strings, INFINITE):
+        return None
+    values = strings.cast(pa.float64())
+    overflowed = pc.and_(pc.is_inf(values), pc.invert(pc.match_substring_regex(strings, INFINITE)))
+    return None if pc.any(overflowed).as_py() else values
+
+
+def read_written(
+    strings: pa.Array, *, decimal: str | None = None, known: NumberFormat | None = None
+) -> WrittenNumbers | None:
+    """Numbers with units, currencies, thousands marks or a decimal comma, or None if any string does not fit.
+
+    Parameters
+    ----------
+    strings : Array of string
+        Distinct, trimmed, without missing values.
+    decimal : str, optional
+        The decimal mark of other columns, to decide what is ambiguous.
+    known : NumberFormat, optional
+        Read in this format and no other.
+    """
+    if not len(strings):
+        return None
+    parts = pc.extract_regex(strings, _PARTS)
+    if parts.null_count:
+        return None
+    part = {name: parts.field(name) for name in ("open", "sign", "prefix", "inner", "suffix", "close")}
+    body = pc.utf8_trim_whitespace(parts.field("body"))
+    gap = pc.not_equal(pc.binary_length(body), pc.binary_length(parts.field("body")))
+    unit = _common_unit(part["prefix"], part["suffix"], gap)
+    if unit is None or not _brackets_close(part):
+        return None
+    unit = unit or None
+    if known is not None:
+        if unit not in (None, known.unit):
+            return None
+        ways = [known] if _all_match(body, known.pattern()) else []
+    else:
+        ways = [way for way in _WAYS if _all_match(body, way.pattern())]
+    if not ways:
+        return None
+    way = known or _choose(ways, body, decimal)
+    negative = _is_negative(part)
+    values = _to_values(body, negative, way)
+    if values is None:
+        return None
+    return WrittenNumbers(
+        NumberFormat(way.decimal, way.thousands, unit), values, _is_ambiguous(ways, body)
+    )
+
+
+def mixes_decimal_marks(strings: pa.Array) -> tuple[str, str] | None:
+    """A value with a decimal point and one with a decimal comma, when all are numbers but by two marks."""
+    point, comma = (NumberFormat(mark).pattern().replace("^", r"^[+-]?") for mark in ".,")
+    by_point = pc.match_substring_regex(strings, point)
+    by_comma = pc.match_substring_regex(strings, comma)
+    if not pc.all(pc.or_(by_point, by_comma)).as_py():
+        return None
+    with_point = strings.filter(pc.invert(by_comma))
+    with_comma = strings.filter(pc.invert(by_point))
+    if not len(with_point) or not len(with_comma):
+        return None
+    return with_point[0].as_py(), with_comma[0].as_py()
+
+
+def _choose(ways: list[NumberFormat], body: pa.Array, decimal: str | None) -> NumberFormat:
+    if not _any_match(body, r"[.,]"):
+        return ways[0]
+    by_hint = [way for way in ways if way.decimal == decimal]
+    if by_hint:
+        return by_hint[0]
+    grouped = [way for way in ways if way.thousands == ","]
+    if ways[0].decimal == "," and ways[0].thousands is None and grouped:
+        return grouped[0]
+    return ways[0]
+
+
+def _is_ambiguous(ways: list[NumberFormat], body: pa.Array) -> bool:
+    return len({way.decimal for way in ways}) > 1 and _any_match(body, r"[.,]")
+
+
+def _common_unit(prefix: pa.Array, suffix: pa.Array, gap: pa.Array) -> str | None:
+    """The unit that all values share ("" for none), or None when they differ or it is not like a unit."""
+    units = pc.unique(pc.binary_join_element_wise(prefix, suffix, "")).to_pylist()
+    if len(units) != 1:
+        return None
+    unit = units[0]
+    if pc.any(pc.and_(_filled(prefix), _filled(suffix))).as_py():
+        return None
+    if not unit or unit in CURRENCIES or unit in UNITS:
+        return unit
+    separated = pc.all(gap).as_py()
+    return unit if separated and len(unit) <= LONGEST_UNIT else None
+
+
+def _brackets_close(part: dict[str, pa.Array]) -> bool:
+    """Brackets stand for a minus: both or none, and no sign besides."""
+    opened, closed = _filled(part["open"]), _filled(part["close"])
+    signs = pc.add(pc.binary_length(part["sign"]), pc.binary_length(part["inner"]))
+    several = pc.and_(_filled(part["sign"]), _filled(part["inner"]))
+    wrong = pc.or_(
+        pc.or_(pc.not_equal(opened, closed), several), pc.and_(opened, pc.greater(signs, 0))
+    )
+    return not pc.any(wrong).as_py()
+
+
+def _is_negative(part: dict[str, pa.Array]) -> pa.Array:
+    sign = pc.binary_join_element_wise(part["sign"], part["inner"], "")
+    return pc.or_(pc.is_in(sign, value_set=pa.array(["-", "−"])), _filled(part["open"]))
+
+
+def _to_values(body: pa.Array, negative: pa.Array, way: NumberFormat) -> pa.Array | None:
+    if way.thousands is not None:
+        body = pc.replace_substring_regex(body, _group(way.thousands), "")
+    if way.decimal != ".":
+        body = pc.replace_substring(body, way.decimal, ".")
+    signed = pc.binary_join_element_wise(pc.if_else(negative, "-", ""), body, "")
+    if _all_match(signed, PLAIN_INTEGER):
+        try:
+            return signed.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return None
+    values = signed.cast(pa.float64())
+    return None if pc.any(pc.is_inf(values)).as_py() else values
+
+
+def _group(thousands: str) -> str:
+    if thousands == " ":
+        return f"[{_SPACES}]"
+    if thousands == "'":
+        return f"[{_APOSTROPHES}]"
+    return re.escape(thousands)
+
+
+def _filled(strings: pa.Array) -> pa.Array:
+    return pc.greater(pc.binary_length(strings), 0)
+
+
+def _all_match(strings: pa.Array | pa.ChunkedArray, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(strings, pattern), min_count=0).as_py())
+
+
+def _any_match(strings: pa.Array | pa.ChunkedArray, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(strings, pattern), min_count=0).as_py())

@@ -1,0 +1,1 @@
+"""Trees: one histogram grower under single trees, forests and boosting."""
