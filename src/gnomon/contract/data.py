@@ -1,4 +1,4 @@
-"""What a method's ``_fit`` gets: checked rows as numbers, target, weights, and what the columns are."""
+"""What a method's ``_fit`` gets: rows as numbers, target, weights, what the columns are."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Intake: whatever the user gives, checked and turned into the rows that a method takes.
 
-Arrays and sparse matrices go through scikit-learn's validation; data frames, Tables and Scans through
-a `TableEncoder` that is fitted here and stored on the method as ``encoder_``.
+Arrays and sparse matrices go through scikit-learn's validation; data frames, Tables and Scans
+through a `TableEncoder` that is fitted here and stored on the method as ``encoder_``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FLOATS = (np.float64, np.float32)
 
 
 def take_in(learner, X, y, sample_weight) -> Data:
-    """Everything that ``fit`` is given, ready for ``_fit``; sets the learner's intake attributes."""
+    """Everything that ``fit`` is given, ready for ``_fit``; sets the intake attributes."""
     for name in ("encoder_", "target_name_", "feature_names_in_"):
         vars(learner).pop(name, None)
     if isinstance(X, Scan):

@@ -1,8 +1,8 @@
 """Learner and its kinds: the public methods that users call, written once.
 
-A method of a room writes ``_fit(data)`` and what it computes for a block of rows (``_proba``, ``_estimate``,
-``_nearest``, ``_map``); taking in any table, names, weights, classes, memory, callbacks, threads over
-blocks and errors are done here.
+A method of a room writes ``_fit(data)`` and what it computes for a block of rows (``_proba``,
+``_estimate``, ``_nearest``, ``_map``); taking in any table, names, weights, classes, memory,
+callbacks, threads over blocks and errors are done here.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from gnomon.engine.threads import in_order
 class Learner(Estimator):
     """A method that learns from rows.
 
-    Class attributes that a method may set: ``natively`` (what it takes as it is), ``_target`` (None,
-    "classes" or "numbers"), ``_many_targets`` (a target of several columns), ``_largest`` (numbers beyond which
-    its arithmetic overflows).
+    Class attributes that a method may set: ``natively`` (what it takes as it is), ``_target``
+    (None, "classes" or "numbers"), ``_many_targets`` (a target of several columns), ``_largest``
+    (numbers beyond which its arithmetic overflows).
     """
 
     _target: ClassVar[str | None] = None
@@ -50,8 +50,8 @@ class Learner(Estimator):
         Parameters
         ----------
         X : array-like, sparse matrix, data frame, Table or Scan of shape (n_samples, n_features)
-            A numeric array is taken as it is and must be finite; a data frame may hold text, categories,
-            dates, booleans and missing values.
+            A numeric array is taken as it is and must be finite; a data frame may hold text,
+            categories, dates, booleans and missing values.
         y : array-like or str, default=None
             The target, where the method has one; the name of a column of X when X is a table.
         sample_weight : array-like or str, default=None

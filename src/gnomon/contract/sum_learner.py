@@ -1,7 +1,7 @@
 """SumLearner: a learner whose fit is a loop of sums over chunks of rows.
 
-One piece of mathematics runs at three scales: rows in memory on threads, a table larger than memory streamed
-from disk, and (through `gnomon.engine.sums.Executor`) a cluster.
+One piece of mathematics runs at three scales: rows in memory on threads, a table larger than
+memory streamed from disk, and (through `gnomon.engine.sums.Executor`) a cluster.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ class Step(NamedTuple):
 class SumLearner(Learner):
     """A fit as a loop: start, then pass over the rows, add up, update, until converged.
 
-    A method gives four functions of a small *state* (a dict of arrays): the first state, the sums of one
-    chunk given the state (pure, so that it can run anywhere), the next state from the total, and the public
-    attributes of the last state. Methods of one pass (least squares, naive Bayes) have one step.
+    A method gives four functions of a small *state* (a dict of arrays): the first state, the sums
+    of one chunk given the state (pure, so that it can run anywhere), the next state from the
+    total, and the public attributes of the last state. Methods of one pass (least squares, naive
+    Bayes) have one step.
     """
 
     def _start(self, data: Data, rng: np.random.Generator) -> Any:

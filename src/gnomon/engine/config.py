@@ -19,7 +19,8 @@ class Settings:
     n_jobs : int or None
         Threads where an estimator does not say; None means one per processor.
     executor : object or None
-        What runs the chunks of a `SumLearner`; None means threads. See `gnomon.engine.sums.Executor`.
+        What runs the chunks of a `SumLearner`; None means threads. See
+        `gnomon.engine.sums.Executor`.
     """
 
     memory_limit: int | None = None

@@ -1,8 +1,9 @@
 """Random draws of rows that do not depend on the order of rows, nor on weight versus repetition.
 
-Rows are put in a canonical order (by a fixed mix of their columns); a draw is a position on the line of
-cumulated weights. A row of weight three takes as much of the line as three copies of it, and shuffling the
-table changes nothing. So seeds mean the same thing for a table however it is stored.
+Rows are put in a canonical order (by a fixed mix of their columns); a draw is a position on the
+line of cumulated weights. A row of weight three takes as much of the line as three copies of it,
+and shuffling the table changes nothing. So seeds mean the same thing for a table however it is
+stored.
 """
 
 from __future__ import annotations

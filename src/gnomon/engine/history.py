@@ -1,4 +1,4 @@
-"""The course of a fit: the objective per step, and on request the state, so that it can be replayed."""
+"""The course of a fit: the objective per step, and on request the state, for a replay."""
 
 from __future__ import annotations
 

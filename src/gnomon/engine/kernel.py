@@ -1,9 +1,10 @@
 """Numba kernels: compiled inner loops with declared types, nothing compiled at import.
 
-What BLAS, FFT or a sparse product cannot do is written as a kernel: a sequential function of arrays.
-Threads belong to the engine (`gnomon.engine.threads`), so kernels release the interpreter lock and
-never start threads of their own. Each kernel declares one signature: a call with other types is an
-error instead of one more hidden compilation, and `gnomon warm` knows what to compile beforehand.
+What BLAS, FFT or a sparse product cannot do is written as a kernel: a sequential function of
+arrays. Threads belong to the engine (`gnomon.engine.threads`), so kernels release the interpreter
+lock and never start threads of their own. Each kernel declares one signature: a call with other
+types is an error instead of one more hidden compilation, and `gnomon warm` knows what to compile
+beforehand.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ class Kernel:
     function : callable
         The loop itself; it may call functions decorated with `subkernel`.
     signature : tuple of str
-        One entry per argument: ``"f8"``, ``"i8"``, ``"f8[:,:]"`` ... Arrays are C-contiguous and are taken
-        read-only or writable alike, unless the entry starts with ``"out "``: the kernel writes there.
+        One entry per argument: ``"f8"``, ``"i8"``, ``"f8[:,:]"`` ... Arrays are C-contiguous and
+        are taken read-only or writable alike, unless the entry starts with ``"out "``: the kernel
+        writes there.
     """
 
     def __init__(self, function: Callable, signature: tuple[str, ...]):

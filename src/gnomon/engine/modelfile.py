@@ -1,9 +1,9 @@
 """Model files: data only, so that reading one can execute nothing.
 
-A ``.gnomon`` file is a zip of ``model.json`` (classes by their names in gnomon's registry, parameters and
-small values, versions) and one ``.npy`` member per array. The reader imports nothing that the file names,
-refuses classes that it does not know, and compares every declared size with the bytes that are there
-and with the memory limit before it allocates.
+A ``.gnomon`` file is a zip of ``model.json`` (classes by their names in gnomon's registry,
+parameters and small values, versions) and one ``.npy`` member per array. The reader imports
+nothing that the file names, refuses classes that it does not know, and compares every declared
+size with the bytes that are there and with the memory limit before it allocates.
 """
 
 from __future__ import annotations

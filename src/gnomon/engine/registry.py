@@ -1,4 +1,4 @@
-"""The registry: every public method with what it is for; all catalogues and contract tests read it."""
+"""The registry: every public method and what it is for; catalogues and tests read it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Sums over chunks of rows: the one thing that the engine does for most learners.
 
-A learner gives a pure function of a chunk that returns a tuple of numbers and arrays; the engine calls it
-for every chunk and adds the results *in the order of the chunks*. Chunk borders depend on the shape of the
-data only. So the total has the same bits for any number of threads, workers or machines.
+A learner gives a pure function of a chunk that returns a tuple of numbers and arrays; the engine
+calls it for every chunk and adds the results *in the order of the chunks*. Chunk borders depend on
+the shape of the data only. So the total has the same bits for any number of threads, workers or
+machines.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Threads: the one place where gnomon runs things side by side.
 
-Kernels and BLAS calls release the interpreter lock, so threads suffice and nothing is copied. BLAS is held
-to one thread while engine threads run: n threads of ours never become n times m of the machine.
+Kernels and BLAS calls release the interpreter lock, so threads suffice and nothing is copied. BLAS
+is held to one thread while engine threads run: n threads of ours never become n times m of the
+machine.
 """
 
 from __future__ import annotations

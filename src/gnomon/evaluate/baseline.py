@@ -1,8 +1,8 @@
 """Baselines: what a learner must beat before anything is claimed of it.
 
-The classifier gives every row the shares of the classes, p_k = sum_i w_i [y_i = k] / sum_i w_i, and so
-predicts the commonest class; the regressor gives every row the mean (which minimises squared error)
-or the median (absolute error). Columns are not looked at.
+The classifier gives every row the shares of the classes, p_k = sum_i w_i [y_i = k] / sum_i w_i,
+and so predicts the commonest class; the regressor gives every row the mean (which minimises
+squared error) or the median (absolute error). Columns are not looked at.
 
 Texts: 003 2.1 (baseline) · 000 chance and majority baselines.
 """
@@ -34,9 +34,9 @@ class ClassSums(NamedTuple):
 class BaselineClassifier(Classifier, SumLearner):
     """Predicts the commonest class, with the classes' shares as probabilities.
 
-    Use it first, always: a classifier that does not beat it beyond the error bars has learnt nothing. It is
-    no model to act on. Minimises the error rate and the log loss among constant predictions. Looks
-    at no column, so any table will do. Ties go to the class that sorts first.
+    Use it first, always: a classifier that does not beat it beyond the error bars has learnt
+    nothing. It is no model to act on. Minimises the error rate and the log loss among constant
+    predictions. Looks at no column, so any table will do. Ties go to the class that sorts first.
 
     Attributes
     ----------
@@ -91,8 +91,8 @@ class BaselineClassifier(Classifier, SumLearner):
 class BaselineRegressor(Regressor):
     """Predicts the mean, or the median, of the target.
 
-    Use it first, always; it is no model to act on. The mean minimises sum_i w_i (y_i - c)^2, the median
-    sum_i w_i |y_i - c|. Looks at no column, so any table will do.
+    Use it first, always; it is no model to act on. The mean minimises sum_i w_i (y_i - c)^2, the
+    median sum_i w_i |y_i - c|. Looks at no column, so any table will do.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Codes: how one column of a table becomes columns of numbers, and back.
 
-Each code looks at a column in any number of pieces (so that it works on streams), is then finished, and from
-there on turns columns of that name into numbers the same way: nothing is learnt from later rows.
+Each code looks at a column in any number of pieces (so that it works on streams), is then
+finished, and from there on turns columns of that name into numbers the same way: nothing is learnt
+from later rows.
 """
 
 from __future__ import annotations
@@ -125,8 +126,9 @@ class NumberCode(Code):
 class CategoryCode(Code):
     """A category as one number 0, 1, 2 ..., or as one column per level (one-hot).
 
-    A missing or never seen value is read, in one-hot form, as the levels' shares among the training rows
-    (what is expected when nothing is known), and in code form as NaN or as the commonest level.
+    A missing or never seen value is read, in one-hot form, as the levels' shares among the
+    training rows (what is expected when nothing is known), and in code form as NaN or as the
+    commonest level.
 
     Parameters
     ----------
@@ -168,8 +170,8 @@ class CategoryCode(Code):
             keep = set(by_count[: self.most_levels - 1])
             self.lumped = len(levels) - len(keep)
             self.notes.append(
-                f"column {self.name!r} has {len(levels):,} categories: the {len(keep):,} commonest are "
-                f"kept, the other {self.lumped:,} are read as one category {OTHER}"
+                f"column {self.name!r} has {len(levels):,} categories: the {len(keep):,} "
+                f"commonest are kept, the other {self.lumped:,} are read as one, {OTHER}"
             )
             levels = [v for v in levels if v in keep]
         self.values = levels

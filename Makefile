@@ -1,0 +1,57 @@
+# Everything a person needs: demo, test, lint, duels. Each target says what it does and skips what is done.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+QUIET  := --quiet --progress-bar off
+
+.PHONY: help demo test test-all lint format warm duels clean
+help:            ## list the targets
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+$(BIN)/python:
+	@echo "==> creating $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gnomon needs Python 3.11 or later; set PYTHON=...")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install $(QUIET) --upgrade pip
+
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	@echo "==> installing gnomon and what it stands on (first time: about two minutes)"
+	@$(PIP) install $(QUIET) --editable .
+	@touch $@
+
+$(VENV)/.%: pyproject.toml | $(VENV)/.core
+	@echo "==> installing what '$*' needs"
+	@$(PIP) install $(QUIET) --editable '.[$*]'
+	@touch $@
+
+warm: $(VENV)/.core  ## compile the kernels once, with a progress bar
+	@$(BIN)/gnomon warm
+
+demo: warm       ## install and run the main job on a bundled table
+	@echo "==> gnomon learn: which of these customers will leave?"
+	@$(BIN)/gnomon learn --example customers --target churn --save demo.gnomon
+
+test: warm $(VENV)/.test  ## the test suite (under fifteen minutes on two cores)
+	@echo "==> running the tests"
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(PYTEST_ARGS)
+
+test-all: warm $(VENV)/.test $(VENV)/.bench  ## the slow tests too
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint  ## style, types and the layers of the house
+	@echo "==> ruff, mypy, import-linter"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.lint  ## put the code in its style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+duels: warm $(VENV)/.bench  ## measure against the peers, write benchmarks/RESULTS.md
+	@$(BIN)/python -m benchmarks.duels $(DUELS)
+
+clean:           ## remove what the targets made
+	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .ruff_cache demo.gnomon
