@@ -116,48 +116,9 @@ def line_of(row: dict) -> str:
     verdict = "" if row["reached"] else "  QUALITY NOT REACHED"
     return (
         f"{row['duel']} · {row['rows']:,} rows · {row['peer']}: {row['time_ratio']:.2f}x "
-        f"({ours['seconds']:.3g} s against {theirs['seconds']:.3g} s), memory "
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-        f"{row['memory_ratio']:.2f}x, quality
-        {ours['quality']:.6g} / {theirs['quality']:.6g}{verdict}"
+        f"({ours['seconds']:.3g} s against {theirs['seconds']:.3g} s), "
+        f"memory {row['memory_ratio']:.2f}x, "
+        f"quality {ours['quality']:.6g} / {theirs['quality']:.6g}{verdict}"
     )
 
 
@@ -166,10 +127,10 @@ def report(record: list[dict]) -> str:
     lines = [
         "# Duels",
         "",
-        "Time ratio: the peer's median time over ours (above 1: gnomon is faster). Memory ratio: our peak",
-        "over the peer's, each beyond what the data take (below 1: gnomon needs less; a few MB on both",
-        "sides are noise). Quality: the figure that both must reach, ours / theirs. Growth: the power of",
-        "the rows with which time grows between the smallest and the largest size.",
+        "Time ratio: the peer's median time over ours (above 1: gnomon is faster). Memory ratio:",
+        "our peak over the peer's, each beyond what the data take (below 1: gnomon needs less; a",
+        "few MB on both sides are noise). Quality: the figure that both must reach, ours / theirs.",
+        "Growth: the power of the rows with which time grows from the smallest to the largest size.",
         "",
         f"Made by `make duels` on {os.cpu_count()} processors ({platform.machine()}), "
         f"Python {platform.python_version()}.",

@@ -1,4 +1,4 @@
-"""What a duel is: two ways to do the same work, and the check that both reached the same quality."""
+"""What a duel is: two ways to do the same work, and the check that both reached the same."""
 
 from __future__ import annotations
 
