@@ -130,7 +130,7 @@ def report(record: list[dict]) -> str:
         "Time ratio: the peer's median time over ours (above 1: gnomon is faster). Memory ratio:",
         "our peak over the peer's, each beyond what the data take (below 1: gnomon needs less; a",
         "few MB on both sides are noise). Quality: the figure that both must reach, ours / theirs.",
-        "Growth: the power of the rows with which time grows from the smallest to the largest size.",
+        "Growth: the power of the rows with which time grows from the smallest to the largest.",
         "",
         f"Made by `make duels` on {os.cpu_count()} processors ({platform.machine()}), "
         f"Python {platform.python_version()}.",
