@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,11 @@ def settings() -> Settings:
 
 
 def to_bytes(amount: int | float | str) -> int:
-    """Read ``"1.5GB"`` or a plain number as bytes."""
+    """Read ``"1.5GB"``, ``"2GiB"`` or a plain number as bytes."""
     if isinstance(amount, (int, float)):
         number = float(amount)
     else:
-        text = amount.strip().upper().replace("IB", "B").replace(" ", "")
+        text = amount.strip().upper().replace(" ", "")
         unit = next((u for u in sorted(UNITS, key=len, reverse=True) if text.endswith(u)), None)
         try:
             number = float(text.removesuffix(unit or "")) * UNITS.get(unit or "B", 1)
@@ -90,6 +91,6 @@ def to_bytes(amount: int | float | str) -> int:
             raise ValueError(
                 f"{amount!r} is not an amount of memory; write bytes, or '500MB' or '4GB'"
             ) from None
-    if not number > 0:
-        raise ValueError(f"an amount of memory must be positive, not {amount!r}")
+    if not 0 < number < float("inf"):
+        raise ValueError(f"an amount of memory must be positive and finite, not {amount!r}")
     return int(number)

@@ -62,12 +62,28 @@ def _physical_memory() -> int | None:
 
 
 def _cgroup_rest() -> int | None:
-    for maximum, current in (
-        (CGROUP / "memory.max", CGROUP / "memory.current"),
-        (CGROUP / "memory/memory.limit_in_bytes", CGROUP / "memory/memory.usage_in_bytes"),
+    """What the cgroup (version 2 or 1) still allows; file cache that it can drop is not in use."""
+    old = CGROUP / "memory"
+    for maximum, current, statistics, cache in (
+        (CGROUP / "memory.max", CGROUP / "memory.current", CGROUP / "memory.stat", "inactive_file"),
+        (
+            old / "memory.limit_in_bytes",
+            old / "memory.usage_in_bytes",
+            old / "memory.stat",
+            "total_inactive_file",
+        ),
     ):
         try:
-            return max(int(maximum.read_text()) - int(current.read_text()), 0)
+            used = int(current.read_text()) - _entry(statistics, cache)
+            return max(int(maximum.read_text()) - max(used, 0), 0)
         except (OSError, ValueError):
             continue
     return None
+
+
+def _entry(statistics: Path, name: str) -> int:
+    try:
+        lines = statistics.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.split()[:1] == [name]), 0)

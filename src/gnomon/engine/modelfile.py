@@ -8,13 +8,19 @@ size with the bytes that are there and with the memory limit before it allocates
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import datetime
-import io
+import functools
+import inspect
 import json
 import math
 import os
-import tempfile
+import secrets
+import struct
 import zipfile
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +36,12 @@ TRANSIENT = frozenset(
     {"_skl_callbacks", "_callback_fit_ctx", "_parent_callback_ctx", "_skl_callbacks_to_teardown"}
 )
 MOST_JSON = 2**28
+JSON_TO_MEMORY = 25  # bytes of Python objects that one byte of JSON may become: "[]," makes 64
 MOST_MEMBERS = 100_000
 DEEPEST = 60
 KINDS = frozenset("biufcSUMm")
+PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+BLOCK = 2**20
 TAG = "$"
 
 
@@ -57,27 +66,29 @@ def save(estimator, path: str | Path) -> Path:
         "versions": _versions(),
         "model": writer.encode(estimator, type(estimator).__name__),
     }
+    text = json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise ModelFileError(f"cannot write {path}: {error.strerror}") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                archive.writestr("model.json", json.dumps(content, ensure_ascii=False, indent=1))
-                for member, array in writer.arrays.items():
-                    with archive.open(member, "w", force_zip64=True) as stream:
-                        np.lib.format.write_array(stream, array, allow_pickle=False)
+        with open(unfinished, "xb") as file:
+            _write_archive(file, text, writer.arrays)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
+        os.replace(unfinished, path)
     except OSError as error:
-        Path(name).unlink(missing_ok=True)
         raise ModelFileError(f"cannot write {path}: {error.strerror}") from error
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    finally:
+        unfinished.unlink(missing_ok=True)
     return path
+
+
+def _write_archive(file, text: bytes, arrays: dict[str, np.ndarray]) -> None:
+    """The zip; equal models give equal bytes, as members carry no time of writing."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with archive.open("model.json", "w") as stream:
+            stream.write(text)
+        for name, array in arrays.items():
+            with archive.open(name, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
 def load(path: str | Path):
@@ -94,24 +105,31 @@ def load(path: str | Path):
     """
     from gnomon.engine.registry import load_rooms
 
+    load_rooms()
+    with _opened(path) as reader:
+        return reader.model()
+
+
+@contextlib.contextmanager
+def _opened(path: str | Path) -> Iterator[_Reader]:
+    """A reader of the file; whatever goes wrong in reading is told as a `ModelFileError`."""
     path = Path(path)
     if not path.is_file():
         what = "is a folder, not a model file" if path.is_dir() else "does not exist"
         raise ModelFileError(f"{path} {what}")
-    load_rooms()
     try:
         with zipfile.ZipFile(path) as archive:
-            return _Reader(archive, path).read()
+            yield _Reader(archive, path)
     except ModelFileError:
         raise
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
+    except RecursionError:
+        raise ModelFileError(f"{path}: its values are nested too deeply") from None
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, OSError) as error:
         raise ModelFileError(
             f"{path} is not a readable model file (cut short or damaged?): {error}"
         ) from error
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+    except Exception as error:
         raise ModelFileError(f"{path} does not hold what a model file must: {error}") from error
-    except RecursionError:
-        raise ModelFileError(f"{path}: values are nested too deeply") from None
 
 
 class _Writer:
@@ -133,7 +151,8 @@ class _Writer:
             return [self.encode(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
         if isinstance(value, (tuple, set, frozenset)):
             name = next(t.__name__ for t in (tuple, set, frozenset) if isinstance(value, t))
-            return {TAG: name, "values": self.encode(list(value), where)}
+            values = list(value) if name == "tuple" else sorted(value, key=repr)
+            return {TAG: name, "values": self.encode(values, where)}
         if isinstance(value, dict):
             items = [
                 [self.encode(k, where), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()
@@ -142,7 +161,9 @@ class _Writer:
         if sp.issparse(value):
             return self.encode_sparse(value, where)
         if isinstance(value, (datetime.date, datetime.time)):
-            return {TAG: type(value).__name__, "value": value.isoformat()}
+            kinds = (datetime.datetime, datetime.date, datetime.time)
+            name = next(t.__name__ for t in kinds if isinstance(value, t))
+            return {TAG: name, "value": value.isoformat()}
         if isinstance(value, np.random.RandomState):
             return {TAG: "RandomState", "state": self.encode(value.get_state()[1:], where)}
         return self.encode_object(value, where)
@@ -177,7 +198,10 @@ class _Writer:
                 f"{where} is a {type(value).__module__}.{name}, which a model file cannot hold: "
                 "model files hold data only, of classes that gnomon knows"
             )
-        state = {k: v for k, v in vars(value).items() if k not in TRANSIENT}
+        state = _stored_attributes(value)
+        for attribute in state:
+            if reason := _misfit(type(value), attribute):
+                raise ModelFileError(f"{where} cannot be saved: its attribute {reason}")
         return {
             TAG: "object",
             "class": name,
@@ -190,6 +214,7 @@ class _Reader:
         self.archive = archive
         self.path = path
         self.members = self.checked_members()
+        self.read_arrays: set[str] = set()
 
     def refuse(self, reason: str) -> ModelFileError:
         return ModelFileError(f"{self.path}: {reason}")
@@ -204,32 +229,44 @@ class _Reader:
         for name in members:
             if name != "model.json" and not _is_array_name(name):
                 raise self.refuse(f"it holds {name!r}, which does not belong in a model file")
+            if members[name].compress_type not in PACKINGS:
+                raise self.refuse(f"{name} is packed in a way that gnomon does not write")
         if "model.json" not in members:
             raise self.refuse("it holds no model.json")
-        if members["model.json"].file_size > MOST_JSON:
-            raise self.refuse("its model.json is too large")
-        total = sum(entry.file_size for entry in entries)
+        text = members["model.json"].file_size
+        if text > MOST_JSON:
+            raise self.refuse(f"its model.json is too large ({memory.readable(text)})")
+        total = sum(entry.file_size for entry in entries) + JSON_TO_MEMORY * text
         allowed = memory.limit()
         if total > allowed:
             raise self.refuse(
-                f"it unpacks to {memory.readable(total)}, and {memory.readable(allowed)} are "
-                "allowed; to allow more: gnomon.config(memory_limit=...)"
+                f"it unpacks to as much as {memory.readable(total)}, and "
+                f"{memory.readable(allowed)} are allowed; "
+                "to allow more: gnomon.config(memory_limit=...)"
             )
         return members
 
-    def read(self):
-        content = json.loads(self.archive.read("model.json").decode("utf-8"))
-        if not isinstance(content, dict) or not isinstance(content.get("format"), int):
+    def content(self) -> dict[str, Any]:
+        text = self.archive.read("model.json").decode("utf-8", "surrogatepass")
+        content = json.loads(text)
+        number = content.get("format") if isinstance(content, dict) else None
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
             raise self.refuse("its model.json does not say which format it has")
-        if content["format"] > FORMAT:
+        if number > FORMAT:
             raise self.refuse(
-                f"it has format {content['format']}, this version of gnomon reads up to {FORMAT}; "
+                f"it has format {number}, this version of gnomon reads up to {FORMAT}; "
                 "install a newer gnomon"
             )
-        model = content["model"]
+        model = content.get("model")
         if not isinstance(model, dict) or model.get(TAG) != "object":
             raise self.refuse("its model.json holds no estimator")
-        return self.decode(model, 0)
+        return content
+
+    def model(self):
+        made = self.decode(self.content()["model"], 0)
+        if not hasattr(made, "get_params"):
+            raise self.refuse(f"it holds a {type(made).__name__}, which is not an estimator")
+        return made
 
     def decode(self, value: Any, depth: int) -> Any:
         if depth > DEEPEST:
@@ -255,7 +292,8 @@ class _Reader:
     def decode_objects(self, value, depth):
         values = self.decode(value["values"], depth)
         array = np.empty(len(values), dtype=object)
-        array[:] = values
+        for place, entry in enumerate(values):
+            array[place] = entry
         return array.reshape(value["shape"])
 
     def decode_tuple(self, value, depth):
@@ -291,17 +329,21 @@ class _Reader:
         return matrix
 
     def decode_object(self, value, depth):
-        cls = STORABLE.get(value["class"])
+        name = value["class"]
+        cls = STORABLE.get(name) if isinstance(name, str) else None
         if cls is None:
             raise self.refuse(
-                f"it holds a {value['class']!r}, a class that this version of gnomon does not know"
+                f"it holds a {name!r}, a class that this version of gnomon does not know"
             )
+        for attribute in value["values"]:
+            if reason := _misfit(cls, attribute):
+                raise self.refuse(f"its {name} has an attribute {reason}")
         made = cls.__new__(cls)
-        values = {str(k): self.decode(v, depth) for k, v in value["values"].items()}
+        values = {k: self.decode(v, depth) for k, v in value["values"].items()}
         if hasattr(cls, "get_params"):
             missing = set(cls._get_param_names()) - set(values)
             if missing:
-                raise self.refuse(f"its {value['class']} lacks the parameter {min(missing)!r}")
+                raise self.refuse(f"its {name} lacks the parameter {min(missing)!r}")
         vars(made).update(values)
         if hasattr(made, "_check_loaded"):
             made._check_loaded()
@@ -309,8 +351,11 @@ class _Reader:
 
     def array(self, name: str) -> np.ndarray:
         """Read one array after comparing its header with the bytes that the member holds."""
-        if not isinstance(name, str) or name not in self.members:
+        if not isinstance(name, str) or name not in self.members or name == "model.json":
             raise self.refuse(f"it names an array {name!r} that it does not hold")
+        if name in self.read_arrays:
+            raise self.refuse(f"it names the array {name!r} twice")
+        self.read_arrays.add(name)
         size = self.members[name].file_size
         with self.archive.open(name) as stream:
             version = np.lib.format.read_magic(stream)
@@ -329,23 +374,52 @@ class _Reader:
                 raise self.refuse(
                     f"{name} declares {need:,} bytes of numbers and holds {size - stream.tell():,}"
                 )
-            content = stream.read(need)
-        if len(content) != need:
-            raise self.refuse(f"{name} is cut short")
-        array = np.frombuffer(bytearray(content), dtype=dtype)
-        return array.reshape(shape, order="F" if fortran else "C")
+            content = np.empty(need, dtype=np.uint8)
+            for start in range(0, need, BLOCK):
+                block = stream.read(min(BLOCK, need - start))
+                if len(block) != min(BLOCK, need - start):
+                    raise self.refuse(f"{name} is cut short")
+                content[start : start + len(block)] = np.frombuffer(block, dtype=np.uint8)
+            if stream.read(1):
+                raise self.refuse(f"{name} holds more than it declares")
+        return np.ndarray(shape, dtype, content, order="F" if fortran else "C")
 
 
 def describe(path: str | Path) -> dict[str, Any]:
     """What a model file says of itself (format, versions, class), without loading the model."""
-    with zipfile.ZipFile(path) as archive:
-        reader = _Reader(archive, Path(path))
-        content = json.load(io.TextIOWrapper(archive.open(reader.members["model.json"])))
+    with _opened(path) as reader:
+        content = reader.content()
+        return {
+            "format": content["format"],
+            "versions": content["versions"],
+            "class": content["model"]["class"],
+        }
+
+
+def _stored_attributes(value: Any) -> dict[str, Any]:
+    """An object's own values; not what belongs to a running fit, nor what it can compute again."""
+    cls = type(value)
     return {
-        "format": content["format"],
-        "versions": content["versions"],
-        "class": content["model"]["class"],
+        name: content
+        for name, content in vars(value).items()
+        if name not in TRANSIENT
+        and not isinstance(inspect.getattr_static(cls, name, None), functools.cached_property)
     }
+
+
+def _misfit(cls: type, name: str) -> str | None:
+    """Why a value of this name must not be put on an object: it would hide a part of its class."""
+    if not name.isidentifier() or (name.startswith("__") and name.endswith("__")):
+        return f"{name!r}, which is not a name of a value"
+    if hasattr(cls, name) and name not in _fields(cls):
+        return f"{name!r}, which would hide {cls.__name__}.{name}"
+    return None
+
+
+def _fields(cls: type) -> frozenset[str]:
+    if not dataclasses.is_dataclass(cls):
+        return frozenset()
+    return frozenset(field.name for field in dataclasses.fields(cls))
 
 
 def _is_array_name(name: str) -> bool:

@@ -146,7 +146,8 @@ def add_up(function: Callable[[Chunk], Sums], source: Source, n_jobs: int | None
     executor = settings().executor
     if executor is None:
         return _add(in_order(function, source.chunks(), n_jobs))
-    return _add(_sorted_by_number(executor.run(function, source.chunks())))
+    sent = _Sent(source.chunks())
+    return _add(_sorted_by_number(executor.run(function, sent), sent))
 
 
 def _add(parts: Iterable[Sums]) -> Sums:
@@ -156,20 +157,45 @@ def _add(parts: Iterable[Sums]) -> Sums:
         raise ValueError("there are no rows to sum over")
     total = [np.array(entry, dtype=np.float64) for entry in first]
     for part in parts:
-        for entry, addend in zip(total, part):
+        for entry, addend in zip(total, part, strict=True):
+            if np.shape(addend) != entry.shape:
+                raise ValueError(
+                    f"sums of chunks must have one shape: {entry.shape}, then {np.shape(addend)}"
+                )
             entry += addend
     entries = [entry if entry.ndim else float(entry) for entry in total]
     return type(first)(*entries) if hasattr(first, "_fields") else tuple(entries)
 
 
-def _sorted_by_number(results: Iterable[tuple[int, Sums]]) -> Iterator[Sums]:
+class _Sent:
+    """Chunks on their way to an executor, counted, so that lost ones are noticed."""
+
+    def __init__(self, chunks: Iterable[Chunk]):
+        self.chunks = iter(chunks)
+        self.count = 0
+        self.ended = False
+
+    def __iter__(self) -> Iterator[Chunk]:
+        for chunk in self.chunks:
+            self.count += 1
+            yield chunk
+        self.ended = True
+
+
+def _sorted_by_number(results: Iterable[tuple[int, Sums]], sent: _Sent) -> Iterator[Sums]:
     """Pass results on in chunk order, holding back those that come early."""
     waiting: dict[int, Sums] = {}
     due = 0
     for number, result in results:
+        if number < due or number in waiting:
+            raise RuntimeError(f"the executor gave the sums of chunk {number} twice")
         waiting[number] = result
         while due in waiting:
             yield waiting.pop(due)
             due += 1
-    if waiting:
-        raise RuntimeError(f"the executor lost chunk {due} of at least {max(waiting) + 1}")
+    if waiting or not sent.ended or due != sent.count:
+        known = max([sent.count, *(number + 1 for number in waiting)])
+        raise RuntimeError(
+            f"the executor lost chunk {due} of {'' if sent.ended else 'at least '}{known}; "
+            "no total can be trusted: run again, or set gnomon.config(executor=None)"
+        )

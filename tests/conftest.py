@@ -1,0 +1,56 @@
+"""What all tests share: a seed that changes with every run, and small tables of every kind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import zlib
+
+import hypothesis
+import numpy as np
+import pytest
+
+SEED_VARIABLE = "GNOMON_TEST_SEED"
+
+
+def pytest_configure(config):
+    """Choose the run's seed before workers start, so that they inherit it."""
+    os.environ.setdefault(SEED_VARIABLE, str(secrets.randbelow(2**31)))
+
+
+def pytest_report_header(config):
+    return (
+        f"gnomon seed: {run_seed()} (repeat with {SEED_VARIABLE}={run_seed()}); "
+        f"hypothesis profile: {hypothesis.settings.get_current_profile_name()}"
+    )
+
+
+def run_seed() -> int:
+    """The seed of this run: new each time, or the one in GNOMON_TEST_SEED."""
+    return int(os.environ[SEED_VARIABLE])
+
+
+@pytest.fixture(scope="session")
+def seed() -> int:
+    """A seed that differs from run to run; a test must hold for any."""
+    return run_seed()
+
+
+@pytest.fixture
+def rng(request) -> np.random.Generator:
+    """A generator of the test's own, from the run's seed and the test's name."""
+    return np.random.default_rng([run_seed(), zlib.crc32(request.node.nodeid.encode())])
+
+
+COMMON = {
+    "deadline": None,
+    "derandomize": False,
+    "print_blob": True,
+    "suppress_health_check": [
+        hypothesis.HealthCheck.too_slow,
+        hypothesis.HealthCheck.function_scoped_fixture,
+    ],
+}
+hypothesis.settings.register_profile("quick", max_examples=15, **COMMON)
+hypothesis.settings.register_profile("thorough", max_examples=300, **COMMON)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

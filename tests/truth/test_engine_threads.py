@@ -1,0 +1,169 @@
+"""Threads: results in order, errors told at once, never more threads than asked for."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+import threadpoolctl
+
+import gnomon
+from gnomon.engine.threads import MOST_THREADS, in_order, one_blas_thread, processors, resolve_jobs
+
+
+class Busy:
+    """How many calls run at once, and the most that ever did."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.now = self.most = 0
+
+    def __enter__(self):
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+
+    def __exit__(self, *error):
+        with self.lock:
+            self.now -= 1
+
+
+def blas_threads() -> list[int]:
+    return [
+        library["num_threads"]
+        for library in threadpoolctl.threadpool_info()
+        if library["user_api"] == "blas"
+    ]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_results_come_in_the_order_of_items_whatever_they_take(n_jobs, rng):
+    delays = rng.uniform(0, 0.005, 40)
+
+    def slow(i):
+        time.sleep(delays[i])
+        return i
+
+    assert list(in_order(slow, range(40), n_jobs)) == list(range(40))
+
+
+def test_items_are_taken_a_few_ahead_only():
+    taken = 0
+
+    def items():
+        nonlocal taken
+        for i in range(1000):
+            taken += 1
+            yield i
+
+    results = in_order(lambda i: i, items(), 2)
+    next(results)
+    assert taken <= 2 * 2 + 1
+    results.close()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_an_error_ends_the_run_and_later_items_are_not_begun(n_jobs):
+    begun = []
+
+    def fail_at_five(i):
+        begun.append(i)
+        if i == 5:
+            raise KeyError("five")
+        return i
+
+    results = in_order(fail_at_five, range(10_000), n_jobs)
+    with pytest.raises(KeyError, match="five"):
+        list(results)
+    assert max(begun) <= 5 + 2 * 3 + 1
+
+
+def test_an_error_in_the_source_of_items_is_told():
+    def items():
+        yield 1
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        list(in_order(lambda i: i, items(), 2))
+
+
+def test_threads_are_gone_when_the_consumer_stops_early():
+    results = in_order(lambda i: i, range(100), 3)
+    next(results)
+    results.close()
+    assert not [t for t in threading.enumerate() if t.name.startswith("gnomon")]
+
+
+def test_nested_runs_use_no_more_threads_than_the_outer_one():
+    busy = Busy()
+
+    def inner(i):
+        with busy:
+            time.sleep(0.001)
+        return i
+
+    def outer(i):
+        return sum(in_order(inner, range(10), 4))
+
+    assert list(in_order(outer, range(6), 2)) == [45] * 6
+    assert busy.most <= 2
+
+
+def test_inside_an_engine_thread_every_number_of_jobs_is_one():
+    assert list(in_order(lambda _: resolve_jobs(8), range(3), 2)) == [1, 1, 1]
+    assert resolve_jobs(8) == 8
+
+
+def test_inside_a_joblib_worker_the_default_is_one_thread():
+    with joblib.parallel_config("threading"):
+        inside = joblib.Parallel(n_jobs=2)(joblib.delayed(resolve_jobs)(None) for _ in range(2))
+    assert inside == [1, 1]
+
+
+def test_blas_has_one_thread_inside_and_its_own_number_after():
+    before = blas_threads()
+    assert before
+    inside = list(in_order(lambda _: blas_threads(), range(4), 2))
+    assert all(set(each) == {1} for each in inside)
+    assert blas_threads() == before
+
+
+def test_holds_on_blas_may_nest_and_overlap():
+    before = blas_threads()
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert set(blas_threads()) == {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == before
+
+
+def test_blas_is_let_go_after_an_error():
+    before = blas_threads()
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(lambda i: 1 // i, range(3), 2))
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "threads"),
+    [(1, 1), (3, 3), (-1, processors()), (-1000, 1), (10**6, MOST_THREADS), (np.int64(2), 2)],
+)
+def test_number_of_jobs_means_what_scikit_learn_means(n_jobs, threads):
+    assert resolve_jobs(n_jobs) == threads
+
+
+def test_no_number_of_jobs_means_the_setting_then_all_processors():
+    assert resolve_jobs(None) == processors()
+    with gnomon.config(n_jobs=3):
+        assert resolve_jobs(None) == 3
+    assert resolve_jobs(None) == processors()
+
+
+def test_zero_jobs_is_refused_with_a_remedy():
+    with pytest.raises(ValueError, match="use 1"):
+        resolve_jobs(0)
