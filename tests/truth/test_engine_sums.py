@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import NamedTuple
 
@@ -95,7 +96,10 @@ def assert_same_bits(total: Moments, expected: Moments) -> None:
 def test_an_executor_that_loses_a_chunk_is_refused(lost, seed):
     lost = lost if not isinstance(lost, int) else (lost,)
     source = ArraySource(np.ones((100, 1)), size=10)
-    with gnomon.config(executor=Scattered(seed, lose=lost)), pytest.raises((RuntimeError, ValueError)):
+    with (
+        gnomon.config(executor=Scattered(seed, lose=lost)),
+        pytest.raises((RuntimeError, ValueError)),
+    ):
         add_up(moments, source)
 
 
@@ -153,7 +157,7 @@ def test_chunks_cover_every_row_once_and_in_order(n, size):
     assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
     assert chunks[0].start == 0
     assert chunks[-1].stop == n
-    assert all(a.stop == b.start for a, b in zip(chunks, chunks[1:]))
+    assert all(a.stop == b.start for a, b in itertools.pairwise(chunks))
     np.testing.assert_array_equal(np.concatenate([c.rows[:, 0] for c in chunks]), np.arange(n))
 
 

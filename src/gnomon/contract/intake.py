@@ -65,6 +65,17 @@ def blocks_of(learner, X, largest: float | None = None) -> Iterator[Any]:
         yield _checked_array(learner, X, None, reset=False)
 
 
+def given_to_callbacks(X, y, sample_weight) -> dict[str, Any]:
+    """What callbacks that score the steps of a fit need; a target given by name is looked up late."""
+    target = y
+    if isinstance(y, str):
+        target = None if isinstance(X, Scan) else lambda: np.asarray(as_table(X).column(y))
+    metadata = None
+    if sample_weight is not None and not isinstance(sample_weight, str):
+        metadata = {"sample_weight": sample_weight}
+    return {"X": X, "y": target, "metadata": metadata}
+
+
 def _checked_array(learner, X, y, reset: bool):
     if not reset:
         y = "no_validation"

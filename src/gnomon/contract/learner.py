@@ -66,11 +66,15 @@ class Learner(Estimator):
     def _learn(self, X, y, sample_weight):
         data = intake.take_in(self, X, y, sample_weight)
         context = self._init_callback_context(max_subtasks=self._most_steps())
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        self._fit(data)
-        context.call_on_fit_task_end(
-            estimator=self, X=X, y=y, reconstruction_attributes=lambda: dict(self._public())
-        )
+        self._given = intake.given_to_callbacks(X, y, sample_weight)
+        try:
+            context.call_on_fit_task_begin(estimator=self, **self._given)
+            self._fit(data)
+            context.call_on_fit_task_end(
+                estimator=self, reconstruction_attributes=self._public, **self._given
+            )
+        finally:
+            del self._given
         return self
 
     def _fit(self, data: Data) -> None:

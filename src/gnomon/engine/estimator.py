@@ -107,7 +107,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         """The steps of this fit, told to the callbacks and kept in the history."""
         context = getattr(self, "_callback_fit_ctx", None)
         keep = getattr(self, "keep_history", "objective") == "full"
-        return Course(self, context, name, max_steps, keep)
+        given = getattr(self, "_given", None)
+        return Course(self, context, name, max_steps, keep, given)
 
     def _most_steps(self) -> int:
         """Steps of the longest possible course, for progress bars; 0 where there are none."""

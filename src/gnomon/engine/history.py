@@ -70,12 +70,21 @@ class Course:
                 break
     """
 
-    def __init__(self, estimator, context, name: str, max_steps: int, keep_states: bool):
+    def __init__(
+        self,
+        estimator,
+        context,
+        name: str,
+        max_steps: int,
+        keep_states: bool,
+        given: dict[str, Any] | None = None,
+    ):
         self.estimator = estimator
         self.context = context
         self.name = name
         self.max_steps = max_steps
         self.keep_states = keep_states
+        self.given = given or {}
         self.history = History()
 
     def __iter__(self) -> Iterator[int]:
@@ -104,7 +113,7 @@ class Course:
         if self.keep_states and state is not None:
             self.history.states.append(state())
         asked = self._task is not None and self._task.call_on_fit_task_end(
-            estimator=self.estimator, reconstruction_attributes=attributes
+            estimator=self.estimator, reconstruction_attributes=attributes, **self.given
         )
         if converged or asked:
             self.history.stopped = "converged" if converged else "callback"

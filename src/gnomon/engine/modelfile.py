@@ -33,7 +33,13 @@ from gnomon.engine.storable import STORABLE
 
 FORMAT = 1
 TRANSIENT = frozenset(
-    {"_skl_callbacks", "_callback_fit_ctx", "_parent_callback_ctx", "_skl_callbacks_to_teardown"}
+    {
+        "_given",
+        "_skl_callbacks",
+        "_callback_fit_ctx",
+        "_parent_callback_ctx",
+        "_skl_callbacks_to_teardown",
+    }
 )
 MOST_JSON = 2**28
 JSON_TO_MEMORY = 25  # bytes of Python objects that one byte of JSON may become: "[]," makes 64
