@@ -1,6 +1,7 @@
 """Dates and times as people write them, read by the codes of `strptime` but for whole columns at once.
 
-A column is read as dates only if *every* value is a valid date in one format: the 30th of February makes a column text.
+A column is read as dates only if *every* value is a valid date in one format: the 30th of February
+makes a column text.
 """
 
 from __future__ import annotations
@@ -14,9 +15,20 @@ import pyarrow.compute as pc
 
 from gnomon.engine.errors import DataError
 
-MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
+MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _MONTH_NAME = "(?i:" + "|".join(f"{month}|{month[:3]}\\.?" for month in MONTHS) + "|sept\\.?)"
 _CODES = {
     "Y": r"(?P<year>[1-9]\d{3})",
@@ -107,7 +119,9 @@ def read_dates(strings: pa.Array, *, day_first: bool | None = None) -> WrittenDa
         return None
     if len(found) == 1 or found[0].values.equals(found[1].values):
         return found[0]
-    chosen, other = sorted(found[:2], key=lambda each: _is_day_first(each.format) != bool(day_first))
+    chosen, other = sorted(
+        found[:2], key=lambda each: _is_day_first(each.format) != bool(day_first)
+    )
     return WrittenDates(chosen.format, chosen.values, other.format)
 
 

@@ -8,8 +8,9 @@ from enum import StrEnum
 class Kind(StrEnum):
     """What the values of a column mean.
 
-    Stored in Arrow as: number: floating point; integer: whole numbers; category and ordered: dictionary of
-    strings; boolean: bool; datetime: date or timestamp; text: string; identifier: string or whole number.
+    Stored in Arrow as: number: floating point; integer: whole numbers; category and ordered:
+    dictionary of strings; boolean: bool; datetime: date or timestamp; text: string; identifier:
+    string or whole number.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Words that stand for a missing value.
 
-Some always do (``NA``, ``null``, an empty cell). Some do so among numbers and dates only (``none``), and a lone ``?``
-or ``-`` does so unless the column consists of such signs (blood groups ``+`` and ``-``).
+Some always do (``NA``, ``null``, an empty cell). Some do so among numbers and dates only
+(``none``), and a lone ``?`` or ``-`` does so unless the column consists of such signs (blood groups
+``+`` and ``-``).
 """
 
 from __future__ import annotations

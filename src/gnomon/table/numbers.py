@@ -1,7 +1,8 @@
 """Numbers as people write them: ``1,234.50``, ``€ 3,50``, ``12 kg``, ``45%``, ``(80)``.
 
-A column is read as numbers only if *every* value fits one way of writing (decimal mark, thousands mark, unit). What is
-ambiguous (``1,234``) is decided by the other columns of the file, and the decision is said.
+A column is read as numbers only if *every* value fits one way of writing (decimal mark, thousands
+mark, unit). What is ambiguous (``1,234``) is decided by the other columns of the file, and the
+decision is said.
 """
 
 from __future__ import annotations
@@ -18,14 +19,160 @@ LEADING_ZERO = r"^[+-]?0\d+$"
 INFINITE = r"(?i)^[+-]?inf(?:inity)?$"
 
 CURRENCIES = frozenset(
-    "€ $ £ ¥ ₹ ₽ ₩ ₺ ₪ ₫ ฿ ₴ EUR USD GBP CHF JPY CNY SEK NOK DKK PLN CZK HUF INR AUD CAD NZD BRL ZAR "
-    "MXN TRY KRW RUB Rs Rs. kr kr. zł Fr. US$ A$ C$ R$".split()
+    [
+        "€",
+        "$",
+        "£",
+        "¥",
+        "₹",
+        "₽",
+        "₩",
+        "₺",
+        "₪",
+        "₫",
+        "฿",
+        "₴",
+        "EUR",
+        "USD",
+        "GBP",
+        "CHF",
+        "JPY",
+        "CNY",
+        "SEK",
+        "NOK",
+        "DKK",
+        "PLN",
+        "CZK",
+        "HUF",
+        "INR",
+        "AUD",
+        "CAD",
+        "NZD",
+        "BRL",
+        "ZAR",
+        "MXN",
+        "TRY",
+        "KRW",
+        "RUB",
+        "Rs",
+        "Rs.",
+        "kr",
+        "kr.",
+        "zł",
+        "Fr.",
+        "US$",
+        "A$",
+        "C$",
+        "R$",
+    ]
 )
 UNITS = frozenset(
-    "% ‰ ° °C °F K kg g mg µg ug t lb lbs oz km m cm mm µm um nm mi ft in yd s sec ms µs us ns min h hr hrs d "
-    "l L ml mL cl dl gal m² m2 km² km2 cm² cm2 ha m³ m3 cm³ cm3 W kW MW GW Wh kWh MWh J kJ MJ cal kcal V mV kV "
-    "A mA Hz kHz MHz GHz B kB KB MB GB TB px pt bar mbar hPa Pa kPa N kN Nm mol ppm ppb mph kmh km/h m/s rpm dB "
-    "bpm cc hp".split()
+    [
+        "%",
+        "‰",
+        "°",
+        "°C",
+        "°F",
+        "K",
+        "kg",
+        "g",
+        "mg",
+        "µg",
+        "ug",
+        "t",
+        "lb",
+        "lbs",
+        "oz",
+        "km",
+        "m",
+        "cm",
+        "mm",
+        "µm",
+        "um",
+        "nm",
+        "mi",
+        "ft",
+        "in",
+        "yd",
+        "s",
+        "sec",
+        "ms",
+        "µs",
+        "us",
+        "ns",
+        "min",
+        "h",
+        "hr",
+        "hrs",
+        "d",
+        "l",
+        "L",
+        "ml",
+        "mL",
+        "cl",
+        "dl",
+        "gal",
+        "m²",
+        "m2",
+        "km²",
+        "km2",
+        "cm²",
+        "cm2",
+        "ha",
+        "m³",
+        "m3",
+        "cm³",
+        "cm3",
+        "W",
+        "kW",
+        "MW",
+        "GW",
+        "Wh",
+        "kWh",
+        "MWh",
+        "J",
+        "kJ",
+        "MJ",
+        "cal",
+        "kcal",
+        "V",
+        "mV",
+        "kV",
+        "A",
+        "mA",
+        "Hz",
+        "kHz",
+        "MHz",
+        "GHz",
+        "B",
+        "kB",
+        "KB",
+        "MB",
+        "GB",
+        "TB",
+        "px",
+        "pt",
+        "bar",
+        "mbar",
+        "hPa",
+        "Pa",
+        "kPa",
+        "N",
+        "kN",
+        "Nm",
+        "mol",
+        "ppm",
+        "ppb",
+        "mph",
+        "kmh",
+        "km/h",
+        "m/s",
+        "rpm",
+        "dB",
+        "bpm",
+        "cc",
+        "hp",
+    ]
 )
 LONGEST_UNIT = 12
 
@@ -64,7 +211,7 @@ class NumberFormat:
         return rf"^(?:[1-9]\d{{0,2}}(?:{group}\d{{2,3}})*{group}\d{{3}}|\d+)(?:{mark}\d*)?$"
 
 
-_WAYS = tuple(
+WAYS = tuple(
     NumberFormat(decimal, thousands)
     for decimal, thousands in [
         (".", None),
@@ -99,7 +246,9 @@ class WrittenNumbers:
 
 def read_plain(strings: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """int64 or float64 of numbers that need no interpretation, or None. Fast: whole columns at once."""
-    if not _all_match(strings.slice(0, 1000), PLAIN_NUMBER) or not _all_match(strings, PLAIN_NUMBER):
+    if not _all_match(strings.slice(0, 1000), PLAIN_NUMBER) or not _all_match(
+        strings, PLAIN_NUMBER
+    ):
         return None
     if _any_match(strings, LEADING_ZERO):
         return None
@@ -115,8 +264,22 @@ def read_plain(strings: pa.ChunkedArray) -> pa.ChunkedArray | None:
     return None if pc.any(overflowed).as_py() else values
 
 
+def cast_plain(strings: pa.ChunkedArray) -> pa.ChunkedArray:
+    """int64 or float64 of plain numbers; raises `pyarrow.ArrowInvalid` for anything else."""
+    if _all_match(strings, PLAIN_INTEGER):
+        try:
+            return pc.replace_substring_regex(strings, r"^\+", "").cast(pa.int64())
+        except pa.ArrowInvalid:
+            return strings.cast(pa.float64())
+    return strings.cast(pa.float64())
+
+
 def read_written(
-    strings: pa.Array, *, decimal: str | None = None, known: NumberFormat | None = None
+    strings: pa.Array,
+    *,
+    decimal: str | None = None,
+    ways: tuple[NumberFormat, ...] = WAYS,
+    units: tuple[str, ...] | None = None,
 ) -> WrittenNumbers | None:
     """Numbers with units, currencies, thousands marks or a decimal comma, or None if any string does not fit.
 
@@ -126,37 +289,35 @@ def read_written(
         Distinct, trimmed, without missing values.
     decimal : str, optional
         The decimal mark of other columns, to decide what is ambiguous.
-    known : NumberFormat, optional
-        Read in this format and no other.
+    ways : tuple of NumberFormat
+        Marks to try, the first that fits all strings is taken.
+    units : tuple of str, optional
+        Units that are allowed; None for any that all strings share.
     """
     if not len(strings):
         return None
     parts = pc.extract_regex(strings, _PARTS)
     if parts.null_count:
         return None
-    part = {name: parts.field(name) for name in ("open", "sign", "prefix", "inner", "suffix", "close")}
+    part = {
+        name: parts.field(name) for name in ("open", "sign", "prefix", "inner", "suffix", "close")
+    }
     body = pc.utf8_trim_whitespace(parts.field("body"))
     gap = pc.not_equal(pc.binary_length(body), pc.binary_length(parts.field("body")))
     unit = _common_unit(part["prefix"], part["suffix"], gap)
     if unit is None or not _brackets_close(part):
         return None
-    unit = unit or None
-    if known is not None:
-        if unit not in (None, known.unit):
-            return None
-        ways = [known] if _all_match(body, known.pattern()) else []
-    else:
-        ways = [way for way in _WAYS if _all_match(body, way.pattern())]
-    if not ways:
+    if unit and units is not None and unit not in units:
         return None
-    way = known or _choose(ways, body, decimal)
-    negative = _is_negative(part)
-    values = _to_values(body, negative, way)
+    fitting = [way for way in ways if _all_match(body, way.pattern())]
+    if not fitting:
+        return None
+    way = _choose(fitting, body, decimal)
+    values = _to_values(body, _is_negative(part), way)
     if values is None:
         return None
-    return WrittenNumbers(
-        NumberFormat(way.decimal, way.thousands, unit), values, _is_ambiguous(ways, body)
-    )
+    format_ = NumberFormat(way.decimal, way.thousands, unit or None)
+    return WrittenNumbers(format_, values, _is_ambiguous(fitting, body))
 
 
 def mixes_decimal_marks(strings: pa.Array) -> tuple[str, str] | None:

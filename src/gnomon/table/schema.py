@@ -1,7 +1,7 @@
 """The schema of a table: for every column its kind, and the reason why.
 
-A schema is a value: `Schema.set` gives a changed copy, `Table.with_schema` recodes a table to it. It is saved as
-a TOML file that a person can read and edit; `read` finds it beside the data.
+A schema is a value: `Schema.set` gives a changed copy, `Table.with_schema` recodes a table to it.
+It is saved as a TOML file that a person can read and edit; `read` finds it beside the data.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Column:
     reason : str
         Why this kind was chosen, as a sentence.
     levels : tuple of str, optional
-        Categories in their order; for a boolean the words for false and true. None: taken from the data.
+        Categories in their order; for a boolean the words for false and true. None: taken from the
+        data.
     unit : str, optional
         Unit or currency that was written beside every number (``"kg"``, ``"€"``, ``"%"``).
     format : str, optional
@@ -124,8 +125,8 @@ class Schema:
     def infer(cls, arrow: pa.Table) -> Schema:
         """The kinds of an Arrow table's columns, from their types and values.
 
-        Strings are taken as they are (category, text or identifier); `read` also looks for numbers and dates that
-        are written as text.
+        Strings are taken as they are (category, text or identifier); `read` also looks for numbers
+        and dates that are written as text.
 
         Examples
         --------

@@ -1,0 +1,457 @@
+"""Delimited text: CSV, TSV and their relatives, read by Arrow, with our own eyes on what Arrow does not tell.
+
+Arrow splits and converts, in parallel. Bytes reach it through a stream that checks them; whatever
+goes wrong is looked up in a second, slow pass with Python's csv module, so that the error names
+line and column.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from gnomon.table import numbers
+from gnomon.table.errors import ReadError
+from gnomon.table.inference import Hints
+from gnomon.table.kinds import Kind
+from gnomon.table.names import repaired
+from gnomon.table.schema import Column, Schema
+from gnomon.table.sniff import Record, decide_encoding, sniff
+from gnomon.table.source import BLOCK, ByteSource, length_of_mark, undecodable_error
+
+OPTIONS = frozenset(
+    [
+        "delimiter",
+        "quote",
+        "escape",
+        "encoding",
+        "header",
+        "names",
+        "decimal",
+        "thousands",
+        "missing",
+        "day_first",
+        "comment",
+        "skip_rows",
+        "ragged",
+    ]
+)
+LONGEST_LINE = 1 << 28
+BAD_LINES_SHOWN = 5
+SEARCH_AFTER_FIRST = 100_000
+
+
+class DelimitedFile:
+    """A delimited text file whose way of writing has been found out.
+
+    Parameters
+    ----------
+    source : ByteSource
+    options : dict
+        What the user says about it (`OPTIONS`).
+    whole : bool
+        Whether to look at the whole file for its encoding.
+    """
+
+    def __init__(self, source: ByteSource, options: dict[str, Any], *, whole: bool = True):
+        self.source = source
+        self.file = source.name
+        encoding, notes = decide_encoding(source, options.get("encoding"), whole=whole)
+        found = sniff(source, encoding, options)
+        self.dialect = found.dialect
+        self.body_start = found.body_start
+        self.warnings: list[str] = []
+        self.names = found.names
+        if self.dialect.ragged == "pad":
+            self.names = self._padded_names(found.names)
+        self.names, repairs = repaired(self.names)
+        self.warnings += repairs
+        self.notes = [*notes, *found.notes, *self.warnings]
+        self.hints = Hints(
+            decimal=options.get("decimal"),
+            thousands=options.get("thousands"),
+            day_first=options.get("day_first"),
+            missing=None if options.get("missing") is None else tuple(options["missing"]),
+        )
+        self._block_size = BLOCK
+
+    def _padded_names(self, names: list[str]) -> list[str]:
+        """Names for as many columns as the longest row has."""
+        width, short, long = len(names), 0, 0
+        for record in self._data_records():
+            short += len(record.values) < len(names)
+            long += len(record.values) > len(names)
+            width = max(width, len(record.values))
+        if short:
+            told = f"{short:,} rows were too short and are padded with missing values."
+            self.warnings.append(told)
+        if long:
+            told = (
+                f"{long:,} rows were too long; {width - len(names):,} columns are added for them."
+            )
+            self.warnings.append(told)
+        return names + [""] * (width - len(names))
+
+    def strings(self) -> pa.Table:
+        """All columns as strings, exactly as written."""
+        parts = list(self.batches({name: pa.string() for name in self.names}))
+        return pa.concat_tables(parts) if parts else self._no_rows()
+
+    def batches(
+        self, types: dict[str, pa.DataType], *, decimal: str = ".", columns: list[str] | None = None
+    ) -> Iterator[pa.Table]:
+        """The rows in pieces of no particular length, columns converted by Arrow to the given types."""
+        while True:
+            passed = 0
+            try:
+                for piece in self._arrow_batches(types, decimal, columns):
+                    passed += len(piece)
+                    yield piece
+                return
+            except pa.ArrowInvalid as error:
+                if "straddl" not in str(error) or passed:
+                    raise self._explained(error, types) from error
+            if self._block_size >= LONGEST_LINE:
+                raise ReadError(
+                    f"has a line longer than {LONGEST_LINE:,} bytes",
+                    file=self.file,
+                    remedy="Check for a quote that is never closed: quote=None reads quotes as letters.",
+                )
+            self._block_size *= 8
+
+    def _arrow_batches(self, types, decimal, columns) -> Iterator[pa.Table]:
+        blank_rows = 0
+
+        def on_invalid(row) -> str:
+            nonlocal blank_rows
+            if not row.text.strip():
+                blank_rows += 1
+                return "skip"
+            return "error"
+
+        stream = self._stream()
+        plain = self.dialect.needs_rewriting
+        quote = '"' if plain else self.dialect.quote
+        parse = pacsv.ParseOptions(
+            delimiter="," if plain else self.dialect.delimiter,
+            quote_char=quote or False,
+            escape_char=False if plain else self.dialect.escape or False,
+            newlines_in_values=bool(quote),
+            ignore_empty_lines=len(self.names) > 1,
+            invalid_row_handler=on_invalid,
+        )
+        convert = pacsv.ConvertOptions(
+            column_types=types,
+            strings_can_be_null=False,
+            null_values=list(self.hints.markers),
+            decimal_point=decimal,
+            include_columns=columns,
+        )
+        read = pacsv.ReadOptions(column_names=self.names, block_size=self._block_size)
+        try:
+            reader = pacsv.open_csv(
+                pa.PythonFile(stream, mode="r"),
+                read_options=read,
+                parse_options=parse,
+                convert_options=convert,
+            )
+        except pa.ArrowInvalid as error:
+            if "Empty CSV" in str(error) and not stream.produced:
+                return
+            raise
+        with reader:
+            for batch in reader:
+                if len(batch):
+                    yield pa.Table.from_batches([batch])
+        stream.check_quotes()
+
+    def _stream(self) -> _Stream:
+        if self.dialect.needs_rewriting:
+            return _Rewritten(self)
+        return _Utf8(self)
+
+    def text_lines(self) -> Iterator[str]:
+        """The decoded lines with their ends; damage is a clear error."""
+        with self.source.open() as raw:
+            start = raw.read(4)
+        with self.source.open() as raw:
+            raw.read(length_of_mark(start, self.dialect.encoding))
+            text = io.TextIOWrapper(_Readable(raw), encoding=self.dialect.encoding, newline="")
+            try:
+                yield from text
+            except UnicodeDecodeError as error:
+                raise undecodable_error(self.source, self.dialect.encoding) or ReadError(
+                    str(error), file=self.file
+                ) from error
+            finally:
+                text.detach()
+
+    def records(self) -> Iterator[Record]:
+        """All records with their lines, header included."""
+        return self.dialect.records(self.text_lines(), self.file)
+
+    def _data_records(self) -> Iterator[Record]:
+        """Records of data; blank lines are left out unless they are the missing values of a single column."""
+        records = iter(self.records())
+        if self.dialect.header:
+            for record in records:
+                if record.values:
+                    break
+        single = len(self.names) == 1
+        for record in records:
+            if record.values:
+                yield record
+            elif single:
+                yield record._replace(values=[""])
+
+    def line_of_row(self, row: int) -> int | None:
+        """The line on which a row of data (counted from 0) starts."""
+        for number, record in enumerate(self._data_records()):
+            if number == row:
+                return record.line
+        return None
+
+    def _no_rows(self) -> pa.Table:
+        return pa.table({name: pa.array([], pa.string()) for name in self.names})
+
+    def _explained(self, error: Exception, types: dict[str, pa.DataType]) -> ReadError:
+        """What really is wrong, found by a slow pass over the file."""
+        wrong = undecodable_error(self.source, self.dialect.encoding)
+        if wrong is not None:
+            return wrong
+        try:
+            return self._ragged_error() or self._misfit_error(types) or self._unexplained(error)
+        except ReadError as found:
+            return found
+
+    def _unexplained(self, error: Exception) -> ReadError:
+        return ReadError(f"cannot be read as delimited text: {error}", file=self.file)
+
+    def _ragged_error(self) -> ReadError | None:
+        width = len(self.names)
+        bad: list[tuple[int, int]] = []
+        searched_since = 0
+        for record in self._data_records():
+            searched_since += bool(bad)
+            if searched_since > SEARCH_AFTER_FIRST:
+                break
+            if len(record.values) != width:
+                bad.append((record.line, len(record.values)))
+        if not bad:
+            return None
+        line, found = bad[0]
+        others = ", ".join(f"{each:,}" for each, _ in bad[1 : BAD_LINES_SHOWN + 1])
+        more = (
+            f" (also lines {others}{'...' if len(bad) > BAD_LINES_SHOWN + 1 else ''})"
+            if others
+            else ""
+        )
+        return ReadError(
+            f"has {found} values where {width} are expected{more}",
+            file=self.file,
+            line=line,
+            remedy="Correct the lines (quote values that hold the delimiter), name the delimiter, or read with "
+            "ragged='pad' to fill short rows with missing values.",
+        )
+
+    def _misfit_error(self, types: dict[str, pa.DataType]) -> ReadError | None:
+        checks = [
+            (position, name, types[name])
+            for position, name in enumerate(self.names)
+            if name in types and not pa.types.is_string(types[name])
+        ]
+        markers = set(self.hints.markers)
+        for record in self._data_records():
+            for position, name, wanted in checks:
+                written = record.values[position].strip()
+                if written not in markers and not _fits(written, wanted):
+                    return misfit(written, name, wanted).at(file=self.file, line=record.line)
+        return None
+
+
+def misfit(written: str, name: str, wanted: pa.DataType) -> ReadError:
+    """The error for a value that comes after the sample from which the kind was inferred."""
+    whole = pa.types.is_integer(wanted)
+    what = "a whole number" if whole else "a number"
+    other = "'number' or 'text'" if whole else "'text' or 'category'"
+    return ReadError(
+        f"{written!r} is not {what}, the kind of this column",
+        column=name,
+        remedy=f"Set its kind to {other} (schema.set({name!r}, kind=...)), or name the word in "
+        "missing=[...] if it means missing.",
+    )
+
+
+def native_types(schema: Schema, names: Iterable[str]) -> tuple[dict[str, pa.DataType], str]:
+    """The types in which Arrow itself can read the columns, and the decimal mark for that."""
+    columns = [schema[name] for name in names]
+    comma = [column for column in columns if _is_native(column, ",")]
+    point = [column for column in columns if _is_native(column, ".")]
+    decimal = "," if len(comma) > len(point) else "."
+    types = {}
+    for column in columns:
+        if column.kind is Kind.NUMBER and _is_native(column, decimal):
+            types[column.name] = pa.float64()
+        elif column.kind is Kind.INTEGER and _is_native(column, column.decimal or "."):
+            types[column.name] = pa.int64()
+        else:
+            types[column.name] = pa.string()
+    return types, decimal
+
+
+def _is_native(column: Column, decimal: str) -> bool:
+    plain = column.unit is None and column.thousands is None and column.format is None
+    return plain and column.missing is None and (column.decimal or ".") == decimal
+
+
+def _fits(written: str, wanted: pa.DataType) -> bool:
+    try:
+        numbers.cast_plain(pa.chunked_array([[written.replace(",", ".")]])).cast(wanted)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+class _Stream(io.RawIOBase):
+    """Bytes for Arrow; knows how many it has given."""
+
+    produced = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def check_quotes(self) -> None:
+        """Raise if a quote was opened and never closed."""
+
+
+class _Utf8(_Stream):
+    """The data records of a file as UTF-8, checked for NUL bytes and for changes of the file."""
+
+    def __init__(self, file: DelimitedFile):
+        self.file = file
+        self.source = file.source
+        self.encoding = file.dialect.encoding
+        self.quote = (file.dialect.quote or "").encode()
+        self.quotes = 0
+        self.lines = 1
+        self.raw = self.source.open()
+        start = self.source.head(4)
+        self.raw.read(length_of_mark(start, self.encoding))
+        recodes = self.encoding not in ("utf-8", "ascii")
+        self.decoder = codecs.getincrementaldecoder(self.encoding)() if recodes else None
+        self._skip(file.body_start)
+
+    def _skip(self, count: int) -> None:
+        while count > 0 and (block := self._next(count)):
+            self.lines += _line_ends(block)
+            if len(block) > count:
+                self.rest = block[count:]
+                return
+            count -= len(block)
+
+    rest = b""
+
+    def read(self, size: int = -1) -> bytes:
+        block, self.rest = self.rest or self._next(BLOCK if size < 0 else size), b""
+        if b"\0" in block:
+            raise self._nul(block)
+        if self.quote:
+            self.quotes += block.count(self.quote)
+        self.lines += _line_ends(block)
+        self.produced += len(block)
+        return block
+
+    def _next(self, size: int) -> bytes:
+        if self.decoder is None:
+            return self.source.take(self.raw, size)
+        while True:
+            raw = self.source.take(self.raw, size)
+            try:
+                text = self.decoder.decode(raw, final=not raw)
+            except UnicodeDecodeError as error:
+                raise undecodable_error(self.source, self.encoding) from error
+            if text or not raw:
+                return text.encode("utf-8", errors="surrogatepass")
+
+    def _nul(self, block: bytes) -> ReadError:
+        before = block[: block.index(0)]
+        return ReadError(
+            "holds a NUL byte",
+            file=self.file.file,
+            line=self.lines + _line_ends(before),
+            remedy="If this is UTF-16, give encoding='utf-16'; else remove the NUL bytes from the file.",
+        )
+
+    def check_quotes(self) -> None:
+        """An odd number of quotes may be a quote without its end; only a slow pass can tell."""
+        if self.quotes % 2:
+            for _ in self.file.records():
+                pass
+
+    def close(self) -> None:
+        if not self.closed:
+            self.raw.close()
+        super().close()
+
+
+class _Rewritten(_Stream):
+    """The data records in plain CSV, for dialects that Arrow does not know."""
+
+    def __init__(self, file: DelimitedFile):
+        self.width = len(file.names)
+        self.pads = file.dialect.ragged == "pad"
+        self.name = file.file
+        self.records = file._data_records()
+        self.waiting = b""
+
+    def read(self, size: int = -1) -> bytes:
+        size = BLOCK if size < 0 else size
+        if len(self.waiting) < size:
+            self.waiting += self._more(size)
+        block, self.waiting = self.waiting[:size], self.waiting[size:]
+        self.produced += len(block)
+        return block
+
+    def _more(self, size: int) -> bytes:
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        for record in self.records:
+            values = record.values
+            if self.pads and len(values) < self.width:
+                values = values + [""] * (self.width - len(values))
+            if any("\0" in value for value in values):
+                raise ReadError(
+                    "holds a NUL byte",
+                    file=self.name,
+                    line=record.line,
+                    remedy="Remove the NUL bytes from the file.",
+                )
+            writer.writerow(values)
+            if out.tell() >= size:
+                break
+        return out.getvalue().encode("utf-8", errors="surrogatepass")
+
+
+class _Readable(io.BufferedIOBase):
+    """Any object with read() as the buffered reader that TextIOWrapper wants."""
+
+    def __init__(self, raw: Any):
+        self.raw_file = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return self.raw_file.read(BLOCK if size is None or size < 0 else size)
+
+    read1 = read
+
+
+def _line_ends(block: bytes) -> int:
+    return block.count(b"\n") or block.count(b"\r")

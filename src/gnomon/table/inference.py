@@ -1,0 +1,539 @@
+"""Which kind a column is, and why.
+
+Columns of strings that come from a file are searched for numbers, booleans and dates
+(`infer_written`); columns that have a type already keep it (`infer_typed`). A kind is given only if
+all values fit it; nothing is coerced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gnomon.engine.threads import in_order
+from gnomon.table import dates, missing, numbers
+from gnomon.table.kinds import Kind
+from gnomon.table.names import repaired
+from gnomon.table.recode import BOOLEAN_WORDS, SECONDS_OF_DAY, encode_levels, sorted_levels
+from gnomon.table.schema import Column, Schema
+from gnomon.table.settle import flattened, settled
+
+MOST_LEVELS = 10_000
+MANY_LEVELS = 1_000
+FEW_LEVELS = 20
+FEW_ROWS = 20
+LONG_WORDS, LONG_CHARACTERS = 5, 50
+
+SCALES = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("very low", "low", "moderate", "high", "very high"),
+    ("very low", "low", "normal", "high", "very high"),
+    ("tiny", "small", "medium", "large", "huge"),
+    ("xxs", "xs", "s", "m", "l", "xl", "xxl", "xxxl"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("very poor", "poor", "fair", "good", "very good", "excellent"),
+    ("very bad", "bad", "average", "good", "very good"),
+    ("first", "second", "third", "fourth", "fifth"),
+)
+_ID_NAME = re.compile(
+    r"(?:^|[_\W\d])(?:id|ids|uuid|guid|key|pk|idx)$|(?<=[a-z])(?:Id|ID|Key)$", re.I
+)
+_CODE_NAME = re.compile(r"(?:^|[_\W])(?:nr|no|num|number|code|ref|serial)$", re.I)
+_COUNTER_NAME = re.compile(
+    r"^(?:unnamed.*|index|rows?|row[_ ]?(?:names?|ids?)|column_1|x|obs|case)$", re.I
+)
+_DATE_NAME = re.compile(r"date|datum|day|tag|when|time", re.I)
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What other columns of the file or the user say about how values are written."""
+
+    decimal: str | None = None
+    thousands: str | None = None
+    day_first: bool | None = None
+    missing: tuple[str, ...] | None = None
+    sample: int | None = None
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """All words that may stand for a missing value."""
+        return missing.USUAL if self.missing is None else ("", *self.missing)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A column as it was understood: its entry in the schema, its values, what to tell."""
+
+    column: Column
+    values: pa.ChunkedArray
+    notes: tuple[str, ...] = ()
+    decimal: str | None = None
+    day_first: bool | None = None
+    ambiguous: bool = False
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """A whole table as it was understood."""
+
+    schema: Schema
+    arrow: pa.Table
+    notes: list[str] = field(default_factory=list)
+
+
+def infer_arrow(
+    arrow: pa.Table,
+    *,
+    parse: bool = False,
+    hints: Hints | None = None,
+    only: Callable[[str], bool] | None = None,
+) -> Inferred:
+    """Kinds and conforming values of all columns.
+
+    Parameters
+    ----------
+    arrow : pyarrow.Table
+    parse : bool
+        Whether to look for numbers, booleans and dates in strings, as in a text file.
+    hints : Hints, optional
+    only : callable, optional
+        Names for which it is false are left out of the result (they have a kind already).
+    """
+    hints = hints or Hints()
+    arrow, notes = flattened(arrow)
+    names, repairs = repaired(arrow.column_names)
+    columns = [
+        (name, values) for name, values in zip(names, arrow.columns) if only is None or only(name)
+    ]
+
+    def understand(entry: tuple[str, pa.ChunkedArray]) -> Finding:
+        return _infer(*entry, parse, hints)
+
+    findings = list(in_order(understand, columns))
+    if parse:
+        findings = _decide_by_neighbours(findings, columns, hints)
+    return Inferred(
+        Schema(finding.column for finding in findings),
+        pa.table(
+            [finding.values for finding in findings],
+            names=[finding.column.name for finding in findings],
+        ),
+        [*notes, *repairs, *(note for finding in findings for note in finding.notes)],
+    )
+
+
+def _infer(name: str, values: pa.ChunkedArray, parse: bool, hints: Hints) -> Finding:
+    values, notes = settled(values, name)
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        finding = infer_written(name, values, hints) if parse else infer_words(name, values)
+    else:
+        finding = infer_typed(name, values)
+    return replace(finding, notes=(*notes, *finding.notes))
+
+
+def _decide_by_neighbours(findings: list, columns: list, hints: Hints) -> list[Finding]:
+    """Settle what is ambiguous alone (``1,234``, ``3/4/2024``) by what the other columns show."""
+    marks = {finding.decimal for finding in findings if finding.decimal and not finding.ambiguous}
+    orders = {finding.day_first for finding in findings if not finding.ambiguous} - {None}
+    decimal = marks.pop() if len(marks) == 1 else None
+    day_first = orders.pop() if len(orders) == 1 else None
+    better = replace(
+        hints,
+        decimal=hints.decimal or decimal,
+        day_first=hints.day_first if hints.day_first is not None else day_first,
+    )
+    if better == hints:
+        return findings
+    return [
+        _infer(*column, True, better) if finding.ambiguous else finding
+        for finding, column in zip(findings, columns)
+    ]
+
+
+def infer_typed(name: str, values: pa.ChunkedArray) -> Finding:
+    """The kind of a column that has a type: numbers stay numbers, dictionaries become categories."""
+    kind_of = values.type
+    if pa.types.is_null(kind_of):
+        return _all_missing(name, values)
+    if pa.types.is_boolean(kind_of):
+        return Finding(Column(name, Kind.BOOLEAN, "stored as boolean"), values)
+    if pa.types.is_dictionary(kind_of):
+        return _infer_dictionary(name, values)
+    if pa.types.is_floating(kind_of):
+        if values.null_count == len(values):
+            return _all_missing(name, values)
+        return Finding(Column(name, Kind.NUMBER, "stored as numbers"), values)
+    if pa.types.is_integer(kind_of):
+        return _infer_integers(name, values, "stored as whole numbers")
+    return Finding(Column(name, Kind.DATETIME, "stored as dates or times"), values)
+
+
+def infer_words(name: str, strings: pa.ChunkedArray) -> Finding:
+    """Category, ordered category, text or identifier, from how many values differ and how long they are."""
+    known = strings.drop_null()
+    n = len(known)
+    if not n:
+        return _all_missing(name, strings)
+    distinct = known.unique()
+    column = _words_column(name, n, distinct)
+    if column.levels is None:
+        return Finding(column, strings)
+    return Finding(column, encode_levels(strings, column))
+
+
+def infer_written(name: str, strings: pa.ChunkedArray, hints: Hints) -> Finding:
+    """The kind of a column of strings from a file; see the module's text."""
+    trimmed = pc.utf8_trim_whitespace(strings)
+    seen = missing.words_seen(trimmed, hints.markers)
+    cleaned = missing.blank(trimmed, hints.markers) if seen else trimmed
+    if cleaned.null_count == len(cleaned):
+        return _with_missing(_all_missing(name, strings), seen, hints)
+    finding = _infer_values(name, cleaned, hints)
+    if finding is not None:
+        return _with_missing(finding, seen, hints)
+    if hints.missing is None:
+        distinct = cleaned.unique().drop_null()
+        words = missing.missing_among_words(seen, distinct)
+        seen = {word: seen[word] for word in words}
+    is_missing = pc.is_in(trimmed, value_set=pa.array(seen, pa.string()))
+    kept = pc.if_else(is_missing, pa.scalar(None, strings.type), strings) if seen else strings
+    finding = infer_words(name, kept)
+    return _with_missing(_explain_words(finding, kept), seen, hints)
+
+
+def _infer_values(name: str, cleaned: pa.ChunkedArray, hints: Hints) -> Finding | None:
+    """Numbers, booleans, dates or times, when all values are such; else None."""
+    plain = numbers.read_plain(cleaned)
+    if plain is not None and (pa.types.is_integer(plain.type) or hints.decimal in (None, ".")):
+        return _infer_plain(name, cleaned, plain, hints)
+    distinct = cleaned.unique().drop_null()
+    for reader in (_read_boolean, _read_number, _read_date, _read_time):
+        found = reader(name, distinct, hints)
+        if found is not None:
+            place = pc.index_in(cleaned, value_set=distinct)
+            return replace(found, values=found.values.chunk(0).take(place))
+    return None
+
+
+def _infer_plain(
+    name: str, strings: pa.ChunkedArray, values: pa.ChunkedArray, hints: Hints
+) -> Finding:
+    if pa.types.is_integer(values.type):
+        packed = _read_packed_date(name, strings)
+        if packed is not None:
+            return packed
+        return _infer_integers(name, values, "all values are whole numbers")
+    if _could_be_thousands(strings):
+        distinct = strings.unique().drop_null()
+        found = _read_number(name, distinct, hints)
+        if found is not None and found.ambiguous and hints.decimal is None:
+            column = Column(name, Kind.NUMBER, "all values are numbers")
+            return Finding(column, values, ambiguous=True)
+    infinite = pc.sum(pc.is_inf(values).cast(pa.int64())).as_py()
+    reason = "all values are numbers" + (f", {infinite:,} of them infinite" if infinite else "")
+    evidence = "." if _shows_decimal_point(strings) else None
+    return Finding(Column(name, Kind.NUMBER, reason), values, decimal=evidence)
+
+
+def _could_be_thousands(strings: pa.ChunkedArray) -> bool:
+    pattern = r"^[+-]?(?:[1-9]\d{0,2}\.\d{3}|\d+)$"
+    return bool(pc.all(pc.match_substring_regex(strings, pattern), min_count=0).as_py())
+
+
+def _shows_decimal_point(strings: pa.ChunkedArray) -> bool:
+    return bool(pc.any(pc.match_substring(strings, "."), min_count=0).as_py())
+
+
+def _infer_integers(name: str, values: pa.ChunkedArray, reason: str) -> Finding:
+    why_identifier = _integer_identifier(name, values)
+    if why_identifier:
+        return Finding(Column(name, Kind.IDENTIFIER, why_identifier), values)
+    if values.null_count == len(values):
+        return _all_missing(name, values)
+    return Finding(Column(name, Kind.INTEGER, reason), values)
+
+
+def _integer_identifier(name: str, values: pa.ChunkedArray) -> str | None:
+    n = len(values)
+    named = _ID_NAME.search(name)
+    coded = _CODE_NAME.search(name) and n >= FEW_ROWS
+    counting = _COUNTER_NAME.search(name) and n >= FEW_ROWS
+    if not (named or coded or counting) or values.null_count or n < 2:
+        return None
+    if pc.count_distinct(values).as_py() != n:
+        return None
+    if named or coded:
+        return "every value occurs once and the name is that of an identifier"
+    low, high = pc.min_max(values).values()
+    if low.as_py() in (0, 1) and high.as_py() - low.as_py() == n - 1:
+        return "counts the rows"
+    return None
+
+
+def _infer_dictionary(name: str, values: pa.ChunkedArray) -> Finding:
+    levels = tuple(values.chunk(0).dictionary.to_pylist()) if values.num_chunks else ()
+    kind = Kind.ORDERED if values.type.ordered else Kind.CATEGORY
+    column = Column(name, kind, f"stored as categories, {len(levels):,} levels", levels)
+    return Finding(column, values)
+
+
+def _read_boolean(name: str, distinct: pa.Array, hints: Hints) -> Finding | None:
+    if len(distinct) > 6:
+        return None
+    words = {value.lower() for value in distinct.to_pylist()}
+    for false, true in BOOLEAN_WORDS:
+        if words == {false, true} or (
+            len(words) == 1 and words <= {false, true} and len(false) > 1
+        ):
+            values = pc.equal(pc.utf8_lower(distinct), true)
+            reason = f"all values are {false!r} or {true!r}"
+            column = Column(name, Kind.BOOLEAN, reason, (false, true))
+            return Finding(column, pa.chunked_array([values]))
+    return None
+
+
+def _read_number(name: str, distinct: pa.Array, hints: Hints) -> Finding | None:
+    if _has_leading_zeros(distinct):
+        return None
+    ways = numbers.WAYS
+    if hints.thousands is not None:
+        ways = (numbers.NumberFormat(hints.decimal or ".", hints.thousands), *ways)
+    found = numbers.read_written(distinct, decimal=hints.decimal, ways=ways)
+    if found is None:
+        return None
+    how = found.format
+    whole = pa.types.is_integer(found.values.type)
+    kind = Kind.INTEGER if whole and how.unit is None else Kind.NUMBER
+    values = found.values if kind is Kind.INTEGER else found.values.cast(pa.float64())
+    column = Column(
+        name,
+        kind,
+        _number_reason(how, whole, found.ambiguous),
+        unit=how.unit,
+        decimal=how.decimal if how.decimal != "." else None,
+        thousands=how.thousands,
+    )
+    shows = pc.any(pc.match_substring_regex(distinct, "[.,]"), min_count=0).as_py()
+    return Finding(
+        column,
+        pa.chunked_array([values]),
+        decimal=how.decimal if shows else None,
+        ambiguous=found.ambiguous,
+    )
+
+
+def _number_reason(how: numbers.NumberFormat, whole: bool, ambiguous: bool) -> str:
+    parts = ["all values are whole numbers" if whole else "all values are numbers"]
+    if how.decimal == ",":
+        parts.append("with a decimal comma")
+    if how.thousands is not None:
+        parts.append(f"with {how.thousands!r} between thousands")
+    if how.unit is not None:
+        parts.append(f"in {how.unit!r}")
+    reason = " ".join(parts)
+    if ambiguous:
+        reason += "; the mark could mean decimals or thousands: set decimal if this is wrong"
+    return reason
+
+
+def _has_leading_zeros(distinct: pa.Array) -> bool:
+    hit = pc.match_substring_regex(distinct, numbers.LEADING_ZERO)
+    return bool(pc.any(hit, min_count=0).as_py())
+
+
+def _read_date(name: str, distinct: pa.Array, hints: Hints) -> Finding | None:
+    found = dates.read_dates(distinct, day_first=hints.day_first)
+    if found is None:
+        return None
+    reason = f"all values are dates written as {found.format}"
+    if found.alternative:
+        reason += f"; {found.alternative} would fit as well: set format if this is wrong"
+    if "%y" in found.format:
+        reason += "; years 69 to 99 are taken as 1969 to 1999"
+    if "%z" in found.format:
+        reason += "; moments are kept in UTC"
+    evidence = None if found.alternative else dates.day_first_evidence(found.format)
+    column = Column(name, Kind.DATETIME, reason, format=found.format)
+    ambiguous = found.alternative is not None
+    values = pa.chunked_array([found.values])
+    return Finding(column, values, day_first=evidence, ambiguous=ambiguous)
+
+
+def _read_packed_date(name: str, strings: pa.ChunkedArray) -> Finding | None:
+    if not _DATE_NAME.search(name):
+        return None
+    distinct = strings.unique().drop_null()
+    if not pc.all(pc.match_substring_regex(distinct, r"^(?:19|20)\d{6}$")).as_py():
+        return None
+    values = dates.parse_dates(distinct, dates.PACKED_DATE)
+    if values is None:
+        return None
+    column = Column(
+        name,
+        Kind.DATETIME,
+        "all values are dates written as %Y%m%d, and the name says so",
+        format=dates.PACKED_DATE,
+    )
+    place = pc.index_in(strings, value_set=distinct)
+    return Finding(column, pa.chunked_array(values.take(place).chunks, values.type))
+
+
+def _read_time(name: str, distinct: pa.Array, hints: Hints) -> Finding | None:
+    found = dates.read_times(distinct)
+    if found is None:
+        return None
+    pattern, seconds = found
+    column = Column(
+        name,
+        Kind.NUMBER,
+        f"all values are times of the day written as {pattern}, kept in seconds since midnight",
+        unit=SECONDS_OF_DAY,
+        format=pattern,
+    )
+    return Finding(column, pa.chunked_array([seconds]))
+
+
+def _all_missing(name: str, values: pa.ChunkedArray) -> Finding:
+    reason = "has no value at all" if len(values) else "has no rows to infer a kind from"
+    nothing = pa.chunked_array([pa.nulls(len(values), pa.float64())])
+    return Finding(Column(name, Kind.NUMBER, reason), nothing)
+
+
+def _with_missing(finding: Finding, seen: dict[str, int], hints: Hints) -> Finding:
+    column = replace(finding.column, missing=_markers_to_keep(finding.column.kind, seen, hints))
+    words = {word: count for word, count in seen.items() if word}
+    if not words:
+        return replace(finding, column=column)
+    listed = ", ".join(f"{count:,} x {word!r}" for word, count in words.items())
+    note = f"Column {column.name!r}: {listed} taken as missing."
+    return replace(finding, column=column, notes=(*finding.notes, note))
+
+
+def _markers_to_keep(kind: Kind, seen: dict[str, int], hints: Hints) -> tuple[str, ...] | None:
+    """What the schema must say so that the column is read alike again; None for the usual words."""
+    if hints.missing is not None:
+        return hints.missing
+    signs = tuple(word for word in seen if word in missing.SIGNS)
+    wordy = kind in (Kind.CATEGORY, Kind.ORDERED, Kind.TEXT, Kind.IDENTIFIER)
+    return (*missing.ALWAYS[1:], *signs) if wordy and signs else None
+
+
+def _words_column(name: str, n: int, distinct: pa.Array) -> Column:
+    k = len(distinct)
+    facts = _WordFacts.of(distinct)
+    how_many = f"{k:,} distinct values in {n:,}"
+    why_identifier = _word_identifier(name, n, k, facts)
+    if why_identifier:
+        return Column(name, Kind.IDENTIFIER, why_identifier)
+    if k > MOST_LEVELS or (k > MANY_LEVELS and k > 0.1 * n):
+        kind = Kind.IDENTIFIER if facts.coded else Kind.TEXT
+        return Column(name, kind, f"{how_many}, too many for a category")
+    if facts.long and not (k <= FEW_LEVELS and k <= 0.1 * n):
+        return Column(name, Kind.TEXT, f"values of {facts.words:.1f} words on average")
+    if n >= FEW_ROWS and k > FEW_LEVELS and k > 0.5 * n:
+        return Column(name, Kind.TEXT, f"{how_many}, most of them occur once")
+    levels = sorted_levels(distinct)
+    scale = _scale_of(levels)
+    if scale is not None:
+        return Column(name, Kind.ORDERED, f"{how_many}, all of one scale", scale)
+    return Column(name, Kind.CATEGORY, how_many, levels)
+
+
+@dataclass(frozen=True)
+class _WordFacts:
+    words: float
+    characters: float
+    coded: bool
+
+    @classmethod
+    def of(cls, distinct: pa.Array) -> _WordFacts:
+        words = pc.add(pc.count_substring_regex(pc.utf8_trim_whitespace(distinct), r"\s+"), 1)
+        single = pc.match_substring_regex(distinct, r"^\s*\S+\s*$")
+        return cls(
+            words=pc.mean(words).as_py(),
+            characters=pc.mean(pc.utf8_length(distinct)).as_py(),
+            coded=pc.mean(single.cast(pa.float64())).as_py() >= 0.95,
+        )
+
+    @property
+    def long(self) -> bool:
+        return self.words >= LONG_WORDS or self.characters >= LONG_CHARACTERS
+
+
+def _word_identifier(name: str, n: int, k: int, facts: _WordFacts) -> str | None:
+    if k != n or n < 2 or not facts.coded:
+        return None
+    if _ID_NAME.search(name) or (_CODE_NAME.search(name) and n >= FEW_ROWS):
+        return "every value occurs once and the name is that of an identifier"
+    return None
+
+
+def _scale_of(levels: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The levels in the order of a well-known scale, if there are three or more and all belong to it."""
+    by_word = {level.strip().lower(): level for level in levels}
+    if len(by_word) != len(levels) or len(levels) < 3:
+        return None
+    for scale in SCALES:
+        if set(by_word) <= set(scale):
+            return tuple(by_word[word] for word in scale if word in by_word)
+    return None
+
+
+def _explain_words(finding: Finding, strings: pa.ChunkedArray) -> Finding:
+    """Say why a column that nearly is one of numbers is not, and find codes among strange values."""
+    distinct = strings.unique().drop_null()
+    n = len(strings) - strings.null_count
+    if not n or finding.column.kind is Kind.NUMBER:
+        return finding
+    numeric = pc.match_substring_regex(distinct, numbers.PLAIN_NUMBER)
+    column = finding.column
+    if pc.all(numeric).as_py():
+        return _explain_numeric_words(finding, strings, distinct, n)
+    codes = pc.all(pc.match_substring_regex(distinct, r"^\S*\d\S*$")).as_py()
+    if column.kind in (Kind.TEXT, Kind.CATEGORY) and codes and len(distinct) == n >= FEW_ROWS:
+        reason = "every value occurs once and looks like a code"
+        column = Column(column.name, Kind.IDENTIFIER, reason, missing=column.missing)
+        return replace(finding, column=column, values=strings)
+    mixed = numbers.mixes_decimal_marks(distinct)
+    if mixed is not None:
+        reason = f"numbers with two decimal marks ({mixed[0]!r}, {mixed[1]!r}), kept as written"
+        remedy = "Make them alike in the file, then the column is read as numbers."
+        return _noted(finding, reason, remedy)
+    share = pc.mean(numeric.cast(pa.float64())).as_py()
+    if share >= 0.8 and len(distinct) >= 5:
+        odd = distinct.filter(pc.invert(numeric))
+        shown = ", ".join(repr(value) for value in odd.slice(0, 3).to_pylist())
+        row = pc.index(strings, odd[0]).as_py() + 1
+        reason = f"not numbers because of {shown} (first in row {row:,})"
+        remedy = "If such values mean missing, name them in missing=[...]."
+        return _noted(finding, reason, remedy)
+    return finding
+
+
+def _explain_numeric_words(
+    finding: Finding, strings: pa.ChunkedArray, distinct: pa.Array, n: int
+) -> Finding:
+    column = finding.column
+    if _has_leading_zeros(distinct):
+        why = "digits with leading zeros are codes, not numbers"
+    elif pc.all(pc.match_substring_regex(distinct, numbers.PLAIN_INTEGER)).as_py():
+        why = "whole numbers beyond 64 bits, kept as written so that no digit is lost"
+    else:
+        why = "numbers beyond the range of floating point, kept as written"
+    if column.kind is not Kind.TEXT and not (len(distinct) == n >= FEW_ROWS):
+        reason = f"{why}; {column.reason}"
+        return replace(finding, column=replace(column, reason=reason))
+    column = Column(column.name, Kind.IDENTIFIER, why, missing=column.missing)
+    return replace(finding, column=column, values=strings)
+
+
+def _noted(finding: Finding, reason: str, remedy: str) -> Finding:
+    column = replace(finding.column, reason=reason)
+    note = f"Column {column.name!r}: {reason}. {remedy}"
+    return replace(finding, column=column, notes=(*finding.notes, note))

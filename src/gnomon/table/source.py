@@ -1,0 +1,257 @@
+"""Bytes of a file: where they are, whether they are compressed, in which encoding, and whether they change."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import os
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from gnomon.table.errors import ReadError
+
+BLOCK = 1 << 20
+DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError, pa.ArrowException)
+
+_COMPRESSIONS = (
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bzip2"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\xfd7zXZ\x00", "xz"),
+)
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SAFER = {
+    "utf-8-sig": "utf-8",
+    "utf-16": "utf-16-le",
+    "utf-32": "utf-32-le",
+}
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What tells that a file has changed."""
+
+    size: int
+    modified: int
+    inode: int
+
+
+class ByteSource:
+    """A file, or bytes in memory, that can be read again from the start.
+
+    Parameters
+    ----------
+    given : path, bytes or binary file object
+        A file object is read to its end at once.
+    """
+
+    def __init__(self, given: Any):
+        self.path: Path | None = None
+        self._data: bytes | None = None
+        if isinstance(given, (bytes, bytearray, memoryview)):
+            self._data, self.name = bytes(given), "<bytes>"
+        elif hasattr(given, "read"):
+            content = given.read()
+            self._data = content.encode() if isinstance(content, str) else content
+            self.name = str(getattr(given, "name", "<file>"))
+        else:
+            self.path = Path(given).expanduser()
+            self.name = str(given)
+            self._check_path()
+        self.compression = self._compression()
+        self.stamp = self._stamp()
+
+    def _check_path(self) -> None:
+        path = self.path
+        assert path is not None
+        if path.is_dir():
+            inside = sorted(entry.name for entry in path.iterdir() if entry.is_file())[:5]
+            holds = f"it holds {', '.join(inside)}" if inside else "it holds no files"
+            raise ReadError(
+                f"is a directory; {holds}", file=self.name, remedy="Name one file in it."
+            )
+        if not path.exists():
+            raise ReadError("does not exist", file=self.name, remedy=_near(path))
+        if not path.is_file():
+            self._data = self._slurp()
+
+    def _slurp(self) -> bytes:
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise ReadError(f"cannot be read: {error.strerror}", file=self.name) from error
+
+    def _raw(self) -> BinaryIO:
+        if self._data is not None:
+            return io.BytesIO(self._data)
+        try:
+            return open(self.path, "rb")
+        except OSError as error:
+            raise ReadError(f"cannot be opened: {error.strerror}", file=self.name) from error
+
+    def _compression(self) -> str | None:
+        with self._raw() as file:
+            start = file.read(8)
+        return next((name for magic, name in _COMPRESSIONS if start.startswith(magic)), None)
+
+    def open(self) -> BinaryIO:
+        """The bytes from the start, decompressed."""
+        raw = self._raw()
+        if self.compression == "gzip":
+            return gzip.open(raw)
+        if self.compression == "bzip2":
+            return bz2.open(raw)
+        if self.compression == "xz":
+            return lzma.open(raw)
+        if self.compression == "zstd":
+            return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+        return raw
+
+    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+        """The decompressed bytes, block by block."""
+        with self.open() as file:
+            while block := self.take(file, size):
+                yield block
+
+    def take(self, file: BinaryIO, size: int) -> bytes:
+        """The next bytes of an opened file; damage in a compressed file is a clear error."""
+        try:
+            return file.read(size)
+        except DAMAGED as error:
+            raise ReadError(
+                f"the {self.compression or 'file'} data are damaged or cut off: {error}",
+                file=self.name,
+                remedy="Fetch or compress the file again.",
+            ) from error
+
+    def head(self, size: int) -> bytes:
+        """The first decompressed bytes."""
+        with self.open() as file:
+            parts, lacking = [], size
+            while lacking > 0 and (part := self.take(file, lacking)):
+                parts.append(part)
+                lacking -= len(part)
+        return b"".join(parts)
+
+    def check_unchanged(self) -> None:
+        """Raise if the file is not the one that was opened first."""
+        now = self._stamp()
+        if now == self.stamp:
+            return
+        if now is None:
+            what = "was removed while it was read"
+        elif now.size != self.stamp.size:
+            verb = "grew" if now.size > self.stamp.size else "shrank"
+            what = f"{verb} from {self.stamp.size:,} to {now.size:,} bytes while it was read"
+        else:
+            what = "changed while it was read"
+        raise ReadError(
+            what,
+            file=self.name,
+            remedy="Wait until it is complete, or copy it, and read it again.",
+        )
+
+    def _stamp(self) -> Stamp | None:
+        if self.path is None or self._data is not None:
+            return None
+        try:
+            stat = os.stat(self.path)
+        except OSError:
+            return None
+        return Stamp(stat.st_size, stat.st_mtime_ns, stat.st_ino)
+
+
+def encoding_of_mark(start: bytes) -> str | None:
+    """The encoding that a byte order mark announces."""
+    return next((name for mark, name in _BYTE_ORDER_MARKS if start.startswith(mark)), None)
+
+
+def length_of_mark(start: bytes, encoding: str) -> int:
+    """Bytes of the byte order mark, if the text starts with the one of this encoding."""
+    marks = {name: mark for mark, name in _BYTE_ORDER_MARKS}
+    mark = marks.get(encoding)
+    return len(mark) if mark and start.startswith(mark) else 0
+
+
+def canonical_encoding(encoding: str, start: bytes, file: str) -> str:
+    """The codec's plain name; UTF-16 and UTF-32 get the byte order of the mark."""
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        raise ReadError(
+            f"{encoding!r} is not an encoding",
+            file=file,
+            remedy="Use one such as 'utf-8', 'utf-16', 'latin-1' or 'cp1252'.",
+        ) from None
+    marked = encoding_of_mark(start)
+    if marked and _SAFER.get(name, name)[:6] == marked[:6]:
+        return marked
+    return _SAFER.get(name, name)
+
+
+def first_undecodable(source: ByteSource, encoding: str) -> tuple[int, int, int] | None:
+    """Byte offset, line and value of the first byte that is not of the encoding, or None."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    offset, line = 0, 1
+    pending = b""
+    for block in source.blocks():
+        try:
+            line += decoder.decode(block).count("\n")
+        except UnicodeDecodeError as error:
+            return _place(pending, block, error, offset, line)
+        offset += len(block)
+        pending = decoder.getstate()[0]
+    try:
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return offset - len(pending), line, pending[0]
+    return None
+
+
+def _place(
+    pending: bytes, block: bytes, error: UnicodeDecodeError, offset: int, line: int
+) -> tuple[int, int, int]:
+    seen = pending + block
+    before = seen[: error.start]
+    return offset - len(pending) + error.start, line + before.count(b"\n"), seen[error.start]
+
+
+def undecodable_error(source: ByteSource, encoding: str) -> ReadError | None:
+    """The error that names the first byte that is not of the encoding."""
+    place = first_undecodable(source, encoding)
+    if place is None:
+        return None
+    offset, line, byte = place
+    other = "latin-1" if encoding != "latin-1" else "utf-8"
+    return ReadError(
+        f"byte 0x{byte:02x} at offset {offset:,} is not {encoding}",
+        file=source.name,
+        line=line,
+        remedy=f"Give the file's encoding, for instance encoding='cp1252' or encoding='{other}', "
+        "or correct the byte.",
+    )
+
+
+def _near(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return f"The folder {folder} does not exist either."
+    near = get_close_matches(path.name, os.listdir(folder), n=3, cutoff=0.5)
+    if not near:
+        return f"There is nothing of a similar name in {folder.resolve()}."
+    return f"Did you mean {', '.join(repr(name) for name in near)}?"
