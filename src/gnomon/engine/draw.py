@@ -12,59 +12,27 @@ import numpy as np
 import scipy.sparse as sp
 
 
-def canonical_order(rows, y: np.ndarray | None = None) -> np.ndarray:
-    """Positions of rows sorted by a fixed mix of their columns; equal rows stand together.
+def canonical_key(rows, y: np.ndarray | None = None) -> np.ndarray:
+    """A fixed mix of the columns of each row, by which rows are put in canonical order.
 
-    The mix is summed column by column, so that equal rows get equal keys to the bit. Different rows
-    of one key (a small column beside a huge one) are then sorted by their columns.
+    The mix is summed column by column, so that equal rows get equal keys to the bit, and a table may be
+    looked at in pieces.
     """
     n, d = rows.shape
-    if sp.issparse(rows):
-        rows = sp.csc_array(rows)
     factors = np.random.Generator(np.random.PCG64(20261115)).uniform(0.5, 1.5, d + 1)
     key = np.zeros(n)
     if y is not None:
         key += factors[d] * np.asarray(y, dtype=np.float64).reshape(n, -1).sum(axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         for column in range(d):
-            key += factors[column] * np.nan_to_num(_column(rows, column), nan=0.123)
-    key = np.nan_to_num(key)
-    order = np.argsort(key, kind="stable")
-    return _settle_ties(order, key[order], rows, y)
+            values = rows[:, [column]].toarray()[:, 0] if sp.issparse(rows) else rows[:, column]
+            key += factors[column] * np.nan_to_num(values.astype(np.float64), nan=0.123)
+    return key
 
 
-def _column(rows, column: int) -> np.ndarray:
-    values = rows[:, [column]].toarray()[:, 0] if sp.issparse(rows) else rows[:, column]
-    return np.asarray(values, dtype=np.float64)
-
-
-def _settle_ties(order: np.ndarray, key: np.ndarray, rows, y: np.ndarray | None) -> np.ndarray:
-    """Sort by their columns those runs of equal keys that hold different rows."""
-    tied = key[1:] == key[:-1]
-    if not tied.any():
-        return order
-    columns = [lambda at, j=j: _column(rows, j)[at] for j in range(rows.shape[1])]
-    if y is not None:
-        targets = np.asarray(y, dtype=np.float64).reshape(rows.shape[0], -1)
-        columns += [lambda at, j=j: targets[at, j] for j in range(targets.shape[1])]
-    run = np.concatenate([[0], np.cumsum(~tied)])
-    member = np.concatenate([[False], tied]) | np.concatenate([tied, [False]])
-    places = np.flatnonzero(member)
-    differs = np.zeros(len(places) - 1, dtype=bool)
-    together = run[places][1:] == run[places][:-1]
-    for column in columns:
-        values = column(order[places])
-        equal = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
-        differs |= together & ~equal
-    mixed = np.unique(run[places][1:][differs])
-    if not len(mixed):
-        return order
-    places = places[np.isin(run[places], mixed)]
-    members = order[places]
-    by_columns = np.lexsort([*(column(members) for column in reversed(columns)), run[places]])
-    order = order.copy()
-    order[places] = members[by_columns]
-    return order
+def canonical_order(rows, y: np.ndarray | None = None) -> np.ndarray:
+    """Positions of rows sorted by their canonical key; equal rows stand together."""
+    return np.argsort(canonical_key(rows, y), kind="stable")
 
 
 class WeightedDraw:

@@ -1,0 +1,196 @@
+"""The nearest centre of each row: a matrix product per block of rows, and one fused kernel.
+
+|x - c|^2 = |u|^2 - 2 u.v + |v|^2 with u = x - s, v = c - s for a fixed shift s in the middle of the data: the
+product is BLAS's, and little cancels. The distance to the nearest centre is then computed again from
+the difference itself, so that sums of squares are exact to rounding. Blocks have one fixed shape (the last is
+padded), so that a row's result does not depend on which rows stand beside it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gnomon.engine.kernel import kernel, subkernel
+
+BLOCK_CELLS = 2**15
+LANES = 32
+
+
+class Centres(NamedTuple):
+    """Centres, prepared for the product with rows.
+
+    Attributes
+    ----------
+    shift : ndarray of shape (d,)
+    shifted : ndarray of shape (k, d)
+        Centres minus the shift.
+    factors : ndarray of shape (k, d)
+        Minus twice the shifted centres.
+    squares : ndarray of shape (k,)
+        Squared lengths of the shifted centres.
+    """
+
+    shift: np.ndarray
+    shifted: np.ndarray
+    factors: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def at(cls, centres: np.ndarray, shift: np.ndarray) -> Centres:
+        """Centres given in the coordinates of the rows."""
+        return cls.from_shifted(centres - shift, shift)
+
+    @classmethod
+    def from_shifted(cls, shifted: np.ndarray, shift: np.ndarray) -> Centres:
+        """Centres given relative to the shift."""
+        shifted = np.ascontiguousarray(shifted)
+        return cls(shift, shifted, -2.0 * shifted, np.einsum("kd,kd->k", shifted, shifted))
+
+
+class Nearest(NamedTuple):
+    """What is known of the rows of a chunk.
+
+    Attributes
+    ----------
+    labels : ndarray of int32
+        The nearest centre.
+    squared : ndarray
+        Squared distance to it.
+    lower : ndarray
+        A lower bound of the distance to every other centre.
+    """
+
+    labels: np.ndarray
+    squared: np.ndarray
+    lower: np.ndarray
+
+    @classmethod
+    def of(cls, n_rows: int) -> Nearest:
+        return cls(np.empty(n_rows, np.int32), np.empty(n_rows), np.empty(n_rows))
+
+
+def rows_per_block(n_rows: int, n_columns: int, n_centres: int) -> int:
+    """Rows whose values and products stay in the second-level cache; a multiple of the lanes."""
+    fitting = BLOCK_CELLS // (n_columns + n_centres)
+    return LANES * max(min(fitting, n_rows + LANES - 1) // LANES, 1)
+
+
+def find_nearest(
+    rows: np.ndarray, centres: Centres, found: Nearest, which: np.ndarray | None = None
+) -> Nearest:
+    """Fill `found` for the rows at the positions `which` (None: all)."""
+    n = len(rows) if which is None else len(which)
+    size = rows_per_block(n, rows.shape[1], len(centres.shifted))
+    block = np.zeros((size, rows.shape[1]))
+    products = np.empty((len(centres.shifted), size))
+    lengths, best, second = np.zeros(size), np.empty(size), np.empty(size)
+    best_label = np.empty(size, np.int64)
+    positions = np.arange(n) if which is None else which
+    for start in range(0, n, size):
+        some = positions[start : start + size]
+        gather_shifted(rows, some, centres.shift, block, lengths)
+        np.matmul(centres.factors, block.T, out=products)
+        two_smallest(products, centres.squares, best, second, best_label)
+        settle(block, some, lengths, second, best_label, centres.shifted, *found)
+    return found
+
+
+@subkernel
+def squared_distance(a, b):
+    """|a - b|^2 in four partial sums, which the processor adds side by side. a, b (d,)."""
+    d = len(a)
+    s0 = s1 = s2 = s3 = 0.0
+    end = d - d % 4
+    for j in range(0, end, 4):
+        e0 = a[j] - b[j]
+        e1 = a[j + 1] - b[j + 1]
+        e2 = a[j + 2] - b[j + 2]
+        e3 = a[j + 3] - b[j + 3]
+        s0 += e0 * e0
+        s1 += e1 * e1
+        s2 += e2 * e2
+        s3 += e3 * e3
+    for j in range(end, d):
+        e0 = a[j] - b[j]
+        s0 += e0 * e0
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel("f8[:,:]", "i8[:]", "f8[:]", "out f8[:,:]", "out f8[:]")
+def gather_shifted(rows, which, shift, block, lengths):
+    """block[i] = rows[which[i]] - shift, and its squared length. rows (n, d), block (at least m, d)."""
+    d = rows.shape[1]
+    for i in range(len(which)):
+        total = 0.0
+        for j in range(d):
+            u = rows[which[i], j] - shift[j]
+            block[i, j] = u
+            total += u * u
+        lengths[i] = total
+
+
+@kernel("f8[:,:]", "f8[:]", "out f8[:]", "out f8[:]", "out i8[:]")
+def two_smallest(products, squares, best, second, label):
+    """The smallest and second smallest of products[c, i] + squares[c] over c, for each i. products (k, m).
+
+    The inner loop runs over rows without branches, so that it becomes vector instructions.
+    """
+    k, m = products.shape
+    for i in range(m):
+        best[i] = products[0, i] + squares[0]
+        second[i] = np.inf
+        label[i] = 0
+    for c in range(1, k):
+        square = squares[c]
+        for i in range(m):
+            value = products[c, i] + square
+            old = best[i]
+            runner = second[i]
+            better = value < old
+            loser = old if better else value
+            best[i] = value if better else old
+            label[i] = c if better else label[i]
+            second[i] = loser if loser < runner else runner
+
+
+@kernel(
+    "f8[:,:]",
+    "i8[:]",
+    "f8[:]",
+    "f8[:]",
+    "i8[:]",
+    "f8[:,:]",
+    "out i4[:]",
+    "out f8[:]",
+    "out f8[:]",
+)
+def settle(block, which, lengths, second, best_label, shifted, labels, squared, lower):
+    """Write label, exact squared distance and lower bound of each row of a block to its position.
+
+    The lower bound is the distance to the second nearest centre, less what rounding may have added.
+    """
+    d = block.shape[1]
+    rounding = 4.0 * (d + 8) * 2.3e-16
+    longest = 0.0
+    for c in range(len(shifted)):
+        length = 0.0
+        for j in range(d):
+            length += shifted[c, j] * shifted[c, j]
+        longest = max(longest, length)
+    for i in range(len(which)):
+        position = which[i]
+        c = best_label[i]
+        labels[position] = c
+        squared[position] = squared_distance(block[i], shifted[c])
+        gap = second[i] + lengths[i] - rounding * (lengths[i] + longest)
+        lower[position] = np.sqrt(gap) if gap > 0.0 else 0.0
+
+
+@kernel("f8[:,:]", "f8[:,:]", "out f8[:,:]")
+def all_distances(rows, centres, distances):
+    """Distance of every row to every centre, from the differences. rows (n, d), centres (k, d)."""
+    for i in range(len(rows)):
+        for c in range(len(centres)):
+            distances[i, c] = np.sqrt(squared_distance(rows[i], centres[c]))

@@ -1,0 +1,286 @@
+"""Where k-means starts: the texts' ways of choosing the first centres.
+
+All draws are made along the canonical order of the rows (`gnomon.engine.draw`): they do not depend on the
+order of the table, and a row of weight three is drawn like three copies of it. All work goes chunk by chunk, so
+that a table larger than memory can be started from, with some twenty bytes per row in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from gnomon.cluster.nearest import squared_distance
+from gnomon.contract.data import Data
+from gnomon.engine.draw import WeightedDraw, canonical_key
+from gnomon.engine.kernel import kernel
+from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
+from gnomon.engine.threads import in_order
+
+MOST_PIECE_SHARES = 2**21
+PIECES_PER_CENTRE = 64
+
+
+class Means(NamedTuple):
+    weight: float
+    total: np.ndarray
+
+
+class SurveyedData(Data):
+    """Data with what every start needs to know of it, computed once."""
+
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(cls, data: Data, n_jobs: int | None) -> SurveyedData:
+        surveyed = cls(data.source, data.columns, data.kept)
+        surveyed.n_jobs = n_jobs
+        return surveyed
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """Weighted mean of the rows."""
+        sums = add_up(_mean_sums, self.source, self.n_jobs)
+        return sums.total / sums.weight
+
+    @cached_property
+    def variances(self) -> np.ndarray:
+        """Weighted variance of each column."""
+        sums = add_up(partial(_square_sums, self.mean), self.source, self.n_jobs)
+        return sums.total / sums.weight
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The canonical order of the rows."""
+        key = np.empty(self.n_rows)
+        for chunk in self.source.chunks():
+            key[chunk.start : chunk.stop] = canonical_key(chunk.rows)
+        return np.argsort(key, kind="stable")
+
+    @cached_property
+    def row_weights(self) -> np.ndarray:
+        weights = np.empty(self.n_rows)
+        for chunk in self.source.chunks():
+            weights[chunk.start : chunk.stop] = chunk.weights
+        return weights
+
+
+def _mean_sums(chunk: Chunk) -> Means:
+    return Means(chunk.weights.sum(), chunk.weights @ chunk.rows)
+
+
+def _square_sums(mean: np.ndarray, chunk: Chunk) -> Means:
+    return Means(chunk.weights.sum(), chunk.weights @ (chunk.rows - mean) ** 2)
+
+
+def rows_at(source: Source, positions: np.ndarray) -> np.ndarray:
+    """The rows at some positions, as floats."""
+    positions = np.asarray(positions)
+    if isinstance(source, ArraySource):
+        return np.ascontiguousarray(source.rows[positions], dtype=np.float64)
+    found = np.empty((len(positions), source.n_columns))
+    for chunk in source.chunks():
+        here = (chunk.start <= positions) & (positions < chunk.stop)
+        found[here] = chunk.rows[positions[here] - chunk.start]
+    return found
+
+
+class Spread:
+    """Centres chosen so far, and the squared distance of every row to the nearest of them.
+
+    Parameters
+    ----------
+    data : SurveyedData
+    n_centres : int
+        How many will be chosen.
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, data: SurveyedData, n_centres: int, rng: np.random.Generator):
+        self.data = data
+        self.rng = rng
+        self.draw = WeightedDraw(data.order)
+        self.centres = np.empty((0, data.n_columns))
+        self.n_centres = n_centres
+        self.closest = np.full(data.n_rows, np.inf)
+        self.owner = np.zeros(data.n_rows, np.int32)
+        self.add(self.drawn(data.row_weights, 1)[0])
+
+    def drawn(self, pull: np.ndarray, size: int) -> np.ndarray:
+        """Rows drawn in proportion to `pull`; by weight when every row is at a centre already."""
+        if not pull.any():
+            pull = self.data.row_weights
+        return rows_at(self.data.source, self.draw(pull, self.rng, size))
+
+    def add(self, centre: np.ndarray) -> None:
+        """Take one more centre."""
+        gaps = self._quarter_gaps(centre[None])[0]
+        number = len(self.centres)
+        self.centres = np.vstack([self.centres, centre])
+        if number + 1 == self.n_centres:
+            return
+
+        def shrink(chunk: Chunk) -> None:
+            here = slice(chunk.start, chunk.stop)
+            take_centre(chunk.rows, centre, number, gaps, self.closest[here], self.owner[here])
+
+        for _ in in_order(shrink, self.data.source.chunks(), self.data.n_jobs):
+            pass
+
+    def best_of(self, candidates: np.ndarray) -> np.ndarray:
+        """The candidate that leaves the smallest sum of squared distances."""
+        gaps = self._quarter_gaps(candidates)
+
+        def left(chunk: Chunk) -> np.ndarray:
+            sums = np.zeros(len(candidates))
+            here = slice(chunk.start, chunk.stop)
+            try_centres(
+                chunk.rows,
+                chunk.weights,
+                candidates,
+                gaps,
+                self.closest[here],
+                self.owner[here],
+                sums,
+            )
+            return sums
+
+        total = sum(in_order(left, self.data.source.chunks(), self.data.n_jobs))
+        return candidates[np.argmin(total)]
+
+    def _quarter_gaps(self, points: np.ndarray) -> np.ndarray:
+        """A quarter of the squared distance of points to centres; (points, at least one)."""
+        if not len(self.centres):
+            return np.zeros((len(points), 1))
+        differences = points[:, None, :] - self.centres[None]
+        return 0.25 * np.einsum("tkd,tkd->tk", differences, differences) * (1.0 - 1e-9)
+
+
+def plus_plus(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
+    """k-means++: each next centre in proportion to the squared distance to the nearest one so far.
+
+    Of 2 + log k rows drawn, the one that helps most is taken (Arthur and Vassilvitskii 2007, greedy form).
+    """
+    spread = Spread(data, k, rng)
+    trials = 2 + int(np.log(k))
+    while len(spread.centres) < k:
+        candidates = spread.drawn(data.row_weights * spread.closest, trials)
+        spread.add(spread.best_of(candidates))
+    return spread.centres
+
+
+def first_centre_squares(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
+    """The text's variant (000 8.2): the others IID by squared distance to the *first* centre only."""
+    spread = Spread(data, max(k, 2), rng)
+    if k == 1:
+        return spread.centres
+    others = spread.drawn(data.row_weights * spread.closest, k - 1)
+    return np.vstack([spread.centres, others])
+
+
+def random_rows(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
+    """k different rows, by weight."""
+    spread = Spread(data, k, rng)
+    while len(spread.centres) < k:
+        spread.add(spread.drawn(data.row_weights * (spread.closest > 0), 1)[0])
+    return spread.centres
+
+
+def farthest_first(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
+    """A row by weight, then always the row that is farthest from all centres so far."""
+    spread = Spread(data, k, rng)
+    while len(spread.centres) < k:
+        reach = (spread.closest * (data.row_weights > 0))[data.order]
+        spread.add(rows_at(data.source, data.order[[reach.argmax()]])[0])
+    return spread.centres
+
+
+def random_partition(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows dealt at random to k groups of equal weight; the means of the groups.
+
+    The line of cumulated weights is cut in pieces of about one row, which are dealt out; so a row of
+    weight three may go to three groups, as three copies of it may.
+    """
+    weights = data.row_weights[data.order]
+    ends = np.cumsum(weights)
+    one_row_each = int(min(np.ceil(ends[-1] * (1 - 1e-12)), MOST_PIECE_SHARES // k))
+    pieces = max(one_row_each, PIECES_PER_CENTRE * k)
+    group = rng.permutation(np.arange(pieces) % k)
+    cuts = np.linspace(0.0, ends[-1], pieces + 1)
+    in_group = np.zeros((pieces + 1, k))
+    np.put_along_axis(in_group[1:], group[:, None], ends[-1] / pieces, axis=1)
+    in_group = np.cumsum(in_group, axis=0)
+    place = np.empty(data.n_rows, np.int64)
+    place[data.order] = np.arange(data.n_rows)
+
+    def sums(chunk: Chunk) -> Means:
+        at = place[chunk.start : chunk.stop]
+        until = _interpolated(cuts, in_group, ends[at])
+        share = until - _interpolated(cuts, in_group, ends[at] - weights[at])
+        return Means(share.sum(axis=0), share.T @ (chunk.rows - data.mean))
+
+    total = None
+    for part in in_order(sums, data.source.chunks(), data.n_jobs):
+        total = part if total is None else Means(*(a + b for a, b in zip(total, part)))
+    assert total is not None
+    return data.mean + total.total / total.weight[:, None]
+
+
+def _interpolated(cuts: np.ndarray, table: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Piecewise linear interpolation of every column of a table."""
+    left = np.clip(np.searchsorted(cuts, at, side="right") - 1, 0, len(cuts) - 2)
+    share = (at - cuts[left]) / (cuts[left + 1] - cuts[left])
+    return table[left] + share[:, None] * (table[left + 1] - table[left])
+
+
+def uniform(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Points drawn uniformly in the box that the rows fill (001 18.2)."""
+    low, high = np.full(data.n_columns, np.inf), np.full(data.n_columns, -np.inf)
+    for chunk in data.source.chunks():
+        rows = chunk.rows[chunk.weights > 0] if chunk.weighted else chunk.rows
+        low = np.minimum(low, rows.min(axis=0, initial=np.inf))
+        high = np.maximum(high, rows.max(axis=0, initial=-np.inf))
+    return low + rng.random((k, data.n_columns)) * (high - low)
+
+
+STARTS: dict[str, Callable[[SurveyedData, int, np.random.Generator], np.ndarray]] = {
+    "k-means++": plus_plus,
+    "first-centre-d2": first_centre_squares,
+    "random-rows": random_rows,
+    "random-partition": random_partition,
+    "farthest-first": farthest_first,
+    "uniform": uniform,
+}
+
+
+@kernel("f8[:,:]", "f8[:]", "i8", "f8[:]", "out f8[:]", "out i4[:]")
+def take_centre(rows, centre, number, quarter_gap, closest, owner):
+    """Shrink each row's squared distance to its nearest centre by a new centre, and note the owner.
+
+    A row stays with a centre that is at least twice as far from the new one as from the row: no
+    distance is computed for it. rows (n, d), quarter_gap (number of centres before,).
+    """
+    for i in range(len(rows)):
+        if number > 0 and quarter_gap[owner[i]] >= closest[i]:
+            continue
+        distance = squared_distance(rows[i], centre)
+        if distance < closest[i]:
+            closest[i] = distance
+            owner[i] = number
+
+
+@kernel("f8[:,:]", "f8[:]", "f8[:,:]", "f8[:,:]", "f8[:]", "i4[:]", "out f8[:]")
+def try_centres(rows, weights, candidates, quarter_gap, closest, owner, sums):
+    """The weighted sum of squared distances that each candidate would leave.
+
+    rows (n, d), candidates (t, d), quarter_gap (t, k), sums (t,).
+    """
+    for i in range(len(rows)):
+        for t in range(len(candidates)):
+            least = closest[i]
+            if quarter_gap[t, owner[i]] < least:
+                least = min(least, squared_distance(rows[i], candidates[t]))
+            sums[t] += weights[i] * least
