@@ -66,7 +66,7 @@ def blocks_of(learner, X, largest: float | None = None) -> Iterator[Any]:
 
 
 def given_to_callbacks(X, y, sample_weight) -> dict[str, Any]:
-    """What callbacks that score the steps of a fit need; a target given by name is looked up late."""
+    """What callbacks that score steps need; a target given by name is looked up when asked for."""
     target = y
     if isinstance(y, str):
         target = None if isinstance(X, Scan) else lambda: np.asarray(as_table(X).column(y))
@@ -74,6 +74,38 @@ def given_to_callbacks(X, y, sample_weight) -> dict[str, Any]:
     if sample_weight is not None and not isinstance(sample_weight, str):
         metadata = {"sample_weight": sample_weight}
     return {"X": X, "y": target, "metadata": metadata}
+
+
+def take_more(learner, X, y, sample_weight) -> Data:
+    """A further batch for ``partial_fit``: columns, codes and classes stay those of the first one."""
+    if isinstance(X, Scan):
+        raise DataError("partial_fit takes batches in memory; fit streams a Scan by itself")
+    if isinstance(y, str) or isinstance(sample_weight, str):
+        X, y, sample_weight = _split_off(learner, as_table(X), y, sample_weight)
+    rows = next(blocks_of(learner, X))
+    encoder = getattr(learner, "encoder_", None)
+    columns = encoder.columns if encoder is not None else Columns.of_numbers(rows.shape[1])
+    known = getattr(learner, "classes_", None)
+    try:
+        target = _target(learner, y, rows)
+        if known is not None:
+            target = use_classes(learner, target, known)
+    finally:
+        if known is not None:
+            learner.classes_ = known
+    return _data(learner, rows, target, sample_weight, columns)
+
+
+def use_classes(learner, codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Codes by a list of sorted classes, which becomes ``classes_``, instead of by those that occur."""
+    seen, learner.classes_ = learner.classes_, classes
+    unknown = seen[~np.isin(seen, classes)]
+    if len(unknown):
+        raise ValueError(
+            f"y holds the class {unknown[0]!r}, which is not among the classes that were announced: "
+            f"{classes.tolist()}"
+        )
+    return np.searchsorted(classes, seen)[codes].astype(np.int64)
 
 
 def _checked_array(learner, X, y, reset: bool):
@@ -169,9 +201,9 @@ def _numeric_target(learner, y, name: str) -> np.ndarray:
     else:
         y = column_or_1d(y, warn=True)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name=name)
-    if y.size and np.abs(y).max() > learner._largest:
+    if y.size and np.abs(y).max() > learner._largest_target:
         raise DataError(
-            f"the target {name!r} holds numbers beyond {learner._largest:g}; rescale it"
+            f"the target {name!r} holds numbers beyond {learner._largest_target:g}; rescale it"
         )
     return y
 

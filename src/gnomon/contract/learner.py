@@ -35,12 +35,13 @@ class Learner(Estimator):
 
     Class attributes that a method may set: ``natively`` (what it takes as it is), ``_target``
     (None, "classes" or "numbers"), ``_many_targets`` (a target of several columns), ``_largest``
-    (numbers beyond which its arithmetic overflows).
+    (numbers beyond which its arithmetic overflows) and ``_largest_target`` (the same of the target).
     """
 
     _target: ClassVar[str | None] = None
     _many_targets: ClassVar[bool] = False
     _largest: ClassVar[float] = 1e100
+    _largest_target: ClassVar[float] = 1e100
 
     @validated
     @with_callbacks

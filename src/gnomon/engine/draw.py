@@ -15,24 +15,52 @@ import scipy.sparse as sp
 def canonical_key(rows, y: np.ndarray | None = None) -> np.ndarray:
     """A fixed mix of the columns of each row, by which rows are put in canonical order.
 
-    The mix is summed column by column, so that equal rows get equal keys to the bit, and a table may be
-    looked at in pieces.
+    The mix is summed column by column, so that equal rows get equal keys to the bit, and a table
+    may be looked at in pieces.
     """
     n, d = rows.shape
+    if sp.issparse(rows):
+        rows = sp.csc_array(rows)
     factors = np.random.Generator(np.random.PCG64(20261115)).uniform(0.5, 1.5, d + 1)
     key = np.zeros(n)
     if y is not None:
         key += factors[d] * np.asarray(y, dtype=np.float64).reshape(n, -1).sum(axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         for column in range(d):
-            values = rows[:, [column]].toarray()[:, 0] if sp.issparse(rows) else rows[:, column]
-            key += factors[column] * np.nan_to_num(values.astype(np.float64), nan=0.123)
-    return key
+            key += factors[column] * np.nan_to_num(_column(rows, column), nan=0.123)
+    return np.nan_to_num(key)
 
 
 def canonical_order(rows, y: np.ndarray | None = None) -> np.ndarray:
-    """Positions of rows sorted by their canonical key; equal rows stand together."""
-    return np.argsort(canonical_key(rows, y), kind="stable")
+    """Positions of rows sorted by their canonical key; equal rows stand together.
+
+    Different rows of one key (a small column beside a huge one) are then sorted by their columns.
+    """
+    key = canonical_key(rows, y)
+    order = np.argsort(key, kind="stable")
+    return _settle_ties(order, key[order], rows, y)
+
+
+def _column(rows, column: int) -> np.ndarray:
+    values = rows[:, [column]].toarray()[:, 0] if sp.issparse(rows) else rows[:, column]
+    return np.asarray(values, dtype=np.float64)
+
+
+def _settle_ties(order: np.ndarray, key: np.ndarray, rows, y: np.ndarray | None) -> np.ndarray:
+    """Sort by their columns the rows whose keys are equal."""
+    tied = key[1:] == key[:-1]
+    if not tied.any():
+        return order
+    run = np.concatenate([[0], np.cumsum(~tied)])
+    places = np.flatnonzero(np.concatenate([[False], tied]) | np.concatenate([tied, [False]]))
+    members = order[places]
+    columns = [_column(rows, column)[members] for column in range(rows.shape[1])]
+    if y is not None:
+        columns += list(np.asarray(y, dtype=np.float64).reshape(rows.shape[0], -1)[members].T)
+    by_columns = np.lexsort([*reversed(columns), run[places]])
+    order = order.copy()
+    order[places] = members[by_columns]
+    return order
 
 
 class WeightedDraw:

@@ -41,6 +41,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     natively: ClassVar[Takes] = Takes()
     _parameter_constraints: ClassVar[dict[str, list]] = {}
+    _transient: ClassVar[tuple[str, ...]] = ()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -405,10 +405,11 @@ def describe(path: str | Path) -> dict[str, Any]:
 def _stored_attributes(value: Any) -> dict[str, Any]:
     """An object's own values; not what belongs to a running fit, nor what it can compute again."""
     cls = type(value)
+    skipped = TRANSIENT.union(getattr(cls, "_transient", ()))
     return {
         name: content
         for name, content in vars(value).items()
-        if name not in TRANSIENT
+        if name not in skipped
         and not isinstance(inspect.getattr_static(cls, name, None), functools.cached_property)
     }
 

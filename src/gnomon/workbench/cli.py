@@ -24,13 +24,19 @@ complaints = Console(stderr=True)
 
 @app.callback()
 def gnomon(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=lambda asked: asked and say_version()),
+    ] = False,
 ) -> None:
-    if version:
-        from gnomon import __version__
+    pass
 
-        console.print(f"gnomon {__version__}")
-        raise typer.Exit()
+
+def say_version() -> None:
+    from gnomon import __version__
+
+    console.print(f"gnomon {__version__}")
+    raise typer.Exit()
 
 
 @app.command()

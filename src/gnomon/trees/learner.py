@@ -1,0 +1,140 @@
+"""What single trees and forests share: parameters, bins, growth rules and prediction."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.sparse as sp
+
+from gnomon.contract import Data, Takes
+from gnomon.engine.parameters import JOBS, SEED, StrOptions, at_least, between, whole
+from gnomon.engine.threads import resolve_jobs
+from gnomon.trees.binning import Binned, Binner
+from gnomon.trees.grower import GrowthRules, Statistics, class_statistics, value_statistics
+from gnomon.trees.tree import Forest, Tree
+
+BYTES_PER_NODE = 90
+
+GROWTH_CONSTRAINTS = {
+    "max_depth": [None, whole(1)],
+    "min_samples_split": [whole(2)],
+    "min_samples_leaf": [whole(1)],
+    "max_features": [None, whole(1), between(0, 1, "right"), StrOptions({"sqrt", "log2"})],
+    "max_leaf_nodes": [None, whole(2)],
+    "min_impurity_decrease": [at_least(0)],
+    "random_state": SEED,
+    "n_jobs": JOBS,
+}
+
+
+class GrowsTrees:
+    """Mixin of learners that grow trees on histograms.
+
+    Numbers are only compared, so that their size and scale do not matter; missing cells and
+    categories are split on as they are.
+    """
+
+    natively = Takes(missing=True, categories=True, sparse=True)
+    _largest = np.inf
+    _transient = ("_packed",)
+
+    def _rules(self, n_features: int) -> GrowthRules:
+        return GrowthRules(
+            criterion=getattr(self, "criterion", "squared_error"),
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_split=self.min_samples_split,
+            min_samples_leaf=self.min_samples_leaf,
+            min_impurity_decrease=float(self.min_impurity_decrease),
+            max_features=columns_per_node(self.max_features, n_features),
+        )
+
+    def _binned(self, data: Data) -> Binned:
+        binner = Binner().fit(data.rows, data.weights, data.columns.is_category, self.n_jobs)
+        return binner.transform(data.rows, self.n_jobs)
+
+    def _statistics(self, data: Data, weights: np.ndarray | None, draws: int | None) -> Statistics:
+        if self._target == "classes":
+            return class_statistics(data.y, len(self.classes_), weights, draws)
+        return value_statistics(data.y, weights, draws)
+
+    def _n_nodes_at_most(self, n_rows: int) -> int:
+        """Nodes of the largest tree that the parameters allow."""
+        leaves = max(n_rows // self.min_samples_leaf, 1)
+        if self.max_leaf_nodes is not None:
+            leaves = min(leaves, self.max_leaf_nodes)
+        if self.max_depth is not None:
+            leaves = min(leaves, 2 ** min(self.max_depth, 60))
+        return 2 * leaves
+
+    def _growing_memory(self, n_rows: int, n_columns: int) -> int:
+        """Bins of all cells, and per thread the sorted column and the rows in the nodes."""
+        threads = resolve_jobs(self.n_jobs)
+        histograms = 256 * 8 * n_columns * 8
+        return n_rows * n_columns + threads * (60 * n_rows + histograms) + 80 * n_rows
+
+    def _memory_remedy(self) -> str:
+        return "Limit the trees by max_depth or max_leaf_nodes, or use fewer rows."
+
+    def _sum_of_trees(self, rows) -> np.ndarray:
+        """Sum of the trees' values for a block of rows."""
+        return self._packed.sum(dense(rows))
+
+    def _pack(self) -> None:
+        """Pack the trees for prediction; not saved, since it follows from them."""
+        self._packed = Forest.of(self._all_trees())
+
+    def _all_trees(self) -> list[Tree]:
+        raise NotImplementedError
+
+    def apply(self, X) -> np.ndarray:
+        """The leaf that each row falls into.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples,) or (n_samples, n_trees)
+            Numbers of nodes within their tree.
+        """
+        return self._each_block(self._leaves, X)
+
+    def _leaves(self, rows) -> np.ndarray:
+        return self._packed.apply(dense(rows))
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "n_features_in_"):
+            return
+        for tree in self._all_trees():
+            if tree.feature.max(initial=-1) >= self._n_columns:
+                raise ValueError("a tree asks about a column that the model does not have")
+            if tree.n_outputs != self._n_outputs:
+                raise ValueError("a tree has another number of outputs than the model")
+        self._pack()
+
+
+def columns_per_node(max_features: int | float | str | None, n_features: int) -> int | None:
+    """How many columns a node looks at; None for all."""
+    if max_features is None:
+        return None
+    if max_features == "sqrt":
+        return max(math.isqrt(n_features), 1)
+    if max_features == "log2":
+        return max(int(math.log2(n_features)), 1)
+    if isinstance(max_features, float):
+        return max(int(max_features * n_features), 1)
+    return min(max_features, n_features)
+
+
+def dense(rows) -> np.ndarray:
+    """Rows as the kernels read them."""
+    return rows.toarray() if sp.issparse(rows) else rows
+
+
+def normalised(importances: np.ndarray) -> np.ndarray:
+    """Importances that add up to one; all zero where no split gained anything."""
+    total = importances.sum()
+    return importances / total if total > 0 else importances

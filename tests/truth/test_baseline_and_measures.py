@@ -1,0 +1,100 @@
+"""Baselines, intervals and the corrected resampled comparison against definitions and simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gnomon.evaluate import (
+    BaselineClassifier,
+    BaselineRegressor,
+    Scores,
+    accuracy,
+    corrected_standard_error,
+    folds,
+    root_mean_squared_error,
+    share_interval,
+)
+
+
+@pytest.mark.covers("majority-mean-baseline")
+def test_the_baseline_predicts_the_commonest_class_and_the_classes_shares():
+    model = BaselineClassifier().fit(np.zeros((5, 1)), list("aabbb"))
+    assert model.predict(np.ones((2, 1))).tolist() == ["b", "b"]
+    assert model.predict_proba(np.ones((1, 1))).tolist() == [[0.4, 0.6]]
+
+
+@pytest.mark.covers("majority-mean-baseline")
+def test_no_constant_has_a_smaller_error_than_the_baselines(seed):
+    rng = np.random.default_rng(seed)
+    y, weights = rng.exponential(size=31), rng.integers(1, 5, 31)
+    rows = np.zeros((31, 1))
+    grid = np.concatenate([y, np.linspace(y.min(), y.max(), 999)])
+    mean = BaselineRegressor().fit(rows, y, sample_weight=weights).constant_
+    median = BaselineRegressor("median").fit(rows, y, sample_weight=weights).constant_
+    squared = (weights * (y - grid[:, None]) ** 2).sum(axis=1)
+    absolute = (weights * np.abs(y - grid[:, None])).sum(axis=1)
+    assert (weights * (y - mean) ** 2).sum() <= squared.min() + 1e-9
+    assert (weights * np.abs(y - median)).sum() <= absolute.min() + 1e-9
+
+
+@pytest.mark.covers("majority-mean-baseline")
+def test_the_baseline_gives_each_of_several_targets_its_mean():
+    model = BaselineRegressor().fit(np.zeros((2, 1)), [[1.0, 10.0], [3.0, 30.0]])
+    assert model.predict(np.zeros((1, 1))).tolist() == [[2.0, 20.0]]
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.95])
+def test_the_wilson_interval_covers_at_about_its_level(share):
+    n = 60
+    outcomes = np.arange(n + 1)
+    covers = [share_interval(k, n).low <= share <= share_interval(k, n).high for k in outcomes]
+    coverage = stats.binom.pmf(outcomes, n, share) @ covers
+    assert 0.91 <= coverage <= 0.99
+
+
+def test_the_wilson_interval_solves_its_quadratic(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 500))
+    k = int(rng.integers(1, n))
+    figure = share_interval(k, n)
+    z = stats.norm.ppf(0.975)
+    for end in (figure.low, figure.high):
+        assert abs(k / n - end) == pytest.approx(z * np.sqrt(end * (1 - end) / n))
+
+
+def test_a_share_beyond_its_total_is_refused():
+    with pytest.raises(ValueError, match="not a share"):
+        share_interval(11, 10)
+
+
+def test_accuracy_counts_right_predictions():
+    assert accuracy(list("abca"), list("abbb")).value == 0.5
+
+
+def test_the_error_interval_covers_the_true_error_in_most_repetitions(seed):
+    rng = np.random.default_rng(seed)
+    errors = rng.normal(0, 2.0, (1000, 200))
+    figures = [root_mean_squared_error(row, np.zeros(200)) for row in errors]
+    share = np.mean([figure.low <= 2.0 <= figure.high for figure in figures])
+    assert 0.90 <= share <= 0.98
+
+
+def test_the_corrected_error_is_that_of_nadeau_and_bengio():
+    values = np.array([0.8, 0.9, 0.7, 0.8])
+    expected = np.sqrt((1 / 4 + 1 / 3) * values.var(ddof=1))
+    assert corrected_standard_error(values, 1 / 3) == pytest.approx(expected)
+
+
+def test_equal_scores_differ_with_p_one_and_a_constant_gap_with_p_zero():
+    one = Scores("one", np.array([0.5, 0.6, 0.7]), 0.25, 0, 0)
+    other = Scores("other", one.values + 0.125, 0.25, 0, 0)
+    assert one.p_against(one) == 1.0
+    assert one.p_against(other) < 1e-6
+
+
+def test_every_row_is_tested_once_per_repetition(seed):
+    y = np.repeat([0, 1], [30, 20])
+    splits = folds(y, True, 5, 3, seed % 2**32)
+    tested = np.bincount(np.concatenate([test for _, test in splits]), minlength=50)
+    assert (tested == 3).all()
+    assert all(y[test].sum() == 4 for _, test in splits)
