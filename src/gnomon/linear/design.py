@@ -1,0 +1,51 @@
+"""Rows of a chunk as the columns that a linear model multiplies: shifted, dense, constant last."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from gnomon.contract import Data
+from gnomon.engine.sums import Chunk
+
+MOST_DENSE_COLUMNS = 200
+
+
+def first_means(data: Data) -> np.ndarray:
+    """Weighted means of the first chunk's columns: near enough to the middle of the data.
+
+    Shifting by them keeps products of columns with large offsets from cancelling.
+    """
+    chunk = next(iter(data.source.chunks()))
+    weights = chunk.weights / max(chunk.weights.sum(), np.finfo(np.float64).tiny)
+    return np.asarray(chunk.rows.T @ weights)
+
+
+def is_sparse(data: Data) -> bool:
+    """Whether chunks come as sparse rows."""
+    rows = getattr(data.source, "rows", None)
+    return sp.issparse(rows)
+
+
+def shifted_into(out: np.ndarray, rows, shift: np.ndarray) -> None:
+    """Write rows - shift to `out`, which may be part of a wider array."""
+    if sp.issparse(rows):
+        out[:] = rows.toarray()
+        out -= shift
+    else:
+        np.subtract(rows, shift, out=out)
+
+
+def with_constant(chunk: Chunk, shift: np.ndarray, constant: bool) -> np.ndarray:
+    """Shifted rows and, where there is an intercept, a last column of ones."""
+    n, p = chunk.rows.shape
+    design = np.empty((n, p + constant))
+    shifted_into(design[:, :p], chunk.rows, shift)
+    if constant:
+        design[:, p] = 1.0
+    return design
+
+
+def decision(rows, coefficients: np.ndarray, intercepts) -> np.ndarray:
+    """``rows @ coefficients.T + intercepts`` for dense or sparse rows."""
+    return np.asarray(rows @ coefficients.T) + intercepts

@@ -1,0 +1,305 @@
+"""What a fitted linear model says of the world: estimates with standard errors, tests and intervals.
+
+Everything here follows from sums that the fit has already made. Weights are read as repetitions: a row
+of weight three counts as three rows, also in the degrees of freedom and so in every standard error.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import stats
+
+from gnomon.engine.errors import DataError
+from gnomon.engine.storable import storable
+
+
+class NoSummary(DataError):
+    """The statistical summary would not be valid; the message says why and what to do instead."""
+
+
+@storable
+@dataclass
+class LeastSquaresStatistics:
+    """The sums from which the summary of a least squares fit is made.
+
+    Attributes
+    ----------
+    weight : float
+        Number of rows, each counted as often as its weight says.
+    fractional : int
+        Rows whose weight is not a whole number.
+    residual : ndarray of shape (n_targets,)
+        Sum of squared residuals.
+    total : ndarray of shape (n_targets,)
+        Sum of squares of the target about its mean (about zero without intercept).
+    inverse_diagonal : ndarray of shape (n_columns + intercept,)
+        Diagonal of (X'X)^-1, the intercept first; empty where it does not exist.
+    """
+
+    weight: float
+    fractional: int
+    residual: np.ndarray
+    total: np.ndarray
+    inverse_diagonal: np.ndarray
+
+
+@storable
+@dataclass
+class LikelihoodStatistics:
+    """What the summary of a maximum likelihood fit is made of.
+
+    Attributes
+    ----------
+    weight : float
+        Number of rows, each counted as often as its weight says.
+    fractional : int
+        Rows whose weight is not a whole number.
+    log_likelihood : float
+    null_log_likelihood : float
+        Of the model without columns.
+    estimates, standard_errors : ndarray of shape (n_equations, n_columns + intercept)
+        One equation per class but the first, against the first; the intercept first.
+    """
+
+    weight: float
+    fractional: int
+    log_likelihood: float
+    null_log_likelihood: float
+    estimates: np.ndarray
+    standard_errors: np.ndarray
+
+
+@storable
+@dataclass
+class Summary:
+    """The statistical summary of a fitted model; prints itself as a table.
+
+    Attributes
+    ----------
+    title : str
+    names : tuple of str
+        The coefficients.
+    estimate, standard_error, statistic, p_value, low, high : ndarray
+        Per coefficient; low and high are the ends of the interval of the given confidence.
+    letter : str
+        ``"t"`` or ``"z"``: what the statistic is compared with.
+    confidence : float
+    facts : dict of str to float
+        Figures of the whole model: n, degrees of freedom, R2, AIC ...
+    notes : list of str
+        Conventions and cautions.
+
+    Examples
+    --------
+    >>> from gnomon.linear import LinearRegression
+    >>> s = LinearRegression().fit([[0], [1], [2], [3], [4]], [1, 3, 2, 5, 4]).summary()
+    >>> round(s.facts["R2"], 3)
+    0.64
+    """
+
+    title: str
+    names: tuple[str, ...]
+    estimate: np.ndarray
+    standard_error: np.ndarray
+    statistic: np.ndarray
+    p_value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    letter: str = "t"
+    confidence: float = 0.95
+    facts: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def to_table(self):
+        """The coefficients as a `gnomon.table.Table`, one row each."""
+        import pyarrow as pa
+
+        from gnomon.table.table import Table
+
+        return Table(pa.table({"coefficient": list(self.names)} | self._columns()))
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        values = (
+            self.estimate,
+            self.standard_error,
+            self.statistic,
+            self.p_value,
+            self.low,
+            self.high,
+        )
+        return dict(zip(self._headings(), values))
+
+    def _headings(self) -> list[str]:
+        percent = f"{100 * self.confidence:g}%"
+        return ["estimate", "std. error", self.letter, "p", f"{percent} low", f"{percent} high"]
+
+    def _cells(self) -> list[list[str]]:
+        columns = self._columns()
+        body = [
+            [name, *(_p_value(v) if key == "p" else f"{v:.5g}" for key, v in zip(columns, row))]
+            for name, row in zip(self.names, zip(*columns.values()))
+        ]
+        return [["", *columns], *body]
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        widths = [max(map(len, column)) for column in zip(*cells)]
+        lines = [self.title, ""]
+        for row in cells:
+            padded = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]
+            lines.append("  ".join(padded).rstrip())
+        lines += ["", ", ".join(f"{key} {_fact(key, v)}" for key, v in self.facts.items())]
+        return "\n".join(lines + self.notes)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head, *body = self._cells()
+        rows = [
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in body
+        ]
+        facts = ", ".join(f"{html.escape(k)} {_fact(k, v)}" for k, v in self.facts.items())
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return (
+            f"<table><caption>{html.escape(self.title)}</caption><thead><tr>"
+            + "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+            + f"</tr></thead><tbody>{''.join(rows)}</tbody></table><p>{facts}</p>{notes}"
+        )
+
+
+def _p_value(p: float) -> str:
+    return "<1e-16" if p < 1e-16 else f"{p:.3g}"
+
+
+def _fact(key: str, value: float) -> str:
+    return _p_value(value) if key.endswith(" p") else f"{value:.6g}"
+
+
+def coefficient_table(names, estimate, standard_error, distribution, letter, confidence, **rest):
+    """A `Summary` of estimates whose scaled errors follow `distribution` (t or normal)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(standard_error > 0, estimate / standard_error, np.inf)
+    half = distribution.ppf(0.5 + confidence / 2) * standard_error
+    return Summary(
+        names=tuple(names),
+        estimate=estimate,
+        standard_error=standard_error,
+        statistic=statistic,
+        p_value=2 * distribution.sf(np.abs(statistic)),
+        low=estimate - half,
+        high=estimate + half,
+        letter=letter,
+        confidence=confidence,
+        **rest,
+    )
+
+
+def least_squares_summary(
+    statistics: LeastSquaresStatistics,
+    names: list[str],
+    estimate: np.ndarray,
+    intercept: bool,
+    target: int,
+    confidence: float,
+) -> Summary:
+    """Classic inference for y = X b + e, e independent normal of one variance.
+
+    AIC = 2k - 2L and BIC = k log n - 2L (corrected; 000 11.1.2 prints 2k log n), where L is the maximised
+    log-likelihood and k counts all coefficients and the noise variance.
+    """
+    refuse_fractional(statistics.fractional)
+    n = statistics.weight
+    parameters = len(estimate)
+    free = n - parameters
+    if free <= 0:
+        raise NoSummary(
+            f"{parameters} coefficients were fitted to {n:g} rows, which leaves nothing to estimate "
+            "the noise from; give more rows or fewer columns"
+        )
+    residual, total = float(statistics.residual[target]), float(statistics.total[target])
+    variance = residual / free
+    columns = parameters - intercept
+    log_likelihood = -0.5 * n * (np.log(2 * np.pi * residual / n) + 1) if residual > 0 else np.inf
+    facts = {
+        "n": n,
+        "degrees of freedom": free,
+        "residual standard error": float(np.sqrt(variance)),
+        "R2": 1 - residual / total if total > 0 else np.nan,
+        "adjusted R2": 1 - variance / (total / (n - intercept)) if total > 0 else np.nan,
+    }
+    if columns:
+        with np.errstate(divide="ignore"):
+            f = float(np.divide((total - residual) / columns, variance))
+        facts |= {"F": f, "F p": float(stats.f.sf(f, columns, free))}
+    facts |= {
+        "log-likelihood": float(log_likelihood),
+        "AIC": float(2 * (parameters + 1) - 2 * log_likelihood),
+        "BIC": float((parameters + 1) * np.log(n) - 2 * log_likelihood),
+    }
+    notes = [] if intercept else ["Without intercept, R2 and F compare with predicting zero."]
+    return coefficient_table(
+        names,
+        estimate,
+        np.sqrt(variance * statistics.inverse_diagonal),
+        stats.t(free),
+        "t",
+        confidence,
+        title="Least squares",
+        facts=facts,
+        notes=notes,
+    )
+
+
+def likelihood_summary(
+    statistics: LikelihoodStatistics, names: list[str], title: str, intercept: bool, confidence
+) -> Summary:
+    """Inference from the curvature of the log-likelihood at its maximum (Wald), with its tests."""
+    refuse_fractional(statistics.fractional)
+    estimates = statistics.estimates.ravel()
+    slopes = estimates.size - intercept * len(statistics.estimates)
+    fit, null = statistics.log_likelihood, statistics.null_log_likelihood
+    ratio = 2 * (fit - null)
+    facts = {
+        "n": statistics.weight,
+        "degrees of freedom": statistics.weight - estimates.size,
+        "log-likelihood": fit,
+        "null log-likelihood": null,
+        "pseudo R2": 1 - fit / null,
+        "likelihood ratio": ratio,
+        "likelihood ratio p": float(stats.chi2.sf(ratio, slopes)),
+        "AIC": 2 * estimates.size - 2 * fit,
+        "BIC": estimates.size * np.log(statistics.weight) - 2 * fit,
+    }
+    return coefficient_table(
+        names,
+        estimates,
+        statistics.standard_errors.ravel(),
+        stats.norm,
+        "z",
+        confidence,
+        title=title,
+        facts={key: float(value) for key, value in facts.items()},
+    )
+
+
+def refuse_fractional(count: int) -> None:
+    """Standard errors need to know how many rows there are."""
+    if count:
+        raise NoSummary(
+            f"{count:,} rows have weights that are not whole numbers. Standard errors read a weight "
+            "as the number of times that the row was observed; other weights do not say how many "
+            "rows there are. Fit without weights, or with counts as weights"
+        )
+
+
+def column_names(model) -> list[str]:
+    """Names of the columns that the model multiplies: encoded ones, given ones, or x0, x1 ..."""
+    encoder = getattr(model, "encoder_", None)
+    if encoder is not None:
+        return list(encoder.columns.names)
+    given = getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(model.n_features_in_)] if given is None else list(given)

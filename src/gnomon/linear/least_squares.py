@@ -1,0 +1,579 @@
+"""Least squares and ridge regression: the plane nearest to the points, from one pass of sums.
+
+Minimises  sum_i w_i |y_i - b0 - x_i b|^2 + alpha |b|^2  over b0 and b (alpha = 0: least squares). The pass adds
+up products of the columns about a point near their mean, so that large offsets do not cancel. Where the
+columns turn out to be close to dependent, or the fit close to perfect, a second pass sums over
+columns made nearly orthogonal by the first, and over the residuals: the accuracy is then that of an orthogonal
+factorisation of the rows, at the memory of the sums.
+
+Texts: 000 10.2, 10.4.2 · 001 3.4, 5.1.1, 7.2.3 · 002 "Linear regression", "Ridge" · 003 4.2 · 004 4.1-4.7.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from gnomon.contract import Data, Regressor, Step, SumLearner, Takes
+from gnomon.engine.parameters import FLAG, JOBS, at_least
+from gnomon.engine.registry import method
+from gnomon.engine.sums import Chunk, rows_per_chunk
+from gnomon.engine.threads import resolve_jobs
+from gnomon.linear.design import MOST_DENSE_COLUMNS, decision, first_means, is_sparse, shifted_into
+from gnomon.linear.inference import (
+    LeastSquaresStatistics,
+    NoSummary,
+    Summary,
+    column_names,
+    least_squares_summary,
+)
+from gnomon.linear.solve import (
+    EPS,
+    condition_of,
+    scaled_to_unit_diagonal,
+    solve_scaled,
+    symmetric_inverse,
+    whiten,
+    without_component,
+)
+
+CLOSE_TO_DEPENDENT = 1e3
+VERY_CLOSE_TO_DEPENDENT = 1e8
+CLOSE_TO_PERFECT = 1e-6
+FAR_SHIFT = 1e3
+
+
+class Moments(NamedTuple):
+    """Sums over rows z = (columns, targets), both shifted: weights, fractional ones, w z, w z z'."""
+
+    weight: float
+    fractional: float
+    first: np.ndarray
+    second: np.ndarray
+
+
+class LeastSquares(Regressor, SumLearner):
+    """What least squares and ridge share; they differ in the penalty only."""
+
+    natively = Takes(sparse=True)
+    _many_targets = True
+
+    def _penalty(self) -> float:
+        return 0.0
+
+    def _passes(self) -> int:
+        return 4
+
+    def _fit(self, data: Data) -> None:
+        if data.n_rows > data.n_columns:
+            super()._fit(data)
+            return
+        course = self._course("pass", 1)
+        for _ in course:
+            state = solve_wide(data, self._penalty(), self.fit_intercept)
+            course.end_step(state["objective"], True)
+        self._keep(self._attributes(state))
+        self.history_, self.n_iter_ = course.history, 1
+
+    def _start(self, data: Data, rng: np.random.Generator) -> dict[str, Any]:
+        y = next(iter(data.source.chunks())).y
+        raw = is_sparse(data) and data.n_columns > MOST_DENSE_COLUMNS
+        shift = np.zeros(data.n_columns)
+        target_shift = np.zeros(y[:1].size)
+        if self.fit_intercept:
+            target_shift = np.atleast_1d(y.mean(axis=0))
+            if not raw:
+                shift = first_means(data)
+        return {"shift": shift, "target_shift": target_shift, "raw": raw, "single": y.ndim == 1}
+
+    def _sums(self, state, chunk: Chunk) -> Moments:
+        y = chunk.y.reshape(len(chunk.y), -1) - state["target_shift"]
+        if state["raw"] and "transform" not in state:
+            return sparse_moments(chunk, y)
+        p = chunk.rows.shape[1]
+        if "transform" not in state:
+            table = np.empty((len(y), p + y.shape[1]))
+            shifted_into(table[:, :p], chunk.rows, state["shift"])
+            table[:, p:] = y
+            return moments(table, chunk)
+        rows = np.empty((len(y), p))
+        shifted_into(rows, chunk.rows, state["shift"])
+        return moments(np.hstack([rows @ state["transform"], y - rows @ state["coef"]]), chunk)
+
+    def _update(self, state, total: Moments) -> Step:
+        if "transform" in state:
+            state = refined(state, total, self._penalty(), self.fit_intercept)
+            again = state["condition"] > VERY_CLOSE_TO_DEPENDENT and state["refinements"] < 2
+            return Step(state, state["objective"], not again)
+        mean, gram = about_mean(total, self.fit_intercept)
+        p = len(state["shift"])
+        location = state["shift"] + mean[:p]
+        if self.fit_intercept and shift_is_far(mean[:p], gram, location, total.weight):
+            state = self._solved(state, total, mean, gram)
+            state |= {"shift": location, "raw": False}
+            return Step(state, state["objective"], False)
+        state = self._solved(state, total, mean, gram)
+        if not needs_refinement(state):
+            return Step(state, state["objective"], True)
+        return Step(self._whitened(state, gram, total), state["objective"], False)
+
+    def _solved(self, state, total, mean, gram):
+        """The state with the solution of the normal equations."""
+        p = len(state["shift"])
+        location = state["shift"] + mean[:p]
+        target_mean = state["target_shift"] + mean[p:]
+        zero = constant_columns(gram, location, total.weight, self.fit_intercept)
+        penalised = gram[:p, :p] + self._penalty() * np.eye(p)
+        scaled, lengths, used = scaled_to_unit_diagonal(penalised, zero)
+        coef = np.zeros((p, len(mean) - p))
+        coef[used] = solve_scaled(scaled, gram[:p, p:][used] / lengths[:, None]) / lengths[:, None]
+        residual = remainder(gram, coef)
+        condition = condition_of(scaled)
+        inverse = np.empty(0)
+        if condition < np.inf and used.all() and not self._penalty():
+            inverse = symmetric_inverse(scaled) / lengths[:, None] / lengths
+            inverse = inverse_diagonal(inverse, location, total.weight, self.fit_intercept)
+        return state | {
+            "location": location,
+            "target_mean": target_mean,
+            "zero": zero,
+            "weight": total.weight,
+            "fractional": total.fractional,
+            "coef": coef,
+            "intercept": target_mean - location @ coef if self.fit_intercept else None,
+            "residual": residual,
+            "total": np.diag(gram)[p:].copy(),
+            "condition": condition,
+            "rank": int(used.sum()),
+            "inverse_diagonal": inverse,
+            "objective": float(residual.sum() + self._penalty() * (coef**2).sum()),
+            "solver": "cholesky",
+        }
+
+    def _whitened(self, state, gram, total):
+        """The state for a pass over columns that are nearly orthogonal, and over the residuals."""
+        p = len(state["shift"])
+        penalised = gram[:p, :p] + self._penalty() * np.eye(p)
+        whitening = whiten(penalised, state["zero"])
+        lengths = whitening.lengths
+        offsets = np.abs(state["location"][whitening.used]) * np.sqrt(total.weight) / lengths
+        blur = 1.0 + (offsets.max(initial=0.0) if self.fit_intercept else 0.0)
+        changes = whitening._asdict() | {"blur": blur, "refinements": 0}
+        if self.fit_intercept:
+            changes |= {"shift": state["location"], "target_shift": state["target_mean"]}
+        return state | changes
+
+    def _attributes(self, state) -> dict[str, Any]:
+        single = state["single"]
+        coef = np.ascontiguousarray(state["coef"].T)
+        intercept = np.zeros(len(coef)) if state["intercept"] is None else state["intercept"]
+        return {
+            "coef_": coef[0] if single else coef,
+            "intercept_": float(intercept[0]) if single else intercept,
+            "rank_": state["rank"],
+            "condition_": float(state["condition"]),
+            "solver_": state["solver"],
+            "statistics_": LeastSquaresStatistics(
+                float(state["weight"]),
+                int(state["fractional"]),
+                state["residual"],
+                state["total"],
+                state["inverse_diagonal"],
+            ),
+        }
+
+    def _estimate(self, rows):
+        return decision(rows, self.coef_, self.intercept_)
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        if n_rows <= n_columns:
+            return 8 * (3 * n_rows * n_columns + 3 * n_rows**2)
+        threads = resolve_jobs(self.n_jobs)
+        block = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 2)
+        return 8 * (2 * threads * block + (2 * threads + 8) * (n_columns + 2) ** 2)
+
+    def _memory_remedy(self) -> str:
+        return "Use fewer columns: the sums grow with their square."
+
+    def _refuse_summary(self) -> None:
+        """Raise where standard errors would not be valid."""
+
+    def summary(self, confidence: float = 0.95, target: int = 0) -> Summary:
+        """The statistical summary: standard errors, tests, intervals, R2, F, AIC, BIC.
+
+        Valid where errors are independent, of one variance and near to normal. Weights are read as repetitions.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Of the intervals.
+        target : int, default=0
+            Which target, where several were fitted.
+
+        Returns
+        -------
+        summary : Summary
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        self._refuse_summary()
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
+        coef = np.atleast_2d(self.coef_)
+        if not 0 <= target < len(coef):
+            raise ValueError(f"target must be 0 to {len(coef) - 1}, not {target!r}")
+        p = coef.shape[1]
+        if self.rank_ < p:
+            raise NoSummary(
+                f"the {p} columns have rank {self.rank_}: some are constant or combinations of "
+                "others (one column per level of a category is), or there are no more rows "
+                "than columns. Single coefficients then have no standard error; leave columns out"
+            )
+        names, estimate = column_names(self), coef[target]
+        if self.fit_intercept:
+            names = ["(intercept)", *names]
+            estimate = np.concatenate([[np.atleast_1d(self.intercept_)[target]], estimate])
+        return least_squares_summary(
+            self.statistics_, names, estimate, self.fit_intercept, target, confidence
+        )
+
+
+@method(
+    task="regress",
+    texts="000 10.2 · 001 3.4, 5.1.1 · 002 linear regression · 003 4.2 · 004 4.1-4.6",
+    use="First, when the target is a number: fast, explained by its coefficients, with error bars.",
+    avoid="Nearly dependent or very many columns (use Ridge), outliers, curved relations.",
+    peers=("sklearn.linear_model.LinearRegression", "statsmodels.api.OLS"),
+)
+class LinearRegression(LeastSquares):
+    """Least squares: a linear function of the columns, with standard errors.
+
+    Minimises sum_i w_i (y_i - b0 - x_i b)^2. Use it first when the target is a number. Not with outliers (they pull
+    the plane), nor when columns are nearly dependent or nearly as many as rows: then small changes of
+    the data change the coefficients greatly (see ``condition_``), and `Ridge` is better. One pass over the rows, so that
+    tables larger than memory stream through; a second one where the columns are nearly dependent or the
+    fit nearly perfect, which gives the accuracy of an orthogonal factorisation.
+
+    Where the columns are dependent (constant ones, a category's levels with an intercept, more columns than
+    rows) the solution of least norm is given and ``rank_`` says so.
+
+    Texts: 000 10.2 · 001 3.4, 5.1.1 (pseudo-inverse) · 002 "Linear regression" · 003 4.2.1 · 004 4.1-4.6. The texts
+    append a column of ones; here the intercept is solved for by centring, which is the same and more
+    accurate. The BIC is in the corrected form k log n - 2L (000 11.1.2 prints 2k log n).
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether there is a constant b0; without it the plane goes through the origin.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_columns,) or (n_targets, n_columns)
+        The coefficients b.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The constant b0; zero without intercept.
+    rank_ : int
+        Rank of the (centred) columns.
+    condition_ : float
+        Largest over smallest singular value of the centred columns scaled to length one: about how many times a
+        relative change of the data is enlarged in the coefficients; infinite where they are dependent.
+    solver_ : str
+        ``"cholesky"`` (one pass), ``"orthogonal"`` (refined) or ``"singular values"`` (no more rows than columns).
+    statistics_ : LeastSquaresStatistics
+        The sums of squares that `summary` is made of.
+    history_ : History
+        The sum of squared residuals after each pass.
+    n_iter_ : int
+        Number of passes.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    See Also
+    --------
+    Ridge : With a penalty on the coefficients.
+
+    Examples
+    --------
+    >>> from gnomon.linear import LinearRegression
+    >>> model = LinearRegression().fit([[0], [1], [2], [3], [4]], [1, 3, 2, 5, 4])
+    >>> print(model.summary())
+    Least squares
+    <BLANKLINE>
+                 estimate  std. error       t       p  95% low  95% high
+    (intercept)       1.4     0.84853  1.6499  0.1975  -1.3004    4.1004
+    x0                0.8     0.34641  2.3094   0.104 -0.30243    1.9024
+    <BLANKLINE>
+    ...
+    """
+
+    _parameter_constraints = {"fit_intercept": FLAG, "n_jobs": JOBS}
+
+    def __init__(self, fit_intercept=True, n_jobs=None):
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+
+
+@method(
+    task="regress",
+    texts="000 10.4.2, 11.4.1 · 001 7.2.3 · 002 ridge · 003 4.4.2 · 004 4.7",
+    use="A number to predict from many or correlated columns.",
+    avoid="When standard errors are wanted, or when few of many columns matter (lasso).",
+    peers=("sklearn.linear_model.Ridge",),
+)
+class Ridge(LeastSquares):
+    """Ridge regression: least squares that keeps its coefficients small.
+
+    Minimises sum_i w_i (y_i - b0 - x_i b)^2 + alpha |b|^2. Use it when columns are correlated or many; the penalty trades a
+    little bias for less variance. It depends on the units of the columns: scale them alike first. Not for
+    standard errors (the estimates are biased, so `summary` refuses) nor for choosing columns: no coefficient
+    becomes zero.
+
+    Texts: 000 10.4.2 (corrected: (X'X/N + lambda I) b = X'y/N, so alpha = N lambda) · 001 7.2.3 (its second scale) · 002 "Ridge" ·
+    003 4.4.2 · 004 4.7. All texts but one penalise the constant too; here, as in all current software, they do not: centre
+    the problem yourself and set ``fit_intercept=False`` on columns with ones for the texts' form.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Weight of the penalty; 0 gives least squares.
+    fit_intercept : bool, default=True
+        Whether there is a constant b0, which is not penalised.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_columns,) or (n_targets, n_columns)
+        The coefficients b.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The constant b0; zero without intercept.
+    rank_ : int
+        Rank of the penalised columns: all that vary.
+    condition_ : float
+        Largest over smallest singular value of the centred columns together with the penalty's rows, scaled
+        to length one (as they are, where there are no more rows than columns).
+    solver_ : str
+        ``"cholesky"`` (one pass), ``"orthogonal"`` (refined), ``"dual"`` or ``"singular values"`` (no more
+        rows than columns).
+    statistics_ : LeastSquaresStatistics
+        Sums of squares of residuals and target.
+    history_ : History
+        The objective after each pass.
+    n_iter_ : int
+        Number of passes.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    See Also
+    --------
+    LinearRegression : Without penalty, with standard errors.
+
+    Examples
+    --------
+    >>> from gnomon.linear import Ridge
+    >>> Ridge(alpha=10.0).fit([[0], [1], [2], [3], [4]], [1, 3, 2, 5, 4]).coef_
+    array([0.4])
+    """
+
+    _parameter_constraints = {"alpha": [at_least(0.0)], "fit_intercept": FLAG, "n_jobs": JOBS}
+
+    def __init__(self, alpha=1.0, fit_intercept=True, n_jobs=None):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+
+    def _penalty(self) -> float:
+        return float(self.alpha)
+
+    def _refuse_summary(self) -> None:
+        if self.alpha:
+            raise NoSummary(
+                "ridge estimates are biased by the penalty, so that the usual standard errors and tests "
+                "are not valid for them; use LinearRegression or alpha=0, or bootstrap the rows"
+            )
+
+
+def moments(table: np.ndarray, chunk: Chunk) -> Moments:
+    """Sums of a chunk's shifted columns and targets; overwrites `table`."""
+    first = chunk.weights @ table
+    if chunk.weighted:
+        table *= np.sqrt(chunk.weights)[:, None]
+    return Moments(chunk.weights.sum(), fractional_weights(chunk), first, table.T @ table)
+
+
+def sparse_moments(chunk: Chunk, y: np.ndarray) -> Moments:
+    """The same for many sparse columns, unshifted, so that zeros stay zeros."""
+    rows, root = chunk.rows, np.sqrt(chunk.weights)[:, None]
+    first = np.concatenate([rows.T @ chunk.weights, chunk.weights @ y])
+    if chunk.weighted:
+        rows, y = sp.csr_array(rows * root), y * root
+    cross = rows.T @ y
+    second = np.block([[(rows.T @ rows).toarray(), cross], [cross.T, y.T @ y]])
+    return Moments(chunk.weights.sum(), fractional_weights(chunk), first, second)
+
+
+def fractional_weights(chunk: Chunk) -> float:
+    """How many weights are not whole numbers."""
+    if not chunk.weighted:
+        return 0.0
+    return float(np.count_nonzero(chunk.weights != np.rint(chunk.weights)))
+
+
+def about_mean(total: Moments, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and products about the mean (about zero without intercept)."""
+    if not intercept:
+        return np.zeros_like(total.first), total.second
+    mean = total.first / total.weight
+    return mean, total.second - total.weight * np.outer(mean, mean)
+
+
+def constant_columns(gram, location, weight, intercept) -> np.ndarray:
+    """Which columns do not vary beyond the rounding of their mean."""
+    variation = np.diag(gram)[: len(location)]
+    if not intercept:
+        return variation == 0
+    return variation <= weight * (32 * EPS * np.abs(location)) ** 2
+
+
+def shift_is_far(mean, gram, location, weight) -> bool:
+    """Whether some column's shift lies so far from its mean that products about it have cancelled."""
+    variation = np.diag(gram)[: len(mean)]
+    far = weight * mean**2 > FAR_SHIFT**2 * variation
+    return bool((far & (np.abs(mean) > 1e-12 * np.abs(location))).any())
+
+
+def remainder(gram: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """Sum of squared residuals per target, from products about the mean."""
+    p = len(coef)
+    explained = coef * (2 * gram[:p, p:] - gram[:p, :p] @ coef)
+    return np.maximum(np.diag(gram)[p:] - explained.sum(axis=0), 0.0)
+
+
+def needs_refinement(state) -> bool:
+    """Whether the normal equations have lost more digits than a result should."""
+    if state["zero"].all():
+        return False
+    perfect = (state["residual"] < CLOSE_TO_PERFECT * state["total"]).any()
+    return bool(perfect or state["condition"] > CLOSE_TO_DEPENDENT)
+
+
+def inverse_diagonal(inverse: np.ndarray, location, weight: float, intercept: bool) -> np.ndarray:
+    """Diagonal of (X'X)^-1 with the intercept first, from the inverse for centred columns."""
+    if not intercept:
+        return np.diag(inverse).copy()
+    return np.concatenate([[1 / weight + location @ inverse @ location], np.diag(inverse)])
+
+
+def refined(state, total: Moments, alpha: float, intercept: bool):
+    """The state corrected by sums over nearly orthogonal columns Z and the residuals r.
+
+    With Z'Z = V L V', the columns are Z root = Q (L^1/2 V' root) for some Q with orthonormal columns; singular
+    values of the small matrix in brackets tell rank and condition, and it takes Q'r to the correction.
+    """
+    mean, gram = about_mean(total, intercept)
+    root, lengths, used = state["root"], state["lengths"], state["used"]
+    transform, k = state["transform"], len(root)
+    inner, cross = gram[:k, :k], gram[:k, k:]
+    penalised = inner + alpha * transform.T @ transform
+    slope = cross - alpha * transform.T @ state["coef"]
+    eigenvalues, vectors = np.linalg.eigh(penalised)
+    stretch = np.sqrt(np.maximum(eigenvalues, 0.0))
+    seen = stretch > 0
+    projected = (vectors.T @ slope)[seen] / stretch[seen, None]
+    factor = stretch[seen, None] * (vectors.T @ root)[seen]
+    left, values, right = scipy.linalg.svd(factor, full_matrices=True, check_finite=False)
+    values = np.concatenate([values, np.zeros(k - len(values))])
+    keep = values > 16 * EPS * np.sqrt(k) * state["blur"] * values[0]
+    correction = right[keep].T @ ((left[:, : keep.sum()].T @ projected) / values[keep, None])
+    coef = state["coef"].copy()
+    coef[used] += correction / lengths[:, None]
+    dependent = np.zeros((len(coef), k - keep.sum()))
+    dependent[used] = right[~keep].T / lengths[:, None]
+    coef = without_component(coef, dependent)
+    step = root @ correction
+    residual = np.diag(gram)[k:] - (step * (2 * cross - inner @ step)).sum(axis=0)
+    full = keep.all() and used.all()
+    inverse = np.empty(0)
+    if full and not alpha:
+        half = right.T / values / lengths[:, None]
+        inverse = inverse_diagonal(half @ half.T, state["location"], total.weight, intercept)
+    constant = None
+    if intercept:
+        constant = state["target_mean"] - state["location"] @ coef + mean[k:] - mean[:k] @ step
+    return state | {
+        "coef": coef,
+        "intercept": constant,
+        "residual": np.maximum(residual, 0.0),
+        "condition": float(values[0] / values[-1]) if full else np.inf,
+        "rank": int(keep.sum()),
+        "inverse_diagonal": inverse,
+        "objective": float(residual.sum() + alpha * (coef**2).sum()),
+        "solver": "orthogonal",
+        "refinements": state["refinements"] + 1,
+    }
+
+
+def solve_wide(data: Data, alpha: float, intercept: bool) -> dict[str, Any]:
+    """Rows no more than columns: solve in the space of the rows.
+
+    Ridge: b = X'(XX' + alpha I)^-1 y, of as many unknowns as rows; least squares: the solution of least norm.
+    """
+    weights = data.weight_array
+    share = weights / weights.sum()
+    targets = data.y.reshape(data.n_rows, -1)
+    location, target_mean = np.zeros(data.n_columns), np.zeros(targets.shape[1])
+    if intercept:
+        location, target_mean = np.asarray(data.rows.T @ share, dtype=float), share @ targets
+    rows = np.empty((data.n_rows, data.n_columns))
+    shifted_into(rows, data.rows, location)
+    centred = targets - target_mean
+    root = np.sqrt(weights)[:, None]
+    rows *= root
+    coef, rank, condition, solver = wide_solution(rows, centred * root, alpha)
+    if solver == "singular values":
+        shifted_into(rows, data.rows, location)
+        rows *= root
+    residual = ((centred * root - rows @ coef) ** 2).sum(axis=0)
+    return {
+        "single": data.y.ndim == 1,
+        "coef": coef,
+        "intercept": target_mean - location @ coef if intercept else None,
+        "rank": rank,
+        "condition": condition,
+        "solver": solver,
+        "weight": weights.sum(),
+        "fractional": np.count_nonzero(weights != np.rint(weights)),
+        "residual": residual,
+        "total": (weights[:, None] * centred**2).sum(axis=0),
+        "inverse_diagonal": np.empty(0),
+        "objective": float(residual.sum() + alpha * (coef**2).sum()),
+    }
+
+
+def wide_solution(rows: np.ndarray, targets: np.ndarray, alpha: float):
+    """Coefficients, rank, condition and the way taken; may overwrite `rows`."""
+    n, p = rows.shape
+    size = float(np.einsum("ij,ij->", rows, rows))
+    if alpha > 1e-10 * size / n:
+        outer = rows @ rows.T
+        top = scipy.linalg.eigvalsh(outer, subset_by_index=[n - 1, n - 1])[0]
+        outer[np.diag_indices(n)] += alpha
+        dual = scipy.linalg.solve(outer, targets, assume_a="pos", check_finite=False)
+        return rows.T @ dual, p, float(np.sqrt((top + alpha) / alpha)), "dual"
+    left, values, right = scipy.linalg.svd(
+        rows, full_matrices=False, overwrite_a=True, check_finite=False
+    )
+    keep = values > EPS * p * values[0]
+    kept = values[keep, None]
+    coef = right[keep].T @ (left[:, keep].T @ targets * (kept / (kept**2 + alpha)))
+    if alpha:
+        return coef, p, float(np.sqrt((values[0] ** 2 + alpha) / alpha)), "singular values"
+    full = keep.sum() == p
+    condition = float(values[0] / values[-1]) if full else np.inf
+    return coef, int(keep.sum()), condition, "singular values"
