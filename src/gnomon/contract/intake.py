@@ -77,7 +77,7 @@ def given_to_callbacks(X, y, sample_weight) -> dict[str, Any]:
 
 
 def take_more(learner, X, y, sample_weight) -> Data:
-    """A further batch for ``partial_fit``: columns, codes and classes stay those of the first one."""
+    """A further batch for ``partial_fit``: columns, codes and classes stay those of the first."""
     if isinstance(X, Scan):
         raise DataError("partial_fit takes batches in memory; fit streams a Scan by itself")
     if isinstance(y, str) or isinstance(sample_weight, str):
@@ -97,12 +97,12 @@ def take_more(learner, X, y, sample_weight) -> Data:
 
 
 def use_classes(learner, codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Codes by a list of sorted classes, which becomes ``classes_``, instead of by those that occur."""
+    """Codes by a given list of sorted classes, which becomes ``classes_``."""
     seen, learner.classes_ = learner.classes_, classes
     unknown = seen[~np.isin(seen, classes)]
     if len(unknown):
         raise ValueError(
-            f"y holds the class {unknown[0]!r}, which is not among the classes that were announced: "
+            f"y holds the class {unknown[0]!r}, which is not among those that were announced: "
             f"{classes.tolist()}"
         )
     return np.searchsorted(classes, seen)[codes].astype(np.int64)
@@ -188,8 +188,8 @@ def _target(learner, y, rows, name: str = "y"):
         y = column_or_1d(y, warn=True)
         check_consistent_length(rows, y)
         check_classification_targets(y)
-        learner.classes_, codes = np.unique(y, return_inverse=True)
-        return codes.astype(np.int64)
+        learner.classes_ = np.unique(y)
+        return np.searchsorted(learner.classes_, y).astype(np.int64, copy=False)
     y = _numeric_target(learner, y, name)
     check_consistent_length(rows, y)
     return y

@@ -1,0 +1,5 @@
+"""Bayesian learning: classifiers by Bayes' rule."""
+
+from gnomon.bayes.naive_bayes import NaiveBayes
+
+__all__ = ["NaiveBayes"]
