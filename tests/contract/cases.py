@@ -1,0 +1,263 @@
+"""Every public estimator of the registry, with problems of its kind to try it on.
+
+Nobody is left out: a parameter that has no default gets the same value in every method that has it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import is_classifier, is_clusterer, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from gnomon.contract import SumLearner
+from gnomon.engine.errors import GnomonError
+from gnomon.engine.registry import methods
+from gnomon.table import Table
+
+CLASSES = [each.cls for each in methods()]
+SMALL = {"n_estimators": 5}
+ASKED = (
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "score_samples",
+    "transform",
+)
+FRAMES = ("pandas", "polars", "arrow", "table")
+MIDDLE_LEVELS = ("north", "south", "east")
+WORDS = ("late", "delivery", "good", "price", "again", "broken", "thanks", "never", "service")
+
+
+def parameters_of(cls: type) -> dict[str, inspect.Parameter]:
+    """The constructor's parameters."""
+    parameters = dict(inspect.signature(cls.__init__).parameters)
+    parameters.pop("self")
+    return parameters
+
+
+def make(cls: type, **changes: Any):
+    """An estimator of default parameters, small and seeded where it has such parameters."""
+    known = parameters_of(cls)
+    chosen = {name: value for name, value in SMALL.items() if name in known}
+    for name, parameter in known.items():
+        if parameter.default is inspect.Parameter.empty and name not in changes:
+            chosen[name] = required(name)
+    if "random_state" in known:
+        chosen["random_state"] = 0
+    return cls(**(chosen | changes))
+
+
+def required(name: str):
+    """What to give for a parameter that has no default."""
+    from sklearn.linear_model import LinearRegression
+
+    given = {"learner": LinearRegression, "estimator": LinearRegression, "filters": list}
+    return given[name]()
+
+
+def having(*names: str) -> list[type]:
+    """The classes whose constructor has all these parameters."""
+    return [cls for cls in CLASSES if set(names) <= set(parameters_of(cls))]
+
+
+def summing() -> list[type]:
+    """The classes that learn by sums, so that they stream."""
+    return [cls for cls in CLASSES if issubclass(cls, SumLearner)]
+
+
+def each(argument: str, classes: list[type]) -> pytest.MarkDecorator:
+    """Parametrise a test over classes, by their names."""
+    return pytest.mark.parametrize(argument, classes, ids=[cls.__name__ for cls in classes])
+
+
+every_method = each("cls", CLASSES)
+
+
+def takes_weights(estimator) -> bool:
+    return has_fit_parameter(estimator, "sample_weight")
+
+
+def needs_target(estimator) -> bool:
+    return (
+        is_classifier(estimator)
+        or is_regressor(estimator)
+        or get_tags(estimator).target_tags.required
+    )
+
+
+def problem(
+    estimator, rng: np.random.Generator, n: int = 80, d: int = 4, whole: bool = False
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows around three centres, and a target of the estimator's kind that depends on them."""
+    group = np.arange(n) % 3
+    centres = rng.normal(scale=3, size=(3, d))
+    X = centres[group] + rng.normal(size=(n, d))
+    if whole:
+        X = np.rint(4 * X)
+    return fitting(estimator, X), target(estimator, X, group, rng)
+
+
+def fitting(estimator, X: np.ndarray) -> np.ndarray:
+    return np.abs(X) if get_tags(estimator).input_tags.positive_only else X
+
+
+def target(estimator, X: np.ndarray, group: np.ndarray, rng: np.random.Generator):
+    """A target of the estimator's kind for rows in three groups; None where it has none."""
+    if is_classifier(estimator):
+        return np.array(["no", "perhaps", "yes"])[group]
+    if needs_target(estimator):
+        return X @ np.linspace(1, 2, X.shape[1]) + group + 0.1 * rng.normal(size=len(X))
+    return None
+
+
+def mixed_columns(rng: np.random.Generator, n: int, unseen: bool = False) -> dict[str, Any]:
+    """Columns of every kind with missing cells; with `unseen`, values that other tables lack."""
+    gone = rng.random((6, n)) < 0.1
+    levels = (*MIDDLE_LEVELS, "elsewhere") if unseen else MIDDLE_LEVELS
+    words = (*WORDS, "unheard") if unseen else WORDS
+    grades = ["low", "middle", "high"]
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 700, n), unit="D")
+    sentences = [" ".join(rng.choice(words, rng.integers(2, 7))) for _ in range(n)]
+    return {
+        "size": np.where(gone[0], np.nan, np.round(rng.normal(5, 2, n), 2)),
+        "count": rng.integers(0, 30, n),
+        "place": _with_gaps(rng.choice(levels, n).tolist(), gone[1]),
+        "grade": pd.Categorical(_with_gaps(rng.choice(grades, n).tolist(), gone[2]), grades),
+        "member": rng.random(n) < 0.4,
+        "since": pd.Series(days).mask(gone[3]),
+        "remark": _with_gaps(sentences, gone[4]),
+    }
+
+
+def _with_gaps(values: list, gone: np.ndarray) -> list:
+    return [None if missing else value for value, missing in zip(values, gone)]
+
+
+def mixed_problem(estimator, rng: np.random.Generator, n: int = 90) -> tuple[pd.DataFrame, Any]:
+    """A mixed table and a target of the estimator's kind."""
+    frame = pd.DataFrame(mixed_columns(rng, n))
+    group = np.arange(n) % 3
+    frame["count"] += 10 * group
+    return frame, target(estimator, frame[["count"]].to_numpy(dtype=float), group, rng)
+
+
+def as_frame(frame: pd.DataFrame, kind: str):
+    """The same table as another library's."""
+    if kind == "pandas":
+        return frame
+    if kind == "polars":
+        return pl.from_pandas(frame)
+    if kind == "arrow":
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    return Table.from_frame(frame)
+
+
+def fit(estimator, X, y=None, **more):
+    """Fit without the warnings that small problems bring."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.fit(X, y, **more)
+
+
+def outputs(estimator, X) -> dict[str, np.ndarray]:
+    """All that a fitted estimator says of rows, by method."""
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ASKED:
+            if hasattr(estimator, name):
+                found[name] = as_array(getattr(estimator, name)(X))
+    assert found, f"{type(estimator).__name__} says nothing of new rows"
+    return found
+
+
+def as_array(result) -> np.ndarray:
+    if hasattr(result, "toarray"):
+        return result.toarray()
+    if isinstance(result, Table):
+        return result.to_pandas().to_numpy()
+    if hasattr(result, "to_numpy"):
+        return result.to_numpy()
+    return np.asarray(result)
+
+
+def assert_same_bits(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    """Outputs that are the same in every bit (NaN equals NaN)."""
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        assert found[name].shape == values.shape, name
+        assert digest(found[name]) == digest(values), _difference(name, found[name], values)
+
+
+def _difference(name: str, found: np.ndarray, expected: np.ndarray) -> str:
+    if found.dtype.kind != "f" or expected.dtype.kind != "f":
+        return f"{name} differs"
+    return f"{name} differs by as much as {np.nanmax(np.abs(found - expected))}"
+
+
+def digest(values: np.ndarray) -> str:
+    """A fingerprint of an array's values."""
+    if values.dtype.kind == "O":
+        content = repr(values.tolist()).encode()
+    else:
+        content = np.ascontiguousarray(values + 0.0 if values.dtype.kind == "f" else values)
+    return hashlib.sha256(memoryview(content)).hexdigest()
+
+
+def assert_close(found, expected, rtol: float = 1e-6, atol: float = 1e-6) -> None:
+    """Outputs that agree up to rounding."""
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        if values.dtype.kind == "f":
+            np.testing.assert_allclose(found[name], values, rtol=rtol, atol=atol, err_msg=name)
+        else:
+            np.testing.assert_array_equal(found[name], values, err_msg=name)
+
+
+def assert_clear(error: Exception) -> None:
+    """The error is one that a user can act on."""
+    assert isinstance(error, (ValueError, GnomonError)), repr(error)
+    assert not isinstance(error, np.linalg.LinAlgError), repr(error)
+    assert len(str(error)) > 20, repr(error)
+
+
+def assert_sound(found: dict[str, np.ndarray]) -> None:
+    """Outputs without NaN or infinity; probabilities are such."""
+    for name, values in found.items():
+        if values.dtype.kind not in "fc":
+            continue
+        assert not np.isnan(values).any(), f"{name} holds NaN"
+        if name == "predict_log_proba":
+            assert (values <= 1e-9).all(), name
+        else:
+            assert np.isfinite(values).all(), f"{name} holds infinity"
+        if name == "predict_proba":
+            np.testing.assert_allclose(values.sum(axis=1), 1.0, atol=1e-9)
+            assert values.min() >= 0
+
+
+def result_or_clear_error(estimator, X, y, new=None, **more) -> dict[str, np.ndarray] | None:
+    """What the estimator says after learning, sound in all; None after a clear error."""
+    try:
+        fit(estimator, X, y, **more)
+        found = outputs(estimator, X if new is None else new)
+    except Exception as error:
+        assert_clear(error)
+        return None
+    assert_sound(found)
+    return found
+
+
+def labels_of(estimator):
+    return estimator.labels_ if is_clusterer(estimator) else None

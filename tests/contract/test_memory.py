@@ -1,0 +1,104 @@
+"""Every estimator forecasts its memory, truly, and refuses in time."""
+
+from __future__ import annotations
+
+import re
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon.engine.errors import MemoryLimitError
+from tests.contract.cases import (
+    every_method,
+    fit,
+    make,
+    mixed_problem,
+    outputs,
+    parameters_of,
+    problem,
+)
+
+MEGABYTE = 10**6
+
+
+def peak_of(function) -> int:
+    """Most bytes that were allocated at once while the function ran."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        function()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+@every_method
+def test_a_fit_beyond_the_limit_is_refused_before_it_allocates(cls, rng):
+    X, y = problem(make(cls), rng, n=20_000, d=20)
+    refused = []
+
+    def try_it():
+        with gnomon.config(memory_limit=1000), pytest.raises(MemoryLimitError) as caught:
+            make(cls).fit(X, y)
+        refused.append(str(caught.value))
+
+    peak = peak_of(try_it)
+    message = refused[0]
+    assert cls.__name__ in message
+    assert "20,000 rows" in message
+    assert re.search(r"about [\d.]+ [kMGT]?B", message)
+    assert "1 kB" in message
+    assert "gnomon.config(memory_limit=" in message
+    assert peak < MEGABYTE
+
+
+@every_method
+def test_a_refusal_offers_a_remedy(cls):
+    assert re.fullmatch(r"[A-Z].{10,}\.", make(cls)._memory_remedy())
+
+
+@every_method
+def test_a_frame_beyond_the_limit_is_refused(cls, rng):
+    estimator = make(cls)
+    frame, y = mixed_problem(estimator, rng)
+    with gnomon.config(memory_limit=1000), pytest.raises(MemoryLimitError):
+        estimator.fit(frame, y)
+
+
+@every_method
+def test_the_forecast_is_near_what_a_fit_allocates(cls, rng):
+    few = {"n_jobs": 2} if "n_jobs" in parameters_of(cls) else {}
+    estimator = make(cls, **few)
+    X, y = problem(estimator, rng, n=20_000, d=20)
+    fit(make(cls, **few), X[:500], None if y is None else y[:500])
+    with gnomon.config(n_jobs=2):
+        forecast = estimator.forecast(*X.shape)
+        measured = peak_of(lambda: fit(estimator, X, y))
+    assert measured <= 1.25 * forecast + 3 * MEGABYTE, f"{measured=:,} {forecast=:,}"
+    assert forecast <= 20 * measured + 10 * MEGABYTE, f"{measured=:,} {forecast=:,}"
+
+
+@every_method
+def test_the_forecast_grows_with_the_table(cls):
+    estimator = make(cls)
+    sizes = [(10, 2), (10_000, 2), (10_000, 50), (10**7, 50), (10**9, 1000)]
+    forecasts = [estimator.forecast(*size) for size in sizes]
+    assert all(isinstance(each, int) for each in forecasts)
+    assert forecasts[0] > 0
+    assert forecasts == sorted(forecasts)
+
+
+@every_method
+def test_prediction_allocates_little_beside_its_result(cls, rng):
+    estimator = make(cls)
+    X, y = problem(estimator, rng, n=20_000, d=20)
+    fit(estimator, X[:2000], None if y is None else y[:2000])
+    outputs(estimator, X[:10])
+    for name in ("predict", "transform", "score_samples"):
+        if hasattr(estimator, name):
+            result = np.asarray(getattr(estimator, name)(X))
+            peak = peak_of(lambda name=name: getattr(estimator, name)(X))
+            assert peak <= 3 * result.nbytes + X.nbytes + 12 * MEGABYTE, name
