@@ -355,8 +355,8 @@ def _encoded(learner, X) -> np.ndarray:
     _check_names(learner, X, table, reset=False)
     if len(table) == 0:
         raise DataError("the table has columns and no rows; there is nothing to predict for")
-    if table.columns != [*learner.feature_names_in_]:
-        table = table.select([*learner.feature_names_in_])
+    if tuple(table.columns) != encoder.names_in:
+        table = table.select(encoder.names_in)
     rows = encoder.transform(table)
     _refuse_infinite(encoder, rows)
     _refuse_huge(learner, rows)

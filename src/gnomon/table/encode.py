@@ -64,6 +64,8 @@ class TableEncoder:
 
     Attributes
     ----------
+    names_in : tuple of str
+        The columns of the training table.
     codes : list of Code
         One per column that is used.
     left_out : list of str
@@ -87,6 +89,7 @@ class TableEncoder:
 
     def begin(self, schema) -> None:
         """Choose a code for every column of a schema."""
+        self.names_in = tuple(column.name for column in schema)
         for column in schema:
             if column.kind is Kind.IDENTIFIER:
                 self.left_out.append(column.name)

@@ -24,10 +24,11 @@ class OneTree(GrowsTrees):
     """A learner whose model is one tree."""
 
     def _fit(self, data: Data) -> None:
+        total_weight = float(data.weight_array.sum())
         tree = grow_tree(
             self._binned(data),
             self._statistics(data, data.weights, None),
-            self._rules(data.n_columns),
+            self._rules(data.n_columns, total_weight),
             seed=int(self._rng().integers(2**63)),
         )
         self._n_columns, self._n_outputs = data.n_columns, tree.n_outputs
@@ -92,6 +93,8 @@ class DecisionTreeClassifier(OneTree, Classifier):
         Least rows in a node that is split.
     min_samples_leaf : int, default=1
         Least rows in a leaf.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the total weight in a leaf.
     max_features : int, float, {"sqrt", "log2"}, default=None
         Columns looked at in a node, drawn at random: a number, a share, or None for all.
     max_leaf_nodes : int, default=None
@@ -141,6 +144,7 @@ class DecisionTreeClassifier(OneTree, Classifier):
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
         max_features=None,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
@@ -152,6 +156,7 @@ class DecisionTreeClassifier(OneTree, Classifier):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
@@ -186,6 +191,8 @@ class DecisionTreeRegressor(OneTree, Regressor):
         Least rows in a node that is split.
     min_samples_leaf : int, default=1
         Least rows in a leaf.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the total weight in a leaf.
     max_features : int, float, {"sqrt", "log2"}, default=None
         Columns looked at in a node, drawn at random: a number, a share, or None for all.
     max_leaf_nodes : int, default=None
@@ -223,6 +230,7 @@ class DecisionTreeRegressor(OneTree, Regressor):
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
         max_features=None,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
@@ -232,6 +240,7 @@ class DecisionTreeRegressor(OneTree, Regressor):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease

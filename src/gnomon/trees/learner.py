@@ -20,6 +20,7 @@ GROWTH_CONSTRAINTS = {
     "max_depth": [None, whole(1)],
     "min_samples_split": [whole(2)],
     "min_samples_leaf": [whole(1)],
+    "min_weight_fraction_leaf": [between(0, 0.5)],
     "max_features": [None, whole(1), between(0, 1, "right"), StrOptions({"sqrt", "log2"})],
     "max_leaf_nodes": [None, whole(2)],
     "min_impurity_decrease": [at_least(0)],
@@ -39,13 +40,14 @@ class GrowsTrees:
     _largest = np.inf
     _transient = ("_packed",)
 
-    def _rules(self, n_features: int) -> GrowthRules:
+    def _rules(self, n_features: int, total_weight: float) -> GrowthRules:
         return GrowthRules(
             criterion=getattr(self, "criterion", "squared_error"),
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_split=self.min_samples_split,
             min_samples_leaf=self.min_samples_leaf,
+            min_weight_leaf=self.min_weight_fraction_leaf * total_weight,
             min_impurity_decrease=float(self.min_impurity_decrease),
             max_features=columns_per_node(self.max_features, n_features),
         )

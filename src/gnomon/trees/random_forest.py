@@ -90,8 +90,9 @@ class ManyTrees(GrowsTrees):
             None if bootstrap else data.weights,
             bootstrap.n_draws if bootstrap else None,
         )
+        total_weight = bootstrap.n_draws if bootstrap else float(data.weight_array.sum())
         binned = self._binned(data)
-        rules = self._rules(data.n_columns)
+        rules = self._rules(data.n_columns, total_weight)
 
         def grow(seed) -> tuple[Tree, np.ndarray | None]:
             counts = bootstrap.counts(int(seed[0])) if bootstrap else None
@@ -214,6 +215,8 @@ class RandomForestClassifier(ManyTrees, Classifier):
         Least rows in a node that is split.
     min_samples_leaf : int, default=1
         Least rows in a leaf.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the total weight in a leaf.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
         Columns looked at in a node, drawn at random: a number, a share, or None for all.
     max_leaf_nodes : int, default=None
@@ -273,6 +276,7 @@ class RandomForestClassifier(ManyTrees, Classifier):
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
         max_features="sqrt",
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
@@ -288,6 +292,7 @@ class RandomForestClassifier(ManyTrees, Classifier):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
@@ -333,6 +338,8 @@ class RandomForestRegressor(ManyTrees, Regressor):
         Least rows in a node that is split.
     min_samples_leaf : int, default=1
         Least rows in a leaf.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the total weight in a leaf.
     max_features : int, float, {"sqrt", "log2"} or None, default=1.0
         Columns looked at in a node, drawn at random: a number, a share, or None for all.
     max_leaf_nodes : int, default=None
@@ -384,6 +391,7 @@ class RandomForestRegressor(ManyTrees, Regressor):
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
         max_features=1.0,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
@@ -397,6 +405,7 @@ class RandomForestRegressor(ManyTrees, Regressor):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
