@@ -1,0 +1,503 @@
+"""Principal component analysis: the directions along which rows vary most.
+
+With C = sum_i w_i (x_i - m)(x_i - m)' / (sum_i w_i - ddof), the components are the unit vectors u
+with C u = lambda u, in falling order of the variance lambda. The first k give the projection with
+the least squared error: what is lost per row is the sum of the other lambdas.
+
+Texts: 000a 5.1, 6.1.1 · 001 17 · 002 "PCA" · 003 2.7.2 · 004 15.2.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from gnomon.contract import Data, Step, SumLearner, Transformer
+from gnomon.engine.errors import DataError
+from gnomon.engine.history import History
+from gnomon.engine.parameters import (
+    FLAG,
+    HISTORY,
+    JOBS,
+    SEED,
+    StrOptions,
+    above,
+    between,
+    whole,
+)
+from gnomon.engine.registry import method
+from gnomon.engine.sums import ArraySource, Chunk, Source, rows_per_chunk
+from gnomon.engine.threads import resolve_jobs
+from gnomon.reduce import spectrum
+from gnomon.reduce.spectrum import Krylov, Spectrum
+
+USUAL_PASSES = 12
+SAFE_RATIO = 1e-8
+
+
+class Moments(NamedTuple):
+    weight: float
+    rows: np.ndarray
+    products: np.ndarray
+    squares: float
+
+
+@method(
+    task="reduce",
+    texts="000a 5.1, 6.1.1 · 001 17 · 002 PCA · 003 2.7.2 · 004 15.2",
+    use="To see, compress or decorrelate numeric columns that vary together.",
+    avoid="Columns in unlike units (standardise first); groups that differ along a small variance.",
+    peers=("sklearn.decomposition.PCA",),
+)
+class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
+    """Principal components: the orthogonal directions along which rows vary most.
+
+    Solves C u = lambda u for the covariance C = sum_i w_i (x_i - m)(x_i - m)' / (sum_i w_i -
+    ddof) and keeps the k largest lambdas. Among all projections on k directions this one loses
+    least: the mean squared error of ``inverse_transform(transform(X))`` is the sum of the lambdas
+    that were left out (with ddof=0).
+
+    Use it to look at many columns in two, to compress, to decorrelate. Do not use it on columns
+    in unlike units without standardising them (units change the result), nor expect a direction
+    of large variance to be one that tells classes apart. Outliers count by the square of their
+    distance.
+
+    Texts: 000a 5.1 and 6.1.1, 001 17, 002 "PCA", 003 2.7.2, 004 15.2. The texts divide by the
+    number of rows (``ddof=0``); the default here is scikit-learn's n - 1. 001 prints the
+    components as rows of U where they are its columns, and breaks off the snapshot method,
+    completed here (``solver="gram"``).
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=None
+        How many components to keep; a number between 0 and 1 keeps as few as explain more than
+        this share of the variance; None keeps all that have a variance beyond rounding (at least
+        one), where scikit-learn also keeps directions without variance up to min(n_samples,
+        n_features).
+    whiten : bool, default=False
+        Divide each coordinate by its standard deviation. Coordinates of directions without
+        variance are 0.
+    solver : {"auto", "sums", "gram", "svd", "lanczos"}, default="auto"
+        "sums" adds up the covariance in one pass over the rows and decomposes it. "gram"
+        decomposes the matrix of inner products of rows: for fewer rows than columns. "svd"
+        decomposes a centred copy of the rows: keeps the digits of variances below 1e-12 of the
+        largest. "lanczos" finds a few components by repeated passes, without forming a
+        covariance. "auto" takes the cheapest for the shape, and "svd" where "gram" would lose
+        digits (a kept variance below 1e-8 of the first), and an exact one where "lanczos" has not
+        converged after 24 passes (variances that hardly differ). ``solver_`` says which ran.
+    ddof : {0, 1}, default=1
+        Subtracted from the sum of weights in the divisor of the covariance.
+    max_iter : int, default=100
+        Most passes of "lanczos".
+    tol : float, default=1e-6
+        "lanczos" stops when every component has ``|C u - lambda u| <= tol * lambda_1``. A lambda
+        is then off by at most that much, as a rule by its square over the gap; a component's
+        angle by about tol * lambda_1 / gap.
+    keep_history : {"objective", "full"}, default="objective"
+        Whether ``history_`` also keeps the state of each pass.
+    random_state : int, RandomState instance or None, default=None
+        The first block of "lanczos"; the others draw nothing.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features)
+        The directions, unit vectors, each with its largest loading positive.
+    explained_variance_ : ndarray of shape (n_components_,)
+        The variances lambda.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Their shares of the total variance (0 where there is none).
+    singular_values_ : ndarray of shape (n_components_,)
+        Singular values of the centred (and weighted) rows.
+    mean_ : ndarray of shape (n_features,)
+        The mean of the rows.
+    n_components_ : int
+        How many components were kept.
+    noise_variance_ : float
+        Sum of the variances left out, divided by n_features - n_components_ (probabilistic PCA's
+        noise).
+    total_variance_ : float
+        Sum of all variances, also of those left out.
+    rank_ : int
+        How many kept components have a variance beyond rounding.
+    residuals_ : ndarray of shape (n_components_,)
+        ``|C u - lambda u|`` as "lanczos" left it; 0 for the exact solvers.
+    solver_ : str
+        The solver that ran.
+    history_ : History
+        Share of the variance that the components leave unexplained, after each pass.
+    n_iter_ : int
+        Passes over the rows that looked for components.
+    encoder_ : TableEncoder
+        How a table became numbers; only when a table was given.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they had any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.reduce import PCA
+    >>> rows = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    >>> pca = PCA(n_components=1, ddof=0).fit(rows)
+    >>> pca.components_.round(3)
+    array([[0.707, 0.707]])
+    >>> pca.explained_variance_.round(3)
+    array([2.5])
+    >>> np.allclose(pca.inverse_transform(pca.transform(rows)), rows)
+    True
+    """
+
+    _parameter_constraints = {
+        "n_components": [None, whole(1), between(0, 1, closed="neither")],
+        "whiten": FLAG,
+        "solver": [StrOptions({"auto", "sums", "gram", "svd", "lanczos"})],
+        "ddof": [whole(0, 1)],
+        "max_iter": [whole(1)],
+        "tol": [above(0)],
+        "keep_history": HISTORY,
+        "random_state": SEED,
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        whiten=False,
+        solver="auto",
+        ddof=1,
+        max_iter=100,
+        tol=1e-6,
+        keep_history="objective",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.whiten = whiten
+        self.solver = solver
+        self.ddof = ddof
+        self.max_iter = max_iter
+        self.tol = tol
+        self.keep_history = keep_history
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, data: Data) -> None:
+        n, d = data.n_rows, data.n_columns
+        self._require_components(n, d)
+        in_memory = isinstance(data.source, ArraySource)
+        self.solver_ = self._choose(n, d, in_memory)
+        if self.solver_ == "lanczos":
+            super()._fit(data)
+            if self.solver == "auto" and self.history_.stopped == "max_iter":
+                self.solver_ = self._exact(n, d, in_memory)
+        if self.solver_ == "sums":
+            super()._fit(replace(data, source=long_chunks(data.source)))
+        elif self.solver_ != "lanczos":
+            self._fit_in_memory(data)
+
+    def _require_components(self, n: int, d: int) -> None:
+        most = min(n, d)
+        if isinstance(self.n_components, Integral) and self.n_components > most:
+            raise DataError(
+                f"n_components={self.n_components} must be at most {most}, the smaller of "
+                f"n_samples={n} and n_features={d}"
+            )
+        if self.solver == "lanczos" and not isinstance(self.n_components, Integral):
+            raise DataError(
+                "solver='lanczos' needs n_components as a whole number, not "
+                f"{self.n_components!r}: it finds a few components only; use solver='auto'"
+            )
+
+    def _most_components(self, n: int, d: int) -> int:
+        """Components that must be found before it is known how many are kept."""
+        return int(self.n_components) if self._fixed() else min(n, d)
+
+    def _fixed(self) -> bool:
+        return isinstance(self.n_components, Integral)
+
+    def _choose(self, n: int, d: int, in_memory: bool) -> str:
+        """The solver with the fewest operations for the shape."""
+        if self.solver != "auto":
+            return self.solver
+        side = min(n, d) if in_memory else d
+        direct = n * d * side + 10 * side**3
+        width = self._most_components(n, d) + spectrum.OVERSAMPLING
+        repeated = USUAL_PASSES * 4 * n * d * width
+        if self._fixed() and 3 * width < min(n, d) and 2 * repeated < direct:
+            return "lanczos"
+        return self._exact(n, d, in_memory)
+
+    def _exact(self, n: int, d: int, in_memory: bool) -> str:
+        if d <= n or not in_memory:
+            return "sums"
+        return "gram" if 2 * self._most_components(n, d) <= n else "svd"
+
+    def _passes(self) -> int:
+        if self.solver == "auto" and getattr(self, "solver_", "") == "lanczos":
+            return min(self.max_iter, 2 * USUAL_PASSES)
+        return self.max_iter
+
+    def _start(self, data, rng):
+        first = next(iter(data.source.chunks()))
+        shift = np.average(first.rows, axis=0, weights=first.weights)
+        state = {"shift": shift, "n_rows": data.n_rows}
+        if self.solver_ == "lanczos":
+            k = self._most_components(data.n_rows, data.n_columns)
+            state["krylov"] = Krylov.start(data.n_columns, k, rng)
+        return state
+
+    def _sums(self, state, chunk):
+        shifted = chunk.rows - state["shift"]
+        rows = chunk.weights @ shifted
+        if chunk.weighted:
+            shifted *= np.sqrt(chunk.weights)[:, np.newaxis]
+        krylov = state.get("krylov")
+        if krylov is None:
+            products = shifted.T @ shifted
+            squares = float(np.trace(products))
+        else:
+            products = shifted.T @ (shifted @ krylov.block)
+            squares = float(np.einsum("ij,ij->", shifted, shifted))
+        return Moments(float(chunk.weights.sum()), rows, products, squares)
+
+    def _update(self, state, total):
+        offset = total.rows / total.weight
+        scatter = total.squares - total.weight * (offset @ offset)
+        divisor = self._divisor(total.weight, scatter)
+        krylov = state.get("krylov")
+        new = state | {"mean": state["shift"] + offset, "divisor": divisor}
+        if krylov is None:
+            products = total.products - total.weight * np.outer(offset, offset)
+            k = self._most_components(state["n_rows"], len(offset))
+            found = spectrum.of_covariance(products / divisor, k)
+            return Step(new | {"found": found}, self._unexplained(found), True)
+        image = total.products - total.weight * np.outer(offset, offset @ krylov.block)
+        krylov, found = spectrum.grow(
+            krylov, image / divisor, max(scatter / divisor, 0.0), int(self.n_components)
+        )
+        largest = found.values[0]
+        done = krylov.block.shape[1] == 0 or bool(found.residuals.max() <= self.tol * largest)
+        return Step(new | {"krylov": krylov, "found": found}, self._unexplained(found), done)
+
+    def _divisor(self, weight: float, scatter: float) -> float:
+        if weight > self.ddof:
+            return weight - self.ddof
+        if scatter > 0:
+            raise DataError(
+                f"the weights sum to {weight:g}, and the variance divides by that minus "
+                f"ddof={self.ddof}: give weights that count rows, or ddof=0"
+            )
+        return 1.0
+
+    def _unexplained(self, found: Spectrum) -> float:
+        kept = found.values[: self._kept(found)].sum()
+        return float(max(1 - kept / found.total, 0.0)) if found.total > 0 else 0.0
+
+    def _kept(self, found: Spectrum) -> int:
+        """How many components ``n_components`` asks for."""
+        if self._fixed():
+            return len(found.values)
+        rank = max(spectrum.rank(found), 1)
+        if self.n_components is None or rank == 1:
+            return rank
+        shares = np.cumsum(found.values[:rank]) / found.total
+        return min(int(np.searchsorted(shares, self.n_components, side="right")) + 1, rank)
+
+    def _fit_in_memory(self, data: Data) -> None:
+        rows, weights = data.rows, data.weights
+        n, d = rows.shape
+        mean = spectrum.column_means(rows, weights)
+        weight = float(n if weights is None else weights.sum())
+        k = self._most_components(n, d)
+        divisor = self._divisor(weight, np.inf if n > 1 else 0.0)
+        if self.solver_ == "gram":
+            found = spectrum.of_gram_matrix(rows, mean, weights, divisor, min(k, n), self.n_jobs)
+            if self.solver == "auto" and found.values[-1] < SAFE_RATIO * found.values[0]:
+                self.solver_ = "svd"
+        if self.solver_ == "svd":
+            found = spectrum.of_svd(rows, mean, weights, divisor, k)
+        self._keep(self._attributes({"mean": mean, "divisor": divisor, "found": found}))
+        self.history_ = History([self._unexplained(found)])
+        self.n_iter_ = 1
+
+    def _attributes(self, state):
+        found = state["found"]
+        k = self._kept(found)
+        values = found.values[:k]
+        total = found.total
+        rest = found.vectors.shape[1] - k
+        beyond = max(total - values.sum(), 0.0)
+        return {
+            "components_": np.ascontiguousarray(found.vectors[:k]),
+            "explained_variance_": values,
+            "explained_variance_ratio_": values / total if total > 0 else np.zeros(k),
+            "singular_values_": np.sqrt(values * state["divisor"]),
+            "mean_": state["mean"],
+            "n_components_": k,
+            "noise_variance_": float(beyond / rest) if rest > 0 else 0.0,
+            "total_variance_": float(total),
+            "rank_": min(spectrum.rank(found), k),
+            "residuals_": found.residuals[:k],
+        }
+
+    def _replayable(self, state):
+        found = state["found"]
+        return {"components": found.vectors.copy(), "variances": found.values.copy()}
+
+    def _end(self, state, data):
+        if self.history_.stopped == "max_iter" and self.solver == "lanczos":
+            worst = self.residuals_.max() / self.explained_variance_[0]
+            warnings.warn(
+                f"PCA stopped after max_iter={self.max_iter} passes with residuals up to "
+                f"{worst:.2g} of the first variance, and tol={self.tol:g} was asked; allow more "
+                "passes or a larger tol, or use solver='sums'",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+    def _map(self, rows):
+        coordinates = (rows - self.mean_) @ self.components_.T
+        if self.whiten:
+            coordinates *= self._whitening()
+        return coordinates
+
+    def _whitening(self) -> np.ndarray:
+        """What each coordinate is multiplied by; zero where there is no variance."""
+        factors = np.zeros(self.n_components_)
+        factors[: self.rank_] = 1 / np.sqrt(self.explained_variance_[: self.rank_])
+        return factors
+
+    def inverse_transform(self, X) -> np.ndarray:
+        """The rows, in the original columns, that coordinates stand for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components_)
+            Coordinates, as ``transform`` gives them.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            In the columns that the method saw; after a fit on a table,
+            ``encoder_.inverse_transform`` turns them into a table again.
+        """
+        check_is_fitted(self)
+        coordinates = check_array(X, dtype=np.float64)
+        if coordinates.shape[1] != self.n_components_:
+            raise DataError(
+                f"inverse_transform takes {self.n_components_} coordinates per row, "
+                f"not {coordinates.shape[1]}"
+            )
+        if self.whiten:
+            coordinates = coordinates * np.sqrt(self.explained_variance_)
+        return coordinates @ self.components_ + self.mean_
+
+    def get_covariance(self) -> np.ndarray:
+        """The covariance that the components and the noise variance stand for.
+
+        Returns
+        -------
+        covariance : ndarray of shape (n_features, n_features)
+            ``sum_j (lambda_j - noise) u_j u_j' + noise I``, exact when all components are kept.
+        """
+        check_is_fitted(self)
+        beyond = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
+        covariance = (self.components_.T * beyond) @ self.components_
+        covariance[np.diag_indices_from(covariance)] += self.noise_variance_
+        return covariance
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _working_memory(self, n_rows, n_columns):
+        n, d = max(n_rows, 1), max(n_columns, 1)
+        k = min(self._most_components(n, d), n, d)
+        solver = self._choose(n, d, in_memory=True)
+        ahead = 2 * resolve_jobs(self.n_jobs) + 2
+        if solver == "sums":
+            return 8 * (ahead * d * d + 3 * d * d + k * d)
+        if solver == "lanczos":
+            width = min(k + spectrum.OVERSAMPLING, d)
+            return 8 * d * width * (ahead + 4 * spectrum.MOST_BLOCKS)
+        if solver == "gram":
+            return 8 * (ahead * (n * n + 2 * n * spectrum.COLUMN_BLOCK) + 3 * k * d)
+        return 8 * (3 * n * d + 2 * min(n, d) ** 2 + n * spectrum.COLUMN_BLOCK)
+
+    def _memory_remedy(self):
+        return "Ask for few components (n_components=..., solver='lanczos')."
+
+    def _check_loaded(self):
+        k, d = np.shape(self.components_) if hasattr(self, "components_") else (0, 0)
+        if hasattr(self, "components_") and (
+            np.shape(self.mean_) != (d,) or np.shape(self.explained_variance_) != (k,)
+        ):
+            raise DataError("components_, mean_ and explained_variance_ do not fit together")
+
+
+def long_chunks(source: Source) -> Source:
+    """The same rows in chunks of at least about as many rows as columns.
+
+    The sums of a chunk are d x d: to add them must cost little beside computing them. Borders are
+    the same for rows in memory and for streams.
+    """
+    size = rows_per_chunk(source.n_columns)
+    several = int(np.clip(source.n_columns // size, 4, 8))
+    if isinstance(source, ArraySource):
+        return replace(source, size=several * size)
+    return JoinedChunks(source, several)
+
+
+@dataclass
+class JoinedChunks:
+    """A source whose chunks are several chunks of another."""
+
+    source: Source
+    several: int
+
+    @property
+    def n_rows(self) -> int:
+        return self.source.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        return self.source.n_columns
+
+    @property
+    def weighted(self) -> bool:
+        return self.source.weighted
+
+    def chunks(self) -> Iterator[Chunk]:
+        number, waiting = 0, []
+        for chunk in self.source.chunks():
+            waiting.append(chunk)
+            if len(waiting) == self.several:
+                yield joined(waiting, number)
+                number, waiting = number + 1, []
+        if waiting:
+            yield joined(waiting, number)
+
+
+def joined(chunks: list[Chunk], number: int) -> Chunk:
+    """Consecutive chunks as one."""
+    return Chunk(
+        number,
+        chunks[0].start,
+        chunks[-1].stop,
+        np.concatenate([chunk.rows for chunk in chunks]),
+        None,
+        np.concatenate([chunk.weights for chunk in chunks]),
+        chunks[0].weighted,
+    )
