@@ -1,0 +1,5 @@
+"""Densities."""
+
+from gnomon.density.gaussian_mixture import GaussianMixture
+
+__all__ = ["GaussianMixture"]
