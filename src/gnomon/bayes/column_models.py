@@ -131,8 +131,10 @@ class ColumnModel:
         stored = values.data if sp.issparse(values) else values
         if not stored.size or not np.nanmin(stored, initial=0.0) < 0:
             return
-        lowest = values.min(axis=0)
-        lowest = lowest.toarray().ravel() if sp.issparse(lowest) else lowest
+        if sp.issparse(values):
+            lowest = values.nanmin(axis=0).toarray().ravel()
+        else:
+            lowest = np.fmin.reduce(values, axis=0)
         place = int(np.nanargmin(lowest))
         raise DataError(
             f"column {self.names[place]!r} holds {lowest[place]:g}, and the {self.name!r} model is "
@@ -190,7 +192,9 @@ class NormalColumns(ColumnModel):
 
     def lost_precision(self):
         known, mean, scatter = self.statistics
-        return bool((known * (mean - self.shift) ** 2 > LOST_DIGITS * scatter).any())
+        off = np.abs(mean - self.shift)
+        visible = off > np.sqrt(np.finfo(float).eps) * np.abs(mean)
+        return bool((visible & (known * off**2 > LOST_DIGITS * scatter)).any())
 
     def recentred(self) -> NormalColumns:
         """The same model, to be summed about the means that were found."""
@@ -211,7 +215,7 @@ class NormalColumns(ColumnModel):
 
     def estimate(self, smoothing):
         known, mean, scatter = _filled_from_all(*self.statistics)
-        variance = np.divide(scatter, known, out=np.zeros_like(known), where=known > 0)
+        variance = np.divide(scatter, known, out=np.ones_like(known), where=known > 0)
         variance += smoothing.variance
         constant = variance <= (4 * np.finfo(float).eps * mean) ** 2
         if smoothing.variance == 0 and constant.any():
@@ -435,9 +439,10 @@ class DiscreteColumns(ColumnModel):
 
     def estimate(self, smoothing):
         smoothed = self.statistics[0] + smoothing.alpha
-        totals = np.add.reduceat(smoothed, self.starts[:-1], axis=1)
-        sizes = np.diff(self.starts)
-        self.log_probability = np.log(smoothed) - np.repeat(np.log(totals), sizes, axis=1)
+        self.log_probability = np.log(smoothed)
+        for start, stop in zip(self.starts, self.starts[1:]):
+            total = smoothed[:, start:stop].sum(axis=1, keepdims=True)
+            self.log_probability[:, start:stop] -= np.log(total)
 
     def log_likelihood(self):
         return float((self.statistics[0] * self.log_probability).sum())
@@ -451,8 +456,11 @@ class DiscreteColumns(ColumnModel):
 
     def terms(self, block, chosen):
         codes = self.codes(block)
-        terms = self.log_probability[chosen[:, None], self.starts[:-1] + np.maximum(codes, 0)]
-        return np.where(codes >= 0, terms, 0.0)
+        terms = np.zeros(codes.shape)
+        row, column = np.nonzero(codes >= 0)
+        place = self.starts[column] + codes[row, column]
+        terms[row, column] = self.log_probability[chosen[row], place]
+        return terms
 
     def _check_loaded(self):
         super()._check_loaded()
@@ -462,7 +470,7 @@ class DiscreteColumns(ColumnModel):
             and starts.dtype.kind == "i"
             and starts.shape == (len(self.columns) + 1,)
             and starts[0] == 0
-            and bool((np.diff(starts) > 0).all())
+            and bool((np.diff(starts) >= 0).all())
         )
         if hasattr(self, "log_probability"):
             table = self.log_probability
@@ -500,8 +508,10 @@ class CategoricalColumns(DiscreteColumns):
         return CategoricalColumns(self.columns, self.names, _united(seen, self.names))
 
     def codes(self, block):
-        codes = np.empty(block.shape, dtype=np.int64)
+        codes = np.full(block.shape, -1, dtype=np.int64)
         for j, values in enumerate(self.categories):
+            if not len(values):
+                continue
             place = np.minimum(np.searchsorted(values, block[:, j]), len(values) - 1)
             codes[:, j] = np.where(values[place] == block[:, j], place, -1)
         return codes
@@ -726,12 +736,12 @@ def _distinct(values, weights) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _united(parts: list, names: tuple[str, ...]) -> list[np.ndarray]:
-    """Per column the distinct values of all parts; at least one, so that tables have a row."""
+    """Per column the distinct values of all parts."""
     united = []
     for name, *columns in zip(names, *parts):
         values = np.unique(np.concatenate(columns))
         _refuse_many_values(values, name)
-        united.append(values if len(values) else np.zeros(1))
+        united.append(values)
     return united
 
 

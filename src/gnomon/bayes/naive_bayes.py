@@ -200,6 +200,8 @@ class NaiveBayes(Classifier, SumLearner):
         return 2
 
     def _start(self, data, rng):
+        if data.n_rows == 0:
+            raise DataError("no row has a weight above zero; there is nothing to learn from")
         models = self._planned(data.columns)
         self._require_gathering(models, data)
         models = self._looked(models, data)
@@ -230,18 +232,11 @@ class NaiveBayes(Classifier, SumLearner):
         return Step(following, objective, not again)
 
     def _attributes(self, state):
-        models = state["models"]
-        names = {
-            int(column): (name, model.name)
-            for model in models
-            if not isinstance(model, MissingColumns)
-            for column, name in zip(model.columns, model.names)
-        }
         return {
             "class_count_": state["class_count"],
             "class_prior_": self._prior(state["class_count"]),
-            "column_models_": dict(names[column] for column in sorted(names)),
-            "fitted_models_": models,
+            "column_models_": _models_by_name(state["models"]),
+            "fitted_models_": state["models"],
         }
 
     def _planned(self, columns: Columns) -> list[ColumnModel]:
@@ -407,10 +402,13 @@ class NaiveBayes(Classifier, SumLearner):
         if first:
             data = intake.take_in(self, X, y, sample_weight)
             data.source.y = intake.use_classes(self, data.source.y, np.unique(classes))
-            self._refuse_coded_columns()
         else:
             data = intake.take_more(self, X, y, sample_weight)
-        _require_sums(self._planned(data.columns))
+        self._refuse_coded_columns()
+        planned = self._planned(data.columns)
+        _require_sums(planned)
+        if not first:
+            _require_same(self.fitted_models_, planned)
         state, history = self._run(data, self._rng())
         if not first:
             state = self._joined(state)
@@ -605,9 +603,28 @@ class NaiveBayes(Classifier, SumLearner):
             raise ModelFileError("its NaiveBayes holds models of another number of classes")
 
 
+def _models_by_name(models: list[ColumnModel]) -> dict[str, str]:
+    """Name of each column's model, in order; doubled names get their position."""
+    places = {
+        int(column): (name, model.name)
+        for model in models
+        if not isinstance(model, MissingColumns)
+        for column, name in zip(model.columns, model.names)
+    }
+    by_name: dict[str, str] = {}
+    for column in sorted(places):
+        name, family = places[column]
+        by_name[f"{name} [{column}]" if name in by_name else name] = family
+    return by_name
+
+
 def _looks(models: list[ColumnModel], chunk) -> list:
-    """What each model sees in a chunk before the counting."""
-    return [model.look(model.block(chunk.rows), chunk.y, chunk.weights) for model in models]
+    """What each model sees in a chunk before the counting; rows of weight zero do not count."""
+    rows, y, weights = chunk.rows, chunk.y, chunk.weights
+    if chunk.weighted and not weights.all():
+        kept = weights > 0
+        rows, y, weights = rows[kept], y[kept], weights[kept]
+    return [model.look(model.block(rows), y, weights) for model in models]
 
 
 def _parts(members: np.ndarray, family: str) -> list[np.ndarray]:
@@ -653,6 +670,16 @@ def _require_sums(models: list[ColumnModel]) -> None:
                 f"partial_fit: the {model.name!r} model (column {model.names[0]!r}) needs {needs} "
                 "all rows before it can be estimated. Use fit, or a model of sums such as 'normal'"
             )
+
+
+def _require_same(fitted: list[ColumnModel], planned: list[ColumnModel]) -> None:
+    """Batches can be added to models of the same kinds only."""
+    kinds = [[(model.name, model.names) for model in models] for models in (fitted, planned)]
+    if kinds[0] != kinds[1]:
+        raise ValueError(
+            "the parameters models or missing have changed since the first batch; use fit to "
+            "start again"
+        )
 
 
 def _n_classes_of(model: ColumnModel) -> int:
