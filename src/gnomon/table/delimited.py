@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from gnomon.table import numbers
@@ -21,6 +22,7 @@ from gnomon.table.errors import ReadError
 from gnomon.table.inference import Hints
 from gnomon.table.kinds import Kind
 from gnomon.table.names import repaired
+from gnomon.table.notes import counted
 from gnomon.table.schema import Column, Schema
 from gnomon.table.sniff import Record, decide_encoding, sniff
 from gnomon.table.source import BLOCK, ByteSource, length_of_mark, undecodable_error
@@ -89,12 +91,11 @@ class DelimitedFile:
             long += len(record.values) > len(names)
             width = max(width, len(record.values))
         if short:
-            told = f"{short:,} rows were too short and are padded with missing values."
+            told = f"{counted(short, 'row')} too short, padded with missing values."
             self.warnings.append(told)
         if long:
-            told = (
-                f"{long:,} rows were too long; {width - len(names):,} columns are added for them."
-            )
+            more = counted(width - len(names), "column")
+            told = f"{counted(long, 'row')} too long; {more} added for them."
             self.warnings.append(told)
         return names + [""] * (width - len(names))
 
@@ -168,8 +169,17 @@ class DelimitedFile:
         with reader:
             for batch in reader:
                 if len(batch):
-                    yield pa.Table.from_batches([batch])
+                    yield self._without_initial_space(pa.Table.from_batches([batch]))
         stream.check_quotes()
+
+    def _without_initial_space(self, piece: pa.Table) -> pa.Table:
+        if not self.dialect.skip_initial_space or self.dialect.needs_rewriting:
+            return piece
+        for position, field in enumerate(piece.schema):
+            if pa.types.is_string(field.type):
+                trimmed = pc.utf8_ltrim(piece.column(position), " ")
+                piece = piece.set_column(position, field.name, trimmed)
+        return piece
 
     def _stream(self) -> _Stream:
         if self.dialect.needs_rewriting:
@@ -189,8 +199,6 @@ class DelimitedFile:
                 raise undecodable_error(self.source, self.dialect.encoding) or ReadError(
                     str(error), file=self.file
                 ) from error
-            finally:
-                text.detach()
 
     def records(self) -> Iterator[Record]:
         """All records with their lines, header included."""

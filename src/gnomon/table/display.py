@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
+from gnomon.table.notes import counted
 from gnomon.table.recode import as_strings
 
 if TYPE_CHECKING:
@@ -70,11 +71,7 @@ def cell_text(value: Any) -> str:
 
 def _title(table: Table) -> str:
     rows, columns = table.shape
-    return f"Table of {rows:,} {_plural(rows, 'row')} x {columns:,} {_plural(columns, 'column')}"
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else word + "s"
+    return f"Table of {counted(rows, 'row')} x {counted(columns, 'column')}"
 
 
 def _grid(table: Table) -> list[list[str]]:

@@ -18,7 +18,13 @@ from gnomon.engine.threads import in_order
 from gnomon.table import dates, missing, numbers
 from gnomon.table.kinds import Kind
 from gnomon.table.names import repaired
-from gnomon.table.recode import BOOLEAN_WORDS, SECONDS_OF_DAY, encode_levels, sorted_levels
+from gnomon.table.recode import (
+    BOOLEAN_WORDS,
+    SECONDS_OF_DAY,
+    WHOLE,
+    encode_levels,
+    sorted_levels,
+)
 from gnomon.table.schema import Column, Schema
 from gnomon.table.settle import flattened, settled
 
@@ -253,7 +259,7 @@ def _shows_decimal_point(strings: pa.ChunkedArray) -> bool:
 def _infer_integers(name: str, values: pa.ChunkedArray, reason: str) -> Finding:
     why_identifier = _integer_identifier(name, values)
     if why_identifier:
-        return Finding(Column(name, Kind.IDENTIFIER, why_identifier), values)
+        return Finding(Column(name, Kind.IDENTIFIER, why_identifier, format=WHOLE), values)
     if values.null_count == len(values):
         return _all_missing(name, values)
     return Finding(Column(name, Kind.INTEGER, reason), values)
@@ -495,11 +501,6 @@ def _explain_words(finding: Finding, strings: pa.ChunkedArray) -> Finding:
     column = finding.column
     if pc.all(numeric).as_py():
         return _explain_numeric_words(finding, strings, distinct, n)
-    codes = pc.all(pc.match_substring_regex(distinct, r"^\S*\d\S*$")).as_py()
-    if column.kind in (Kind.TEXT, Kind.CATEGORY) and codes and len(distinct) == n >= FEW_ROWS:
-        reason = "every value occurs once and looks like a code"
-        column = Column(column.name, Kind.IDENTIFIER, reason, missing=column.missing)
-        return replace(finding, column=column, values=strings)
     mixed = numbers.mixes_decimal_marks(distinct)
     if mixed is not None:
         reason = f"numbers with two decimal marks ({mixed[0]!r}, {mixed[1]!r}), kept as written"
@@ -513,6 +514,11 @@ def _explain_words(finding: Finding, strings: pa.ChunkedArray) -> Finding:
         reason = f"not numbers because of {shown} (first in row {row:,})"
         remedy = "If such values mean missing, name them in missing=[...]."
         return _noted(finding, reason, remedy)
+    codes = pc.all(pc.match_substring_regex(distinct, r"^\S*\d\S*$")).as_py()
+    if column.kind in (Kind.TEXT, Kind.CATEGORY) and codes and len(distinct) == n >= FEW_ROWS:
+        reason = "every value occurs once and looks like a code"
+        column = Column(column.name, Kind.IDENTIFIER, reason, missing=column.missing)
+        return replace(finding, column=column, values=strings)
     return finding
 
 
@@ -535,5 +541,7 @@ def _explain_numeric_words(
 
 def _noted(finding: Finding, reason: str, remedy: str) -> Finding:
     column = replace(finding.column, reason=reason)
+    if column.kind is Kind.IDENTIFIER:
+        column = replace(column, kind=Kind.TEXT)
     note = f"Column {column.name!r}: {reason}. {remedy}"
     return replace(finding, column=column, notes=(*finding.notes, note))

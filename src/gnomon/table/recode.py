@@ -20,6 +20,7 @@ from gnomon.table.schema import Column
 from gnomon.table.settle import settled
 
 SECONDS_OF_DAY = "s since midnight"
+WHOLE = "integer"
 BOOLEAN_WORDS = (
     ("false", "true"),
     ("no", "yes"),
@@ -33,7 +34,12 @@ Unseen = Literal["error", "missing", "extend"]
 
 
 def recode(
-    values: pa.ChunkedArray, column: Column, before: Column | None = None, unseen: Unseen = "error"
+    values: pa.ChunkedArray,
+    column: Column,
+    *,
+    before: Column | None = None,
+    written: bool = False,
+    unseen: Unseen = "error",
 ) -> tuple[Column, pa.ChunkedArray]:
     """The values in the form of ``column.kind``, and the column with its levels filled in.
 
@@ -43,12 +49,14 @@ def recode(
     column : Column
         What is wanted.
     before : Column, optional
-        What the values are now; None when they are strings of a file.
+        What the values are now, where they have been understood before.
+    written : bool
+        Whether strings come from a file, so that words for missing values must be looked for.
     unseen : {"error", "missing", "extend"}
         What to do with a category that is not among the levels.
     """
     values, _ = settled(values, column.name)
-    if before is None and _is_string(values.type):
+    if written and _is_string(values.type):
         values = _cleaned(values, column)
     change = _CHANGES[column.kind]
     return change(values, column, before, unseen)
@@ -75,7 +83,7 @@ def encode_levels(
             pc.and_(pc.is_null(codes), pc.is_valid(strings)),
             column,
             "is not among the levels",
-            "Add it to the levels in the schema, or let them be found in the data by leaving levels out.",
+            "Add it to the levels in the schema; for a scan, with_all_levels() finds them all.",
         )
     ordered = column.kind is Kind.ORDERED
     chunks = codes.chunks if isinstance(codes, pa.ChunkedArray) else [codes]
@@ -218,6 +226,8 @@ def _to_text(values, column, before, unseen):
 def _to_identifier(values, column, before, unseen):
     if pa.types.is_integer(values.type):
         return column, values
+    if column.format == WHOLE:
+        return _to_integer(values, column, before, unseen)
     return column, as_strings(values, before)
 
 

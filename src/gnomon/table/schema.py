@@ -43,7 +43,8 @@ class Column:
     unit : str, optional
         Unit or currency that was written beside every number (``"kg"``, ``"€"``, ``"%"``).
     format : str, optional
-        How dates are written, in the codes of `strptime` (``"%d.%m.%Y"``).
+        How dates are written, in the codes of `strptime` (``"%d.%m.%Y"``); ``"integer"`` for
+        identifiers that are whole numbers.
     decimal, thousands : str, optional
         Marks in written numbers; None means ``"."`` and no mark.
     missing : tuple of str, optional
@@ -142,7 +143,7 @@ class Schema:
         """Read a schema that `save` wrote or that a person wrote in the same form."""
         path = Path(path)
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
+            content = tomllib.loads(path.read_bytes().decode("utf-8"))
         except OSError as error:
             raise ReadError(
                 f"the schema cannot be read ({error.strerror})", file=str(path)
@@ -182,7 +183,14 @@ class Schema:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the schema as TOML; saved as ``x.schema.toml`` beside ``x.csv``, `read` finds it."""
-        Path(path).write_text(self.to_toml(), encoding="utf-8", newline="\n")
+        try:
+            content = self.to_toml().encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"{path}: a name or level holds the character {error.object[error.start]!r}, "
+                "which is not text; rename it."
+            ) from error
+        Path(path).write_bytes(content)
 
     def to_toml(self) -> str:
         """The schema as the text of a TOML file.

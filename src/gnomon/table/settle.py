@@ -58,6 +58,11 @@ def _settle_strings(values: pa.ChunkedArray, name: str):
 
 
 def _settle_decimals(values: pa.ChunkedArray, name: str):
+    if values.type.scale == 0:
+        try:
+            return values.cast(pa.int64()), ()
+        except pa.ArrowInvalid:
+            pass
     floats = values.cast(pa.float64())
     if values.type.precision <= 15:
         return floats, ()
@@ -80,7 +85,7 @@ def _settle_dictionary(values: pa.ChunkedArray, name: str):
     target = pa.dictionary(pa.int32(), pa.string(), ordered)
     chunks = []
     for chunk in values.chunks:
-        words, notes = settled(pa.chunked_array([chunk.dictionary]), name)
+        words, _ = settled(pa.chunked_array([chunk.dictionary]), name)
         words = words.cast(pa.string()).combine_chunks()
         indices = chunk.indices.cast(pa.int32())
         words, indices = _distinct_words(words, indices)

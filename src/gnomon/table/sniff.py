@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from gnomon.table import missing
 from gnomon.table.errors import ReadError
+from gnomon.table.notes import counted
 from gnomon.table.source import (
     ByteSource,
     canonical_encoding,
@@ -359,14 +360,10 @@ def _skip_preamble(
         while end < len(lines) and lines[end].startswith("#"):
             end += 1
         if end < len(lines) and not _is_hash_header(lines[end - 1], lines[end]):
-            notes.append(
-                f"The {end - skip} lines before line {end + 1} start with '#' and are left out."
-            )
+            notes.append(f"{counted(end - skip, 'line')} at the start with '#' left out.")
             return replace(dialect, skip_rows=end), delimiter
         if end - skip > 1:
-            notes.append(
-                f"The {end - skip - 1} lines before line {end} start with '#' and are left out."
-            )
+            notes.append(f"{counted(end - skip - 1, 'line')} at the start with '#' left out.")
             return replace(dialect, skip_rows=end - 1), delimiter
     return dialect, delimiter
 
@@ -400,6 +397,8 @@ def _with_spacing(dialect: Dialect, body: list[str]) -> Dialect:
         return dialect
     text = "".join(body[1:LINES_LOOKED_AT])
     mark = re.escape(dialect.delimiter)
+    quote = re.escape(dialect.quote or '"')
+    text = re.sub(f"{quote}[^{quote}]*{quote}", dialect.quote or "", text)
     spaced = len(re.findall(rf"{mark} (?=\S)", text))
     if not spaced or spaced < len(re.findall(rf"{mark}(?=[^\r\n{mark}])", text)):
         return dialect

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.errors import DataError
 from gnomon.table import display
+from gnomon.table.frames import arrow_of, arrow_of_columns, arrow_of_pandas, native
 from gnomon.table.inference import Hints, infer_arrow
 from gnomon.table.kinds import Kind
+from gnomon.table.names import repaired
 from gnomon.table.recode import Unseen, as_strings, recode
 from gnomon.table.schema import Column, Schema, no_such_column
+from gnomon.table.settle import flattened
 
 if TYPE_CHECKING:
     from gnomon.table.summary import Summary
@@ -81,14 +83,14 @@ class Table:
         parse : bool
             Whether to look for numbers, booleans and dates in columns of strings.
         """
-        return understood(_arrow_of(arrow), schema, parse=parse)
+        return understood(arrow_of(arrow), schema, parse=parse)
 
     @classmethod
     def from_dict(
         cls, columns: Mapping[str, Any], schema: Schema | None = None, *, parse: bool = False
     ) -> Table:
         """A table of columns by name: lists, arrays or series of one length."""
-        arrow, notes = _arrow_of_columns(columns)
+        arrow, notes = arrow_of_columns(columns)
         return understood(arrow, schema, parse=parse, notes=notes)
 
     @classmethod
@@ -107,11 +109,11 @@ class Table:
             return frame if schema is None else frame.with_schema(schema)
         if isinstance(frame, Mapping):
             return cls.from_dict(frame, schema, parse=parse)
-        native = _native(frame)
-        if type(native).__module__.split(".")[0] == "pandas":
-            arrow, notes = _arrow_of_pandas(native)
+        own = native(frame)
+        if type(own).__module__.split(".")[0] == "pandas":
+            arrow, notes = arrow_of_pandas(own)
         else:
-            arrow, notes = _arrow_of(native), []
+            arrow, notes = arrow_of(own), []
         return understood(arrow, schema, parse=parse, notes=notes)
 
     from_pandas = from_frame
@@ -288,7 +290,7 @@ class Table:
         values = self.column(wanted.name)
         if before.kind == wanted.kind and before.levels == wanted.levels:
             return wanted, values
-        return recode(values, wanted, before, unseen)
+        return recode(values, wanted, before=before, unseen=unseen)
 
     def set(self, name: str, **changes: Any) -> Table:
         """Change a column's kind or other properties; short for `with_schema` of a changed schema.
@@ -475,9 +477,6 @@ def understood(
     if schema is None:
         inferred = infer_arrow(arrow, parse=parse, hints=hints)
         return Table(inferred.arrow, inferred.schema, [*notes, *inferred.notes])
-    from gnomon.table.names import repaired
-    from gnomon.table.settle import flattened
-
     arrow, flat_notes = flattened(arrow)
     names, repairs = repaired(arrow.column_names)
     arrow = arrow.rename_columns(names)
@@ -491,10 +490,7 @@ def understood(
             columns.append(inferred.schema[name])
             arrays.append(inferred.arrow.column(name))
             continue
-        before = None
-        if not parse:
-            before = Schema.infer(arrow.select([name]))[name]
-        column, values = recode(arrow.column(name), schema[name], before)
+        column, values = recode(arrow.column(name), schema[name], written=parse)
         columns.append(column)
         arrays.append(values)
     return Table(
@@ -502,11 +498,6 @@ def understood(
         Schema(columns),
         [*notes, *flat_notes, *repairs, *inferred.notes],
     )
-
-
-def warn(note: str) -> None:
-    """Warn that the result differs from what was given; the same sentence stands in the notes."""
-    warnings.warn(note, GnomonWarning, stacklevel=3)
 
 
 def _check_storage(stored: pa.DataType, column: Column) -> None:
@@ -535,99 +526,6 @@ def _is_matrix_kind(column: Column, table: Table) -> bool:
     if column.kind in (Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN):
         return True
     return column.kind is Kind.IDENTIFIER and pa.types.is_integer(table.column(column.name).type)
-
-
-def _native(frame: Any) -> Any:
-    import narwhals as nw
-
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    if isinstance(frame, (nw.DataFrame, nw.Series)):
-        return frame.to_native()
-    return frame
-
-
-def _arrow_of(frame: Any) -> pa.Table:
-    if isinstance(frame, pa.Table):
-        return frame
-    if isinstance(frame, pa.RecordBatch):
-        return pa.Table.from_batches([frame])
-    if isinstance(frame, pa.RecordBatchReader):
-        return frame.read_all()
-    if hasattr(frame, "collect") and type(frame).__name__ == "LazyFrame":
-        frame = frame.collect()
-    if hasattr(frame, "__arrow_c_stream__"):
-        return pa.table(frame)
-    if hasattr(frame, "to_arrow"):
-        return _arrow_of(frame.to_arrow())
-    raise DataError(
-        f"{type(frame).__name__} is not a table that gnomon knows: give a pandas, polars, Arrow or narwhals "
-        "frame, a dict of columns, or a file."
-    )
-
-
-def _arrow_of_columns(columns: Mapping[str, Any]) -> tuple[pa.Table, list[str]]:
-    notes: list[str] = []
-    arrays = {}
-    for name, values in columns.items():
-        arrays[str(name)], note = _arrow_of_values(str(name), values)
-        notes.extend(note)
-    lengths = {name: len(values) for name, values in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        raise DataError(f"The columns differ in length: {lengths!r}.")
-    return pa.table(list(arrays.values()), names=list(arrays)), notes
-
-
-def _arrow_of_values(name: str, values: Any) -> tuple[pa.ChunkedArray | pa.Array, list[str]]:
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return values, []
-    if hasattr(values, "__arrow_c_stream__"):
-        return pa.chunked_array(values), []
-    if not isinstance(values, np.ndarray):
-        values = list(values) if not hasattr(values, "dtype") else values
-    if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise DataError(f"Column {name!r} has {values.ndim} dimensions; give one column per name.")
-    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
-        values = values.tolist()
-    try:
-        return pa.array(values, from_pandas=True), []
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return _mixed_as_text(name, values)
-
-
-def _mixed_as_text(name: str, values: Any) -> tuple[pa.Array, list[str]]:
-    kinds = sorted({type(value).__name__ for value in values if not _is_missing(value)})
-    note = f"Column {name!r} mixes {', '.join(kinds)}; its values are kept as text."
-    warn(note)
-    written = [None if _is_missing(value) else str(value) for value in values]
-    return pa.array(written, pa.string()), [note]
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    different = value != value
-    return isinstance(different, (bool, np.bool_)) and bool(different)
-
-
-def _arrow_of_pandas(frame: Any) -> tuple[pa.Table, list[str]]:
-    if getattr(frame, "ndim", 2) == 1:
-        frame = frame.to_frame()
-    names = [str(name) for name in frame.columns]
-    try:
-        arrow = pa.Table.from_arrays(
-            [pa.array(frame.iloc[:, position], from_pandas=True) for position in range(len(names))],
-            names=names,
-        )
-        return arrow, []
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        pass
-    arrays, notes = [], []
-    for position, name in enumerate(names):
-        values, note = _arrow_of_values(name, frame.iloc[:, position])
-        arrays.append(values)
-        notes.extend(note)
-    return pa.table(arrays, names=names), notes
 
 
 def _names_at(names: Sequence[str], key: Any) -> list[str]:

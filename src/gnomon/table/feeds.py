@@ -1,0 +1,459 @@
+"""Where a scan gets its rows from: every feed gives the same rows again on every pass, piece by piece.
+
+A feed knows its columns, gives a sample of its first rows, and converts pieces to a schema. Pieces
+have no particular length; `Scan` cuts them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.json as pajson
+
+from gnomon.table import sql
+from gnomon.table.columnar import damaged, open_arrow, stored_schema
+from gnomon.table.delimited import DelimitedFile, native_types
+from gnomon.table.errors import ReadError
+from gnomon.table.frames import REFUSALS, arrow_of_rows
+from gnomon.table.inference import Hints
+from gnomon.table.json_objects import lines_to_arrow
+from gnomon.table.names import repaired
+from gnomon.table.recode import recode
+from gnomon.table.schema import Column, Schema
+from gnomon.table.settle import flattened
+from gnomon.table.source import ByteSource, length_of_mark
+from gnomon.table.table import Table
+
+PIECE_ROWS = 1 << 16
+JSON_BLOCK = 1 << 22
+
+
+class Feed(Protocol):
+    """Rows that can be passed over again and again."""
+
+    name: str
+    written: bool
+    hints: Hints | None
+    notes: list[str]
+    stored: Schema | None
+
+    def sample(self, rows: int) -> pa.Table:
+        """The first rows as they come, before anything is understood."""
+
+    def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        """All rows, the schema's columns only, in the form of their kinds."""
+
+    def check(self) -> None:
+        """Raise if the rows may have changed since the feed was made."""
+
+    def known_rows(self) -> int | None:
+        """The number of rows, where it is known without a pass."""
+
+
+class FileFeed:
+    """What feeds from files have in common: they notice when the file changes."""
+
+    written = False
+    hints: Hints | None = None
+    stored: Schema | None = None
+
+    def __init__(self, source: ByteSource):
+        self.source = source
+        self.name = source.name
+        self.notes: list[str] = []
+        self._fingerprint = source.fingerprint()
+
+    def check(self) -> None:
+        self.source.check_unchanged()
+
+    def check_content(self) -> None:
+        """Raise if the file's ends are not those of the first look; done once for every pass."""
+        self.source.check_unchanged()
+        if self.source.fingerprint() != self._fingerprint:
+            raise ReadError(
+                "changed since it was first looked at", file=self.name, remedy="Scan it anew."
+            )
+
+    def known_rows(self) -> int | None:
+        return None
+
+
+class DelimitedFeed(FileFeed):
+    """Delimited text, converted by Arrow where it can."""
+
+    written = True
+
+    def __init__(self, source: ByteSource, options: dict):
+        super().__init__(source)
+        self.file = DelimitedFile(source, options, whole=False)
+        self.hints = self.file.hints
+        self.notes += self.file.notes
+        self.warnings = self.file.warnings
+
+    def sample(self, rows: int) -> pa.Table:
+        types = {name: pa.string() for name in self.file.names}
+        with closing(self.file.batches(types)) as batches:
+            found = _first_rows(batches, rows)
+        return found if found is not None else pa.table({name: [] for name in types})
+
+    def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        self.check_content()
+        types, decimal = native_types(schema, schema.names)
+        written = [column for column in schema if pa.types.is_string(types[column.name])]
+        batches = self.file.batches(types, decimal=decimal, columns=list(schema.names))
+        start = 0
+        for batch in batches:
+            try:
+                yield conformed(batch, written, written=True)
+            except ReadError as error:
+                raise self._located(error, start) from None
+            start += len(batch)
+
+    def _located(self, error: ReadError, start: int) -> ReadError:
+        if error.row is None:
+            return error.at(file=self.name)
+        row = start + error.row
+        line = self.file.line_of_row(row - 1)
+        return error.at(file=self.name, line=line)
+
+
+class ParquetFeed(FileFeed):
+    """A Parquet file, row group by row group."""
+
+    def __init__(self, source: ByteSource):
+        super().__init__(source)
+        with self._opened() as file:
+            self.stored = stored_schema(file.schema_arrow)
+            self._arrow_schema = file.schema_arrow
+            self._rows = file.metadata.num_rows
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        import pyarrow.parquet as pq
+
+        with self.source.open_native() as raw:
+            try:
+                file = pq.ParquetFile(raw)
+            except (pa.ArrowException, OSError) as error:
+                raise damaged(self.source, error) from error
+            yield file
+
+    def _tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
+        with self._opened() as file:
+            try:
+                for batch in file.iter_batches(batch_size=PIECE_ROWS, columns=columns):
+                    yield pa.Table.from_batches([batch])
+            except (pa.ArrowException, OSError) as error:
+                raise damaged(self.source, error) from error
+
+    def sample(self, rows: int) -> pa.Table:
+        with closing(self._tables()) as tables:
+            found = _first_rows(tables, rows)
+        return found if found is not None else self._arrow_schema.empty_table()
+
+    def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        self.check_content()
+        names = self._arrow_schema.names
+        plain = len(set(names)) == len(names) and set(schema.names) <= set(names)
+        tables = self._tables(list(schema.names) if plain else None)
+        yield from conformed_typed(tables, schema, self.name)
+
+    def known_rows(self) -> int | None:
+        return self._rows
+
+
+class ArrowFeed(FileFeed):
+    """An Arrow file or stream, record batch by record batch."""
+
+    def __init__(self, source: ByteSource):
+        super().__init__(source)
+        with source.open_native() as file:
+            self._arrow_schema = self._reader(file).schema
+        self.stored = stored_schema(self._arrow_schema)
+
+    def _reader(self, file: Any) -> Any:
+        try:
+            return open_arrow(file)
+        except (pa.ArrowException, OSError) as error:
+            raise damaged(self.source, error) from error
+
+    def _tables(self) -> Iterator[pa.Table]:
+        with self.source.open_native() as file:
+            reader = self._reader(file)
+            try:
+                if hasattr(reader, "num_record_batches"):
+                    batches = map(reader.get_batch, range(reader.num_record_batches))
+                else:
+                    batches = iter(reader)
+                for batch in batches:
+                    yield pa.Table.from_batches([batch])
+            except (pa.ArrowException, OSError) as error:
+                raise damaged(self.source, error) from error
+
+    def sample(self, rows: int) -> pa.Table:
+        with closing(self._tables()) as tables:
+            found = _first_rows(tables, rows)
+        return found if found is not None else self._arrow_schema.empty_table()
+
+    def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        self.check_content()
+        yield from conformed_typed(self._tables(), schema, self.name)
+
+
+class JsonFeed(FileFeed):
+    """JSON lines; the fields and their types are those of the sample."""
+
+    written = True
+
+    def __init__(self, source: ByteSource, options: dict):
+        super().__init__(source)
+        words = options.get("missing")
+        self.hints = Hints(missing=None if words is None else tuple(words))
+        self._types: pa.Schema | None = None
+
+    def sample(self, rows: int) -> pa.Table:
+        lines = []
+        for line in self._lines():
+            lines.append(line)
+            if len(lines) >= rows:
+                break
+        raw = b"".join(lines)
+        if raw.lstrip()[:1] == b"[":
+            raise ReadError(
+                "is one JSON array, which cannot be streamed",
+                file=self.name,
+                remedy="Use read(), or write one object per line.",
+            )
+        try:
+            found = lines_to_arrow(raw)
+        except REFUSALS as error:
+            raise self._located(None) or ReadError(str(error), file=self.name) from error
+        self._types = found.schema
+        return found
+
+    def _lines(self) -> Iterator[bytes]:
+        with self.source.open() as file:
+            rest = file.read(3)
+            rest = rest[length_of_mark(rest, "utf-8") :]
+            while block := self.source.take(file, JSON_BLOCK):
+                *lines, rest = (rest + block).split(b"\n")
+                yield from (line + b"\n" for line in lines if line.strip())
+            if rest.strip():
+                yield rest
+
+    def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        self.check_content()
+        if self._types is None:
+            self.sample(PIECE_ROWS)
+        parse = pajson.ParseOptions(explicit_schema=self._types, unexpected_field_behavior="error")
+        start = 0
+        try:
+            with self.source.open() as file:
+                start_bytes = file.read(3)
+                if length_of_mark(start_bytes, "utf-8") == 0:
+                    file.seek(0)
+                reader = pajson.open_json(
+                    pa.PythonFile(file, mode="r"),
+                    read_options=pajson.ReadOptions(block_size=JSON_BLOCK),
+                    parse_options=parse,
+                )
+                for batch in reader:
+                    piece = pa.Table.from_batches([batch])
+                    yield next(iter(conformed_typed([piece], schema, self.name, start, True)))
+                    start += len(piece)
+        except REFUSALS as error:
+            raise self._located(parse) or ReadError(str(error), file=self.name) from error
+
+    def _located(self, parse: Any) -> ReadError | None:
+        """The first line that is no object of the sample's types, found line by line."""
+        for number, line in enumerate(self._lines(), start=1):
+            try:
+                json.loads(line)
+                pajson.read_json(pa.BufferReader(line), parse_options=parse)
+            except (*REFUSALS, ValueError) as error:
+                return ReadError(
+                    f"does not fit the first lines: {error}",
+                    file=self.name,
+                    line=number,
+                    remedy="Make the fields alike on all lines, or use read().",
+                )
+        return None
+
+
+class RowsFeed:
+    """Rows of a data base cursor, which is opened again for every pass."""
+
+    written = True
+    hints: Hints | None = None
+    stored: Schema | None = None
+
+    def __init__(
+        self,
+        name: str,
+        batches: Callable[[], tuple[list[str], Iterator[list[tuple]]]],
+        notes: Iterable[str] = (),
+        check: Callable[[], None] = lambda: None,
+    ):
+        self.name = name
+        self.notes = list(notes)
+        self.check = check
+        self._batches = batches
+        self._types: pa.Schema | None = None
+
+    def sample(self, rows: int) -> pa.Table:
+        names, batches = self._batches()
+        names, repairs = repaired(names)
+        found: list[tuple] = []
+        for batch in batches:
+            found.extend(batch)
+            if len(found) >= rows:
+                break
+        arrow, notes = arrow_of_rows(names, found[:rows])
+        self.notes += [note for note in (*repairs, *notes) if note not in self.notes]
+        self._types = arrow.schema
+        return arrow
+
+    def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        self.check()
+        if self._types is None:
+            self.sample(PIECE_ROWS)
+        _, batches = self._batches()
+        start = 0
+        for rows in batches:
+            piece = self._typed(rows, start)
+            yield from conformed_typed([piece], schema, self.name, start, True)
+            start += len(piece)
+
+    def _typed(self, rows: list[tuple], start: int) -> pa.Table:
+        arrays = []
+        for field, values in zip(self._types, zip(*rows)):
+            try:
+                arrays.append(pa.array(values, field.type, from_pandas=True))
+            except REFUSALS:
+                raise self._misfit(field, values, start) from None
+        return pa.table(arrays, schema=self._types)
+
+    def _misfit(self, field: pa.Field, values: tuple, start: int) -> ReadError:
+        row = next(row for row, value in enumerate(values) if not _becomes(value, field.type))
+        return ReadError(
+            f"{values[row]!r} is not {field.type}, the type of the first rows",
+            file=self.name,
+            row=start + row + 1,
+            column=field.name,
+            remedy="Cast the column in the query, for instance to text.",
+        )
+
+    def known_rows(self) -> int | None:
+        return None
+
+
+class QueryFeed:
+    """A query that DuckDB runs again for every pass."""
+
+    written = False
+    hints: Hints | None = None
+    stored: Schema | None = None
+
+    def __init__(
+        self,
+        name: str,
+        connect: Callable[[], Any],
+        query: str,
+        notes: Iterable[str] = (),
+        check: Callable[[], None] = lambda: None,
+    ):
+        self.name = name
+        self.notes = list(notes)
+        self.check = check
+        self._connect = connect
+        self._query = query
+
+    def _tables(self) -> Iterator[pa.Table]:
+        with closing(self._connect()) as connection:
+            for batch in sql.duckdb_batches(connection, self._query, self.name):
+                yield pa.Table.from_batches([batch])
+
+    def sample(self, rows: int) -> pa.Table:
+        with closing(self._tables()) as tables:
+            return _first_rows(tables, rows)
+
+    def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        self.check()
+        yield from conformed_typed(self._tables(), schema, self.name)
+
+    def known_rows(self) -> int | None:
+        return None
+
+
+class MemoryFeed:
+    """A table that is in memory already."""
+
+    written = False
+    hints: Hints | None = None
+
+    def __init__(self, table: Table, name: str):
+        self.table = table
+        self.name = name
+        self.notes = list(table.notes)
+        self.stored = table.schema
+
+    def sample(self, rows: int) -> pa.Table:
+        return self.table.arrow.slice(0, rows)
+
+    def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        yield self.table.select(schema.names).with_schema(schema).arrow
+
+    def check(self) -> None:
+        pass
+
+    def known_rows(self) -> int | None:
+        return len(self.table)
+
+
+def conformed(piece: pa.Table, columns: Iterable[Column], *, written: bool) -> pa.Table:
+    """The piece with the given columns in the form of their kinds; the others stay."""
+    for column in columns:
+        position = piece.schema.get_field_index(column.name)
+        _, values = recode(piece.column(position), column, written=written)
+        piece = piece.set_column(position, column.name, values)
+    return piece
+
+
+def conformed_typed(
+    pieces: Iterable[pa.Table], schema: Schema, file: str, start: int = 0, written: bool = False
+) -> Iterator[pa.Table]:
+    """Pieces of a source that has types, in the form of the schema; errors get the row of the source."""
+    for piece in pieces:
+        piece, _ = flattened(piece)
+        names, _ = repaired(piece.column_names)
+        piece = piece.rename_columns(names).select(list(schema.names))
+        try:
+            yield conformed(piece, schema, written=written)
+        except ReadError as error:
+            row = None if error.row is None else start + error.row
+            raise ReadError(
+                error.problem, file=file, column=error.column, remedy=error.remedy, row=row
+            ) from None
+        start += len(piece)
+
+
+def _becomes(value: Any, wanted: pa.DataType) -> bool:
+    try:
+        pa.array([value], wanted, from_pandas=True)
+    except REFUSALS:
+        return False
+    return True
+
+
+def _first_rows(tables: Iterable[pa.Table], rows: int) -> pa.Table | None:
+    found, count = [], 0
+    for table in tables:
+        found.append(table)
+        count += len(table)
+        if count >= rows:
+            break
+    return pa.concat_tables(found).slice(0, rows) if found else None

@@ -1,0 +1,119 @@
+"""Data frames and Python values of any make as Arrow columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from gnomon.engine.errors import DataError
+from gnomon.table.notes import warn
+
+REFUSALS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
+
+
+def native(frame: Any) -> Any:
+    import narwhals as nw
+
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, (nw.DataFrame, nw.Series)):
+        return frame.tonative()
+    return frame
+
+
+def arrow_of(frame: Any) -> pa.Table:
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    if isinstance(frame, pa.RecordBatchReader):
+        return frame.read_all()
+    if hasattr(frame, "collect") and type(frame).__name__ == "LazyFrame":
+        frame = frame.collect()
+    if hasattr(frame, "__arrow_c_stream__"):
+        return pa.table(frame)
+    if hasattr(frame, "to_arrow"):
+        return arrow_of(frame.to_arrow())
+    raise DataError(
+        f"{type(frame).__name__} is not a table that gnomon knows: give a pandas, polars, Arrow or narwhals "
+        "frame, a dict of columns, or a file."
+    )
+
+
+def arrow_of_columns(columns: Mapping[str, Any]) -> tuple[pa.Table, list[str]]:
+    notes: list[str] = []
+    arrays = {}
+    for name, values in columns.items():
+        arrays[str(name)], note = arrow_of_values(str(name), values)
+        notes.extend(note)
+    lengths = {name: len(values) for name, values in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"The columns differ in length: {lengths!r}.")
+    return pa.table(list(arrays.values()), names=list(arrays)), notes
+
+
+def arrow_of_values(name: str, values: Any) -> tuple[pa.ChunkedArray | pa.Array, list[str]]:
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values, []
+    if hasattr(values, "__arrow_c_stream__"):
+        return pa.chunked_array(values), []
+    if not isinstance(values, np.ndarray):
+        values = list(values) if not hasattr(values, "dtype") else values
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise DataError(f"Column {name!r} has {values.ndim} dimensions; give one column per name.")
+    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
+        values = values.tolist()
+    try:
+        return pa.array(values, from_pandas=True), []
+    except REFUSALS:
+        return _mixed_as_text(name, values)
+
+
+def _mixed_as_text(name: str, values: Any) -> tuple[pa.Array, list[str]]:
+    kinds = sorted({type(value).__name__ for value in values if not _is_missing(value)})
+    note = f"Column {name!r} mixes {', '.join(kinds)}; its values are kept as text."
+    warn(note)
+    written = [None if _is_missing(value) else str(value) for value in values]
+    return pa.array(written, pa.string()), [note]
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    different = value != value
+    return isinstance(different, (bool, np.bool_)) and bool(different)
+
+
+def arrow_of_pandas(frame: Any) -> tuple[pa.Table, list[str]]:
+    if getattr(frame, "ndim", 2) == 1:
+        frame = frame.to_frame()
+    names = [str(name) for name in frame.columns]
+    try:
+        arrow = pa.Table.from_arrays(
+            [pa.array(frame.iloc[:, position], from_pandas=True) for position in range(len(names))],
+            names=names,
+        )
+        return arrow, []
+    except REFUSALS:
+        pass
+    arrays, notes = [], []
+    for position, name in enumerate(names):
+        values, note = arrow_of_values(name, frame.iloc[:, position])
+        arrays.append(values)
+        notes.extend(note)
+    return pa.table(arrays, names=names), notes
+
+
+def arrow_of_rows(names: Iterable[str], rows: list[Any]) -> tuple[pa.Table, list[str]]:
+    """Rows of Python values, as a data base or a spreadsheet gives them, as columns."""
+    names = list(names)
+    columns = list(zip(*rows)) if rows else [()] * len(names)
+    arrays, notes = [], []
+    for name, values in zip(names, columns):
+        array, note = arrow_of_values(name, values)
+        arrays.append(array)
+        notes.extend(note)
+    return pa.table(arrays, names=names), notes

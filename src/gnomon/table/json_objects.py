@@ -1,0 +1,138 @@
+"""JSON: one object per line, an array of objects, or one object of columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json as pajson
+
+from gnomon.table.columnar import selected
+from gnomon.table.errors import ReadError
+from gnomon.table.frames import arrow_of_values
+from gnomon.table.inference import Hints
+from gnomon.table.schema import Schema
+from gnomon.table.sniff import decide_encoding
+from gnomon.table.source import ByteSource, length_of_mark
+from gnomon.table.table import Table, understood
+
+BLOCK = 1 << 24
+
+
+def read_json(
+    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+) -> Table:
+    """A JSON file as a table; nested objects become columns named ``outer.inner``."""
+    encoding, notes = decide_encoding(source, options.get("encoding"), whole=True)
+    raw = b"".join(source.blocks())
+    raw = raw[length_of_mark(raw, encoding) :]
+    if encoding not in ("utf-8", "ascii"):
+        raw = raw.decode(encoding).encode("utf-8")
+    arrow, told = _arrow_of_json(raw, source.name)
+    if columns is not None:
+        arrow = selected(arrow, columns)
+    words = options.get("missing")
+    hints = Hints(missing=None if words is None else tuple(words))
+    return understood(arrow, schema, parse=True, hints=hints, notes=[*notes, *told])
+
+
+def lines_to_arrow(raw: bytes) -> pa.Table:
+    """JSON lines by Arrow's parallel reader; raises `pyarrow.ArrowInvalid` for what it cannot do."""
+    return pajson.read_json(pa.BufferReader(raw), read_options=pajson.ReadOptions(block_size=BLOCK))
+
+
+def _arrow_of_json(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
+    start = raw.lstrip()[:1]
+    if not start:
+        raise ReadError("holds nothing but blanks", file=file, remedy="Check that it is complete.")
+    if start == b"[":
+        return _arrow_of_objects(_whole(raw, file), file, "entry")
+    try:
+        return lines_to_arrow(raw), []
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return _slowly(raw, file)
+
+
+def _slowly(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
+    """What Arrow refuses: columns of mixed types, one object over many lines, or errors to be named."""
+    lines = raw.decode("utf-8").split("\n")
+    objects = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            objects.append(json.loads(line))
+        except (json.JSONDecodeError, RecursionError) as error:
+            if number == _first_filled(lines):
+                return _single_object(raw, file, error)
+            raise ReadError(
+                f"is not JSON: {error}",
+                file=file,
+                line=number,
+                remedy="Each line must hold one object, {...}.",
+            ) from error
+    return _arrow_of_objects(objects, file, "line")
+
+
+def _first_filled(lines: list[str]) -> int:
+    return next(number for number, line in enumerate(lines, start=1) if line.strip())
+
+
+def _single_object(raw: bytes, file: str, error: Exception) -> tuple[pa.Table, list[str]]:
+    """One object whose entries are columns of equal length."""
+    try:
+        content = json.loads(raw)
+    except (json.JSONDecodeError, RecursionError):
+        raise ReadError(
+            f"is not JSON: {error}",
+            file=file,
+            line=getattr(error, "lineno", None),
+            remedy="A table is one object per line, or an array of objects.",
+        ) from error
+    is_columns = isinstance(content, dict) and all(isinstance(v, list) for v in content.values())
+    if not is_columns or len({len(v) for v in content.values()}) != 1:
+        inside = (
+            ", ".join(map(repr, list(content)[:5])) if isinstance(content, dict) else "no table"
+        )
+        raise ReadError(
+            f"is one JSON object with {inside}",
+            file=file,
+            remedy="A table is one object per line, an array of objects, or an object of columns.",
+        )
+    return _columns_to_arrow(content)
+
+
+def _whole(raw: bytes, file: str) -> list:
+    try:
+        return json.loads(raw)
+    except (json.JSONDecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise ReadError(
+            f"is not JSON: {error}",
+            file=file,
+            line=getattr(error, "lineno", None),
+            remedy="Correct it there, or write it again.",
+        ) from error
+
+
+def _arrow_of_objects(objects: Iterable, file: str, unit: str) -> tuple[pa.Table, list[str]]:
+    objects = list(objects)
+    names: dict[str, None] = {}
+    for number, entry in enumerate(objects, start=1):
+        if not isinstance(entry, dict):
+            raise ReadError(
+                f"{unit} {number} is {type(entry).__name__}, not an object {{...}}", file=file
+            )
+        names.update(dict.fromkeys(entry))
+    return _columns_to_arrow({name: [entry.get(name) for entry in objects] for name in names})
+
+
+def _columns_to_arrow(columns: dict[str, list]) -> tuple[pa.Table, list[str]]:
+    notes: list[str] = []
+    arrays = []
+    for name, values in columns.items():
+        array, note = arrow_of_values(name, values)
+        arrays.append(array)
+        notes.extend(note)
+    return pa.table(arrays, names=list(columns)), notes

@@ -1,0 +1,23 @@
+"""Saying what was decided: notes stand in the result, warnings also reach the terminal."""
+
+from __future__ import annotations
+
+import warnings
+
+from gnomon.engine.errors import GnomonWarning
+
+
+def warn(note: str) -> None:
+    """Warn that the result differs from what was given; the same sentence stands in the notes."""
+    warnings.warn(note, GnomonWarning, stacklevel=3)
+
+
+def counted(count: int, word: str) -> str:
+    """A number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

@@ -1,0 +1,235 @@
+"""Data bases: SQLite files, DuckDB files and queries, PostgreSQL by URL."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pyarrow as pa
+
+from gnomon.table.columnar import selected
+from gnomon.table.errors import ReadError
+from gnomon.table.frames import arrow_of, arrow_of_rows, native
+from gnomon.table.names import repaired
+from gnomon.table.schema import Schema
+from gnomon.table.source import ByteSource
+from gnomon.table.table import Table, understood
+
+NO_DOWNLOADS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+ROWS_AT_A_TIME = 10_000
+
+
+def read_sql(schema: Schema | None, options: dict) -> Table:
+    """The result of a query that DuckDB runs here, over files and over the frames in ``tables``."""
+    query = only(options, {"sql", "tables"}, "sql")
+    with closing(open_duckdb(tables=options.get("tables"))) as connection:
+        return understood(duckdb_table(connection, query), schema)
+
+
+def read_duckdb(
+    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+) -> Table:
+    """A table or a query of a DuckDB file, opened for reading only."""
+    with closing(open_duckdb(source)) as connection:
+        query, notes = duckdb_query(connection, options, source.name)
+        arrow = duckdb_table(connection, query, source.name)
+    if columns is not None:
+        arrow = selected(arrow, columns)
+    return understood(arrow, schema, notes=notes)
+
+
+def read_sqlite(
+    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+) -> Table:
+    """A table or a query of an SQLite file, opened for reading only."""
+    with closing(open_sqlite(source)) as connection:
+        query, notes = sqlite_query(connection, options, source.name)
+        names, batches = sqlite_batches(connection, query, source.name)
+        rows = [row for batch in batches for row in batch]
+    names, repairs = repaired(names)
+    arrow, told = arrow_of_rows(names, rows)
+    if columns is not None:
+        arrow = selected(arrow, columns)
+    return understood(arrow, schema, parse=True, notes=[*notes, *repairs, *told])
+
+
+def read_postgres(url: str, schema: Schema | None, options: dict) -> Table:
+    """A table or a query of a PostgreSQL data base; needs psycopg."""
+    shown = without_password(url)
+    names, batches, notes = postgres_batches(url, options, shown)
+    rows = [row for batch in batches for row in batch]
+    names, repairs = repaired(names)
+    arrow, told = arrow_of_rows(names, rows)
+    return understood(arrow, schema, parse=True, notes=[*notes, *repairs, *told])
+
+
+def open_duckdb(source: ByteSource | None = None, tables: dict | None = None) -> Any:
+    """A connection that never fetches an extension."""
+    import duckdb
+
+    try:
+        if source is None:
+            connection = duckdb.connect(":memory:", config=NO_DOWNLOADS)
+        else:
+            if source.path is None:
+                raise ReadError("a DuckDB data base must be a file on disk", file=source.name)
+            connection = duckdb.connect(str(source.path), read_only=True, config=NO_DOWNLOADS)
+    except duckdb.Error as error:
+        name = source.name if source else None
+        raise ReadError(f"DuckDB cannot open it: {error}", file=name) from error
+    for name, frame in (tables or {}).items():
+        connection.register(name, arrow_of(native(frame)))
+    return connection
+
+
+def duckdb_batches(
+    connection: Any, query: str, file: str | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The result of a query, batch by batch; a refusal by DuckDB is a `ReadError`.
+
+    The first batch may be empty: it tells the types of a result without rows.
+    """
+    import duckdb
+
+    try:
+        relation = connection.sql(query)
+        if relation is None:
+            raise ReadError("the statement gives no table", file=file, remedy="Write a SELECT.")
+        reader = pa.RecordBatchReader.from_stream(relation)
+        yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+        yield from reader
+    except (duckdb.Error, pa.ArrowException) as error:
+        raise ReadError(f"the query failed: {error}", file=file) from error
+
+
+def duckdb_table(connection: Any, query: str, file: str | None = None) -> pa.Table:
+    """The whole result of a query."""
+    return pa.Table.from_batches(duckdb_batches(connection, query, file))
+
+
+def duckdb_query(connection: Any, options: dict, file: str) -> tuple[str, list[str]]:
+    """The query for what the options ask of a DuckDB file."""
+    found = connection.execute(
+        "select table_name from information_schema.tables order by table_name"
+    ).fetchall()
+    return _query(options, [name for (name,) in found], file)
+
+
+def open_sqlite(source: ByteSource) -> sqlite3.Connection:
+    """A connection for reading only."""
+    if source.path is None:
+        raise ReadError("an SQLite data base must be a file on disk", file=source.name)
+    uri = source.path.resolve().as_uri() + "?mode=ro"
+    return sqlite3.connect(uri, uri=True, check_same_thread=False)
+
+
+def sqlite_query(connection: sqlite3.Connection, options: dict, file: str) -> tuple[str, list[str]]:
+    """The query for what the options ask of an SQLite file."""
+    try:
+        found = connection.execute(
+            "select name from sqlite_master where type in ('table', 'view') "
+            "and name not like 'sqlite_%' order by name"
+        ).fetchall()
+    except sqlite3.Error as error:
+        raise ReadError(f"SQLite cannot read it: {error}", file=file) from error
+    return _query(options, [name for (name,) in found], file)
+
+
+def sqlite_batches(
+    connection: sqlite3.Connection, query: str, file: str
+) -> tuple[list[str], Iterator[list[tuple]]]:
+    """Names of the columns, and the rows some thousands at a time."""
+    try:
+        cursor = connection.execute(query)
+    except sqlite3.Error as error:
+        raise ReadError(f"the query failed: {error}", file=file) from error
+    if cursor.description is None:
+        raise ReadError("the statement gives no table", file=file, remedy="Write a SELECT.")
+    return [entry[0] for entry in cursor.description], _fetched(cursor, file, sqlite3.Error)
+
+
+def postgres_batches(
+    url: str, options: dict, shown: str
+) -> tuple[list[str], Iterator[list[tuple]], list[str]]:
+    """Names, rows some thousands at a time, and notes of a PostgreSQL table or query."""
+    try:
+        import psycopg
+    except ImportError:
+        raise ReadError(
+            "reading PostgreSQL needs its driver, psycopg",
+            file=shown,
+            remedy="Install it: pip install 'gnomon[postgres]'.",
+        ) from None
+    only(options, {"table", "sql"}, None)
+    try:
+        connection = psycopg.connect(url)
+        found = connection.execute(
+            "select table_name from information_schema.tables "
+            "where table_schema not in ('pg_catalog', 'information_schema') order by table_name"
+        ).fetchall()
+        query, notes = _query(options, [name for (name,) in found], shown)
+        cursor = connection.cursor(name="gnomon")
+        cursor.execute(query)
+    except psycopg.Error as error:
+        raise ReadError(f"PostgreSQL refused: {error}", file=shown) from error
+    names = [entry.name for entry in cursor.description]
+    return names, _fetched(cursor, shown, psycopg.Error, connection), notes
+
+
+def without_password(url: str) -> str:
+    """The URL for messages.
+
+    Examples
+    --------
+    >>> without_password("postgresql://ann:secret@host/db")
+    'postgresql://ann:***@host/db'
+    """
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+
+
+def quoted(name: str) -> str:
+    """An identifier in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _fetched(cursor: Any, file: str, errors: type, owner: Any = None) -> Iterator[list[tuple]]:
+    try:
+        while rows := cursor.fetchmany(ROWS_AT_A_TIME):
+            yield rows
+    except errors as error:
+        raise ReadError(f"reading stopped: {error}", file=file) from error
+    finally:
+        cursor.close()
+        if owner is not None:
+            owner.close()
+
+
+def _query(options: dict, tables: list[str], file: str) -> tuple[str, list[str]]:
+    wanted, query = options.get("table"), options.get("sql")
+    if wanted is not None and query is not None:
+        raise ReadError("table= and sql= cannot both be given", file=file)
+    if query is not None:
+        return query, []
+    listed = ", ".join(map(repr, tables)) or "none"
+    if wanted is None and len(tables) == 1:
+        return f"select * from {quoted(tables[0])}", [f"Table {tables[0]!r}, the only one."]
+    if wanted is None:
+        raise ReadError(
+            f"holds {len(tables)} tables", file=file, remedy=f"Choose with table=...: {listed}."
+        )
+    if wanted not in tables:
+        raise ReadError(f"has no table {wanted!r}", file=file, remedy=f"The tables are {listed}.")
+    return f"select * from {quoted(wanted)}", []
+
+
+def only(options: dict, accepted: set[str], needed: str | None) -> Any:
+    """The needed option, after a check that there are no others than the accepted ones."""
+    unknown = set(options) - accepted
+    if unknown:
+        raise TypeError(f"{', '.join(sorted(unknown))}: no such option; use {sorted(accepted)}.")
+    if needed is not None and options.get(needed) is None:
+        raise TypeError("read() needs a source, or sql='select ...'.")
+    return options.get(needed) if needed else None

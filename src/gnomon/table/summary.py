@@ -1,0 +1,451 @@
+"""What the columns of a table look like: means, quartiles, missing values, outliers, most common values.
+
+Texts: 004 chapter 5, appendix (descriptive statistics, box plots).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gnomon.engine.errors import DataError
+from gnomon.table.kinds import Kind
+from gnomon.table.recode import as_strings
+from gnomon.table.schema import Column, Schema
+
+if TYPE_CHECKING:
+    from gnomon.table.table import Table
+
+Whiskers = Literal["iqr", "range", "sd", "percentile"]
+IQR_FACTOR = 1.5
+
+
+@dataclass(frozen=True)
+class FiveNumbers:
+    """Five-number summary of a sample, with the whiskers and outliers of its box plot.
+
+    Attributes
+    ----------
+    minimum, lower_quartile, median, upper_quartile, maximum : float
+    whiskers : {"iqr", "range", "sd", "percentile"}
+        The rule by which the whiskers are drawn.
+    low, high : float
+        Ends of the whiskers.
+    outliers : ndarray
+        Values outside the whiskers, sorted. They are flagged, never dropped: an outlier is a wrong
+        measurement, or the distribution has heavy tails.
+    n, n_missing : int
+    """
+
+    minimum: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    maximum: float
+    whiskers: Whiskers
+    low: float
+    high: float
+    outliers: np.ndarray
+    n: int
+    n_missing: int
+
+    @property
+    def iqr(self) -> float:
+        """Interquartile range."""
+        return self.upper_quartile - self.lower_quartile
+
+    def is_outlier(self, values: Any) -> np.ndarray:
+        """Which of some values lie outside the whiskers; missing values do not."""
+        values = _as_floats(values)
+        return (values < self.low) | (values > self.high)
+
+    def __repr__(self) -> str:
+        numbers = (
+            self.minimum,
+            self.lower_quartile,
+            self.median,
+            self.upper_quartile,
+            self.maximum,
+        )
+        listed = ", ".join(f"{number:.6g}" for number in numbers)
+        return (
+            f"FiveNumbers({listed}; whiskers by {self.whiskers} {self.low:.6g} to {self.high:.6g}, "
+            f"{len(self.outliers)} of {self.n} outside)"
+        )
+
+
+def five_numbers(values: Any, whiskers: Whiskers = "iqr") -> FiveNumbers:
+    """Minimum, quartiles and maximum of a sample, and the outliers that a box plot would show.
+
+    Quartiles are interpolated linearly (definition 7 of Hyndman and Fan, as in NumPy, pandas and
+    R).
+
+    Parameters
+    ----------
+    values : array-like or Arrow array
+        Numbers; NaN and missing ones are counted and left out.
+    whiskers : {"iqr", "range", "sd", "percentile"}
+        ``"iqr"``: to the farthest value within 1.5 interquartile ranges of the box. For a normal
+        distribution that is about 2.7 standard deviations on both sides, 99.3 % of the values.
+        ``"range"``: minimum and maximum, no outliers. ``"sd"``: one standard deviation around the
+        mean. ``"percentile"``: 9th and 91st percentile.
+
+    Returns
+    -------
+    FiveNumbers
+
+    Notes
+    -----
+    Text: 004 chapter 5, appendix.
+
+    Examples
+    --------
+    >>> found = five_numbers([1, 2, 3, 4, 100])
+    >>> found.median, found.iqr, found.outliers.tolist()
+    (3.0, 2.0, [100.0])
+    """
+    numbers = _as_floats(values)
+    known = np.sort(numbers[~np.isnan(numbers)])
+    if not len(known):
+        raise DataError("There are no values to summarise: all are missing.")
+    q0, q1, q2, q3, q4 = np.quantile(known, [0, 0.25, 0.5, 0.75, 1])
+    low, high = _whisker_ends(known, q1, q3, whiskers)
+    return FiveNumbers(
+        minimum=float(q0),
+        lower_quartile=float(q1),
+        median=float(q2),
+        upper_quartile=float(q3),
+        maximum=float(q4),
+        whiskers=whiskers,
+        low=float(low),
+        high=float(high),
+        outliers=known[(known < low) | (known > high)],
+        n=len(known),
+        n_missing=len(numbers) - len(known),
+    )
+
+
+def _whisker_ends(
+    known: np.ndarray, q1: float, q3: float, whiskers: Whiskers
+) -> tuple[float, float]:
+    if whiskers == "range":
+        return known[0], known[-1]
+    if whiskers == "percentile":
+        return tuple(np.quantile(known, [0.09, 0.91]))
+    if whiskers == "sd":
+        middle, spread = known.mean(), known.std(ddof=1) if len(known) > 1 else 0.0
+        return middle - spread, middle + spread
+    if whiskers == "iqr":
+        reach = IQR_FACTOR * (q3 - q1)
+        inside = known[(known >= q1 - reach) & (known <= q3 + reach)]
+        return (inside[0], inside[-1]) if len(inside) else (q1, q3)
+    raise DataError(
+        f"whiskers={whiskers!r} is not known; use 'iqr', 'range', 'sd' or 'percentile'."
+    )
+
+
+def entropy(values: Any) -> float:
+    """Entropy of the values' frequencies, in bits; missing values are left out.
+
+    ``-sum_v p_v log2 p_v``: 0 when all values are equal, ``log2 k`` when k values are equally
+    frequent.
+
+    Examples
+    --------
+    >>> entropy(["a", "b", "a", "b"])
+    1.0
+    """
+    counts = pc.value_counts(_as_arrow(values).drop_null()).field("counts").to_numpy()
+    if not len(counts):
+        return math.nan
+    shares = counts / counts.sum()
+    return float(-(shares * np.log2(shares)).sum()) + 0.0
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """Statistics of one column; what does not apply to its kind is None."""
+
+    name: str
+    kind: Kind
+    rows: int
+    missing: int
+    distinct: int
+    mean: float | None = None
+    sd: float | None = None
+    minimum: Any = None
+    lower_quartile: float | None = None
+    median: float | None = None
+    upper_quartile: float | None = None
+    maximum: Any = None
+    iqr: float | None = None
+    outliers: int | None = None
+    most_common: str | None = None
+    most_common_count: int | None = None
+    entropy: float | None = None
+
+
+class Summary:
+    """Statistics of all columns of a table, as `describe` gives them; prints itself as a table.
+
+    Examples
+    --------
+    >>> from gnomon.table import Table
+    >>> summary = Table.from_dict({"x": [1.0, 2.0, 6.0], "c": ["a", "b", "a"]}).describe()
+    >>> summary["x"].mean, summary["c"].most_common
+    (3.0, 'a')
+    >>> summary.to_table().shape
+    (2, 17)
+    """
+
+    def __init__(self, columns: list[ColumnSummary]):
+        self.columns = {column.name: column for column in columns}
+
+    def __getitem__(self, name: str) -> ColumnSummary:
+        from gnomon.table.schema import no_such_column
+
+        try:
+            return self.columns[name]
+        except KeyError:
+            raise no_such_column(name, self.columns) from None
+
+    def __iter__(self):
+        return iter(self.columns.values())
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def to_table(self) -> Table:
+        """One row per column of the described table."""
+        from gnomon.table.table import Table
+
+        kinds = ", ".join(Kind).split(", ")
+        fields = {
+            "name": Kind.TEXT,
+            "kind": Kind.CATEGORY,
+            "rows": Kind.INTEGER,
+            "missing": Kind.INTEGER,
+            "distinct": Kind.INTEGER,
+            "minimum": Kind.TEXT,
+            "maximum": Kind.TEXT,
+            "outliers": Kind.INTEGER,
+            "most_common": Kind.TEXT,
+            "most_common_count": Kind.INTEGER,
+        }
+        columns, arrays = [], []
+        for name in ColumnSummary.__dataclass_fields__:
+            kind = fields.get(name, Kind.NUMBER)
+            levels = tuple(kinds) if kind is Kind.CATEGORY else None
+            columns.append(Column(name, kind, "a statistic", levels))
+            arrays.append(_statistic([getattr(each, name) for each in self], kind, levels))
+        arrow = pa.table(arrays, names=[column.name for column in columns])
+        return Table(arrow, Schema(columns))
+
+    def __rich__(self):
+        from rich.table import Table as RichTable
+
+        grid = RichTable(title=None, header_style="bold", pad_edge=False)
+        for heading in ("column", "kind", "missing", "distinct", "centre", "spread", "range"):
+            grid.add_column(heading, overflow="fold")
+        grid.add_column("outliers", justify="right")
+        for each in self:
+            grid.add_row(*(_markup_safe(cell) for cell in _cells(each)))
+        return grid
+
+    def __repr__(self) -> str:
+        rows = [("column", "kind", "missing", "distinct", "centre", "spread", "range", "outliers")]
+        rows += [_cells(each) for each in self]
+        widths = [max(len(row[position]) for row in rows) for position in range(len(rows[0]))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in rows]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        heads = ("column", "kind", "missing", "distinct", "centre", "spread", "range", "outliers")
+        head = "".join(f"<th>{name}</th>" for name in heads)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(each)) + "</tr>"
+            for each in self
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def describe(table: Any) -> Summary:
+    """Statistics of every column, as its kind allows.
+
+    All kinds: missing and distinct values, most common value. Numbers and whole numbers: mean,
+    standard deviation (with n - 1), quartiles, interquartile range, how many values the 1.5 IQR
+    rule flags. Categories, booleans: entropy in bits. Dates: first and last. Text: how long the
+    values are, as characters, in the place of the number.
+
+    Parameters
+    ----------
+    table : Table or data frame
+
+    Returns
+    -------
+    Summary
+        ``summary["column"].mean``; `Summary.to_table` for a table.
+
+    Notes
+    -----
+    Text: 004 chapter 5, appendix. Infinite values are left out of mean, deviation and quartiles'
+    outliers as they would make them NaN; minimum and maximum show them.
+
+    Examples
+    --------
+    >>> from gnomon.table import Table
+    >>> describe(Table.from_dict({"x": [1, 2, 3, 4, 100]}))["x"].outliers
+    1
+    """
+    from gnomon.table.table import Table
+
+    table = Table.from_frame(table)
+    return Summary([_summarise(table, column) for column in table.schema])
+
+
+def _summarise(table: Table, column: Column) -> ColumnSummary:
+    values = table.column(column.name)
+    common = {
+        "name": column.name,
+        "kind": column.kind,
+        "rows": len(values),
+        "missing": values.null_count,
+        "distinct": _distinct(values),
+    }
+    known = values.drop_null()
+    if not len(known):
+        return ColumnSummary(**common)
+    common |= _most_common(known, column)
+    if column.kind.is_numeric:
+        return ColumnSummary(**common, **_of_numbers(known))
+    if column.kind is Kind.DATETIME:
+        ends = pc.min_max(known)
+        return ColumnSummary(
+            **common, minimum=str(ends["min"].as_py()), maximum=str(ends["max"].as_py())
+        )
+    if column.kind in (Kind.TEXT, Kind.IDENTIFIER):
+        return ColumnSummary(**common)
+    return ColumnSummary(**common, entropy=entropy(known))
+
+
+def _of_numbers(known: pa.ChunkedArray) -> dict[str, Any]:
+    numbers = _as_floats(known)
+    finite = numbers[np.isfinite(numbers)]
+    extremes = {"minimum": float(numbers.min()), "maximum": float(numbers.max())}
+    if not len(finite):
+        return extremes
+    box = five_numbers(finite)
+    scale = max(abs(box.minimum), abs(box.maximum), 1.0)
+    mean = float((finite / scale).mean() * scale)
+    sd = float((finite / scale).std(ddof=1) * scale) if len(finite) > 1 else None
+    return {
+        **extremes,
+        "mean": mean,
+        "sd": sd,
+        "lower_quartile": box.lower_quartile,
+        "median": box.median,
+        "upper_quartile": box.upper_quartile,
+        "iqr": box.iqr,
+        "outliers": len(box.outliers),
+    }
+
+
+def _distinct(values: pa.ChunkedArray) -> int:
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(pa.string())
+    return pc.count_distinct(values, mode="only_valid").as_py()
+
+
+def _most_common(known: pa.ChunkedArray, column: Column) -> dict[str, Any]:
+    """The most frequent value as text, the first by order of values among equals; None if all differ."""
+    counts = pc.value_counts(known.cast(pa.string()) if _is_coded(known) else known)
+    frequency = counts.field("counts").to_numpy()
+    most = int(frequency.max())
+    if most == 1 and len(frequency) > 1:
+        return {"most_common": None, "most_common_count": None}
+    tied = counts.field("values").filter(pa.array(frequency == most))
+    first = pc.min(tied.cast(pa.int8())).cast(pa.bool_()) if _is_truth(tied) else pc.min(tied)
+    written = as_strings(pa.chunked_array([pa.array([first.as_py()], tied.type)]), column)
+    return {"most_common": written[0].as_py(), "most_common_count": most}
+
+
+def _is_coded(values: pa.ChunkedArray) -> bool:
+    return pa.types.is_dictionary(values.type)
+
+
+def _is_truth(values: pa.Array) -> bool:
+    return pa.types.is_boolean(values.type)
+
+
+def _cells(each: ColumnSummary) -> tuple[str, ...]:
+    from gnomon.table.display import cell_text
+
+    missing = f"{each.missing:,} ({each.missing / each.rows:.0%})" if each.missing else "-"
+    if each.mean is not None:
+        centre = f"mean {each.mean:.4g}, median {each.median:.4g}"
+        spread = f"sd {each.sd:.4g}" if each.sd is not None else "-"
+        spread += f", quartiles {each.lower_quartile:.4g} to {each.upper_quartile:.4g}"
+    else:
+        share = each.most_common_count
+        centre = f"mostly {cell_text(each.most_common)} ({share:,})" if share else "-"
+        spread = f"entropy {each.entropy:.3g} bits" if each.entropy is not None else "-"
+    extent = "-"
+    if each.minimum is not None:
+        extent = f"{cell_text(each.minimum)} to {cell_text(each.maximum)}"
+    outliers = "-" if each.outliers is None else f"{each.outliers:,}"
+    return (
+        cell_text(each.name),
+        str(each.kind),
+        missing,
+        f"{each.distinct:,}",
+        centre,
+        spread,
+        extent,
+        outliers,
+    )
+
+
+def _markup_safe(cell: str) -> str:
+    from rich.markup import escape
+
+    return escape(cell)
+
+
+def _statistic(values: list, kind: Kind, levels: tuple[str, ...] | None) -> pa.Array:
+    if kind is Kind.NUMBER:
+        return pa.array(values, pa.float64())
+    if kind is Kind.INTEGER:
+        return pa.array(values, pa.int64())
+    words = pa.array([None if value is None else str(value) for value in values], pa.string())
+    if levels is None:
+        return words
+    codes = pc.index_in(words, value_set=pa.array(levels))
+    return pa.DictionaryArray.from_arrays(codes, pa.array(levels))
+
+
+def _as_arrow(values: Any) -> pa.Array | pa.ChunkedArray:
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values.cast(pa.string()) if pa.types.is_dictionary(values.type) else values
+    return pa.array(values, from_pandas=True)
+
+
+def _as_floats(values: Any) -> np.ndarray:
+    if isinstance(values, pa.ChunkedArray):
+        return values.cast(pa.float64()).to_numpy()
+    if isinstance(values, pa.Array):
+        return values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    if isinstance(values, list):
+        values = [np.nan if value is None else value for value in values]
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1:
+        raise DataError(
+            f"One column of numbers is expected, not an array of shape {numbers.shape}."
+        )
+    return numbers
