@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 from sklearn.callback import ProgressBar, ScoringMonitor
 
 from gnomon.engine.history import History
@@ -167,10 +168,11 @@ def test_a_failing_callback_is_heard_of_and_the_estimator_can_be_fitted_again(cl
 def test_scores_can_be_monitored_step_by_step(cls, rng):
     estimator = make(cls)
     X, y = problem(estimator, rng)
-    recorder, monitor = Recorder(), ScoringMonitor(scoring=None)
+    measure = "accuracy" if is_classifier(estimator) else "r2"
+    recorder, monitor = Recorder(), ScoringMonitor(scoring=measure)
     fit(estimator.set_callbacks(recorder, monitor), X, y)
     log = monitor.get_logs().data
-    scores = [entry["score"] for entry in log]
+    scores = [entry[measure] for entry in log]
     assert len(scores) == len(recorder.usable)
     assert np.isfinite(scores).all()
     assert scores[-1] == pytest.approx(estimator.score(X, y))

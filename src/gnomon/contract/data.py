@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.engine.sums import ArraySource, Chunk, Source, rows_per_chunk
+from gnomon.engine.sums import ArraySource, Chunk, Source, read_only_ones, rows_per_chunk
 from gnomon.table.encode import Columns
 
 
@@ -68,43 +68,85 @@ class Data:
 class ScanSource:
     """Rows streamed from a `gnomon.table.Scan` through a fitted encoder.
 
-    Chunk borders are those of the same rows in memory, so that results are the same to the bit.
+    Chunk borders are those of the same rows in memory, whatever the scan's pieces are, so that
+    results are the same to the bit.
+
+    Attributes
+    ----------
+    scan : Scan
+    encoder : TableEncoder
+    n_rows : int
+        Rows of positive weight.
+    target : object
+        Its ``encode(table)`` gives the target of a piece, its ``factors`` those of the classes.
+    weight_name : str or None
+    weighted : bool
+    check : callable
+        Raises where encoded rows cannot be computed with.
     """
 
     scan: Any
     encoder: Any
     n_rows: int
-    target: Any = None
-    weight_name: str | None = None
+    target: Any
+    weight_name: str | None
+    weighted: bool
+    check: Callable[[np.ndarray], None]
 
     @property
     def n_columns(self) -> int:
         return len(self.encoder.columns)
 
-    @property
-    def weighted(self) -> bool:
-        return self.weight_name is not None
-
     def chunks(self) -> Iterator[Chunk]:
         size = rows_per_chunk(self.n_columns)
-        number = start = 0
-        for block in self.blocks():
-            for inner in ArraySource(*block, size=size).chunks():
-                n = inner.stop - inner.start
-                yield inner._replace(
-                    number=number, start=start, stop=start + n, weighted=self.weighted
-                )
-                number, start = number + 1, start + n
+        ones = read_only_ones(min(size, self.n_rows))
+        start = 0
+        for number, (rows, y, weights) in enumerate(cut(self.pieces(), size)):
+            stop = start + len(rows)
+            if not self.weighted:
+                weights = ones[: len(rows)]
+            yield Chunk(number, start, stop, rows, y, weights, self.weighted)
+            start = stop
 
-    def blocks(self) -> Iterator[tuple]:
-        """Encoded rows, target and weights of whole numbers of chunks at a time."""
+    def pieces(self) -> Iterator[Piece]:
+        """Encoded rows, target and weights, rows of weight zero left out."""
         for table in self.scan.chunks():
             rows = self.encoder.transform(table)
-            y = self.target.encode(table) if self.target is not None else None
-            weights = None
-            if self.weight_name is not None:
-                weights = column_weights(table, self.weight_name)
-            yield rows, y, weights
+            self.check(rows)
+            yield self.kept(rows, self.target.encode(table), self.weights_of(table))
+
+    def weights_of(self, table) -> np.ndarray | None:
+        if self.weight_name is None:
+            return None
+        return column_weights(table, self.weight_name)
+
+    def kept(self, rows: np.ndarray, y: np.ndarray | None, weights: np.ndarray | None) -> Piece:
+        if self.target.factors is not None:
+            factors = self.target.factors[y]
+            weights = factors if weights is None else weights * factors
+        if weights is None or (weights > 0).all():
+            return rows, y, weights
+        kept = weights > 0
+        return rows[kept], None if y is None else y[kept], weights[kept]
+
+
+Piece = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
+
+
+def cut(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
+    """Pieces of exactly `size` rows, the last of what is left."""
+    rest: Piece | None = None
+    for piece in pieces:
+        if rest is not None:
+            piece = tuple(
+                None if a is None else np.concatenate([a, b]) for a, b in zip(rest, piece)
+            )
+        whole = len(piece[0]) // size * size
+        for start in range(0, whole, size):
+            yield tuple(None if a is None else a[start : start + size] for a in piece)
+        rest = tuple(None if a is None else a[whole:] for a in piece)
+    if rest is not None and len(rest[0]):
+        yield rest
 
 
 def column_weights(table, name: str) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow.compute as pc
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -27,6 +28,7 @@ from gnomon.contract.data import Data, ScanSource, column_weights
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.sums import ArraySource
+from gnomon.table.codes import as_numbers, dictionary
 from gnomon.table.encode import Columns, TableEncoder
 from gnomon.table.kinds import Kind
 from gnomon.table.scan import Scan
@@ -37,7 +39,7 @@ FLOATS = (np.float64, np.float32)
 
 def take_in(learner, X, y, sample_weight) -> Data:
     """Everything that ``fit`` is given, ready for ``_fit``; sets the intake attributes."""
-    for name in ("encoder_", "target_name_", "feature_names_in_"):
+    for name in ("encoder_", "target_name_", "weight_name_", "feature_names_in_"):
         vars(learner).pop(name, None)
     if isinstance(X, Scan):
         return _take_scan(learner, X, y, sample_weight)
@@ -161,12 +163,19 @@ def _data(learner, rows, y, sample_weight, columns: Columns) -> Data:
         weights = _check_sample_weight(
             sample_weight, rows, dtype=np.float64, ensure_non_negative=True
         )
-    factors = learner._class_weights(y) if learner._target == "classes" else None
-    if factors is not None:
-        weights = factors if weights is None else weights * factors
+    if learner._target == "classes":
+        totals = np.bincount(y, weights, minlength=len(learner.classes_))
+        factors = learner._class_weights(totals)
+        if factors is not None:
+            weights = factors[y] if weights is None else weights * factors[y]
     kept = None
     if weights is not None and (weights == 0).any():
         kept = weights > 0
+        if not kept.any():
+            raise DataError(
+                "the weight of every row is zero: there is nothing to learn from. "
+                "Give weights of which some are positive"
+            )
         rows, weights = rows[kept], weights[kept]
         y = None if y is None else y[kept]
     if weights is not None and (weights == 1).all():
@@ -232,8 +241,8 @@ def _plain_target(y, name: str) -> np.ndarray:
 
 def _take_table(learner, X, y, sample_weight) -> Data:
     table, y, sample_weight = _split_off(learner, as_table(X), y, sample_weight)
-    original = X if not isinstance(X, Table) and not hasattr(learner, "target_name_") else table
-    _check_names(learner, original, table, reset=True)
+    is_whole = not isinstance(X, Table) and len(table.columns) == X.shape[1]
+    _check_names(learner, X if is_whole else table, table, reset=True)
     if len(table) == 0:
         raise DataError("the table has columns and no rows; there is nothing to learn from")
     learner._require_memory(*table.shape)
@@ -302,12 +311,19 @@ def _split_off(learner, table: Table, y, sample_weight):
         learner.target_name_ = y
         column = table.column(y)
         table = table.drop(y)
-        y = np.asarray(column.to_pylist(), dtype=object) if _is_text(column) else column.to_numpy()
+        y = _labels(column) if _is_text(column) else column.to_numpy()
     if isinstance(sample_weight, str):
         _require_column(table.columns, sample_weight, "weight")
-        name, sample_weight = sample_weight, column_weights(table, sample_weight)
-        table = table.drop(name)
+        learner.weight_name_ = sample_weight
+        sample_weight = column_weights(table, sample_weight)
+        table = table.drop(learner.weight_name_)
     return table, y, sample_weight
+
+
+def _labels(column) -> np.ndarray:
+    """A column's values; text as an array of strings, unless some are missing."""
+    values = column.to_pylist()
+    return np.asarray(values, dtype=object if column.null_count else None)
 
 
 def _is_text(column) -> bool:
@@ -343,10 +359,11 @@ def _check_names(learner, X, table: Table, reset: bool) -> None:
 def _encoded(learner, X) -> np.ndarray:
     """Rows of a table, by the codes that were fitted."""
     table = as_table(X)
-    target = getattr(learner, "target_name_", None)
-    if target is not None and target in table.columns:
-        table = table.drop(target)
-        X = table
+    for role in ("target_name_", "weight_name_"):
+        name = getattr(learner, role, None)
+        if name is not None and name in table.columns:
+            table = table.drop(name)
+            X = table
     encoder = getattr(learner, "encoder_", None)
     if encoder is None:
         if isinstance(X, Table):
@@ -368,20 +385,34 @@ class _ClassTarget:
 
     def __init__(self, name: str):
         self.name = name
-        self.values: set = set()
+        self.totals: dict[Any, float] = {}
+        self.rows: dict[Any, int] = {}
+        self.factors: np.ndarray | None = None
 
-    def look(self, table: Table, offset: int) -> None:
+    def look(self, table: Table, weights: np.ndarray | None, offset: int) -> None:
         column = table.column(self.name)
         _refuse_missing(column, self.name, offset)
-        self.values |= set(column.unique().to_pylist())
+        values, codes = dictionary(column)
+        totals = np.bincount(codes, weights, minlength=len(values))
+        rows = np.bincount(codes, None if weights is None else weights > 0, minlength=len(values))
+        for value, total, count in zip(values, totals, rows):
+            self.totals[value] = self.totals.get(value, 0.0) + float(total)
+            self.rows[value] = self.rows.get(value, 0) + int(count)
 
-    def finish(self, learner) -> None:
-        learner.classes_ = np.array(sorted(self.values))
-        self.position = {value: code for code, value in enumerate(sorted(self.values))}
+    def finish(self, learner) -> int:
+        """Set the classes and their factors; how many rows have a positive weight."""
+        values = sorted(self.totals)
+        learner.classes_ = np.array(values)
+        check_classification_targets(learner.classes_)
+        self.position = {value: code for code, value in enumerate(values)}
+        factors = learner._class_weights(np.array([self.totals[value] for value in values]))
+        counts = np.array([self.rows[value] for value in values])
+        if factors is not None and (factors != 1).any():
+            self.factors = factors
+            counts = counts[factors > 0]
+        return int(counts.sum())
 
     def encode(self, table: Table) -> np.ndarray:
-        from gnomon.table.codes import dictionary
-
         values, codes = dictionary(table.column(self.name))
         return np.array([self.position[v] for v in values], dtype=np.int64)[codes]
 
@@ -389,27 +420,55 @@ class _ClassTarget:
 class _NumberTarget:
     """The numbers of a target column, chunk by chunk."""
 
+    factors = None
+
     def __init__(self, name: str):
         self.name = name
+        self.n_rows = 0
+        self.largest = 0.0
 
-    def look(self, table: Table, offset: int) -> None:
+    def look(self, table: Table, weights: np.ndarray | None, offset: int) -> None:
         _refuse_missing(table.column(self.name), self.name, offset)
+        numbers = self.encode(table)
+        self.largest = max(self.largest, np.abs(numbers).max(initial=0.0))
+        self.n_rows += len(numbers) if weights is None else int((weights > 0).sum())
 
-    def finish(self, learner) -> None:
-        pass
+    def finish(self, learner) -> int:
+        if self.largest > learner._largest_target:
+            raise DataError(
+                f"the target {self.name!r} holds numbers beyond {learner._largest_target:g}; "
+                "rescale it"
+            )
+        return self.n_rows
 
     def encode(self, table: Table) -> np.ndarray:
-        from gnomon.table.codes import as_numbers
-
         return as_numbers(table.column(self.name), self.name)
 
 
+class _NoTarget:
+    """Counts rows where a method has no target."""
+
+    factors = None
+
+    def __init__(self):
+        self.n_rows = 0
+
+    def look(self, table: Table, weights: np.ndarray | None, offset: int) -> None:
+        self.n_rows += len(table) if weights is None else int((weights > 0).sum())
+
+    def finish(self, learner) -> int:
+        return self.n_rows
+
+    def encode(self, table: Table) -> None:
+        return None
+
+
 def _refuse_missing(column, name: str, offset: int) -> None:
-    if column.null_count:
-        first = column.is_null().to_numpy().argmax()
+    missing = pc.is_null(column, nan_is_null=True).to_numpy()
+    if missing.any():
         raise DataError(
-            f"the target {name!r} is missing in row {offset + int(first):,}; leave such rows out "
-            "(with a SQL 'where') or fill them in first"
+            f"the target {name!r} is missing in row {offset + int(missing.argmax()):,}; leave such "
+            "rows out (with a SQL 'where') or fill them in first"
         )
 
 
@@ -420,35 +479,48 @@ def _take_scan(learner, scan: Scan, y, sample_weight) -> Data:
             raise DataError(f"for a Scan, {name} must be the name of a column, the {role}")
         if value is not None:
             _require_column(scan.schema.names, value, role)
-    if learner._target is not None and y is None:
-        raise DataError(f"{type(learner).__name__} requires y: give the name of the target column")
-    target = None
-    if learner._target is not None:
-        learner.target_name_ = y
-        target = _ClassTarget(y) if learner._target == "classes" else _NumberTarget(y)
-    out = {name for name in (y if target else None, sample_weight) if name}
+    target = _scan_target(learner, y)
+    if sample_weight is not None:
+        learner.weight_name_ = sample_weight
+    out = {getattr(target, "name", None), sample_weight}
     features = [name for name in scan.schema.names if name not in out]
     encoder = TableEncoder(learner.natively)
     encoder.begin([scan.schema[name] for name in features])
-    n_rows = 0
+    n_seen, weighted = 0, False
     for table in scan.chunks():
         weights = column_weights(table, sample_weight) if sample_weight else None
         encoder.look(table, weights)
-        if target is not None:
-            target.look(table, n_rows)
-        n_rows += len(table)
-    if n_rows == 0:
+        target.look(table, weights, n_seen)
+        n_seen += len(table)
+        weighted |= weights is not None and not np.isin(weights, (0, 1)).all()
+    if n_seen == 0:
         raise DataError("the scan has columns and no rows; there is nothing to learn from")
+    n_rows = target.finish(learner)
+    if n_rows == 0:
+        raise DataError(f"every weight in column {sample_weight!r} is zero; nothing can be learnt")
     encoder.finish()
-    if target is not None:
-        target.finish(learner)
     learner.feature_names_in_ = np.array(features, dtype=object)
     learner.n_features_in_ = len(features)
     learner.encoder_ = encoder
-    source = ScanSource(scan, encoder, n_rows, target, sample_weight)
+
+    def check(rows: np.ndarray) -> None:
+        _refuse_infinite(encoder, rows)
+        _refuse_huge(learner, rows)
+
+    weighted |= target.factors is not None
+    source = ScanSource(scan, encoder, n_rows, target, sample_weight, weighted, check)
     if not _streams(learner):
         _require_encoded(learner, n_rows, encoder)
     return Data(source, encoder.columns)
+
+
+def _scan_target(learner, y: str | None) -> _ClassTarget | _NumberTarget | _NoTarget:
+    if learner._target is None:
+        return _NoTarget()
+    if y is None:
+        raise DataError(f"{type(learner).__name__} requires y: give the name of the target column")
+    learner.target_name_ = y
+    return _ClassTarget(y) if learner._target == "classes" else _NumberTarget(y)
 
 
 def _streams(learner) -> bool:

@@ -19,7 +19,6 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.callback import with_callbacks
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import intake
@@ -35,7 +34,7 @@ class Learner(Estimator):
 
     Class attributes that a method may set: ``natively`` (what it takes as it is), ``_target``
     (None, "classes" or "numbers"), ``_many_targets`` (a target of several columns), ``_largest``
-    (numbers beyond which its arithmetic overflows) and ``_largest_target`` (the same of the target).
+    (numbers beyond which its arithmetic overflows), ``_largest_target`` (the same of the target).
     """
 
     _target: ClassVar[str | None] = None
@@ -166,18 +165,23 @@ class Classifier(ClassifierMixin, Learner):
         best = self._each_block(lambda rows: self._proba(rows).argmax(axis=1), X)
         return self.classes_[best]
 
-    def _class_weights(self, y: np.ndarray) -> np.ndarray | None:
-        """A factor per row from the parameter ``class_weight``, where the method has it."""
+    def _class_weights(self, totals: np.ndarray) -> np.ndarray | None:
+        """A factor per class from the parameter ``class_weight``, where the method has it.
+
+        Parameters
+        ----------
+        totals : ndarray of shape (n_classes,)
+            Weight of the rows of each class; "balanced" gives each class the same in all.
+        """
         chosen = getattr(self, "class_weight", None)
         if chosen is None:
             return None
-        codes = np.arange(len(self.classes_))
         if isinstance(chosen, dict):
-            known = {
-                code: chosen[c] for code, c in enumerate(self.classes_.tolist()) if c in chosen
-            }
-            return compute_class_weight(known, classes=codes, y=y)[y]
-        return compute_class_weight(chosen, classes=codes, y=y)[y]
+            return np.array([chosen.get(c, 1.0) for c in self.classes_.tolist()], dtype=np.float64)
+        present = totals > 0
+        factors = np.ones(len(totals))
+        factors[present] = totals.sum() / (present.sum() * totals[present])
+        return factors
 
 
 class Regressor(RegressorMixin, Learner):

@@ -44,6 +44,10 @@ class BaselineClassifier(Classifier, SumLearner):
         The classes, sorted.
     class_prior_ : ndarray of shape (n_classes,)
         Their shares among the training rows.
+    history_ : History
+        One step: the entropy of the shares, which is the log loss on the training rows.
+    n_iter_ : int
+        1.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 

@@ -22,6 +22,7 @@ from gnomon.table.table import Table
 MOST_LEVELS_ONE_HOT = 100
 MOST_LEVELS_NATIVE = 254
 MOST_WORDS = 100
+LOOK_ROWS = 2**16
 
 
 @storable
@@ -90,6 +91,7 @@ class TableEncoder:
     def begin(self, schema) -> None:
         """Choose a code for every column of a schema."""
         self.names_in = tuple(column.name for column in schema)
+        self._rest = None
         for column in schema:
             if column.kind is Kind.IDENTIFIER:
                 self.left_out.append(column.name)
@@ -97,12 +99,31 @@ class TableEncoder:
                 self.codes.append(self._code(column))
 
     def look(self, table: Table, weights: np.ndarray | None = None) -> None:
-        """Learn from some rows; more may follow."""
+        """Learn from some rows; more may follow.
+
+        Codes look at blocks whose borders do not depend on the pieces that come, so that a stream
+        and a table in memory give the same codes to the bit.
+        """
+        rows = table.arrow.select([code.name for code in self.codes])
+        if self._rest is not None:
+            rest, rest_weights = self._rest
+            rows = pa.concat_tables([rest, rows])
+            weights = None if weights is None else np.concatenate([rest_weights, weights])
+        whole = len(rows) // LOOK_ROWS * LOOK_ROWS
+        for start in range(0, whole, LOOK_ROWS):
+            self._look_at(rows, weights, start, start + LOOK_ROWS)
+        self._rest = rows.slice(whole), None if weights is None else weights[whole:]
+
+    def _look_at(self, rows: pa.Table, weights: np.ndarray | None, start: int, stop: int) -> None:
+        weights = None if weights is None else weights[start:stop]
         for code in self.codes:
-            code.look(table.column(code.name), weights)
+            code.look(rows.column(code.name).slice(start, stop - start), weights)
 
     def finish(self) -> TableEncoder:
         """No more rows follow."""
+        if self._rest is not None and len(self._rest[0]):
+            self._look_at(*self._rest, 0, len(self._rest[0]))
+        del self._rest
         for code in self.codes:
             code.finish()
             self.notes += code.notes
