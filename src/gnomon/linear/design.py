@@ -49,3 +49,8 @@ def with_constant(chunk: Chunk, shift: np.ndarray, constant: bool) -> np.ndarray
 def decision(rows, coefficients: np.ndarray, intercepts) -> np.ndarray:
     """``rows @ coefficients.T + intercepts`` for dense or sparse rows."""
     return np.asarray(rows @ coefficients.T) + intercepts
+
+
+def fractional_weights(weights: np.ndarray) -> int:
+    """How many weights are not whole numbers."""
+    return int(np.count_nonzero(weights != np.rint(weights)))

@@ -1,7 +1,8 @@
-"""What a fitted linear model says of the world: estimates with standard errors, tests and intervals.
+"""What a fitted linear model says of the world: estimates, standard errors, tests, intervals.
 
-Everything here follows from sums that the fit has already made. Weights are read as repetitions: a row
-of weight three counts as three rows, also in the degrees of freedom and so in every standard error.
+Everything here follows from sums that the fit has already made. Weights are read as repetitions:
+a row of weight three counts as three rows, also in the degrees of freedom and so in every
+standard error.
 """
 
 from __future__ import annotations
@@ -208,8 +209,8 @@ def least_squares_summary(
 ) -> Summary:
     """Classic inference for y = X b + e, e independent normal of one variance.
 
-    AIC = 2k - 2L and BIC = k log n - 2L (corrected; 000 11.1.2 prints 2k log n), where L is the maximised
-    log-likelihood and k counts all coefficients and the noise variance.
+    AIC = 2k - 2L and BIC = k log n - 2L (corrected; 000 11.1.2 prints 2k log n), where L is the
+    maximised log-likelihood and k counts all coefficients and the noise variance.
     """
     refuse_fractional(statistics.fractional)
     n = statistics.weight
@@ -217,8 +218,8 @@ def least_squares_summary(
     free = n - parameters
     if free <= 0:
         raise NoSummary(
-            f"{parameters} coefficients were fitted to {n:g} rows, which leaves nothing to estimate "
-            "the noise from; give more rows or fewer columns"
+            f"{parameters} coefficients were fitted to {n:g} rows, which leaves nothing to "
+            "estimate the noise from; give more rows or fewer columns"
         )
     residual, total = float(statistics.residual[target]), float(statistics.total[target])
     variance = residual / free
@@ -290,8 +291,8 @@ def refuse_fractional(count: int) -> None:
     """Standard errors need to know how many rows there are."""
     if count:
         raise NoSummary(
-            f"{count:,} rows have weights that are not whole numbers. Standard errors read a weight "
-            "as the number of times that the row was observed; other weights do not say how many "
+            f"{count:,} rows have weights that are not whole numbers. Standard errors read a "
+            "weight as the number of times that the row was observed; other weights do not say how many "
             "rows there are. Fit without weights, or with counts as weights"
         )
 

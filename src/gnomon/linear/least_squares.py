@@ -1,12 +1,13 @@
 """Least squares and ridge regression: the plane nearest to the points, from one pass of sums.
 
-Minimises  sum_i w_i |y_i - b0 - x_i b|^2 + alpha |b|^2  over b0 and b (alpha = 0: least squares). The pass adds
-up products of the columns about a point near their mean, so that large offsets do not cancel. Where the
-columns turn out to be close to dependent, or the fit close to perfect, a second pass sums over
-columns made nearly orthogonal by the first, and over the residuals: the accuracy is then that of an orthogonal
-factorisation of the rows, at the memory of the sums.
+Minimises sum_i w_i |y_i - b0 - x_i b|^2 + alpha |b|^2 over b0 and b (alpha = 0: least squares).
+The pass adds up products of the columns about a point near their mean, so that large offsets do
+not cancel. Where the columns turn out to be close to dependent, or the fit close to perfect, a
+second pass sums over columns made nearly orthogonal by the first, and over the residuals: the
+accuracy is then that of an orthogonal factorisation of the rows, at the memory of the sums.
 
-Texts: 000 10.2, 10.4.2 · 001 3.4, 5.1.1, 7.2.3 · 002 "Linear regression", "Ridge" · 003 4.2 · 004 4.1-4.7.
+Texts: 000 10.2, 10.4.2 · 001 3.4, 5.1.1, 7.2.3 · 002 "Linear regression", "Ridge" · 003 4.2 · 004
+4.1-4.7.
 """
 
 from __future__ import annotations
@@ -22,7 +23,14 @@ from gnomon.engine.parameters import FLAG, JOBS, at_least
 from gnomon.engine.registry import method
 from gnomon.engine.sums import Chunk, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
-from gnomon.linear.design import MOST_DENSE_COLUMNS, decision, first_means, is_sparse, shifted_into
+from gnomon.linear.design import (
+    MOST_DENSE_COLUMNS,
+    decision,
+    first_means,
+    fractional_weights,
+    is_sparse,
+    shifted_into,
+)
 from gnomon.linear.inference import (
     LeastSquaresStatistics,
     NoSummary,
@@ -47,7 +55,7 @@ FAR_SHIFT = 1e3
 
 
 class Moments(NamedTuple):
-    """Sums over rows z = (columns, targets), both shifted: weights, fractional ones, w z, w z z'."""
+    """Sums over rows z = (columns, targets), shifted: weights, fractional ones, w z, w z z'."""
 
     weight: float
     fractional: float
@@ -168,13 +176,14 @@ class LeastSquares(Regressor, SumLearner):
 
     def _attributes(self, state) -> dict[str, Any]:
         single = state["single"]
+        dependent = state["rank"] < len(state["coef"]) and not self._penalty()
         coef = np.ascontiguousarray(state["coef"].T)
         intercept = np.zeros(len(coef)) if state["intercept"] is None else state["intercept"]
         return {
             "coef_": coef[0] if single else coef,
             "intercept_": float(intercept[0]) if single else intercept,
             "rank_": state["rank"],
-            "condition_": float(state["condition"]),
+            "condition_": np.inf if dependent else float(state["condition"]),
             "solver_": state["solver"],
             "statistics_": LeastSquaresStatistics(
                 float(state["weight"]),
@@ -204,7 +213,8 @@ class LeastSquares(Regressor, SumLearner):
     def summary(self, confidence: float = 0.95, target: int = 0) -> Summary:
         """The statistical summary: standard errors, tests, intervals, R2, F, AIC, BIC.
 
-        Valid where errors are independent, of one variance and near to normal. Weights are read as repetitions.
+        Valid where errors are independent, of one variance and near to normal. Weights are read
+        as repetitions.
 
         Parameters
         ----------
@@ -252,18 +262,20 @@ class LeastSquares(Regressor, SumLearner):
 class LinearRegression(LeastSquares):
     """Least squares: a linear function of the columns, with standard errors.
 
-    Minimises sum_i w_i (y_i - b0 - x_i b)^2. Use it first when the target is a number. Not with outliers (they pull
-    the plane), nor when columns are nearly dependent or nearly as many as rows: then small changes of
-    the data change the coefficients greatly (see ``condition_``), and `Ridge` is better. One pass over the rows, so that
-    tables larger than memory stream through; a second one where the columns are nearly dependent or the
-    fit nearly perfect, which gives the accuracy of an orthogonal factorisation.
+    Minimises sum_i w_i (y_i - b0 - x_i b)^2. Use it first when the target is a number. Not with
+    outliers (they pull the plane), nor when columns are nearly dependent or nearly as many as
+    rows: then small changes of the data change the coefficients greatly (see ``condition_``), and
+    `Ridge` is better. One pass over the rows, so that tables larger than memory stream through; a
+    second one where the columns are nearly dependent or the fit nearly perfect, which gives the
+    accuracy of an orthogonal factorisation.
 
-    Where the columns are dependent (constant ones, a category's levels with an intercept, more columns than
-    rows) the solution of least norm is given and ``rank_`` says so.
+    Where the columns are dependent (constant ones, a category's levels with an intercept, more
+    columns than rows) the solution of least norm is given and ``rank_`` says so.
 
-    Texts: 000 10.2 · 001 3.4, 5.1.1 (pseudo-inverse) · 002 "Linear regression" · 003 4.2.1 · 004 4.1-4.6. The texts
-    append a column of ones; here the intercept is solved for by centring, which is the same and more
-    accurate. The BIC is in the corrected form k log n - 2L (000 11.1.2 prints 2k log n).
+    Texts: 000 10.2 · 001 3.4, 5.1.1 (pseudo-inverse) · 002 "Linear regression" · 003 4.2.1 · 004
+    4.1-4.6. The texts append a column of ones; here the intercept is solved for by centring,
+    which is the same and more accurate. The BIC is in the corrected form k log n - 2L (000 11.1.2
+    prints 2k log n).
 
     Parameters
     ----------
@@ -281,10 +293,12 @@ class LinearRegression(LeastSquares):
     rank_ : int
         Rank of the (centred) columns.
     condition_ : float
-        Largest over smallest singular value of the centred columns scaled to length one: about how many times a
-        relative change of the data is enlarged in the coefficients; infinite where they are dependent.
+        Largest over smallest singular value of the centred columns scaled to length one: about
+        how many times a relative change of the data is enlarged in the coefficients; infinite
+        where they are dependent.
     solver_ : str
-        ``"cholesky"`` (one pass), ``"orthogonal"`` (refined) or ``"singular values"`` (no more rows than columns).
+        ``"cholesky"`` (one pass), ``"orthogonal"`` (refined) or ``"singular values"`` (no more
+        rows than columns).
     statistics_ : LeastSquaresStatistics
         The sums of squares that `summary` is made of.
     history_ : History
@@ -329,14 +343,15 @@ class LinearRegression(LeastSquares):
 class Ridge(LeastSquares):
     """Ridge regression: least squares that keeps its coefficients small.
 
-    Minimises sum_i w_i (y_i - b0 - x_i b)^2 + alpha |b|^2. Use it when columns are correlated or many; the penalty trades a
-    little bias for less variance. It depends on the units of the columns: scale them alike first. Not for
-    standard errors (the estimates are biased, so `summary` refuses) nor for choosing columns: no coefficient
-    becomes zero.
+    Minimises sum_i w_i (y_i - b0 - x_i b)^2 + alpha |b|^2. Use it when columns are correlated or
+    many; the penalty trades a little bias for less variance. It depends on the units of the
+    columns: scale them alike first. Not for standard errors (the estimates are biased, so
+    `summary` refuses) nor for choosing columns: no coefficient becomes zero.
 
-    Texts: 000 10.4.2 (corrected: (X'X/N + lambda I) b = X'y/N, so alpha = N lambda) · 001 7.2.3 (its second scale) · 002 "Ridge" ·
-    003 4.4.2 · 004 4.7. All texts but one penalise the constant too; here, as in all current software, they do not: centre
-    the problem yourself and set ``fit_intercept=False`` on columns with ones for the texts' form.
+    Texts: 000 10.4.2 (corrected: (X'X/N + lambda I) b = X'y/N, so alpha = N lambda) · 001 7.2.3
+    (its second scale) · 002 "Ridge" · 003 4.4.2 · 004 4.7. All texts but one penalise the
+    constant too; here, as in all current software, they do not: centre the problem yourself and
+    set ``fit_intercept=False`` on columns with ones for the texts' form.
 
     Parameters
     ----------
@@ -356,11 +371,11 @@ class Ridge(LeastSquares):
     rank_ : int
         Rank of the penalised columns: all that vary.
     condition_ : float
-        Largest over smallest singular value of the centred columns together with the penalty's rows, scaled
-        to length one (as they are, where there are no more rows than columns).
+        Largest over smallest singular value of the centred columns together with the penalty's
+        rows, scaled to length one (as they are, where there are no more rows than columns).
     solver_ : str
-        ``"cholesky"`` (one pass), ``"orthogonal"`` (refined), ``"dual"`` or ``"singular values"`` (no more
-        rows than columns).
+        ``"cholesky"`` (one pass), ``"orthogonal"`` (refined), ``"dual"`` or ``"singular values"``
+        (no more rows than columns).
     statistics_ : LeastSquaresStatistics
         Sums of squares of residuals and target.
     history_ : History
@@ -394,8 +409,8 @@ class Ridge(LeastSquares):
     def _refuse_summary(self) -> None:
         if self.alpha:
             raise NoSummary(
-                "ridge estimates are biased by the penalty, so that the usual standard errors and tests "
-                "are not valid for them; use LinearRegression or alpha=0, or bootstrap the rows"
+                "ridge estimates are biased by the penalty, so that the usual standard errors and "
+                "tests are not valid for them; use LinearRegression or alpha=0, or bootstrap the rows"
             )
 
 
@@ -404,7 +419,12 @@ def moments(table: np.ndarray, chunk: Chunk) -> Moments:
     first = chunk.weights @ table
     if chunk.weighted:
         table *= np.sqrt(chunk.weights)[:, None]
-    return Moments(chunk.weights.sum(), fractional_weights(chunk), first, table.T @ table)
+    return Moments(
+        chunk.weights.sum(),
+        fractional_weights(chunk.weights) if chunk.weighted else 0,
+        first,
+        table.T @ table,
+    )
 
 
 def sparse_moments(chunk: Chunk, y: np.ndarray) -> Moments:
@@ -415,14 +435,12 @@ def sparse_moments(chunk: Chunk, y: np.ndarray) -> Moments:
         rows, y = sp.csr_array(rows * root), y * root
     cross = rows.T @ y
     second = np.block([[(rows.T @ rows).toarray(), cross], [cross.T, y.T @ y]])
-    return Moments(chunk.weights.sum(), fractional_weights(chunk), first, second)
-
-
-def fractional_weights(chunk: Chunk) -> float:
-    """How many weights are not whole numbers."""
-    if not chunk.weighted:
-        return 0.0
-    return float(np.count_nonzero(chunk.weights != np.rint(chunk.weights)))
+    return Moments(
+        chunk.weights.sum(),
+        fractional_weights(chunk.weights) if chunk.weighted else 0,
+        first,
+        second,
+    )
 
 
 def about_mean(total: Moments, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -442,7 +460,7 @@ def constant_columns(gram, location, weight, intercept) -> np.ndarray:
 
 
 def shift_is_far(mean, gram, location, weight) -> bool:
-    """Whether some column's shift lies so far from its mean that products about it have cancelled."""
+    """Whether a column's shift lies so far from its mean that products about it have cancelled."""
     variation = np.diag(gram)[: len(mean)]
     far = weight * mean**2 > FAR_SHIFT**2 * variation
     return bool((far & (np.abs(mean) > 1e-12 * np.abs(location))).any())
@@ -473,8 +491,9 @@ def inverse_diagonal(inverse: np.ndarray, location, weight: float, intercept: bo
 def refined(state, total: Moments, alpha: float, intercept: bool):
     """The state corrected by sums over nearly orthogonal columns Z and the residuals r.
 
-    With Z'Z = V L V', the columns are Z root = Q (L^1/2 V' root) for some Q with orthonormal columns; singular
-    values of the small matrix in brackets tell rank and condition, and it takes Q'r to the correction.
+    With Z'Z = V L V', the columns are Z root = Q (L^1/2 V' root) for some Q with orthonormal
+    columns; singular values of the small matrix in brackets tell rank and condition, and it takes
+    Q'r to the correction.
     """
     mean, gram = about_mean(total, intercept)
     root, lengths, used = state["root"], state["lengths"], state["used"]
@@ -522,7 +541,8 @@ def refined(state, total: Moments, alpha: float, intercept: bool):
 def solve_wide(data: Data, alpha: float, intercept: bool) -> dict[str, Any]:
     """Rows no more than columns: solve in the space of the rows.
 
-    Ridge: b = X'(XX' + alpha I)^-1 y, of as many unknowns as rows; least squares: the solution of least norm.
+    Ridge: b = X'(XX' + alpha I)^-1 y, of as many unknowns as rows; least squares: the solution of
+    least norm.
     """
     weights = data.weight_array
     share = weights / weights.sum()
@@ -548,7 +568,7 @@ def solve_wide(data: Data, alpha: float, intercept: bool) -> dict[str, Any]:
         "condition": condition,
         "solver": solver,
         "weight": weights.sum(),
-        "fractional": np.count_nonzero(weights != np.rint(weights)),
+        "fractional": fractional_weights(weights),
         "residual": residual,
         "total": (weights[:, None] * centred**2).sum(axis=0),
         "inverse_diagonal": np.empty(0),

@@ -1,7 +1,7 @@
 """Small dense systems of linear models, solved in units of the columns' own lengths.
 
-Columns are scaled to unit length before anything is judged, so that rank and condition do not depend on
-the units in which a column was measured.
+Columns are scaled to unit length before anything is judged, so that rank and condition do not
+depend on the units in which a column was measured.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Whitening(NamedTuple):
 
 
 def scaled_to_unit_diagonal(gram: np.ndarray, zero: np.ndarray):
-    """The Gram matrix of the columns that are not `zero`, scaled to unit length, and the lengths."""
+    """The Gram matrix of the columns that are not `zero`, scaled to unit length; the lengths."""
     used = ~zero & (np.diag(gram) > 0)
     lengths = np.sqrt(np.diag(gram)[used])
     scaled = gram[np.ix_(used, used)] / lengths[:, None] / lengths
@@ -55,8 +55,9 @@ def condition_of(scaled: np.ndarray) -> float:
 def whiten(gram: np.ndarray, zero: np.ndarray) -> Whitening:
     """New columns whose Gram matrix is nearly the identity, however close the old ones are.
 
-    Directions that rounding hides in the Gram matrix are enlarged as far as rounding allows; a further pass
-    over the rows shows their true lengths (this is Cholesky QR twice, with eigenvectors).
+    Directions that rounding hides in the Gram matrix are enlarged as far as rounding allows; a
+    further pass over the rows shows their true lengths (this is Cholesky QR twice, with
+    eigenvectors).
     """
     scaled, lengths, used = scaled_to_unit_diagonal(gram, zero)
     eigenvalues, vectors = np.linalg.eigh(scaled)
@@ -101,7 +102,7 @@ def symmetric_inverse(matrix: np.ndarray) -> np.ndarray:
 
 
 def null_space(matrix: np.ndarray) -> np.ndarray:
-    """Directions in which a symmetric positive semi-definite matrix is numerically zero, as columns."""
+    """Directions (columns) in which a positive semi-definite matrix is numerically zero."""
     diagonal = np.diag(matrix)
     lengths = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     eigenvalues, vectors = np.linalg.eigh(matrix / lengths[:, None] / lengths)

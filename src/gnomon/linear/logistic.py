@@ -1,0 +1,630 @@
+"""Logistic and softmax regression: probabilities of classes from a linear function of the columns.
+
+Minimises (1/W) sum_i w_i [-log P(y_i | x_i)] + |B|^2 / (2 C W), W = sum_i w_i, where P is the
+logistic function of x b + b0 for two classes and the softmax of x B' + b0 for more; the
+intercepts are not penalised. The objective is convex. Newton's method needs few passes over the
+rows; where the matrix of second derivatives is large, L-BFGS in nearly uncorrelated coordinates
+takes its place.
+
+Texts: 000 11.3.1-11.3.2 · 001 5.2, 6 · 003 4.3.1 (there with squared error) · 004 8.1.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from gnomon.contract import Classifier, Data, Step, SumLearner, Takes
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.history import History
+from gnomon.engine.parameters import FLAG, HISTORY, JOBS, StrOptions, at_least, between, whole
+from gnomon.engine.registry import method
+from gnomon.engine.sums import Chunk, add_up, rows_per_chunk
+from gnomon.engine.threads import resolve_jobs
+from gnomon.linear.design import (
+    decision,
+    first_means,
+    fractional_weights,
+    is_sparse,
+    with_constant,
+)
+from gnomon.linear.inference import (
+    LikelihoodStatistics,
+    NoSummary,
+    Summary,
+    column_names,
+    likelihood_summary,
+)
+from gnomon.linear.losses import curvature, logistic, logistic_loss, softmax, softmax_loss
+from gnomon.linear.solve import (
+    EPS,
+    null_space,
+    symmetric_inverse,
+    symmetric_solve,
+)
+
+MOST_NEWTON = 100
+MOST_WHITENED = 1500
+MOST_SUMMARISED = 3000
+SUFFICIENT_FALL = 1e-4
+SMALLEST_STEP = 1e-10
+STILL_MOVING = 0.5
+
+
+class LossSums(NamedTuple):
+    """Sums over rows at given coefficients; second derivatives only where they are asked for."""
+
+    weight: float
+    fractional: float
+    classes: np.ndarray
+    loss: float
+    gradient: np.ndarray
+    hessian: np.ndarray
+    wrong: float
+
+
+@method(
+    task="classify",
+    texts="000 11.3.1-11.3.2 · 001 5.2, 6 · 004 8.1",
+    use="First, when the target is a class: calibrated probabilities and readable coefficients.",
+    avoid="Boundaries that bend (add columns, or use trees or kernels).",
+    peers=("sklearn.linear_model.LogisticRegression", "statsmodels.api.Logit"),
+)
+class LogisticRegression(Classifier, SumLearner):
+    """Logistic regression, for two classes or more (softmax), with an L2 penalty.
+
+    Minimises (1/W) sum_i w_i [-log P(y_i | x_i)] + |coef|^2 / (2 C W). Use it first when the
+    target is a class: its probabilities are good, its coefficients are changes of log-odds. Not
+    for boundaries that bend. The penalty depends on the units of the columns: scale them alike
+    first. With ``C=np.inf`` it is maximum likelihood and `summary` gives standard errors; where
+    classes can be separated by a plane, no maximum exists then: this is found out and said.
+
+    Texts: 000 11.3.1-11.3.2 · 001 5.2, 6 · 004 8.1 (whose formula writes Pr(y = y_i) for Pr(y =
+    1)). 000 11.3.2 gives the last class no coefficients; here every class has them and the
+    penalty makes them unique, as in scikit-learn. 003 4.3.1 trains the same function on squared
+    error, which is not convex.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse weight of the penalty; ``np.inf`` for none.
+    fit_intercept : bool, default=True
+        Whether there are constants, which are not penalised.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of rows by class; "balanced" makes all classes weigh the same.
+    max_iter : int, default=100
+        Most passes over the rows (Newton), or most steps (L-BFGS).
+    tol : float, default=1e-8
+        Stops when the objective can fall by no more than this (one last step is taken then).
+    keep_history : {"objective", "full"}, default="objective"
+        Whether ``history_`` keeps the coefficients of each step too.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    coef_ : ndarray of shape (1, n_columns) or (n_classes, n_columns)
+        Coefficients; for two classes those of the second.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Constants; zero without intercept.
+    solver_ : str
+        ``"newton"`` or ``"lbfgs"``.
+    separated_ : bool
+        Whether, without penalty, no finite maximum exists because a plane separates classes.
+    statistics_ : LikelihoodStatistics or None
+        What `summary` is made of; None where penalised.
+    history_ : History
+        The objective at each step; it never rises.
+    n_iter_ : int
+        Number of passes (Newton) or steps (L-BFGS).
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.linear import LogisticRegression
+    >>> model = LogisticRegression(C=np.inf).fit([[-2], [-1], [0], [1], [2]], [0, 0, 1, 0, 1])
+    >>> model.coef_.round(4), model.intercept_.round(4)
+    (array([[1.0904]]), array([-0.6227]))
+    """
+
+    natively = Takes(sparse=True)
+    _parameter_constraints = {
+        "C": [between(0.0, np.inf, closed="right")],
+        "fit_intercept": FLAG,
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "max_iter": [whole(1)],
+        "tol": [at_least(0.0)],
+        "keep_history": HISTORY,
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        C=1.0,
+        fit_intercept=True,
+        class_weight=None,
+        max_iter=100,
+        tol=1e-8,
+        keep_history="objective",
+        n_jobs=None,
+    ):
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.keep_history = keep_history
+        self.n_jobs = n_jobs
+
+    def _class_weights(self, y):
+        """None: factors are applied to the sums, so that streams have them too."""
+
+    def _start(self, data: Data, rng: np.random.Generator) -> dict[str, Any]:
+        n_classes = len(self.classes_)
+        if n_classes < 2:
+            raise DataError(
+                f"LogisticRegression needs rows of at least two classes; the target has only one "
+                f"class, {self.classes_[0]!r}"
+            )
+        equations = 1 if n_classes == 2 else n_classes
+        sparse = is_sparse(data)
+        shift = np.zeros(data.n_columns)
+        if self.fit_intercept and not sparse:
+            shift = first_means(data)
+        return {
+            "shift": shift,
+            "sparse": sparse,
+            "factors": self._class_factors(data),
+            "parameters": np.zeros((equations, data.n_columns + self.fit_intercept)),
+            "trial": np.zeros((equations, data.n_columns + self.fit_intercept)),
+            "objective": np.inf,
+            "fall": 0.0,
+            "step": 1.0,
+            "direction": np.zeros((equations, data.n_columns + self.fit_intercept)),
+            "separated": False,
+            "solver": "newton",
+        }
+
+    def _class_factors(self, data: Data) -> np.ndarray | None:
+        if self.class_weight is None:
+            return None
+        codes = np.arange(len(self.classes_))
+        if isinstance(self.class_weight, dict):
+            by_class = dict(enumerate(self.classes_.tolist()))
+            chosen = {
+                k: self.class_weight[c] for k, c in by_class.items() if c in self.class_weight
+            }
+            return compute_class_weight(chosen, classes=codes, y=codes)
+        (weight,) = add_up(partial(class_weight_sums, len(codes)), data.source, self.n_jobs)
+        return weight.sum() / (len(codes) * np.maximum(weight, EPS))
+
+    def _run(self, data: Data, rng: np.random.Generator):
+        if self._solver(data) == "newton":
+            return super()._run(data, rng)
+        return self._run_lbfgs(data, self._start(data, rng) | {"solver": "lbfgs"})
+
+    def _solver(self, data: Data) -> str:
+        """Newton where summing its matrix costs less than the passes that it saves (measured)."""
+        equations = 1 if len(self.classes_) == 2 else len(self.classes_)
+        coefficients = equations * (data.n_columns + self.fit_intercept)
+        return "newton" if coefficients <= MOST_NEWTON else "lbfgs"
+
+    def _sums(self, state, chunk: Chunk) -> LossSums:
+        return loss_sums(state, chunk, len(self.classes_), second=True)
+
+    def _update(self, state, total: LossSums) -> Step:
+        self._refuse_empty_class(total)
+        trial, before = state["trial"], state["objective"]
+        objective = self._objective(trial, total)
+        if objective > before - SUFFICIENT_FALL * state["step"] * state["fall"] + 4 * EPS * before:
+            step = state["step"] / 2
+            state = state | {"step": step, "trial": state["parameters"] + step * state["direction"]}
+            return Step(state, before, step < SMALLEST_STEP)
+        if np.isinf(self.C) and total.wrong == 0:
+            return Step(state | {"parameters": trial, "separated": True}, objective, True)
+        direction, fall = self._newton_direction(state, trial, total)
+        ended = fall / 2 <= self.tol
+        state = state | {
+            "parameters": trial + direction if ended else trial,
+            "trial": trial + direction,
+            "direction": direction,
+            "objective": objective,
+            "fall": fall,
+            "step": 1.0,
+        }
+        return Step(state, objective, ended)
+
+    def _refuse_empty_class(self, total: LossSums) -> None:
+        empty = np.flatnonzero(total.classes == 0)
+        if len(empty):
+            raise DataError(
+                f"class {self.classes_[empty[0]]!r} has no row of positive weight, so its "
+                "probability cannot be learnt; leave its rows out of the data or give them weight"
+            )
+
+    def _decay(self, total: LossSums) -> float:
+        """The factor of |coef|^2 / 2 in the objective."""
+        return 1.0 / (self.C * total.weight)
+
+    def _objective(self, parameters: np.ndarray, total: LossSums) -> float:
+        slopes = parameters[:, : parameters.shape[1] - self.fit_intercept]
+        return total.loss / total.weight + 0.5 * self._decay(total) * float((slopes**2).sum())
+
+    def _gradient(self, parameters: np.ndarray, total: LossSums) -> np.ndarray:
+        gradient = total.gradient / total.weight
+        p = parameters.shape[1] - self.fit_intercept
+        gradient[:, :p] += self._decay(total) * parameters[:, :p]
+        return gradient
+
+    def _newton_direction(self, state, parameters, total: LossSums) -> tuple[np.ndarray, float]:
+        """Newton's step and the fall that its slope promises (twice the true one)."""
+        k, q = parameters.shape
+        p = q - self.fit_intercept
+        gradient = self._gradient(parameters, total)
+        hessian = (total.hessian / total.weight).reshape(k, q, k, q)
+        idle = constant_directions(hessian, state["shift"], self.fit_intercept)
+        hessian[:, idle] = hessian[:, :, :, idle] = gradient[:, idle] = 0.0
+        for one in range(k):
+            hessian[one, range(p), one, range(p)] += self._decay(total)
+        if k > 1:
+            fix_common_part(hessian)
+        direction = -symmetric_solve(hessian.reshape(k * q, k * q), gradient.ravel())
+        return direction.reshape(k, q), max(float(-(gradient.ravel() @ direction)), 0.0)
+
+    def _run_lbfgs(self, data: Data, state) -> tuple[dict[str, Any], History]:
+        """Minimise by L-BFGS in coordinates in which the curvature is nearly the same everywhere."""
+        shape = state["parameters"].shape
+        to_plain, to_coordinates = self._coordinates(state, data)
+        course = self._course("step", self.max_iter)
+        steps = iter(course)
+
+        def value(flat: np.ndarray) -> tuple[float, np.ndarray]:
+            trial = to_plain(flat.reshape(shape))
+            function = partial(loss_sums, state | {"trial": trial}, n_classes=len(self.classes_))
+            total = add_up(function, data.source, self.n_jobs)
+            self._refuse_empty_class(total)
+            state["separated"] = bool(np.isinf(self.C) and total.wrong == 0)
+            gradient = to_coordinates(self._gradient(trial, total))
+            return self._objective(trial, total), gradient.ravel()
+
+        def after_step(intermediate_result) -> None:
+            now = to_plain(intermediate_result.x.reshape(shape))
+            state["direction"] = now - state["parameters"]
+            state["parameters"] = now
+            next(steps, None)
+            if course.end_step(
+                intermediate_result.fun,
+                state["separated"],
+                state=partial(self._replayable, state),
+                attributes=partial(self._attributes_in_full, state),
+            ):
+                raise StopIteration
+
+        result = scipy.optimize.minimize(
+            value,
+            np.zeros(shape).ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            callback=after_step,
+            options={
+                "maxiter": self.max_iter,
+                "maxfun": 50 * self.max_iter,
+                "maxcor": 20,
+                "gtol": 0.1 * np.sqrt(self.tol / state["parameters"].size),
+                "ftol": 4 * EPS,
+            },
+        )
+        if course.history.stopped == "done":
+            course.history.stopped = "max_iter" if result.status == 1 else "converged"
+        if not course.history.objective:
+            course.history.objective.append(float(result.fun))
+        return state, course.history
+
+    def _coordinates(self, state, data: Data):
+        """Maps from coordinates to coefficients, and of gradients the other way.
+
+        The curvature of the loss is at most a quarter (two classes) or half (softmax) of the
+        columns' products, so that these (for many columns: their diagonal) tell which scales are
+        right.
+        """
+        whole_matrix = not state["sparse"] and data.n_columns <= MOST_WHITENED
+        function = partial(product_sums, state, self.fit_intercept, whole_matrix)
+        weight, products = add_up(function, data.source, self.n_jobs)
+        bound = products / weight * (0.25 if len(self.classes_) == 2 else 0.5)
+        penalised = np.full(len(bound), 1.0 / (self.C * weight))
+        if self.fit_intercept:
+            penalised[-1] = 0.0
+        if not whole_matrix:
+            lengths = np.sqrt(bound + penalised)
+            lengths[lengths == 0] = 1.0
+            return lambda values: values / lengths, lambda gradient: gradient / lengths
+        bound += np.diag(penalised + 1e-10 * np.diag(bound) + np.finfo(np.float64).tiny)
+        factor = np.linalg.cholesky(bound)
+        solve = partial(scipy.linalg.solve_triangular, factor, lower=True, check_finite=False)
+        return lambda values: solve(values.T, trans="T").T, lambda gradient: solve(gradient.T).T
+
+    def _attributes(self, state) -> dict[str, Any]:
+        parameters = state["parameters"]
+        p = len(state["shift"])
+        coef = parameters[:, :p].copy()
+        intercept = np.zeros(len(coef))
+        if self.fit_intercept:
+            intercept = parameters[:, p] - coef @ state["shift"]
+        return {
+            "coef_": coef,
+            "intercept_": intercept,
+            "solver_": state["solver"],
+            "separated_": state["separated"],
+            "statistics_": None,
+        }
+
+    def _end(self, state, data: Data) -> None:
+        if np.isinf(self.C) and not state["separated"]:
+            self._conclude(state, data)
+        if self.separated_:
+            warnings.warn(
+                "a plane separates classes of these rows, completely or in part: without penalty "
+                "the coefficients would grow for ever, and those given are where it stopped. "
+                "Use a finite C",
+                GnomonWarning,
+                stacklevel=2,
+            )
+        elif self.history_.stopped == "max_iter":
+            warnings.warn(
+                f"LogisticRegression has not converged in max_iter={self.max_iter} steps; the "
+                f"objective has come down to {self.history_[-1]:.6g}. Raise max_iter, scale the columns alike, "
+                "or use a smaller C",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+    def _conclude(self, state, data: Data) -> None:
+        """Without penalty: one more pass, for the standard errors and for partial separation.
+
+        Where classes are separated in part, a step that changes the likelihood no more still
+        moves the predictors of the separated rows by about one; in a true maximum all steps
+        vanish.
+        """
+        parameters = state["parameters"]
+        if parameters.size > MOST_SUMMARISED:
+            return
+        function = partial(
+            closing_sums, state | {"trial": parameters}, n_classes=len(self.classes_)
+        )
+        *sums, moving = add_up(function, data.source, self.n_jobs)
+        total = LossSums(*sums)
+        if total.wrong == 0 or moving:
+            self.separated_ = True
+            return
+        k, q = parameters.shape
+        blocks = total.hessian.reshape(k, q, k, q)
+        hidden = null_space(blocks[0, :, 0])
+        if hidden.shape[1]:
+            self._keep(self._attributes(state | {"parameters": least_norm(state, hidden)}))
+            return
+        self.statistics_ = likelihood_statistics(
+            parameters, blocks, total, state["shift"], self.fit_intercept
+        )
+
+    def _decision(self, rows) -> np.ndarray:
+        return decision(rows, self.coef_, self.intercept_)
+
+    def _proba(self, rows) -> np.ndarray:
+        scores = self._decision(rows)
+        if scores.shape[1] > 1:
+            return softmax(scores)
+        positive = logistic(scores)
+        return np.hstack([logistic(-scores), positive])
+
+    def decision_function(self, X) -> np.ndarray:
+        """The linear functions whose logistic function or softmax gives the probabilities.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes: log-odds of the second.
+        """
+        scores = self._each_block(self._decision, X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def summary(self, confidence: float = 0.95) -> Summary:
+        """Standard errors, tests and intervals of the unpenalised fit.
+
+        For more than two classes, coefficients are those against the first class. Weights are read
+        as repetitions. Refused for a finite ``C``, whose estimates are biased, and where the
+        maximum of the likelihood does not exist or is not unique.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        summary : Summary
+        """
+        check_is_fitted(self)
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
+        self._refuse_summary()
+        names = column_names(self)
+        if self.fit_intercept:
+            names = ["(intercept)", *names]
+        classes = self.classes_.tolist()
+        title = f"Logistic regression: log-odds of {classes[1]!r} against {classes[0]!r}"
+        if len(classes) > 2:
+            names = [f"{c}: {name}" for c in classes[1:] for name in names]
+            title = f"Softmax regression: log-odds of each class against {classes[0]!r}"
+        return likelihood_summary(self.statistics_, names, title, self.fit_intercept, confidence)
+
+    def _refuse_summary(self) -> None:
+        if not np.isinf(self.C):
+            raise NoSummary(
+                f"estimates with a penalty (C={self.C:g}) are biased, so that the usual standard "
+                "errors are not valid for them; fit with C=np.inf, or bootstrap the rows"
+            )
+        if self.class_weight is not None:
+            raise NoSummary(
+                "class weights change what was observed, so that standard errors are not valid; "
+                "fit with class_weight=None"
+            )
+        if self.separated_:
+            raise NoSummary(
+                "a plane separates classes, so that no maximum of the likelihood exists and "
+                "estimates have no standard errors; use a finite C and compare scores instead"
+            )
+        if self.statistics_ is None and self.coef_.size > MOST_SUMMARISED:
+            raise NoSummary(f"it has over {MOST_SUMMARISED:,} coefficients; use fewer columns")
+        if self.statistics_ is None:
+            raise NoSummary(
+                "some columns are constant or combinations of others (one column per level of a "
+                "category is), so that single coefficients have no standard error; leave columns out"
+            )
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        threads = resolve_jobs(self.n_jobs)
+        classes = len(getattr(self, "classes_", (0, 1)))
+        block = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 6 * classes)
+        side = n_columns + 1 if n_columns <= MOST_WHITENED else 1
+        vectors = 50 * classes * (n_columns + 1)
+        return 8 * (2 * threads * block + (2 * threads + 6) * side**2 + vectors)
+
+
+def class_weight_sums(n_classes: int, chunk: Chunk) -> tuple[np.ndarray]:
+    """Weight of each class."""
+    return (np.bincount(chunk.y, chunk.weights, minlength=n_classes),)
+
+
+def row_weights(state, chunk: Chunk) -> np.ndarray:
+    """The rows' weights with the factors of their classes."""
+    factors = state["factors"]
+    return chunk.weights if factors is None else chunk.weights * factors[chunk.y]
+
+
+def loss_sums(state, chunk: Chunk, n_classes: int, second: bool = False) -> LossSums:
+    """Loss, gradient and on request second derivatives at ``state["trial"]``."""
+    weights, theta, shift = row_weights(state, chunk), state["trial"], state["shift"]
+    p = len(shift)
+    constant = theta.shape[1] > p
+    predictor = linear_predictor(chunk.rows, theta, shift)
+    loss = logistic_loss if n_classes == 2 else softmax_loss
+    terms = loss(predictor, chunk.y, weights)
+    sums = terms.slope.sum(axis=1)
+    gradient = np.empty_like(theta)
+    gradient[:, :p] = (chunk.rows.T @ terms.slope.T).T - np.outer(sums, shift)
+    gradient[:, p:] = sums[:, None]
+    hessian = np.empty(0)
+    if second:
+        hessian = curvature(with_constant(chunk, shift, constant), terms.probabilities, weights)
+    return LossSums(
+        weights.sum(),
+        fractional_weights(weights) if chunk.weighted or weights is not chunk.weights else 0,
+        np.bincount(chunk.y, weights, minlength=n_classes),
+        terms.loss,
+        gradient,
+        hessian,
+        terms.wrong,
+    )
+
+
+def linear_predictor(rows, theta: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Linear functions of shifted rows, one line per equation."""
+    p = len(shift)
+    slopes = theta[:, :p]
+    constants = theta[:, p:].sum(axis=1) - slopes @ shift
+    predictor = np.ascontiguousarray((rows @ slopes.T).T)
+    predictor += constants[:, None]
+    return predictor
+
+
+def closing_sums(state, chunk: Chunk, n_classes: int) -> tuple:
+    """Sums at the end of a fit, and how many rows its last step still moves."""
+    change = linear_predictor(chunk.rows, state["direction"], state["shift"])
+    spread = np.abs(change).max(axis=0) if len(change) == 1 else np.ptp(change, axis=0)
+    moving = np.count_nonzero((spread > STILL_MOVING) & (row_weights(state, chunk) > 0))
+    return *loss_sums(state, chunk, n_classes, second=True), moving
+
+
+def product_sums(state, constant: bool, whole_matrix: bool, chunk: Chunk) -> tuple:
+    """Weight, and products of the shifted columns or, where they are many, squares only."""
+    weights, shift = row_weights(state, chunk), state["shift"]
+    if whole_matrix:
+        design = with_constant(chunk, shift, constant) * np.sqrt(weights)[:, None]
+        return weights.sum(), design.T @ design
+    rows = chunk.rows
+    squares = rows.multiply(rows) if sp.issparse(rows) else (rows - shift) ** 2
+    lengths = squares.T @ weights
+    return weights.sum(), np.append(lengths, weights.sum()) if constant else lengths
+
+
+def constant_directions(hessian: np.ndarray, shift: np.ndarray, intercept: bool) -> np.ndarray:
+    """Columns that vary by no more than the rounding of their mean; hessian (k, q, k, q)."""
+    lengths = np.einsum("kjkj->j", hessian)
+    if not intercept:
+        return np.flatnonzero(lengths == 0)
+    return np.flatnonzero(lengths[:-1] <= lengths[-1] * (32 * EPS * np.abs(shift)) ** 2)
+
+
+def fix_common_part(hessian: np.ndarray) -> None:
+    """Add curvature along "all classes alike", where the softmax has none and gradients vanish.
+
+    So the matrix can be inverted, and steps keep the classes' coefficients adding up to zero.
+    """
+    k, q = hessian.shape[:2]
+    lengths = np.einsum("kjkj->j", hessian) / k
+    for j in range(q):
+        hessian[:, j, :, j] += lengths[j] / k
+
+
+def least_norm(state, hidden: np.ndarray) -> np.ndarray:
+    """The equivalent coefficients of least norm; `hidden` directions change no predictor."""
+    p = len(state["shift"])
+    parameters = state["parameters"]
+    along, *_ = np.linalg.lstsq(hidden[:p], parameters[:, :p].T, rcond=None)
+    return parameters - (hidden @ along).T
+
+
+def likelihood_statistics(parameters, blocks, total: LossSums, shift, intercept: bool):
+    """Estimates and standard errors in the columns' own places, against the first class."""
+    k, q = parameters.shape
+    if k > 1:
+        fix_common_part(blocks)
+    covariance = symmetric_inverse(blocks.reshape(k * q, k * q)).reshape(k, q, k, q)
+    if k > 1:
+        parameters = parameters[1:] - parameters[0]
+        covariance = covariance - covariance[:1]
+        covariance = (covariance - covariance[:, :, :1])[1:, :, 1:]
+    back = np.eye(q)
+    if intercept:
+        back[-1, :-1] = -shift
+        back = np.roll(back, 1, axis=0)
+    variances = np.einsum("ij,kjkl,il->ki", back, covariance, back)
+    counts = total.classes[total.classes > 0]
+    null = (
+        counts @ np.log(counts / total.weight) if intercept else -total.weight * np.log(len(counts))
+    )
+    return LikelihoodStatistics(
+        float(total.weight),
+        int(total.fractional),
+        float(-total.loss),
+        float(null),
+        parameters @ back.T,
+        np.sqrt(variances),
+    )
