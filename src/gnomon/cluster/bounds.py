@@ -1,9 +1,10 @@
 """Exact bounds for k-means: the triangle inequality saves most distances, and changes no result.
 
-A row keeps its centre a, at distance u, when no other centre can be nearer. Two reasons suffice: every other
-centre is at least 2u away from a; or the row's stored lower bound of the distance to the others, less what
-they have moved since, is still above u. Hamerly keeps one bound per row, Elkan one per row and centre.
-The distance u itself is computed afresh in each pass: the objective needs it anyway.
+A row keeps its centre a, at distance u, when no other centre can be nearer. Two reasons suffice:
+every other centre is at least 2u away from a; or the row's stored lower bound of the distance to
+the others, less what they have moved since, is still above u. Hamerly keeps one bound per row,
+Elkan one per row and centre. The distance u itself is computed afresh in each pass: the objective
+needs it anyway.
 
 References: Elkan (2003), Hamerly (2010).
 """
@@ -155,7 +156,7 @@ def keep_by_one_bound(rows, shift, shifted, half_gap, movement, labels, squared,
 
 @kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "f8[:]", "out f8[:,:]", "out i4[:]", "out f8[:]")
 def nearest_by_many_bounds(rows, centres, half_gap, movement, lower, labels, squared):
-    """Elkan's assignment. rows (n, d), centres (k, d), half_gap (k, k), movement (k,), lower (n, k)."""
+    """Elkan's assignment. rows (n, d), centres (k, d), half_gap (k, k), lower (n, k)."""
     k = len(centres)
     for i in range(len(rows)):
         own = labels[i]

@@ -1,7 +1,8 @@
 """k-means: split rows into k groups, each around its mean.
 
-Minimises  sum_i w_i min_k |x_i - c_k|^2  by turns: every row goes to its nearest centre, every centre moves to
-the mean of its rows. The objective never rises; the end is a local minimum, so start well or several times.
+Minimises  sum_i w_i min_k |x_i - c_k|^2  by turns: every row goes to its nearest centre, every
+centre moves to the mean of its rows. The objective never rises; the end is a local minimum, so
+start well or several times.
 
 Texts: 000 8.2 · 001 18.2 · 002 "K-means" · 003 2.9.2 · 004 12.3.
 """
@@ -56,15 +57,16 @@ class Total(NamedTuple):
 class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner):
     """Groups of rows around k centres, each the mean of its rows (Lloyd's algorithm, exact).
 
-    Minimises ``sum_i w_i min_k |x_i - c_k|^2`` by turns: rows go to their nearest centre (of equally near ones
-    to the first), centres move to the means of their rows, until no centre moves by more than `tol`. The
-    objective never rises. Use it for compact groups of similar size, to quantise, to summarise many rows by few;
-    scale the columns first. Do not use it for groups that are long, nested or of very different spread
-    (a `GaussianMixture` has shapes), nor when outliers abound: each must go somewhere and drags a centre.
+    Minimises ``sum_i w_i min_k |x_i - c_k|^2`` by turns: rows go to their nearest centre (of
+    equally near ones to the first), centres move to the means of their rows, until no centre moves
+    by more than `tol`. The objective never rises. Use it for compact groups of similar size, to
+    quantise, to summarise many rows by few; scale the columns first. Do not use it for groups that
+    are long, nested or of very different spread (a `GaussianMixture` has shapes), nor when
+    outliers abound: each must go somewhere and drags a centre.
 
-    A cluster that loses all its rows takes over the row that is farthest from its centre (of equally far
-    ones the lexicographically smallest; of several empty clusters each takes another row), as the texts
-    ask; it is the only repair, and deterministic.
+    A cluster that loses all its rows takes over the row that is farthest from its centre (of
+    equally far ones the lexicographically smallest; of several empty clusters each takes another
+    row), as the texts ask; it is the only repair, and deterministic.
 
     Parameters
     ----------
@@ -72,23 +74,25 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         Number of groups.
     init : {"k-means++", "random-rows", "random-partition", "farthest-first", "uniform", \
             "first-centre-d2"} or array-like of shape (n_clusters, n_columns), default="k-means++"
-        The first centres. "k-means++": rows drawn in proportion to their squared distance to the nearest
-        centre so far, the best of 2 + log k draws (Arthur and Vassilvitskii). "random-rows": different
-        rows (000, 004). "random-partition": the means of random groups of equal weight (004). "uniform": points
-        uniform in the range of each column (001). "farthest-first": always the row that is farthest from
-        the centres so far; outliers attract it. "first-centre-d2": what 000 prints for k-means++, all
-        others drawn by squared distance to the first centre only; it lacks the guarantee.
+        The first centres. "k-means++": rows drawn in proportion to their squared distance to the
+        nearest centre so far, the best of 2 + log k draws (Arthur and Vassilvitskii).
+        "random-rows": different rows (000, 004). "random-partition": the means of random groups of
+        equal weight (004). "uniform": points uniform in the range of each column (001).
+        "farthest-first": always the row that is farthest from the centres so far; outliers attract
+        it. "first-centre-d2": what 000 prints for k-means++, all others drawn by squared distance
+        to the first centre only; it lacks the guarantee.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the one with the lowest objective is kept; "auto" is 1 for "k-means++",
-        "farthest-first" and given centres, else 10.
+        Number of starts, of which the one with the lowest objective is kept; "auto" is 1 for
+        "k-means++", "farthest-first" and given centres, else 10.
     max_iter : int, default=300
         Most passes of one start.
     tol : float, default=1e-4
-        Ends when the centres' squared movement, summed, is at most `tol` times the mean variance of the
-        columns; 0 ends when no label changes.
+        Ends when the centres' squared movement, summed, is at most `tol` times the mean variance
+        of the columns; 0 ends when no label changes.
     bounds : {"auto", "none", "hamerly", "elkan"}, default="auto"
-        Which bounds save distances; the result is the same. "hamerly" keeps 20 bytes per row, "elkan" 8 per row
-        and cluster. "auto" is "hamerly" for rows in memory and "none" for rows that are streamed.
+        Which bounds save distances; the result is the same. "hamerly" keeps 20 bytes per row,
+        "elkan" 8 per row and cluster. "auto" is "hamerly" for rows in memory and "none" for rows
+        that are streamed.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the start.
     n_jobs : int or None, default=None
@@ -117,14 +121,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
 
     Notes
     -----
-    Texts: 000 8.2 (empty clusters repaired by a far row; there drawn at random among far rows), 001 18.2,
-    002 "K-means", 003 2.9.2, 004 12.3 (the objective is its quantisation error, eq. 12.7). 001 and 002 end
-    on a fixed movement of the centres; here it is relative to the variance, as in scikit-learn, so that units do
-    not matter.
+    Texts: 000 8.2 (empty clusters repaired by a far row; there drawn at random among far rows),
+    001 18.2, 002 "K-means", 003 2.9.2, 004 12.3 (the objective is its quantisation error, eq.
+    12.7). 001 and 002 end on a fixed movement of the centres; here it is relative to the variance,
+    as in scikit-learn, so that units do not matter.
 
-    Why it is fast: distances are one matrix product per block of rows that stays in cache, with a fused
-    search of the two smallest; Hamerly's bound then proves for most rows, in most passes, that their centre is
-    still the nearest, at the cost of one distance.
+    Why it is fast: distances are one matrix product per block of rows that stays in cache, with a
+    fused search of the two smallest; Hamerly's bound then proves for most rows, in most passes,
+    that their centre is still the nearest, at the cost of one distance.
 
     Examples
     --------
@@ -181,8 +185,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
     def _fit(self, data: Data) -> None:
         if data.n_rows < self.n_clusters:
             raise ValueError(
-                f"n_samples={data.n_rows} should be >= n_clusters={self.n_clusters}: there are fewer "
-                "rows (of positive weight) than clusters; ask for fewer clusters"
+                f"n_samples={data.n_rows} should be >= n_clusters={self.n_clusters}: there are "
+                "fewer rows (of positive weight) than clusters; ask for fewer clusters"
             )
         super()._fit(SurveyedData.of(data, self.n_jobs))
 
@@ -285,7 +289,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         if n_found < self.n_clusters:
             warnings.warn(
                 f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
-                f"({self.n_clusters}). Possibly due to duplicate points in X; ask for fewer clusters.",
+                f"({self.n_clusters}). Possibly due to duplicate points in X; ask for fewer.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -381,7 +385,7 @@ def cluster_sums(chunk: Chunk, centres: Centres, found: Nearest) -> ClusterSums:
 
 
 def farthest_rows(source: Source, centres: Centres, count: int, n_jobs: int | None) -> np.ndarray:
-    """Up to `count` different rows that are farthest from their centres, none of them at a centre."""
+    """Up to `count` different rows that are farthest from their centres, none at a centre."""
 
     def farthest_of(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         found = find_nearest(chunk.rows, centres, Nearest.of(len(chunk.rows)))

@@ -1,9 +1,10 @@
 """The nearest centre of each row: a matrix product per block of rows, and one fused kernel.
 
-|x - c|^2 = |u|^2 - 2 u.v + |v|^2 with u = x - s, v = c - s for a fixed shift s in the middle of the data: the
-product is BLAS's, and little cancels. The distance to the nearest centre is then computed again from
-the difference itself, so that sums of squares are exact to rounding. Blocks have one fixed shape (the last is
-padded), so that a row's result does not depend on which rows stand beside it.
+|x - c|^2 = |u|^2 - 2 u.v + |v|^2 with u = x - s, v = c - s for a fixed shift s in the middle of
+the data: the product is BLAS's, and little cancels. The distance to the nearest centre is then
+computed again from the difference itself, so that sums of squares are exact to rounding. Blocks
+have one fixed shape (the last is padded), so that a row's result does not depend on which rows
+stand beside it.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def squared_distance(a, b):
 
 @kernel("f8[:,:]", "i8[:]", "f8[:]", "out f8[:,:]", "out f8[:]")
 def gather_shifted(rows, which, shift, block, lengths):
-    """block[i] = rows[which[i]] - shift, and its squared length. rows (n, d), block (at least m, d)."""
+    """block[i] = rows[which[i]] - shift and its squared length. rows (n, d), block (m, d)."""
     d = rows.shape[1]
     for i in range(len(which)):
         total = 0.0
@@ -133,7 +134,7 @@ def gather_shifted(rows, which, shift, block, lengths):
 
 @kernel("f8[:,:]", "f8[:]", "out f8[:]", "out f8[:]", "out i8[:]")
 def two_smallest(products, squares, best, second, label):
-    """The smallest and second smallest of products[c, i] + squares[c] over c, for each i. products (k, m).
+    """The two smallest of products[c, i] + squares[c] over c, for each i. products (k, m).
 
     The inner loop runs over rows without branches, so that it becomes vector instructions.
     """

@@ -1,8 +1,9 @@
 """Where k-means starts: the texts' ways of choosing the first centres.
 
-All draws are made along the canonical order of the rows (`gnomon.engine.draw`): they do not depend on the
-order of the table, and a row of weight three is drawn like three copies of it. All work goes chunk by chunk, so
-that a table larger than memory can be started from, with some twenty bytes per row in memory.
+All draws are made along the canonical order of the rows (`gnomon.engine.draw`): they do not depend
+on the order of the table, and a row of weight three is drawn like three copies of it. All work
+goes chunk by chunk, so that a table larger than memory can be started from, with some twenty bytes
+per row in memory.
 """
 
 from __future__ import annotations
@@ -162,7 +163,8 @@ class Spread:
 def plus_plus(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
     """k-means++: each next centre in proportion to the squared distance to the nearest one so far.
 
-    Of 2 + log k rows drawn, the one that helps most is taken (Arthur and Vassilvitskii 2007, greedy form).
+    Of 2 + log k rows drawn, the one that helps most is taken (Arthur and Vassilvitskii 2007,
+    greedy form).
     """
     spread = Spread(data, k, rng)
     trials = 2 + int(np.log(k))
@@ -173,7 +175,7 @@ def plus_plus(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarra
 
 
 def first_centre_squares(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
-    """The text's variant (000 8.2): the others IID by squared distance to the *first* centre only."""
+    """The text's variant (000 8.2): the others IID by squared distance to the *first* centre."""
     spread = Spread(data, max(k, 2), rng)
     if k == 1:
         return spread.centres
@@ -201,8 +203,8 @@ def farthest_first(data: SurveyedData, k: int, rng: np.random.Generator) -> np.n
 def random_partition(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
     """Rows dealt at random to k groups of equal weight; the means of the groups.
 
-    The line of cumulated weights is cut in pieces of about one row, which are dealt out; so a row of
-    weight three may go to three groups, as three copies of it may.
+    The line of cumulated weights is cut in pieces of about one row, which are dealt out; so a row
+    of weight three may go to three groups, as three copies of it may.
     """
     weights = data.row_weights[data.order]
     ends = np.cumsum(weights)

@@ -1,7 +1,8 @@
 """The four forms of the covariances of a mixture: full, tied, diagonal, spherical.
 
-Inside, every component has its own d x d matrix (full, tied) or its own d variances (diagonal, spherical);
-a form says how these are pooled, how the public array is shaped, and how many numbers it has.
+Inside, every component has its own d x d matrix (full, tied) or its own d variances (diagonal,
+spherical); a form says how these are pooled, how the public array is shaped, and how many numbers
+it has.
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
 """The E-step of Gaussian mixtures, in whitened coordinates, with missing cells.
 
-For component k with covariance L L' the row x becomes y = (x - mean) P, P = L^-T, so that its Mahalanobis
-distance is |y|: one matrix product per block of rows and component. Moments are summed in these
-coordinates, too: near the end they are close to 0 and I, whatever the units and the conditioning.
+For component k with covariance L L' the row x becomes y = (x - mean) P, P = L^-T, so that its
+Mahalanobis distance is |y|: one matrix product per block of rows and component. Moments are summed
+in these coordinates, too: near the end they are close to 0 and I, whatever the units and the
+conditioning.
 
-A missing cell is a direction in which y is free. Leaving it out is to project y on what is orthogonal to
-the rows P_m of P that belong to the missing cells: with Q an orthonormal basis of them,
+A missing cell is a direction in which y is free. Leaving it out is to project y on what is
+orthogonal to the rows P_m of P that belong to the missing cells: with Q an orthonormal basis of
+them,
 
-    y <- y - Q'Q y                        is the whitened row completed by its conditional expectation,
-    log det Sigma_oo = log det Sigma + 2 log det R,  P_m = R Q,
-    Q'Q                                   is the whitened conditional covariance of the missing cells.
+    y <- y - Q'Q y                        is the whitened row completed by its conditional
+    expectation, log det Sigma_oo = log det Sigma + 2 log det R,  P_m = R Q, Q'Q
+    is the whitened conditional covariance of the missing cells.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ class Components(NamedTuple):
     centres : ndarray of shape (K, d)
         Means minus the shift.
     factors : ndarray of shape (K, d + 1, d) or (K, d)
-        P with one more row, -centre P; or the inverse standard deviations, where covariances are diagonal.
+        P with one more row, -centre P; or the inverse standard deviations, where covariances are
+        diagonal.
     constants : ndarray of shape (K,)
         log weight + log det P - d/2 log 2 pi.
     """
@@ -123,7 +126,7 @@ def by_pattern(rows: np.ndarray) -> tuple[np.ndarray, int]:
 def whiten(
     shifted: np.ndarray, absent: np.ndarray, components: Components, whitened: np.ndarray
 ) -> np.ndarray:
-    """Whitened coordinates, and logs of weight times density, of rows with a last column of ones."""
+    """Whitened coordinates, and logs of weight times density; the last column is ones."""
     logs = np.empty(whitened.shape[:2])
     if components.factors.ndim == 2:
         scale_rows(shifted, absent, *components[1:], whitened, logs)
@@ -188,7 +191,8 @@ def squared_length(y):
 def scale_rows(shifted, absent, centres, inverse, constants, whitened, logs):
     """Whitened rows and log densities for diagonal covariances; missing cells count for nothing.
 
-    shifted (m, d + 1), centres and inverse standard deviations (K, d), whitened (K, m, d), logs (K, m).
+    shifted (m, d + 1), centres and inverse standard deviations (K, d), whitened (K, m, d), logs
+    (K, m).
     """
     n_components, d = centres.shape
     gaps = len(absent) > 0
@@ -206,9 +210,10 @@ def scale_rows(shifted, absent, centres, inverse, constants, whitened, logs):
 
 @subkernel
 def missing_basis(factor, absent, basis):
-    """An orthonormal basis Q of the rows of P that belong to missing cells: their number, log det R.
+    """An orthonormal basis Q of the rows of P of missing cells: their number and log det R.
 
-    Gram and Schmidt's way, twice, which is enough (Kahan). factor (d + 1, d), absent (d,), basis (d, d).
+    Gram and Schmidt's way, twice, which is enough (Kahan). factor (d + 1, d), absent (d,), basis
+    (d, d).
     """
     d = len(absent)
     m = 0
@@ -238,10 +243,10 @@ def same_pattern(absent, i):
     """Whether row i misses the same cells as the row before it. absent (m, d)."""
     if i == 0:
         return False
-    for j in range(absent.shape[1]):
-        if absent[i, j] != absent[i - 1, j]:
-            return False
-    return True
+    j = 0
+    while j < absent.shape[1] and absent[i, j] == absent[i - 1, j]:
+        j += 1
+    return j == absent.shape[1]
 
 
 @kernel("f8[:,:,:]", "f8[:]", "u1[:,:]", "out f8[:,:,:]", "out f8[:,:]")
@@ -304,7 +309,8 @@ def give_to_best(logs, shares, log_density):
 def weigh(shares, weights, which, weight, roots, whitened):
     """Scale whitened rows by the roots of weight times share, so that Y'Y is the weighted moment.
 
-    shares, roots (K, m), weights (n,), weight (K,): the sums of weight times share, whitened (K, m, d).
+    shares, roots (K, m), weights (n,), weight (K,): the sums of weight times share, whitened (K,
+    m, d).
     """
     n_components, m, d = whitened.shape
     for k in range(n_components):
@@ -329,7 +335,7 @@ def add_squares(whitened, second):
 
 @kernel("u1[:,:]", "f8[:,:]", "out f8[:,:]")
 def add_missing_variances(absent, roots, second):
-    """What missing cells add to second moments, diagonal covariances. absent (m, d), second (K, d)."""
+    """What missing cells add to sums of squares. absent (m, d), second (K, d)."""
     for k in range(len(roots)):
         for i in range(len(absent)):
             for j in range(absent.shape[1]):
@@ -339,7 +345,7 @@ def add_missing_variances(absent, roots, second):
 
 @kernel("f8[:,:,:]", "u1[:,:]", "f8[:,:]", "out f8[:,:,:]")
 def add_missing_covariances(factors, absent, roots, second):
-    """What missing cells add to second moments: Q'Q times weight. absent (m, d), second (K, d, d)."""
+    """What missing cells add to second moments, Q'Q. absent (m, d), second (K, d, d)."""
     n_components, n = roots.shape
     d = absent.shape[1]
     basis = np.empty((d, d))

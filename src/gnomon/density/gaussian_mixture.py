@@ -1,8 +1,8 @@
 """Gaussian mixture: a density that is a weighted sum of normal densities, fitted by EM.
 
-Maximises  sum_i w_i log sum_k pi_k N(x_i; mu_k, Sigma_k)  by turns: the E-step gives every row to the
-components in the shares of their posterior probability, the M-step fits every component to its shares. The
-likelihood never falls; the end is a local maximum.
+Maximises  sum_i w_i log sum_k pi_k N(x_i; mu_k, Sigma_k)  by turns: the E-step gives every row to
+the components in the shares of their posterior probability, the M-step fits every component to its
+shares. The likelihood never falls; the end is a local maximum.
 
 Texts: 000 9.1-9.2 (known covariance) · 001 18.3 · 002 "Gaussian mixtures" · 003 2.9.3 · 004 12.3.
 """
@@ -46,7 +46,7 @@ SOFT_STARTS = ("random-rows", "uniform")
 
 
 class MomentSums(NamedTuple):
-    """Per component: weight, first and second moment of whitened rows; the log-likelihood; all weight."""
+    """Per component weight, first and second whitened moment; log-likelihood; all weight."""
 
     weight: np.ndarray
     first: np.ndarray
@@ -97,21 +97,21 @@ class FilledSource:
     task="density",
     texts='000b 9.1-9.2 · 001 18.3 · 002 "EM for Gaussian mixtures" · 003 2.9.3 · 004 12.3',
     use="A density with several bumps, soft groups with shapes, numeric tables with missing cells.",
-    avoid="Many columns and few rows (take diagonal covariances), or columns that are not continuous.",
+    avoid="Many columns and few rows (take diagonal covariances); columns that are not continuous.",
     peers=("sklearn.mixture.GaussianMixture",),
 )
 class GaussianMixture(DensityEstimator, SumLearner):
     """A density that is a weighted sum of normal densities, fitted by expectation-maximisation.
 
-    Maximises ``sum_i w_i log sum_k pi_k N(x_i; mu_k, Sigma_k)``. Missing cells are integrated out, in ``fit`` and
-    in every prediction: a row counts by the density of its observed cells, and the M-step uses the conditional
-    expectations of the missing ones and of their products. That is the maximum likelihood estimate where cells
-    are missing at random; nothing is imputed.
+    Maximises ``sum_i w_i log sum_k pi_k N(x_i; mu_k, Sigma_k)``. Missing cells are integrated out,
+    in ``fit`` and in every prediction: a row counts by the density of its observed cells, and the
+    M-step uses the conditional expectations of the missing ones and of their products. That is the
+    maximum likelihood estimate where cells are missing at random; nothing is imputed.
 
-    Use it for a density with several bumps, for soft groups that have shapes, for outliers (`score_samples`).
-    Do not use it with many columns and few rows: a full covariance has d(d+1)/2 numbers per component.
-    EM finds a local maximum: start several times (`n_init`). The likelihood is unbounded when a component
-    shrinks to a point; `reg_covar` prevents it.
+    Use it for a density with several bumps, for soft groups that have shapes, for outliers
+    (`score_samples`). Do not use it with many columns and few rows: a full covariance has d(d+1)/2
+    numbers per component. EM finds a local maximum: start several times (`n_init`). The likelihood
+    is unbounded when a component shrinks to a point; `reg_covar` prevents it.
 
     Parameters
     ----------
@@ -121,9 +121,9 @@ class GaussianMixture(DensityEstimator, SumLearner):
         A matrix per component; one matrix for all; variances per component and column; a variance
         per component.
     covariance : "estimate", float or array-like, default="estimate"
-        The known covariance, where only means and weights are to be estimated (000 9.2): a number times the
-        identity, or an array of the shape of ``covariances_``; one matrix (or one row of variances) stands for
-        all components.
+        The known covariance, where only means and weights are to be estimated (000 9.2): a number
+        times the identity, or an array of the shape of ``covariances_``; one matrix (or one row of
+        variances) stands for all components.
     reg_covar : float, default=1e-6
         Added to every estimated variance.
     tol : float, default=1e-3
@@ -133,10 +133,11 @@ class GaussianMixture(DensityEstimator, SumLearner):
     n_init : int, default=1
         Number of starts, of which the one with the highest likelihood is kept.
     init : {"k-means", "k-means++", "random-rows", "uniform"}, default="k-means"
-        The start. "k-means": weights, means and covariances of the groups that `KMeans` finds (000 9.2.5).
-        "k-means++": of the groups around its first centres. "random-rows": means at random rows, the
-        variances of the columns, equal weights. "uniform": means uniform in the range of each column, unit
-        covariances, equal weights (001). Missing cells are filled with the columns' means for the start only.
+        The start. "k-means": weights, means and covariances of the groups that `KMeans` finds (000
+        9.2.5). "k-means++": of the groups around its first centres. "random-rows": means at random
+        rows, the variances of the columns, equal weights. "uniform": means uniform in the range of
+        each column, unit covariances, equal weights (001). Missing cells are filled with the
+        columns' means for the start only.
     weights_init : array-like of shape (n_components,) or None, default=None
         First weights.
     means_init : array-like of shape (n_components, n_columns) or None, default=None
@@ -180,14 +181,15 @@ class GaussianMixture(DensityEstimator, SumLearner):
 
     Notes
     -----
-    Texts: 000 9.1-9.2 (known covariance, underflow-safe weights), 001 18.3 (one and several dimensions), 002
-    "Gaussian mixtures" (restarts by likelihood; collapse), 003 2.9.3, 004 12.3. Different from the texts: it ends
-    on the likelihood rather than on the movement of means (001), the best start is the one of highest
-    likelihood rather than Q (000 9.2.5), and the bound that 002 prints for EM, which fails where densities
-    exceed 1, is not used.
+    Texts: 000 9.1-9.2 (known covariance, underflow-safe weights), 001 18.3 (one and several
+    dimensions), 002 "Gaussian mixtures" (restarts by likelihood; collapse), 003 2.9.3, 004 12.3.
+    Different from the texts: it ends on the likelihood rather than on the movement of means (001),
+    the best start is the one of highest likelihood rather than Q (000 9.2.5), and the bound that
+    002 prints for EM, which fails where densities exceed 1, is not used.
 
-    Why it is fast: rows are whitened by one matrix product per component and block that stays in cache, and
-    the moments are summed in those whitened coordinates by a symmetric product of half the cost.
+    Why it is fast: rows are whitened by one matrix product per component and block that stays in
+    cache, and the moments are summed in those whitened coordinates by a symmetric product of half
+    the cost.
 
     Examples
     --------
@@ -582,7 +584,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
         return -2 * float(self.score_samples(X).sum()) + 2 * self.n_parameters_
 
     def bic(self, X) -> float:
-        """Schwarz's (Bayesian) criterion on these rows, ``-2 log L + p log n``; the lower the better.
+        """Schwarz's (Bayesian) criterion on these rows, ``-2 log L + p log n``; lower is better.
 
         Parameters
         ----------
