@@ -226,8 +226,9 @@ def assert_close(found, expected, rtol: float = 1e-6, atol: float = 1e-6) -> Non
             np.testing.assert_array_equal(found[name], values, err_msg=name)
 
 
-def assert_clear(error: Exception) -> None:
+def assert_clear(error: Exception, naming: str = "") -> None:
     """The error is one that a user can act on."""
+    assert naming in str(error), repr(error)
     assert isinstance(error, (ValueError, GnomonError)), repr(error)
     assert not isinstance(error, np.linalg.LinAlgError), repr(error)
     assert len(str(error)) > 20, repr(error)

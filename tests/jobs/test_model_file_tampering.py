@@ -224,8 +224,24 @@ def test_a_stored_object_that_is_no_estimator_is_refused(put, model):
 
 @pytest.mark.parametrize(
     "name",
-    "__class__ __dict__ __reduce__ __init__ fit predict _nearest _sums save natively _largest "
-    "_parameter_constraints 1x a.b a-b get_params".split(),
+    [
+        "__class__",
+        "__dict__",
+        "__reduce__",
+        "__init__",
+        "fit",
+        "predict",
+        "_nearest",
+        "_sums",
+        "save",
+        "natively",
+        "_largest",
+        "_parameter_constraints",
+        "1x",
+        "a.b",
+        "a-b",
+        "get_params",
+    ],
 )
 def test_an_attribute_that_would_hide_a_part_of_the_class_is_refused(put, model, name):
     changed = content(model)
@@ -347,8 +363,18 @@ def test_an_array_named_again_and_again_is_read_once(put, model):
 
 @pytest.mark.parametrize(
     "name",
-    "../evil.npy arrays/../../evil.npy /etc/evil arrays/a.npy arrays\\0.npy x.pkl arrays/ model.json/ "
-    "arrays/0.npy/x C:\\evil.npy".split(),
+    [
+        "../evil.npy",
+        "arrays/../../evil.npy",
+        "/etc/evil",
+        "arrays/a.npy",
+        "arrays\\0.npy",
+        "x.pkl",
+        "arrays/",
+        "model.json/",
+        "arrays/0.npy/x",
+        "C:\\evil.npy",
+    ],
 )
 def test_members_with_other_names_are_refused_and_nothing_is_written(put, model, name, tmp_path):
     path = put(members(model) | {name: b"evil"})

@@ -1,8 +1,9 @@
 """Writes the model files that every later version must load: ``python tests/data/models/make.py``.
 
-Run it once per format number of `gnomon.engine.modelfile`, when the format is settled, and never again for
-that number: the files are kept as they are. Beside each ``<method>.gnomon`` stands ``<method>.json`` with
-what the model said of the rows in ``rows.json`` (numbers) or ``table.parquet`` (mixed columns).
+Run it once per format number of `gnomon.engine.modelfile`, when the format is settled, and never
+again for that number: the files are kept as they are. Beside each ``<method>.gnomon`` stands
+``<method>.json`` with what the model said of the rows in ``rows.json`` (numbers) or
+``table.parquet`` (mixed columns).
 """
 
 from __future__ import annotations
