@@ -37,9 +37,9 @@ class HamerlyBounds:
         """Look at where the centres are now, and how far they have moved since the last pass."""
         self.first = self.before is None
         if not self.first:
-            self.movement = most_other_movement(movement(self.before, centres.shifted))
-            self.half_gap = half_gaps(centres.shifted).min(axis=1)
-        self.before = centres.shifted
+            self.movement = most_other_movement(movement(self.before, centres.points))
+            self.half_gap = half_gaps(centres.points).min(axis=1)
+        self.before = centres.points
 
     def nearest(self, chunk: Chunk, centres: Centres) -> Nearest:
         """Label and squared distance of each row of a chunk."""
@@ -50,8 +50,7 @@ class HamerlyBounds:
         unsure = np.empty(len(chunk.rows), np.int64)
         count = keep_by_one_bound(
             chunk.rows,
-            centres.shift,
-            centres.shifted,
+            centres.points,
             self.half_gap,
             self.movement,
             *found,
@@ -76,10 +75,10 @@ class ElkanBounds:
 
     def begin_pass(self, centres: Centres) -> None:
         """Look at where the centres are now, and how far they have moved since the last pass."""
-        before = centres.shifted if self.before is None else self.before
-        self.movement = movement(before, centres.shifted)
-        self.half_gap = half_gaps(centres.shifted)
-        self.before = centres.shifted
+        before = centres.points if self.before is None else self.before
+        self.movement = movement(before, centres.points)
+        self.half_gap = half_gaps(centres.points)
+        self.before = centres.points
 
     def nearest(self, chunk: Chunk, centres: Centres) -> Nearest:
         """Label and squared distance of each row of a chunk."""
@@ -87,8 +86,8 @@ class ElkanBounds:
         lower = self.lower[chunk.start : chunk.stop]
         squared = np.empty(len(labels))
         nearest_by_many_bounds(
-            chunk.rows - centres.shift,
-            centres.shifted,
+            chunk.rows,
+            centres.points,
             self.half_gap,
             self.movement,
             lower,
@@ -123,7 +122,6 @@ def most_other_movement(movement: np.ndarray) -> np.ndarray:
 
 @kernel(
     "f8[:,:]",
-    "f8[:]",
     "f8[:,:]",
     "f8[:]",
     "f8[:]",
@@ -132,20 +130,16 @@ def most_other_movement(movement: np.ndarray) -> np.ndarray:
     "out f8[:]",
     "out i8[:]",
 )
-def keep_by_one_bound(rows, shift, shifted, half_gap, movement, labels, squared, lower, unsure):
+def keep_by_one_bound(rows, points, half_gap, movement, labels, squared, lower, unsure):
     """Keep the labels that a bound proves; put the positions of the others in `unsure`.
 
-    rows (n, d), shifted (k, d), half_gap and movement (k,), labels, squared, lower, unsure (n,).
+    rows (n, d), points (k, d), half_gap and movement (k,), labels, squared, lower, unsure (n,).
     Returns how many are unsure.
     """
-    d = rows.shape[1]
-    row = np.empty(d)
     count = 0
     for i in range(len(rows)):
-        for j in range(d):
-            row[j] = rows[i, j] - shift[j]
         own = labels[i]
-        squared[i] = squared_distance(row, shifted[own])
+        squared[i] = squared_distance(rows[i], points[own])
         lower[i] -= movement[own]
         bound = max(lower[i], half_gap[own])
         if bound <= 0.0 or squared[i] * SLACK >= bound * bound:

@@ -255,21 +255,20 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
     def _update(self, state: dict[str, Any], total: Total) -> Step:
         centres: Centres = state["centres"]
         weight = total.sums.weight
-        moved = centres.shifted.copy()
+        moved = centres.points.copy()
         held = weight > 0
-        moved[held] = total.sums.total[held] / weight[held, None]
+        moved[held] = centres.shift + total.sums.total[held] / weight[held, None]
         emptied = np.flatnonzero(~held)[: len(total.far_rows)]
-        moved[emptied] = total.far_rows - centres.shift
-        movement = float(((moved - centres.shifted) ** 2).sum())
-        following = state | {"centres": Centres.from_shifted(moved, centres.shift)}
+        moved[emptied] = total.far_rows
+        movement = float(((moved - centres.points) ** 2).sum())
+        following = state | {"centres": Centres.at(moved, centres.shift)}
         return Step(following, total.sums.objective, movement <= state["least_movement"])
 
     def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
-        centres: Centres = state["centres"]
-        return {"cluster_centers_": centres.shifted + centres.shift}
+        return {"cluster_centers_": state["centres"].points}
 
     def _replayable(self, state: dict[str, Any]) -> dict[str, Any]:
-        return {"cluster_centers": self._attributes(state)["cluster_centers_"]}
+        return {"cluster_centers": state["centres"].points.copy()}
 
     def _end(self, state: dict[str, Any], data: Data) -> None:
         labels = np.empty(data.n_rows, np.int32)
@@ -378,8 +377,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
 
 def cluster_sums(chunk: Chunk, centres: Centres, found: Nearest) -> ClusterSums:
     """The sums of a chunk whose rows have their labels."""
-    weight = np.zeros(len(centres.shifted))
-    total = np.zeros(centres.shifted.shape)
+    weight = np.zeros(len(centres.points))
+    total = np.zeros(centres.points.shape)
     add_to_clusters(chunk.rows, chunk.weights, centres.shift, found.labels, weight, total)
     return ClusterSums(weight, total, float(chunk.weights @ found.squared))
 

@@ -1,10 +1,10 @@
 """The nearest centre of each row: a matrix product per block of rows, and one fused kernel.
 
-|x - c|^2 = |u|^2 - 2 u.v + |v|^2 with u = x - s, v = c - s for a fixed shift s in the middle of
-the data: the product is BLAS's, and little cancels. The distance to the nearest centre is then
-computed again from the difference itself, so that sums of squares are exact to rounding. Blocks
-have one fixed shape (the last is padded), so that a row's result does not depend on which rows
-stand beside it.
+|x - c|^2 = |u|^2 - 2 u.v + |v|^2 with u = x - s, v = c - s for a fixed shift s in the middle of the
+data: the product is BLAS's, and little cancels. The distance to the nearest centre is then computed
+again from the difference x - c itself, and so are all distances of a row whose two nearest centres
+differ by less than rounding can hide. So labels and distances are those of the plain arithmetic:
+they depend neither on BLAS nor on the rows that stand beside.
 """
 
 from __future__ import annotations
@@ -24,30 +24,26 @@ class Centres(NamedTuple):
 
     Attributes
     ----------
+    points : ndarray of shape (k, d)
+        The centres, in the coordinates of the rows.
     shift : ndarray of shape (d,)
-    shifted : ndarray of shape (k, d)
-        Centres minus the shift.
     factors : ndarray of shape (k, d)
-        Minus twice the shifted centres.
+        Minus twice the centres less the shift.
     squares : ndarray of shape (k,)
-        Squared lengths of the shifted centres.
+        Squared lengths of the centres less the shift.
     """
 
+    points: np.ndarray
     shift: np.ndarray
-    shifted: np.ndarray
     factors: np.ndarray
     squares: np.ndarray
 
     @classmethod
-    def at(cls, centres: np.ndarray, shift: np.ndarray) -> Centres:
-        """Centres given in the coordinates of the rows."""
-        return cls.from_shifted(centres - shift, shift)
-
-    @classmethod
-    def from_shifted(cls, shifted: np.ndarray, shift: np.ndarray) -> Centres:
-        """Centres given relative to the shift."""
-        shifted = np.ascontiguousarray(shifted)
-        return cls(shift, shifted, -2.0 * shifted, np.einsum("kd,kd->k", shifted, shifted))
+    def at(cls, points: np.ndarray, shift: np.ndarray) -> Centres:
+        """Centres at these points, for rows around the shift."""
+        shifted = points - shift
+        squares = np.einsum("kd,kd->k", shifted, shifted)
+        return cls(np.ascontiguousarray(points), shift, -2.0 * shifted, squares)
 
 
 class Nearest(NamedTuple):
@@ -83,18 +79,20 @@ def find_nearest(
 ) -> Nearest:
     """Fill `found` for the rows at the positions `which` (None: all)."""
     n = len(rows) if which is None else len(which)
-    size = rows_per_block(n, rows.shape[1], len(centres.shifted))
+    size = rows_per_block(n, rows.shape[1], len(centres.points))
     block = np.zeros((size, rows.shape[1]))
-    products = np.empty((len(centres.shifted), size))
+    products = np.empty((len(centres.points), size))
     lengths, best, second = np.zeros(size), np.empty(size), np.empty(size)
-    best_label = np.empty(size, np.int64)
+    label = np.empty(size, np.int64)
+    longest = float(np.sqrt(centres.squares.max()))
+    from_zero = float(np.sqrt(centres.shift @ centres.shift))
     positions = np.arange(n) if which is None else which
     for start in range(0, n, size):
         some = positions[start : start + size]
         gather_shifted(rows, some, centres.shift, block, lengths)
         np.matmul(centres.factors, block.T, out=products)
-        two_smallest(products, centres.squares, best, second, best_label)
-        settle(block, some, lengths, second, best_label, centres.shifted, *found)
+        two_smallest(products, centres.squares, best, second, label)
+        settle(rows, some, centres.points, longest, from_zero, lengths, best, second, label, *found)
     return found
 
 
@@ -156,37 +154,70 @@ def two_smallest(products, squares, best, second, label):
             second[i] = loser if loser < runner else runner
 
 
+@subkernel
+def two_nearest(row, points):
+    """The nearest point (of equals the first), its squared distance, and the second smallest."""
+    own = 0
+    least = squared_distance(row, points[0])
+    second = np.inf
+    for c in range(1, len(points)):
+        distance = squared_distance(row, points[c])
+        if distance < least:
+            own, least, second = c, distance, least
+        elif distance < second:
+            second = distance
+    return own, least, second
+
+
 @kernel(
     "f8[:,:]",
     "i8[:]",
+    "f8[:,:]",
+    "f8",
+    "f8",
+    "f8[:]",
     "f8[:]",
     "f8[:]",
     "i8[:]",
-    "f8[:,:]",
     "out i4[:]",
     "out f8[:]",
     "out f8[:]",
 )
-def settle(block, which, lengths, second, best_label, shifted, labels, squared, lower):
-    """Write label, exact squared distance and lower bound of each row of a block to its position.
+def settle(
+    rows,
+    which,
+    points,
+    longest,
+    from_zero,
+    lengths,
+    best,
+    second,
+    label,
+    labels,
+    squared,
+    lower,
+):
+    """Write label, squared distance and lower bound of each row of a block to its position.
 
-    The lower bound is the distance to the second nearest centre, less what rounding may have added.
+    The squared distance is computed from the difference; so is all else where the two smallest are
+    nearer to each other than rounding of the products can tell. rows (n, d), points (k, d), which,
+    lengths, best, second, label of one block, labels, squared, lower (n,).
     """
-    d = block.shape[1]
-    rounding = 4.0 * (d + 8) * 2.3e-16
-    longest = 0.0
-    for c in range(len(shifted)):
-        length = 0.0
-        for j in range(d):
-            length += shifted[c, j] * shifted[c, j]
-        longest = max(longest, length)
+    rounding = 4.0 * (rows.shape[1] + 8) * 2.3e-16
     for i in range(len(which)):
         position = which[i]
-        c = best_label[i]
-        labels[position] = c
-        squared[position] = squared_distance(block[i], shifted[c])
-        gap = second[i] + lengths[i] - rounding * (lengths[i] + longest)
-        lower[position] = np.sqrt(gap) if gap > 0.0 else 0.0
+        own = label[i]
+        reach = np.sqrt(lengths[i]) + longest
+        slack = rounding * reach * (reach + from_zero)
+        if second[i] - best[i] > slack:
+            least = squared_distance(rows[position], points[own])
+            other = second[i] + lengths[i] - slack
+        else:
+            own, least, other = two_nearest(rows[position], points)
+            other -= slack
+        labels[position] = own
+        squared[position] = least
+        lower[position] = np.sqrt(other) if other > 0.0 else 0.0
 
 
 @kernel("f8[:,:]", "f8[:,:]", "out f8[:,:]")
