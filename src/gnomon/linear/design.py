@@ -6,9 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from gnomon.contract import Data
+from gnomon.engine.errors import DataError
 from gnomon.engine.sums import Chunk
 
 MOST_DENSE_COLUMNS = 200
+LEAST_VARIATION = 1e-120
 
 
 def first_means(data: Data) -> np.ndarray:
@@ -54,3 +56,13 @@ def decision(rows, coefficients: np.ndarray, intercepts) -> np.ndarray:
 def fractional_weights(weights: np.ndarray) -> int:
     """How many weights are not whole numbers."""
     return int(np.count_nonzero(weights != np.rint(weights)))
+
+
+def refuse_tiny(variation: np.ndarray, names: list[str]) -> None:
+    """Refuse columns whose variation (a root of summed squares) is lost when it is squared."""
+    tiny = np.flatnonzero((variation > 0) & (variation < LEAST_VARIATION))
+    if len(tiny):
+        raise DataError(
+            f"column {names[tiny[0]]!r} varies by no more than {variation[tiny[0]]:.2g}, which "
+            "is too little to compute with; multiply it by a large number, or leave it out"
+        )

@@ -152,7 +152,8 @@ class Summary:
         for row in cells:
             padded = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]
             lines.append("  ".join(padded).rstrip())
-        lines += ["", ", ".join(f"{key} {_fact(key, v)}" for key, v in self.facts.items())]
+        facts = ", ".join(f"{key} {_fact(key, v)}" for key, v in self.facts.items())
+        lines += ["", *_wrapped(facts, widest=max(sum(widths) + 2 * len(widths), 64))]
         return "\n".join(lines + self.notes)
 
     __repr__ = __str__
@@ -170,6 +171,16 @@ class Summary:
             + "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
             + f"</tr></thead><tbody>{''.join(rows)}</tbody></table><p>{facts}</p>{notes}"
         )
+
+
+def _wrapped(facts: str, widest: int) -> list[str]:
+    """Facts in lines of at most `widest` characters."""
+    lines = [""]
+    for fact in facts.split(", "):
+        if lines[-1] and len(lines[-1]) + len(fact) + 2 > widest:
+            lines.append("")
+        lines[-1] += f", {fact}" if lines[-1] else fact
+    return lines
 
 
 def _p_value(p: float) -> str:
@@ -292,8 +303,8 @@ def refuse_fractional(count: int) -> None:
     if count:
         raise NoSummary(
             f"{count:,} rows have weights that are not whole numbers. Standard errors read a "
-            "weight as the number of times that the row was observed; other weights do not say how many "
-            "rows there are. Fit without weights, or with counts as weights"
+            "weight as the number of times that the row was observed; other weights do not "
+            "say how many rows there are. Fit without weights, or with counts as weights"
         )
 
 

@@ -29,6 +29,7 @@ from gnomon.linear.design import (
     first_means,
     fractional_weights,
     is_sparse,
+    refuse_tiny,
     shifted_into,
 )
 from gnomon.linear.inference import (
@@ -134,6 +135,7 @@ class LeastSquares(Regressor, SumLearner):
         location = state["shift"] + mean[:p]
         target_mean = state["target_shift"] + mean[p:]
         zero = constant_columns(gram, location, total.weight, self.fit_intercept)
+        refuse_tiny(np.sqrt(np.diag(gram)[:p] * ~zero), column_names(self))
         penalised = gram[:p, :p] + self._penalty() * np.eye(p)
         scaled, lengths, used = scaled_to_unit_diagonal(penalised, zero)
         coef = np.zeros((p, len(mean) - p))
@@ -319,11 +321,13 @@ class LinearRegression(LeastSquares):
     >>> print(model.summary())
     Least squares
     <BLANKLINE>
-                 estimate  std. error       t       p  95% low  95% high
-    (intercept)       1.4     0.84853  1.6499  0.1975  -1.3004    4.1004
-    x0                0.8     0.34641  2.3094   0.104 -0.30243    1.9024
+                 estimate  std. error       t      p   95% low  95% high
+    (intercept)       1.4     0.84853  1.6499  0.198   -1.3004    4.1004
+    x0                0.8     0.34641  2.3094  0.104  -0.30243    1.9024
     <BLANKLINE>
-    ...
+    n 5, degrees of freedom 3, residual standard error 1.09545, R2 0.64
+    adjusted R2 0.52, F 5.33333, F p 0.104, log-likelihood -6.27343
+    AIC 18.5469, BIC 17.3752
     """
 
     _parameter_constraints = {"fit_intercept": FLAG, "n_jobs": JOBS}
@@ -410,7 +414,8 @@ class Ridge(LeastSquares):
         if self.alpha:
             raise NoSummary(
                 "ridge estimates are biased by the penalty, so that the usual standard errors and "
-                "tests are not valid for them; use LinearRegression or alpha=0, or bootstrap the rows"
+                "tests are not valid for them; use LinearRegression or alpha=0, or "
+                "bootstrap the rows"
             )
 
 

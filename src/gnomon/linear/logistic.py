@@ -35,6 +35,7 @@ from gnomon.linear.design import (
     first_means,
     fractional_weights,
     is_sparse,
+    refuse_tiny,
     with_constant,
 )
 from gnomon.linear.inference import (
@@ -276,6 +277,9 @@ class LogisticRegression(Classifier, SumLearner):
         gradient = self._gradient(parameters, total)
         hessian = (total.hessian / total.weight).reshape(k, q, k, q)
         idle = constant_directions(hessian, state["shift"], self.fit_intercept)
+        lengths = np.sqrt(np.einsum("kjkj->j", total.hessian.reshape(k, q, k, q))[:p])
+        lengths[idle] = 0.0
+        refuse_tiny(lengths, column_names(self))
         hessian[:, idle] = hessian[:, :, :, idle] = gradient[:, idle] = 0.0
         for one in range(k):
             hessian[one, range(p), one, range(p)] += self._decay(total)
@@ -285,7 +289,7 @@ class LogisticRegression(Classifier, SumLearner):
         return direction.reshape(k, q), max(float(-(gradient.ravel() @ direction)), 0.0)
 
     def _run_lbfgs(self, data: Data, state) -> tuple[dict[str, Any], History]:
-        """Minimise by L-BFGS in coordinates in which the curvature is nearly the same everywhere."""
+        """Minimise by L-BFGS in coordinates of nearly the same curvature everywhere."""
         shape = state["parameters"].shape
         to_plain, to_coordinates = self._coordinates(state, data)
         course = self._course("step", self.max_iter)
@@ -385,8 +389,8 @@ class LogisticRegression(Classifier, SumLearner):
         elif self.history_.stopped == "max_iter":
             warnings.warn(
                 f"LogisticRegression has not converged in max_iter={self.max_iter} steps; the "
-                f"objective has come down to {self.history_[-1]:.6g}. Raise max_iter, scale the columns alike, "
-                "or use a smaller C",
+                f"objective has come down to {self.history_[-1]:.6g}. Raise max_iter, scale the "
+                "columns alike, or use a smaller C",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -495,7 +499,8 @@ class LogisticRegression(Classifier, SumLearner):
         if self.statistics_ is None:
             raise NoSummary(
                 "some columns are constant or combinations of others (one column per level of a "
-                "category is), so that single coefficients have no standard error; leave columns out"
+                "category is), so that single coefficients have no standard error; leave "
+                "columns out"
             )
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
