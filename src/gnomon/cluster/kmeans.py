@@ -29,6 +29,7 @@ from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, rows_per_chun
 from gnomon.engine.threads import in_order, resolve_jobs
 
 CAREFUL_STARTS = frozenset({"k-means++", "farthest-first"})
+ROUNDING = 16 * np.finfo(np.float64).eps
 BOUNDS = {"hamerly": HamerlyBounds, "elkan": ElkanBounds}
 
 
@@ -384,11 +385,16 @@ def cluster_sums(chunk: Chunk, centres: Centres, found: Nearest) -> ClusterSums:
 
 
 def farthest_rows(source: Source, centres: Centres, count: int, n_jobs: int | None) -> np.ndarray:
-    """Up to `count` different rows that are farthest from their centres, none at a centre."""
+    """Up to `count` different rows that are farthest from their centres, none at a centre.
+
+    A row that differs from its centre by rounding only is at it: a mean of equal rows may do so.
+    """
 
     def farthest_of(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         found = find_nearest(chunk.rows, centres, Nearest.of(len(chunk.rows)))
-        return pick_farthest(chunk.rows, found.squared * (chunk.weights > 0), count)
+        lengths = np.einsum("nd,nd->n", chunk.rows, chunk.rows) + centres.shift @ centres.shift
+        away = (chunk.weights > 0) & (found.squared > ROUNDING**2 * lengths)
+        return pick_farthest(chunk.rows, found.squared * away, count)
 
     parts = list(in_order(farthest_of, source.chunks(), n_jobs))
     rows, squared = (np.concatenate(each) for each in zip(*parts))

@@ -1,0 +1,198 @@
+"""k-means against brute force: all partitions, plain distances, bounds against none."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from gnomon.cluster import KMeans
+from gnomon.cluster.nearest import Centres, Nearest, find_nearest
+from gnomon.cluster.starts import STARTS, SurveyedData
+from gnomon.contract import Columns, Data
+from gnomon.engine.sums import ArraySource
+
+BOUNDS = ("none", "hamerly", "elkan")
+
+
+def best_of_all_partitions(rows: np.ndarray, k: int) -> float:
+    """The least sum of squares over every way to put rows in k groups."""
+    best = np.inf
+    for labels in itertools.product(range(k), repeat=len(rows)):
+        labels = np.array(labels)
+        if len(set(labels.tolist())) < k:
+            continue
+        parts = (rows[labels == c] for c in range(k))
+        best = min(best, sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts))
+    return best
+
+
+def lloyd(rows, weights, centres, passes):
+    """k-means by its definition, without repair of empty clusters."""
+    objective = []
+    for _ in range(passes):
+        squared = ((rows[:, None] - centres[None]) ** 2).sum(axis=2)
+        labels = squared.argmin(axis=1)
+        objective.append(weights @ squared.min(axis=1))
+        centres = np.array(
+            [
+                np.average(rows[labels == c], axis=0, weights=weights[labels == c])
+                for c in range(len(centres))
+            ]
+        )
+    return centres, objective
+
+
+def fitted(rows, *arguments, **keywords) -> KMeans:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        weights = keywords.pop("weights", None)
+        return KMeans(*arguments, **keywords).fit(rows, sample_weight=weights)
+
+
+@pytest.mark.covers("kmeans", "brute-force-clustering")
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_best_partition_of_seven_points_is_found(k, rng):
+    rows = rng.normal(size=(7, 2))
+    model = fitted(rows, k, init="random-rows", n_init=120, tol=0, random_state=0)
+    assert model.inertia_ == pytest.approx(best_of_all_partitions(rows, k), rel=1e-9)
+
+
+@pytest.mark.covers("kmeans")
+def test_passes_are_those_of_the_definition(rng):
+    rows = rng.normal(size=(300, 3)) + 5 * rng.integers(0, 3, size=(300, 1))
+    weights = rng.uniform(0.5, 2, 300)
+    start = rows[:4]
+    centres, objective = lloyd(rows, weights, start, 3)
+    model = fitted(rows, 4, init=start, max_iter=3, tol=0, weights=weights)
+    np.testing.assert_allclose(model.history_.objective, objective[: len(model.history_)])
+    np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-10)
+
+
+@pytest.mark.covers("kmeans")
+@pytest.mark.parametrize("bounds", BOUNDS[1:])
+@pytest.mark.parametrize("k", [1, 2, 7, 40])
+def test_bounds_change_no_bit(bounds, k, rng):
+    rows = rng.normal(size=(9000, 5)) + 4 * rng.integers(0, 3, size=(9000, 1))
+    weights = rng.uniform(0.1, 3, len(rows))
+    start = rows[rng.choice(len(rows), k, replace=False)]
+    plain = fitted(rows, k, init=start, bounds="none", max_iter=25, tol=0, weights=weights)
+    quick = fitted(rows, k, init=start, bounds=bounds, max_iter=25, tol=0, weights=weights)
+    assert quick.history_.objective == plain.history_.objective
+    assert np.array_equal(quick.cluster_centers_, plain.cluster_centers_)
+    assert np.array_equal(quick.labels_, plain.labels_)
+
+
+@pytest.mark.covers("kmeans")
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_ties_go_to_the_first_of_the_nearest_centres(bounds, rng):
+    rows = rng.integers(0, 4, size=(500, 3)).astype(float)
+    start = np.unique(rows, axis=0)[rng.permutation(len(np.unique(rows, axis=0)))[:9]]
+    squared = ((rows[:, None] - start[None]) ** 2).sum(axis=2)
+    first = start.copy()
+    for c in range(len(start)):
+        first[c] = rows[squared.argmin(axis=1) == c].mean(axis=0)
+    model = fitted(rows, 9, init=start, bounds=bounds, max_iter=1, tol=0)
+    np.testing.assert_allclose(model.cluster_centers_, first, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.covers("kmeans")
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e7])
+def test_nearest_centres_are_those_of_plain_distances_far_from_the_origin(offset, rng):
+    rows = rng.normal(size=(1500, 7)) + offset
+    points = rng.normal(size=(23, 7)) + offset
+    squared = ((rows[:, None] - points[None]) ** 2).sum(axis=2)
+    centres = Centres.at(points, points.mean(axis=0))
+    found = find_nearest(rows, centres, Nearest.of(len(rows)))
+    assert np.array_equal(found.labels, squared.argmin(axis=1))
+    np.testing.assert_allclose(found.squared, squared.min(axis=1), rtol=1e-12)
+    second = np.sqrt(np.partition(squared, 1, axis=1)[:, 1])
+    assert (found.lower <= second).all()
+    assert (found.lower >= second * (1 - 1e-5)).all()
+
+
+def test_rows_beside_a_row_do_not_matter(rng):
+    rows = rng.integers(0, 3, size=(1000, 4)).astype(float)
+    model = fitted(rows, 12, random_state=1)
+    some = rng.permutation(len(rows))[:37]
+    assert np.array_equal(model.predict(rows[some]), model.predict(rows)[some])
+
+
+@pytest.mark.parametrize("init", sorted(STARTS))
+def test_every_start_ends_in_a_local_minimum(init, rng):
+    rows = rng.normal(size=(200, 2)) + 6 * rng.integers(0, 3, size=(200, 1))
+    model = fitted(rows, 3, init=init, random_state=2, tol=0)
+    squared = ((rows[:, None] - model.cluster_centers_[None]) ** 2).sum(axis=2)
+    assert model.inertia_ == pytest.approx(squared.min(axis=1).sum())
+    for c in range(3):
+        own = rows[model.labels_ == c]
+        np.testing.assert_allclose(model.cluster_centers_[c], own.mean(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random-rows", "farthest-first"])
+def test_as_many_clusters_as_different_rows_leave_no_error(init, rng):
+    rows = np.repeat(rng.normal(size=(6, 3)), rng.integers(1, 5, 6), axis=0)
+    model = fitted(rows, 6, init=init, n_init=1, random_state=3)
+    assert model.inertia_ < 1e-25
+    assert len(np.unique(model.labels_)) == 6
+
+
+def test_more_clusters_than_different_rows_are_found_with_a_warning():
+    rows = np.repeat(np.arange(4.0)[:, None], 5, axis=0)
+    with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(4\).*n_clusters \(6\)"):
+        model = KMeans(6, random_state=0).fit(rows)
+    assert model.inertia_ == 0
+
+
+def test_more_clusters_than_different_rows_end_soon(rng):
+    rows = np.repeat(rng.normal(size=(4, 3)) + 100, 7, axis=0)
+    assert fitted(rows, 9, random_state=0, tol=0).n_iter_ < 5
+
+
+def test_more_clusters_than_rows_are_refused():
+    with pytest.raises(ValueError, match=r"n_samples=2 should be >= n_clusters=3"):
+        KMeans(3).fit([[0.0], [1.0]])
+
+
+def test_given_centres_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match=r"init has shape \(2, 2\).*\(2, 1\)"):
+        KMeans(2, init=[[0.0, 1.0], [1.0, 0.0]]).fit([[0.0], [1.0], [2.0]])
+
+
+def test_several_emptied_clusters_take_different_rows(rng):
+    rows = np.concatenate([rng.normal(size=(50, 2)), [[50.0, 0], [50.0, 0], [0, 60.0]]])
+    start = [[0.0, 0], [1e4, 1e4], [1e4, 2e4]]
+    model = fitted(rows, 3, init=start, tol=0, keep_history="full")
+    first = model.history_.states[0]["cluster_centers"]
+    assert first[1:].tolist() == [[0, 60.0], [50.0, 0]]
+
+
+def test_distances_to_centres_are_those_of_the_definition(rng):
+    rows = rng.normal(size=(60, 6)) + 1e6
+    model = fitted(rows, 5, random_state=0)
+    plain = np.sqrt(((rows[:, None] - model.cluster_centers_[None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(model.transform(rows), plain, rtol=1e-12)
+    assert model.score(rows) == pytest.approx(-model.inertia_)
+
+
+def test_rows_of_no_weight_have_labels_and_no_influence(rng):
+    rows = rng.normal(size=(100, 2))
+    weights = (rng.random(100) < 0.5).astype(float)
+    weights[:5] = 1
+    start = rows[:3]
+    model = fitted(rows, 3, init=start, weights=weights)
+    kept = fitted(rows[weights > 0], 3, init=start)
+    assert np.array_equal(model.cluster_centers_, kept.cluster_centers_)
+    assert np.array_equal(model.labels_, kept.predict(rows))
+
+
+def test_farthest_first_takes_the_farthest_row_each_time(rng):
+    rows = rng.normal(size=(80, 3))
+    data = SurveyedData.of(Data(ArraySource(rows), Columns.of_numbers(3)), 1)
+    chosen = STARTS["farthest-first"](data, 5, rng)
+    for c in range(1, len(chosen)):
+        reach = ((rows[:, None] - chosen[None, :c]) ** 2).sum(axis=2).min(axis=1)
+        assert np.array_equal(chosen[c], rows[reach.argmax()])
