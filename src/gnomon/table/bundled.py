@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
-from importlib.resources import files
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +37,8 @@ def example(name: str) -> Table:
     ('setosa', 'versicolor', 'virginica')
     """
     if name in _FILES:
+        from importlib.resources import files
+
         from gnomon.table.read import read
 
         content = files("gnomon.table").joinpath("examples", f"{name}.csv").read_bytes()
@@ -70,7 +71,7 @@ _FILES: dict[str, tuple[str, dict | None]] = {
         {"age": {"kind": "ordered", "levels": ["young", "pre-presbyopic", "presbyopic"]}},
     ),
     "customers": (
-        "2,000 invented customers of a telephone company with text, dates, categories, missing values, and "
+        "2,000 invented customers of a telephone company with text, dates, missing values, and "
         "whether they left (churn)",
         None,
     ),

@@ -1,4 +1,4 @@
-"""Dates and times as people write them, read by the codes of `strptime` but for whole columns at once.
+"""Dates and times as people write them, read by the codes of `strptime`, whole columns at once.
 
 A column is read as dates only if *every* value is a valid date in one format: the 30th of February
 makes a column text.
@@ -7,6 +7,7 @@ makes a column text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,20 +16,10 @@ import pyarrow.compute as pc
 
 from gnomon.engine.errors import DataError
 
-MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_MONTH_WORDS = """
+january february march april may june july august september october november december
+"""
+MONTHS = tuple(_MONTH_WORDS.split())
 _MONTH_NAME = "(?i:" + "|".join(f"{month}|{month[:3]}\\.?" for month in MONTHS) + "|sept\\.?)"
 _CODES = {
     "Y": r"(?P<year>[1-9]\d{3})",
@@ -65,18 +56,15 @@ _DATES = (
     "%Y-%m",
     "%b %Y",
 )
+_WITHOUT_TIME = ("%Y-%m", "%b %Y")
 _TIMES = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p", "%I:%M%p")
-_ZONES = ("", "%z", " %z")
-DATE_FORMATS = _DATES + tuple(
-    f"{date}{joint}{time}{zone}"
-    for date in _DATES[:-2]
-    for joint in (" ", "T")
-    for time in _TIMES
-    for zone in _ZONES
+_TAILS = tuple(
+    f"{joint}{time}{zone}" for joint in (" ", "T") for time in _TIMES for zone in ("", "%z", " %z")
 )
 TIME_FORMATS = ("%H:%M", "%H:%M:%S")
 PACKED_DATE = "%Y%m%d"
 CENTURY_TURN = 69
+LONGEST = 45
 
 
 @dataclass(frozen=True)
@@ -108,10 +96,8 @@ def read_dates(strings: pa.Array, *, day_first: bool | None = None) -> WrittenDa
     """
     if not len(strings):
         return None
-    first = strings[0].as_py()
-    fitting = [each for each in DATE_FORMATS if re.fullmatch(_python(each), first)]
     found = []
-    for pattern in fitting:
+    for pattern in _formats_of(strings[0].as_py()):
         values = parse_dates(strings, pattern)
         if values is not None:
             found.append(WrittenDates(pattern, values))
@@ -175,7 +161,7 @@ def parse_dates(strings: pa.Array, pattern: str) -> pa.Array | None:
 
 
 def day_first_evidence(pattern: str) -> bool | None:
-    """Whether a format puts the day before the month; None for formats that say nothing about it."""
+    """Whether a format puts the day before the month; None for formats that do not tell."""
     return _is_day_first(pattern) if re.match(r"%[dm][./-]%[dm]", pattern) else None
 
 
@@ -201,9 +187,24 @@ def _arrow(pattern: str) -> str:
     return "".join(out)
 
 
+def _formats_of(written: str) -> Iterator[str]:
+    """The known formats that fit one value: a date, perhaps followed by a time."""
+    if not 6 <= len(written) <= LONGEST or not any(map(str.isdigit, written)):
+        return
+    for date in _DATES:
+        match = _start_of(date).match(written)
+        if match is None:
+            continue
+        rest = written[match.end() :]
+        if not rest:
+            yield date
+        elif date not in _WITHOUT_TIME:
+            yield from (date + tail for tail in _TAILS if _start_of(tail).fullmatch(rest))
+
+
 @lru_cache(maxsize=512)
-def _python(pattern: str) -> re.Pattern:
-    return re.compile(_arrow(pattern))
+def _start_of(pattern: str) -> re.Pattern:
+    return re.compile(_arrow(pattern).removesuffix("$"))
 
 
 def _year(parts: pa.StructArray, has: set[str]) -> pa.Array:

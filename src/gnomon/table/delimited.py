@@ -1,4 +1,4 @@
-"""Delimited text: CSV, TSV and their relatives, read by Arrow, with our own eyes on what Arrow does not tell.
+"""Delimited text: CSV, TSV and their relatives, read by Arrow under supervision.
 
 Arrow splits and converts, in parallel. Bytes reach it through a stream that checks them; whatever
 goes wrong is looked up in a second, slow pass with Python's csv module, so that the error names
@@ -27,26 +27,18 @@ from gnomon.table.schema import Column, Schema
 from gnomon.table.sniff import Record, decide_encoding, sniff
 from gnomon.table.source import BLOCK, ByteSource, length_of_mark, undecodable_error
 
-OPTIONS = frozenset(
-    [
-        "delimiter",
-        "quote",
-        "escape",
-        "encoding",
-        "header",
-        "names",
-        "decimal",
-        "thousands",
-        "missing",
-        "day_first",
-        "comment",
-        "skip_rows",
-        "ragged",
-    ]
-)
+_OPTION_WORDS = """
+delimiter quote escape encoding header names decimal thousands missing day_first comment skip_rows
+ragged
+"""
+OPTIONS = frozenset(_OPTION_WORDS.split())
 LONGEST_LINE = 1 << 28
 BAD_LINES_SHOWN = 5
 SEARCH_AFTER_FIRST = 100_000
+
+
+class Unexplained(ReadError):
+    """Arrow refused a file in which nothing is wrong by our own rules."""
 
 
 class DelimitedFile:
@@ -107,7 +99,7 @@ class DelimitedFile:
     def batches(
         self, types: dict[str, pa.DataType], *, decimal: str = ".", columns: list[str] | None = None
     ) -> Iterator[pa.Table]:
-        """The rows in pieces of no particular length, columns converted by Arrow to the given types."""
+        """The rows in pieces of any length, columns converted by Arrow to the given types."""
         while True:
             passed = 0
             try:
@@ -122,7 +114,7 @@ class DelimitedFile:
                 raise ReadError(
                     f"has a line longer than {LONGEST_LINE:,} bytes",
                     file=self.file,
-                    remedy="Check for a quote that is never closed: quote=None reads quotes as letters.",
+                    remedy="Look for a quote without its end; quote=None reads quotes as letters.",
                 )
             self._block_size *= 8
 
@@ -205,7 +197,7 @@ class DelimitedFile:
         return self.dialect.records(self.text_lines(), self.file)
 
     def _data_records(self) -> Iterator[Record]:
-        """Records of data; blank lines are left out unless they are the missing values of a single column."""
+        """Records of data; blank lines count only in a single column, where they are missing."""
         records = iter(self.records())
         if self.dialect.header:
             for record in records:
@@ -239,7 +231,7 @@ class DelimitedFile:
             return found
 
     def _unexplained(self, error: Exception) -> ReadError:
-        return ReadError(f"cannot be read as delimited text: {error}", file=self.file)
+        return Unexplained(f"cannot be read as delimited text: {error}", file=self.file)
 
     def _ragged_error(self) -> ReadError | None:
         width = len(self.names)
@@ -254,18 +246,16 @@ class DelimitedFile:
         if not bad:
             return None
         line, found = bad[0]
-        others = ", ".join(f"{each:,}" for each, _ in bad[1 : BAD_LINES_SHOWN + 1])
-        more = (
-            f" (also lines {others}{'...' if len(bad) > BAD_LINES_SHOWN + 1 else ''})"
-            if others
-            else ""
-        )
+        others = [f"{each:,}" for each, _ in bad[1 : BAD_LINES_SHOWN + 1]]
+        if len(bad) > BAD_LINES_SHOWN + 1:
+            others.append("...")
+        more = f" (also lines {', '.join(others)})" if others else ""
         return ReadError(
             f"has {found} values where {width} are expected{more}",
             file=self.file,
             line=line,
-            remedy="Correct the lines (quote values that hold the delimiter), name the delimiter, or read with "
-            "ragged='pad' to fill short rows with missing values.",
+            remedy="Correct the lines (quote values that hold the delimiter), name the delimiter, "
+            "or read with ragged='pad' to fill short rows with missing values.",
         )
 
     def _misfit_error(self, types: dict[str, pa.DataType]) -> ReadError | None:
@@ -393,7 +383,7 @@ class _Utf8(_Stream):
             "holds a NUL byte",
             file=self.file.file,
             line=self.lines + _line_ends(before),
-            remedy="If this is UTF-16, give encoding='utf-16'; else remove the NUL bytes from the file.",
+            remedy="If this is UTF-16, give encoding='utf-16'; else remove the NUL bytes.",
         )
 
     def check_quotes(self) -> None:

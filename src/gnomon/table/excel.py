@@ -133,7 +133,7 @@ def _to_arrow(names: list[str], rows: list[list]) -> tuple[pa.Table, list[str]]:
 
 
 def _column_values(cells: tuple) -> list:
-    """Cells as Python values of one type: spreadsheets know floats only, and dates with or without time."""
+    """Cells as values of one type: spreadsheets know floats only, dates with or without time."""
     values = [None if cell == "" else cell for cell in cells]
     types = {type(value) for value in values if value is not None}
     if types <= {int, float} and all(

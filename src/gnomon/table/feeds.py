@@ -1,4 +1,4 @@
-"""Where a scan gets its rows from: every feed gives the same rows again on every pass, piece by piece.
+"""Where a scan gets its rows from: a feed gives the same rows on every pass, piece by piece.
 
 A feed knows its columns, gives a sample of its first rows, and converts pieces to a schema. Pieces
 have no particular length; `Scan` cuts them.
@@ -16,7 +16,7 @@ import pyarrow.json as pajson
 
 from gnomon.table import sql
 from gnomon.table.columnar import damaged, open_arrow, stored_schema
-from gnomon.table.delimited import DelimitedFile, native_types
+from gnomon.table.delimited import DelimitedFile, Unexplained, native_types
 from gnomon.table.errors import ReadError
 from gnomon.table.frames import REFUSALS, arrow_of_rows
 from gnomon.table.inference import Hints
@@ -101,12 +101,22 @@ class DelimitedFeed(FileFeed):
         return found if found is not None else pa.table({name: [] for name in types})
 
     def pieces(self, schema: Schema) -> Iterator[pa.Table]:
+        """Rows as Arrow converts them; where it is too strict (about blanks), as we do."""
         self.check_content()
         types, decimal = native_types(schema, schema.names)
+        passed = 0
+        try:
+            for piece in self._converted(schema, types, decimal):
+                yield piece
+                passed += len(piece)
+        except Unexplained:
+            strings = dict.fromkeys(types, pa.string())
+            yield from without_first(self._converted(schema, strings, "."), passed)
+
+    def _converted(self, schema: Schema, types: dict, decimal: str) -> Iterator[pa.Table]:
         written = [column for column in schema if pa.types.is_string(types[column.name])]
-        batches = self.file.batches(types, decimal=decimal, columns=list(schema.names))
         start = 0
-        for batch in batches:
+        for batch in self.file.batches(types, decimal=decimal, columns=list(schema.names)):
             try:
                 yield conformed(batch, written, written=True)
             except ReadError as error:
@@ -426,7 +436,7 @@ def conformed(piece: pa.Table, columns: Iterable[Column], *, written: bool) -> p
 def conformed_typed(
     pieces: Iterable[pa.Table], schema: Schema, file: str, start: int = 0, written: bool = False
 ) -> Iterator[pa.Table]:
-    """Pieces of a source that has types, in the form of the schema; errors get the row of the source."""
+    """Pieces of a source with types, in the form of the schema; errors get the source's row."""
     for piece in pieces:
         piece, _ = flattened(piece)
         names, _ = repaired(piece.column_names)
@@ -439,6 +449,14 @@ def conformed_typed(
                 error.problem, file=file, column=error.column, remedy=error.remedy, row=row
             ) from None
         start += len(piece)
+
+
+def without_first(pieces: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """The pieces without the first rows."""
+    for piece in pieces:
+        if rows < len(piece):
+            yield piece.slice(rows)
+        rows = max(rows - len(piece), 0)
 
 
 def _becomes(value: Any, wanted: pa.DataType) -> bool:

@@ -10,7 +10,6 @@ from gnomon.table.source import ByteSource
 _TABLE_MAGIC = (
     (b"PAR1", "parquet"),
     (b"ARROW1", "arrow"),
-    (b"FEA1", "feather1"),
     (b"SQLite format 3\x00", "sqlite"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "excel"),
 )
@@ -49,6 +48,7 @@ _OTHER_MAGIC = (
         "a Python pickle, which could run any code; save the table as Parquet or CSV instead",
     ),
     *((bytes([0x80, protocol]), _PICKLE) for protocol in range(2, 6)),
+    (b"FEA1", "a Feather file of version 1; save it as version 2 or as Parquet"),
     (b"RDX", "an R data file; save it as CSV or Parquet from R"),
     (b"\x00asm", "a program"),
 )
@@ -107,7 +107,7 @@ def format_of(source: ByteSource) -> tuple[str, list[str]]:
 
 def _by_magic(start: bytes, source: ByteSource) -> str | None:
     for magic, name in _TABLE_MAGIC:
-        if start.startswith(magic):
+        if start.startswith(magic) and _is_binary(start):
             return name
     if start[8:12] == b"DUCK":
         return "duckdb"
@@ -151,7 +151,7 @@ def _refuse_other(start: bytes, source: ByteSource) -> None:
     wide = zeros > 0.2 * len(start)
     if not wide and (control > 0.1 * len(start) or zeros > 0.1 * len(start)):
         raise ReadError(
-            f"is binary, not text: {control + zeros} of its first {len(start)} bytes are control characters",
+            f"is binary: {control + zeros} of its first {len(start)} bytes are control characters",
             file=source.name,
             remedy=_EXPECTED,
         )

@@ -38,8 +38,8 @@ def arrow_of(frame: Any) -> pa.Table:
     if hasattr(frame, "to_arrow"):
         return arrow_of(frame.to_arrow())
     raise DataError(
-        f"{type(frame).__name__} is not a table that gnomon knows: give a pandas, polars, Arrow or narwhals "
-        "frame, a dict of columns, or a file."
+        f"{type(frame).__name__} is not a table that gnomon knows: give a pandas, polars, Arrow or "
+        "narwhals frame, a dict of columns, or a file."
     )
 
 

@@ -1,4 +1,4 @@
-"""Standard image sets from local files, with the split into training and test images that they come with."""
+"""Standard image sets from local files, in the split that they come with."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def image_dataset(path: Any) -> ImageSet:
     raise ReadError(
         f"holds no image set that is known; it holds {', '.join(names[:5]) or 'nothing'}",
         file=str(path),
-        remedy="Expected are IDX files (train-images-idx3-ubyte) or CIFAR batches (data_batch_1.bin).",
+        remedy="Expected: IDX files (train-images-idx3-ubyte) or CIFAR batches (data_batch_1.bin).",
     )
 
 

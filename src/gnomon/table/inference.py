@@ -163,7 +163,7 @@ def _decide_by_neighbours(findings: list, columns: list, hints: Hints) -> list[F
 
 
 def infer_typed(name: str, values: pa.ChunkedArray) -> Finding:
-    """The kind of a column that has a type: numbers stay numbers, dictionaries become categories."""
+    """The kind of a column with a type: numbers stay numbers, dictionaries become categories."""
     kind_of = values.type
     if pa.types.is_null(kind_of):
         return _all_missing(name, values)
@@ -181,7 +181,7 @@ def infer_typed(name: str, values: pa.ChunkedArray) -> Finding:
 
 
 def infer_words(name: str, strings: pa.ChunkedArray) -> Finding:
-    """Category, ordered category, text or identifier, from how many values differ and how long they are."""
+    """Category, text or identifier, from how many values differ and how long they are."""
     known = strings.drop_null()
     n = len(known)
     if not n:
@@ -241,7 +241,7 @@ def _infer_plain(
         if found is not None and found.ambiguous and hints.decimal is None:
             column = Column(name, Kind.NUMBER, "all values are numbers")
             return Finding(column, values, ambiguous=True)
-    infinite = pc.sum(pc.is_inf(values).cast(pa.int64())).as_py()
+    infinite = pc.sum(pc.is_inf(values)).as_py()
     reason = "all values are numbers" + (f", {infinite:,} of them infinite" if infinite else "")
     evidence = "." if _shows_decimal_point(strings) else None
     return Finding(Column(name, Kind.NUMBER, reason), values, decimal=evidence)
@@ -249,11 +249,17 @@ def _infer_plain(
 
 def _could_be_thousands(strings: pa.ChunkedArray) -> bool:
     pattern = r"^[+-]?(?:[1-9]\d{0,2}\.\d{3}|\d+)$"
-    return bool(pc.all(pc.match_substring_regex(strings, pattern), min_count=0).as_py())
+    return all(
+        pc.all(pc.match_substring_regex(part, pattern), min_count=0).as_py()
+        for part in (strings.slice(0, 100), strings)
+    )
 
 
 def _shows_decimal_point(strings: pa.ChunkedArray) -> bool:
-    return bool(pc.any(pc.match_substring(strings, "."), min_count=0).as_py())
+    return any(
+        pc.any(pc.match_substring(part, "."), min_count=0).as_py()
+        for part in (strings.slice(0, 100), strings)
+    )
 
 
 def _infer_integers(name: str, values: pa.ChunkedArray, reason: str) -> Finding:
@@ -481,7 +487,7 @@ def _word_identifier(name: str, n: int, k: int, facts: _WordFacts) -> str | None
 
 
 def _scale_of(levels: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The levels in the order of a well-known scale, if there are three or more and all belong to it."""
+    """The levels in the order of a well-known scale, if three or more, and all, belong to it."""
     by_word = {level.strip().lower(): level for level in levels}
     if len(by_word) != len(levels) or len(levels) < 3:
         return None
@@ -492,7 +498,7 @@ def _scale_of(levels: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _explain_words(finding: Finding, strings: pa.ChunkedArray) -> Finding:
-    """Say why a column that nearly is one of numbers is not, and find codes among strange values."""
+    """Say why a column that nearly is one of numbers is not, and recognise codes."""
     distinct = strings.unique().drop_null()
     n = len(strings) - strings.null_count
     if not n or finding.column.kind is Kind.NUMBER:

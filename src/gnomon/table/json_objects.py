@@ -39,7 +39,7 @@ def read_json(
 
 
 def lines_to_arrow(raw: bytes) -> pa.Table:
-    """JSON lines by Arrow's parallel reader; raises `pyarrow.ArrowInvalid` for what it cannot do."""
+    """JSON lines by Arrow's parallel reader; raises `pyarrow.ArrowInvalid` where it cannot."""
     return pajson.read_json(pa.BufferReader(raw), read_options=pajson.ReadOptions(block_size=BLOCK))
 
 
@@ -56,7 +56,7 @@ def _arrow_of_json(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
 
 
 def _slowly(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
-    """What Arrow refuses: columns of mixed types, one object over many lines, or errors to be named."""
+    """What Arrow refuses: mixed types, one object over many lines, or errors to be named."""
     lines = raw.decode("utf-8").split("\n")
     objects = []
     for number, line in enumerate(lines, start=1):

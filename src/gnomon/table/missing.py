@@ -49,6 +49,8 @@ def blank(strings: pa.ChunkedArray, words: tuple[str, ...]) -> pa.ChunkedArray:
 def words_seen(strings: pa.ChunkedArray, words: tuple[str, ...]) -> dict[str, int]:
     """How often each of the words occurs, in the order of the words."""
     hit = pc.is_in(strings, value_set=pa.array(words, pa.string()))
+    if not pc.any(hit, min_count=0).as_py():
+        return {}
     counts = {
         entry["values"].as_py(): entry["counts"].as_py()
         for entry in pc.value_counts(strings.filter(hit))

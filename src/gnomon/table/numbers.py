@@ -16,164 +16,21 @@ import pyarrow.compute as pc
 PLAIN_INTEGER = r"^[+-]?\d+$"
 PLAIN_NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity))$"
 LEADING_ZERO = r"^[+-]?0\d+$"
+CODE = r"^[+-]?0[\dxX]"
 INFINITE = r"(?i)^[+-]?inf(?:inity)?$"
 
-CURRENCIES = frozenset(
-    [
-        "€",
-        "$",
-        "£",
-        "¥",
-        "₹",
-        "₽",
-        "₩",
-        "₺",
-        "₪",
-        "₫",
-        "฿",
-        "₴",
-        "EUR",
-        "USD",
-        "GBP",
-        "CHF",
-        "JPY",
-        "CNY",
-        "SEK",
-        "NOK",
-        "DKK",
-        "PLN",
-        "CZK",
-        "HUF",
-        "INR",
-        "AUD",
-        "CAD",
-        "NZD",
-        "BRL",
-        "ZAR",
-        "MXN",
-        "TRY",
-        "KRW",
-        "RUB",
-        "Rs",
-        "Rs.",
-        "kr",
-        "kr.",
-        "zł",
-        "Fr.",
-        "US$",
-        "A$",
-        "C$",
-        "R$",
-    ]
-)
-UNITS = frozenset(
-    [
-        "%",
-        "‰",
-        "°",
-        "°C",
-        "°F",
-        "K",
-        "kg",
-        "g",
-        "mg",
-        "µg",
-        "ug",
-        "t",
-        "lb",
-        "lbs",
-        "oz",
-        "km",
-        "m",
-        "cm",
-        "mm",
-        "µm",
-        "um",
-        "nm",
-        "mi",
-        "ft",
-        "in",
-        "yd",
-        "s",
-        "sec",
-        "ms",
-        "µs",
-        "us",
-        "ns",
-        "min",
-        "h",
-        "hr",
-        "hrs",
-        "d",
-        "l",
-        "L",
-        "ml",
-        "mL",
-        "cl",
-        "dl",
-        "gal",
-        "m²",
-        "m2",
-        "km²",
-        "km2",
-        "cm²",
-        "cm2",
-        "ha",
-        "m³",
-        "m3",
-        "cm³",
-        "cm3",
-        "W",
-        "kW",
-        "MW",
-        "GW",
-        "Wh",
-        "kWh",
-        "MWh",
-        "J",
-        "kJ",
-        "MJ",
-        "cal",
-        "kcal",
-        "V",
-        "mV",
-        "kV",
-        "A",
-        "mA",
-        "Hz",
-        "kHz",
-        "MHz",
-        "GHz",
-        "B",
-        "kB",
-        "KB",
-        "MB",
-        "GB",
-        "TB",
-        "px",
-        "pt",
-        "bar",
-        "mbar",
-        "hPa",
-        "Pa",
-        "kPa",
-        "N",
-        "kN",
-        "Nm",
-        "mol",
-        "ppm",
-        "ppb",
-        "mph",
-        "kmh",
-        "km/h",
-        "m/s",
-        "rpm",
-        "dB",
-        "bpm",
-        "cc",
-        "hp",
-    ]
-)
+_CURRENCY_WORDS = """
+€ $ £ ¥ ₹ ₽ ₩ ₺ ₪ ₫ ฿ ₴ EUR USD GBP CHF JPY CNY SEK NOK DKK PLN CZK HUF INR AUD CAD NZD BRL ZAR MXN
+TRY KRW RUB Rs Rs. kr kr. zł Fr. US$ A$ C$ R$
+"""
+_UNIT_WORDS = """
+% ‰ ° °C °F K kg g mg µg ug t lb lbs oz km m cm mm µm um nm mi ft in yd s sec ms µs us ns min h hr
+hrs d l L ml mL cl dl gal m² m2 km² km2 cm² cm2 ha m³ m3 cm³ cm3 W kW MW GW Wh kWh MWh J kJ MJ cal
+kcal V mV kV A mA Hz kHz MHz GHz B kB KB MB GB TB px pt bar mbar hPa Pa kPa N kN Nm mol ppm ppb mph
+kmh km/h m/s rpm dB bpm cc hp
+"""
+CURRENCIES = frozenset(_CURRENCY_WORDS.split())
+UNITS = frozenset(_UNIT_WORDS.split())
 LONGEST_UNIT = 12
 
 _SPACES = "  \u2009\u202f"
@@ -245,33 +102,45 @@ class WrittenNumbers:
 
 
 def read_plain(strings: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """int64 or float64 of numbers that need no interpretation, or None. Fast: whole columns at once."""
-    if not _all_match(strings.slice(0, 1000), PLAIN_NUMBER) or not _all_match(
-        strings, PLAIN_NUMBER
+    """int64 or float64 of numbers that need no interpretation, or None.
+
+    Arrow's cast does the work for whole columns at once; what it takes and we do not (``0x1f``,
+    ``007``, ``1e999``) is looked for afterwards, in as few passes as the column allows.
+    """
+    if not _all_match(strings.slice(0, 100), PLAIN_NUMBER):
+        return None
+    try:
+        values = cast_plain(strings)
+    except pa.ArrowInvalid:
+        return None
+    if pa.types.is_integer(values.type):
+        return None if _any_match(strings, CODE) else values
+    if pc.any(pc.is_nan(values), min_count=0).as_py():
+        return None
+    if not pc.any(pc.match_substring(strings.slice(0, 100), "."), min_count=0).as_py() and (
+        _all_match(strings, PLAIN_INTEGER) or _all_match(strings, INFINITE)
     ):
         return None
-    if _any_match(strings, LEADING_ZERO):
+    infinite = pc.is_inf(values)
+    if pc.any(infinite, min_count=0).as_py() and not _all_match(strings.filter(infinite), INFINITE):
         return None
-    if _all_match(strings, PLAIN_INTEGER):
-        try:
-            return pc.replace_substring_regex(strings, r"^\+", "").cast(pa.int64())
-        except pa.ArrowInvalid:
-            return None
-    if _all_match(strings, INFINITE):
-        return None
-    values = strings.cast(pa.float64())
-    overflowed = pc.and_(pc.is_inf(values), pc.invert(pc.match_substring_regex(strings, INFINITE)))
-    return None if pc.any(overflowed).as_py() else values
+    return values
 
 
 def cast_plain(strings: pa.ChunkedArray) -> pa.ChunkedArray:
     """int64 or float64 of plain numbers; raises `pyarrow.ArrowInvalid` for anything else."""
-    if _all_match(strings, PLAIN_INTEGER):
-        try:
-            return pc.replace_substring_regex(strings, r"^\+", "").cast(pa.int64())
-        except pa.ArrowInvalid:
-            return strings.cast(pa.float64())
-    return strings.cast(pa.float64())
+    try:
+        return strings.cast(pa.int64())
+    except pa.ArrowInvalid:
+        pass
+    if not _all_match(strings.slice(0, 100), PLAIN_INTEGER) or not _all_match(
+        strings, PLAIN_INTEGER
+    ):
+        return strings.cast(pa.float64())
+    try:
+        return pc.replace_substring_regex(strings, r"^\+", "").cast(pa.int64())
+    except pa.ArrowInvalid:
+        return strings.cast(pa.float64())
 
 
 def read_written(
@@ -281,7 +150,7 @@ def read_written(
     ways: tuple[NumberFormat, ...] = WAYS,
     units: tuple[str, ...] | None = None,
 ) -> WrittenNumbers | None:
-    """Numbers with units, currencies, thousands marks or a decimal comma, or None if any string does not fit.
+    """Numbers with units, currencies, thousands marks or a decimal comma, or None.
 
     Parameters
     ----------
@@ -321,7 +190,7 @@ def read_written(
 
 
 def mixes_decimal_marks(strings: pa.Array) -> tuple[str, str] | None:
-    """A value with a decimal point and one with a decimal comma, when all are numbers but by two marks."""
+    """A value with a decimal point and one with a comma, when all are numbers by either mark."""
     point, comma = (NumberFormat(mark).pattern().replace("^", r"^[+-]?") for mark in ".,")
     by_point = pc.match_substring_regex(strings, point)
     by_comma = pc.match_substring_regex(strings, comma)
@@ -351,7 +220,7 @@ def _is_ambiguous(ways: list[NumberFormat], body: pa.Array) -> bool:
 
 
 def _common_unit(prefix: pa.Array, suffix: pa.Array, gap: pa.Array) -> str | None:
-    """The unit that all values share ("" for none), or None when they differ or it is not like a unit."""
+    """The unit that all values share ("" for none), or None when they differ or it is no unit."""
     units = pc.unique(pc.binary_join_element_wise(prefix, suffix, "")).to_pylist()
     if len(units) != 1:
         return None

@@ -174,8 +174,8 @@ def refuse_unknown(
     unknown = [name for name in options if name not in accepted]
     if unknown:
         raise TypeError(
-            f"{file + ': ' if file else ''}{', '.join(map(repr, unknown))} is no option for {what}; "
-            f"the options are {', '.join(sorted(accepted))}."
+            f"{f'{file}: ' if file else ''}{', '.join(map(repr, unknown))} is no option for "
+            f"{what}; the options are {', '.join(sorted(accepted))}."
         )
 
 

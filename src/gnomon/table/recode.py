@@ -63,7 +63,7 @@ def recode(
 
 
 def sorted_levels(distinct: pa.Array) -> tuple[str, ...]:
-    """Levels in an order that does not depend on the rows: by number where all are whole numbers, else by code."""
+    """Levels in an order of their own: by number where all are whole numbers, else by letters."""
     levels = distinct.to_pylist()
     if all(re.fullmatch(r"[+-]?\d{1,18}", level) for level in levels):
         return tuple(sorted(levels, key=lambda level: (int(level), level)))
@@ -164,8 +164,8 @@ def _to_category(values, column, before, unseen):
             raise ReadError(
                 "an ordered category needs its levels in their order",
                 column=column.name,
-                remedy=f"Write set({column.name!r}, kind='ordered', levels=[...]) with {levels[:20]!r} "
-                "in the right order.",
+                remedy=f"Write set({column.name!r}, kind='ordered', levels=[...]) with "
+                f"{levels[:20]!r} in the right order.",
             )
     elif unseen == "extend":
         new = set(strings.unique().drop_null().to_pylist()) - set(levels)
@@ -283,7 +283,10 @@ def _read_by_distinct(strings, column, read) -> pa.ChunkedArray:
     return found.take(pc.index_in(strings, value_set=distinct))
 
 
-_NUMBER_REMEDY = "If it means missing, name it in missing=[...]; else correct it or choose the kind 'category' or 'text'."
+_NUMBER_REMEDY = (
+    "If it means missing, name it in missing=[...]; else correct it, or choose the kind 'category' "
+    "or 'text'."
+)
 
 
 def _strings_for(values, column: Column, before: Column | None, wanted: str) -> pa.ChunkedArray:

@@ -359,6 +359,6 @@ def _require_levels(columns: Iterable) -> None:
     for column in columns:
         if column.kind.has_levels and column.levels is None:
             raise DataError(
-                f"Column {column.name!r}: a scan cannot find the levels by itself; give levels=[...], or read "
-                "it as text."
+                f"Column {column.name!r}: a scan cannot find the levels by itself; give "
+                "levels=[...], or read it as text."
             )

@@ -108,7 +108,8 @@ class Schema:
     Examples
     --------
     >>> schema = Schema([Column("zip", "integer"), Column("size", "category")])
-    >>> schema = schema.set("zip", kind="category").set("size", kind="ordered", levels=["S", "M", "L"])
+    >>> schema = schema.set("zip", kind="category")
+    >>> schema = schema.set("size", kind="ordered", levels=["S", "M", "L"])
     >>> schema["size"].levels
     ('S', 'M', 'L')
     >>> schema.names
@@ -182,7 +183,7 @@ class Schema:
             raise ReadError(str(error), file=file) from error
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the schema as TOML; saved as ``x.schema.toml`` beside ``x.csv``, `read` finds it."""
+        """Write the schema as TOML; `read` finds ``x.schema.toml`` beside ``x.csv``."""
         try:
             content = self.to_toml().encode("utf-8")
         except UnicodeEncodeError as error:

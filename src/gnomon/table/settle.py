@@ -94,7 +94,7 @@ def _settle_dictionary(values: pa.ChunkedArray, name: str):
 
 
 def _distinct_words(words: pa.Array, indices: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """A dictionary without missing or repeated entries, which Arrow allows and categories do not."""
+    """A dictionary without the missing or repeated entries that Arrow allows."""
     distinct = words.unique().drop_null()
     if len(distinct) == len(words):
         return words, indices

@@ -1,4 +1,4 @@
-"""How a delimited text file is written: encoding, delimiter, quotes, header. Decided from its start."""
+"""How a delimited text file is written: encoding, delimiter, quotes, header."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ NAMES_OF = {"\t": "tab", ";": "semicolon", ",": "comma", " ": "space", "|": "bar
 LONGEST_FIELD = 2**31 - 1
 
 _VALUE = re.compile(
-    r"[-+(]?\s*[€$£¥]?\s*[-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?\s*(?:%|[€$£¥]|[a-zA-Z°µ]{1,4}[²³23]?)?\)?"
+    r"[-+(]?\s*[€$£¥]?\s*[-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?"
+    r"\s*(?:%|[€$£¥]|[a-zA-Z°µ]{1,4}[²³23]?)?\)?"
     r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T]\d{1,2}:\d{2}.*)?"
     r"|\d{1,2}:\d{2}(?::\d{2})?"
 )
@@ -124,7 +125,7 @@ class Dialect:
                         "a quote is opened here and never closed",
                         file=file,
                         line=feed.record_line,
-                        remedy="Close it, or read with quote=None if quotes have no meaning in this file.",
+                        remedy="Close it, or read with quote=None if quotes have no meaning here.",
                     )
                 return
             is_blank = len(record) == 1 and not record[0].strip()
@@ -369,7 +370,7 @@ def _skip_preamble(
 
 
 def _is_hash_header(line: str, following: str) -> bool:
-    """Whether a line with '#' has as many parts as the record after it, so that it names the columns."""
+    """Whether a line with '#' has as many parts as the record after it: it names the columns."""
     return any(line.count(mark) == following.count(mark) > 0 for mark in DELIMITERS if mark != " ")
 
 
@@ -427,7 +428,7 @@ def _find_delimiter(dialect: Dialect, body: list[str]) -> Dialect:
 
 
 def _share(widths: list[int], common: int, count: int) -> float:
-    """Share of records of the common width; a first record that lacks the row names' name is one of them."""
+    """Share of records of the common width; a header without a name for row names counts."""
     if widths[0] == common - 1 and count == len(widths) - 1 and count > 1:
         return 1.0
     return count / len(widths)
@@ -440,7 +441,7 @@ def _needed_share(delimiter: str, width: int) -> float:
 
 
 def _by_first_line(dialect: Dialect, body: list[str]) -> Dialect:
-    """No delimiter cuts all lines alike: take one that cuts most of them, so that ragged lines are reported."""
+    """No delimiter cuts all lines alike: take one that cuts most, so that ragged lines are told."""
     for delimiter in ("\t", ";", ",", "|"):
         trial = _with_spacing(replace(dialect, delimiter=delimiter), body)
         widths = _widths(trial, body)

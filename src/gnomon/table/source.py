@@ -1,4 +1,4 @@
-"""Bytes of a file: where they are, whether they are compressed, in which encoding, and whether they change."""
+"""Bytes of a file: where they are, how they are compressed and encoded, whether they change."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class ByteSource:
         return raw
 
     def open_native(self) -> Any:
-        """The same for Arrow's own readers, which are fastest on a file that they open themselves."""
+        """The same for Arrow's own readers, which are fastest on a file of their own."""
         if self.compression is None and self._data is None:
             self._raw().close()
             return pa.OSFile(str(self.path), "rb")
@@ -231,6 +231,9 @@ def first_undecodable(source: ByteSource, encoding: str) -> tuple[int, int, int]
     offset, line = 0, 1
     pending = b""
     for block in source.blocks():
+        if not pending and encoding in ("utf-8", "ascii") and block.isascii():
+            offset, line = offset + len(block), line + block.count(b"\n")
+            continue
         try:
             line += decoder.decode(block).count("\n")
         except UnicodeDecodeError as error:

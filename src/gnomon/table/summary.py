@@ -1,4 +1,4 @@
-"""What the columns of a table look like: means, quartiles, missing values, outliers, most common values.
+"""What the columns of a table look like: means, quartiles, missing values, outliers.
 
 Texts: 004 chapter 5, appendix (descriptive statistics, box plots).
 """
@@ -14,15 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gnomon.engine.errors import DataError
+from gnomon.table.display import cell_text
 from gnomon.table.kinds import Kind
 from gnomon.table.recode import as_strings
-from gnomon.table.schema import Column, Schema
+from gnomon.table.schema import Column, Schema, no_such_column
 
 if TYPE_CHECKING:
     from gnomon.table.table import Table
 
 Whiskers = Literal["iqr", "range", "sd", "percentile"]
 IQR_FACTOR = 1.5
+HEADINGS = ("column", "kind", "missing", "distinct", "outliers", "values")
 
 
 @dataclass(frozen=True)
@@ -207,8 +209,6 @@ class Summary:
         self.columns = {column.name: column for column in columns}
 
     def __getitem__(self, name: str) -> ColumnSummary:
-        from gnomon.table.schema import no_such_column
-
         try:
             return self.columns[name]
         except KeyError:
@@ -249,26 +249,23 @@ class Summary:
     def __rich__(self):
         from rich.table import Table as RichTable
 
-        grid = RichTable(title=None, header_style="bold", pad_edge=False)
-        for heading in ("column", "kind", "missing", "distinct", "centre", "spread", "range"):
-            grid.add_column(heading, overflow="fold")
-        grid.add_column("outliers", justify="right")
+        grid = RichTable(header_style="bold", pad_edge=False, box=None)
+        for heading in HEADINGS:
+            grid.add_column(heading, no_wrap=True, overflow="ellipsis")
         for each in self:
             grid.add_row(*(_markup_safe(cell) for cell in _cells(each)))
         return grid
 
     def __repr__(self) -> str:
-        rows = [("column", "kind", "missing", "distinct", "centre", "spread", "range", "outliers")]
-        rows += [_cells(each) for each in self]
-        widths = [max(len(row[position]) for row in rows) for position in range(len(rows[0]))]
+        rows = [HEADINGS, *(_cells(each) for each in self)]
+        widths = [max(len(row[position]) for row in rows) for position in range(len(HEADINGS))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in rows]
         return "\n".join(line.rstrip() for line in lines)
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        heads = ("column", "kind", "missing", "distinct", "centre", "spread", "range", "outliers")
-        head = "".join(f"<th>{name}</th>" for name in heads)
+        head = "".join(f"<th>{name}</th>" for name in HEADINGS)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(each)) + "</tr>"
             for each in self
@@ -364,7 +361,7 @@ def _distinct(values: pa.ChunkedArray) -> int:
 
 
 def _most_common(known: pa.ChunkedArray, column: Column) -> dict[str, Any]:
-    """The most frequent value as text, the first by order of values among equals; None if all differ."""
+    """The most frequent value as text, the lowest among equals; None if all differ."""
     counts = pc.value_counts(known.cast(pa.string()) if _is_coded(known) else known)
     frequency = counts.field("counts").to_numpy()
     most = int(frequency.max())
@@ -385,31 +382,24 @@ def _is_truth(values: pa.Array) -> bool:
 
 
 def _cells(each: ColumnSummary) -> tuple[str, ...]:
-    from gnomon.table.display import cell_text
-
     missing = f"{each.missing:,} ({each.missing / each.rows:.0%})" if each.missing else "-"
-    if each.mean is not None:
-        centre = f"mean {each.mean:.4g}, median {each.median:.4g}"
-        spread = f"sd {each.sd:.4g}" if each.sd is not None else "-"
-        spread += f", quartiles {each.lower_quartile:.4g} to {each.upper_quartile:.4g}"
-    else:
-        share = each.most_common_count
-        centre = f"mostly {cell_text(each.most_common)} ({share:,})" if share else "-"
-        spread = f"entropy {each.entropy:.3g} bits" if each.entropy is not None else "-"
-    extent = "-"
-    if each.minimum is not None:
-        extent = f"{cell_text(each.minimum)} to {cell_text(each.maximum)}"
     outliers = "-" if each.outliers is None else f"{each.outliers:,}"
-    return (
-        cell_text(each.name),
-        str(each.kind),
-        missing,
-        f"{each.distinct:,}",
-        centre,
-        spread,
-        extent,
-        outliers,
-    )
+    values = _of_values(each)
+    return cell_text(each.name), str(each.kind), missing, f"{each.distinct:,}", outliers, values
+
+
+def _of_values(each: ColumnSummary) -> str:
+    """The middle, the spread and the ends of a column in a few words."""
+    if each.mean is not None:
+        spread = "" if each.sd is None else f" ± {each.sd:.4g}"
+        return f"{each.mean:.4g}{spread}, {each.minimum:.4g} to {each.maximum:.4g}"
+    if each.minimum is not None:
+        return f"{cell_text(each.minimum)} to {cell_text(each.maximum)}"
+    if not each.most_common_count:
+        return "-"
+    share = each.most_common_count / (each.rows - each.missing)
+    mostly = f"{share:.0%} {cell_text(each.most_common)}"
+    return mostly if each.entropy is None else f"{mostly}, {each.entropy:.3g} bits"
 
 
 def _markup_safe(cell: str) -> str:

@@ -170,7 +170,7 @@ class Table:
         return self._take_rows(position)._arrow.to_pylist()[0]
 
     def __getitem__(self, key: Any) -> Any:
-        """A column by name; a table by list of names, slice, row number, row numbers or mask of rows."""
+        """A column by name; a table by names, slice, row number, row numbers or mask of rows."""
         if isinstance(key, str):
             return self.column(key)
         if isinstance(key, tuple):
@@ -336,7 +336,7 @@ class Table:
         return shuffled
 
     def sorted_by_class(self) -> tuple[str, ...]:
-        """Columns of categories or booleans whose equal values all stand together: training needs a shuffle.
+        """Columns of categories or booleans whose equal values stand together: shuffle first.
 
         Examples
         --------
@@ -355,7 +355,7 @@ class Table:
         return self._arrow.to_pandas(date_as_object=False)
 
     def to_polars(self) -> Any:
-        """A polars data frame; categories become enumerations, or strings where polars has no such type."""
+        """A polars data frame; categories become polars categories."""
         import polars as pl
 
         return pl.from_arrow(self._arrow)
@@ -395,7 +395,7 @@ class Table:
         return self._arrow.__arrow_c_stream__(requested_schema)
 
     def save(self, path: str | os.PathLike, *, escape_formulas: bool = False) -> None:
-        """Write the table as ``.parquet``, ``.csv``, ``.tsv`` or ``.arrow``, by the ending of the name.
+        """Write the table as ``.parquet``, ``.csv``, ``.tsv`` or ``.arrow``, by the name's ending.
 
         Parameters
         ----------
@@ -418,8 +418,8 @@ class Table:
             self._write_text(path, "\t" if ending == ".tsv" else ",", escape_formulas)
         else:
             raise DataError(
-                f"{path}: the ending {ending!r} is not one that can be written; use .parquet, .csv, "
-                ".tsv or .arrow."
+                f"{path}: the ending {ending!r} is not one that can be written; use .parquet, "
+                ".csv, .tsv or .arrow."
             )
 
     def _write_parquet(self, path: Path) -> None:
@@ -473,7 +473,7 @@ def understood(
     hints: Hints | None = None,
     notes: Iterable[str] = (),
 ) -> Table:
-    """The table of Arrow columns: kinds of the schema where it names a column, inferred kinds elsewhere."""
+    """The table of Arrow columns: kinds of the schema where it names one, else inferred."""
     if schema is None:
         inferred = infer_arrow(arrow, parse=parse, hints=hints)
         return Table(inferred.arrow, inferred.schema, [*notes, *inferred.notes])
@@ -572,7 +572,7 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 
 def _is_in_blocks(values: pa.ChunkedArray) -> bool:
-    """Whether equal values all stand together: as many runs as distinct values, and not all distinct."""
+    """Whether equal values stand together: as many runs as distinct values, not all distinct."""
     known = values.combine_chunks()
     codes = known.indices if pa.types.is_dictionary(known.type) else known.cast(pa.int8())
     codes = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False)
