@@ -1,7 +1,7 @@
 """Linear models: least squares, ridge and logistic regression, with their inference."""
 
-from gnomon.linear.inference import Summary
+from gnomon.linear.inference import FitSummary, NoSummary
 from gnomon.linear.least_squares import LinearRegression, Ridge
 from gnomon.linear.logistic import LogisticRegression
 
-__all__ = ["LinearRegression", "LogisticRegression", "Ridge", "Summary"]
+__all__ = ["FitSummary", "LinearRegression", "LogisticRegression", "NoSummary", "Ridge"]

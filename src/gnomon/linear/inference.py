@@ -73,9 +73,8 @@ class LikelihoodStatistics:
     standard_errors: np.ndarray
 
 
-@storable
 @dataclass
-class Summary:
+class FitSummary:
     """The statistical summary of a fitted model; prints itself as a table.
 
     Attributes
@@ -192,11 +191,11 @@ def _fact(key: str, value: float) -> str:
 
 
 def coefficient_table(names, estimate, standard_error, distribution, letter, confidence, **rest):
-    """A `Summary` of estimates whose scaled errors follow `distribution` (t or normal)."""
+    """A `FitSummary` of estimates whose scaled errors follow `distribution` (t or normal)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(standard_error > 0, estimate / standard_error, np.inf)
     half = distribution.ppf(0.5 + confidence / 2) * standard_error
-    return Summary(
+    return FitSummary(
         names=tuple(names),
         estimate=estimate,
         standard_error=standard_error,
@@ -217,7 +216,7 @@ def least_squares_summary(
     intercept: bool,
     target: int,
     confidence: float,
-) -> Summary:
+) -> FitSummary:
     """Classic inference for y = X b + e, e independent normal of one variance.
 
     AIC = 2k - 2L and BIC = k log n - 2L (corrected; 000 11.1.2 prints 2k log n), where L is the
@@ -268,7 +267,7 @@ def least_squares_summary(
 
 def likelihood_summary(
     statistics: LikelihoodStatistics, names: list[str], title: str, intercept: bool, confidence
-) -> Summary:
+) -> FitSummary:
     """Inference from the curvature of the log-likelihood at its maximum (Wald), with its tests."""
     refuse_fractional(statistics.fractional)
     estimates = statistics.estimates.ravel()

@@ -33,9 +33,9 @@ from gnomon.linear.design import (
     shifted_into,
 )
 from gnomon.linear.inference import (
+    FitSummary,
     LeastSquaresStatistics,
     NoSummary,
-    Summary,
     column_names,
     least_squares_summary,
 )
@@ -87,7 +87,7 @@ class LeastSquares(Regressor, SumLearner):
         self._keep(self._attributes(state))
         self.history_, self.n_iter_ = course.history, 1
 
-    def _start(self, data: Data, rng: np.random.Generator) -> dict[str, Any]:
+    def _start(self, data, rng):
         y = next(iter(data.source.chunks())).y
         raw = is_sparse(data) and data.n_columns > MOST_DENSE_COLUMNS
         shift = np.zeros(data.n_columns)
@@ -98,7 +98,7 @@ class LeastSquares(Regressor, SumLearner):
                 shift = first_means(data)
         return {"shift": shift, "target_shift": target_shift, "raw": raw, "single": y.ndim == 1}
 
-    def _sums(self, state, chunk: Chunk) -> Moments:
+    def _sums(self, state, chunk):
         y = chunk.y.reshape(len(chunk.y), -1) - state["target_shift"]
         if state["raw"] and "transform" not in state:
             return sparse_moments(chunk, y)
@@ -112,7 +112,7 @@ class LeastSquares(Regressor, SumLearner):
         shifted_into(rows, chunk.rows, state["shift"])
         return moments(np.hstack([rows @ state["transform"], y - rows @ state["coef"]]), chunk)
 
-    def _update(self, state, total: Moments) -> Step:
+    def _update(self, state, total):
         if "transform" in state:
             state = refined(state, total, self._penalty(), self.fit_intercept)
             again = state["condition"] > VERY_CLOSE_TO_DEPENDENT and state["refinements"] < 2
@@ -212,7 +212,7 @@ class LeastSquares(Regressor, SumLearner):
     def _refuse_summary(self) -> None:
         """Raise where standard errors would not be valid."""
 
-    def summary(self, confidence: float = 0.95, target: int = 0) -> Summary:
+    def summary(self, confidence: float = 0.95, target: int = 0) -> FitSummary:
         """The statistical summary: standard errors, tests, intervals, R2, F, AIC, BIC.
 
         Valid where errors are independent, of one variance and near to normal. Weights are read
@@ -227,7 +227,7 @@ class LeastSquares(Regressor, SumLearner):
 
         Returns
         -------
-        summary : Summary
+        summary : FitSummary
         """
         from sklearn.utils.validation import check_is_fitted
 
@@ -353,9 +353,9 @@ class Ridge(LeastSquares):
     `summary` refuses) nor for choosing columns: no coefficient becomes zero.
 
     Texts: 000 10.4.2 (corrected: (X'X/N + lambda I) b = X'y/N, so alpha = N lambda) · 001 7.2.3
-    (its second scale) · 002 "Ridge" · 003 4.4.2 · 004 4.7. All texts but one penalise the
-    constant too; here, as in all current software, they do not: centre the problem yourself and
-    set ``fit_intercept=False`` on columns with ones for the texts' form.
+    (its second scale) · 002 "Ridge" · 003 4.4.2 · 004 4.7. Most texts penalise the
+    constant too; here it is free. For their form, append a column of ones and set
+    ``fit_intercept=False``.
 
     Parameters
     ----------
@@ -543,7 +543,7 @@ def refined(state, total: Moments, alpha: float, intercept: bool):
     }
 
 
-def solve_wide(data: Data, alpha: float, intercept: bool) -> dict[str, Any]:
+def solve_wide(data, alpha, intercept):
     """Rows no more than columns: solve in the space of the rows.
 
     Ridge: b = X'(XX' + alpha I)^-1 y, of as many unknowns as rows; least squares: the solution of

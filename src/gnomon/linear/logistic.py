@@ -39,9 +39,9 @@ from gnomon.linear.design import (
     with_constant,
 )
 from gnomon.linear.inference import (
+    FitSummary,
     LikelihoodStatistics,
     NoSummary,
-    Summary,
     column_names,
     likelihood_summary,
 )
@@ -226,7 +226,7 @@ class LogisticRegression(Classifier, SumLearner):
     def _sums(self, state, chunk: Chunk) -> LossSums:
         return loss_sums(state, chunk, len(self.classes_), second=True)
 
-    def _update(self, state, total: LossSums) -> Step:
+    def _update(self, state, total):
         self._refuse_empty_class(total)
         trial, before = state["trial"], state["objective"]
         objective = self._objective(trial, total)
@@ -295,10 +295,10 @@ class LogisticRegression(Classifier, SumLearner):
         course = self._course("step", self.max_iter)
         steps = iter(course)
 
-        def value(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        def value(flat):
             trial = to_plain(flat.reshape(shape))
             function = partial(loss_sums, state | {"trial": trial}, n_classes=len(self.classes_))
-            total = add_up(function, data.source, self.n_jobs)
+            total = LossSums(*add_up(function, data.source, self.n_jobs))
             self._refuse_empty_class(total)
             state["separated"] = bool(np.isinf(self.C) and total.wrong == 0)
             gradient = to_coordinates(self._gradient(trial, total))
@@ -448,7 +448,7 @@ class LogisticRegression(Classifier, SumLearner):
         scores = self._each_block(self._decision, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def summary(self, confidence: float = 0.95) -> Summary:
+    def summary(self, confidence: float = 0.95) -> FitSummary:
         """Standard errors, tests and intervals of the unpenalised fit.
 
         For more than two classes, coefficients are those against the first class. Weights are read
@@ -462,7 +462,7 @@ class LogisticRegression(Classifier, SumLearner):
 
         Returns
         -------
-        summary : Summary
+        summary : FitSummary
         """
         check_is_fitted(self)
         if not 0 < confidence < 1:
@@ -512,18 +512,18 @@ class LogisticRegression(Classifier, SumLearner):
         return 8 * (2 * threads * block + (2 * threads + 6) * side**2 + vectors)
 
 
-def class_weight_sums(n_classes: int, chunk: Chunk) -> tuple[np.ndarray]:
+def class_weight_sums(n_classes, chunk):
     """Weight of each class."""
     return (np.bincount(chunk.y, chunk.weights, minlength=n_classes),)
 
 
-def row_weights(state, chunk: Chunk) -> np.ndarray:
+def row_weights(state, chunk):
     """The rows' weights with the factors of their classes."""
     factors = state["factors"]
     return chunk.weights if factors is None else chunk.weights * factors[chunk.y]
 
 
-def loss_sums(state, chunk: Chunk, n_classes: int, second: bool = False) -> LossSums:
+def loss_sums(state, chunk, n_classes, second=False):
     """Loss, gradient and on request second derivatives at ``state["trial"]``."""
     weights, theta, shift = row_weights(state, chunk), state["trial"], state["shift"]
     p = len(shift)
