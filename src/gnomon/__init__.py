@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "config": "gnomon.engine.config",
     "settings": "gnomon.engine.config",
+    "learn": "gnomon.workbench.learn",
     "load": "gnomon.engine.modelfile",
     "methods": "gnomon.engine.registry",
     "read": "gnomon.table",

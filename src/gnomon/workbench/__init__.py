@@ -1,5 +1,1 @@
-"""Workbench: the jobs that a person runs."""
-
-from gnomon.workbench.learn import LearnResult, learn
-
-__all__ = ["LearnResult", "learn"]
+"""Workbench: the jobs that a person runs, and the command line (`gnomon.workbench.cli`)."""
