@@ -18,8 +18,10 @@ import scipy.sparse as sp
 
 from gnomon.bayes.kernels import (
     FARTHEST,
+    add_code_log_densities,
     add_normal_log_densities,
     class_moments,
+    count_codes,
     kernel_log_densities,
 )
 from gnomon.engine.errors import DataError, ModelFileError
@@ -273,9 +275,9 @@ class CountColumns(ColumnModel):
         """The cells with 0 for missing ones, and where they are missing (None: nowhere)."""
         values = self.counted(block)
         stored = values.data if sp.issparse(values) else values
-        absent = np.isnan(stored)
-        if not absent.any():
+        if not np.isnan(stored.sum()):
             return values, None
+        absent = np.isnan(stored)
         if not sp.issparse(values):
             return np.where(absent, 0.0, values), absent.astype(np.float64)
         places = (values.indices, values.indptr)
@@ -359,9 +361,9 @@ class BernoulliColumns(CountColumns):
 
     def counted(self, block):
         if sp.issparse(block):
-            yes = np.where(np.isnan(block.data), np.nan, block.data > 0)
+            yes = _yes(block.data)
             return sp.csr_array((yes, block.indices, block.indptr), shape=block.shape)
-        return np.where(np.isnan(block), np.nan, block > 0)
+        return _yes(block)
 
     def estimate(self, smoothing):
         known, yes = self.statistics
@@ -427,32 +429,24 @@ class DiscreteColumns(ColumnModel):
         raise NotImplementedError
 
     def sums(self, block, y, weights, n_classes):
-        codes = self.codes(block)
         counts = np.zeros((n_classes, self.starts[-1]))
-        for j, (start, stop) in enumerate(zip(self.starts, self.starts[1:])):
-            known = codes[:, j] >= 0
-            size = int(stop - start)
-            place = y[known] * size + codes[known, j]
-            column = np.bincount(place, weights[known], minlength=n_classes * size)
-            counts[:, start:stop] = column.reshape(n_classes, size)
+        count_codes(self.codes(block), self.starts, y, weights, counts)
         return (counts,)
 
     def estimate(self, smoothing):
         smoothed = self.statistics[0] + smoothing.alpha
         self.log_probability = np.log(smoothed)
         for start, stop in zip(self.starts, self.starts[1:]):
-            total = smoothed[:, start:stop].sum(axis=1, keepdims=True)
-            self.log_probability[:, start:stop] -= np.log(total)
+            if start < stop:
+                total = smoothed[:, start:stop].sum(axis=1, keepdims=True)
+                self.log_probability[:, start:stop] -= np.log(total)
 
     def log_likelihood(self):
         return float((self.statistics[0] * self.log_probability).sum())
 
     def add_log_densities(self, block, joint):
-        codes = self.codes(block)
-        for j, (start, stop) in enumerate(zip(self.starts, self.starts[1:])):
-            table = np.zeros((stop - start + 1, joint.shape[1]))
-            table[:-1] = self.log_probability[:, start:stop].T
-            joint += table[codes[:, j]]
+        table = np.ascontiguousarray(self.log_probability.T)
+        add_code_log_densities(self.codes(block), self.starts, table, joint)
 
     def terms(self, block, chosen):
         codes = self.codes(block)
@@ -467,14 +461,19 @@ class DiscreteColumns(ColumnModel):
         starts = self.starts
         self.require(
             isinstance(starts, np.ndarray)
-            and starts.dtype.kind == "i"
+            and starts.dtype == np.int64
             and starts.shape == (len(self.columns) + 1,)
             and starts[0] == 0
             and bool((np.diff(starts) >= 0).all())
         )
         if hasattr(self, "log_probability"):
             table = self.log_probability
-            self.require(table.ndim == 2 and table.shape[1] == starts[-1])
+            self.require(
+                isinstance(table, np.ndarray)
+                and table.dtype == np.float64
+                and table.ndim == 2
+                and table.shape[1] == starts[-1]
+            )
 
 
 @storable
@@ -493,6 +492,7 @@ class CategoricalColumns(DiscreteColumns):
         sizes = [1] * len(columns) if categories is None else [len(each) for each in categories]
         super().__init__(columns, names, sizes)
         self.categories = categories
+        self.plain = all(np.array_equal(each, np.arange(len(each))) for each in categories or [])
 
     @property
     def looks_first(self):
@@ -508,6 +508,10 @@ class CategoricalColumns(DiscreteColumns):
         return CategoricalColumns(self.columns, self.names, _united(seen, self.names))
 
     def codes(self, block):
+        if self.plain:
+            sizes = np.diff(self.starts)
+            known = (block >= 0) & (block < sizes) & (block == np.floor(block))
+            return np.where(known, block, -1.0).astype(np.int64)
         codes = np.full(block.shape, -1, dtype=np.int64)
         for j, values in enumerate(self.categories):
             if not len(values):
@@ -580,6 +584,7 @@ class HistogramColumns(DiscreteColumns):
         if self.low is not None:
             shape = (len(self.columns),)
             self.require(self.low.shape == shape and self.high.shape == shape)
+            self.require(np.diff(self.starts).tolist() == [self.n_bins] * len(self.columns))
 
 
 @storable
@@ -624,18 +629,19 @@ class KernelColumns(ColumnModel):
 
     def _settle_column(self, j, values, y, weights):
         known = ~np.isnan(values)
-        everything = _distinct(values[known], weights[known])
+        everything = None
         self.points.append([])
         self.shares.append([])
         for k in range(self.n_classes):
             mine = known & (y == k)
             points, weight = _distinct(values[mine], weights[mine])
+            width = self._width(points, weight, weight.sum())
+            if everything is None and not width:
+                everything = _distinct(values[known], weights[known])
             if not len(points):
                 points, weight = everything
             n = weight.sum()
-            self.bandwidth[k, j] = self._width(points, weight, n) or (
-                self._width(*everything, n) or 1.0
-            )
+            self.bandwidth[k, j] = width or self._width(*everything, n) or 1.0
             if self.most_points is not None and len(points) > self.most_points:
                 step = self.bandwidth[k, j] / STEPS_PER_BANDWIDTH
                 points, weight = on_lattice(points, weight, step)
@@ -761,6 +767,14 @@ def _filled_from_all(known: np.ndarray, *statistics: np.ndarray) -> list[np.ndar
         return list(whole)
     together = pooled(*whole) if len(whole) == 3 else [each.sum(axis=0) for each in whole]
     return [np.where(empty, all_, each) for each, all_ in zip(whole, together)]
+
+
+def _yes(values: np.ndarray) -> np.ndarray:
+    """1 where a value is above zero, 0 where it is not, NaN where it is missing."""
+    yes = (values > 0).astype(np.float64)
+    if np.isnan(values.sum()):
+        yes[np.isnan(values)] = np.nan
+    return yes
 
 
 def _dense(matrix) -> np.ndarray:

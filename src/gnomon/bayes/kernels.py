@@ -99,6 +99,35 @@ def add_normal_log_densities(rows, means, scales, peaks, joint):
                     joint[i, k] += peaks[k, j] - min(p * p, FARTHEST)
 
 
+@kernel("i8[:,:]", "i8[:]", "i8[:]", "f8[:]", "out f8[:,:]")
+def count_codes(codes, starts, y, weights, counts):
+    """Add each row's weight to counts[class, starts[j] + code] for its codes; -1 is left out.
+
+    codes (n, m), starts (m + 1,), y (n,) class codes, counts (n_classes, starts[m]).
+    """
+    n, m = codes.shape
+    for i in range(n):
+        for j in range(m):
+            if codes[i, j] >= 0:
+                counts[y[i], starts[j] + codes[i, j]] += weights[i]
+
+
+@kernel("i8[:,:]", "i8[:]", "f8[:,:]", "out f8[:,:]")
+def add_code_log_densities(codes, starts, table, joint):
+    """Add sum_j table[starts[j] + code, k] to joint (n, n_classes); -1 is left out.
+
+    codes (n, m), starts (m + 1,), table (starts[m], n_classes).
+    """
+    n, m = codes.shape
+    n_classes = table.shape[1]
+    for i in range(n):
+        for j in range(m):
+            if codes[i, j] >= 0:
+                place = starts[j] + codes[i, j]
+                for k in range(n_classes):
+                    joint[i, k] += table[place, k]
+
+
 @kernel("f8[:]", "f8[:]", "f8[:]", "f8", "out f8[:]")
 def kernel_log_densities(values, points, shares, bandwidth, log_density):
     """log sum_i shares[i] N(x; points[i], bandwidth^2) for each x of values; 0 where x is NaN.
@@ -118,10 +147,11 @@ def kernel_log_densities(values, points, shares, bandwidth, log_density):
         near = right
         if right > 0 and x - points[right - 1] < abs(points[right] - x):
             near = right - 1
-        least = ((x - points[near]) / bandwidth) ** 2
-        if not least < FARTHEST:
+        z = abs(x - points[near]) / bandwidth
+        if not z < math.sqrt(FARTHEST):
             log_density[i] = -FARTHEST
             continue
+        least = z * z
         reach = bandwidth * math.sqrt(least + 2.0 * (NEGLIGIBLE - math.log(shares[near])))
         total = 0.0
         j = near

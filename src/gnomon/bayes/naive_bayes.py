@@ -11,12 +11,12 @@ Texts: 000 1.3, 1.3.2, exercises 1.1 to 1.3 · 002 "Naive Bayes classifiers" · 
 
 from __future__ import annotations
 
-import contextlib
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.bayes.column_models import (
@@ -36,6 +36,7 @@ from gnomon.contract import Classifier, Columns, Data, Step, SumLearner, Takes, 
 from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least, validated, whole
 from gnomon.engine.registry import method
+from gnomon.engine.sums import ArraySource, rows_per_chunk
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.table.codes import NumberCode, TextCode
 from gnomon.table.table import Table
@@ -204,6 +205,8 @@ class NaiveBayes(Classifier, SumLearner):
             raise DataError("no row has a weight above zero; there is nothing to learn from")
         models = self._planned(data.columns)
         self._require_gathering(models, data)
+        if isinstance(data.source, ArraySource):
+            data.source.size = _chunk_rows(models, data.source.rows)
         models = self._looked(models, data)
         return {"models": self._centred(models, data), "recentred": False}
 
@@ -270,7 +273,7 @@ class NaiveBayes(Classifier, SumLearner):
                     f"the {family!r} model does not apply. Choose 'categorical', or give the "
                     "column another kind in the schema"
                 )
-            together = is_category
+            together: Any = is_category
             if family == "multinomial" and kind == "multinomial" and column not in named:
                 together = origin
             families.append((family, together))
@@ -335,8 +338,7 @@ class NaiveBayes(Classifier, SumLearner):
         """Normal models with a shift per class near its values, from the first rows."""
         if not any(isinstance(model, NormalColumns) for model in models):
             return models
-        with contextlib.closing(data.source.chunks()) as chunks:
-            first = next(chunks)
+        first = next(iter(data.source.chunks()))
         n_classes = len(self.classes_)
         return [
             NormalColumns(m.columns, m.names, _class_means(m.block(first.rows), first, n_classes))
@@ -502,7 +504,7 @@ class NaiveBayes(Classifier, SumLearner):
         >>> model = NaiveBayes("poisson").fit([[0, 4], [1, 5], [6, 4]], ["a", "a", "b"])
         >>> why = model.log_odds([[7, 4]])
         >>> [round(why["x0"][0].as_py(), 2), round(why["(total)"][0].as_py(), 2)]
-        [5.87, 5.29]
+        [7.62, 6.93]
         """
         check_is_fitted(self)
         if len(self.classes_) < 2:
@@ -550,6 +552,9 @@ class NaiveBayes(Classifier, SumLearner):
             numbers[:, 3 + model.columns] += model.terms(block, ours) - model.terms(block, theirs)
         numbers[:, -1] = numbers[:, 2:-1].sum(axis=1)
         return numbers
+
+    def _rows_at_once(self, rows):
+        return _chunk_rows(self.fitted_models_, rows)
 
     def _joint(self, rows) -> np.ndarray:
         joint = np.tile(_log(self.class_prior_), (rows.shape[0], 1))
@@ -625,6 +630,13 @@ def _looks(models: list[ColumnModel], chunk) -> list:
         kept = weights > 0
         rows, y, weights = rows[kept], y[kept], weights[kept]
     return [model.look(model.block(rows), y, weights) for model in models]
+
+
+def _chunk_rows(models: list[ColumnModel], rows) -> int:
+    """Rows in a chunk; of sparse rows the stored cells count, where no model makes them dense."""
+    if sp.issparse(rows) and all(model.takes_sparse for model in models):
+        return rows_per_chunk(rows.nnz // max(rows.shape[0], 1) + 1)
+    return rows_per_chunk(rows.shape[1])
 
 
 def _parts(members: np.ndarray, family: str) -> list[np.ndarray]:

@@ -94,9 +94,13 @@ class Learner(Estimator):
         parts = [self._on_threads(function, rows) for rows in intake.blocks_of(self, X, largest)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
+    def _rows_at_once(self, rows) -> int:
+        """Rows in a block of a prediction."""
+        return rows_per_chunk(rows.shape[1])
+
     def _on_threads(self, function: Callable[[Any], np.ndarray], rows) -> np.ndarray:
         n = rows.shape[0]
-        size = rows_per_chunk(rows.shape[1])
+        size = self._rows_at_once(rows)
         if n <= size:
             return next(in_order(function, [as_float_rows(rows)], 1))
         starts = range(0, n, size)
