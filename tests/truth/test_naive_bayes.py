@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+import gnomon
 from gnomon.bayes import NaiveBayes
 from gnomon.bayes.column_models import on_lattice
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, MemoryLimitError
 from gnomon.engine.modelfile import load
 
 FAMILIES = ["normal", "poisson", "bernoulli", "categorical", "multinomial", "histogram", "kernel"]
@@ -283,3 +285,49 @@ def test_far_kernel_densities_follow_the_nearest_value():
     log_density = model.predict_joint_log_proba([[200.0]])[0] - np.log(0.5)
     nearest = -0.5 * np.array([199.0, 194.0]) ** 2 - 0.5 * np.log(2 * np.pi) - np.log(2)
     np.testing.assert_allclose(log_density, nearest, rtol=1e-12)
+
+
+@pytest.fixture
+def visits(rng):
+    """A table of every kind of column, with missing cells, and its classes."""
+    n = 200
+    y = rng.permutation(np.arange(n) % 2)
+    frame = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.1, np.nan, rng.normal(40 + 10 * y, 8)),
+            "place": rng.choice(["north", "south", "east"], n),
+            "member": rng.random(n) < 0.2 + 0.5 * y,
+            "visits": rng.poisson(2 + y),
+        }
+    )
+    frame.loc[rng.random(n) < 0.1, "place"] = None
+    return frame, y
+
+
+@pytest.mark.covers("naive-bayes", "naive-bayes-missing")
+def test_a_table_chooses_models_by_kind_and_reads_an_unseen_category_as_missing(visits):
+    frame, y = visits
+    model = NaiveBayes({"visits": "poisson"}).fit(frame, y)
+    assert model.column_models_ == {
+        "age": "normal",
+        "place": "categorical",
+        "member": "bernoulli",
+        "visits": "poisson",
+    }
+    unseen, absent = frame.head(5).assign(place="west"), frame.head(5).assign(place=None)
+    assert (model.predict_proba(unseen) == model.predict_proba(absent)).all()
+
+
+def test_models_that_a_table_cannot_have_are_refused(visits):
+    frame, y = visits
+    with pytest.raises(DataError, match="'place' holds categories"):
+        NaiveBayes({"place": "normal"}).fit(frame, y)
+    assert NaiveBayes("kernel").fit(frame, y).column_models_["place"] == "categorical"
+    with pytest.raises(DataError, match="columns of numbers only"):
+        NaiveBayes().partial_fit(frame, y, classes=[0, 1])
+
+
+def test_kernel_columns_beyond_the_memory_limit_are_refused_before_they_are_gathered(rng):
+    rows, y = rng.normal(size=(20_000, 5)), np.arange(20_000) % 2
+    with gnomon.config(memory_limit=10**6), pytest.raises(MemoryLimitError, match="kernel model"):
+        NaiveBayes("kernel").fit(rows, y)

@@ -42,6 +42,7 @@ from gnomon.table.codes import NumberCode, TextCode
 from gnomon.table.table import Table
 
 FAMILIES = ("normal", "poisson", "bernoulli", "categorical", "multinomial", "histogram", "kernel")
+MODEL_OF_KIND = {"number": "normal", "category": "categorical"}
 COLUMNS_AT_ONCE = 512
 
 
@@ -259,14 +260,15 @@ class NaiveBayes(Classifier, SumLearner):
         """Per column the name of its model, and what columns of one model must have in common."""
         kinds = _column_kinds(columns, getattr(self, "encoder_", None))
         named = self._named_columns(columns, kinds) if isinstance(self.models, dict) else {}
+        general = self.models if isinstance(self.models, str) and self.models != "auto" else None
         families = []
         for column, (kind, origin) in enumerate(kinds):
             is_category = kind == "category"
             family = named.get(column)
-            if family is None and not is_category and self.models in FAMILIES:
-                family = self.models
-            elif family is None:
-                family = {"number": "normal", "category": "categorical"}.get(kind, kind)
+            if family is None and not is_category:
+                family = general
+            if family is None:
+                family = MODEL_OF_KIND.get(kind, kind)
             if is_category and family != "categorical":
                 raise DataError(
                     f"column {columns.names[column]!r} holds categories, whose codes have no size: "
