@@ -35,6 +35,9 @@ ROOMS = (
     "show",
 )
 
+# reading a table needs no estimator: what the room `table` registers is imported apart
+DECLARED_IN = {"table": "gnomon.table.filters"}
+
 Class = TypeVar("Class", bound=type)
 _methods: dict[str, Method] = {}
 
@@ -99,6 +102,6 @@ def methods() -> list[Method]:
 def load_rooms() -> None:
     """Import every room that this version has, so that its methods and kernels are declared."""
     for room in ROOMS:
-        name = f"gnomon.{room}"
+        name = DECLARED_IN.get(room, f"gnomon.{room}")
         if importlib.util.find_spec(name) is not None:
             importlib.import_module(name)
