@@ -22,11 +22,12 @@ from gnomon.cluster.nearest import BLOCK_CELLS, Centres, Nearest, all_distances,
 from gnomon.cluster.starts import STARTS, SurveyedData
 from gnomon.contract import Clusterer, Data, Step, SumLearner, Transformer
 from gnomon.engine.config import settings
+from gnomon.engine.history import History
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, rows_per_chunk
-from gnomon.engine.threads import in_order, resolve_jobs
+from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 
 CAREFUL_STARTS = frozenset({"k-means++", "farthest-first"})
 ROUNDING = 16 * np.finfo(np.float64).eps
@@ -190,6 +191,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
                 "fewer rows (of positive weight) than clusters; ask for fewer clusters"
             )
         super()._fit(SurveyedData.of(data, self.n_jobs))
+
+    def _run(self, data: Data, rng: np.random.Generator) -> tuple[Any, History]:
+        with one_blas_thread():  # held once, not once per pass
+            return super()._run(data, rng)
 
     def _starts(self) -> int:
         if not isinstance(self.init, str):

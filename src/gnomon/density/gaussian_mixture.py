@@ -39,7 +39,7 @@ from gnomon.engine.history import History
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.sums import Chunk, Source, add_up, rows_per_chunk
-from gnomon.engine.threads import resolve_jobs
+from gnomon.engine.threads import one_blas_thread, resolve_jobs
 
 NOTHING = 10 * np.finfo(np.float64).eps
 SOFT_STARTS = ("random-rows", "uniform")
@@ -266,6 +266,10 @@ class GaussianMixture(DensityEstimator, SumLearner):
                 f"n_samples = {data.n_rows}; ask for fewer components"
             )
         super()._fit(data)
+
+    def _run(self, data: Data, rng: np.random.Generator) -> tuple[Any, History]:
+        with one_blas_thread():  # waking threads for d x d matrices takes longer than the work
+            return super()._run(data, rng)
 
     def _start(self, data: Data, rng: np.random.Generator) -> dict[str, Any]:
         survey = self._survey(data)

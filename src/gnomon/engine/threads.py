@@ -8,6 +8,7 @@ machine.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -86,8 +87,13 @@ def in_order(
     An error in one item ends the run; items not yet begun are not begun.
     """
     workers = resolve_jobs(n_jobs)
+    items = iter(items)
+    first = list(itertools.islice(items, 2))
+    alone = len(first) < 2
+    items = itertools.chain(first, items)
+    del first
     with one_blas_thread():
-        if workers == 1:
+        if workers == 1 or alone:  # one item alone is not worth a thread
             yield from map(function, items)
             return
         pool = ThreadPoolExecutor(workers, thread_name_prefix="gnomon", initializer=_enter_thread)
