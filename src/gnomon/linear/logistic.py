@@ -53,7 +53,8 @@ from gnomon.linear.solve import (
     symmetric_solve,
 )
 
-MOST_NEWTON = 100
+FEW_COEFFICIENTS, MOST_NEWTON = 100, 1500
+MOST_NEWTON_WORK = 1e9
 MOST_WHITENED = 1500
 MOST_SUMMARISED = 3000
 SUFFICIENT_FALL = 1e-4
@@ -178,7 +179,7 @@ class LogisticRegression(Classifier, SumLearner):
         if n_classes < 2:
             raise DataError(
                 f"LogisticRegression needs rows of at least two classes; the target has only one "
-                f"class, {self.classes_[0]!r}"
+                f"class, {self.classes_.tolist()[0]!r}"
             )
         equations = 1 if n_classes == 2 else n_classes
         sparse = is_sparse(data)
@@ -221,7 +222,10 @@ class LogisticRegression(Classifier, SumLearner):
         """Newton where summing its matrix costs less than the passes that it saves (measured)."""
         equations = 1 if len(self.classes_) == 2 else len(self.classes_)
         coefficients = equations * (data.n_columns + self.fit_intercept)
-        return "newton" if coefficients <= MOST_NEWTON else "lbfgs"
+        if coefficients <= min(FEW_COEFFICIENTS, MOST_NEWTON):
+            return "newton"
+        small = coefficients <= MOST_NEWTON and data.n_rows * coefficients**2 <= MOST_NEWTON_WORK
+        return "newton" if small else "lbfgs"
 
     def _sums(self, state, chunk: Chunk) -> LossSums:
         return loss_sums(state, chunk, len(self.classes_), second=True)
@@ -252,7 +256,7 @@ class LogisticRegression(Classifier, SumLearner):
         empty = np.flatnonzero(total.classes == 0)
         if len(empty):
             raise DataError(
-                f"class {self.classes_[empty[0]]!r} has no row of positive weight, so its "
+                f"class {self.classes_.tolist()[empty[0]]!r} has no row of positive weight, so its "
                 "probability cannot be learnt; leave its rows out of the data or give them weight"
             )
 
