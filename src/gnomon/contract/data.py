@@ -25,11 +25,14 @@ class Data:
     columns : Columns
     kept : ndarray of bool or None
         Which of the given rows are here, when some had weight zero.
+    table : Table or None
+        The table that the rows were encoded from, all of its rows, where there was one.
     """
 
     source: Source
     columns: Columns
     kept: np.ndarray | None = None
+    table: Any = None
 
     @property
     def n_rows(self) -> int:
@@ -51,7 +54,8 @@ class Data:
         return self._in_memory.rows
 
     @property
-    def y(self) -> np.ndarray | None:
+    def y(self) -> Any:
+        """The target: class codes or numbers; None where the method has none."""
         return self._in_memory.y
 
     @property

@@ -67,6 +67,17 @@ def blocks_of(learner, X, largest: float | None = None) -> Iterator[Any]:
         yield _checked_array(learner, X, None, reset=False)
 
 
+def tables_of(learner, X) -> Iterator[Any]:
+    """The rows to predict for, checked; tables stay tables (for methods made of other methods)."""
+    if isinstance(X, Scan):
+        for table in X.chunks():
+            yield _known_table(learner, table)
+    elif (isinstance(X, Table) or is_frame(X)) and hasattr(learner, "encoder_"):
+        yield _known_table(learner, X)
+    else:
+        yield from blocks_of(learner, X)
+
+
 def given_to_callbacks(X, y, sample_weight) -> dict[str, Any]:
     """What callbacks that score steps need; a target given by name is looked up when asked for."""
     target = y
@@ -258,7 +269,9 @@ def _take_table(learner, X, y, sample_weight) -> Data:
     _refuse_huge(learner, rows)
     learner.encoder_ = encoder
     name = getattr(learner, "target_name_", "y")
-    return _data(learner, rows, _target(learner, y, rows, name), weights, encoder.columns)
+    data = _data(learner, rows, _target(learner, y, rows, name), weights, encoder.columns)
+    data.table = table
+    return data
 
 
 def _require_encoded(learner, n_rows: int, encoder: TableEncoder) -> None:
@@ -358,26 +371,35 @@ def _check_names(learner, X, table: Table, reset: bool) -> None:
 
 def _encoded(learner, X) -> np.ndarray:
     """Rows of a table, by the codes that were fitted."""
-    table = as_table(X)
+    encoder = getattr(learner, "encoder_", None)
+    if encoder is None:
+        table = _without_roles(learner, as_table(X))
+        X = table.to_pandas() if isinstance(X, Table) or table.shape[1] < X.shape[1] else X
+        return _checked_array(learner, X, None, reset=False)
+    rows = encoder.transform(_known_table(learner, X))
+    _refuse_infinite(encoder, rows)
+    _refuse_huge(learner, rows)
+    return rows
+
+
+def _known_table(learner, X) -> Table:
+    """X as a table of the columns that were fitted, in their order."""
+    whole = as_table(X)
+    table = _without_roles(learner, whole)
+    _check_names(learner, X if len(table.columns) == len(whole.columns) else table, table, False)
+    if len(table) == 0:
+        raise DataError("the table has columns and no rows; there is nothing to predict for")
+    names = learner.encoder_.names_in
+    return table if tuple(table.columns) == names else table.select(names)
+
+
+def _without_roles(learner, table: Table) -> Table:
+    """The table without the columns that were target and weights in ``fit``."""
     for role in ("target_name_", "weight_name_"):
         name = getattr(learner, role, None)
         if name is not None and name in table.columns:
             table = table.drop(name)
-            X = table
-    encoder = getattr(learner, "encoder_", None)
-    if encoder is None:
-        if isinstance(X, Table):
-            X = X.to_pandas()
-        return _checked_array(learner, X, None, reset=False)
-    _check_names(learner, X, table, reset=False)
-    if len(table) == 0:
-        raise DataError("the table has columns and no rows; there is nothing to predict for")
-    if tuple(table.columns) != encoder.names_in:
-        table = table.select(encoder.names_in)
-    rows = encoder.transform(table)
-    _refuse_infinite(encoder, rows)
-    _refuse_huge(learner, rows)
-    return rows
+    return table
 
 
 class _ClassTarget:

@@ -34,7 +34,7 @@ class SumLearner(Learner):
     Bayes) have one step.
     """
 
-    def _start(self, data: Data, rng: np.random.Generator) -> Any:
+    def _start(self, data: Any, rng: np.random.Generator) -> Any:
         """The first state."""
         return {}
 

@@ -21,7 +21,7 @@ from gnomon.engine.threads import in_order
 CHUNK_CELLS = 2**17
 FEWEST_ROWS, MOST_ROWS = 256, 8192
 
-Sums = tuple
+Sums = Any  # a tuple of floats and arrays, plain or named
 
 
 class Chunk(NamedTuple):
@@ -53,9 +53,14 @@ class Chunk(NamedTuple):
 class Source(Protocol):
     """Where rows come from: re-iterable, with the same chunks each time."""
 
-    n_rows: int
-    n_columns: int
-    weighted: bool
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+    @property
+    def weighted(self) -> bool: ...
 
     def chunks(self) -> Iterator[Chunk]: ...
 

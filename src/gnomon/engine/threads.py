@@ -11,9 +11,9 @@ import contextlib
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gnomon.engine.config import settings
 
@@ -24,8 +24,8 @@ MOST_THREADS = 256
 _inside = threading.local()
 _blas_lock = threading.Lock()
 _blas_users = 0
-_blas_limit = None
-_blas_controller = None
+_blas_limit: Any = None
+_blas_controller: Any = None
 
 
 def processors() -> int:
@@ -81,7 +81,7 @@ def one_blas_thread() -> Iterator[None]:
 
 def in_order(
     function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None
-) -> Iterator[Result]:
+) -> Generator[Result]:
     """Yield ``function(item)`` in the order of items, computed on threads a few items ahead.
 
     An error in one item ends the run; items not yet begun are not begun.

@@ -8,7 +8,7 @@ too small. With test share r = n_test / n_train, the variance of the mean over J
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,9 +90,14 @@ def folds(
 
 
 def score_over_folds(
-    learner, rows, y: np.ndarray, splits: list, measure: Callable, name: str
-) -> Iterator[Scores | None]:
-    """Fit and score on every split; yields None after each fold and the `Scores` at the end.
+    learner,
+    rows,
+    y: np.ndarray,
+    splits: list[tuple[np.ndarray, np.ndarray]],
+    measure: Callable[[np.ndarray, np.ndarray], float],
+    after_fold: Callable[[int], None] = lambda done: None,
+) -> Scores:
+    """Fit and score a learner on every split.
 
     Parameters
     ----------
@@ -102,12 +107,19 @@ def score_over_folds(
         Indexed by positions.
     y : ndarray
     splits : list of (train, test)
+        Positions of rows.
     measure : callable
         ``measure(y, predicted) -> float``.
-    name : str
+    after_fold : callable
+        Called with the number of folds done, for a progress bar.
+
+    Returns
+    -------
+    scores : Scores
+        Named after the learner's class.
     """
     values, fit_seconds, predict_seconds = [], 0.0, 0.0
-    for train, test in splits:
+    for done, (train, test) in enumerate(splits):
         fresh = clone(learner)
         begin = time.perf_counter()
         fresh.fit(rows[train], y[train])
@@ -115,6 +127,8 @@ def score_over_folds(
         values.append(measure(y[test], fresh.predict(rows[test])))
         fit_seconds += fitted - begin
         predict_seconds += time.perf_counter() - fitted
-        yield None
+        after_fold(done + 1)
     train, test = splits[0]
-    yield Scores(name, np.array(values), len(test) / len(train), fit_seconds, predict_seconds)
+    test_share = len(test) / len(train)
+    name = type(learner).__name__
+    return Scores(name, np.array(values), test_share, fit_seconds, predict_seconds)

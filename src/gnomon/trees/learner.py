@@ -7,7 +7,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from gnomon.contract import Data, Takes
+from gnomon.contract import Data, Learner, Takes
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, at_least, between, whole
 from gnomon.engine.threads import resolve_jobs
 from gnomon.trees.binning import Binned, Binner
@@ -29,8 +29,8 @@ GROWTH_CONSTRAINTS = {
 }
 
 
-class GrowsTrees:
-    """Mixin of learners that grow trees on histograms.
+class GrowsTrees(Learner):
+    """A learner that grows trees on histograms.
 
     Numbers are only compared, so that their size and scale do not matter; missing cells and
     categories are split on as they are.
@@ -39,6 +39,16 @@ class GrowsTrees:
     natively = Takes(missing=True, categories=True, sparse=True)
     _largest = np.inf
     _transient = ("_packed",)
+
+    max_depth: int | None
+    min_samples_split: int
+    min_samples_leaf: int
+    min_weight_fraction_leaf: float
+    max_features: int | float | str | None
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+    n_jobs: int | None
+    classes_: np.ndarray
 
     def _rules(self, n_features: int, total_weight: float) -> GrowthRules:
         return GrowthRules(
@@ -128,7 +138,7 @@ def columns_per_node(max_features: int | float | str | None, n_features: int) ->
         return max(int(math.log2(n_features)), 1)
     if isinstance(max_features, float):
         return max(int(max_features * n_features), 1)
-    return min(max_features, n_features)
+    return min(int(max_features), n_features)
 
 
 def dense(rows) -> np.ndarray:

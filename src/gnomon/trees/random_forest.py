@@ -77,6 +77,10 @@ class Bootstrap:
 class ManyTrees(GrowsTrees):
     """A learner whose model is a forest."""
 
+    n_estimators: int
+    bootstrap: bool
+    oob_score: bool
+
     def _most_steps(self) -> int:
         return self.n_estimators
 
@@ -97,8 +101,7 @@ class ManyTrees(GrowsTrees):
         def grow(seed) -> tuple[Tree, np.ndarray | None]:
             counts = bootstrap.counts(int(seed[0])) if bootstrap else None
             tree = grow_tree(binned, statistics, rules, counts, int(seed[1]))
-            left_out = counts == 0 if self.oob_score and counts is not None else None
-            return tree, left_out
+            return tree, None if counts is None else counts == 0
 
         course = self._course("tree", self.n_estimators)
         grown = in_order(grow, seeds, self.n_jobs)
@@ -107,7 +110,7 @@ class ManyTrees(GrowsTrees):
         for _ in course:
             tree, left_out = next(grown)
             trees.append(tree)
-            if out_of_bag is not None:
+            if out_of_bag is not None and left_out is not None:
                 out_of_bag.add(tree, left_out)
             impurity += leaf_impurity(tree)
             if course.end_step(impurity / len(trees)):
@@ -121,6 +124,10 @@ class ManyTrees(GrowsTrees):
         self.history_ = course.history
         if out_of_bag is not None:
             self._keep_out_of_bag(out_of_bag, data)
+
+    def _keep_out_of_bag(self, out_of_bag: OutOfBag, data: Data) -> None:
+        """Set the attributes that out-of-bag answers give."""
+        raise NotImplementedError
 
     def _all_trees(self) -> list[Tree]:
         return self.trees_

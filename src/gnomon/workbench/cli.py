@@ -9,7 +9,14 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table as RichTable
 
 app = typer.Typer(
@@ -49,7 +56,7 @@ def warm() -> None:
     with progress_bar() as bar:
         task = bar.add_task("warming kernels", total=len(kernel.KERNELS))
         for done in kernel.warm():
-            bar.update(task, advance=1, description=f"warm: {done.__name__}")
+            bar.update(task, advance=1, description=f"warm: {done.function.__name__}")
         bar.update(task, description=f"{len(kernel.KERNELS)} kernels are warm")
 
 
@@ -109,16 +116,16 @@ def learn(
 
     if (file is None) == (example is None):
         raise typer.BadParameter("give a file, or --example NAME")
-    table = read(file) if file is not None else bundled(example)
-    where = file if file is not None else f"the example {example!r}"
+    table = bundled(example) if example is not None else read(file)
+    where = f"the example {example!r}" if example is not None else file
     console.print(f"[bold]{where}[/bold]: {len(table):,} rows, {len(table.columns)} columns")
     for note in table.notes:
         console.print(f"  · {note}", highlight=False)
     console.print(table.describe())
     with progress_bar() as bar:
-        tasks: dict[str, int] = {}
+        tasks: dict[str, TaskID] = {}
 
-        def tell(name: str, done: int, total: int) -> None:
+        def tell(name: str, total: int, done: int) -> None:
             if name not in tasks:
                 tasks[name] = bar.add_task(name, total=total)
             bar.update(tasks[name], completed=done)

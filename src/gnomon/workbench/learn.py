@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def learn(
     n_repeats: int = 2,
     test_share: float = 0.25,
     seed: int = 0,
-    progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+    progress: Callable[[str, int, int], None] = lambda name, total, done: None,
 ) -> LearnResult:
     """Compare learners on a table and give the best with an honest figure of its quality.
 
@@ -118,7 +119,7 @@ def learn(
     seed : int, default=0
         Of the splits and of random learners.
     progress : callable
-        Called as ``progress(learner, folds done, folds in all)``.
+        Called as ``progress(learner, folds in all, folds done)``.
 
     Returns
     -------
@@ -142,12 +143,10 @@ def learn(
     learners = portfolio(task, seed)
     scores = []
     for learner in learners:
-        name = type(learner).__name__
-        for done, outcome in enumerate(
-            score_over_folds(learner, rows, y, splits, lambda a, b: score(a, b).value, name)
-        ):
-            progress(name, min(done + 1, len(splits)), len(splits))
-        scores.append(outcome)
+        tell = partial(progress, type(learner).__name__, len(splits))
+        scores.append(
+            score_over_folds(learner, rows, y, splits, lambda a, b: score(a, b).value, tell)
+        )
     order = np.argsort([-sign * each.mean for each in scores], kind="stable")
     model = learners[order[0]].fit(train, target)
     figure = score(target_values(test, target), model.predict(test))
