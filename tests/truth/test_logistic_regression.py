@@ -155,6 +155,15 @@ def test_dependent_columns_without_penalty_get_least_norm_and_no_summary(rng):
         full.summary()
 
 
+def test_a_constant_column_gets_no_coefficient(rng):
+    X, y = problem(rng)
+    rows = np.column_stack([X, np.full(len(X), 0.1)])
+    expected = LogisticRegression(C=np.inf).fit(X, y)
+    for fit in (LogisticRegression.fit, by_lbfgs):
+        found = fit(LogisticRegression(C=np.inf, tol=1e-12), rows, y)
+        np.testing.assert_allclose(found.coef_[0], [*expected.coef_[0], 0.0], atol=1e-5)
+
+
 def test_a_summary_with_penalty_or_class_weights_is_refused(rng):
     X, y = problem(rng)
     with pytest.raises(NoSummary, match="biased"):

@@ -187,6 +187,10 @@ def _p_value(p: float) -> str:
 
 
 def _fact(key: str, value: float) -> str:
+    if key in ("n", "degrees of freedom"):
+        return f"{value:.0f}"
+    if key in ("AIC", "BIC") or key.endswith("log-likelihood"):
+        return f"{value:.3f}"
     return _p_value(value) if key.endswith(" p") else f"{value:.6g}"
 
 

@@ -204,7 +204,7 @@ class LeastSquares(Regressor, SumLearner):
             return 8 * (3 * n_rows * n_columns + 3 * n_rows**2)
         threads = resolve_jobs(self.n_jobs)
         block = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 2)
-        return 8 * (2 * threads * block + (2 * threads + 8) * (n_columns + 2) ** 2)
+        return 8 * (n_rows + 2 * threads * block + (2 * threads + 8) * (n_columns + 2) ** 2)
 
     def _memory_remedy(self) -> str:
         return "Use fewer columns: the sums grow with their square."
@@ -326,8 +326,8 @@ class LinearRegression(LeastSquares):
     x0                0.8     0.34641  2.3094  0.104  -0.30243    1.9024
     <BLANKLINE>
     n 5, degrees of freedom 3, residual standard error 1.09545, R2 0.64
-    adjusted R2 0.52, F 5.33333, F p 0.104, log-likelihood -6.27343
-    AIC 18.5469, BIC 17.3752
+    adjusted R2 0.52, F 5.33333, F p 0.104, log-likelihood -6.273
+    AIC 18.547, BIC 17.375
     """
 
     _parameter_constraints = {"fit_intercept": FLAG, "n_jobs": JOBS}

@@ -181,7 +181,7 @@ class LogisticRegression(Classifier, SumLearner):
                 f"LogisticRegression needs rows of at least two classes; the target has only one "
                 f"class, {self.classes_.tolist()[0]!r}"
             )
-        equations = 1 if n_classes == 2 else n_classes
+        equations = self._equations()
         sparse = is_sparse(data)
         shift = np.zeros(data.n_columns)
         if self.fit_intercept and not sparse:
@@ -214,18 +214,21 @@ class LogisticRegression(Classifier, SumLearner):
         return weight.sum() / (len(codes) * np.maximum(weight, EPS))
 
     def _run(self, data: Data, rng: np.random.Generator):
-        if self._solver(data) == "newton":
+        if self._solver(data.n_rows, data.n_columns) == "newton":
             return super()._run(data, rng)
         return self._run_lbfgs(data, self._start(data, rng) | {"solver": "lbfgs"})
 
-    def _solver(self, data: Data) -> str:
+    def _solver(self, n_rows: int, n_columns: int) -> str:
         """Newton where summing its matrix costs less than the passes that it saves (measured)."""
-        equations = 1 if len(self.classes_) == 2 else len(self.classes_)
-        coefficients = equations * (data.n_columns + self.fit_intercept)
+        coefficients = self._equations() * (n_columns + self.fit_intercept)
         if coefficients <= min(FEW_COEFFICIENTS, MOST_NEWTON):
             return "newton"
-        small = coefficients <= MOST_NEWTON and data.n_rows * coefficients**2 <= MOST_NEWTON_WORK
+        small = coefficients <= MOST_NEWTON and n_rows * coefficients**2 <= MOST_NEWTON_WORK
         return "newton" if small else "lbfgs"
+
+    def _equations(self) -> int:
+        n_classes = len(getattr(self, "classes_", (0, 1)))
+        return 1 if n_classes == 2 else n_classes
 
     def _sums(self, state, chunk: Chunk) -> LossSums:
         return loss_sums(state, chunk, len(self.classes_), second=True)
@@ -280,10 +283,10 @@ class LogisticRegression(Classifier, SumLearner):
         p = q - self.fit_intercept
         gradient = self._gradient(parameters, total)
         hessian = (total.hessian / total.weight).reshape(k, q, k, q)
-        idle = constant_directions(hessian, state["shift"], self.fit_intercept)
-        lengths = np.sqrt(np.einsum("kjkj->j", total.hessian.reshape(k, q, k, q))[:p])
+        lengths = np.einsum("kjkj->j", hessian)
+        idle = constant_columns(lengths, state["shift"], self.fit_intercept)
         lengths[idle] = 0.0
-        refuse_tiny(lengths, column_names(self))
+        refuse_tiny(np.sqrt(lengths[:p]), column_names(self))
         hessian[:, idle] = hessian[:, :, :, idle] = gradient[:, idle] = 0.0
         for one in range(k):
             hessian[one, range(p), one, range(p)] += self._decay(total)
@@ -346,7 +349,7 @@ class LogisticRegression(Classifier, SumLearner):
 
         The curvature of the loss is at most a quarter (two classes) or half (softmax) of the
         columns' products, so that these (for many columns: their diagonal) tell which scales are
-        right.
+        right. Columns that do not vary keep the coefficient zero.
         """
         whole_matrix = not state["sparse"] and data.n_columns <= MOST_WHITENED
         function = partial(product_sums, state, self.fit_intercept, whole_matrix)
@@ -355,14 +358,23 @@ class LogisticRegression(Classifier, SumLearner):
         penalised = np.full(len(bound), 1.0 / (self.C * weight))
         if self.fit_intercept:
             penalised[-1] = 0.0
+        diagonal = np.diag(bound) if whole_matrix else bound
+        idle = constant_columns(diagonal, state["shift"], self.fit_intercept)
         if not whole_matrix:
             lengths = np.sqrt(bound + penalised)
-            lengths[lengths == 0] = 1.0
+            lengths[idle] = np.inf
             return lambda values: values / lengths, lambda gradient: gradient / lengths
-        bound += np.diag(penalised + 1e-10 * np.diag(bound) + np.finfo(np.float64).tiny)
+        bound += np.diag(penalised + 1e-10 * diagonal)
+        bound[idle] = bound[:, idle] = 0.0
+        bound[idle, idle] = 1.0
         factor = np.linalg.cholesky(bound)
         solve = partial(scipy.linalg.solve_triangular, factor, lower=True, check_finite=False)
-        return lambda values: solve(values.T, trans="T").T, lambda gradient: solve(gradient.T).T
+        moves = np.ones(len(bound))
+        moves[idle] = 0.0
+        return (
+            lambda values: solve(values.T, trans="T").T,
+            lambda gradient: solve((gradient * moves).T).T,
+        )
 
     def _attributes(self, state) -> dict[str, Any]:
         parameters = state["parameters"]
@@ -509,11 +521,13 @@ class LogisticRegression(Classifier, SumLearner):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
-        classes = len(getattr(self, "classes_", (0, 1)))
-        block = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 6 * classes)
+        equations = self._equations()
+        block = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 8 + 5 * equations)
         side = n_columns + 1 if n_columns <= MOST_WHITENED else 1
-        vectors = 50 * classes * (n_columns + 1)
-        return 8 * (2 * threads * block + (2 * threads + 6) * side**2 + vectors)
+        if self._solver(n_rows, n_columns) == "newton":
+            side *= equations
+        vectors = 50 * equations * (n_columns + 1)
+        return 8 * (2 * n_rows + 2 * threads * block + (2 * threads + 6) * side**2 + vectors)
 
 
 def class_weight_sums(n_classes, chunk):
@@ -583,9 +597,8 @@ def product_sums(state, constant: bool, whole_matrix: bool, chunk: Chunk) -> tup
     return weights.sum(), np.append(lengths, weights.sum()) if constant else lengths
 
 
-def constant_directions(hessian: np.ndarray, shift: np.ndarray, intercept: bool) -> np.ndarray:
-    """Columns that vary by no more than the rounding of their mean; hessian (k, q, k, q)."""
-    lengths = np.einsum("kjkj->j", hessian)
+def constant_columns(lengths: np.ndarray, shift: np.ndarray, intercept: bool) -> np.ndarray:
+    """Which columns, of given squared lengths, vary no more than by the rounding of their mean."""
     if not intercept:
         return np.flatnonzero(lengths == 0)
     return np.flatnonzero(lengths[:-1] <= lengths[-1] * (32 * EPS * np.abs(shift)) ** 2)
