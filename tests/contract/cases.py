@@ -222,6 +222,10 @@ def assert_close(found, expected, rtol: float = 1e-6, atol: float = 1e-6) -> Non
     for name, values in expected.items():
         if values.dtype.kind == "f":
             np.testing.assert_allclose(found[name], values, rtol=rtol, atol=atol, err_msg=name)
+        elif values.dtype.kind == "O":
+            pd.testing.assert_frame_equal(
+                pd.DataFrame(found[name]), pd.DataFrame(values), rtol=rtol, atol=atol
+            )
         else:
             np.testing.assert_array_equal(found[name], values, err_msg=name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gnomon.table import Table
 from tests.contract.cases import (
     CLASSES,
     assert_close,
@@ -56,11 +57,13 @@ def test_a_whole_weight_is_so_many_repetitions(cls, rng):
 @every_weighted
 def test_weights_are_repetitions_in_mixed_tables_too(cls, rng):
     frame, y = mixed_problem(make(cls), rng)
-    weights = rng.integers(1, 4, len(frame))
-    rows = np.repeat(np.arange(len(frame)), weights)
-    weighted = fit(make(cls), frame, y, sample_weight=weights)
-    repeated = fit(make(cls), frame.iloc[rows].reset_index(drop=True), picked(y, rows))
-    assert_close(outputs(weighted, frame), outputs(repeated, frame))
+    table = Table.from_frame(frame)
+    weights = rng.integers(1, 4, len(table))
+    rows = np.repeat(np.arange(len(table)), weights)
+    again = Table.from_frame(frame.iloc[rows].reset_index(drop=True)).with_schema(table.schema)
+    weighted = fit(make(cls), table, y, sample_weight=weights)
+    repeated = fit(make(cls), again, picked(y, rows))
+    assert_close(outputs(weighted, table), outputs(repeated, table))
 
 
 @every_weighted

@@ -69,13 +69,11 @@ def blocks_of(learner, X, largest: float | None = None) -> Iterator[Any]:
 
 def tables_of(learner, X) -> Iterator[Any]:
     """The rows to predict for, checked; tables stay tables (for methods made of other methods)."""
-    if isinstance(X, Scan):
-        for table in X.chunks():
-            yield _known_table(learner, table)
-    elif (isinstance(X, Table) or is_frame(X)) and hasattr(learner, "encoder_"):
-        yield _known_table(learner, X)
-    else:
+    if not hasattr(learner, "encoder_") or not (isinstance(X, (Table, Scan)) or is_frame(X)):
         yield from blocks_of(learner, X)
+    else:
+        for table in X.chunks() if isinstance(X, Scan) else [X]:
+            yield _known_table(learner, table)
 
 
 def given_to_callbacks(X, y, sample_weight) -> dict[str, Any]:
@@ -142,7 +140,7 @@ def _checked_array(learner, X, y, reset: bool):
     return rows
 
 
-def _refuse_huge(learner, rows) -> None:
+def _refuse_huge(learner, rows, names=None) -> None:
     """Numbers whose squares or products would overflow are refused, naming the column."""
     values = rows.data if sp.issparse(rows) else rows
     if values.size == 0 or not np.isfinite(learner._largest):
@@ -152,7 +150,8 @@ def _refuse_huge(learner, rows) -> None:
     if sp.issparse(rows):
         raise DataError(f"{type(learner).__name__}: values beyond {learner._largest:g}; rescale")
     worst = np.unravel_index(np.nanargmax(np.abs(rows)), rows.shape)
-    names = getattr(learner, "feature_names_in_", None)
+    if names is None:
+        names = getattr(learner, "feature_names_in_", None)
     column = repr(names[worst[1]]) if names is not None else str(worst[1])
     raise DataError(
         f"{type(learner).__name__} cannot compute with numbers beyond {learner._largest:g}: "
@@ -266,7 +265,7 @@ def _take_table(learner, X, y, sample_weight) -> Data:
     _require_encoded(learner, len(table), encoder)
     rows = encoder.transform(table)
     _refuse_infinite(encoder, rows)
-    _refuse_huge(learner, rows)
+    _refuse_huge(learner, rows, encoder.columns.names)
     learner.encoder_ = encoder
     name = getattr(learner, "target_name_", "y")
     data = _data(learner, rows, _target(learner, y, rows, name), weights, encoder.columns)
@@ -378,7 +377,7 @@ def _encoded(learner, X) -> np.ndarray:
         return _checked_array(learner, X, None, reset=False)
     rows = encoder.transform(_known_table(learner, X))
     _refuse_infinite(encoder, rows)
-    _refuse_huge(learner, rows)
+    _refuse_huge(learner, rows, encoder.columns.names)
     return rows
 
 
@@ -527,7 +526,7 @@ def _take_scan(learner, scan: Scan, y, sample_weight) -> Data:
 
     def check(rows: np.ndarray) -> None:
         _refuse_infinite(encoder, rows)
-        _refuse_huge(learner, rows)
+        _refuse_huge(learner, rows, encoder.columns.names)
 
     weighted |= target.factors is not None
     source = ScanSource(scan, encoder, n_rows, target, sample_weight, weighted, check)

@@ -192,7 +192,7 @@ class TableEncoder:
                 one_hot=not self.categories,
                 keep_missing=self.missing,
                 most_levels=MOST_LEVELS_NATIVE if self.categories else MOST_LEVELS_ONE_HOT,
-                known=list(column.levels) if column.levels else None,
+                known=list(column.levels or ()) if column.kind is Kind.ORDERED else None,
             )
         if column.kind is Kind.DATETIME:
             return DateCode(column.name, self.missing)
