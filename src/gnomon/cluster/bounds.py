@@ -36,7 +36,7 @@ class HamerlyBounds:
     def begin_pass(self, centres: Centres) -> None:
         """Look at where the centres are now, and how far they have moved since the last pass."""
         self.first = self.before is None
-        if not self.first:
+        if self.before is not None:
             self.movement = most_other_movement(movement(self.before, centres.points))
             self.half_gap = half_gaps(centres.points).min(axis=1)
         self.before = centres.points

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.bounds import ElkanBounds, HamerlyBounds
 from gnomon.cluster.nearest import BLOCK_CELLS, Centres, Nearest, all_distances, find_nearest
-from gnomon.cluster.starts import STARTS, SurveyedData
+from gnomon.cluster.starts import STARTS, SurveyedData, most_pieces
 from gnomon.contract import Clusterer, Data, Step, SumLearner, Transformer
 from gnomon.engine.config import settings
 from gnomon.engine.history import History
@@ -364,7 +364,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         centres = self.n_clusters * n_columns
         passing = threads * (2 * BLOCK_CELLS + 12 * chunk + 4 * centres)
         per_row = 12 + (self.n_clusters if self.bounds == "elkan" else 0)
-        return 8 * (per_row * n_rows // 2 + passing + 8 * centres)
+        pieces = 0
+        if isinstance(self.init, str) and self.init == "random-partition":
+            pieces = most_pieces(n_rows, self.n_clusters)
+        return 8 * (per_row * n_rows // 2 + passing + 8 * centres + pieces)
 
     def _memory_remedy(self) -> str:
         if self.bounds == "elkan":

@@ -21,12 +21,17 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
 from gnomon.engine.threads import in_order
 
-MOST_PIECE_SHARES = 2**21
+MOST_PIECES = 2**20
 PIECES_PER_CENTRE = 64
 
 
 class Means(NamedTuple):
     weight: float
+    total: np.ndarray
+
+
+class GroupSums(NamedTuple):
+    weight: np.ndarray
     total: np.ndarray
 
 
@@ -203,39 +208,31 @@ def farthest_first(data: SurveyedData, k: int, rng: np.random.Generator) -> np.n
 def random_partition(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
     """Rows dealt at random to k groups of equal weight; the means of the groups.
 
-    The line of cumulated weights is cut in pieces of about one row, which are dealt out; so a row
-    of weight three may go to three groups, as three copies of it may.
+    The line of cumulated weights is cut in pieces of about one row (a million at most), which are
+    dealt out; so a row of weight three may go to three groups, as three copies of it may.
     """
-    weights = data.row_weights[data.order]
-    ends = np.cumsum(weights)
-    one_row_each = int(min(np.ceil(ends[-1] * (1 - 1e-12)), MOST_PIECE_SHARES // k))
-    pieces = max(one_row_each, PIECES_PER_CENTRE * k)
-    group = rng.permutation(np.arange(pieces) % k)
-    cuts = np.linspace(0.0, ends[-1], pieces + 1)
-    in_group = np.zeros((pieces + 1, k))
-    np.put_along_axis(in_group[1:], group[:, None], ends[-1] / pieces, axis=1)
-    in_group = np.cumsum(in_group, axis=0)
-    place = np.empty(data.n_rows, np.int64)
-    place[data.order] = np.arange(data.n_rows)
+    ends = np.empty(data.n_rows)
+    ends[data.order] = np.cumsum(data.row_weights[data.order])
+    weight = float(ends.max())
+    pieces = most_pieces(weight * (1 - 1e-12), k)
+    group = rng.permutation(np.arange(pieces, dtype=np.int32) % np.int32(k))
 
-    def sums(chunk: Chunk) -> Means:
-        at = place[chunk.start : chunk.stop]
-        until = _interpolated(cuts, in_group, ends[at])
-        share = until - _interpolated(cuts, in_group, ends[at] - weights[at])
-        return Means(share.sum(axis=0), share.T @ (chunk.rows - data.mean))
+    def sums(chunk: Chunk) -> GroupSums:
+        part = GroupSums(np.zeros(k), np.zeros((k, data.n_columns)))
+        here = ends[chunk.start : chunk.stop]
+        deal_out(chunk.rows, chunk.weights, here, weight / pieces, group, data.mean, *part)
+        return part
 
-    total = None
-    for part in in_order(sums, data.source.chunks(), data.n_jobs):
-        total = part if total is None else Means(*(a + b for a, b in zip(total, part)))
-    assert total is not None
+    parts = in_order(sums, data.source.chunks(), data.n_jobs)
+    total = GroupSums(np.zeros(k), np.zeros((k, data.n_columns)))
+    for part in parts:
+        total = GroupSums(total.weight + part.weight, total.total + part.total)
     return data.mean + total.total / total.weight[:, None]
 
 
-def _interpolated(cuts: np.ndarray, table: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Piecewise linear interpolation of every column of a table."""
-    left = np.clip(np.searchsorted(cuts, at, side="right") - 1, 0, len(cuts) - 2)
-    share = (at - cuts[left]) / (cuts[left + 1] - cuts[left])
-    return table[left] + share[:, None] * (table[left + 1] - table[left])
+def most_pieces(weight: float, k: int) -> int:
+    """Pieces that the line of cumulated weights is cut in: about one per row of weight one."""
+    return int(min(max(np.ceil(weight), PIECES_PER_CENTRE * k), max(MOST_PIECES, k)))
 
 
 def uniform(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
@@ -256,6 +253,30 @@ STARTS: dict[str, Callable[[SurveyedData, int, np.random.Generator], np.ndarray]
     "farthest-first": farthest_first,
     "uniform": uniform,
 }
+
+
+@kernel("f8[:,:]", "f8[:]", "f8[:]", "f8", "i4[:]", "f8[:]", "out f8[:]", "out f8[:,:]")
+def deal_out(rows, weights, ends, length, group, mean, weight, total):
+    """Add rows (less the mean) to the groups of the pieces that their stretch of the line covers.
+
+    rows (n, d); a row's stretch ends at ends[i] and is weights[i] long; group (pieces,): the pieces
+    of equal length; weight (k,), total (k, d).
+    """
+    for i in range(len(rows)):
+        begin = ends[i] - weights[i]
+        piece = min(int(begin / length), len(group) - 1)
+        while begin < ends[i]:
+            stop = ends[i]
+            if piece < len(group) - 1:
+                stop = min(stop, (piece + 1) * length)
+            share = max(stop - begin, 0.0)
+            weight[group[piece]] += share
+            for j in range(rows.shape[1]):
+                total[group[piece], j] += share * (rows[i, j] - mean[j])
+            begin = max(begin, stop)
+            piece += 1
+            if piece == len(group):
+                break
 
 
 @kernel("f8[:,:]", "f8[:]", "i8", "f8[:]", "out f8[:]", "out i4[:]")
