@@ -7,6 +7,7 @@ import secrets
 import zlib
 
 import hypothesis
+import hypothesis.core
 import numpy as np
 import pytest
 
@@ -14,8 +15,10 @@ SEED_VARIABLE = "GNOMON_TEST_SEED"
 
 
 def pytest_configure(config):
-    """Choose the run's seed before workers start, so that they inherit it."""
+    """Choose the run's seed before workers start, so that they inherit it; for Hypothesis too."""
     os.environ.setdefault(SEED_VARIABLE, str(secrets.randbelow(2**31)))
+    if hypothesis.core.global_force_seed is None:
+        hypothesis.core.global_force_seed = run_seed()
 
 
 def pytest_report_header(config):
@@ -40,6 +43,18 @@ def seed() -> int:
 def rng(request) -> np.random.Generator:
     """A generator of the test's own, from the run's seed and the test's name."""
     return np.random.default_rng([run_seed(), zlib.crc32(request.node.nodeid.encode())])
+
+
+@pytest.fixture
+def mixed_table(rng):
+    """A Table of every kind of column, with missing cells, and a target of three classes."""
+    import pandas as pd
+
+    from gnomon.table import Table
+    from tests.contract.cases import mixed_columns
+
+    classes = np.array(["no", "perhaps", "yes"])[np.arange(90) % 3]
+    return Table.from_frame(pd.DataFrame(mixed_columns(rng, 90)).assign(outcome=classes))
 
 
 COMMON = {
