@@ -132,8 +132,8 @@ def keeps_rows(cls: type) -> bool:
 
 
 def grows(cls: type) -> bool:
-    """Trees grow with their data."""
-    return "max_depth" in parameters_of(cls)
+    """Trees grow with their data, and ensembles with their members."""
+    return "max_depth" in parameters_of(cls) or getattr(cls, "_grows", False)
 
 
 def tampered(path, change) -> bytes:

@@ -1,0 +1,332 @@
+"""Bagging: the same learner on many bootstrap samples of the rows, then a vote or a mean.
+
+A bootstrap sample draws as many rows as there are, with replacement: about 1 - 1/e = 63.2 % of
+the rows are in it. A mean of members that differ varies less than one member; its bias is that of one
+member. Rows that a member did not see test it for free (out-of-bag).
+
+Texts: 001 12.1 · 002 "Bagging" · 003 2.5.2 · 004 6.2, 11.2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gnomon.contract import Classifier, Regressor
+from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, StrOptions, between, whole
+from gnomon.engine.registry import method
+from gnomon.ensemble.base import Training, mean_squared_error, weighted_error
+from gnomon.ensemble.committee import OfOneKind
+from gnomon.ensemble.lots import Part
+from gnomon.ensemble.member import Member, fit_member, seeded
+
+LEARNER = [None, HasMethods(["fit", "predict"]), list, tuple]
+BAG_CONSTRAINTS = {
+    "estimator": LEARNER,
+    "n_estimators": [whole(1)],
+    "max_samples": [whole(1), between(0, 1, "right")],
+    "bootstrap": FLAG,
+    "oob_score": FLAG,
+    "n_jobs": JOBS,
+    "random_state": SEED,
+}
+
+
+class Bag(NamedTuple):
+    """A member, the rows that it saw, and the share of all rows that they are."""
+
+    member: Member
+    part: Part
+    distinct: float
+
+
+class OutOfBag:
+    """Sums of what members say of the rows that they have not seen.
+
+    Parameters
+    ----------
+    ensemble : Bagging
+    training : Training
+    """
+
+    def __init__(self, ensemble, training: Training):
+        self.ensemble = ensemble
+        self.training = training
+        self.classes = ensemble._target == "classes"
+        shape = (training.n_rows, len(ensemble.classes_)) if self.classes else training.n_rows
+        self.total = np.zeros(shape)
+        self.times = np.zeros(training.n_rows)
+        self.member_scores: list[float] = []
+
+    def add(self, bag: Bag) -> None:
+        """Ask a member about the rows that it has not seen."""
+        out = np.ones(self.training.n_rows, dtype=bool)
+        out[bag.part.positions] = False
+        out = np.flatnonzero(out)
+        if not len(out):
+            return
+        rows = self.training.rows[out]
+        said = self.ensemble._pooled(rows, [bag.member], np.ones(1))
+        self.total[out] += said
+        self.times[out] += 1
+        self.member_scores.append(self._score(said, out))
+
+    def _score(self, said: np.ndarray, at: np.ndarray) -> float:
+        y, weights = self.training.y[at], self.training.weight_array[at]
+        if self.classes:
+            return 1.0 - weighted_error(said.argmax(axis=1), y, weights)
+        return r2(said, y, weights)
+
+    def mean(self) -> np.ndarray:
+        """Mean of the answers per row; NaN for rows that every member has seen."""
+        times = np.where(self.times > 0, self.times, np.nan)
+        return self.total / (times[:, None] if self.classes else times)
+
+    def score(self) -> float:
+        """Accuracy or R^2 over the rows that some member has not seen; 0 where there are none."""
+        at = np.flatnonzero(self.times > 0)
+        return self._score(self.mean()[at], at) if len(at) else 0.0
+
+
+def r2(predicted: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
+    """Share of the variance that is explained; 0 for a constant target that is met exactly or not."""
+    mean = float(weights @ y / weights.sum())
+    spread = mean_squared_error(mean, y, weights)
+    return 1.0 - mean_squared_error(predicted, y, weights) / spread if spread > 0 else 0.0
+
+
+class Bagging(OfOneKind):
+    """Mixin: members of one kind, each on a random part of the rows."""
+
+    def _fitted_before(self):
+        return ("oob_score_", "oob_member_scores_", "oob_decision_function_", "oob_prediction_")
+
+    def _size(self, n_lots: int) -> int:
+        if isinstance(self.max_samples, float):
+            return max(round(self.max_samples * n_lots), 1)
+        if not self.bootstrap and self.max_samples > n_lots:
+            raise ValueError(
+                f"max_samples={self.max_samples} rows cannot be drawn without replacement from "
+                f"{n_lots}; lower it or set bootstrap=True"
+            )
+        return self.max_samples
+
+    def _draw(self, training: Training, seed: int) -> Part:
+        lots = training.lots
+        rng = np.random.default_rng([seed, 0])
+        draw = lots.bootstrap if self.bootstrap else lots.sample
+        return draw(self._size(lots.n_lots), rng)
+
+    def _fit_ensemble(self, training: Training) -> None:
+        size = self._size(training.lots.n_lots)
+        if self.oob_score and not self.bootstrap and size >= training.lots.n_lots:
+            raise ValueError("oob_score=True needs bootstrap=True or max_samples below all rows")
+        turns = self._in_turns(self.n_estimators)
+        jobs = zip(turns, self._seeds(self.n_estimators), strict=True)
+        out_of_bag = OutOfBag(self, training) if self.oob_score else None
+
+        def fit(job) -> Bag:
+            (name, learner), seed = job
+            part = self._draw(training, seed)
+            member = fit_member(seeded(learner, seed, True), name, training, part, seed=seed)
+            return Bag(member, part, len(part.positions) / training.n_rows)
+
+        def objective(bags: list[Bag]) -> float:
+            if out_of_bag is None:
+                return bags[-1].distinct
+            out_of_bag.add(bags[-1])
+            bags[-1] = bags[-1]._replace(part=None)
+            return 1.0 - out_of_bag.score()
+
+        bags = self._fit_each(jobs, fit, objective, self._bagged)
+        self._keep(self._bagged(bags))
+        if out_of_bag is not None:
+            self._keep_out_of_bag(out_of_bag)
+
+    def _bagged(self, bags: list[Bag]) -> dict:
+        return {
+            "members_": [bag.member for bag in bags],
+            "distinct_shares_": np.array([bag.distinct for bag in bags]),
+        }
+
+    def _keep_out_of_bag(self, found: OutOfBag) -> None:
+        self.oob_score_ = found.score()
+        self.oob_member_scores_ = np.array(found.member_scores)
+        name = "oob_decision_function_" if found.classes else "oob_prediction_"
+        setattr(self, name, found.mean())
+
+
+@method(
+    task="classify",
+    texts="001 12.1 · 002 Bagging · 003 2.5.2 · 004 6.2, 11.2",
+    use="A learner that changes much with its training rows (trees, networks), of any library.",
+    avoid="Stable learners (linear, naive Bayes): a mean of equals gains nothing.",
+    peers=("sklearn.ensemble.BaggingClassifier",),
+)
+class BaggingClassifier(Bagging, Classifier):
+    """Bootstrap samples of the rows, one member on each, then mean probability or vote.
+
+    Use it to steady a learner that changes much with its training rows; not for stable learners,
+    nor against bias, which stays that of one member. Minimises nothing of its own: with members of
+    variance s^2 and correlation r the mean of B has variance r s^2 + (1 - r) s^2 / B. For trees with
+    random columns `RandomForestClassifier` is faster. Members may be of several kinds, in turns. A
+    sample in which only one class occurs gives a member that always names it. Texts: 001 12.1, 002,
+    003 2.5.2, 004 11.2; the texts vote, the default here averages probabilities.
+
+    Parameters
+    ----------
+    estimator : estimator or list of estimators, default=None
+        The learner, of any library; several are used in turns. None for a full decision tree.
+    n_estimators : int, default=10
+        Number of members.
+    max_samples : int or float, default=1.0
+        Rows that each member draws: a number, or a ratio to the rows given.
+    bootstrap : bool, default=True
+        Draw with replacement.
+    voting : {"soft", "hard", "geometric"}, default="soft"
+        Mean of probabilities, share of votes, or geometric mean of probabilities.
+    oob_score : bool, default=False
+        Test every member on the rows that it did not draw.
+    n_jobs : int, default=None
+        Threads; None for one per processor.
+    random_state : int, RandomState or None, default=None
+        Of the draws of rows and of the members.
+
+    Attributes
+    ----------
+    members_ : list of Member
+        The fitted members; ``estimators_`` lists their learners.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted; members know them as codes 0, 1, 2 ...
+    distinct_shares_ : ndarray of shape (n_estimators,)
+        Share of the rows that each member saw.
+    oob_score_ : float
+        Accuracy of the vote of the members that did not see a row; only with ``oob_score=True``.
+    oob_member_scores_ : ndarray
+        Accuracy of each member on its own unseen rows; only with ``oob_score=True``.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Probabilities from members that did not see the row, NaN where all did; only with
+        ``oob_score=True``.
+    history_ : History
+        Per member: the out-of-bag error so far with ``oob_score=True``, else its share of distinct
+        rows.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    Examples
+    --------
+    >>> from gnomon.ensemble import BaggingClassifier
+    >>> rows = [[1.0], [2.0], [3.0], [7.0], [8.0], [9.0]]
+    >>> model = BaggingClassifier(random_state=0).fit(rows, ["a", "a", "a", "b", "b", "b"])
+    >>> model.predict([[0.0], [10.0]]).tolist()
+    ['a', 'b']
+    """
+
+    _parameter_constraints = {
+        **BAG_CONSTRAINTS,
+        "voting": [StrOptions({"soft", "hard", "geometric"})],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        max_samples=1.0,
+        bootstrap=True,
+        voting="soft",
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.bootstrap = bootstrap
+        self.voting = voting
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+
+@method(
+    task="regress",
+    texts="001 12.1 · 003 2.5.2 · 004 6.2, 11.2",
+    use="A learner that changes much with its training rows (trees, networks), of any library.",
+    avoid="Stable learners (linear): a mean of equals gains nothing.",
+    peers=("sklearn.ensemble.BaggingRegressor",),
+)
+class BaggingRegressor(Bagging, Regressor):
+    """Bootstrap samples of the rows, one member on each, then the mean of their estimates.
+
+    Use it to steady a learner that changes much with its training rows; not for stable learners,
+    nor against bias. With members of variance s^2 and correlation r the mean of B has variance
+    r s^2 + (1 - r) s^2 / B. Members may be of several kinds, in turns. Texts: 001 12.1, 003 2.5.2,
+    004 11.2.
+
+    Parameters
+    ----------
+    estimator : estimator or list of estimators, default=None
+        The learner, of any library; several are used in turns. None for a full regression tree.
+    n_estimators : int, default=10
+        Number of members.
+    max_samples : int or float, default=1.0
+        Rows that each member draws: a number, or a ratio to the rows given.
+    bootstrap : bool, default=True
+        Draw with replacement.
+    oob_score : bool, default=False
+        Test every member on the rows that it did not draw.
+    n_jobs : int, default=None
+        Threads; None for one per processor.
+    random_state : int, RandomState or None, default=None
+        Of the draws of rows and of the members.
+
+    Attributes
+    ----------
+    members_ : list of Member
+        The fitted members; ``estimators_`` lists their learners.
+    distinct_shares_ : ndarray of shape (n_estimators,)
+        Share of the rows that each member saw.
+    oob_score_ : float
+        R^2 of the mean of the members that did not see a row; only with ``oob_score=True``.
+    oob_member_scores_ : ndarray
+        R^2 of each member on its own unseen rows; only with ``oob_score=True``.
+    oob_prediction_ : ndarray of shape (n_samples,)
+        Estimates from members that did not see the row, NaN where all did; only with
+        ``oob_score=True``.
+    history_ : History
+        Per member: one minus the out-of-bag R^2 so far with ``oob_score=True``, else its share of
+        distinct rows.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    Examples
+    --------
+    >>> from gnomon.ensemble import BaggingRegressor
+    >>> rows = [[1.0], [2.0], [8.0], [9.0]]
+    >>> model = BaggingRegressor(n_estimators=50, random_state=0).fit(rows, [1.0, 1.0, 5.0, 5.0])
+    >>> bool(model.predict([[0.0]])[0] < 2 < 4 < model.predict([[10.0]])[0])
+    True
+    """
+
+    _parameter_constraints = BAG_CONSTRAINTS
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        max_samples=1.0,
+        bootstrap=True,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
