@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import RealNotInt
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from gnomon.contract import Data, Step, SumLearner, Transformer
@@ -28,9 +29,9 @@ from gnomon.engine.parameters import (
     HISTORY,
     JOBS,
     SEED,
+    Interval,
     StrOptions,
     above,
-    between,
     whole,
 )
 from gnomon.engine.registry import method
@@ -41,6 +42,7 @@ from gnomon.reduce.spectrum import Krylov, Spectrum
 
 USUAL_PASSES = 12
 SAFE_RATIO = 1e-8
+MANY_CHUNKS = 32
 
 
 class Moments(NamedTuple):
@@ -159,7 +161,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     """
 
     _parameter_constraints = {
-        "n_components": [None, whole(1), between(0, 1, closed="neither")],
+        "n_components": [None, whole(1), Interval(RealNotInt, 0, 1, closed="neither")],
         "whiten": FLAG,
         "solver": [StrOptions({"auto", "sums", "gram", "svd", "lanczos"})],
         "ddof": [whole(0, 1)],
@@ -454,7 +456,10 @@ def long_chunks(source: Source) -> Source:
     the same for rows in memory and for streams.
     """
     size = rows_per_chunk(source.n_columns)
-    several = int(np.clip(source.n_columns // size, 4, 8))
+    several = 4 if source.n_rows >= MANY_CHUNKS * size else 1
+    several = max(several, min(source.n_columns // size, 8))
+    if several == 1:
+        return source
     if isinstance(source, ArraySource):
         return replace(source, size=several * size)
     return JoinedChunks(source, several)

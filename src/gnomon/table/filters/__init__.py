@@ -2,7 +2,7 @@
 
 from gnomon.table.filters.base import Filter
 from gnomon.table.filters.bins import Discretize, Quantize
-from gnomon.table.filters.categories import OneHot, OrdinalScores
+from gnomon.table.filters.categories import OneHot, OrdinalScores, levels_as_seen
 from gnomon.table.filters.gaps import Impute, MissingAsCategory
 from gnomon.table.filters.parts import DateParts, WordCounts
 from gnomon.table.filters.regression import RegressionImpute
@@ -38,5 +38,6 @@ __all__ = [
     "concatenate",
     "drop_incomplete_rows",
     "drop_rare_classes",
+    "levels_as_seen",
     "mask_cells",
 ]

@@ -7,7 +7,6 @@ columns pass through. One row or all at once give the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,6 +84,8 @@ class Filter(TransformerMixin, Estimator):
             )
             if (weights == 0).any():
                 grid, weights = grid.kept(weights > 0), weights[weights > 0]
+        if grid.n_rows == 0:
+            raise DataError("all weights are zero: there is no row to learn from")
         self._require_memory(grid.n_rows, len(grid.names))
         context = self._init_callback_context(max_subtasks=0)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
@@ -112,7 +113,8 @@ class Filter(TransformerMixin, Estimator):
         """
         check_is_fitted(self)
         grid = self._take_in(X, reset=False)
-        names, values, passed = self._changed(grid)
+        values, passed = self._changed(grid)
+        names = self._names_out(_names_in(self))
         make = _get_output_config("transform", self)["dense"]
         return grid.rebuilt(names, values, passed, "default" if grid.is_array else make)
 
@@ -183,8 +185,8 @@ class Filter(TransformerMixin, Estimator):
     def _learn(self, grid: Grid, columns: list[Column], weights: np.ndarray | None) -> None:
         raise NotImplementedError
 
-    def _changed(self, grid: Grid) -> tuple[list[str], list, list[int]]:
-        """Names, values and, for what passes through, positions of the columns that come out."""
+    def _changed(self, grid: Grid) -> tuple[list, list[int]]:
+        """The columns that come out and, for those that pass through, where they stood."""
         raise NotImplementedError
 
     def _undone(self, grid: Grid) -> Any:
@@ -268,15 +270,31 @@ class NumberFilter(Filter):
     _one_to_one: ClassVar[bool] = True
 
     def _learn(self, grid, columns, weights):
-        block = self._block(grid, self.positions_)
-        self._fit_block(block, weights)
+        self._fit_block(self._training_block(grid, weights), weights)
 
-    def _block(self, grid: Grid, positions: Sequence[int]) -> np.ndarray:
-        block = grid.numbers(positions)
-        names = [grid.names[position] for position in positions]
-        refuse_infinite(block, names)
-        if not self.natively.missing:
+    def _training_block(self, grid: Grid, weights: np.ndarray | None) -> np.ndarray:
+        """The columns concerned; learns what to put in holes of tables where none may be."""
+        vars(self).pop("fill_", None)
+        block = self._checked(grid)
+        if self.natively.missing or grid.arrow is None:
+            return block
+        self.fill_ = weighted_mean(block, weights)
+        return np.where(np.isnan(block), self.fill_, block)
+
+    def _block(self, grid: Grid) -> np.ndarray:
+        block = self._checked(grid)
+        if self.natively.missing or grid.arrow is None:
+            return block
+        if not hasattr(self, "fill_"):
+            names = [grid.names[position] for position in self.positions_]
             refuse_missing(block, names, type(self).__name__)
+            return block
+        return np.where(np.isnan(block), self.fill_, block)
+
+    def _checked(self, grid: Grid) -> np.ndarray:
+        block = grid.numbers(self.positions_)
+        names = [grid.names[position] for position in self.positions_]
+        refuse_infinite(block, names)
         refuse_huge(block, names, self._largest)
         return block
 
@@ -295,16 +313,13 @@ class NumberFilter(Filter):
         return names
 
     def _changed(self, grid):
-        positions = self.positions_.tolist()
-        block = self._block(grid, positions)
-        new = self._forward(block) if positions else block
-        new_names = self._new_names([grid.names[position] for position in positions])
-        names, values, passed = [], [], []
-        for place, source in self._order(len(grid.names), len(new_names)):
-            names.append(new_names[place] if source < 0 else grid.names[source])
+        block = self._block(grid)
+        new = self._forward(block) if block.shape[1] else block
+        values, passed = [], []
+        for place, source in self._order(len(grid.names), new.shape[1]):
             values.append(new[:, place] if source < 0 else grid.passed(source))
             passed.append(source)
-        return names, values, passed
+        return values, passed
 
     def _order(self, n_in: int, n_new: int) -> list[tuple[int, int]]:
         """What comes out: (place among the new, -1) or (-1, position of what passes through)."""
@@ -351,33 +366,27 @@ class ColumnFilter(Filter):
     def _code(self, column: Column) -> Any:
         raise NotImplementedError
 
-    def _prepare(self, code: Any, column) -> None:
-        """What a code must know of the whole column before it looks."""
-
     def _learn(self, grid, columns, weights):
         self.codes_ = []
         for position in self.positions_.tolist():
             code = self._code(columns[position])
-            self._prepare(code, grid.column(position))
             code.look(grid.column(position), weights)
             code.finish()
             self.codes_.append(code)
 
     def _changed(self, grid):
         codes = dict(zip(self.positions_.tolist(), self.codes_))
-        names, values, passed = [], [], []
-        for position, name in enumerate(grid.names):
+        values, passed = [], []
+        for position in range(len(grid.names)):
             code = codes.get(position)
             if code is None:
-                names.append(name)
                 values.append(grid.passed(position))
                 passed.append(position)
                 continue
             made = forward(code, grid.column(position))
-            names += renamed(code, name)
             values += made
             passed += [-1] * len(made)
-        return names, values, passed
+        return values, passed
 
     def _names_out(self, names_in):
         codes = dict(zip(self.positions_.tolist(), self.codes_))
@@ -402,6 +411,9 @@ class ColumnFilter(Filter):
             passed.append(-1)
             start = stop
         return grid.rebuilt(names_in, values, passed, "default")
+
+    def _working_memory(self, n_rows, n_columns):
+        return 8 * 8 * n_rows
 
 
 class Change:

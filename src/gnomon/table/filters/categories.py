@@ -9,11 +9,12 @@ import pyarrow as pa
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
-from gnomon.engine.parameters import StrOptions, whole
+from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.table.codes import CategoryCode, Code, dictionary
 from gnomon.table.filters.base import COLUMNS, ColumnFilter
+from gnomon.table.filters.grid import Grid, is_table
 from gnomon.table.kinds import Kind
 
 
@@ -37,13 +38,14 @@ class OneHot(ColumnFilter):
 
     Texts: 000c 15.1.2 and 16.1.2, 001 6.1, 6.4.2 and 14.2.1, 002 "class labels as unit vectors",
     003 2.1.9.1. In 003's example the levels stand in the order of their first appearance
-    (``order="seen"``).
+    (`levels_as_seen`).
 
     Parameters
     ----------
-    order : {"sorted", "seen"}, default="sorted"
-        Order of the new columns: sorted (or as the schema orders the levels), or by first
-        appearance.
+    levels : dict or None, default=None
+        ``{column: list of levels}``: the order of a column's new columns; levels that are not
+        listed come after them. None for the order of the schema, else sorted. `levels_as_seen`
+        gives the order of first appearance.
     most_levels : int, default=100
         Beyond so many, the rarest levels are read together as one, "(other)".
     columns : list of str or int, or None, default=None
@@ -65,8 +67,9 @@ class OneHot(ColumnFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import OneHot
-    >>> pets = OneHot(order="seen").fit([["dog"], ["mouse"], ["cat"], ["dog"]])
+    >>> from gnomon.table.filters import OneHot, levels_as_seen
+    >>> rows = [["dog"], ["mouse"], ["cat"], ["dog"]]
+    >>> pets = OneHot(levels=levels_as_seen(rows)).fit(rows)
     >>> pets.transform([["mouse"], ["dog"]])
     array([[0., 1., 0.],
            [1., 0., 0.]])
@@ -79,27 +82,51 @@ class OneHot(ColumnFilter):
     _words = True
     _any_array = True
     _parameter_constraints = {
-        "order": [StrOptions({"sorted", "seen"})],
+        "levels": [dict, None],
         "most_levels": [whole(2)],
         "columns": COLUMNS,
     }
 
-    def __init__(self, *, order="sorted", most_levels=100, columns=None):
-        self.order = order
+    def __init__(self, *, levels=None, most_levels=100, columns=None):
+        self.levels = levels
         self.most_levels = most_levels
         self.columns = columns
 
     def _code(self, column):
         known = list(column.levels) if column.levels and column.kind is not Kind.BOOLEAN else None
+        if self.levels and column.name in self.levels:
+            known = list(self.levels[column.name])
         return CategoryCode(column.name, True, False, self.most_levels, known)
-
-    def _prepare(self, code, column):
-        if self.order == "seen":
-            code.known = dictionary(column)[0]
 
     def _working_memory(self, n_rows, n_columns):
         levels = min(self.most_levels, n_rows)
         return 8 * (3 * n_rows + 200 * levels) * n_columns
+
+
+def levels_as_seen(X: Any) -> dict[str, list]:
+    """The levels of each column in the order of their first appearance, for ``OneHot(levels=...)``.
+
+    Parameters
+    ----------
+    X : array-like, data frame or Table
+
+    Returns
+    -------
+    levels : dict of str to list
+        For columns of categories and truth values, and all columns of an array.
+
+    Examples
+    --------
+    >>> from gnomon.table.filters import levels_as_seen
+    >>> levels_as_seen([["dog"], ["cat"], ["dog"]])
+    {'x0': ['dog', 'cat']}
+    """
+    grid = Grid.of(X if is_table(X) else np.asarray(X), kinds=True)
+    return {
+        column.name: dictionary(grid.column(position))[0]
+        for position, column in enumerate(grid.columns)
+        if grid.is_array or column.kind in OneHot._kinds
+    }
 
 
 @storable

@@ -139,7 +139,7 @@ class RegressionImpute(NumberFilter):
             arrays = [grid.column(position) for position in beside]
             table = Table(pa.table(arrays, names=schema.names), schema)
             self.encoder_ = TableEncoder(Takes()).fit(table, weights)
-        block = self._block(grid, self.positions_)
+        block = self._block(grid)
         weights = np.ones(len(block)) if weights is None else weights
         self._fit_rounds(block, self._beside(grid), weights)
 
@@ -195,15 +195,14 @@ class RegressionImpute(NumberFilter):
         return model.fit(rows, y)
 
     def _changed(self, grid):
-        self_block = self._block(grid, self.positions_.tolist())
-        filled = self._filled(self_block, self._beside(grid))
+        filled = self._filled(self._block(grid), self._beside(grid))
         places = {position: place for place, position in enumerate(self.positions_.tolist())}
         values, passed = [], []
         for position in range(len(grid.names)):
             place = places.get(position)
             values.append(grid.passed(position) if place is None else filled[:, place])
             passed.append(position if place is None else -1)
-        return grid.names, values, passed
+        return values, passed
 
     def _filled(self, block: np.ndarray, beside: np.ndarray) -> np.ndarray:
         missing = np.isnan(block)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
-from gnomon.engine.parameters import FLAG, between, whole
+from gnomon.engine.parameters import FLAG, whole
 from gnomon.engine.registry import method
 from gnomon.table.filters.base import COLUMNS, NumberFilter, weighted_mean
 from gnomon.table.kinds import Kind
@@ -117,14 +117,12 @@ class ScaleRange(NumberFilter):
     leave the range.
 
     Texts: 003 2.1.9.3, 004 4.7. The texts do not say what becomes of a constant column (b = a):
-    it goes to ``low`` and comes back as it was.
+    it goes to the low end and comes back as it was.
 
     Parameters
     ----------
-    low : float, default=0.0
-        Where the least value goes.
-    high : float, default=1.0
-        Where the greatest value goes.
+    feature_range : tuple of two float, default=(0.0, 1.0)
+        Where the least and the greatest value go.
     columns : list of str or int, or None, default=None
         Columns to change; None for all number columns.
 
@@ -146,25 +144,24 @@ class ScaleRange(NumberFilter):
     Examples
     --------
     >>> from gnomon.table.filters import ScaleRange
-    >>> ScaleRange(low=-1).fit_transform([[2.0], [3.0], [4.0]]).ravel()
+    >>> ScaleRange((-1, 1)).fit_transform([[2.0], [3.0], [4.0]]).ravel()
     array([-1.,  0.,  1.])
     """
 
     natively = Takes(missing=True)
     _parameter_constraints = {
-        "low": [between(-1e100, 1e100)],
-        "high": [between(-1e100, 1e100)],
+        "feature_range": [tuple],
         "columns": COLUMNS,
     }
 
-    def __init__(self, low=0.0, high=1.0, *, columns=None):
-        self.low = low
-        self.high = high
+    def __init__(self, feature_range=(0.0, 1.0), *, columns=None):
+        self.feature_range = feature_range
         self.columns = columns
 
     def _fit_block(self, block, weights):
-        if not self.low < self.high:
-            raise DataError(f"low={self.low!r} must be less than high={self.high!r}")
+        low, high = self.feature_range
+        if not (low < high and np.isfinite(high - low)):
+            raise DataError(f"feature_range={self.feature_range!r} must rise")
         known = ~np.isnan(block)
         empty = ~known.any(axis=0)
         self.least_ = np.where(empty, 0.0, np.min(block, axis=0, where=known, initial=np.inf))
@@ -175,10 +172,12 @@ class ScaleRange(NumberFilter):
         return np.where(spread > 0, spread, 1.0)
 
     def _forward(self, block):
-        return (block - self.least_) / self._spread() * (self.high - self.low) + self.low
+        low, high = self.feature_range
+        return (block - self.least_) / self._spread() * (high - low) + low
 
     def _backward(self, block):
-        return (block - self.low) / (self.high - self.low) * self._spread() + self.least_
+        low, high = self.feature_range
+        return (block - low) / (high - low) * self._spread() + self.least_
 
 
 @method(

@@ -52,6 +52,8 @@ class FeatureSets(NumberFilter):
         The components of each set, one per row; the identity for a raw set.
     names_ : list of str
         Names of the sets.
+    fill_ : ndarray of shape (n_columns,)
+        What holes of a table are read as, the columns' means; only after a fit on a table.
     positions_ : ndarray of int
         Positions of the columns concerned.
     kinds_ : list of str
@@ -91,7 +93,7 @@ class FeatureSets(NumberFilter):
         for members in given.values():
             found = [position_of(member, grid.names) for member in members]
             self.places_.append(np.array([positions.index(each) for each in found], dtype=np.int64))
-        block = self._block(grid, positions)
+        block = self._training_block(grid, weights)
         self.means_, self.bases_ = [], []
         for places in self.places_:
             mean, basis = self._reduced(block[:, places], weights)

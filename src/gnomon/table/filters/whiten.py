@@ -28,6 +28,8 @@ class Whiten(NumberFilter):
     inv(L) (each new column is made of the columns before it). Whitening is not unique: any
     rotation O gives another.
 
+    Holes of a table are read as the column's mean; an array must have none.
+
     Use it before distances and mixtures. Not with many columns and few rows: small eigenvalues
     are then mostly noise, and are blown up. Directions with an eigenvalue below ``floor`` times
     the largest (constant or dependent columns) are left out by "pca" and "zca": they come out as
@@ -63,6 +65,8 @@ class Whiten(NumberFilter):
         Eigenvalues of the covariance in falling order, before the floor.
     rank_ : int
         How many of them are above the floor.
+    fill_ : ndarray of shape (n_columns,)
+        What holes of a table are read as, the columns' means; only after a fit on a table.
     positions_ : ndarray of int
         Positions of the columns concerned.
     kinds_ : list of str
