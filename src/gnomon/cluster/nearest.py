@@ -97,6 +97,22 @@ def find_nearest(
 
 
 @subkernel
+def squared_length(y):
+    """|y|^2 in four partial sums, which the processor adds side by side. y (d,)."""
+    d = len(y)
+    s0 = s1 = s2 = s3 = 0.0
+    end = d - d % 4
+    for j in range(0, end, 4):
+        s0 += y[j] * y[j]
+        s1 += y[j + 1] * y[j + 1]
+        s2 += y[j + 2] * y[j + 2]
+        s3 += y[j + 3] * y[j + 3]
+    for j in range(end, d):
+        s0 += y[j] * y[j]
+    return (s0 + s1) + (s2 + s3)
+
+
+@subkernel
 def squared_distance(a, b):
     """|a - b|^2 in four partial sums, which the processor adds side by side. a, b (d,)."""
     d = len(a)
@@ -120,14 +136,11 @@ def squared_distance(a, b):
 @kernel("f8[:,:]", "i8[:]", "f8[:]", "out f8[:,:]", "out f8[:]")
 def gather_shifted(rows, which, shift, block, lengths):
     """block[i] = rows[which[i]] - shift and its squared length. rows (n, d), block (m, d)."""
-    d = rows.shape[1]
     for i in range(len(which)):
-        total = 0.0
-        for j in range(d):
-            u = rows[which[i], j] - shift[j]
-            block[i, j] = u
-            total += u * u
-        lengths[i] = total
+        row = rows[which[i]]
+        for j in range(len(shift)):
+            block[i, j] = row[j] - shift[j]
+        lengths[i] = squared_length(block[i])
 
 
 @kernel("f8[:,:]", "f8[:]", "out f8[:]", "out f8[:]", "out i8[:]")

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gnomon.cluster.nearest import squared_length
 from gnomon.engine.kernel import kernel, subkernel
 
 BLOCK_CELLS = 2**16
@@ -161,22 +162,6 @@ def log_densities(whitened, constants, logs):
     for k in range(whitened.shape[0]):
         for i in range(whitened.shape[1]):
             logs[k, i] = constants[k] - 0.5 * squared_length(whitened[k, i])
-
-
-@subkernel
-def squared_length(y):
-    """|y|^2 in four partial sums, which the processor adds side by side. y (d,)."""
-    d = len(y)
-    s0 = s1 = s2 = s3 = 0.0
-    end = d - d % 4
-    for j in range(0, end, 4):
-        s0 += y[j] * y[j]
-        s1 += y[j + 1] * y[j + 1]
-        s2 += y[j + 2] * y[j + 2]
-        s3 += y[j + 3] * y[j + 3]
-    for j in range(end, d):
-        s0 += y[j] * y[j]
-    return (s0 + s1) + (s2 + s3)
 
 
 @kernel(
