@@ -15,16 +15,18 @@ REFUSALS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, Ove
 
 
 def native(frame: Any) -> Any:
+    """The frame that narwhals has wrapped, or the frame itself."""
     import narwhals as nw
 
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     if isinstance(frame, (nw.DataFrame, nw.Series)):
-        return frame.tonative()
+        return frame.to_native()
     return frame
 
 
 def arrow_of(frame: Any) -> pa.Table:
+    """Any frame that speaks Arrow as an Arrow table."""
     if isinstance(frame, pa.Table):
         return frame
     if isinstance(frame, pa.RecordBatch):
@@ -44,6 +46,7 @@ def arrow_of(frame: Any) -> pa.Table:
 
 
 def arrow_of_columns(columns: Mapping[str, Any]) -> tuple[pa.Table, list[str]]:
+    """Columns by name as an Arrow table, and what had to be changed, in sentences."""
     notes: list[str] = []
     arrays = {}
     for name, values in columns.items():
@@ -56,16 +59,17 @@ def arrow_of_columns(columns: Mapping[str, Any]) -> tuple[pa.Table, list[str]]:
 
 
 def arrow_of_values(name: str, values: Any) -> tuple[pa.ChunkedArray | pa.Array, list[str]]:
+    """One column of any make as an Arrow array; without a common type, as text, with a note."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values, []
-    if hasattr(values, "__arrow_c_stream__"):
-        return pa.chunked_array(values), []
-    if not isinstance(values, np.ndarray):
-        values = list(values) if not hasattr(values, "dtype") else values
+    if np.ndim(values) != 1 and not isinstance(values, Iterable):
+        raise DataError(f"Column {name!r} is {values!r}, not a column of values.")
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise DataError(f"Column {name!r} has {values.ndim} dimensions; give one column per name.")
-    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
-        values = values.tolist()
+    if hasattr(values, "__arrow_c_stream__") and not _is_pandas(values):
+        return pa.chunked_array(values), []
+    if not hasattr(values, "dtype") or getattr(values.dtype, "kind", "") == "U":
+        values = list(values) if not hasattr(values, "tolist") else values.tolist()
     try:
         return pa.array(values, from_pandas=True), []
     except REFUSALS:
@@ -74,7 +78,8 @@ def arrow_of_values(name: str, values: Any) -> tuple[pa.ChunkedArray | pa.Array,
 
 def _mixed_as_text(name: str, values: Any) -> tuple[pa.Array, list[str]]:
     kinds = sorted({type(value).__name__ for value in values if not _is_missing(value)})
-    note = f"Column {name!r} mixes {', '.join(kinds)}; its values are kept as text."
+    what = "holds numbers beyond 64 bits" if kinds == ["int"] else f"mixes {', '.join(kinds)}"
+    note = f"Column {name!r} {what}; its values are kept as text."
     warn(note)
     written = [None if _is_missing(value) else str(value) for value in values]
     return pa.array(written, pa.string()), [note]
@@ -88,23 +93,20 @@ def _is_missing(value: Any) -> bool:
 
 
 def arrow_of_pandas(frame: Any) -> tuple[pa.Table, list[str]]:
-    if getattr(frame, "ndim", 2) == 1:
+    """The columns of a pandas frame or series; its index is left out, as it is no column."""
+    if frame.ndim == 1:
         frame = frame.to_frame()
     names = [str(name) for name in frame.columns]
-    try:
-        arrow = pa.Table.from_arrays(
-            [pa.array(frame.iloc[:, position], from_pandas=True) for position in range(len(names))],
-            names=names,
-        )
-        return arrow, []
-    except REFUSALS:
-        pass
     arrays, notes = [], []
     for position, name in enumerate(names):
         values, note = arrow_of_values(name, frame.iloc[:, position])
         arrays.append(values)
         notes.extend(note)
     return pa.table(arrays, names=names), notes
+
+
+def _is_pandas(values: Any) -> bool:
+    return type(values).__module__.split(".")[0] == "pandas"
 
 
 def arrow_of_rows(names: Iterable[str], rows: list[Any]) -> tuple[pa.Table, list[str]]:

@@ -38,7 +38,9 @@ SCALES = (
     ("very low", "low", "medium", "high", "very high"),
     ("very low", "low", "moderate", "high", "very high"),
     ("very low", "low", "normal", "high", "very high"),
+    ("low", "med", "high", "vhigh"),
     ("tiny", "small", "medium", "large", "huge"),
+    ("small", "med", "big"),
     ("xxs", "xs", "s", "m", "l", "xl", "xxl", "xxxl"),
     ("never", "rarely", "sometimes", "often", "always"),
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
@@ -47,11 +49,12 @@ SCALES = (
     ("first", "second", "third", "fourth", "fifth"),
 )
 _ID_NAME = re.compile(
-    r"(?:^|[_\W\d])(?:id|ids|uuid|guid|key|pk|idx)$|(?<=[a-z])(?:Id|ID|Key)$", re.I
+    r"(?i:(?:^|[_\W\d])(?:id|ids|uuid|guid|key|pk|idx)$)|(?<=[a-z])(?:Id|ID|Key)$"
 )
 _CODE_NAME = re.compile(r"(?:^|[_\W])(?:nr|no|num|number|code|ref|serial)$", re.I)
 _COUNTER_NAME = re.compile(
-    r"^(?:unnamed.*|index|rows?|row[_ ]?(?:names?|ids?)|column_1|x|obs|case)$", re.I
+    r"^(?:unnamed.*|index|rows?|row[_ ]?(?:names?|ids?)|column_1|x|obs|case|order|record|seq)$",
+    re.I,
 )
 _DATE_NAME = re.compile(r"date|datum|day|tag|when|time", re.I)
 
@@ -539,8 +542,9 @@ def _explain_numeric_words(
     else:
         why = "numbers beyond the range of floating point, kept as written"
     if column.kind is not Kind.TEXT and not (len(distinct) == n >= FEW_ROWS):
-        reason = f"{why}; {column.reason}"
-        return replace(finding, column=replace(column, reason=reason))
+        note = f"Column {column.name!r}: {why}. If they are numbers, set kind='integer'."
+        column = replace(column, reason=f"{why}; {column.reason}")
+        return replace(finding, column=column, notes=(*finding.notes, note))
     column = Column(column.name, Kind.IDENTIFIER, why, missing=column.missing)
     return replace(finding, column=column, values=strings)
 

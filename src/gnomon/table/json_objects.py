@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as pajson
 
 from gnomon.table.columnar import selected
@@ -30,6 +31,14 @@ def read_json(
     raw = raw[length_of_mark(raw, encoding) :]
     if encoding not in ("utf-8", "ascii"):
         raw = raw.decode(encoding).encode("utf-8")
+    if b"\0" in raw:
+        line = raw[: raw.index(0)].count(b"\n") + 1
+        raise ReadError(
+            "holds a NUL byte, as no JSON does",
+            file=source.name,
+            line=line,
+            remedy="Check that it is JSON, not a binary file.",
+        )
     arrow, told = _arrow_of_json(raw, source.name)
     if columns is not None:
         arrow = selected(arrow, columns)
@@ -50,9 +59,25 @@ def _arrow_of_json(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
     if start == b"[":
         return _arrow_of_objects(_whole(raw, file), file, "entry")
     try:
-        return lines_to_arrow(raw), []
+        found = lines_to_arrow(raw)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return _slowly(raw, file)
+    if _is_one_object_of_columns(found):
+        return _single_object(raw, file)
+    return _slowly(raw, file) if _may_be_rounded(found) else (found, [])
+
+
+def _is_one_object_of_columns(arrow: pa.Table) -> bool:
+    """Whether the only row consists of lists of one length: they are columns."""
+    if len(arrow) != 1 or not all(pa.types.is_list(field.type) for field in arrow.schema):
+        return False
+    return len({len(column[0]) for column in arrow.columns if column[0].is_valid}) == 1
+
+
+def _may_be_rounded(arrow: pa.Table) -> bool:
+    """Arrow reads whole numbers beyond 64 bits as floats; we keep their digits."""
+    floats = [column for column in arrow.columns if pa.types.is_floating(column.type)]
+    return any(pc.any(pc.greater_equal(pc.abs(column), 2.0**63)).as_py() for column in floats)
 
 
 def _slowly(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
@@ -66,7 +91,7 @@ def _slowly(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
             objects.append(json.loads(line))
         except (json.JSONDecodeError, RecursionError) as error:
             if number == _first_filled(lines):
-                return _single_object(raw, file, error)
+                return _single_object(raw, file)
             raise ReadError(
                 f"is not JSON: {error}",
                 file=file,
@@ -80,11 +105,11 @@ def _first_filled(lines: list[str]) -> int:
     return next(number for number, line in enumerate(lines, start=1) if line.strip())
 
 
-def _single_object(raw: bytes, file: str, error: Exception) -> tuple[pa.Table, list[str]]:
+def _single_object(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
     """One object whose entries are columns of equal length."""
     try:
-        content = json.loads(raw)
-    except (json.JSONDecodeError, RecursionError):
+        content = json.loads(raw.decode("utf-8"))
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ReadError(
             f"is not JSON: {error}",
             file=file,
@@ -106,7 +131,7 @@ def _single_object(raw: bytes, file: str, error: Exception) -> tuple[pa.Table, l
 
 def _whole(raw: bytes, file: str) -> list:
     try:
-        return json.loads(raw)
+        return json.loads(raw.decode("utf-8"))
     except (json.JSONDecodeError, RecursionError, UnicodeDecodeError) as error:
         raise ReadError(
             f"is not JSON: {error}",

@@ -7,6 +7,8 @@ Some always do (``NA``, ``null``, an empty cell). Some do so among numbers and d
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -38,9 +40,14 @@ AMONG_VALUES = ("na", "none", "None", "NONE", "nil", "missing", "Missing", "unkn
 USUAL = ALWAYS + SIGNS + AMONG_VALUES
 
 
+@lru_cache(maxsize=64)
+def _as_set(words: tuple[str, ...]) -> pa.Array:
+    return pa.array(words, pa.string())
+
+
 def blank(strings: pa.ChunkedArray, words: tuple[str, ...]) -> pa.ChunkedArray:
     """The strings with missing values in place of the given words."""
-    hit = pc.is_in(strings, value_set=pa.array(words, pa.string()))
+    hit = pc.is_in(strings, value_set=_as_set(words))
     if not pc.any(hit, min_count=0).as_py():
         return strings
     return pc.if_else(hit, pa.scalar(None, pa.string()), strings)
@@ -48,7 +55,7 @@ def blank(strings: pa.ChunkedArray, words: tuple[str, ...]) -> pa.ChunkedArray:
 
 def words_seen(strings: pa.ChunkedArray, words: tuple[str, ...]) -> dict[str, int]:
     """How often each of the words occurs, in the order of the words."""
-    hit = pc.is_in(strings, value_set=pa.array(words, pa.string()))
+    hit = pc.is_in(strings, value_set=_as_set(words))
     if not pc.any(hit, min_count=0).as_py():
         return {}
     counts = {

@@ -33,7 +33,7 @@ CURRENCIES = frozenset(_CURRENCY_WORDS.split())
 UNITS = frozenset(_UNIT_WORDS.split())
 LONGEST_UNIT = 12
 
-_SPACES = "  \u2009\u202f"
+_SPACES = r" \x{a0}\x{2009}\x{202f}"
 _APOSTROPHES = "'’"
 _CURRENCY = "|".join(sorted((re.escape(each) for each in CURRENCIES), key=len, reverse=True))
 _PARTS = (

@@ -156,7 +156,7 @@ def _to_integer(values, column, before, unseen):
 def _to_category(values, column, before, unseen):
     strings = as_strings(values, before)
     levels = column.levels
-    if levels is None and pa.types.is_dictionary(values.type) and values.num_chunks:
+    if levels is None and _has_order(values.type, column.kind) and values.num_chunks:
         levels = tuple(values.chunk(0).dictionary.to_pylist())
     if levels is None:
         levels = sorted_levels(strings.unique().drop_null())
@@ -309,6 +309,11 @@ def _boolean_words(strings: pa.ChunkedArray, column: Column) -> tuple[str, str]:
         column=column.name,
         remedy="Name them: levels=[word for false, word for true].",
     )
+
+
+def _has_order(stored: pa.DataType, wanted: Kind) -> bool:
+    """Whether the stored levels are in an order that serves the wanted kind."""
+    return pa.types.is_dictionary(stored) and (wanted is Kind.CATEGORY or stored.ordered)
 
 
 def _are_whole_numbers(levels: tuple[str, ...]) -> bool:

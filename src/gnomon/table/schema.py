@@ -299,7 +299,7 @@ def no_such_column(name: object, names: Iterable[str]) -> NoSuchColumn:
 def _kept_fields(before: Kind, after: Kind) -> tuple[str, ...]:
     if before == after:
         return ("levels", "unit", "format", "decimal", "thousands", "missing")
-    if before.has_levels and after.has_levels:
+    if before is Kind.ORDERED and after is Kind.CATEGORY:
         return ("levels", "missing")
     if before.is_numeric and after.is_numeric:
         return ("unit", "format", "decimal", "thousands", "missing")

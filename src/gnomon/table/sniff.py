@@ -429,7 +429,7 @@ def _find_delimiter(dialect: Dialect, body: list[str]) -> Dialect:
 
 def _share(widths: list[int], common: int, count: int) -> float:
     """Share of records of the common width; a header without a name for row names counts."""
-    if widths[0] == common - 1 and count == len(widths) - 1 and count > 1:
+    if widths[0] == common - 1 > 1 and count == len(widths) - 1 and count > 1:
         return 1.0
     return count / len(widths)
 
@@ -498,7 +498,7 @@ def _find_header(dialect: Dialect, records: list[Record], options: dict[str, Any
     rows = [record.values for record in records]
     widths = Counter(len(row) for row in rows[1:])
     common = widths.most_common(1)[0][0] if widths else len(rows[0])
-    short = len(rows[0]) == common - 1 and len(widths) == 1 and len(rows) > 1
+    short = len(rows[0]) == common - 1 > 1 and len(widths) == 1 and len(rows) > 1
     if options.get("header") is not None:
         header = bool(options["header"])
     else:

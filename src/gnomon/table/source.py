@@ -113,16 +113,14 @@ class ByteSource:
 
     def open(self) -> BinaryIO:
         """The bytes from the start, decompressed."""
-        raw = self._raw()
-        if self.compression == "gzip":
-            return gzip.open(raw)
-        if self.compression == "bzip2":
-            return bz2.open(raw)
-        if self.compression == "xz":
-            return lzma.open(raw)
+        if self.compression is None:
+            return self._raw()
+        self._raw().close()
+        place = io.BytesIO(self._data) if self._data is not None else self.path
         if self.compression == "zstd":
-            return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
-        return raw
+            place = pa.BufferReader(self._data) if self._data is not None else str(self.path)
+            return pa.CompressedInputStream(place, "zstd")
+        return {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[self.compression](place)
 
     def open_native(self) -> Any:
         """The same for Arrow's own readers, which are fastest on a file of their own."""

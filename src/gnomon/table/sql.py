@@ -19,6 +19,7 @@ from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
 
 NO_DOWNLOADS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+READING = ("SELECT", "EXPLAIN", "PRAGMA", "MULTI", "CALL")
 ROWS_AT_A_TIME = 10_000
 
 
@@ -95,6 +96,10 @@ def duckdb_batches(
     import duckdb
 
     try:
+        for statement in connection.extract_statements(query):
+            if statement.type.name not in READING:
+                what = statement.type.name
+                raise ReadError(f"{what} gives no table", file=file, remedy="Write a SELECT.")
         relation = connection.sql(query)
         if relation is None:
             raise ReadError("the statement gives no table", file=file, remedy="Write a SELECT.")

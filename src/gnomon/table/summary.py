@@ -115,14 +115,15 @@ def five_numbers(values: Any, whiskers: Whiskers = "iqr") -> FiveNumbers:
     known = np.sort(numbers[~np.isnan(numbers)])
     if not len(known):
         raise DataError("There are no values to summarise: all are missing.")
-    q0, q1, q2, q3, q4 = np.quantile(known, [0, 0.25, 0.5, 0.75, 1])
+    scale = _safe_scale(known)
+    q1, q2, q3 = np.quantile(known / scale, [0.25, 0.5, 0.75]) * scale
     low, high = _whisker_ends(known, q1, q3, whiskers)
     return FiveNumbers(
-        minimum=float(q0),
+        minimum=float(known[0]),
         lower_quartile=float(q1),
         median=float(q2),
         upper_quartile=float(q3),
-        maximum=float(q4),
+        maximum=float(known[-1]),
         whiskers=whiskers,
         low=float(low),
         high=float(high),
@@ -132,19 +133,31 @@ def five_numbers(values: Any, whiskers: Whiskers = "iqr") -> FiveNumbers:
     )
 
 
+def _safe_scale(known: np.ndarray) -> float:
+    """A power of two to divide values near the end of the range by, so that none overflows."""
+    largest = float(np.abs(known[[0, -1]]).max())
+    return 2.0**1000 if 2.0**1000 < largest < np.inf else 1.0
+
+
 def _whisker_ends(
     known: np.ndarray, q1: float, q3: float, whiskers: Whiskers
 ) -> tuple[float, float]:
     if whiskers == "range":
         return known[0], known[-1]
     if whiskers == "percentile":
-        return tuple(np.quantile(known, [0.09, 0.91]))
+        scale = _safe_scale(known)
+        return tuple(np.quantile(known / scale, [0.09, 0.91]) * scale)
     if whiskers == "sd":
-        middle, spread = known.mean(), known.std(ddof=1) if len(known) > 1 else 0.0
+        scale = _safe_scale(known)
+        middle = (known / scale).mean() * scale
+        spread = (known / scale).std(ddof=1) * scale if len(known) > 1 else 0.0
         return middle - spread, middle + spread
     if whiskers == "iqr":
-        reach = IQR_FACTOR * (q3 - q1)
-        inside = known[(known >= q1 - reach) & (known <= q3 + reach)]
+        scale = _safe_scale(known)
+        reach = IQR_FACTOR * (q3 / scale - q1 / scale)
+        inside = known[
+            (known / scale >= q1 / scale - reach) & (known / scale <= q3 / scale + reach)
+        ]
         return (inside[0], inside[-1]) if len(inside) else (q1, q3)
     raise DataError(
         f"whiskers={whiskers!r} is not known; use 'iqr', 'range', 'sd' or 'percentile'."
@@ -339,7 +352,7 @@ def _of_numbers(known: pa.ChunkedArray) -> dict[str, Any]:
     if not len(finite):
         return extremes
     box = five_numbers(finite)
-    scale = max(abs(box.minimum), abs(box.maximum), 1.0)
+    scale = _safe_scale(np.sort(finite))
     mean = float((finite / scale).mean() * scale)
     sd = float((finite / scale).std(ddof=1) * scale) if len(finite) > 1 else None
     return {
