@@ -29,17 +29,22 @@ class Takes:
         Columns of category codes 0, 1, 2 ...
     sparse : bool
         SciPy sparse rows.
+    redundant : bool
+        One column for every level of a category, although the last follows from the others. A
+        method that tests its columns one by one says False: the first level is then left out and
+        is what the others are compared with.
     """
 
     missing: bool = False
     categories: bool = False
     sparse: bool = False
+    redundant: bool = True
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
     """Parameters validated from one table, a recorded course, a memory forecast, a model file."""
 
-    natively: ClassVar[Takes] = Takes()
+    natively: Takes = Takes()
     _parameter_constraints: ClassVar[dict[str, list]] = {}
     _transient: ClassVar[tuple[str, ...]] = ()
 

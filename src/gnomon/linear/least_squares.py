@@ -314,6 +314,11 @@ class LinearRegression(LeastSquares):
     --------
     Ridge : With a penalty on the coefficients.
 
+    Notes
+    -----
+    The first category of a column of categories gets no column of its own beside an intercept: the
+    coefficients of the others are differences from it, and the summary can test them.
+
     Examples
     --------
     >>> from gnomon.linear import LinearRegression
@@ -335,6 +340,11 @@ class LinearRegression(LeastSquares):
     def __init__(self, fit_intercept=True, n_jobs=None):
         self.fit_intercept = fit_intercept
         self.n_jobs = n_jobs
+
+    @property
+    def natively(self) -> Takes:
+        """Beside an intercept, one level of a category is what the others are compared with."""
+        return Takes(sparse=True, redundant=not self.fit_intercept)
 
 
 @method(

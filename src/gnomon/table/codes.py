@@ -140,10 +140,21 @@ class CategoryCode(Code):
         Beyond so many, the rarest are read together as one level "(other)".
     known : list or None
         Levels in their given order; None for those seen, sorted.
+    leave_out_first : bool
+        In one-hot form: no column for the first of several levels, which all zeros then mean.
     """
 
-    def __init__(self, name: str, one_hot: bool, keep_missing: bool, most_levels: int, known=None):
+    def __init__(
+        self,
+        name: str,
+        one_hot: bool,
+        keep_missing: bool,
+        most_levels: int,
+        known=None,
+        leave_out_first: bool = False,
+    ):
         super().__init__(name)
+        self.leave_out_first = leave_out_first
         self.one_hot = one_hot
         self.keep_missing = keep_missing
         self.most_levels = most_levels
@@ -180,6 +191,11 @@ class CategoryCode(Code):
             shares.append(sum(self.counts.values()) - sum(shares))
         total = sum(shares)
         self.shares = np.array(shares) / total if total else np.zeros(len(shares))
+        self.first_column = int(self.one_hot and self.leave_out_first and len(shares) > 1)
+        if self.first_column:
+            self.notes.append(
+                f"column {self.name!r}: its other categories are compared with {levels[0]!r}"
+            )
         if not self.values:
             self.notes.append(f"column {self.name!r} has no value at all: it carries nothing")
         elif self.n_missing and not (self.keep_missing and not self.one_hot):
@@ -197,8 +213,10 @@ class CategoryCode(Code):
     def names(self):
         if not self.one_hot:
             return [self.name]
-        labels = [*self.values, OTHER] if self.lumped else self.values
-        return [f"{self.name}={label}" for label in labels]
+        return [f"{self.name}={label}" for label in self._labels()[self.first_column :]]
+
+    def _labels(self) -> list:
+        return [*self.values, OTHER] if self.lumped else self.values
 
     @property
     def levels(self):
@@ -214,19 +232,23 @@ class CategoryCode(Code):
             out[:, 0] = np.where(places >= 0, places, unknown)
             return
         out[:] = 0.0
-        known = places >= 0
-        out[np.nonzero(known)[0], places[known]] = 1.0
-        out[~known] = self.shares
+        columns = places - self.first_column
+        marked = columns >= 0
+        out[np.flatnonzero(marked), columns[marked]] = 1.0
+        out[places < 0] = self.shares[self.first_column :]
 
     def _commonest_code(self) -> int:
         return int(self.shares.argmax()) if len(self.shares) else 0
 
     def decode(self, numbers):
-        if self.one_hot:
-            places = numbers.argmax(axis=1) if numbers.shape[1] else np.full(len(numbers), -1)
-        else:
+        if not self.one_hot:
             places = np.where(np.isnan(numbers[:, 0]), -1, numbers[:, 0]).astype(np.int64)
-        labels = [*self.values, OTHER] if self.lumped else self.values
+        elif self.first_column:
+            first = 1 - numbers.sum(axis=1, keepdims=True)
+            places = np.hstack([first, numbers]).argmax(axis=1)
+        else:
+            places = numbers.argmax(axis=1) if numbers.shape[1] else np.full(len(numbers), -1)
+        labels = self._labels()
         return pa.array([labels[p] if 0 <= p < len(labels) else None for p in places.tolist()])
 
 

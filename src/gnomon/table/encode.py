@@ -78,6 +78,7 @@ class TableEncoder:
     def __init__(self, takes: Takes):
         self.missing = takes.missing
         self.categories = takes.categories
+        self.redundant = takes.redundant
         self.codes: list[Code] = []
         self.left_out: list[str] = []
         self.notes: list[str] = []
@@ -193,6 +194,7 @@ class TableEncoder:
                 keep_missing=self.missing,
                 most_levels=MOST_LEVELS_NATIVE if self.categories else MOST_LEVELS_ONE_HOT,
                 known=list(column.levels or ()) if column.kind is Kind.ORDERED else None,
+                leave_out_first=not self.redundant,
             )
         if column.kind is Kind.DATETIME:
             return DateCode(column.name, self.missing)
