@@ -1,6 +1,7 @@
 """The contract: what every public estimator inherits, so that no method can opt out of it."""
 
 from gnomon.contract.data import Columns, Data
+from gnomon.contract.filtered import FilteredLearner
 from gnomon.contract.learner import (
     Classifier,
     Clusterer,
@@ -18,6 +19,7 @@ __all__ = [
     "Columns",
     "Data",
     "DensityEstimator",
+    "FilteredLearner",
     "Learner",
     "Regressor",
     "Step",

@@ -1,4 +1,4 @@
-"""Grid: an array, a frame or a Table seen as columns, and put together in the same make."""
+"""Rows of any make: an array, a frame or a Table as columns, cut and put together in its make."""
 
 from __future__ import annotations
 
@@ -181,6 +181,43 @@ def with_numbers(table: Table) -> Table:
         if column.kind is Kind.IDENTIFIER and pa.types.is_integer(stored):
             schema = schema.set(column.name, kind="integer")
     return table if schema is table.schema else table.with_schema(schema)
+
+
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """Some rows (a mask or positions) of an array, series, frame or Table, in its make."""
+    rows = np.asarray(rows)
+    positions = np.flatnonzero(rows) if rows.dtype == bool else rows
+    if X is None:
+        return None
+    X = native(X)
+    if isinstance(X, Table):
+        return X[positions]
+    if hasattr(X, "iloc"):
+        return X.iloc[positions]
+    if hasattr(X, "take") and type(X).__module__.partition(".")[0] == "pyarrow":
+        return X.take(positions)
+    if type(X).__module__.partition(".")[0] == "polars":
+        return X[positions]
+    if isinstance(X, (list, tuple)):
+        return [X[position] for position in positions]
+    return X[positions]
+
+
+def n_rows_of(X: Any) -> int:
+    """Number of rows of an array, frame or Table."""
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else len(X)
+
+
+def label_array(y: Any) -> np.ndarray:
+    """Labels as a plain array; missing ones as None."""
+    y = native(y)
+    if hasattr(y, "to_pylist"):
+        return np.array(y.to_pylist(), dtype=object)
+    values = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if values.ndim != 1:
+        raise DataError(f"labels must be one column, not an array of shape {values.shape}")
+    return values
 
 
 def as_array(values: list[Values]) -> np.ndarray:

@@ -28,7 +28,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import validated
 from gnomon.table.codes import Code
-from gnomon.table.filters.grid import (
+from gnomon.table.grid import (
     Grid,
     is_table,
     refuse_huge,

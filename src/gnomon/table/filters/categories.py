@@ -14,7 +14,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.table.codes import CategoryCode, Code, dictionary
 from gnomon.table.filters.base import COLUMNS, ColumnFilter
-from gnomon.table.filters.grid import Grid, is_table
+from gnomon.table.grid import Grid, is_table
 from gnomon.table.kinds import Kind
 
 

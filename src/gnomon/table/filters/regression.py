@@ -17,7 +17,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.table.encode import TableEncoder
 from gnomon.table.filters.base import COLUMNS, NumberFilter, weighted_mean
-from gnomon.table.filters.grid import Grid
+from gnomon.table.grid import Grid
 from gnomon.table.kinds import Kind
 from gnomon.table.schema import Schema
 from gnomon.table.table import Table

@@ -15,47 +15,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from gnomon.engine.errors import DataError
 from gnomon.table.filters.base import position_of
-from gnomon.table.filters.grid import Grid, is_table
-from gnomon.table.frames import native
+from gnomon.table.grid import Grid, is_table, label_array, n_rows_of, take_rows
 from gnomon.table.kinds import Kind
-from gnomon.table.table import Table
-
-
-def take_rows(X: Any, rows: np.ndarray) -> Any:
-    """Some rows (a mask or positions) of an array, series, frame or Table, in its make."""
-    rows = np.asarray(rows)
-    positions = np.flatnonzero(rows) if rows.dtype == bool else rows
-    if X is None:
-        return None
-    X = native(X)
-    if isinstance(X, Table):
-        return X[positions]
-    if hasattr(X, "iloc"):
-        return X.iloc[positions]
-    if hasattr(X, "take") and type(X).__module__.partition(".")[0] == "pyarrow":
-        return X.take(positions)
-    if type(X).__module__.partition(".")[0] == "polars":
-        return X[positions]
-    if isinstance(X, (list, tuple)):
-        return [X[position] for position in positions]
-    return X[positions]
-
-
-def n_rows_of(X: Any) -> int:
-    """Number of rows of an array, frame or Table."""
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X)
-
-
-def label_array(y: Any) -> np.ndarray:
-    """Labels as a plain array; missing ones as None."""
-    y = native(y)
-    if hasattr(y, "to_pylist"):
-        return np.array(y.to_pylist(), dtype=object)
-    values = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
-    if values.ndim != 1:
-        raise DataError(f"labels must be one column, not an array of shape {values.shape}")
-    return values
 
 
 @dataclass(frozen=True)

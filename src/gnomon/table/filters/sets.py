@@ -11,7 +11,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
 from gnomon.table.filters.base import NumberFilter, position_of, weighted_mean
-from gnomon.table.filters.grid import Grid, is_table
+from gnomon.table.grid import Grid, is_table
 from gnomon.table.schema import Column, Schema
 from gnomon.table.table import Table, understood
 

@@ -1,0 +1,329 @@
+"""FilteredLearner: filters wrapped round any learner, on features and on labels.
+
+In training, features and labels go through their filters before they reach the learner. At
+prediction the features do, the learner predicts in its own representation, and the prediction
+goes back through the labels' filters, so that the caller sees the original types and units.
+Texts: 003 2.1.9.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+    validate_data,
+)
+
+from gnomon.contract.learner import Learner
+from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import Estimator, Takes
+from gnomon.engine.parameters import HasMethods, StrOptions, validated
+from gnomon.engine.storable import storable
+from gnomon.table.encode import TableEncoder
+from gnomon.table.filters.base import Filter
+from gnomon.table.filters.categories import OneHot, OrdinalScores
+from gnomon.table.grid import is_table, label_array, with_numbers
+from gnomon.table.table import Table
+
+FILTERS = ["array-like", HasMethods(["fit", "transform"]), None]
+
+
+def _has(name: str):
+    def check(self) -> bool:
+        return not self._labels() and hasattr(self.estimator, name)
+
+    return available_if(check)
+
+
+@storable
+class FilteredLearner(MetaEstimatorMixin, Estimator):
+    """Any learner with filters before its features and round its labels; it then takes any table.
+
+    ``features="auto"`` chooses by what the learner declares: a learner of gnomon takes tables
+    itself; for one of scikit-learn, categories, dates and text become numbers, and holes are
+    filled unless it takes NaN. Chosen filters run first, in their order, and whatever they leave
+    is converted in the same way.
+
+    Filters of the target make new kinds of learners: a classifier with ``target=Discretize()``
+    predicts numbers (the bucket's centre), a regressor with ``target=OneHot()`` predicts classes
+    (the mode), a network with ``target=ScaleRange((-1, 1))`` sees labels in its range,
+    ``target=RoundToInteger()`` gives whole numbers.
+
+    Use it to give any table to any learner. For learners of gnomon it is needed for the target's
+    filters only. Texts: 003 2.1.9 and 2.1.9.5; choosing filters by declared capabilities is
+    Waffles' "auto filter".
+
+    Parameters
+    ----------
+    estimator : estimator
+        The learner; a clone of it is fitted.
+    features : "auto", filter, list of filters or None, default="auto"
+        Filters of the features, before the automatic ones. None gives the rows to the learner as
+        they are.
+    target : filter, list of filters or None, default=None
+        Reversible filters of the target.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted learner.
+    feature_filters_ : list of Filter
+        The fitted filters of the features.
+    target_filters_ : list of Filter
+        The fitted filters of the target.
+    encoder_ : TableEncoder or None
+        The automatic conversion of what the filters leave of a table.
+    classes_ : ndarray
+        The classes, where it predicts classes.
+    target_name_ : str
+        The column that is the target, when it was given by name.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where they had any.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from gnomon.contract import FilteredLearner
+    >>> from gnomon.table.filters import OneHot
+    >>> colours = ["red", "blue", "red", "blue"]
+    >>> rows = pd.DataFrame({"colour": colours, "size": [1.0, 2.0, 3.0, None]})
+    >>> model = FilteredLearner(LinearRegression(), target=OneHot()).fit(rows, ["a", "b", "a", "b"])
+    >>> model.predict(rows).tolist()
+    ['a', 'b', 'a', 'b']
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit", "predict"])],
+        "features": [StrOptions({"auto"}), *FILTERS],
+        "target": FILTERS,
+    }
+
+    def __init__(self, estimator, *, features="auto", target=None):
+        self.estimator = estimator
+        self.features = features
+        self.target = target
+
+    @validated
+    def fit(self, X, y, sample_weight=None):
+        """Fit the filters, then the learner on what they give.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_samples, n_features)
+        y : array-like or str
+            The target, or the name of its column in a table.
+        sample_weight : array-like, default=None
+            Weights of the rows, for the filters and the learner.
+
+        Returns
+        -------
+        self : object
+        """
+        X, y = self._split_off(X, y)
+        X, y = self._checked(X, y)
+        weights = {}
+        if sample_weight is not None:
+            weights["sample_weight"] = _check_sample_weight(sample_weight, np.empty((len(y), 1)))
+        self.feature_filters_ = [clone(each) for each in _as_list(self.features)]
+        for each in self.feature_filters_:
+            X = each.fit(X, **weights).transform(X)
+        rows = self._encoded(X, weights.get("sample_weight"), fit=True)
+        labels = self._forward_labels(y, weights)
+        self.estimator_ = clone(self.estimator)
+        if weights and not has_fit_parameter(self.estimator_, "sample_weight"):
+            raise DataError(f"{type(self.estimator).__name__} takes no sample_weight")
+        self.estimator_.fit(rows, labels, **weights)
+        if is_classifier(self):
+            self.classes_ = np.unique(y) if self.target_filters_ else self.estimator_.classes_
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Predictions in the original types and units of the target.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        rows = self._rows(X)
+        labels = np.asarray(self.estimator_.predict(rows))
+        if not self.target_filters_:
+            return labels
+        labels = labels.reshape(len(labels), -1)
+        for each in reversed(self.target_filters_):
+            labels = each.inverse_transform(labels)
+        return np.asarray(labels[:, 0].tolist()) if labels.dtype.kind == "O" else labels[:, 0]
+
+    @_has("predict_proba")
+    def predict_proba(self, X) -> np.ndarray:
+        """Probability of each class, where the learner has it and its labels are not filtered.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+        """
+        rows = self._rows(X)
+        return self.estimator_.predict_proba(rows)
+
+    @_has("decision_function")
+    def decision_function(self, X) -> np.ndarray:
+        """The learner's decision function, where it has one and its labels are not filtered.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        decision : ndarray
+        """
+        rows = self._rows(X)
+        return self.estimator_.decision_function(rows)
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Accuracy of classes, or share of the variance explained.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_samples, n_features)
+        y : array-like
+        sample_weight : array-like, default=None
+
+        Returns
+        -------
+        score : float
+        """
+        measure = accuracy_score if is_classifier(self) else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def _labels(self) -> list:
+        return _as_list(self.target)
+
+    def _split_off(self, X, y):
+        vars(self).pop("target_name_", None)
+        if not (isinstance(y, str) and is_table(X)):
+            return X, y
+        table = with_numbers(Table.from_frame(X))
+        self.target_name_ = y
+        return table.drop(y), label_array(table.column(y))
+
+    def _checked(self, X, y):
+        if y is None:
+            raise ValueError("FilteredLearner requires y to be passed, but the target y is None")
+        if is_table(X):
+            self._check_table(X, reset=True)
+            y = column_or_1d(label_array(y), warn=True)
+            n = len(Table.from_frame(X)) if not hasattr(X, "shape") else X.shape[0]
+            if len(y) != n:
+                raise DataError(f"X has {n:,} rows and y {len(y):,}")
+        else:
+            X, y = validate_data(self, X, y, dtype=self._dtype(), ensure_all_finite=self._finite())
+        if is_classifier(self):
+            check_classification_targets(y)
+        return X, y
+
+    def _finite(self) -> bool | str:
+        takes_holes = _as_list(self.features) or self._learner_takes().missing
+        return "allow-nan" if takes_holes else True
+
+    def _dtype(self) -> str | None:
+        return None if _as_list(self.features) else "numeric"
+
+    def _check_table(self, X, reset: bool) -> None:
+        named = X.arrow if isinstance(X, Table) else X
+        if reset:
+            vars(self).pop("feature_names_in_", None)
+        _check_feature_names(self, named, reset=reset)
+        _check_n_features(self, named, reset=reset)
+
+    def _learner_takes(self) -> Takes:
+        tags = get_tags(self.estimator).input_tags
+        return Takes(missing=tags.allow_nan)
+
+    def _encoded(self, X, weights, fit: bool):
+        """What the filters leave, as the learner takes it."""
+        own = isinstance(self.estimator, Learner) or self.features is None
+        if fit:
+            self.encoder_ = None
+        if own or not is_table(X):
+            return X
+        table = with_numbers(Table.from_frame(X))
+        if fit:
+            self.encoder_ = TableEncoder(self._learner_takes()).fit(table, weights)
+        return self.encoder_.transform(table)
+
+    def _rows(self, X):
+        check_is_fitted(self)
+        name = getattr(self, "target_name_", None)
+        if name is not None and is_table(X):
+            X = with_numbers(Table.from_frame(X))
+            X = X.drop(name) if name in X.columns else X
+        if is_table(X):
+            self._check_table(X, reset=False)
+        else:
+            X = validate_data(
+                self, X, reset=False, dtype=self._dtype(), ensure_all_finite=self._finite()
+            )
+        for each in self.feature_filters_:
+            X = each.transform(X)
+        return self._encoded(X, None, fit=False)
+
+    def _forward_labels(self, y: np.ndarray, weights: dict) -> np.ndarray:
+        self.target_filters_ = [clone(each) for each in self._labels()]
+        if not self.target_filters_:
+            return y
+        column: Any = np.asarray(y).reshape(-1, 1)
+        if column.dtype.kind == "U":
+            column = column.astype(object)
+        for each in self.target_filters_:
+            if isinstance(each, Filter) and each._why_not:
+                raise DataError(
+                    f"{type(each).__name__} cannot be undone ({each._why_not}), so predictions "
+                    "could not be turned back; apply it to y before fit"
+                )
+            column = each.fit(column, **weights).transform(column)
+        return column[:, 0] if column.shape[1] == 1 else column
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        filters = self._labels()
+        if filters:
+            of_classes = any(isinstance(each, (OneHot, OrdinalScores)) for each in filters)
+            tags.estimator_type = "classifier" if of_classes else "regressor"
+            tags.classifier_tags = ClassifierTags() if of_classes else None
+            tags.regressor_tags = None if of_classes else RegressorTags()
+        return tags
+
+
+def _as_list(filters) -> list:
+    if filters is None or isinstance(filters, str):
+        return []
+    return list(filters) if isinstance(filters, (list, tuple)) else [filters]
