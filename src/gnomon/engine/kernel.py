@@ -76,6 +76,19 @@ def subkernel(function: Callable) -> Callable:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
+def lean_subkernel(function: Callable) -> Callable:
+    """A subkernel that makes no arrays (views aside), compiled without counting references to them.
+
+    For functions that are called for every node or bin: there the counting costs as much as the
+    work.
+    """
+    if jit_is_off():
+        return function
+    import numba
+
+    return numba.njit(nogil=True, error_model="numpy", _nrt=False)(function)
+
+
 def jit_is_off() -> bool:
     """Whether ``NUMBA_DISABLE_JIT=1`` asks for plain Python (to debug and to measure coverage)."""
     return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")

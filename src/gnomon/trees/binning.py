@@ -1,15 +1,17 @@
-"""Binning: every column becomes at most 255 value bins and one bin for missing values, a byte per cell.
+"""Binning: every column becomes at most 255 value bins and one bin for missing, a byte per cell.
 
-A tree only asks on which side of a threshold a value lies, so a column may be replaced by the rank of its
-value among a few hundred cut points, found once. A column with at most 255 different values loses nothing:
-each value is a bin. Otherwise the bins hold nearly equal shares of the total weight, cut between values.
-The least and the greatest training value of every bin are kept, so that a split found between two bins is
-stored as a threshold in the column's own units, half-way between the values it parts, and a fitted tree
-needs no bins to predict.
+A tree only asks on which side of a threshold a value lies, so a column may be replaced by the rank
+of its value among a few hundred cut points, found once. A column with at most 255 different values
+loses nothing: each value is a bin. Otherwise the bins hold nearly equal shares of the total weight,
+cut between values. The least and the greatest training value of every bin are kept, so that a split
+found between two bins is stored as a threshold in the column's own units, half-way between the
+values it parts, and a fitted tree needs no bins to predict.
 
-Cost: one sort per column (on threads), then one byte per cell; quantiles are exact, no row is left out.
+Cost: one sort per column (on threads), then one byte per cell; quantiles are exact, no row is left
+out.
 
-Texts: 000a "Choosing a split" (midpoints of sorted values) · 001 9.2.4 (categories, missing values).
+Texts: 000a "Choosing a split" (midpoints of sorted values) · 001 9.2.4 (categories, missing
+values).
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from gnomon.engine.kernel import kernel
 MISSING_BIN = 255
 MAX_VALUE_BINS = 255
 N_CODES = 256
+ROWS_TURNED = 4096
 
 
 @dataclass(frozen=True)
@@ -38,21 +41,22 @@ class Binned:
     Attributes
     ----------
     codes : uint8 array of shape (n_features, n_rows)
-        Bin of each cell; 255 is "missing". Column-major, because a node of a forest looks at a few
-        columns only and the bins of one column stay in the cache.
-    n_bins : int64 array of shape (n_features,)
-        Number of value bins of each column.
-    is_category : uint8 array of shape (n_features,)
-        1 where the bins are levels without an order.
-    low, high : float64 arrays of shape (n_features, 256)
+        Bin of each cell; 255 is "missing". Column by column, for nodes that hold many of the rows.
+    rows : uint8 array of shape (n_rows, n_features)
+        The same row by row, for nodes that hold few of them.
+    columns : int64 array of shape (2, n_features)
+        Number of value bins of each column, and 1 where they are levels without an order.
+    edges : float64 array of shape (2, n_features, 256)
         Least and greatest training value of each bin of a numeric column.
+    levels : dict of int to int64 array
+        Where the level codes of a category column are not its bins: the bin of each level.
     """
 
     codes: np.ndarray
-    n_bins: np.ndarray
-    is_category: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    edges: np.ndarray
+    levels: dict[int, np.ndarray]
 
     @property
     def n_rows(self) -> int:
@@ -73,9 +77,11 @@ class Binner:
     thresholds_ : list of float64 arrays
         Cut points of each numeric column (a value x has code b when exactly b cut points are < x);
         empty for a category column.
-    levels_ : list of int64 arrays or None
-        For a category column whose level codes do not fit into 0..254: the bin of each level (-1 where
-        the level was not seen). None where the level is its own bin.
+    columns_, edges_ : arrays
+        As in `Binned`.
+    levels_ : dict of int to int64 array
+        For a category column whose level codes do not fit into 0..254: the bin of each level (255,
+        as missing, where the level was not seen). Elsewhere the level is its own bin.
     other_levels_ : dict of int to int64 array
         For a category column with more than 255 levels: the rarer levels that share the last bin.
 
@@ -101,8 +107,8 @@ class Binner:
         Parameters
         ----------
         columns : array of shape (n_rows, n_features), sparse matrix or sequence of columns
-            Finite numbers; NaN is missing. A category column holds level codes 0, 1, 2 ...; NaN or a
-            negative code is missing.
+            Finite numbers; NaN is missing. A category column holds level codes 0, 1, 2 ...; NaN or
+            a negative code is missing.
         weights : array of shape (n_rows,), optional
             A row of weight k counts as k rows; rows of weight zero do not shape the bins.
         kinds : sequence of bool, optional
@@ -135,59 +141,45 @@ class Binner:
 
         def code(j: int) -> None:
             column = source.column(j)
-            if self.is_category_[j]:
+            if self.columns_[1, j]:
                 codes[j] = self._level_bins(_level_codes(column, j), j)
             elif bin_column(column, self.thresholds_[j], codes[j]):
                 raise _infinite_value(j)
 
         _on_threads(code, range(len(source)), n_jobs)
-        return Binned(codes, self.n_bins_, self.is_category_, self.low_, self.high_)
+        by_row = np.empty((source.n_rows, len(source)), np.uint8)
 
-    def rows(self, columns: Any) -> np.ndarray:
-        """Rows as the predicting kernels read them: float64, C order, NaN for missing.
+        def turn(start: int) -> None:
+            by_row[start : start + ROWS_TURNED] = codes[:, start : start + ROWS_TURNED].T
 
-        Numbers stay as they are; the levels of a category column become their bins where the two differ.
-        """
-        source = _ColumnSource(columns)
-        self._check_width(len(source))
-        if isinstance(columns, np.ndarray) and not any(
-            mapping is not None for mapping in self.levels_
-        ):
-            return np.ascontiguousarray(columns, np.float64)
-        rows = np.empty((source.n_rows, len(source)))
-        for j in range(len(source)):
-            rows[:, j] = source.column(j)
-            if self.levels_[j] is not None:
-                bins = self._level_bins(_level_codes(rows[:, j], j), j)
-                rows[:, j] = np.where(bins == MISSING_BIN, np.nan, bins)
-        return rows
+        _on_threads(turn, range(0, source.n_rows, ROWS_TURNED), n_jobs)
+        return Binned(codes, by_row, self.columns_, self.edges_, self.levels_)
 
     def _take(self, bins: list[_ColumnBins], flags: np.ndarray) -> None:
-        self.is_category_ = flags
-        self.n_bins_ = np.array([each.n_bins for each in bins], np.int64)
-        self.low_ = np.zeros((len(bins), N_CODES))
-        self.high_ = np.zeros((len(bins), N_CODES))
+        self.columns_ = np.array([[each.n_bins for each in bins], flags], np.int64)
+        self.edges_ = np.zeros((2, len(bins), N_CODES))
         for j, each in enumerate(bins):
-            self.low_[j, : each.low.size] = each.low
-            self.high_[j, : each.high.size] = each.high
+            self.edges_[0, j, : each.low.size] = each.low
+            self.edges_[1, j, : each.high.size] = each.high
         self.thresholds_ = [midpoints(each.high[:-1], each.low[1:]) for each in bins]
-        self.levels_ = [each.levels for each in bins]
+        self.levels_ = {j: each.levels for j, each in enumerate(bins) if each.levels is not None}
         self.other_levels_ = {j: each.other for j, each in enumerate(bins) if each.other.size}
 
     def _level_bins(self, levels: np.ndarray, j: int) -> np.ndarray:
-        mapping = self.levels_[j]
-        known = levels >= 0
-        if mapping is None:
-            known &= levels < self.n_bins_[j]
-            return np.where(known, levels, MISSING_BIN).astype(np.uint8)
-        known &= levels < mapping.size
-        bins = mapping[np.where(known, levels, 0)]
-        return np.where(known & (bins >= 0), bins, MISSING_BIN).astype(np.uint8)
+        if j in self.levels_:
+            bins = self.levels_[j]
+        else:
+            bins = np.arange(self.columns_[0, j])
+        known = (levels >= 0) & (levels < bins.size)
+        coded = np.full(levels.size, MISSING_BIN, np.uint8)
+        coded[known] = bins[levels[known]]
+        return coded
 
     def _check_width(self, n_columns: int) -> None:
-        if n_columns != self.n_bins_.size:
+        expected = self.columns_.shape[1]
+        if n_columns != expected:
             raise ValueError(
-                f"The rows have {n_columns} columns, the bins were learned from {self.n_bins_.size}."
+                f"The rows have {n_columns} columns, the bins were learned from {expected}."
             )
 
 
@@ -243,8 +235,8 @@ def fixed_point_weights(
     """Weights as whole numbers and their unit: ``weights = integers * unit``.
 
     Sums of whole numbers do not depend on the order of the rows, and a weight k is exactly k
-    repetitions. Whole weights keep the unit 1; others are rounded to a power of two so fine that their
-    total uses 61 bits (a positive weight keeps at least one unit).
+    repetitions. Whole weights keep the unit 1; others are rounded to a power of two so fine that
+    their total uses 61 bits (a positive weight keeps at least one unit).
 
     Parameters
     ----------
@@ -321,7 +313,7 @@ def _category_bins(levels: np.ndarray, weights: np.ndarray) -> _ColumnBins:
     if present.size == 0 or present[-1] < MAX_VALUE_BINS:
         n_bins = int(present[-1]) + 1 if present.size else 0
         return _ColumnBins(n_bins, nothing, nothing, None, _NONE)
-    mapping = np.full(int(present[-1]) + 1, -1, np.int64)
+    mapping = np.full(int(present[-1]) + 1, MISSING_BIN, np.int64)
     if present.size <= MAX_VALUE_BINS:
         mapping[present] = np.arange(present.size)
         return _ColumnBins(present.size, nothing, nothing, mapping, _NONE)
@@ -367,9 +359,9 @@ def _on_threads(job, items: Iterable[int], n_jobs: int | None) -> list:
 def equal_weight_bins(values, weights, low, high):
     """Least and greatest value of each bin of sorted values (m,); returns the number of bins.
 
-    Equal values share a bin. With no more different values than bins (``low.size``) each has its own;
-    otherwise a bin is closed when it holds its share of the weight that is left, and a value heavier
-    than that share is alone. `weights` (m,) are whole numbers, or empty when all are one.
+    Equal values share a bin. With no more different values than bins (``low.size``) each has its
+    own; otherwise a bin is closed when it holds its share of the weight that is left, and a value
+    heavier than that share is alone. `weights` (m,) are whole numbers, or empty when all are one.
     """
     m, max_bins = values.size, low.size
     if m == 0:
@@ -411,7 +403,7 @@ def equal_weight_bins(values, weights, low, high):
 
 @kernel("f8[:]", "f8[:]", "out u1[:]")
 def bin_column(column, thresholds, codes):
-    """Bin of every value (n,): the number of thresholds below it, 255 for NaN; returns 1 if any is infinite.
+    """Bin of every value: the number of thresholds below it, 255 for NaN; 1 if any is infinite.
 
     A search without branches: eight halvings, each one comparison and one conditional addition.
     """

@@ -2,16 +2,21 @@
 
 Why it is fast
 --------------
-- A cell is a byte, so a column of 10^5 rows stays in the second-level cache, and the best cut of a column
-  is found from at most 256 sums instead of a sort: O(rows + bins) per node and column.
-- All sums are whole numbers (fixed point), so they are exact in any order: the histogram of the greater
-  child is the parent's minus the lesser child's, with no error, when every node looks at all columns.
-- A node with fewer rows than bins marks the bins it fills in 256 bits and visits those only, so that small
+- A cell is a byte, and the best cut of a column is found from at most 256 sums instead of a sort:
+  O(rows + bins) per node and column.
+- All sums are whole numbers (fixed point), so they are exact in any order: where every node looks
+  at all
+  columns, the histogram of the greater child is the parent's minus the lesser child's, without
+  error.
+- A node with few rows marks the bins that it fills in 256 bits and visits those only, so that small
   nodes, which are most of a deep tree, cost in proportion to their rows.
-- The rows of a node lie side by side, with their labels and sums, and stay in ascending order.
+- The codes are kept column by column, for nodes that hold many of the rows, and row by row, for
+  nodes that
+  hold few: the codes of a row then share a cache line, which stays in the cache all the way down.
+- The rows of a node lie side by side with their labels and sums, and stay in ascending order.
 
-Hooks: a constraint on which columns may be used together belongs into `draw_feature`; a monotone constraint
-into `admissible`, where each candidate's two sides are known.
+Hooks: a constraint on which columns may be used together belongs into `draw_feature`; a monotone
+constraint into `bar_small_sides`, where the sums left of every cut are known.
 """
 
 from __future__ import annotations
@@ -20,143 +25,218 @@ from collections import namedtuple
 
 import numpy as np
 
-from gnomon.engine.kernel import kernel, subkernel
+from gnomon.engine.kernel import kernel, lean_subkernel
 
 GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, NEWTON = range(5)
 MISSING = 255
-SPARSE_BELOW = 160
+# Below so many rows a node visits its filled bins only. Measured: the cost of both ways is equal
+# there.
+SPARSE_BELOW = 64
+# A node with less than one in so many of the table's rows reads the codes row by row.
+ROW_WISE_ONE_IN = 32
 SUBSETS_UP_TO = 8
+# Open nodes that growth in depth can have at most: the logarithm of the number of rows, and some.
 STACK_ROOM = 80
 
 ONE = np.uint64(1)
+SIX = np.uint64(6)
 LOW_BITS = np.uint64(63)
 SIXTY_SEVEN = np.uint64(67)
+# Powers of two leave different remainders modulo 67, which finds the lowest bit of a word.
 BIT_OF_REMAINDER = np.zeros(67, np.int64)
-for _bit in range(64):
-    BIT_OF_REMAINDER[(1 << _bit) % 67] = _bit
+BIT_OF_REMAINDER[[pow(2, bit, 67) for bit in range(64)]] = np.arange(64)
 
-Table = namedtuple("Table", "codes n_bins is_category low high")
+Table = namedtuple("Table", "by_column by_row columns edges n_rows n_features")
 Rules = namedtuple(
     "Rules",
     "criterion n_classes n_channels max_depth max_leaf_nodes min_split min_leaf max_features "
     "min_weight min_gain l2 weight_unit value_unit gain_unit pure_below",
 )
 Rows = namedtuple("Rows", "index label sums")
-Search = namedtuple(
-    "Search", "hist seen order sorted_order key left right part best_order best_left best score rng deck"
-)
-Frontier = namedtuple(
-    "Frontier",
-    "node start end depth slot feature cut missing_left is_category gain threshold mask total left free",
-)
-Nodes = namedtuple(
-    "Nodes",
-    "feature threshold missing_left category left value samples weight impurity gain start",
-)
+Scratch = namedtuple("Scratch", "lists sums gains bits cut deck")
+Frontier = namedtuple("Frontier", "whole real levels sums")
+Nodes = namedtuple("Nodes", "whole real value masks")
 
-# Places in Search.best.
-FEATURE, POSITION, MISSING_LEFT, N_ORDER = range(4)
+# Rows of Table.columns and Table.edges.
+N_BINS, IS_CATEGORY = range(2)
+LOW, HIGH = range(2)
+# Every array of Rows has a second half, into which `part_rows` puts the right side for a moment.
+HERE, ASIDE = range(2)
+# Rows of Scratch.lists, whole numbers per bin: bins in the order of the cuts (as they are, or
+# sorted), and weight, value and number of rows on the left of each cut.
+FILLED, SORTED, WEIGHTS, VALUES, COUNTS = range(5)
+# Rows of Scratch.sums, whole numbers per channel: both sides of a candidate, the left of the best
+# split so far, and the sums of the one or two nodes that are being opened.
+LEFT, RIGHT, BEST_LEFT, FRESH = range(4)
+# Rows of Scratch.gains, numbers per bin (BEST: only the first counts).
+GAINS, KEYS, BEST = range(3)
+# Rows of Scratch.bits, 256 bits each: bins marked; of the best split, levels on the left and levels
+# seen; state of the generator of random numbers.
+MARKED, BEST_ON_LEFT, BEST_SEEN, RANDOM = range(4)
+# Places in Scratch.cut, the best split so far.
+FEATURE, LAST_LEFT, FIRST_RIGHT, MISSING_LEFT, MISSING_SEEN = range(5)
+# Columns of Frontier.whole (up to F_SLOT also of fresh nodes) and .real; Frontier.sums: of the
+# node, of its left child.
+F_NODE, F_START, F_END, F_DEPTH, F_SLOT, F_FEATURE, F_CUT, F_MISSING_LEFT, F_CATEGORY = range(9)
+F_GAIN, F_THRESHOLD = range(2)
+F_TOTAL, F_LEFT = range(2)
+# Columns of Nodes.whole and .real.
+N_FEATURE, N_MISSING_LEFT, N_CATEGORY, N_LEFT, N_SAMPLES, N_START = range(6)
+N_THRESHOLD, N_WEIGHT, N_IMPURITY, N_GAIN = range(4)
+
+# In these functions hists[h] (256, channels) is the histogram of one column in one node. Loops over
+# rows count in unsigned numbers, which spares the test whether an index is negative.
 
 
-@subkernel
-def next_random(rng, bound):
-    """A whole number in 0 .. bound - 1 from the generator state rng (1,) (xorshift, 64 bits)."""
-    state = rng[0]
+@lean_subkernel
+def next_random(bits, bound):
+    """A whole number in 0 .. bound - 1 from the state bits[RANDOM, 0] (xorshift, 64 bits)."""
+    state = bits[RANDOM, 0]
     state ^= state << np.uint64(13)
     state ^= state >> np.uint64(7)
     state ^= state << np.uint64(17)
-    rng[0] = state
+    bits[RANDOM, 0] = state
     return np.int64(((state >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
-@subkernel
-def draw_feature(search, rules, drawn):
+@lean_subkernel
+def draw_feature(deck, bits, max_features, drawn):
     """The next column to look at: in order when all are used, else from the shuffled deck."""
-    deck = search.deck
-    if rules.max_features < deck.size:
-        other = drawn + next_random(search.rng, deck.size - drawn)
+    if max_features < deck.size:
+        other = drawn + next_random(bits, deck.size - drawn)
         deck[drawn], deck[other] = deck[other], deck[drawn]
     return deck[drawn]
 
 
-@subkernel
-def add_rows(column, rows, start, end, rules, hist, sign):
-    """Add (sign 1) or take away (sign -1) rows start .. end - 1 in the histogram hist (256, channels)."""
+@lean_subkernel
+def add_classes(codes, stride, shift, rows, start, end, hists, h):
+    """Add the weights of rows start .. end - 1 to a histogram by class."""
     index, label, sums = rows.index, rows.label, rows.sums
-    counted = rules.n_channels - 1
-    if rules.n_classes > 0:
-        for i in range(start, end):
-            hist[column[index[i]], label[i]] += sign * sums[i, 0]
-        if rules.min_leaf > 1:
-            for i in range(start, end):
-                hist[column[index[i]], counted] += sign
-    elif sums.shape[1] == 2 and rules.min_leaf > 1:
-        for i in range(start, end):
-            code = column[index[i]]
-            hist[code, 0] += sign * sums[i, 0]
-            hist[code, 1] += sign * sums[i, 1]
-            hist[code, 2] += sign
-    elif sums.shape[1] == 2:
-        for i in range(start, end):
-            code = column[index[i]]
-            hist[code, 0] += sign * sums[i, 0]
-            hist[code, 1] += sign * sums[i, 1]
+    for i in range(np.uint64(start), np.uint64(end)):
+        code = codes[np.uint64(index[HERE, i]) * stride + shift]
+        hists[h, code, label[HERE, i]] += sums[HERE, 0, i]
+
+
+@lean_subkernel
+def add_sums(codes, stride, shift, rows, start, end, hists, h):
+    """Add weight and value of rows start .. end - 1 to a histogram."""
+    index, sums = rows.index, rows.sums
+    for i in range(np.uint64(start), np.uint64(end)):
+        code = codes[np.uint64(index[HERE, i]) * stride + shift]
+        hists[h, code, 0] += sums[HERE, 0, i]
+        hists[h, code, 1] += sums[HERE, 1, i]
+
+
+@lean_subkernel
+def add_sums_and_counts(codes, stride, shift, rows, start, end, hists, h):
+    """Add weight, value and number of rows start .. end - 1 to a histogram."""
+    index, sums = rows.index, rows.sums
+    for i in range(np.uint64(start), np.uint64(end)):
+        code = codes[np.uint64(index[HERE, i]) * stride + shift]
+        hists[h, code, 0] += sums[HERE, 0, i]
+        hists[h, code, 1] += sums[HERE, 1, i]
+        hists[h, code, 2] += 1
+
+
+@lean_subkernel
+def add_channel(codes, stride, shift, rows, channel, start, end, hists, h):
+    """Add one of several sums of rows start .. end - 1 to a histogram."""
+    index, sums = rows.index, rows.sums
+    for i in range(np.uint64(start), np.uint64(end)):
+        code = codes[np.uint64(index[HERE, i]) * stride + shift]
+        hists[h, code, channel] += sums[HERE, channel, i]
+
+
+@lean_subkernel
+def add_counts(codes, stride, shift, rows, start, end, hists, h):
+    """Add the number of rows start .. end - 1 to the last channel of a histogram."""
+    index = rows.index
+    last = hists.shape[2] - 1
+    for i in range(np.uint64(start), np.uint64(end)):
+        hists[h, codes[np.uint64(index[HERE, i]) * stride + shift], last] += 1
+
+
+@lean_subkernel
+def add_rows(codes, stride, shift, rows, start, end, n_classes, counting, hists, h):
+    """Add rows start .. end - 1 to a histogram; the code of row r is codes[r * stride + shift]."""
+    n_sums = rows.sums.shape[1]
+    if n_classes > 0:
+        add_classes(codes, stride, shift, rows, start, end, hists, h)
+    elif n_sums == 2 and counting:
+        add_sums_and_counts(codes, stride, shift, rows, start, end, hists, h)
+        return
+    elif n_sums == 2:
+        add_sums(codes, stride, shift, rows, start, end, hists, h)
     else:
-        for i in range(start, end):
-            code = column[index[i]]
-            for c in range(sums.shape[1]):
-                hist[code, c] += sign * sums[i, c]
-            if rules.min_leaf > 1:
-                hist[code, counted] += sign
+        for channel in range(n_sums):
+            add_channel(codes, stride, shift, rows, channel, start, end, hists, h)
+    if counting:
+        add_counts(codes, stride, shift, rows, start, end, hists, h)
 
 
-@subkernel
-def mark_bins(column, index, start, end, seen):
-    for i in range(start, end):
-        code = np.uint64(column[index[i]])
-        seen[code >> np.uint64(6)] |= ONE << (code & LOW_BITS)
+@lean_subkernel
+def mark_bins(codes, stride, shift, rows, start, end, bits):
+    """Set the bit of every row's bin in bits[MARKED]."""
+    index = rows.index
+    for i in range(np.uint64(start), np.uint64(end)):
+        code = np.uint64(codes[np.uint64(index[HERE, i]) * stride + shift])
+        bits[MARKED, code >> SIX] |= ONE << (code & LOW_BITS)
 
 
-@subkernel
-def marked_bins(seen, order):
-    """The marked bins in ascending order into order; unmarks them; returns their number."""
+@lean_subkernel
+def marked_bins(bits, lists):
+    """The marked bins in ascending order into lists[FILLED]; unmarks them; returns their number."""
     m = 0
     for word in range(4):
-        bits = seen[word]
-        seen[word] = np.uint64(0)
-        while bits != np.uint64(0):
-            lowest = bits & (~bits + ONE)
-            order[m] = 64 * word + BIT_OF_REMAINDER[lowest % SIXTY_SEVEN]
+        left = bits[MARKED, word]
+        bits[MARKED, word] = np.uint64(0)
+        while left != np.uint64(0):
+            lowest = left & (~left + ONE)
+            lists[FILLED, m] = 64 * word + BIT_OF_REMAINDER[lowest % SIXTY_SEVEN]
             m += 1
-            bits ^= lowest
+            left ^= lowest
     return m
 
 
-@subkernel
-def bin_is_filled(hist, b, n_classes):
-    """Whether a row with positive weight lies in bin b."""
-    if n_classes == 0:
-        return hist[b, 0] > 0
-    for k in range(n_classes):
-        if hist[b, k] > 0:
-            return True
-    return False
+@lean_subkernel
+def bin_weight(hists, h, b, n_classes):
+    weight = hists[h, b, 0]
+    for k in range(1, n_classes):
+        weight += hists[h, b, k]
+    return weight
 
 
-@subkernel
-def filled_bins(hist, n_bins, n_classes, order):
-    """The filled bins in ascending order (the missing bin last) into order; returns their number."""
-    m = 0
-    for b in range(n_bins):
-        order[m] = b
-        m += bin_is_filled(hist, b, n_classes)
-    order[m] = MISSING
-    return m + bin_is_filled(hist, MISSING, n_classes)
+@lean_subkernel
+def bins_to_cut(hists, h, n_bins, n_classes, is_category, lists):
+    """Bins to cut between, ascending, missing last, into lists[FILLED]; returns their number.
+
+    Empty bins of a numeric column may stay: a cut after one repeats the cut before it.
+    """
+    if is_category:
+        m = 0
+        for b in range(n_bins):
+            lists[FILLED, m] = b
+            m += 1 if bin_weight(hists, h, b, n_classes) > 0 else 0
+    else:
+        m = n_bins
+        for b in range(n_bins):
+            lists[FILLED, b] = b
+    lists[FILLED, m] = MISSING
+    return m + (1 if bin_weight(hists, h, MISSING, n_classes) > 0 else 0)
 
 
-@subkernel
-def side_score(sums, weight, rules):
-    """Score of one side; a split is best when the sum of its sides' scores is greatest.
+@lean_subkernel
+def side_weight(sums, side, n_classes):
+    """Weight of sums[side] (channels,)."""
+    weight = sums[side, 0]
+    for k in range(1, n_classes):
+        weight += sums[side, k]
+    return float(weight)
+
+
+@lean_subkernel
+def side_score(sums, side, weight, rules):
+    """Score of one side, sums[side]; a split is best when the sum of its sides' scores is greatest.
 
     Gini sum w_k^2 / W; entropy sum w_k log2(w_k / W); misclassification max w_k; squared error
     sum S_j^2 / W; Newton G^2 / (H + l2). Each is a constant minus the side's weighted impurity.
@@ -164,298 +244,381 @@ def side_score(sums, weight, rules):
     score = 0.0
     if rules.criterion == GINI:
         for k in range(rules.n_classes):
-            score += float(sums[k]) * float(sums[k])
+            score += float(sums[side, k]) * float(sums[side, k])
         return score / weight
     if rules.criterion == ENTROPY:
         for k in range(rules.n_classes):
-            if sums[k] > 0:
-                score += sums[k] * np.log2(sums[k] / weight)
+            if sums[side, k] > 0:
+                score += float(sums[side, k]) * np.log2(float(sums[side, k]) / weight)
         return score
     if rules.criterion == MISCLASSIFICATION:
         for k in range(rules.n_classes):
-            score = max(score, float(sums[k]))
+            score = max(score, float(sums[side, k]))
         return score
     for j in range(1, rules.n_channels - (rules.min_leaf > 1)):
-        score += float(sums[j]) * float(sums[j])
+        score += float(sums[side, j]) * float(sums[side, j])
     return score / (weight + rules.l2)
 
 
-@subkernel
-def side_weight(sums, rules):
-    if rules.n_classes == 0:
-        return float(sums[0])
-    weight = np.int64(0)
-    for k in range(rules.n_classes):
-        weight += sums[k]
-    return float(weight)
+@lean_subkernel
+def add_up_bins(hists, h, lists, which, n_cuts, missing_left, two_classes, counting):
+    """Weight, value and row count left of every cut, into rows of lists.
 
-
-@subkernel
-def admissible(left, right, rules):
-    """Whether both sides have rows and weight enough."""
-    if rules.min_leaf > 1:
-        counted = rules.n_channels - 1
-        if left[counted] < rules.min_leaf or right[counted] < rules.min_leaf:
-            return False
-    if rules.min_weight > 0.0:
-        return (
-            side_weight(left, rules) >= rules.min_weight
-            and side_weight(right, rules) >= rules.min_weight
-        )
-    return True
-
-
-@subkernel
-def split_score(left, right, rules):
-    """Score of a split from the sums of its sides, minus infinity where it is not admissible."""
-    if not admissible(left, right, rules):
-        return -np.inf
-    return side_score(left, side_weight(left, rules), rules) + side_score(
-        right, side_weight(right, rules), rules
-    )
-
-
-@subkernel
-def best_cut_two_classes(hist, order, n_cuts, total, missing):
-    """Best Gini cut of two classes when any cut is admissible: (score, position in order)."""
-    total_0, total_1 = total[0], total[1]
-    weight = float(total_0 + total_1)
-    left_0 = hist[MISSING, 0] if missing else np.int64(0)
-    left_1 = hist[MISSING, 1] if missing else np.int64(0)
-    best_score, best_position = -np.inf, -1
-    for position in range(n_cuts):
-        b = order[position]
-        left_0 += hist[b, 0]
-        left_1 += hist[b, 1]
-        l0, l1 = float(left_0), float(left_1)
-        r0, r1 = float(total_0 - left_0), float(total_1 - left_1)
-        left = l0 + l1
-        score = (l0 * l0 + l1 * l1) / left + (r0 * r0 + r1 * r1) / (weight - left)
-        if score > best_score:
-            best_score, best_position = score, position
-    return best_score, best_position
-
-
-@subkernel
-def best_cut_one_sum(hist, order, n_cuts, total, missing, rules):
-    """Best cut of a single sum S over a weight W, score S^2 / (W + l2): (score, position in order)."""
-    counting = rules.min_leaf > 1
-    total_w, total_s = total[0], total[1]
-    total_n = total[2] if counting else np.int64(0)
-    left_w = hist[MISSING, 0] if missing else np.int64(0)
-    left_s = hist[MISSING, 1] if missing else np.int64(0)
-    left_n = hist[MISSING, 2] if missing and counting else np.int64(0)
-    best_score, best_position = -np.inf, -1
-    for position in range(n_cuts):
-        b = order[position]
-        left_w += hist[b, 0]
-        left_s += hist[b, 1]
-        if counting:
-            left_n += hist[b, 2]
-            if left_n < rules.min_leaf:
-                continue
-            if total_n - left_n < rules.min_leaf:
-                break
-        lw, ls = float(left_w), float(left_s)
-        rw, rs = float(total_w - left_w), float(total_s - left_s)
-        if lw < rules.min_weight or rw < rules.min_weight:
-            continue
-        score = ls * ls / (lw + rules.l2) + rs * rs / (rw + rules.l2)
-        if score > best_score:
-            best_score, best_position = score, position
-    return best_score, best_position
-
-
-@subkernel
-def best_cut_in_general(hist, order, n_cuts, total, missing, rules, left, right):
-    """Best cut for any criterion: (score, position in order). left, right (channels,) are scratch."""
-    for c in range(rules.n_channels):
-        left[c] = hist[MISSING, c] if missing else 0
-    best_score, best_position = -np.inf, -1
-    for position in range(n_cuts):
-        b = order[position]
-        for c in range(rules.n_channels):
-            left[c] += hist[b, c]
-            right[c] = total[c] - left[c]
-        score = split_score(left, right, rules)
-        if score > best_score:
-            best_score, best_position = score, position
-    return best_score, best_position
-
-
-@subkernel
-def best_cut(hist, order, n_cuts, total, missing, rules, search):
-    """Best cut between the bins order[0 .. n_cuts]; with missing, the missing bin is on the left too."""
-    if (
-        rules.criterion == GINI
-        and rules.n_classes == 2
-        and rules.min_leaf <= 1
-        and rules.min_weight <= 0.0
-    ):
-        return best_cut_two_classes(hist, order, n_cuts, total, missing)
-    if rules.n_classes == 0 and rules.n_channels - (rules.min_leaf > 1) == 2:
-        return best_cut_one_sum(hist, order, n_cuts, total, missing, rules)
-    return best_cut_in_general(
-        hist, order, n_cuts, total, missing, rules, search.left, search.right
-    )
-
-
-@subkernel
-def keep_if_better(score, position, hist, order, m, missing, feature, rules, search):
-    """Make this cut the node's best so far if its score is greater."""
-    if not score > search.score[0]:
+    With two classes the weight is that of both and the value that of the second.
+    """
+    last = hists.shape[2] - 1
+    weight, value, count = np.int64(0), np.int64(0), np.int64(0)
+    if missing_left:
+        value, count = hists[h, MISSING, 1], hists[h, MISSING, last]
+        weight = hists[h, MISSING, 0] + (value if two_classes else 0)
+    if counting:
+        for i in range(n_cuts):
+            count += hists[h, lists[which, i], last]
+            lists[COUNTS, i] = count
+    if two_classes:
+        for i in range(n_cuts):
+            b = lists[which, i]
+            value += hists[h, b, 1]
+            weight += hists[h, b, 0] + hists[h, b, 1]
+            lists[WEIGHTS, i] = weight
+            lists[VALUES, i] = value
         return
-    search.score[0] = score
-    best = search.best
-    best[FEATURE], best[POSITION], best[MISSING_LEFT], best[N_ORDER] = feature, position, missing, m
+    for i in range(n_cuts):
+        b = lists[which, i]
+        weight += hists[h, b, 0]
+        value += hists[h, b, 1]
+        lists[WEIGHTS, i] = weight
+        lists[VALUES, i] = value
+
+
+@lean_subkernel
+def gains_of_one_sum(lists, n_cuts, weight, value, least, l2, gains):
+    """Gain of every cut of a sum S over a weight W; -1 where a side weighs less than `least`.
+
+    Without penalty  (S_L W - W_L S)^2 / (W W_L W_R),  else  S_L^2/(W_L+l2) + S_R^2/(W_R+l2) -
+    S^2/(W+l2).
+    """
+    w, s = float(weight), float(value)
+    if l2 == 0.0:
+        for i in range(n_cuts):
+            left = float(lists[WEIGHTS, i])
+            right = float(weight - lists[WEIGHTS, i])
+            surplus = float(lists[VALUES, i]) * w - left * s
+            enough = (left >= least) & (right >= least)
+            gains[GAINS, i] = surplus * surplus / (w * left * right) if enough else -1.0
+        return
+    whole = s * s / (w + l2)
+    for i in range(n_cuts):
+        left = float(lists[WEIGHTS, i])
+        right = float(weight - lists[WEIGHTS, i])
+        s_left = float(lists[VALUES, i])
+        s_right = float(value - lists[VALUES, i])
+        gain = s_left * s_left / (left + l2) + s_right * s_right / (right + l2) - whole
+        enough = (left >= least) & (right >= least)
+        gains[GAINS, i] = (gain if gain > 0.0 else 0.0) if enough else -1.0
+
+
+@lean_subkernel
+def bar_small_sides(lists, n_cuts, n_rows, min_leaf, gains):
+    """Bar the cuts that leave fewer than min_leaf of the node's rows on a side."""
+    for i in range(n_cuts):
+        count = lists[COUNTS, i]
+        if count < min_leaf or n_rows - count < min_leaf:
+            gains[GAINS, i] = -1.0
+
+
+@lean_subkernel
+def gain_of_sides(sums, node_score, rules):
+    """Gain of the split with the sides sums[LEFT], sums[RIGHT]; -1 where it is not admissible."""
+    left, right = (
+        side_weight(sums, LEFT, rules.n_classes),
+        side_weight(sums, RIGHT, rules.n_classes),
+    )
+    least = max(rules.min_weight, 1.0)
+    if left < least or right < least:
+        return -1.0
+    if rules.min_leaf > 1:
+        last = rules.n_channels - 1
+        if sums[LEFT, last] < rules.min_leaf or sums[RIGHT, last] < rules.min_leaf:
+            return -1.0
+    score = side_score(sums, LEFT, left, rules) + side_score(sums, RIGHT, right, rules)
+    return max(score - node_score, 0.0)
+
+
+@lean_subkernel
+def gains_in_general(
+    hists, h, lists, which, n_cuts, node, missing_left, node_score, rules, sums, gains
+):
+    """Gain of every cut for any criterion; the node's sums are sums[node]."""
     for c in range(rules.n_channels):
-        search.best_left[c] = hist[MISSING, c] if missing else 0
-    for i in range(m):
-        search.best_order[i] = order[i]
-    for i in range(position + 1):
+        sums[LEFT, c] = hists[h, MISSING, c] if missing_left else 0
+    for i in range(n_cuts):
         for c in range(rules.n_channels):
-            search.best_left[c] += hist[order[i], c]
+            sums[LEFT, c] += hists[h, lists[which, i], c]
+            sums[RIGHT, c] = sums[node, c] - sums[LEFT, c]
+        gains[GAINS, i] = gain_of_sides(sums, node_score, rules)
 
 
-@subkernel
-def consider_numbers(hist, m, total, feature, rules, search):
-    """Best threshold of a numeric column whose m filled bins are in search.order.
+@lean_subkernel
+def place_of_greatest(gains, bits, n):
+    """First place of the greatest gain; -1 where none is >= 0. bits: gains as whole numbers.
+
+    Numbers >= 0 sort like their bit patterns, and the greatest of whole numbers is found with
+    vectors.
+    """
+    top = np.int64(-1)
+    for i in range(n):
+        top = max(top, bits[GAINS, i])
+    if top < 0:
+        return -1
+    place = 0
+    while bits[GAINS, place] != top:
+        place += 1
+    return place
+
+
+@lean_subkernel
+def best_cut(hists, h, which, n_cuts, node, missing_left, node_score, rules, scratch):
+    """(gain, position) of the best cut after one of n_cuts bins in lists[which]; -1 if none.
+
+    With missing_left the missing bin lies left of every cut.
+    """
+    lists, sums, gains = scratch.lists, scratch.sums, scratch.gains
+    two_classes = rules.criterion == GINI and rules.n_classes == 2
+    counting = rules.min_leaf > 1
+    if two_classes or (rules.n_classes == 0 and rules.n_channels - counting == 2):
+        add_up_bins(hists, h, lists, which, n_cuts, missing_left, two_classes, counting)
+        weight = sums[node, 0] + (sums[node, 1] if two_classes else 0)
+        least = max(rules.min_weight, 1.0)
+        gains_of_one_sum(lists, n_cuts, weight, sums[node, 1], least, rules.l2, gains)
+        if counting:
+            n_rows = sums[node, rules.n_channels - 1]
+            bar_small_sides(lists, n_cuts, n_rows, rules.min_leaf, gains)
+    else:
+        gains_in_general(
+            hists,
+            h,
+            lists,
+            which,
+            n_cuts,
+            node,
+            missing_left,
+            node_score,
+            rules,
+            sums,
+            gains,
+        )
+    position = place_of_greatest(gains, gains.view(np.int64), n_cuts)
+    if position < 0:
+        return -1.0, -1
+    # The Gini gain of two classes counts each of them.
+    return gains[GAINS, position] * (2.0 if two_classes else 1.0), position
+
+
+@lean_subkernel
+def keep_cut(
+    gain, position, hists, h, which, m, missing_left, is_category, feature, n_classes, scratch
+):
+    """Make the cut after lists[which, position] the node's best so far."""
+    lists, sums, cut = scratch.lists, scratch.sums, scratch.cut
+    scratch.gains[BEST, 0] = gain
+    for c in range(hists.shape[2]):
+        sums[BEST_LEFT, c] = hists[h, MISSING, c] if missing_left else 0
+    for i in range(position + 1):
+        for c in range(hists.shape[2]):
+            sums[BEST_LEFT, c] += hists[h, lists[which, i], c]
+    first_right = position + 1
+    while first_right < m - 1 and bin_weight(hists, h, lists[which, first_right], n_classes) == 0:
+        first_right += 1
+    cut[FEATURE] = feature
+    cut[LAST_LEFT] = lists[which, position]
+    cut[FIRST_RIGHT] = lists[which, first_right]
+    cut[MISSING_LEFT] = missing_left
+    cut[MISSING_SEEN] = 1 if lists[which, m - 1] == MISSING else 0
+    if is_category:
+        keep_levels(lists, which, position, m, scratch.bits)
+
+
+@lean_subkernel
+def keep_levels(lists, which, position, m, bits):
+    """Note the m levels seen in lists[which], and those up to the position as going left."""
+    for word in range(4):
+        bits[BEST_ON_LEFT, word] = np.uint64(0)
+        bits[BEST_SEEN, word] = np.uint64(0)
+    for i in range(m):
+        level = np.uint64(lists[which, i])
+        bit = ONE << (level & LOW_BITS)
+        bits[BEST_SEEN, level >> SIX] |= bit
+        if i <= position:
+            bits[BEST_ON_LEFT, level >> SIX] |= bit
+
+
+@lean_subkernel
+def consider_numbers(hists, h, m, node, node_score, feature, rules, scratch):
+    """Best threshold of a numeric column whose m bins are in lists[FILLED].
 
     Missing values go to the side where they gain more; the last cut parts them from all values.
     """
-    order = search.order
-    has_missing = order[m - 1] == MISSING
-    score, position = best_cut(hist, order, m - 1, total, False, rules, search)
-    keep_if_better(score, position, hist, order, m, False, feature, rules, search)
-    if has_missing:
-        score, position = best_cut(hist, order, m - 2, total, True, rules, search)
-        keep_if_better(score, position, hist, order, m, True, feature, rules, search)
+    lists = scratch.lists
+    directions = 2 if lists[FILLED, m - 1] == MISSING else 1
+    for missing_left in range(directions):
+        n_cuts = m - 1 - missing_left
+        gain, position = best_cut(
+            hists, h, FILLED, n_cuts, node, missing_left, node_score, rules, scratch
+        )
+        if gain > scratch.gains[BEST, 0]:
+            keep_cut(
+                gain,
+                position,
+                hists,
+                h,
+                FILLED,
+                m,
+                missing_left,
+                0,
+                feature,
+                rules.n_classes,
+                scratch,
+            )
 
 
-@subkernel
-def sort_levels(order, m, key):
-    """Sort the m levels in order by their keys key[level], equal keys by level (insertion sort)."""
+@lean_subkernel
+def sort_levels(lists, keys, m):
+    """Sort the m levels in lists[SORTED] by keys[KEYS, level], equal keys by level."""
     for i in range(1, m):
-        level = order[i]
+        level = lists[SORTED, i]
         j = i
-        while j > 0 and key[order[j - 1]] > key[level]:
-            order[j] = order[j - 1]
+        while j > 0 and keys[KEYS, lists[SORTED, j - 1]] > keys[KEYS, level]:
+            lists[SORTED, j] = lists[SORTED, j - 1]
             j -= 1
-        order[j] = level
+        lists[SORTED, j] = level
 
 
-@subkernel
-def consider_levels(hist, m, total, feature, rules, search):
-    """Best subset of the m levels in search.order; missing is one more level.
+@lean_subkernel
+def consider_levels(hists, h, m, node, node_score, feature, rules, scratch):
+    """Best subset of the m levels in lists[FILLED]; missing is one more level.
 
     Two classes and a single sum: sorted by class share or mean, some prefix is the best of all
-    2^(m-1) - 1 subsets (Fisher; Breiman). More classes or sums: all subsets of up to eight levels, and
-    beyond that prefixes in the order of each class's share (or each mean) in turn.
+    2^(m-1) - 1 subsets (Fisher; Breiman). More classes or sums: all subsets of up to eight levels,
+    and beyond that prefixes in the order of each class's share (or each mean) in turn.
     """
-    order, key = search.sorted_order, search.key
-    n_sums = rules.n_channels - (rules.min_leaf > 1)
-    n_orders = rules.n_classes if rules.n_classes > 0 else n_sums - 1
-    if rules.n_classes == 2:
-        n_orders = 1
-    if n_orders > 1 and m <= SUBSETS_UP_TO:
-        consider_subsets(hist, m, total, feature, rules, search)
+    lists, keys = scratch.lists, scratch.gains
+    first_channel = 0 if rules.n_classes > 2 else 1
+    last_channel = rules.n_channels - (rules.min_leaf > 1)
+    if last_channel - first_channel > 1 and m <= SUBSETS_UP_TO:
+        consider_subsets(hists, h, m, node, node_score, feature, rules, scratch)
         return
-    for which in range(n_orders):
-        channel = which if rules.n_classes > 0 else which + 1
+    for channel in range(first_channel, last_channel):
         for i in range(m):
-            level = search.order[i]
-            order[i] = level
-            weight = side_weight(hist[level], rules)
-            key[level] = hist[level, channel] / (weight + rules.l2)
-        sort_levels(order, m, key)
-        score, position = best_cut(hist, order, m - 1, total, False, rules, search)
-        keep_if_better(score, position, hist, order, m, False, feature, rules, search)
+            level = lists[FILLED, i]
+            lists[SORTED, i] = level
+            weight = float(bin_weight(hists, h, level, rules.n_classes))
+            keys[KEYS, level] = float(hists[h, level, channel]) / (weight + rules.l2)
+        sort_levels(lists, keys, m)
+        gain, position = best_cut(hists, h, SORTED, m - 1, node, 0, node_score, rules, scratch)
+        if gain > scratch.gains[BEST, 0]:
+            keep_cut(gain, position, hists, h, SORTED, m, 0, 1, feature, rules.n_classes, scratch)
 
 
-@subkernel
-def consider_subsets(hist, m, total, feature, rules, search):
+@lean_subkernel
+def consider_subsets(hists, h, m, node, node_score, feature, rules, scratch):
     """Best of all subsets of at most eight levels; the last level stays on the right."""
-    left, right, order = search.left, search.right, search.sorted_order
-    best_score, best_subset = -np.inf, 0
+    lists, sums = scratch.lists, scratch.sums
+    best_gain, best_subset = scratch.gains[BEST, 0], 0
     for subset in range(1, 1 << (m - 1)):
         for c in range(rules.n_channels):
-            left[c] = 0
+            sums[LEFT, c] = 0
             for i in range(m - 1):
                 if subset >> i & 1:
-                    left[c] += hist[search.order[i], c]
-            right[c] = total[c] - left[c]
-        score = split_score(left, right, rules)
-        if score > best_score:
-            best_score, best_subset = score, subset
+                    sums[LEFT, c] += hists[h, lists[FILLED, i], c]
+            sums[RIGHT, c] = sums[node, c] - sums[LEFT, c]
+        gain = gain_of_sides(sums, node_score, rules)
+        if gain > best_gain:
+            best_gain, best_subset = gain, subset
+    if best_subset == 0:
+        return
     n_left = 0
-    for i in range(m):
-        if best_subset >> i & 1:
-            order[n_left] = search.order[i]
-            n_left += 1
-    n_placed = n_left
-    for i in range(m):
-        if not best_subset >> i & 1:
-            order[n_placed] = search.order[i]
-            n_placed += 1
-    keep_if_better(best_score, n_left - 1, hist, order, m, False, feature, rules, search)
+    n_placed = 0
+    for side in range(2):
+        n_left = n_placed
+        for i in range(m):
+            if (best_subset >> i & 1) != side:
+                lists[SORTED, n_placed] = lists[FILLED, i]
+                n_placed += 1
+    keep_cut(best_gain, n_left - 1, hists, h, SORTED, m, 0, 1, feature, rules.n_classes, scratch)
 
 
-@subkernel
-def consider(hist, m, total, feature, table, rules, search):
-    if table.is_category[feature]:
-        consider_levels(hist, m, total, feature, rules, search)
-    else:
-        consider_numbers(hist, m, total, feature, rules, search)
+@lean_subkernel
+def clear_bins(hists, h, lists, m, sparse):
+    """Empty a histogram: its filled bins only, or all."""
+    if sparse:
+        for i in range(m):
+            for c in range(hists.shape[2]):
+                hists[h, lists[FILLED, i], c] = 0
+        return
+    for b in range(256):
+        for c in range(hists.shape[2]):
+            hists[h, b, c] = 0
 
 
-@subkernel
-def consider_directly(start, end, total, feature, table, rows, rules, search):
-    """Look at a column through a fresh histogram; returns whether its values differ within the node."""
-    column, hist = table.codes[feature], search.hist
-    add_rows(column, rows, start, end, rules, hist, 1)
-    if end - start < SPARSE_BELOW:
-        mark_bins(column, rows.index, start, end, search.seen)
-        m = marked_bins(search.seen, search.order)
-    else:
-        m = filled_bins(hist, table.n_bins[feature], rules.n_classes, search.order)
-    if m > 1:
-        consider(hist, m, total, feature, table, rules, search)
-    for i in range(m):
-        for c in range(rules.n_channels):
-            hist[search.order[i], c] = 0
-    return m > 1
+@lean_subkernel
+def find_split(start, end, slot, node, hists, table, rows, rules, scratch):
+    """Look for the best split of the node whose sums are sums[node]; returns whether there is one.
 
-
-@subkernel
-def find_split(start, end, slot, total, weight, pool, table, rows, rules, search):
-    """Best split of the node into search; whether there is one. Stops early at a split that cannot be beaten.
-
-    Columns that are constant in the node count towards max_features, but the search goes on until one
-    varies, so that a node is never given up while it can be split.
+    max_features columns are tried, and more until one can be split, so that no node is given up
+    while it can be split. The search ends early at a split into pure sides, which cannot be beaten.
     """
-    search.score[0] = -np.inf
+    lists, gains = scratch.lists, scratch.gains
+    weight = side_weight(scratch.sums, node, rules.n_classes)
+    node_score = side_score(scratch.sums, node, weight, rules)
+    gains[BEST, 0] = -1.0
+    unbeatable = (weight - node_score) * (1.0 - 1e-12) if rules.criterion == GINI else np.inf
+    n_rows = end - start
+    sparse = slot < 0 and n_rows < SPARSE_BELOW
+    row_wise = n_rows * ROW_WISE_ONE_IN < table.n_rows
+    codes = table.by_row if row_wise else table.by_column
+    stride = np.uint64(table.n_features if row_wise else 1)
     drawn = 0
-    informative = 0
-    n_features = search.deck.size
-    while drawn < n_features and (drawn < rules.max_features or informative == 0):
-        feature = draw_feature(search, rules, drawn)
+    while drawn < table.n_features and (drawn < rules.max_features or gains[BEST, 0] < 0.0):
+        feature = draw_feature(scratch.deck, scratch.bits, rules.max_features, drawn)
         drawn += 1
-        if slot < 0:
-            informative += consider_directly(
-                start, end, total, feature, table, rows, rules, search
-            )
+        is_category = table.columns[IS_CATEGORY, feature] != 0
+        h = hists.shape[0] - 1
+        if slot >= 0:
+            h = slot * table.n_features + feature
         else:
-            hist = pool[slot, feature]
-            m = filled_bins(hist, table.n_bins[feature], rules.n_classes, search.order)
-            if m > 1:
-                informative += 1
-                consider(hist, m, total, feature, table, rules, search)
-        if rules.criterion == GINI and search.score[0] >= weight:
+            shift = np.uint64(feature if row_wise else feature * table.n_rows)
+            add_rows(
+                codes,
+                stride,
+                shift,
+                rows,
+                start,
+                end,
+                rules.n_classes,
+                rules.min_leaf > 1,
+                hists,
+                h,
+            )
+            if sparse:
+                mark_bins(codes, stride, shift, rows, start, end, scratch.bits)
+        if sparse:
+            m = marked_bins(scratch.bits, lists)
+        else:
+            n_bins = table.columns[N_BINS, feature]
+            m = bins_to_cut(hists, h, n_bins, rules.n_classes, is_category, lists)
+        if m > 1 and is_category:
+            consider_levels(hists, h, m, node, node_score, feature, rules, scratch)
+        elif m > 1:
+            consider_numbers(hists, h, m, node, node_score, feature, rules, scratch)
+        if slot < 0:
+            clear_bins(hists, h, lists, m, 1 if sparse else 0)
+        if gains[BEST, 0] >= unbeatable:
             break
-    return search.score[0] > -np.inf
+    return gains[BEST, 0] >= 0.0
 
 
-@subkernel
+@lean_subkernel
 def midpoint(below, above):
     middle = below / 2 + above / 2
     if below <= middle < above:
@@ -463,204 +626,249 @@ def midpoint(below, above):
     return below
 
 
-@subkernel
-def store_split(entry, n_rows, frontier, table, rules, search, total_weight):
-    """Copy the best split of an open node from search into its place in the frontier.
+@lean_subkernel
+def store_split(entry, weight, frontier, table, n_classes, scratch):
+    """Copy the best split of an open node into its place in the frontier.
 
     What was not seen in the node (a level, or missing values) goes to the side with more weight.
     """
-    best, order = search.best, search.best_order
-    feature, position, m = best[FEATURE], best[POSITION], best[N_ORDER]
-    frontier.feature[entry] = feature
-    frontier.left[entry, :] = search.best_left
-    left_is_greater = 2.0 * side_weight(search.best_left, rules) >= total_weight
-    frontier.is_category[entry] = table.is_category[feature]
-    mask = frontier.mask[entry]
-    if table.is_category[feature]:
-        default = left_is_greater
-        for i in range(m):
-            if order[i] == MISSING:
-                default = i <= position
-        mask[:] = ~np.uint64(0) if default else np.uint64(0)
-        for i in range(m):
-            bit = ONE << (np.uint64(order[i]) & LOW_BITS)
-            if i <= position:
-                mask[order[i] >> 6] |= bit
-            else:
-                mask[order[i] >> 6] &= ~bit
-        frontier.missing_left[entry] = default
-        frontier.threshold[entry] = np.nan
+    whole, cut, bits = frontier.whole, scratch.cut, scratch.bits
+    feature = cut[FEATURE]
+    is_category = table.columns[IS_CATEGORY, feature]
+    whole[entry, F_FEATURE] = feature
+    whole[entry, F_CUT] = cut[LAST_LEFT]
+    whole[entry, F_CATEGORY] = is_category
+    for c in range(scratch.sums.shape[1]):
+        frontier.sums[entry, F_LEFT, c] = scratch.sums[BEST_LEFT, c]
+    default = 1 if 2.0 * side_weight(scratch.sums, BEST_LEFT, n_classes) >= weight else 0
+    if is_category == 0:
+        whole[entry, F_MISSING_LEFT] = cut[MISSING_LEFT] if cut[MISSING_SEEN] else default
+        threshold = np.inf
+        if cut[FIRST_RIGHT] != MISSING:
+            below = table.edges[HIGH, feature, cut[LAST_LEFT]]
+            above = table.edges[LOW, feature, cut[FIRST_RIGHT]]
+            threshold = midpoint(below, above)
+        frontier.real[entry, F_THRESHOLD] = threshold
         return
-    last_left = order[position]
-    first_right = order[position + 1]
-    missing_seen = order[m - 1] == MISSING
-    frontier.missing_left[entry] = best[MISSING_LEFT] if missing_seen else left_is_greater
-    frontier.cut[entry] = last_left
-    frontier.threshold[entry] = (
-        np.inf
-        if first_right == MISSING
-        else midpoint(table.high[feature, last_left], table.low[feature, first_right])
-    )
+    missing_bit = ONE << (np.uint64(MISSING) & LOW_BITS)
+    if bits[BEST_SEEN, 3] & missing_bit:
+        default = 1 if bits[BEST_ON_LEFT, 3] & missing_bit else 0
+    for word in range(4):
+        unseen = ~bits[BEST_SEEN, word] if default else np.uint64(0)
+        frontier.levels[entry, word] = bits[BEST_ON_LEFT, word] | unseen
+    whole[entry, F_MISSING_LEFT] = default
+    frontier.real[entry, F_THRESHOLD] = np.nan
 
 
-@subkernel
+@lean_subkernel
 def fill_sides(entry, frontier, goes_left):
     """Side of each of the 256 codes for the split of an open node."""
-    if frontier.is_category[entry]:
+    whole, levels = frontier.whole, frontier.levels
+    if whole[entry, F_CATEGORY]:
         for b in range(256):
-            word = frontier.mask[entry, b >> 6]
-            goes_left[b] = (word >> (np.uint64(b) & LOW_BITS)) & ONE
+            goes_left[b] = (levels[entry, b >> 6] >> (np.uint64(b) & LOW_BITS)) & ONE
         return
     for b in range(255):
-        goes_left[b] = b <= frontier.cut[entry]
-    goes_left[MISSING] = frontier.missing_left[entry]
+        goes_left[b] = 1 if b <= whole[entry, F_CUT] else 0
+    goes_left[MISSING] = whole[entry, F_MISSING_LEFT]
 
 
-@subkernel
-def part_rows(start, end, column, goes_left, rows, spare):
-    """Move the left rows of start .. end - 1 before the right ones, both in order; returns the border."""
+@lean_subkernel
+def part_rows(start, end, codes, stride, shift, goes_left, rows):
+    """Move the left rows of start .. end - 1 before the right ones, in order; returns the border.
+
+    Every row is written to both sides, and the place of the one it belongs to moves on: no branch.
+    """
     index, label, sums = rows.index, rows.label, rows.sums
-    labelled = label.size > 0
+    labelled = label.shape[1] > 0
     n_sums = sums.shape[1]
-    left, right = start, 0
-    for i in range(start, end):
-        row = index[i]
-        to_left = np.int64(goes_left[column[row]])
-        index[left] = row
-        spare.index[right] = row
-        if labelled:
-            spare.label[right] = label[i]
-            label[left] = label[i]
-        for c in range(n_sums):
-            value = sums[i, c]
-            sums[left, c] = value
-            spare.sums[right, c] = value
-        left += to_left
-        right += 1 - to_left
-    for i in range(right):
-        index[left + i] = spare.index[i]
-        for c in range(n_sums):
-            sums[left + i, c] = spare.sums[i, c]
+    left, right = np.uint64(start), np.uint64(0)
     if labelled:
+        for i in range(np.uint64(start), np.uint64(end)):
+            row, kind, weight = index[HERE, i], label[HERE, i], sums[HERE, 0, i]
+            to_left = np.uint64(goes_left[codes[np.uint64(row) * stride + shift]])
+            index[HERE, left] = row
+            index[ASIDE, right] = row
+            label[HERE, left] = kind
+            label[ASIDE, right] = kind
+            sums[HERE, 0, left] = weight
+            sums[ASIDE, 0, right] = weight
+            left += to_left
+            right += ONE - to_left
         for i in range(right):
-            label[left + i] = spare.label[i]
-    return left
+            label[HERE, left + i] = label[ASIDE, i]
+    else:
+        for i in range(np.uint64(start), np.uint64(end)):
+            row = index[HERE, i]
+            to_left = np.uint64(goes_left[codes[np.uint64(row) * stride + shift]])
+            index[HERE, left] = row
+            index[ASIDE, right] = row
+            for c in range(n_sums):
+                value = sums[HERE, c, i]
+                sums[HERE, c, left] = value
+                sums[ASIDE, c, right] = value
+            left += to_left
+            right += ONE - to_left
+    for i in range(right):
+        index[HERE, left + i] = index[ASIDE, i]
+    for c in range(n_sums):
+        for i in range(right):
+            sums[HERE, c, left + i] = sums[ASIDE, c, i]
+    return np.int64(left)
 
 
-@subkernel
-def sum_of_squared_errors(start, end, total, rows, n_sums):
-    """sum over rows and outputs of (s - w S / W)^2 / w: the weighted squared error about the node's mean."""
-    sums = rows.sums
+@lean_subkernel
+def mean_squared_error(start, end, node_sums, node, sums):
+    """1/W sum over rows and outputs of (s - w S / W)^2 / w: the variance about the node's mean."""
     error = 0.0
-    for j in range(1, n_sums):
-        mean = float(total[j]) / float(total[0])
-        for i in range(start, end):
-            weight = float(sums[i, 0])
-            residual = float(sums[i, j]) - weight * mean
+    for j in range(1, sums.shape[1]):
+        mean = float(node_sums[node, j]) / float(node_sums[node, 0])
+        for i in range(np.uint64(start), np.uint64(end)):
+            weight = float(sums[HERE, 0, i])
+            residual = float(sums[HERE, j, i]) - weight * mean
             error += residual * residual / weight
-    return error
+    return error / float(node_sums[node, 0])
 
 
-@subkernel
-def describe_node(node, start, end, total, nodes, rows, rules, offset):
-    """Write a new node's size, value and impurity; returns (weight, whether it may gain from a split)."""
-    weight = side_weight(total, rules)
-    nodes.start[node] = start
-    nodes.samples[node] = end - start
-    nodes.weight[node] = weight * rules.weight_unit
-    nodes.feature[node] = -1
-    nodes.left[node] = -1
-    nodes.category[node] = -1
-    nodes.missing_left[node] = 0
-    nodes.threshold[node] = np.nan
-    nodes.gain[node] = 0.0
+@lean_subkernel
+def describe_node(node, start, end, sums, which, nodes, row_sums, rules, offset):
+    """Write a new node's size, value and impurity; returns whether its targets differ."""
+    whole, real, value = nodes.whole, nodes.real, nodes.value
+    weight = side_weight(sums, which, rules.n_classes)
+    whole[node, N_FEATURE] = -1
+    whole[node, N_MISSING_LEFT] = 0
+    whole[node, N_CATEGORY] = -1
+    whole[node, N_LEFT] = -1
+    whole[node, N_SAMPLES] = end - start
+    whole[node, N_START] = start
+    real[node, N_THRESHOLD] = np.nan
+    real[node, N_WEIGHT] = weight * rules.weight_unit
+    real[node, N_GAIN] = 0.0
+    score = side_score(sums, which, weight, rules)
+    ratio = rules.value_unit / rules.weight_unit
     if rules.n_classes > 0:
         heaviest = np.int64(0)
         for k in range(rules.n_classes):
-            nodes.value[node, k] = total[k] / weight
-            heaviest = max(heaviest, total[k])
-        score = side_score(total, weight, rules)
-        if rules.criterion == ENTROPY:
-            nodes.impurity[node] = max(0.0, -score / weight)
-        else:
-            nodes.impurity[node] = max(0.0, 1.0 - score / weight)
-        return weight, float(heaviest) < weight
-    n_sums = rules.n_channels - (rules.min_leaf > 1)
+            value[node, k] = float(sums[which, k]) / weight
+            heaviest = max(heaviest, sums[which, k])
+        constant = 0.0 if rules.criterion == ENTROPY else 1.0
+        real[node, N_IMPURITY] = max(0.0, constant - score / weight)
+        return float(heaviest) < weight
     if rules.criterion == NEWTON:
-        ratio = rules.value_unit / rules.weight_unit
-        nodes.value[node, 0] = -float(total[1]) / (weight + rules.l2) * ratio
-        nodes.impurity[node] = -side_score(total, weight, rules) * rules.gain_unit
-        return weight, True
-    ratio = rules.value_unit / rules.weight_unit
-    for j in range(1, n_sums):
-        nodes.value[node, j - 1] = offset[j - 1] + float(total[j]) / weight * ratio
-    error = sum_of_squared_errors(start, end, total, rows, n_sums) / weight
-    nodes.impurity[node] = error * ratio * ratio
-    return weight, error > rules.pure_below
+        value[node, 0] = -float(sums[which, 1]) / (weight + rules.l2) * ratio
+        real[node, N_IMPURITY] = -score * rules.gain_unit
+        return True
+    for j in range(1, row_sums.shape[1]):
+        value[node, j - 1] = offset[j - 1] + float(sums[which, j]) / weight * ratio
+    error = mean_squared_error(start, end, sums, which, row_sums)
+    real[node, N_IMPURITY] = error * ratio * ratio
+    return error > rules.pure_below
 
 
-@subkernel
+@lean_subkernel
 def open_node(
-    node, start, end, depth, slot, total, root_weight, pool, table, rows, rules, search, frontier, nodes, offset
+    fresh, which, least_gain, hists, table, rows, rules, scratch, frontier, free, nodes, offset
 ):
-    """Describe a new node and look for its split; returns its place in the frontier, -1 for a leaf."""
-    weight, impure = describe_node(node, start, end, total, nodes, rows, rules, offset)
-    n_rows = end - start
+    """Describe the node fresh[which] and look for its split; returns its place in the frontier.
+
+    A node that stays a leaf has none: -1.
+    """
+    node, start, end = fresh[which, F_NODE], fresh[which, F_START], fresh[which, F_END]
+    sums = scratch.sums
+    varies = describe_node(node, start, end, sums, FRESH + which, nodes, rows.sums, rules, offset)
+    weight = side_weight(sums, FRESH + which, rules.n_classes)
     if (
-        not impure
-        or depth >= rules.max_depth
-        or n_rows < rules.min_split
-        or n_rows < 2 * rules.min_leaf
+        not varies
+        or fresh[which, F_DEPTH] >= rules.max_depth
+        or end - start < max(rules.min_split, 2 * rules.min_leaf)
         or weight < 2.0 * rules.min_weight
     ):
         return -1
-    if not find_split(start, end, slot, total, weight, pool, table, rows, rules, search):
+    slot = fresh[which, F_SLOT]
+    if not find_split(start, end, slot, FRESH + which, hists, table, rows, rules, scratch):
         return -1
-    gain = (search.score[0] - side_score(total, weight, rules)) * rules.gain_unit
-    if rules.criterion == NEWTON:
-        if not gain > rules.min_gain:
-            return -1
-    elif gain < rules.min_gain * root_weight * rules.weight_unit:
+    gain = scratch.gains[BEST, 0] * rules.gain_unit
+    if gain < least_gain or (rules.criterion == NEWTON and gain == least_gain):
         return -1
-    entry = take_free(frontier)
-    frontier.node[entry] = node
-    frontier.start[entry] = start
-    frontier.end[entry] = end
-    frontier.depth[entry] = depth
-    frontier.slot[entry] = slot
-    frontier.gain[entry] = max(gain, 0.0)
-    frontier.total[entry, :] = total
-    store_split(entry, n_rows, frontier, table, rules, search, weight)
+    entry = take(free)
+    for c in range(F_SLOT + 1):
+        frontier.whole[entry, c] = fresh[which, c]
+    for c in range(rules.n_channels):
+        frontier.sums[entry, F_TOTAL, c] = sums[FRESH + which, c]
+    frontier.real[entry, F_GAIN] = gain
+    store_split(entry, weight, frontier, table, rules.n_classes, scratch)
     return entry
 
 
-@subkernel
-def take_free(frontier):
-    """A free place of the frontier; free[0] counts the free places listed after it."""
-    free = frontier.free
-    entry = free[free[0]]
+@lean_subkernel
+def take(free):
+    """The next free place of a list free[1], free[2] ... of free[0] places."""
     free[0] -= 1
-    return entry
+    return free[free[0] + 1]
 
 
-@subkernel
-def give_back(frontier, entry):
-    free = frontier.free
-    free[0] += 1
-    free[free[0]] = entry
+@lean_subkernel
+def give_back(free, place):
+    if place >= 0:
+        free[0] += 1
+        free[free[0]] = place
 
 
-@subkernel
+@lean_subkernel
+def fill_free(free, n):
+    free[0] = n
+    for place in range(n):
+        free[place + 1] = n - 1 - place
+
+
+@lean_subkernel
+def put_children(entry, middle, n_nodes, frontier, fresh, sums):
+    """Put the children of an open node into fresh and sums, the one with fewer rows first."""
+    whole = frontier.whole
+    start, end = whole[entry, F_START], whole[entry, F_END]
+    left = 0 if middle - start <= end - middle else 1
+    right = 1 - left
+    fresh[left, F_NODE], fresh[left, F_START], fresh[left, F_END] = n_nodes, start, middle
+    fresh[right, F_NODE], fresh[right, F_START], fresh[right, F_END] = n_nodes + 1, middle, end
+    for which in range(2):
+        fresh[which, F_DEPTH] = whole[entry, F_DEPTH] + 1
+        fresh[which, F_SLOT] = -1
+    for c in range(sums.shape[1]):
+        of_left = frontier.sums[entry, F_LEFT, c]
+        sums[FRESH + left, c] = of_left
+        sums[FRESH + right, c] = frontier.sums[entry, F_TOTAL, c] - of_left
+
+
+@lean_subkernel
+def close_node(entry, n_nodes, n_masks, frontier, nodes):
+    """Give an open node the children n_nodes and n_nodes + 1; returns the number of masks."""
+    whole, real = frontier.whole, frontier.real
+    node = whole[entry, F_NODE]
+    nodes.whole[node, N_FEATURE] = whole[entry, F_FEATURE]
+    nodes.whole[node, N_MISSING_LEFT] = whole[entry, F_MISSING_LEFT]
+    nodes.whole[node, N_LEFT] = n_nodes
+    nodes.real[node, N_THRESHOLD] = real[entry, F_THRESHOLD]
+    nodes.real[node, N_GAIN] = real[entry, F_GAIN]
+    if whole[entry, F_CATEGORY] == 0:
+        return n_masks
+    nodes.whole[node, N_CATEGORY] = n_masks
+    for word in range(4):
+        nodes.masks[n_masks, word] = frontier.levels[entry, word]
+    return n_masks + 1
+
+
+@lean_subkernel
 def precedes(a, b, frontier):
     """Best-first order: the greater gain, and of equals the older node."""
-    if frontier.gain[a] != frontier.gain[b]:
-        return frontier.gain[a] > frontier.gain[b]
-    return frontier.node[a] < frontier.node[b]
+    gain_a, gain_b = frontier.real[a, F_GAIN], frontier.real[b, F_GAIN]
+    if gain_a != gain_b:
+        return gain_a > gain_b
+    return frontier.whole[a, F_NODE] < frontier.whole[b, F_NODE]
 
 
-@subkernel
+@lean_subkernel
 def push(heap, size, entry, best_first, frontier):
-    """Add an open node to the stack (or heap, when best_first); returns the new size."""
+    """Add an open node to the stack (to the heap, when best_first); returns the new size."""
     place = size
     while best_first and place > 0:
         parent = (place - 1) >> 1
@@ -672,19 +880,17 @@ def push(heap, size, entry, best_first, frontier):
     return size + 1
 
 
-@subkernel
+@lean_subkernel
 def pop(heap, size, best_first, frontier):
-    """Take the next node of a stack (or heap) of the given size."""
+    """Take the next node from a stack (or heap) of the given size."""
     if not best_first:
         return heap[size - 1]
     top = heap[0]
     last = heap[size - 1]
     size -= 1
     place = 0
-    while True:
+    while 2 * place + 1 < size:
         child = 2 * place + 1
-        if child >= size:
-            break
         if child + 1 < size and precedes(heap[child + 1], heap[child], frontier):
             child += 1
         if not precedes(heap[child], last, frontier):
@@ -695,193 +901,150 @@ def pop(heap, size, best_first, frontier):
     return top
 
 
-@subkernel
-def build_histograms(start, end, slot, pool, table, rows, rules):
-    for feature in range(table.codes.shape[0]):
-        hist = pool[slot, feature]
-        hist[:, :] = 0
-        add_rows(table.codes[feature], rows, start, end, rules, hist, 1)
+@lean_subkernel
+def build_histograms(start, end, slot, hists, table, rows, n_classes, counting):
+    """Histograms of all columns for the rows start .. end - 1 into a slot."""
+    row_wise = (end - start) * ROW_WISE_ONE_IN < table.n_rows
+    codes = table.by_row if row_wise else table.by_column
+    stride = np.uint64(table.n_features if row_wise else 1)
+    for feature in range(table.n_features):
+        h = slot * table.n_features + feature
+        clear_bins(hists, h, table.columns, 0, 0)
+        shift = np.uint64(feature if row_wise else feature * table.n_rows)
+        add_rows(codes, stride, shift, rows, start, end, n_classes, counting, hists, h)
 
 
-@subkernel
-def share_histograms(slot, middle, start, end, pool, spare_slots, table, rows, rules):
-    """Histograms of two children from their parent's in slot: (left slot, right slot), -1 for none.
-
-    The lesser child is added up (or, when it has few rows, only taken away row by row) and the greater is
-    the difference. Children with fewer rows than bins are better without.
-    """
-    left_is_lesser = middle - start < end - middle
-    if left_is_lesser:
-        first, last = start, middle
-    else:
-        first, last = middle, end
-    n_lesser = last - first
-    n_greater = end - start - n_lesser
-    if n_greater < SPARSE_BELOW:
-        spare_slots[0] += 1
-        spare_slots[spare_slots[0]] = slot
-        return -1, -1
-    lesser = -1
-    if n_lesser < SPARSE_BELOW:
-        for feature in range(table.codes.shape[0]):
-            add_rows(table.codes[feature], rows, first, last, rules, pool[slot, feature], -1)
-    else:
-        lesser = spare_slots[spare_slots[0]]
-        spare_slots[0] -= 1
-        build_histograms(first, last, lesser, pool, table, rows, rules)
-        whole, part = pool[slot].ravel(), pool[lesser].ravel()
-        for i in range(whole.size):
-            whole[i] -= part[i]
-    if left_is_lesser:
-        return lesser, slot
-    return slot, lesser
+@lean_subkernel
+def subtract_histograms(slot, part, n_features, hists):
+    """Take the histograms in slot `part` away from those in `slot`."""
+    for feature in range(n_features):
+        h, g = slot * n_features + feature, part * n_features + feature
+        for b in range(256):
+            for c in range(hists.shape[2]):
+                hists[h, b, c] -= hists[g, b, c]
 
 
-@subkernel
-def give_slot_back(slot, spare_slots):
-    if slot >= 0:
-        spare_slots[0] += 1
-        spare_slots[spare_slots[0]] = slot
-
-
-@subkernel
-def new_nodes(capacity, n_values):
-    return Nodes(
-        np.empty(capacity, np.int32),
-        np.empty(capacity),
-        np.empty(capacity, np.uint8),
-        np.empty(capacity, np.int32),
-        np.empty(capacity, np.int32),
-        np.empty((capacity, n_values)),
-        np.empty(capacity, np.int32),
-        np.empty(capacity),
-        np.empty(capacity),
-        np.empty(capacity),
-        np.empty(capacity, np.int64),
-    )
-
-
-@subkernel
-def new_frontier(room, n_channels):
-    free = np.empty(room + 1, np.int64)
-    free[0] = room
-    for i in range(room):
-        free[i + 1] = room - 1 - i
-    return Frontier(
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.uint8),
-        np.empty(room, np.uint8),
-        np.empty(room),
-        np.empty(room),
-        np.empty((room, 4), np.uint64),
-        np.empty((room, n_channels), np.int64),
-        np.empty((room, n_channels), np.int64),
-        free,
-    )
-
-
-@subkernel
-def new_search(n_features, n_channels, rng):
-    return Search(
-        np.zeros((256, n_channels), np.int64),
-        np.zeros(4, np.uint64),
-        np.empty(257, np.int64),
-        np.empty(257, np.int64),
-        np.empty(256),
-        np.empty(n_channels, np.int64),
-        np.empty(n_channels, np.int64),
-        np.empty(n_channels, np.int64),
-        np.empty(257, np.int64),
-        np.empty(n_channels, np.int64),
-        np.empty(4, np.int64),
-        np.empty(1),
-        rng,
-        np.arange(n_features),
-    )
-
-
-@subkernel
-def gather_rows(labels, sums, counts):
-    """The rows with a positive count, their sums multiplied by it."""
-    n = 0
-    for i in range(counts.size):
-        n += counts[i] > 0
-    index = np.empty(n, np.uint32)
-    label = np.empty(n if labels.size > 0 else 0, np.uint16)
-    gathered = np.empty((n, sums.shape[1]), np.int64)
+@lean_subkernel
+def gather_rows(labels, sums, counts, rows):
+    """Put the rows with a positive count, sums times count, into rows; returns their number."""
     n = 0
     for i in range(counts.size):
         if counts[i] > 0:
-            index[n] = i
+            rows.index[HERE, n] = i
             if labels.size > 0:
-                label[n] = labels[i]
+                rows.label[HERE, n] = labels[i]
             for c in range(sums.shape[1]):
-                gathered[n, c] = counts[i] * sums[i, c]
+                rows.sums[HERE, c, n] = counts[i] * sums[i, c]
             n += 1
-    return Rows(index, label, gathered)
+    return n
 
 
-@subkernel
-def root_sums(rows, rules):
-    total = np.zeros(rules.n_channels, np.int64)
-    for i in range(rows.index.size):
+@lean_subkernel
+def add_root_sums(n, rows, rules, sums):
+    """Sums over the first n rows into sums[FRESH]."""
+    for c in range(rules.n_channels):
+        sums[FRESH, c] = 0
+    for i in range(n):
         if rules.n_classes > 0:
-            total[rows.label[i]] += rows.sums[i, 0]
+            sums[FRESH, rows.label[HERE, i]] += rows.sums[HERE, 0, i]
         else:
             for c in range(rows.sums.shape[1]):
-                total[c] += rows.sums[i, c]
+                sums[FRESH, c] += rows.sums[HERE, c, i]
     if rules.min_leaf > 1:
-        total[rules.n_channels - 1] = rows.index.size
-    return total
+        sums[FRESH, rules.n_channels - 1] = n
+
+
+@lean_subkernel
+def fill_leaves(n_nodes, nodes, index, leaf_of_row):
+    """Write the leaf of every row in the tree."""
+    for node in range(n_nodes):
+        if nodes.whole[node, N_LEFT] < 0:
+            first = nodes.whole[node, N_START]
+            for i in range(first, first + nodes.whole[node, N_SAMPLES]):
+                leaf_of_row[index[HERE, i]] = node
 
 
 @kernel(
-    "u1[:,:]",
-    "i8[:]",
     "u1[:]",
-    "f8[:,:]",
-    "f8[:,:]",
+    "u1[:]",
+    "i8[:,:]",
+    "f8[:,:,:]",
     "u2[:]",
     "i8[:,:]",
     "i4[:]",
     "i8[:]",
     "f8[:]",
     "f8[:]",
-    "i8",
-    "out u8[:]",
+    "out u4[:,:]",
+    "out u2[:,:]",
+    "out i8[:,:,:]",
+    "out i8[:,:,:]",
+    "out i8[:,:]",
+    "out i8[:,:]",
+    "out f8[:,:]",
+    "out u8[:,:]",
+    "out i8[:]",
+    "out i8[:]",
+    "out i8[:,:]",
+    "out f8[:,:]",
+    "out u8[:,:]",
+    "out i8[:,:,:]",
+    "out i8[:,:]",
+    "out u1[:]",
+    "out i4[:,:]",
+    "out f8[:,:]",
+    "out f8[:,:]",
+    "out u8[:,:]",
     "out i4[:]",
 )
 def grow(
-    codes,
-    n_bins,
-    is_category,
-    low,
-    high,
+    by_column,
+    by_row,
+    columns,
+    edges,
     labels,
     sums,
     counts,
     whole_rules,
     real_rules,
     offset,
-    n_slots,
-    rng,
+    row_index,
+    row_label,
+    row_sums,
+    hists,
+    lists,
+    channel_sums,
+    gains,
+    bits,
+    cut,
+    deck,
+    open_whole,
+    open_real,
+    open_levels,
+    open_sums,
+    places,
+    goes_left,
+    node_whole,
+    node_real,
+    node_value,
+    node_masks,
     leaf_of_row,
 ):
-    """Grow one tree.
+    """Grow one tree; returns the number of its nodes and of its category nodes.
 
-    codes (d, n), n_bins, is_category (d,), low, high (d, 256): the binned table. labels (n,) or empty;
-    sums (n, c) whole-number statistics; counts (n,) times that each row is taken (0: not at all).
-    whole_rules, real_rules: the fields of Rules in order, offset (outputs,) is added to values. n_slots > 1:
-    room for the histograms of that many open nodes. rng (1,): state, not zero. leaf_of_row (n,) or empty:
-    receives the leaf of each row taken. Returns the arrays of `gnomon.trees.tree.Tree`.
+    The table: codes by_column (d * n,) and by_row (n * d,), columns (2, d), edges (2, d, 256). The
+    target: labels (n,) or empty, whole-number sums (n, c), counts (n,) how often each row is taken.
+    The rules: the fields of Rules in order, and offset (outputs,) added to the values.
+
+    Room, which `gnomon.trees.grower` makes: rows (2, n), (2, n or 0), (2, c, n); hists (slots * d +
+    1, 256, channels); lists (5, 257), channel_sums (5, channels), gains (3, 257), bits (4, 4) with
+    the state of the generator in bits[3, 0], cut (5,), deck (d,), the frontier open_... (open
+    nodes, ..), places (4, open nodes + slots + 2), goes_left (256,). Results: node_... (nodes, ..),
+    leaf_of_row (n,) or empty.
     """
-    table = Table(codes, n_bins, is_category, low, high)
+    d = columns.shape[1]
+    n_table = counts.size
+    table = Table(by_column, by_row, columns, edges, n_table, d)
     rules = Rules(
         whole_rules[0],
         whole_rules[1],
@@ -899,111 +1062,95 @@ def grow(
         real_rules[5],
         real_rules[6],
     )
-    rows = gather_rows(labels, sums, counts)
-    n = rows.index.size
-    spare = Rows(np.empty_like(rows.index), np.empty_like(rows.label), np.empty_like(rows.sums))
+    rows = Rows(row_index, row_label, row_sums)
+    scratch = Scratch(lists, channel_sums, gains, bits, cut, deck)
+    frontier = Frontier(open_whole, open_real, open_levels, open_sums)
+    nodes = Nodes(node_whole, node_real, node_value, node_masks)
+    heap, free, free_slots, fresh = places[0], places[1], places[2], places[3:]
+    for feature in range(d):
+        deck[feature] = feature
+    for word in range(4):
+        bits[MARKED, word] = np.uint64(0)
+    clear_bins(hists, hists.shape[0] - 1, lists, 0, 0)
+    fill_free(free, open_whole.shape[0])
+    n = gather_rows(labels, sums, counts, rows)
+    add_root_sums(n, rows, rules, channel_sums)
+    n_slots = hists.shape[0] // d if n >= SPARSE_BELOW else 0
+    fill_free(free_slots, n_slots)
+    counting = rules.min_leaf > 1
     best_first = rules.max_leaf_nodes > 0
-    most_leaves = max(1, n // max(1, rules.min_leaf))
-    if best_first:
-        most_leaves = min(most_leaves, rules.max_leaf_nodes)
-    if rules.max_depth < 31:
-        most_leaves = min(most_leaves, 1 << rules.max_depth)
-    nodes = new_nodes(2 * most_leaves - 1, offset.size)
-    masks = np.empty((16, 4), np.uint64)
-    n_masks = 0
-    frontier = new_frontier(most_leaves + 1 if best_first else STACK_ROOM, rules.n_channels)
-    search = new_search(codes.shape[0], rules.n_channels, rng)
-    heap = np.empty(frontier.node.size, np.int64)
-    goes_left = np.empty(256, np.uint8)
-    keeps_histograms = n_slots > 1 and n >= SPARSE_BELOW
-    pool = np.empty(
-        (n_slots if keeps_histograms else 0, codes.shape[0], 256, rules.n_channels), np.int64
-    )
-    spare_slots = np.arange(n_slots, -1, -1)
-    spare_slots[0] = n_slots
+    least_gain = rules.min_gain
+    if rules.criterion != NEWTON:
+        least_gain *= side_weight(channel_sums, FRESH, rules.n_classes) * rules.weight_unit
 
-    total = root_sums(rows, rules)
-    root_weight = side_weight(total, rules)
-    slot = -1
-    if keeps_histograms:
-        slot = 0
-        spare_slots[0] -= 1
-        build_histograms(0, n, slot, pool, table, rows, rules)
-    entry = open_node(
-        0, 0, n, 0, slot, total, root_weight, pool, table, rows, rules, search, frontier, nodes, offset
-    )
-    n_nodes = 1
-    n_leaves = 1
-    size = 0
-    if entry >= 0:
-        size = push(heap, size, entry, best_first, frontier)
-    left_total = np.empty(rules.n_channels, np.int64)
-    right_total = np.empty(rules.n_channels, np.int64)
-    while size > 0 and (not best_first or n_leaves < rules.max_leaf_nodes):
+    # Nodes to be opened next: the root, then pairs of children.
+    fresh[0, F_NODE], fresh[0, F_START], fresh[0, F_END], fresh[0, F_DEPTH] = 0, 0, n, 0
+    fresh[0, F_SLOT] = take(free_slots) if n_slots > 0 else -1
+    n_fresh, n_nodes, n_leaves, n_masks, size = 1, 1, 1, 0, 0
+    while True:
+        slot = fresh[0, F_SLOT]
+        if slot >= 0:
+            start, end = fresh[0, F_START], fresh[0, F_END]
+            build_histograms(start, end, slot, hists, table, rows, rules.n_classes, counting)
+            if n_fresh == 2:
+                subtract_histograms(fresh[1, F_SLOT], slot, d, hists)
+            if end - start < SPARSE_BELOW:
+                give_back(free_slots, slot)
+                fresh[0, F_SLOT] = -1
+        # The lesser child comes first and is pushed last, to be taken up next: the stack stays
+        # below the logarithm of the number of rows.
+        opened = -1
+        for which in range(n_fresh):
+            entry = open_node(
+                fresh,
+                which,
+                least_gain,
+                hists,
+                table,
+                rows,
+                rules,
+                scratch,
+                frontier,
+                free,
+                nodes,
+                offset,
+            )
+            if entry < 0:
+                give_back(free_slots, fresh[which, F_SLOT])
+            elif which == 0:
+                opened = entry
+            else:
+                size = push(heap, size, entry, best_first, frontier)
+        if opened >= 0:
+            size = push(heap, size, opened, best_first, frontier)
+        if size == 0 or (best_first and n_leaves == rules.max_leaf_nodes):
+            break
         entry = pop(heap, size, best_first, frontier)
         size -= 1
-        node, start, end = frontier.node[entry], frontier.start[entry], frontier.end[entry]
-        feature, depth, slot = frontier.feature[entry], frontier.depth[entry], frontier.slot[entry]
-        nodes.feature[node] = feature
-        nodes.threshold[node] = frontier.threshold[entry]
-        nodes.missing_left[node] = frontier.missing_left[entry]
-        nodes.gain[node] = frontier.gain[entry]
-        nodes.left[node] = n_nodes
-        if frontier.is_category[entry]:
-            if n_masks == masks.shape[0]:
-                masks = np.concatenate((masks, masks))
-            masks[n_masks, :] = frontier.mask[entry]
-            nodes.category[node] = n_masks
-            n_masks += 1
+        start, end = open_whole[entry, F_START], open_whole[entry, F_END]
+        feature, slot = open_whole[entry, F_FEATURE], open_whole[entry, F_SLOT]
         fill_sides(entry, frontier, goes_left)
-        middle = part_rows(start, end, codes[feature], goes_left, rows, spare)
-        for c in range(rules.n_channels):
-            left_total[c] = frontier.left[entry, c]
-            right_total[c] = frontier.total[entry, c] - frontier.left[entry, c]
-        give_back(frontier, entry)
-        left_slot, right_slot = -1, -1
-        if slot >= 0:
-            left_slot, right_slot = share_histograms(
-                slot, middle, start, end, pool, spare_slots, table, rows, rules
-            )
-        left = open_node(
-            n_nodes, start, middle, depth + 1, left_slot, left_total, root_weight,
-            pool, table, rows, rules, search, frontier, nodes, offset,
+        row_wise = (end - start) * ROW_WISE_ONE_IN < n_table
+        middle = part_rows(
+            start,
+            end,
+            by_row if row_wise else by_column,
+            np.uint64(d if row_wise else 1),
+            np.uint64(feature if row_wise else feature * n_table),
+            goes_left,
+            rows,
         )
-        right = open_node(
-            n_nodes + 1, middle, end, depth + 1, right_slot, right_total, root_weight,
-            pool, table, rows, rules, search, frontier, nodes, offset,
-        )
+        put_children(entry, middle, n_nodes, frontier, fresh, channel_sums)
+        if slot >= 0 and fresh[1, F_END] - fresh[1, F_START] >= SPARSE_BELOW:
+            fresh[0, F_SLOT] = take(free_slots)
+            fresh[1, F_SLOT] = slot
+        else:
+            give_back(free_slots, slot)
+        n_masks = close_node(entry, n_nodes, n_masks, frontier, nodes)
+        give_back(free, entry)
+        n_fresh = 2
         n_nodes += 2
         n_leaves += 1
-        if left < 0:
-            give_slot_back(left_slot, spare_slots)
-        if right < 0:
-            give_slot_back(right_slot, spare_slots)
-        # The lesser child is taken up first, which bounds the stack by the logarithm of the rows.
-        if middle - start > end - middle:
-            left, right = right, left
-        if right >= 0:
-            size = push(heap, size, right, best_first, frontier)
-        if left >= 0:
-            size = push(heap, size, left, best_first, frontier)
-
     if leaf_of_row.size > 0:
-        for node in range(n_nodes):
-            if nodes.left[node] < 0:
-                first = nodes.start[node]
-                for i in range(first, first + nodes.samples[node]):
-                    leaf_of_row[rows.index[i]] = node
-    return (
-        nodes.feature[:n_nodes].copy(),
-        nodes.threshold[:n_nodes].copy(),
-        nodes.missing_left[:n_nodes].copy(),
-        nodes.category[:n_nodes].copy(),
-        masks[:n_masks].copy(),
-        nodes.left[:n_nodes].copy(),
-        nodes.value[:n_nodes].copy(),
-        nodes.samples[:n_nodes].copy(),
-        nodes.weight[:n_nodes].copy(),
-        nodes.impurity[:n_nodes].copy(),
-        nodes.gain[:n_nodes].copy(),
-    )
+        fill_leaves(n_nodes, nodes, row_index, leaf_of_row)
+    return n_nodes, n_masks
