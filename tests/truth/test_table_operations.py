@@ -158,12 +158,13 @@ def test_other_libraries_take_the_table(table):
     import pandas as pd
     import polars as pl
 
-    rows = table
     assert pa.table(table).num_rows == 4
     assert pl.DataFrame(table).shape == (4, 5)
     assert pd.DataFrame.from_arrow(table).shape == (4, 5)
     assert nw.from_arrow(table, backend="polars").shape == (4, 5)
-    assert duckdb.sql("select sum(n) from rows").fetchone() == (6,)
+    with duckdb.connect() as connection:
+        connection.register("given", table)
+        assert connection.sql("select sum(n) from given").fetchall() == [(6,)]
     assert table.to_pandas()["c"].tolist()[:2] == ["b", "a"]
     assert table.to_pandas()["d"].dtype.kind == "M"
     assert table.to_polars()["c"].to_list() == ["b", "a", None, "b"]

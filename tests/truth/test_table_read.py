@@ -403,6 +403,31 @@ def test_a_pandas_column_of_mixed_objects_is_kept_as_text_with_a_warning():
     assert table.schema["n"].kind is Kind.INTEGER
 
 
+def test_a_named_index_of_pandas_is_left_out_and_told():
+    import pandas as pd
+
+    frame = pd.DataFrame({"x": [1, 2]}, index=pd.Index(["a", "b"], name="who"))
+    table = Table.from_frame(frame)
+    assert table.columns == ("x",)
+    assert any("'who' is left out" in note for note in table.notes)
+    assert Table.from_frame(frame.reset_index()).columns == ("who", "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "count"),
+    [
+        (b"a,b\n\n1,x\n\n\n2,y\n", 3),
+        (b"a,b\r\n1,x\r\n\r\n2,y\r\n", 1),
+        (b"a,b\n1,x\n  \n2,y\n", 1),
+        (b"a,b\n1,x\n2,y\n", 0),
+        (b"a\n1\n\n2\n", 0),
+    ],
+)
+def test_blank_lines_that_are_left_out_are_counted(content, count):
+    told = [note for note in read(content).notes if "blank line" in note]
+    assert [int(note.split()[0]) for note in told] == ([count] if count else [])
+
+
 def test_what_is_no_table_is_refused():
     with pytest.raises(DataError, match="int is not a table"):
         read(42)
@@ -593,3 +618,21 @@ def test_numbers_are_those_that_python_reads(rng):
     numbers = np.concatenate([rng.normal(size=50), 10 ** rng.uniform(-300, 300, size=50)])
     content = "x\n" + "\n".join(map(repr, numbers.tolist()))
     assert read(content.encode())["x"].to_pylist() == numbers.tolist()
+
+
+@pytest.mark.parametrize(
+    "late",
+    ["1.5", "7", "oops", "NA", " ", "inf", "1e999", "-nan", "1,5", "007", '"2.5"', "", "1.234"],
+)
+def test_a_late_value_is_understood_as_if_all_had_been_strings(monkeypatch, late):
+    """Plain decimal columns are converted while they are read; nothing may differ by that."""
+    from gnomon.table import delimited
+
+    lines = ["x;y", *(f"{n}.25;{n}.125" for n in range(1, 3000)), f"{late};1"]
+    content = "\n".join(lines).encode()
+    fast = read(content)
+    monkeypatch.setattr(delimited.DelimitedFile, "_plainly_decimal", lambda self: set())
+    slow = read(content)
+    assert fast.schema == slow.schema
+    assert fast.arrow.equals(slow.arrow)
+    assert fast.notes == slow.notes

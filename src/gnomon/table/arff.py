@@ -9,7 +9,7 @@ Text: 003 section 9.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -257,7 +257,7 @@ class _Arff:
         return ReadError(problem, file=self.file, line=number)
 
 
-def _token_value(groups: tuple[str | None, str | None, str | None]) -> str | None:
+def _token_value(groups: Sequence[str | None]) -> str | None:
     quoted = groups[0] if groups[0] is not None else groups[1]
     if quoted is not None:
         return _unescaped(quoted)
@@ -338,7 +338,7 @@ def _dates(attribute: Attribute, strings: pa.ChunkedArray, file: str):
     import pyarrow.compute as pc
 
     distinct = strings.unique().drop_null()
-    read = dates.parse_dates(distinct, attribute.format)
+    read = dates.parse_dates(distinct, attribute.format or "")
     if read is None:
         raise _misfit(attribute, f"a date written as {attribute.format}", file)
     column = Column(attribute.name, Kind.DATETIME, "declared date", format=attribute.format)
@@ -361,7 +361,7 @@ def _misfit(attribute: Attribute, what: str, file: str) -> ReadError:
 def _fits(attribute: Attribute, value: str) -> bool:
     strings = pa.chunked_array([pa.array([value])])
     if attribute.type == "date":
-        return dates.parse_dates(strings.chunk(0), attribute.format) is not None
+        return dates.parse_dates(strings.chunk(0), attribute.format or "") is not None
     try:
         numbers.cast_plain(strings).cast(
             pa.int64() if attribute.type == "integer" else pa.float64()

@@ -10,7 +10,9 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Generator, Iterable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pyarrow as pa
@@ -33,7 +35,9 @@ ragged
 """
 OPTIONS = frozenset(_OPTION_WORDS.split())
 LONGEST_LINE = 1 << 28
+SAMPLE_ROWS = 1000
 BAD_LINES_SHOWN = 5
+_BLANK_LINES = re.compile(rb"(?<=\n)\n")
 SEARCH_AFTER_FIRST = 100_000
 
 
@@ -74,6 +78,7 @@ class DelimitedFile:
             missing=None if options.get("missing") is None else tuple(options["missing"]),
         )
         self._block_size = BLOCK
+        self.blank_lines = 0
 
     def _padded_names(self, names: list[str]) -> list[str]:
         """Names for as many columns as the longest row has."""
@@ -96,9 +101,46 @@ class DelimitedFile:
         parts = list(self.batches({name: pa.string() for name in self.names}))
         return pa.concat_tables(parts) if parts else self._no_rows()
 
+    def columns(self, *, written: Collection[str] = ()) -> pa.Table:
+        """All columns as strings, save plain decimal numbers, which Arrow converts in parallel.
+
+        A column is tried as numbers if its first rows leave no doubt. If a value then does not fit,
+        or is not finite, all is read as strings: the result never depends on this shortcut.
+
+        Parameters
+        ----------
+        written : set of str
+            Columns that are wanted as strings in any case.
+        """
+        numeric = self._plainly_decimal().difference(written)
+        if numeric:
+            types = {name: pa.float64() if name in numeric else pa.string() for name in self.names}
+            try:
+                found = pa.concat_tables(self._arrow_batches(types, ".", None, missing=[""]))
+            except pa.ArrowInvalid:
+                return self.strings()
+            if all(_is_finite(found.column(name)) for name in numeric):
+                return found
+        return self.strings()
+
+    def _plainly_decimal(self) -> set[str]:
+        """Columns whose first rows are decimal numbers without thousands, words or blanks."""
+        if self.hints.decimal not in (None, ".") or self.hints.thousands is not None:
+            return set()
+        types = {name: pa.string() for name in self.names}
+        try:
+            with closing(self._arrow_batches(types, ".", None)) as batches:
+                first = next(batches, None)
+        except pa.ArrowInvalid:
+            return set()
+        if first is None:
+            return set()
+        first = first.slice(0, SAMPLE_ROWS)
+        return {name for name in self.names if numbers.is_plainly_decimal(first.column(name))}
+
     def batches(
         self, types: dict[str, pa.DataType], *, decimal: str = ".", columns: list[str] | None = None
-    ) -> Iterator[pa.Table]:
+    ) -> Generator[pa.Table]:
         """The rows in pieces of any length, columns converted by Arrow to the given types."""
         while True:
             passed = 0
@@ -118,17 +160,21 @@ class DelimitedFile:
                 )
             self._block_size *= 8
 
-    def _arrow_batches(self, types, decimal, columns) -> Iterator[pa.Table]:
-        blank_rows = 0
+    def _arrow_batches(
+        self,
+        types: dict[str, pa.DataType],
+        decimal: str,
+        columns: list[str] | None,
+        missing: list[str] | None = None,
+    ) -> Generator[pa.Table]:
+        stream = self._stream()
 
         def on_invalid(row) -> str:
-            nonlocal blank_rows
-            if not row.text.strip():
-                blank_rows += 1
-                return "skip"
-            return "error"
+            if row.text.strip():
+                return "error"
+            stream.blank_lines += 1
+            return "skip"
 
-        stream = self._stream()
         plain = self.dialect.needs_rewriting
         quote = '"' if plain else self.dialect.quote
         parse = pacsv.ParseOptions(
@@ -142,7 +188,7 @@ class DelimitedFile:
         convert = pacsv.ConvertOptions(
             column_types=types,
             strings_can_be_null=False,
-            null_values=list(self.hints.markers),
+            null_values=list(self.hints.markers) if missing is None else missing,
             decimal_point=decimal,
             include_columns=columns,
         )
@@ -163,6 +209,7 @@ class DelimitedFile:
                 if len(batch):
                     yield self._without_initial_space(pa.Table.from_batches([batch]))
         stream.check_quotes()
+        self.blank_lines = stream.blank_lines if len(self.names) > 1 else 0
 
     def _without_initial_space(self, piece: pa.Table) -> pa.Table:
         if not self.dialect.skip_initial_space or self.dialect.needs_rewriting:
@@ -184,13 +231,17 @@ class DelimitedFile:
             start = raw.read(4)
         with self.source.open() as raw:
             raw.read(length_of_mark(start, self.dialect.encoding))
-            text = io.TextIOWrapper(_Readable(raw), encoding=self.dialect.encoding, newline="")
+            buffered: Any = _Readable(raw)
+            text = io.TextIOWrapper(buffered, encoding=self.dialect.encoding, newline="")
             try:
                 yield from text
             except UnicodeDecodeError as error:
-                raise undecodable_error(self.source, self.dialect.encoding) or ReadError(
-                    str(error), file=self.file
-                ) from error
+                raise self.undecodable(error) from error
+
+    def undecodable(self, error: UnicodeDecodeError) -> ReadError:
+        """The error that names the byte, its offset and its line."""
+        found = undecodable_error(self.source, self.dialect.encoding)
+        return found or ReadError(str(error), file=self.file)
 
     def records(self) -> Iterator[Record]:
         """All records with their lines, header included."""
@@ -316,10 +367,15 @@ def _fits(written: str, wanted: pa.DataType) -> bool:
     return True
 
 
+def _is_finite(values: pa.ChunkedArray) -> bool:
+    return bool(pc.all(pc.is_finite(values), min_count=0).as_py())
+
+
 class _Stream(io.RawIOBase):
-    """Bytes for Arrow; knows how many it has given."""
+    """Bytes for Arrow; knows how many it has given, and how many blank lines were among them."""
 
     produced = 0
+    blank_lines = 0
 
     def readable(self) -> bool:
         return True
@@ -361,9 +417,21 @@ class _Utf8(_Stream):
             raise self._nul(block)
         if self.quote:
             self.quotes += block.count(self.quote)
+        self._count_blank_lines(block)
         self.lines += _line_ends(block)
         self.produced += len(block)
         return block
+
+    def _count_blank_lines(self, block: bytes) -> None:
+        """Line ends after line ends; none are told where quotes might hold them."""
+        seen = (self._line_end + block).replace(b"\r\n", b"\n")
+        self._line_end = b"\n" if block.endswith(b"\n") else b""
+        if self.quotes:
+            self.blank_lines = 0
+        elif b"\n\n" in seen:
+            self.blank_lines += len(_BLANK_LINES.findall(seen))
+
+    _line_end = b"\n"
 
     def _next(self, size: int) -> bytes:
         if self.decoder is None:
@@ -373,7 +441,7 @@ class _Utf8(_Stream):
             try:
                 text = self.decoder.decode(raw, final=not raw)
             except UnicodeDecodeError as error:
-                raise undecodable_error(self.source, self.encoding) from error
+                raise self.file.undecodable(error) from error
             if text or not raw:
                 return text.encode("utf-8", errors="surrogatepass")
 
@@ -445,7 +513,7 @@ class _Readable(io.BufferedIOBase):
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1, /) -> bytes:
         return self.raw_file.read(BLOCK if size is None or size < 0 else size)
 
     read1 = read

@@ -7,7 +7,7 @@ have no particular length; `Scan` cuts them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any, Protocol
 
@@ -152,7 +152,7 @@ class ParquetFeed(FileFeed):
                 raise damaged(self.source, error) from error
             yield file
 
-    def _tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
+    def _tables(self, columns: list[str] | None = None) -> Generator[pa.Table]:
         with self._opened() as file:
             try:
                 for batch in file.iter_batches(batch_size=PIECE_ROWS, columns=columns):
@@ -191,7 +191,7 @@ class ArrowFeed(FileFeed):
         except (pa.ArrowException, OSError) as error:
             raise damaged(self.source, error) from error
 
-    def _tables(self) -> Iterator[pa.Table]:
+    def _tables(self) -> Generator[pa.Table]:
         with self.source.open_native() as file:
             reader = self._reader(file)
             try:
@@ -339,6 +339,7 @@ class RowsFeed:
             start += len(piece)
 
     def _typed(self, rows: list[tuple], start: int) -> pa.Table:
+        assert self._types is not None
         arrays = []
         for field, values in zip(self._types, zip(*rows)):
             try:
@@ -382,7 +383,7 @@ class QueryFeed:
         self._connect = connect
         self._query = query
 
-    def _tables(self) -> Iterator[pa.Table]:
+    def _tables(self) -> Generator[pa.Table]:
         with closing(self._connect()) as connection:
             for batch in sql.duckdb_batches(connection, self._query, self.name):
                 yield pa.Table.from_batches([batch])
@@ -404,6 +405,7 @@ class MemoryFeed:
 
     written = False
     hints: Hints | None = None
+    stored: Schema | None
 
     def __init__(self, table: Table, name: str):
         self.table = table

@@ -93,11 +93,14 @@ def _is_missing(value: Any) -> bool:
 
 
 def arrow_of_pandas(frame: Any) -> tuple[pa.Table, list[str]]:
-    """The columns of a pandas frame or series; its index is left out, as it is no column."""
+    """The columns of a pandas frame or series; a named index is left out, with a note."""
     if frame.ndim == 1:
         frame = frame.to_frame()
     names = [str(name) for name in frame.columns]
     arrays, notes = [], []
+    if any(name is not None for name in frame.index.names):
+        listed = ", ".join(repr(str(name)) for name in frame.index.names)
+        notes.append(f"The index {listed} is left out; reset_index() makes it a column.")
     for position, name in enumerate(names):
         values, note = arrow_of_values(name, frame.iloc[:, position])
         arrays.append(values)

@@ -94,20 +94,18 @@ def image_dataset(path: Any) -> ImageSet:
 
 
 def _from_idx(path: Path, names: list[str]) -> ImageSet:
-    def array(pattern: str, needed: bool) -> np.ndarray | None:
-        found = [name for name in names if re.match(pattern, name)]
-        if found:
-            return read_idx(path / found[0])
-        if needed:
-            raise ReadError(f"lacks a file {pattern}", file=str(path))
-        return None
+    def array(start: str) -> np.ndarray:
+        found = [name for name in names if re.match(rf"{start}[.-]idx\d", name)]
+        if not found:
+            raise ReadError(
+                f"lacks a file {start}-idx...", file=str(path), remedy="Put it into the folder."
+            )
+        return read_idx(path / found[0])
 
-    train = _paired(path, array("train-images.*idx3", True), array("train-labels.*idx1", True))
-    has_test = any(re.match("t10k-images.*idx3", name) for name in names)
-    test = (None, None)
-    if has_test:
-        test = _paired(path, array("t10k-images.*idx3", True), array("t10k-labels.*idx1", True))
-    return ImageSet(*train, *test)
+    train = _paired(path, array("train-images"), array("train-labels"))
+    if not any(name.startswith("t10k-") for name in names):
+        return ImageSet(*train)
+    return ImageSet(*train, *_paired(path, array("t10k-images"), array("t10k-labels")))
 
 
 def _paired(path: Path, images: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -124,16 +122,17 @@ def _from_cifar(path: Path, batches: list[str], test: str, label_bytes: int) -> 
     parts = [_cifar_batch(path / name, label_bytes) for name in batches]
     images = np.concatenate([images for images, _ in parts])
     labels = np.concatenate([labels for _, labels in parts])
-    has_test = (path / test).is_file()
-    test_images, test_labels = _cifar_batch(path / test, label_bytes) if has_test else (None, None)
+    test_images = test_labels = None
+    if (path / test).is_file():
+        test_images, test_labels = _cifar_batch(path / test, label_bytes)
     coarse = label_bytes == 2
     return ImageSet(
         images,
         labels[:, -1],
         test_images,
-        test_labels[:, -1] if has_test else None,
+        None if test_labels is None else test_labels[:, -1],
         train_superclasses=labels[:, 0] if coarse else None,
-        test_superclasses=test_labels[:, 0] if coarse and has_test else None,
+        test_superclasses=test_labels[:, 0] if coarse and test_labels is not None else None,
         classes=_names(path, "fine_label_names.txt" if coarse else "batches.meta.txt"),
         superclasses=_names(path, "coarse_label_names.txt") if coarse else None,
     )

@@ -32,6 +32,7 @@ MOST_LEVELS = 10_000
 MANY_LEVELS = 1_000
 FEW_LEVELS = 20
 FEW_ROWS = 20
+STORED_NUMBERS, WRITTEN_NUMBERS = "stored as numbers", "all values are numbers"
 LONG_WORDS, LONG_CHARACTERS = 5, 50
 
 SCALES = (
@@ -143,7 +144,17 @@ def _infer(name: str, values: pa.ChunkedArray, parse: bool, hints: Hints) -> Fin
         finding = infer_written(name, values, hints) if parse else infer_words(name, values)
     else:
         finding = infer_typed(name, values)
+        if parse and pa.types.is_floating(values.type):
+            finding = _as_written(finding, hints)
     return replace(finding, notes=(*notes, *finding.notes))
+
+
+def _as_written(finding: Finding, hints: Hints) -> Finding:
+    """A column of numbers that was converted while reading, described as if from strings."""
+    column = replace(finding.column, missing=hints.missing)
+    if column.reason == STORED_NUMBERS:
+        column = replace(column, reason=WRITTEN_NUMBERS)
+    return replace(finding, column=column, decimal=".")
 
 
 def _decide_by_neighbours(findings: list, columns: list, hints: Hints) -> list[Finding]:
@@ -160,8 +171,8 @@ def _decide_by_neighbours(findings: list, columns: list, hints: Hints) -> list[F
     if better == hints:
         return findings
     return [
-        _infer(*column, True, better) if finding.ambiguous else finding
-        for finding, column in zip(findings, columns)
+        _infer(name, values, True, better) if finding.ambiguous else finding
+        for finding, (name, values) in zip(findings, columns)
     ]
 
 
@@ -177,7 +188,7 @@ def infer_typed(name: str, values: pa.ChunkedArray) -> Finding:
     if pa.types.is_floating(kind_of):
         if values.null_count == len(values):
             return _all_missing(name, values)
-        return Finding(Column(name, Kind.NUMBER, "stored as numbers"), values)
+        return Finding(Column(name, Kind.NUMBER, STORED_NUMBERS), values)
     if pa.types.is_integer(kind_of):
         return _infer_integers(name, values, "stored as whole numbers")
     return Finding(Column(name, Kind.DATETIME, "stored as dates or times"), values)
@@ -242,10 +253,10 @@ def _infer_plain(
         distinct = strings.unique().drop_null()
         found = _read_number(name, distinct, hints)
         if found is not None and found.ambiguous and hints.decimal is None:
-            column = Column(name, Kind.NUMBER, "all values are numbers")
+            column = Column(name, Kind.NUMBER, WRITTEN_NUMBERS)
             return Finding(column, values, ambiguous=True)
     infinite = pc.sum(pc.is_inf(values)).as_py()
-    reason = "all values are numbers" + (f", {infinite:,} of them infinite" if infinite else "")
+    reason = WRITTEN_NUMBERS + (f", {infinite:,} of them infinite" if infinite else "")
     evidence = "." if _shows_decimal_point(strings) else None
     return Finding(Column(name, Kind.NUMBER, reason), values, decimal=evidence)
 

@@ -17,6 +17,7 @@ PLAIN_INTEGER = r"^[+-]?\d+$"
 PLAIN_NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity))$"
 LEADING_ZERO = r"^[+-]?0\d+$"
 CODE = r"^[+-]?0[\dxX]"
+CERTAINLY_DECIMAL = r"^[+-]?(?:\d*\.(?:\d{1,2}|\d{4,})|0\.\d+|\d{4,}\.\d+)(?:[eE][+-]?\d+)?$"
 INFINITE = r"(?i)^[+-]?inf(?:inity)?$"
 
 _CURRENCY_WORDS = """
@@ -125,6 +126,15 @@ def read_plain(strings: pa.ChunkedArray) -> pa.ChunkedArray | None:
     if pc.any(infinite, min_count=0).as_py() and not _all_match(strings.filter(infinite), INFINITE):
         return None
     return values
+
+
+def is_plainly_decimal(strings: pa.ChunkedArray) -> bool:
+    """Whether all strings are plain numbers or empty, and some could be nothing else.
+
+    A number like ``12.5`` or ``0.1234`` cannot be one with marks between thousands.
+    """
+    filled = strings.filter(pc.not_equal(strings, ""))
+    return _any_match(filled, CERTAINLY_DECIMAL) and _all_match(filled, PLAIN_NUMBER)
 
 
 def cast_plain(strings: pa.ChunkedArray) -> pa.ChunkedArray:

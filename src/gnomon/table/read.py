@@ -11,7 +11,8 @@ from typing import Any
 from gnomon.table import delimited, formats
 from gnomon.table.columnar import read_arrow, read_parquet, selected
 from gnomon.table.errors import ReadError
-from gnomon.table.notes import warn
+from gnomon.table.kinds import Kind
+from gnomon.table.notes import counted, warn
 from gnomon.table.schema import Column, Schema
 from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
@@ -125,13 +126,17 @@ def read_delimited(
     file = delimited.DelimitedFile(source, options)
     for note in file.warnings:
         warn(note)
-    strings = file.strings()
+    given = set() if schema is None else set(schema.names)
+    written = file.columns(written=given)
+    if file.blank_lines:
+        file.notes.append(f"{counted(file.blank_lines, 'blank line')} left out.")
     if columns is not None:
-        strings = selected(strings, columns)
-    if not len(strings):
-        return Table(strings, Schema(Column(name, "text") for name in strings.column_names))
+        written = selected(written, columns)
+    if not len(written):
+        written = file.strings()
+        return Table(written, Schema(Column(name, Kind.TEXT) for name in written.column_names))
     try:
-        return understood(strings, schema, parse=True, hints=file.hints, notes=file.notes)
+        return understood(written, schema, parse=True, hints=file.hints, notes=file.notes)
     except ReadError as error:
         if error.row is None or error.file:
             raise

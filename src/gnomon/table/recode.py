@@ -112,7 +112,7 @@ def as_strings(values: pa.ChunkedArray, before: Column | None = None) -> pa.Chun
 
 def _cleaned(strings: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
     wordy = column.kind in (Kind.CATEGORY, Kind.ORDERED, Kind.TEXT, Kind.IDENTIFIER)
-    words = missing.ALWAYS if wordy else missing.USUAL
+    words: tuple[str, ...] = missing.ALWAYS if wordy else missing.USUAL
     if column.missing is not None:
         words = ("", *column.missing)
     words = tuple(word for word in words if word not in (column.levels or ()))

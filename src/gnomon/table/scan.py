@@ -146,6 +146,7 @@ class Scan:
         if self._n_rows is None:
             narrow = self.select(self.columns[:1])
             self._remember(sum(len(chunk) for chunk in narrow.chunks()))
+        assert self._n_rows is not None
         return self._n_rows
 
     def __repr__(self) -> str:

@@ -223,12 +223,11 @@ def decide_encoding(
         if whole and (error := undecodable_error(source, encoding)):
             raise error
         return encoding, []
-    encoding = encoding_of_mark(start) or _wide_encoding(start)
-    if encoding is not None:
-        if whole and (error := undecodable_error(source, encoding)):
+    shown = encoding_of_mark(start) or _wide_encoding(start)
+    if shown is not None:
+        if whole and (error := undecodable_error(source, shown)):
             raise error
-        named = [f"Read as {encoding}."] if encoding != "utf-8" else []
-        return encoding, named
+        return shown, [f"Read as {shown}."] if shown != "utf-8" else []
     looked_at = source if whole else ByteSource(_whole_characters(start))
     place = first_undecodable(looked_at, "utf-8")
     if place is None:

@@ -74,13 +74,11 @@ class ByteSource:
         else:
             self.path = Path(given).expanduser()
             self.name = str(given)
-            self._check_path()
+            self._check_path(self.path)
         self.compression = self._compression()
         self.stamp = self._stamp()
 
-    def _check_path(self) -> None:
-        path = self.path
-        assert path is not None
+    def _check_path(self, path: Path) -> None:
         if path.is_dir():
             inside = sorted(entry.name for entry in path.iterdir() if entry.is_file())[:5]
             holds = f"it holds {', '.join(inside)}" if inside else "it holds no files"
@@ -90,19 +88,15 @@ class ByteSource:
         if not path.exists():
             raise ReadError("does not exist", file=self.name, remedy=_near(path))
         if not path.is_file():
-            self._data = self._slurp()
-
-    def _slurp(self) -> bytes:
-        try:
-            return self.path.read_bytes()
-        except OSError as error:
-            raise ReadError(f"cannot be read: {error.strerror}", file=self.name) from error
+            with self._raw() as pipe:
+                self._data = pipe.read()
 
     def _raw(self) -> BinaryIO:
         if self._data is not None:
             return io.BytesIO(self._data)
+        assert self.path is not None
         try:
-            return open(self.path, "rb")
+            return self.path.open("rb")
         except OSError as error:
             raise ReadError(f"cannot be opened: {error.strerror}", file=self.name) from error
 
@@ -116,11 +110,12 @@ class ByteSource:
         if self.compression is None:
             return self._raw()
         self._raw().close()
-        place = io.BytesIO(self._data) if self._data is not None else self.path
         if self.compression == "zstd":
-            place = pa.BufferReader(self._data) if self._data is not None else str(self.path)
-            return pa.CompressedInputStream(place, "zstd")
-        return {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[self.compression](place)
+            packed = pa.BufferReader(self._data) if self._data is not None else str(self.path)
+            return pa.CompressedInputStream(packed, "zstd")
+        openers: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+        place = io.BytesIO(self._data) if self._data is not None else self.path
+        return openers[self.compression](place)
 
     def open_native(self) -> Any:
         """The same for Arrow's own readers, which are fastest on a file of their own."""
@@ -157,14 +152,14 @@ class ByteSource:
 
     def check_unchanged(self) -> None:
         """Raise if the file is not the one that was opened first."""
-        now = self._stamp()
-        if now == self.stamp:
+        now, before = self._stamp(), self.stamp
+        if now == before:
             return
-        if now is None:
+        if now is None or before is None:
             what = "was removed while it was read"
-        elif now.size != self.stamp.size:
-            verb = "grew" if now.size > self.stamp.size else "shrank"
-            what = f"{verb} from {self.stamp.size:,} to {now.size:,} bytes while it was read"
+        elif now.size != before.size:
+            verb = "grew" if now.size > before.size else "shrank"
+            what = f"{verb} from {before.size:,} to {now.size:,} bytes while it was read"
         else:
             what = "changed while it was read"
         raise ReadError(

@@ -18,7 +18,10 @@ from gnomon.table.schema import Schema
 from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
 
-NO_DOWNLOADS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+NO_DOWNLOADS: dict[str, Any] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
 READING = ("SELECT", "EXPLAIN", "PRAGMA", "MULTI", "CALL")
 ROWS_AT_A_TIME = 10_000
 
@@ -200,7 +203,9 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _fetched(cursor: Any, file: str, errors: type, owner: Any = None) -> Iterator[list[tuple]]:
+def _fetched(
+    cursor: Any, file: str, errors: type[Exception], owner: Any = None
+) -> Iterator[list[tuple]]:
     try:
         while rows := cursor.fetchmany(ROWS_AT_A_TIME):
             yield rows

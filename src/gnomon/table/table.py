@@ -530,7 +530,7 @@ def _is_matrix_kind(column: Column, table: Table) -> bool:
 
 def _names_at(names: Sequence[str], key: Any) -> list[str]:
     if isinstance(key, (int, np.integer)):
-        return [names[key]]
+        return [names[int(key)]]
     if len(key) and all(isinstance(name, str) for name in key):
         return list(key)
     return [names[position] for position in _positions(key, len(names))]
