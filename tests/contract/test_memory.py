@@ -37,7 +37,7 @@ def peak_of(function) -> int:
 
 @every_method
 def test_a_fit_beyond_the_limit_is_refused_before_it_allocates(cls, rng):
-    X, y = problem(make(cls), rng, n=20_000, d=20)
+    X, y = problem(make(cls), rng, n=20_000, d=20, whole=True)
     refused = []
 
     def try_it():
@@ -72,7 +72,7 @@ def test_a_frame_beyond_the_limit_is_refused(cls, rng):
 def test_the_forecast_is_near_what_a_fit_allocates(cls, rng):
     few = {"n_jobs": 2} if "n_jobs" in parameters_of(cls) else {}
     estimator = make(cls, **few)
-    X, y = problem(estimator, rng, n=20_000, d=20)
+    X, y = problem(estimator, rng, n=20_000, d=20, whole=True)
     fit(make(cls, **few), X[:500], None if y is None else y[:500])
     with gnomon.config(n_jobs=2):
         forecast = estimator.forecast(*X.shape)
@@ -94,7 +94,7 @@ def test_the_forecast_grows_with_the_table(cls):
 @every_method
 def test_prediction_allocates_little_beside_its_result(cls, rng):
     estimator = make(cls)
-    X, y = problem(estimator, rng, n=20_000, d=20)
+    X, y = problem(estimator, rng, n=20_000, d=20, whole=True)
     fit(estimator, X[:2000], None if y is None else y[:2000])
     outputs(estimator, X[:10])
     for name in ("predict", "transform", "score_samples"):

@@ -24,7 +24,7 @@ from tests.contract.cases import (
     problem,
 )
 
-SEVERAL_CHUNKS = {"n": 4500, "d": 60}
+SEVERAL_CHUNKS = {"n": 1400, "d": 130}
 
 
 def digests(cls: type, seed: int) -> dict[str, str]:

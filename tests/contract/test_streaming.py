@@ -13,6 +13,7 @@ import pytest
 import gnomon
 from gnomon.table import Table, read, scan
 from tests.contract.cases import (
+    assert_close,
     assert_same_bits,
     each,
     fit,
@@ -24,7 +25,7 @@ from tests.contract.cases import (
     summing,
 )
 
-SEVERAL_CHUNKS = (4500, 40_000)  # rows of 60 columns; some methods take larger chunks
+SEVERAL_CHUNKS = (1400, 10_000)  # rows of 130 columns; some methods take larger chunks
 every_sum_learner = each("cls", summing())
 
 
@@ -77,13 +78,13 @@ def test_a_scan_gives_the_bits_of_the_same_table_in_memory(cls, form, rng, tmp_p
 @every_sum_learner
 def test_a_scan_of_many_chunks_gives_the_bits_of_memory(cls, rng, tmp_path):
     estimator = make(cls)
-    X, y = problem(estimator, rng, n=5000, d=40)
-    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(40)])
+    X, y = problem(estimator, rng, n=1400, d=130)
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(130)])
     name = None
     if y is not None:
         frame, name = frame.assign(outcome=y), "outcome"
     path = written(frame, tmp_path, "parquet")
-    for rows_per_chunk in (700, 4096):
+    for rows_per_chunk in (300, 1024):
         streamed = fit(make(cls), scan(path, rows_per_chunk=rows_per_chunk), name)
         assert_same_bits(outputs(streamed, X), outputs(fit(make(cls), frame, name), X))
 
@@ -105,13 +106,14 @@ def test_rows_of_a_scan_are_predicted_for_block_by_block(cls, rng, tmp_path):
     frame, y = whole_frame(cls, rng, 500)
     estimator = fit(make(cls), frame, y)
     streamed = scan(written(frame, tmp_path, "parquet"), rows_per_chunk=120)
-    assert_same_bits(outputs(estimator, streamed), outputs(estimator, frame))
+    found, expected = outputs(estimator, streamed), outputs(estimator, frame)
+    assert_close(found, expected, rtol=1e-10, atol=1e-10)
 
 
 @every_sum_learner
 def test_an_executor_that_shuffles_and_delays_gives_the_same_bits(cls, rng, seed):
     for n in SEVERAL_CHUNKS:
-        X, y = problem(make(cls), rng, n=n, d=60)
+        X, y = problem(make(cls), rng, n=n, d=130)
         executor = Elsewhere(seed)
         with gnomon.config(executor=executor):
             estimator = fit(make(cls), X, y)

@@ -122,6 +122,19 @@ def test_an_executor_that_stops_early_is_refused():
         add_up(moments, ArraySource(np.ones((100, 1)), size=10))
 
 
+def test_an_executor_computes_with_one_blas_thread_as_engine_threads_do(seed):
+    import threadpoolctl
+
+    def blas_threads(chunk):
+        found = threadpoolctl.threadpool_info()
+        return (float(max(each["num_threads"] for each in found if each["user_api"] == "blas")),)
+
+    source = ArraySource(np.ones((6, 1)), size=2)
+    with gnomon.config(executor=Scattered(seed)):
+        assert add_up(blas_threads, source) == (3.0,)
+    assert add_up(blas_threads, source) == (3.0,)
+
+
 def test_no_rows_cannot_be_summed():
     with pytest.raises(ValueError, match="no rows"):
         add_up(moments, ArraySource(np.empty((0, 3))))

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from gnomon.engine.config import settings
-from gnomon.engine.threads import in_order
+from gnomon.engine.threads import in_order, one_blas_thread
 
 CHUNK_CELLS = 2**17
 FEWEST_ROWS, MOST_ROWS = 256, 8192
@@ -152,7 +153,15 @@ def add_up(function: Callable[[Chunk], Sums], source: Source, n_jobs: int | None
     if executor is None:
         return _add(in_order(function, source.chunks(), n_jobs))
     sent = _Sent(source.chunks())
-    return _add(_sorted_by_number(executor.run(function, sent), sent))
+    alone = partial(_on_one_blas_thread, function)
+    return _add(_sorted_by_number(executor.run(alone, sent), sent))
+
+
+def _on_one_blas_thread(function: Callable[[Chunk], Sums], chunk: Chunk) -> Sums:
+    """What engine threads do, wherever an executor runs it: the bits of a product of matrices
+    depend on the number of threads that compute it."""
+    with one_blas_thread():
+        return function(chunk)
 
 
 def _add(parts: Iterable[Sums]) -> Sums:
