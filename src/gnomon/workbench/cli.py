@@ -156,7 +156,7 @@ def leaderboard(result, n_folds: int, n_repeats: int) -> RichTable:
         board.add_column(heading, justify="right")
     for place, each in enumerate(result.scores):
         figure = each.interval()
-        p = "" if place == 0 else f"{each.p_against(result.best):.3f}"
+        p = "" if place == 0 else readable_p(each.p_against(result.best))
         board.add_row(
             each.name,
             f"{figure.value:.4f}",
@@ -166,6 +166,11 @@ def leaderboard(result, n_folds: int, n_repeats: int) -> RichTable:
             f"{each.predict_seconds:.2f} s",
         )
     return board
+
+
+def readable_p(p: float) -> str:
+    """A p value as people write it."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def say_verdict(result) -> None:
@@ -202,8 +207,11 @@ def main() -> None:
     """Run a command; errors that a user can mend are said in a line, without a traceback."""
     from gnomon.engine.errors import GnomonError, GnomonWarning
 
+    said: set[str] = set()
+
     def say(message, category, *_, **__):
-        if issubclass(category, GnomonWarning):
+        if issubclass(category, GnomonWarning) and str(message) not in said:
+            said.add(str(message))
             complaints.print(f"[yellow]note:[/yellow] {message}", highlight=False)
 
     warnings.showwarning = say
