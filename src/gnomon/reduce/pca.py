@@ -251,6 +251,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             return min(self.max_iter, 2 * USUAL_PASSES)
         return self.max_iter
 
+    def _most_steps(self) -> int:
+        """One more than the passes: "lanczos" may hand over to "sums"."""
+        return self.max_iter + 1
+
     def _start(self, data, rng):
         first = next(iter(data.source.chunks()))
         shift = np.average(first.rows, axis=0, weights=first.weights)

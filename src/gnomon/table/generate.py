@@ -1,4 +1,4 @@
-"""Generators of examples whose truth is known: density, target function, noise, Bayes rule and Bayes risk.
+"""Oracles: examples whose density, target, noise, Bayes rule and Bayes risk are known.
 
 An oracle gives unlimited fresh rows, and says what no data set can: how well the best possible
 rule does, and so how far a learner is from it. Texts: 004 3.2 (example oracle) · 001 learning
@@ -184,7 +184,7 @@ class Clouds(ClassOracle):
 
 
 class NoisyCurves(ClassOracle):
-    """Classes along curves in the plane, with normal noise: x = curve_k(t) + noise, t uniform in (0, 1).
+    """Classes along curves in the plane: x = curve_k(t) + normal noise, t uniform in (0, 1).
 
     The density of a class is the mean of normal densities along its curve, computed at many
     points of it; so p(y|x) and the Bayes risk are known. `spirals` and `moons` are made of it.

@@ -286,7 +286,7 @@ def _by_class(labels: np.ndarray, shares: np.ndarray, rng: np.random.Generator) 
     classes, codes = _codes(labels)
     counts = np.bincount(codes)
     if counts.min() < 2:
-        alone = classes[int(counts.argmin())]
+        alone = classes.tolist()[int(counts.argmin())]
         raise DataError(
             f"class {alone!r} has one row, which cannot stand in several parts; leave such classes "
             "out (drop_rare_classes) or split without stratify"
