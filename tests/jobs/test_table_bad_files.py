@@ -62,6 +62,7 @@ def test_nul_bytes_are_refused_with_their_line(tmp_path):
     error = refused(write(tmp_path, b"a,b\n1,2\n3,\x004\n"))
     assert error.line == 3
     assert "NUL" in error.problem
+    assert refused(write(tmp_path, b"a,b\x00\n1,2\n3,4\n")).line == 1
     error = refused(write(tmp_path, b"a b  c\n1 2  3\n3 4\x00  5\n"))
     assert error.line == 3
 
@@ -82,6 +83,23 @@ def test_a_broken_byte_in_a_utf8_file_is_refused_not_guessed(tmp_path):
     error = refused(write(tmp_path, b"a,b\n" + good.encode() + b"x,\xff\n"))
     assert error.line == 7
     assert "though most of the file is" in error.problem
+
+
+def test_a_file_beyond_the_memory_limit_is_refused_before_it_is_read(tmp_path):
+    import gnomon
+    from gnomon.engine.errors import MemoryLimitError
+
+    path = write(tmp_path, "a,b\n" + "1,2\n" * 100_000)
+    with gnomon.config(memory_limit="1MB"):
+        with pytest.raises(MemoryLimitError, match=r"Reading .*x\.csv would need .*scan"):
+            read(path)
+        assert scan(path).count_rows() == 100_000
+
+
+def test_a_warning_shows_the_line_of_the_caller(tmp_path):
+    with pytest.warns(GnomonWarning) as caught:
+        read(write(tmp_path, "a,a\n1,2\n"))
+    assert caught[0].filename == __file__
 
 
 def test_an_unknown_encoding_is_refused(tmp_path):

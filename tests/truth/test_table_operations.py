@@ -287,6 +287,16 @@ def test_control_characters_do_not_reach_the_terminal():
     assert "\x1b" not in repr(Table.from_dict({"a\x1b[31m": ["\x1b[2Jgone\n"]}))
 
 
+def test_a_table_survives_pickling_and_copying(table):
+    import copy
+    import pickle
+
+    for again in (pickle.loads(pickle.dumps(table)), copy.deepcopy(table), copy.copy(table)):
+        assert again.equals(table)
+        assert again.schema == table.schema
+        assert again.notes == table.notes
+
+
 def test_tables_differ_by_values_and_by_kinds(table):
     assert table.equals(table[:])
     assert not table.equals(table[::-1])

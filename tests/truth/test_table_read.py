@@ -54,6 +54,7 @@ def values(content, **options):
         (b"sep=;\na;b\n1;x\n2;y\n", ABC),
         (b"a b\nr1 1 x\nr2 2 y\n", {"row_name": ["r1", "r2"], **ABC}),
         (b"c,2019,2020\nde,1,2\nfr,3,4\n", {"c": ["de", "fr"], "2019": [1, 3], "2020": [2, 4]}),
+        (b"who,3P,2nd\nx,1,2\ny,3,4\n", {"who": ["x", "y"], "3P": [1, 3], "2nd": [2, 4]}),
         (b"a;b\n1,5;1.234,5\n2,5;2\n", {"a": [1.5, 2.5], "b": [1234.5, 2.0]}),
         (b"name\nAda Lovelace\nAlan Turing\n", {"name": ["Ada Lovelace", "Alan Turing"]}),
     ],
@@ -109,6 +110,11 @@ def test_encodings_are_found_out_and_told(encoding, named):
     assert table.columns == ("city", "n")
     if named:
         assert any(named in note for note in table.notes)
+
+
+def test_many_lines_can_be_skipped():
+    content = b"some words, here and there\n" * 20_000 + b"a,b\n1,x\n2,y\n"
+    assert values(content, skip_rows=20_000) == ABC
 
 
 def test_latin_1_can_be_asked_for():

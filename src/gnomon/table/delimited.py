@@ -403,6 +403,8 @@ class _Utf8(_Stream):
 
     def _skip(self, count: int) -> None:
         while count > 0 and (block := self._next(count)):
+            if b"\0" in block[:count]:
+                raise self._nul(block)
             self.lines += _line_ends(block)
             if len(block) > count:
                 self.rest = block[count:]

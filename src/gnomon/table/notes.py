@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 from gnomon.engine.errors import GnomonWarning
@@ -9,7 +10,15 @@ from gnomon.engine.errors import GnomonWarning
 
 def warn(note: str) -> None:
     """Warn that the result differs from what was given; the same sentence stands in the notes."""
-    warnings.warn(note, GnomonWarning, stacklevel=3)
+    warnings.warn(note, GnomonWarning, stacklevel=_level_of_caller())
+
+
+def _level_of_caller() -> int:
+    """The level of the first caller outside this package, whose line a warning should show."""
+    frame, level = sys._getframe(2), 2
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("gnomon."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def counted(count: int, word: str) -> str:

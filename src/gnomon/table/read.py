@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gnomon.engine import memory
 from gnomon.table import delimited, formats
 from gnomon.table.columnar import read_arrow, read_parquet, selected
 from gnomon.table.errors import ReadError
@@ -17,6 +18,7 @@ from gnomon.table.schema import Column, Schema
 from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
 
+MEMORY_PER_BYTE = {"delimited": 4, "json": 8}
 SchemaLike = Schema | Mapping[str, Any] | str | os.PathLike
 
 
@@ -104,6 +106,7 @@ def _read_file(given: Any, schema: Schema | None, options: dict, columns: Any) -
         schema = Schema(column for column in schema if column.name in set(columns))
     accepted, reader = readers()[name]
     refuse_unknown(options, accepted | {"columns"}, f"a file of format {name}", source.name)
+    _require_memory(source, name)
     try:
         table = reader(source, schema, options, columns)
     except ReadError as error:
@@ -117,6 +120,13 @@ def _read_file(given: Any, schema: Schema | None, options: dict, columns: Any) -
         )
     table.notes[:0] = notes
     return table
+
+
+def _require_memory(source: ByteSource, name: str) -> None:
+    """Refuse a text file that cannot fit before it is read; a compressed one does not tell."""
+    if name in MEMORY_PER_BYTE and source.stamp is not None and source.compression is None:
+        need = MEMORY_PER_BYTE[name] * source.stamp.size
+        memory.require(need, f"Reading {source.name}", "Stream it with gnomon.table.scan.")
 
 
 def read_delimited(

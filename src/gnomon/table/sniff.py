@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from gnomon.table import missing
 from gnomon.table.errors import ReadError
 from gnomon.table.notes import counted
+from gnomon.table.numbers import UNITS
 from gnomon.table.source import (
     ByteSource,
     canonical_encoding,
@@ -30,7 +31,7 @@ LONGEST_FIELD = 2**31 - 1
 
 _VALUE = re.compile(
     r"[-+(]?\s*[€$£¥]?\s*[-+]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?"
-    r"\s*(?:%|[€$£¥]|[a-zA-Z°µ]{1,4}[²³23]?)?\)?"
+    r"\s*(?:[€$£¥]|(?P<unit>%|[a-zA-Z°µ]{1,4}[²³23]?))?\)?"
     r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T]\d{1,2}:\d{2}.*)?"
     r"|\d{1,2}:\d{2}(?::\d{2})?"
 )
@@ -281,7 +282,7 @@ def _single_byte_encoding(
 
 def sniff(source: ByteSource, encoding: str, options: dict[str, Any]) -> Sniffed:
     """Dialect and names from the first lines, with the user's options taken as given."""
-    text, complete = _sample(source, encoding)
+    text, complete = _sample(source, encoding, 2 + 2 * int(options.get("skip_rows") or 0))
     dialect = Dialect(encoding=encoding, ragged=_ragged(options, source.name))
     notes: list[str] = []
     dialect = replace(
@@ -320,7 +321,8 @@ def _ragged(options: dict[str, Any], file: str) -> str:
     return ragged
 
 
-def _sample(source: ByteSource, encoding: str) -> tuple[str, bool]:
+def _sample(source: ByteSource, encoding: str, lines: int) -> tuple[str, bool]:
+    """The start of the text with at least so many lines, and whether it is the whole."""
     size = SAMPLE_BYTES
     while True:
         raw = source.head(size + 1)
@@ -330,11 +332,11 @@ def _sample(source: ByteSource, encoding: str) -> tuple[str, bool]:
         if complete:
             return text, True
         end = max(text.rfind("\n"), text.rfind("\r", 0, len(text) - 1))
-        if end >= 0 and text.count("\n", 0, end) + text.count("\r", 0, end) >= 2:
+        if end >= 0 and text.count("\n", 0, end) + text.count("\r", 0, end) >= lines:
             return text[: end + 1], False
         if size >= 1 << 28:
             raise ReadError(
-                f"has fewer than three line ends in its first {size:,} bytes",
+                f"has fewer than {lines:,} line ends in its first {size:,} bytes",
                 file=source.name,
                 line=1,
                 remedy="Check that it is delimited text with one record per line.",
@@ -508,24 +510,27 @@ def _find_header(dialect: Dialect, records: list[Record], options: dict[str, Any
 
 
 def looks_like_header(first: list[str], others: list[list[str]]) -> bool:
-    """Whether the first record holds names: it has no values where the others have them."""
-    if any(_is_value(cell) for cell in first) and not _are_years(first, others):
-        return False
-    if not others:
+    """Whether the first record holds names: words above columns of values.
+
+    Where all columns hold words, it does unless its own words recur below it.
+    """
+    if _are_years(first):
         return True
+    if not others:
+        return not any(_is_value(cell) for cell in first)
     typed = [
         position
         for position in range(len(first))
         if any(_is_value(cell) for cell in _column(others, position))
     ]
     if typed:
-        return True
+        return sum(_is_value(first[position]) for position in typed) < 0.5 * len(typed)
     named = [position for position, cell in enumerate(first) if cell.strip()]
     recurring = [position for position in named if first[position] in _column(others, position)]
     return len(recurring) <= 0.5 * len(named) if named else False
 
 
-def _are_years(first: list[str], others: list[list[str]]) -> bool:
+def _are_years(first: list[str]) -> bool:
     """A wide table with years as names: some cells are words, the values are distinct years."""
     values = [cell.strip() for cell in first if _is_value(cell)]
     words = [cell for cell in first if cell.strip() and not _is_value(cell)]
@@ -538,8 +543,12 @@ def _column(rows: list[list[str]], position: int) -> list[str]:
 
 
 def _is_value(cell: str) -> bool:
+    """Whether a cell looks like a date or a number, perhaps with a unit; ``3P`` does not."""
     cell = cell.strip()
-    return bool(cell) and cell not in missing.USUAL and bool(_VALUE.fullmatch(cell))
+    if not cell or cell in missing.USUAL:
+        return False
+    found = _VALUE.fullmatch(cell)
+    return found is not None and (not found["unit"] or found["unit"] in UNITS)
 
 
 def _finish(

@@ -291,8 +291,7 @@ def describe(table: Any) -> Summary:
 
     All kinds: missing and distinct values, most common value. Numbers and whole numbers: mean,
     standard deviation (with n - 1), quartiles, interquartile range, how many values the 1.5 IQR
-    rule flags. Categories, booleans: entropy in bits. Dates: first and last. Text: how long the
-    values are, as characters, in the place of the number.
+    rule flags. Categories, booleans: entropy in bits. Dates: first and last.
 
     Parameters
     ----------
@@ -305,8 +304,8 @@ def describe(table: Any) -> Summary:
 
     Notes
     -----
-    Text: 004 chapter 5, appendix. Infinite values are left out of mean, deviation and quartiles'
-    outliers as they would make them NaN; minimum and maximum show them.
+    Text: 004 chapter 5, appendix. Infinite values are left out of mean, deviation, quartiles and
+    outliers, which they would turn into NaN; minimum and maximum show them.
 
     Examples
     --------
