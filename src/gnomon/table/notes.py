@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from types import FrameType
 
 from gnomon.engine.errors import GnomonWarning
 
@@ -15,7 +16,8 @@ def warn(note: str) -> None:
 
 def _level_of_caller() -> int:
     """The level of the first caller outside this package, whose line a warning should show."""
-    frame, level = sys._getframe(2), 2
+    frame: FrameType | None = sys._getframe(2)
+    level = 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith("gnomon."):
         frame, level = frame.f_back, level + 1
     return level
