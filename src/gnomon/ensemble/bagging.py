@@ -1,8 +1,8 @@
 """Bagging: the same learner on many bootstrap samples of the rows, then a vote or a mean.
 
 A bootstrap sample draws as many rows as there are, with replacement: about 1 - 1/e = 63.2 % of
-the rows are in it. A mean of members that differ varies less than one member; its bias is that of one
-member. Rows that a member did not see test it for free (out-of-bag).
+the rows are in it. A mean of members that differ varies less than one member; its bias is that of
+one member. Rows that a member did not see test it for free (out-of-bag).
 
 Texts: 001 12.1 · 002 "Bagging" · 003 2.5.2 · 004 6.2, 11.2.
 """
@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils._param_validation import RealNotInt
 
 from gnomon.contract import Classifier, Regressor
-from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, StrOptions, between, whole
+from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, Interval, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.ensemble.base import Training, mean_squared_error, weighted_error
 from gnomon.ensemble.committee import OfOneKind
@@ -25,7 +26,7 @@ LEARNER = [None, HasMethods(["fit", "predict"]), list, tuple]
 BAG_CONSTRAINTS = {
     "estimator": LEARNER,
     "n_estimators": [whole(1)],
-    "max_samples": [whole(1), between(0, 1, "right")],
+    "max_samples": [whole(1), Interval(RealNotInt, 0, 1, closed="right")],
     "bootstrap": FLAG,
     "oob_score": FLAG,
     "n_jobs": JOBS,
@@ -90,7 +91,9 @@ class OutOfBag:
 
 
 def r2(predicted: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
-    """Share of the variance that is explained; 0 for a constant target that is met exactly or not."""
+    """Share of the variance that is explained; 0 for a constant target that is met exactly or
+    not.
+    """
     mean = float(weights @ y / weights.sum())
     spread = mean_squared_error(mean, y, weights)
     return 1.0 - mean_squared_error(predicted, y, weights) / spread if spread > 0 else 0.0
@@ -169,10 +172,10 @@ class BaggingClassifier(Bagging, Classifier):
 
     Use it to steady a learner that changes much with its training rows; not for stable learners,
     nor against bias, which stays that of one member. Minimises nothing of its own: with members of
-    variance s^2 and correlation r the mean of B has variance r s^2 + (1 - r) s^2 / B. For trees with
-    random columns `RandomForestClassifier` is faster. Members may be of several kinds, in turns. A
-    sample in which only one class occurs gives a member that always names it. Texts: 001 12.1, 002,
-    003 2.5.2, 004 11.2; the texts vote, the default here averages probabilities.
+    variance s^2 and correlation r the mean of B has variance r s^2 + (1 - r) s^2 / B. For trees
+    with random columns `RandomForestClassifier` is faster. Members may be of several kinds, in
+    turns. A sample in which only one class occurs gives a member that always names it. Texts: 001
+    12.1, 002, 003 2.5.2, 004 11.2; the texts vote, the default here averages probabilities.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, Takes, intake
 from gnomon.engine.draw import canonical_order
+from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.threads import in_order, resolve_jobs
-from gnomon.ensemble.lots import Lots, Part
+from gnomon.ensemble.lots import Fold, Lots, Part
 from gnomon.ensemble.member import Member, Rows, named, require_kind, seeds
 from gnomon.table.scan import Scan
 
@@ -44,6 +46,8 @@ class Training:
         The rows as numbers.
     columns : Columns
         What these numbers are.
+    kept : ndarray of bool or None
+        Which of the rows given are here, when some had weight zero.
     """
 
     rows: Rows
@@ -51,13 +55,14 @@ class Training:
     weights: np.ndarray | None
     numbers: Any
     columns: Any
+    kept: np.ndarray | None = None
 
     @classmethod
     def of(cls, data: Data) -> Training:
         rows = data.rows
         if data.table is not None:
             rows = data.table if data.kept is None else data.table[np.flatnonzero(data.kept)]
-        return cls(rows, data.y, data.weights, data.rows, data.columns)
+        return cls(rows, data.y, data.weights, data.rows, data.columns, data.kept)
 
     @property
     def n_rows(self) -> int:
@@ -81,6 +86,24 @@ class Training:
         assert self._in_order is not None
         return Part(order, None if self.weights is None else self.weights[order])
 
+    def folds(self, cv, rng: np.random.Generator, strata: np.ndarray | None) -> list[Fold]:
+        """Folds drawn at random, or those that are given as positions of rows."""
+        if isinstance(cv, Integral):
+            return self.lots.folds(int(cv), rng, strata)
+        return [Fold(self._given_part(learn), self._given_part(held)) for learn, held in cv]
+
+    def _given_part(self, positions) -> Part:
+        """Rows by their positions among all that were given, as a part."""
+        wanted = np.zeros(self.n_rows if self.kept is None else len(self.kept), dtype=bool)
+        wanted[np.asarray(positions)] = True
+        here = wanted if self.kept is None else wanted[self.kept]
+        found = self.lots.order[here[self.lots.order]]
+        if not len(found):
+            raise DataError(
+                "a fold that cv gives holds no row of positive weight; give other folds"
+            )
+        return Part(found, None if self.weights is None else self.weights[found])
+
     def at(self, positions: np.ndarray) -> Rows:
         """Some rows."""
         if "_in_order" in vars(self) and np.array_equal(positions, self.lots.order):
@@ -91,8 +114,8 @@ class Training:
 class Ensemble(_BaseComposition):
     """Mixin of learners made of learners; stands before `Classifier` or `Regressor`.
 
-    A method writes ``_candidates`` (its learners, not fitted) and ``_fit_ensemble(training)``, and gives
-    ``_proba`` or ``_estimate`` of any rows by asking ``self.members_``.
+    A method writes ``_candidates`` (its learners, not fitted) and ``_fit_ensemble(training)``, and
+    gives ``_proba`` or ``_estimate`` of any rows by asking ``self.members_``.
     """
 
     natively = Takes(missing=True, categories=True, sparse=True)
@@ -231,7 +254,9 @@ class Ensemble(_BaseComposition):
         return list(seeds(self._rng(), n))
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        """Members at work on threads with their copies of rows, fitted members, a few numbers a row."""
+        """Members at work on threads with their copies of rows, fitted members, a few numbers a
+        row.
+        """
         learners = [learner for _, learner in self._candidates()]
         n_members = self._most_steps()
         at_once = min(n_members, 3 * resolve_jobs(getattr(self, "n_jobs", None)) + 1)
@@ -299,8 +324,8 @@ def weighted_sum(parts: Iterable[np.ndarray], weights: np.ndarray) -> np.ndarray
 def pooled_proba(parts: Iterable[np.ndarray], weights: np.ndarray, how: str) -> np.ndarray:
     """Probabilities of several members as one: arithmetic or geometric mean, normalised.
 
-    In the geometric mean a probability of zero counts as the smallest positive number, so that classes
-    which all members exclude stay comparable.
+    In the geometric mean a probability of zero counts as the smallest positive number, so that
+    classes which all members exclude stay comparable.
     """
     if how == "geometric":
         logs = weighted_sum((np.log(np.maximum(part, TINY)) for part in parts), weights)

@@ -1,9 +1,10 @@
-"""Lots: random parts of a table that depend neither on the rows' order nor on how weights are written.
+"""Lots: random parts of a table that depend neither on the rows' order nor on how weights are
+written.
 
-Rows stand in canonical order on a line. A row of whole weight k has k lots, as k equal rows would have;
-where weights are not whole, each row is one lot of its weight. Bootstrap samples, halves and folds
-are drawn of lots, so that a row of weight three may lie in two folds, exactly as its three copies
-may.
+Rows stand in canonical order on a line. A row of whole weight k has k lots, as k equal rows would
+have; where weights are not whole, each row is one lot of its weight. Bootstrap samples, halves and
+folds are drawn of lots, so that a row of weight three may lie in two folds, exactly as its three
+copies may.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ class Lots:
         return self._part(np.arange(self.n_lots))
 
     def bootstrap(self, size: int, rng: np.random.Generator) -> Part:
-        """`size` draws with replacement, in proportion to the weights; a row drawn k times weighs k."""
+        """`size` draws with replacement, in proportion to the weights; a row drawn k times weighs
+        k.
+        """
         line = np.cumsum(self.weights)
         drawn = np.searchsorted(line, rng.random(size) * line[-1], side="right")
         return self._part(np.minimum(drawn, self.n_lots - 1), np.ones(size))
@@ -105,7 +108,9 @@ class Lots:
         ]
 
     def halves(self, held_share: float, rng: np.random.Generator, strata=None) -> Fold:
-        """Two disjoint parts, the second of the given share of the lots (by classes where given)."""
+        """Two disjoint parts, the second of the given share of the lots (by classes where
+        given).
+        """
         dealt = self._dealt(rng, strata)
         passed = np.floor(np.arange(self.n_lots + 1) * held_share + 0.5)
         is_held = np.diff(passed) > 0

@@ -2,8 +2,8 @@
 
 Learners of this library get the table itself and encode it inside; others get numbers through a
 `TableEncoder` that is fitted on the member's own training rows, so that nothing leaks. Classes
-are codes 0, 1, 2 ... inside an ensemble; a member that saw fewer of them gives probability zero to the
-rest.
+are codes 0, 1, 2 ... inside an ensemble; a member that saw fewer of them gives probability zero to
+the rest.
 """
 
 from __future__ import annotations

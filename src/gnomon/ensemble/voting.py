@@ -1,0 +1,357 @@
+"""Voting: different learners on the same rows, then a vote or a mean of what they say.
+
+With votes as unit vectors the share of votes is their mean, and the plurality wins; averaging
+probabilities uses how sure each member is. The error falls to zero with more members only when each
+is right more often than not and their errors are independent: hard rows make errors agree, so look
+at `agreement`.
+
+Texts: 002 "Voting", one-hot votes · 004 11.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gnomon.bayes import NaiveBayes
+from gnomon.contract import Classifier, Regressor
+from gnomon.engine.parameters import JOBS, SEED, StrOptions
+from gnomon.engine.registry import method
+from gnomon.ensemble.base import Training, member_weights, weighted_error
+from gnomon.ensemble.committee import Committee
+from gnomon.ensemble.member import Member, fit_member, named, seeded
+from gnomon.linear import LinearRegression, LogisticRegression
+from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
+
+TIE = 1e-12
+VOTING_CONSTRAINTS = {
+    "estimators": [None, list, tuple],
+    "weights": [None, "array-like"],
+    "n_jobs": JOBS,
+    "random_state": SEED,
+}
+
+
+def different_classifiers() -> list[tuple[str, Any]]:
+    """Three classifiers that err differently: a shallow tree, naive Bayes, a linear one."""
+    return [
+        ("tree", DecisionTreeClassifier(max_depth=6)),
+        ("bayes", NaiveBayes()),
+        ("linear", LogisticRegression()),
+    ]
+
+
+def different_regressors() -> list[tuple[str, Any]]:
+    """Two regressors that err differently: a shallow tree and a linear one."""
+    return [("tree", DecisionTreeRegressor(max_depth=6)), ("linear", LinearRegression())]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How often members predict the same class.
+
+    Attributes
+    ----------
+    names : list of str
+    shares : ndarray of shape (n_members, n_members)
+        Share of the rows on which two members agree.
+    """
+
+    names: list[str]
+    shares: np.ndarray
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.names)
+        lines = [
+            f"{name:>{width}}  " + "  ".join(f"{share:5.3f}" for share in row)
+            for name, row in zip(self.names, self.shares)
+        ]
+        return "\n".join(lines)
+
+
+def agreement(votes: np.ndarray, names: list[str] | None = None) -> Agreement:
+    """How often members agree, from their votes.
+
+    Parameters
+    ----------
+    votes : array-like of shape (n_rows, n_members)
+        The class that each member predicts.
+    names : list of str, optional
+
+    Returns
+    -------
+    agreement : Agreement
+
+    Examples
+    --------
+    >>> print(agreement([[0, 0], [1, 0], [1, 1], [1, 1]], ["a", "b"]))
+    a  1.000  0.750
+    b  0.750  1.000
+    """
+    votes = np.asarray(votes)
+    shares = (votes[:, :, None] == votes[:, None, :]).mean(axis=0)
+    return Agreement(names or [f"member {j + 1}" for j in range(votes.shape[1])], shares)
+
+
+class OfDifferentKinds(Committee):
+    """Mixin: members are the given learners, each on all rows."""
+
+    def _candidates(self):
+        if self.estimators is None:
+            return different_classifiers() if self._target == "classes" else different_regressors()
+        return named(self.estimators)
+
+    def _pool_weights(self) -> np.ndarray:
+        return self.weights_
+
+    def _fit_ensemble(self, training: Training) -> None:
+        candidates = self._checked_candidates()
+        member_weights(self.weights, len(candidates))
+        if self.weights is not None and len(self.weights) != len(candidates):
+            raise ValueError(
+                f"weights has {len(self.weights)} entries, estimators {len(candidates)}"
+            )
+        self._prepare(training)
+        jobs = zip(candidates, self._seeds(len(candidates)), strict=True)
+        part = training.whole()
+        rows, y = training.at(part.positions), training.y[part.positions]
+
+        def fit(job) -> tuple[Member, float]:
+            (name, learner), seed = job
+            member = fit_member(seeded(learner, seed, False), name, training, part, seed=seed)
+            return member, self._error_of(member, rows, y, part.weight_array)
+
+        fitted = self._fit_each(jobs, fit, lambda made: made[-1][1], self._of_pairs)
+        self._keep(self._of_pairs(fitted))
+
+    def _prepare(self, training: Training) -> None:
+        """What else is learnt from the training rows."""
+
+    def _of_pairs(self, fitted: list[tuple[Member, float]]) -> dict[str, Any]:
+        return {
+            "members_": [member for member, _ in fitted],
+            "weights_": member_weights(self.weights, len(fitted)),
+        }
+
+
+@method(
+    task="classify",
+    texts="002 Voting · 004 11.1",
+    use="Two or more good classifiers of different kinds: their joint answer is rarely worse.",
+    avoid="Members that err on the same rows, or one member that is far better than the rest.",
+    peers=("sklearn.ensemble.VotingClassifier",),
+)
+class VotingClassifier(OfDifferentKinds, Classifier):
+    """Different classifiers on the same rows: the vote, or the mean of their probabilities.
+
+    Use it to join good classifiers of different kinds; not when one is far better than the rest, or
+    when all err on the same rows (look at `agreement`). Predicts the class of the greatest weighted
+    share of votes, sum_m w_m [h_m(x) = k], or mean probability. Texts: 002 (one-hot votes), 004
+    11.1.
+
+    Parameters
+    ----------
+    estimators : list of estimators or of (str, estimator) pairs, default=None
+        The learners, of any library. None for a shallow tree, naive Bayes and a logistic
+        regression.
+    voting : {"soft", "hard", "geometric"}, default="soft"
+        Mean of probabilities, share of votes, or geometric mean of probabilities (a member that
+        excludes a class then has a veto).
+    weights : array-like of shape (n_estimators,), default=None
+        Weights of the members; None for equal ones.
+    tie : {"first", "commonest", "probable"}, default="first"
+        Which of the classes with equally many votes wins: the one that sorts first, the commonest
+        in the training rows, or the one of greatest mean probability.
+    n_jobs : int, default=None
+        Threads; None for one per processor.
+    random_state : int, RandomState or None, default=None
+        Seeds the members whose own ``random_state`` is None.
+
+    Attributes
+    ----------
+    members_ : list of Member
+        The fitted members; ``estimators_`` lists their learners.
+    weights_ : ndarray of shape (n_members,)
+        Weights that add up to one.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted; members know them as codes 0, 1, 2 ...
+    class_prior_ : ndarray of shape (n_classes,)
+        Shares of the classes among the training rows.
+    history_ : History
+        Per member: its error on the training rows.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    Examples
+    --------
+    >>> from gnomon.ensemble import VotingClassifier
+    >>> rows = [[1.0], [2.0], [3.0], [7.0], [8.0], [9.0]]
+    >>> model = VotingClassifier(voting="hard").fit(rows, ["a", "a", "a", "b", "b", "b"])
+    >>> model.predict([[0.0], [10.0]]).tolist()
+    ['a', 'b']
+    """
+
+    _parameter_constraints = {
+        **VOTING_CONSTRAINTS,
+        "voting": [StrOptions({"soft", "hard", "geometric"})],
+        "tie": [StrOptions({"first", "commonest", "probable"})],
+    }
+
+    def __init__(
+        self,
+        estimators=None,
+        *,
+        voting="soft",
+        weights=None,
+        tie="first",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimators = estimators
+        self.voting = voting
+        self.weights = weights
+        self.tie = tie
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _prepare(self, training: Training) -> None:
+        totals = np.bincount(training.y, training.weights, minlength=len(self.classes_))
+        self.class_prior_ = totals / totals.sum()
+
+    def _error_of(self, member: Member, rows, y, weights) -> float:
+        return weighted_error(member.codes(rows), y, weights)
+
+    def predict(self, X) -> np.ndarray:
+        """The class that wins, for each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
+        winners = self._each_block(self._winners, X)
+        return self.classes_[winners]
+
+    def _winners(self, rows) -> np.ndarray:
+        shares = self._proba(rows)
+        if self.voting != "hard" or self.tie == "first":
+            return shares.argmax(axis=1)
+        tied = shares >= shares.max(axis=1, keepdims=True) - TIE
+        liking = np.tile(self.class_prior_, (len(shares), 1))
+        if self.tie == "probable":
+            n_classes = len(self.classes_)
+            said = self._ask(lambda m: m.proba(rows, n_classes), rows)
+            liking = sum(w * p for w, p in zip(self.weights_, said, strict=True))
+        return np.where(tied, liking, -1.0).argmax(axis=1)
+
+    def votes(self, X) -> np.ndarray:
+        """The class that each member predicts.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        votes : ndarray of shape (n_samples, n_members)
+        """
+        codes = self._each_block(
+            lambda rows: np.column_stack(list(self._ask(lambda m: m.codes(rows), rows))), X
+        )
+        return self.classes_[codes]
+
+    def agreement(self, X) -> Agreement:
+        """How often members predict the same class.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        agreement : Agreement
+        """
+        return agreement(self.votes(X), [member.name for member in self.members_])
+
+
+@method(
+    task="regress",
+    texts="004 11.1",
+    use="Two or more good regressors of different kinds: their mean is rarely worse.",
+    avoid="One member that is far better than the rest: let stacking find weights.",
+    peers=("sklearn.ensemble.VotingRegressor",),
+)
+class VotingRegressor(OfDifferentKinds, Regressor):
+    """Different regressors on the same rows: the weighted mean, or the median, of their estimates.
+
+    Use it to join good regressors of different kinds; not when one is far better than the rest. The
+    squared error of the mean, sum_m w_m g_m(x), is the mean of the members' errors less their
+    spread, so that it is never worse than the mean member. Texts: 004 11.1.
+
+    Parameters
+    ----------
+    estimators : list of estimators or of (str, estimator) pairs, default=None
+        The learners, of any library. None for a shallow tree and a linear regression.
+    voting : {"mean", "median"}, default="mean"
+        Weighted mean, or (lower) weighted median, which one wild member cannot move.
+    weights : array-like of shape (n_estimators,), default=None
+        Weights of the members; None for equal ones.
+    n_jobs : int, default=None
+        Threads; None for one per processor.
+    random_state : int, RandomState or None, default=None
+        Seeds the members whose own ``random_state`` is None.
+
+    Attributes
+    ----------
+    members_ : list of Member
+        The fitted members; ``estimators_`` lists their learners.
+    weights_ : ndarray of shape (n_members,)
+        Weights that add up to one.
+    history_ : History
+        Per member: its mean squared error on the training rows.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    Examples
+    --------
+    >>> from gnomon.ensemble import VotingRegressor
+    >>> model = VotingRegressor().fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 3.0, 4.0])
+    >>> model.predict([[2.0]]).round(6).tolist()
+    [2.0]
+    """
+
+    _parameter_constraints = {
+        **VOTING_CONSTRAINTS,
+        "voting": [StrOptions({"mean", "median"})],
+    }
+
+    def __init__(
+        self, estimators=None, *, voting="mean", weights=None, n_jobs=None, random_state=None
+    ):
+        self.estimators = estimators
+        self.voting = voting
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _error_of(self, member: Member, rows, y, weights) -> float:
+        return float(weights @ (member.estimate(rows) - y) ** 2 / weights.sum())
+
+    def _estimate(self, rows):
+        if self.voting == "mean":
+            return super()._estimate(rows)
+        said = np.column_stack(list(self._ask(lambda m: m.estimate(rows), rows)))
+        return weighted_medians(said, self.weights_)
+
+
+def weighted_medians(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Lower weighted median of each row of values (n, m)."""
+    order = np.argsort(values, axis=1, kind="stable")
+    line = np.cumsum(weights[order], axis=1)
+    place = (line < 0.5 - TIE).sum(axis=1)
+    return np.take_along_axis(values, order, axis=1)[np.arange(len(values)), place]
