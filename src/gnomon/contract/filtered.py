@@ -313,7 +313,8 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         tags.classifier_tags = inner.classifier_tags
         tags.regressor_tags = inner.regressor_tags
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        filled = any(getattr(each, "_fills", False) for each in _as_list(self.features))
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan or filled
         filters = self._labels()
         if filters:
             of_classes = any(isinstance(each, (OneHot, OrdinalScores)) for each in filters)

@@ -47,13 +47,15 @@ class Filter(TransformerMixin, Estimator):
 
     Class attributes that a filter sets: ``_kinds`` (kinds of columns that it concerns when
     ``columns`` is None), ``_any_array`` (whether it concerns all columns of an array of numbers),
-    ``_words`` (whether an array may hold text), ``_why_not`` (why there is no way back, or "").
+    ``_words`` (whether an array may hold text), ``_why_not`` (why there is no way back, or ""),
+    ``_fills`` (whether it leaves no hole).
     """
 
     _kinds: ClassVar[tuple[Kind, ...]] = (Kind.NUMBER, Kind.INTEGER)
     _words: ClassVar[bool] = False
     _why_not: ClassVar[str] = ""
     _any_array: ClassVar[bool] = False
+    _fills: ClassVar[bool] = False
     _largest: ClassVar[float] = np.inf
 
     @validated

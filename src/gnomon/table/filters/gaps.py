@@ -216,6 +216,7 @@ class Impute(ColumnFilter):
     """
 
     natively = Takes(missing=True, categories=True)
+    _fills = True
     _kinds = (*NUMBERS, Kind.CATEGORY, Kind.ORDERED, Kind.BOOLEAN, Kind.DATETIME)
     _words = True
     _any_array = True
@@ -283,6 +284,7 @@ class MissingAsCategory(ColumnFilter):
     """
 
     natively = Takes(missing=True, categories=True)
+    _fills = True
     _kinds = (*NUMBERS, Kind.CATEGORY, Kind.ORDERED, Kind.BOOLEAN)
     _words = True
     _any_array = True

@@ -110,6 +110,7 @@ class RegressionImpute(NumberFilter):
     """
 
     natively = Takes(missing=True)
+    _fills = True
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "alpha": [at_least(0)],
