@@ -103,7 +103,9 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     def _rng(self) -> np.random.Generator:
         """One generator from ``random_state``, whichever of its forms it has."""
-        state = getattr(self, "random_state", None)
+        if not hasattr(self, "random_state"):
+            return np.random.default_rng(0)  # draws nothing; numpy's global generator is not ours
+        state = self.random_state
         if isinstance(state, np.random.Generator):
             return state
         legacy = check_random_state(state)

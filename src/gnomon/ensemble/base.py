@@ -99,9 +99,7 @@ class Training:
         here = wanted if self.kept is None else wanted[self.kept]
         found = self.lots.order[here[self.lots.order]]
         if not len(found):
-            raise DataError(
-                "a fold that cv gives holds no row of positive weight; give other folds"
-            )
+            raise DataError("a fold of cv holds no row of positive weight; give other folds")
         return Part(found, None if self.weights is None else self.weights[found])
 
     def at(self, positions: np.ndarray) -> Rows:
@@ -312,13 +310,14 @@ def member_weights(weights, n_members: int) -> np.ndarray:
 TINY = np.finfo(np.float64).tiny
 
 
-def weighted_sum(parts: Iterable[np.ndarray], weights: np.ndarray) -> np.ndarray:
-    """Sum of arrays times weights, in order."""
+def weighted_mean(parts: Iterable[np.ndarray], weights: np.ndarray) -> np.ndarray:
+    """Mean of arrays by weights, in order; exact where all arrays are equal and weights too."""
+    shares = weights / weights.max()
     total = None
-    for part, weight in zip(parts, weights, strict=True):
-        total = weight * part if total is None else total + weight * part
+    for part, share in zip(parts, shares, strict=True):
+        total = share * part if total is None else total + share * part
     assert total is not None
-    return total
+    return total / shares.sum()
 
 
 def pooled_proba(parts: Iterable[np.ndarray], weights: np.ndarray, how: str) -> np.ndarray:
@@ -328,10 +327,10 @@ def pooled_proba(parts: Iterable[np.ndarray], weights: np.ndarray, how: str) -> 
     classes which all members exclude stay comparable.
     """
     if how == "geometric":
-        logs = weighted_sum((np.log(np.maximum(part, TINY)) for part in parts), weights)
+        logs = weighted_mean((np.log(np.maximum(part, TINY)) for part in parts), weights)
         pooled = np.exp(logs - logs.max(axis=1, keepdims=True))
     else:
-        pooled = weighted_sum(parts, weights)
+        pooled = weighted_mean(parts, weights)
     return normalised_rows(pooled)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.ensemble.base import Ensemble, chosen, member_weights, pooled_proba, weighted_sum
+from gnomon.ensemble.base import Ensemble, chosen, member_weights, pooled_proba, weighted_mean
 from gnomon.ensemble.member import Rows
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -20,7 +20,7 @@ class Committee(Ensemble):
     def _pooled(self, rows: Rows, members, weights: np.ndarray) -> np.ndarray:
         """What some members say together."""
         if self._target != "classes":
-            return weighted_sum(self._ask(lambda m: m.estimate(rows), rows, members), weights)
+            return weighted_mean(self._ask(lambda m: m.estimate(rows), rows, members), weights)
         n_classes = len(self.classes_)
         if self.voting == "hard":
             said = self._ask(lambda m: m.votes(rows, n_classes), rows, members)

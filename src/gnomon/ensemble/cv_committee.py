@@ -167,8 +167,8 @@ class CVCommitteeRegressor(CVCommittee, Regressor):
     estimator : estimator or list of estimators, default=None
         The learner, of any library; several are used in turns. None for a full regression tree.
     cv : int or list of (positions, positions) pairs, default=5
-        Number of folds and members (fewer where there are fewer rows); or the rows to learn from and
-        to leave out, fold by fold.
+        Number of folds and members (fewer where there are fewer rows); or the rows to learn from
+        and to leave out, fold by fold.
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None

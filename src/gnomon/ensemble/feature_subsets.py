@@ -58,12 +58,14 @@ def redundancy(rows: np.ndarray) -> float:
     1.0
     """
     rows = np.asarray(rows, dtype=np.float64)
-    spread = rows.std(axis=0)
-    rows = rows[:, spread > 0]
+    rows = rows - rows.mean(axis=0)
+    size = np.abs(rows).max(axis=0, initial=0)
+    rows = rows[:, size > 1e-150] / size[size > 1e-150]
     n, d = rows.shape
     if d < 2 or n < 3:
         return 0.0
-    correlation = np.corrcoef(rows, rowvar=False)
+    rows /= np.linalg.norm(rows, axis=0)
+    correlation = rows.T @ rows
     # the ridge keeps the inverse finite; 1 - 1/diag(inverse) is then the multiple correlation
     inverse = np.linalg.inv(correlation + 1e-9 * np.eye(d))
     plain = 1.0 - 1.0 / np.diag(inverse)
@@ -137,10 +139,7 @@ class FeatureSubsets(OfOneKind):
             return
         rows = training.numbers[training.lots.order[:: -(-training.n_rows // ROWS_LOOKED_AT)]]
         rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            means = np.nan_to_num(np.nanmean(rows, axis=0)) if len(rows) else 0.0
-            rows = np.where(np.isnan(rows), means, rows)
-            usable = np.isfinite(rows).all() and np.abs(rows).max(initial=0) < 1e100
+        usable = not np.isnan(rows).any() and np.abs(rows).max(initial=0) < 1e100
         self.redundancy_ = redundancy(rows) if usable else 0.0
         if self.redundancy_ < LITTLE_REDUNDANCY:
             warnings.warn(

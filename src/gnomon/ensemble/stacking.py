@@ -21,7 +21,7 @@ from sklearn.base import clone
 from gnomon.contract import Classifier, Regressor
 from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, StrOptions, between
 from gnomon.engine.registry import method
-from gnomon.ensemble.base import Ensemble, Training, normalised_rows, weighted_sum
+from gnomon.ensemble.base import Ensemble, Training, normalised_rows, weighted_mean
 from gnomon.ensemble.held_out import FOLDS, Entries, mean_loss, out_of_fold, say
 from gnomon.ensemble.lots import Fold
 from gnomon.ensemble.member import (
@@ -286,7 +286,7 @@ class StackingClassifier(Stack, Classifier):
     def _proba(self, rows):
         said = self._said(rows)
         if self.weights_ is not None:
-            return normalised_rows(weighted_sum(said, self.weights_))
+            return normalised_rows(weighted_mean(said, self.weights_))
         made = self._level_1_rows(said, lambda: rows, self.members_)
         return self.final_.proba(made, len(self.classes_))
 
@@ -378,5 +378,5 @@ class StackingRegressor(Stack, Regressor):
     def _estimate(self, rows):
         said = self._said(rows)
         if self.weights_ is not None:
-            return weighted_sum(said, self.weights_)[:, 0]
+            return weighted_mean(said, self.weights_)[:, 0]
         return self.final_.estimate(self._level_1_rows(said, lambda: rows, self.members_))
