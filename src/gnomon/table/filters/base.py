@@ -89,7 +89,7 @@ class Filter(TransformerMixin, Estimator):
         if grid.n_rows == 0:
             raise DataError("all weights are zero: there is no row to learn from")
         self._require_memory(grid.n_rows, len(grid.names))
-        context = self._init_callback_context(max_subtasks=0)
+        context = self._init_callback_context(max_subtasks=self._most_steps())
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         columns = grid.columns
         everything = self._any_array and grid.arrow is None
@@ -239,7 +239,7 @@ class Filter(TransformerMixin, Estimator):
 
     def _validated(self, X, reset: bool, dtype) -> np.ndarray:
         finite = "allow-nan" if self.natively.missing else True
-        return validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite=finite)
+        return validate_data(self, X, reset=reset, dtype=dtype, order="C", ensure_all_finite=finite)
 
     def _chosen(self, columns: list[Column], everything: bool) -> list[int]:
         """Positions of the columns that the filter concerns."""

@@ -149,11 +149,12 @@ def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
     low = np.searchsorted(line, half * (1 - 1e-12), side="left")
     high = np.searchsorted(line, half * (1 + 1e-12), side="right")
     high = min(high, len(values) - 1)
-    return float((values[order[low]] + values[order[high]]) / 2)
+    return float(values[order[low]] / 2 + values[order[high]] / 2)
 
 
 def _mean(values: np.ndarray, weights: np.ndarray) -> float:
-    return float(values[0] + np.average(values - values[0], weights=weights))
+    scale = np.abs(values).max()
+    return float(np.average(values / scale, weights=weights) * scale) if scale > 0 else 0.0
 
 
 def _warn_empty(name: str, instead: str) -> None:

@@ -1,4 +1,7 @@
-"""Dates to their parts, and texts to counts of words."""
+"""Dates to their parts, and words to counts of them.
+
+Texts: none of the five treats dates; counts of words are the first step of their topic models.
+"""
 
 from __future__ import annotations
 

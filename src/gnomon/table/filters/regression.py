@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
-from gnomon.engine.parameters import HasMethods, at_least, whole
+from gnomon.engine.parameters import HISTORY, HasMethods, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.table.encode import TableEncoder
@@ -77,6 +77,8 @@ class RegressionImpute(NumberFilter):
         Most rounds.
     tol : float, default=1e-3
         Rounds end when no hole changes by more than this many standard deviations of its column.
+    keep_history : {"objective", "full"}, default="objective"
+        Whether ``history_`` also keeps the holes' values after each round.
     columns : list of str or int, or None, default=None
         Columns to fill; None for all number columns.
 
@@ -88,6 +90,8 @@ class RegressionImpute(NumberFilter):
         The regression of each column concerned; None where there was nothing to learn from.
     n_iter_ : int
         Rounds made.
+    history_ : History
+        The largest move of a hole in each round, in standard deviations.
     beside_ : ndarray of int
         Positions of the other columns that take part as predictors.
     encoder_ : TableEncoder or None
@@ -116,14 +120,25 @@ class RegressionImpute(NumberFilter):
         "alpha": [at_least(0)],
         "max_iter": [whole(1)],
         "tol": [at_least(0)],
+        "keep_history": HISTORY,
         "columns": COLUMNS,
     }
 
-    def __init__(self, estimator=None, *, alpha=1e-3, max_iter=10, tol=1e-3, columns=None):
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        alpha=1e-3,
+        max_iter=10,
+        tol=1e-3,
+        keep_history="objective",
+        columns=None,
+    ):
         self.estimator = estimator
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
+        self.keep_history = keep_history
         self.columns = columns
 
     def _learn(self, grid, columns, weights):
@@ -157,27 +172,44 @@ class RegressionImpute(NumberFilter):
         missing = np.isnan(block)
         filled = np.where(missing, self.mean_, block)
         spread = np.sqrt(weights @ (filled - self.mean_) ** 2 / weights.sum())
-        for round_number in range(1, self.max_iter + 1):
-            self.n_iter_ = round_number
+        spread[spread == 0] = np.inf
+        course = self._course("round", self.max_iter)
+        for round_number in course:
             self.models_ = []
-            change = 0.0
-            for place in range(block.shape[1]):
-                model = self._fitted(filled, beside, place, ~missing[:, place], weights)
-                self.models_.append(model)
-                holes = missing[:, place]
-                if model is not None and holes.any():
-                    predicted = model.predict(_without(filled, beside, place)[holes])
-                    moved = np.abs(predicted - filled[holes, place]).max()
-                    change = max(change, moved / spread[place] if spread[place] > 0 else 0.0)
-                    filled[holes, place] = predicted
-            if change <= self.tol:
-                return
-        warnings.warn(
-            f"RegressionImpute stopped after max_iter={self.max_iter} rounds; holes still moved by "
-            f"{change:.2g} standard deviations. Allow more rounds or a larger tol",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+            change = self._round(
+                filled, missing, beside, weights, np.where(spread > 0, spread, np.inf)
+            )
+            self.n_iter_ = round_number + 1
+            if course.end_step(
+                change,
+                change <= self.tol,
+                state=lambda: {"holes": filled[missing]},
+                attributes=self._public,
+            ):
+                break
+        self.history_ = course.history
+        if self.history_.stopped == "max_iter":
+            warnings.warn(
+                f"RegressionImpute stopped after max_iter={self.max_iter} rounds; holes still "
+                f"moved by {self.history_[-1]:.2g} standard deviations. Allow more rounds or a "
+                "larger tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+    def _round(self, filled, missing, beside, weights, spread) -> float:
+        """Fit each column's regression and move its holes; gives the largest move."""
+        change = 0.0
+        for place in range(filled.shape[1]):
+            holes = missing[:, place]
+            model = self._fitted(filled, beside, place, ~holes, weights)
+            self.models_.append(model)
+            if model is not None and holes.any():
+                predicted = model.predict(_without(filled, beside, place)[holes])
+                moved = np.abs(predicted - filled[holes, place]).max()
+                change = max(change, float(moved / spread[place]))
+                filled[holes, place] = predicted
+        return change
 
     def _fitted(self, filled, beside, place, known, weights):
         rows = _without(filled, beside, place)[known]
