@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
-QUIET  := --quiet --progress-bar off
+QUIET  := -qq --progress-bar off
 
 .PHONY: help demo test test-all lint format warm duels clean
 help:            ## list the targets

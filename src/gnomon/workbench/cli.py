@@ -147,20 +147,21 @@ def learn(
 def leaderboard(result, n_folds: int, n_repeats: int) -> RichTable:
     """The compared learners, best first, as a printed table."""
     board = RichTable(
-        title=f"{result.measure} on {n_repeats} x {n_folds} folds of {result.n_train:,} rows, with "
-        "95% intervals (corrected for overlapping folds)",
+        title=f"{result.measure} over {n_repeats} x {n_folds} folds of {result.n_train:,} rows",
+        caption="95% intervals and p allow for the overlap of the folds' training rows",
         title_justify="left",
+        caption_justify="left",
     )
-    board.add_column("learner")
-    for heading in (result.measure, "95% interval", "p against best", "fit", "predict"):
-        board.add_column(heading, justify="right")
+    board.add_column("learner", no_wrap=True)
+    for heading in ("mean", "95% interval", "p vs best", "fit", "predict"):
+        board.add_column(heading, justify="right", no_wrap=True)
     for place, each in enumerate(result.scores):
         figure = each.interval()
         p = "" if place == 0 else readable_p(each.p_against(result.best))
         board.add_row(
             each.name,
-            f"{figure.value:.4f}",
-            f"{figure.low:.4f} to {figure.high:.4f}",
+            f"{figure.value:.3f}",
+            f"{figure.low:.3f} to {figure.high:.3f}",
             p,
             f"{each.fit_seconds:.2f} s",
             f"{each.predict_seconds:.2f} s",
