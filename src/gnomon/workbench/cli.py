@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -151,6 +152,7 @@ def leaderboard(result, n_folds: int, n_repeats: int) -> RichTable:
         caption="95% intervals and p allow for the overlap of the folds' training rows",
         title_justify="left",
         caption_justify="left",
+        box=SIMPLE_HEAD,
     )
     board.add_column("learner", no_wrap=True)
     for heading in ("mean", "95% interval", "p vs best", "fit", "predict"):
