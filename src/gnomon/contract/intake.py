@@ -145,6 +145,8 @@ def _refuse_huge(learner, rows, names=None) -> None:
     values = rows.data if sp.issparse(rows) else rows
     if values.size == 0 or not np.isfinite(learner._largest):
         return
+    if _squares_are_small(values, learner._largest):
+        return
     if max(np.nanmax(values, initial=0), -np.nanmin(values, initial=0)) <= learner._largest:
         return
     if sp.issparse(rows):
@@ -158,6 +160,15 @@ def _refuse_huge(learner, rows, names=None) -> None:
         f"column {column}, row {worst[0]} holds {rows[worst]:g}. Rescale the column or mark "
         "such values as missing"
     )
+
+
+def _squares_are_small(values: np.ndarray, largest: float) -> bool:
+    """Whether the sum of squares rules out a number beyond the largest: one fast pass."""
+    if values.dtype != np.float64 or not (values.flags.c_contiguous or values.flags.f_contiguous):
+        return False
+    line = values.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.dot(line, line) <= largest * largest)
 
 
 def _require_shape(learner, X) -> None:

@@ -29,8 +29,8 @@ class Discretize(NumberFilter):
     floor(sqrt(n)) buckets, so that there are about as many buckets as rows in a bucket. Later
     values beyond the range go to the end buckets. Missing cells stay missing.
 
-    Use it to give numbers to a method that takes levels only. The way back is lossy: it gives the
-    centre.
+    Use it to give numbers to a method that takes levels only. Not for methods that take numbers:
+    what lies within a bucket is lost, and the way back gives its centre.
 
     Texts: 003 2.1.9.2. The text has equal width only. n counts rows by their weights.
 
