@@ -149,13 +149,13 @@ def leaderboard(result, n_folds: int, n_repeats: int) -> RichTable:
     """The compared learners, best first, as a printed table."""
     board = RichTable(
         title=f"{result.measure} over {n_repeats} x {n_folds} folds of {result.n_train:,} rows",
-        caption="95% intervals and p allow for the overlap of the folds' training rows",
+        caption="95% intervals, and p against the best, allow for overlapping training rows",
         title_justify="left",
         caption_justify="left",
         box=SIMPLE_HEAD,
     )
     board.add_column("learner", no_wrap=True)
-    for heading in ("mean", "95% interval", "p vs best", "fit", "predict"):
+    for heading in ("mean", "95% interval", "p", "fit", "predict"):
         board.add_column(heading, justify="right", no_wrap=True)
     for place, each in enumerate(result.scores):
         figure = each.interval()
