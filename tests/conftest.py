@@ -66,6 +66,7 @@ COMMON = {
         hypothesis.HealthCheck.function_scoped_fixture,
     ],
 }
-hypothesis.settings.register_profile("quick", max_examples=15, **COMMON)
+UNSHRUNK = [phase for phase in hypothesis.Phase if phase is not hypothesis.Phase.shrink]
+hypothesis.settings.register_profile("quick", max_examples=15, phases=UNSHRUNK, **COMMON)
 hypothesis.settings.register_profile("thorough", max_examples=300, **COMMON)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
