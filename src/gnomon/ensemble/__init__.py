@@ -1,8 +1,21 @@
 """Ensembles: learners made of learners, of this library or any other that follows scikit-learn."""
 
 from gnomon.ensemble.bagging import BaggingClassifier, BaggingRegressor
+from gnomon.ensemble.bayesian import (
+    BayesianAveragingClassifier,
+    BayesianAveragingRegressor,
+    BayesianCombinationClassifier,
+    BayesianCombinationRegressor,
+)
+from gnomon.ensemble.bucket import BucketClassifier, BucketRegressor
 from gnomon.ensemble.cv_committee import CVCommitteeClassifier, CVCommitteeRegressor
 from gnomon.ensemble.feature_subsets import FeatureSubsetClassifier, FeatureSubsetRegressor
+from gnomon.ensemble.feature_weighted import (
+    FeatureWeightedStackingClassifier,
+    FeatureWeightedStackingRegressor,
+)
+from gnomon.ensemble.gating import GatingClassifier, GatingRegressor
+from gnomon.ensemble.output_codes import OutputCodeClassifier
 from gnomon.ensemble.seed_ensemble import SeedEnsembleClassifier, SeedEnsembleRegressor
 from gnomon.ensemble.stacking import StackingClassifier, StackingRegressor
 from gnomon.ensemble.voting import VotingClassifier, VotingRegressor, agreement
@@ -10,10 +23,21 @@ from gnomon.ensemble.voting import VotingClassifier, VotingRegressor, agreement
 __all__ = [
     "BaggingClassifier",
     "BaggingRegressor",
+    "BayesianAveragingClassifier",
+    "BayesianAveragingRegressor",
+    "BayesianCombinationClassifier",
+    "BayesianCombinationRegressor",
+    "BucketClassifier",
+    "BucketRegressor",
     "CVCommitteeClassifier",
     "CVCommitteeRegressor",
     "FeatureSubsetClassifier",
     "FeatureSubsetRegressor",
+    "FeatureWeightedStackingClassifier",
+    "FeatureWeightedStackingRegressor",
+    "GatingClassifier",
+    "GatingRegressor",
+    "OutputCodeClassifier",
     "SeedEnsembleClassifier",
     "SeedEnsembleRegressor",
     "StackingClassifier",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import get_tags
+from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
@@ -236,8 +236,16 @@ class Ensemble(_BaseComposition):
     def _each_block(self, function, X, largest=None):
         """``function`` of the rows, which stay a table where they are one."""
         check_is_fitted(self)
-        parts = [function(rows) for rows in intake.tables_of(self, X)]
+        parts = [function(self._known_finite(rows)) for rows in intake.tables_of(self, X)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _known_finite(self, rows: Rows) -> Rows:
+        """Refuse missing cells of arrays where some member cannot take them, whoever is asked."""
+        values = rows.data if sp.issparse(rows) else rows
+        if isinstance(values, np.ndarray) and np.isnan(values).any():
+            if not get_tags(self).input_tags.allow_nan:
+                assert_all_finite(values, input_name="X")
+        return rows
 
     def _ask(
         self, question: Callable[[Member], np.ndarray], rows: Rows, members=None

@@ -130,7 +130,7 @@ class Lots:
 
     def _part(self, lots: np.ndarray, weights: np.ndarray | None = None) -> Part:
         weights = self.weights[lots] if weights is None else weights
-        totals = np.bincount(self.rows[lots], weights, minlength=self.n_rows)[self.order]
+        totals = np.bincount(self.rows[lots], weights, minlength=self.order.max() + 1)[self.order]
         present = totals > 0
         totals = totals[present]
         return Part(self.order[present], None if (totals == 1).all() else totals)

@@ -1,0 +1,263 @@
+"""Error-correcting output codes: many two-class questions, and the nearest codeword wins.
+
+Each class gets a codeword of L bits, and one binary classifier learns each bit. A row goes to the
+class whose codeword is nearest to the bits predicted. Codewords that differ in at least d bits put
+(d - 1) / 2 wrong bits right (rounded down). The shortest code, ceil(log2 K) bits, corrects nothing:
+one wrong bit is a wrong class.
+
+Texts: 000a 2.1.7 (the shortest code, which works badly) · 004 11.4.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gnomon.contract import Classifier
+from gnomon.engine.parameters import JOBS, SEED, HasMethods, StrOptions, whole
+from gnomon.engine.registry import method
+from gnomon.ensemble.base import Ensemble, Training, chosen, weighted_error
+from gnomon.ensemble.member import Member, fit_member, seeded
+from gnomon.linear import LogisticRegression
+
+MOST_EXHAUSTIVE = 7
+TRIALS = 50
+SMALLEST = 1e-12
+
+
+def minimal_code(n_classes: int) -> np.ndarray:
+    """The shortest code: class k in binary.
+
+    Examples
+    --------
+    >>> minimal_code(3).tolist()
+    [[0, 0], [0, 1], [1, 0]]
+    """
+    n_bits = max(math.ceil(math.log2(n_classes)), 1)
+    places = np.arange(n_bits)[::-1]
+    return ((np.arange(n_classes)[:, None] >> places) & 1).astype(np.int64)
+
+
+def exhaustive_code(n_classes: int) -> np.ndarray:
+    """All 2^(K-1) - 1 different questions; codewords differ in 2^(K-2) bits.
+
+    Examples
+    --------
+    >>> exhaustive_code(3).tolist()
+    [[1, 1, 1], [0, 0, 1], [0, 1, 0]]
+    """
+    questions = np.arange(2 ** (n_classes - 1) - 1)
+    rest = (questions[None, :] >> np.arange(n_classes - 1)[::-1, None]) & 1
+    return np.vstack([np.ones(len(questions), dtype=np.int64), rest])
+
+
+def one_vs_rest_code(n_classes: int) -> np.ndarray:
+    """One question per class."""
+    return np.eye(n_classes, dtype=np.int64)
+
+
+def random_code(n_classes: int, n_bits: int, rng: np.random.Generator) -> np.ndarray:
+    """The best of several random codes: greatest least distance, then greatest mean distance."""
+    best, merit = None, (-1.0, -1.0)
+    for _ in range(TRIALS):
+        code = rng.integers(0, 2, size=(n_classes, n_bits))
+        constant = (code == code[0]).all(axis=0)
+        code[0, constant] = 1 - code[0, constant]
+        distances = codeword_distances(code)
+        found = (float(distances.min()), float(distances.mean()))
+        if found > merit:
+            best, merit = code, found
+    assert best is not None
+    return best.astype(np.int64)
+
+
+def codeword_distances(code: np.ndarray) -> np.ndarray:
+    """Hamming distance of every pair of codewords."""
+    first, second = np.triu_indices(len(code), 1)
+    return (code[first] != code[second]).sum(axis=1)
+
+
+@method(
+    task="classify",
+    texts="000a 2.1.7 · 004 11.4",
+    use="Many classes, and a good learner of two classes.",
+    avoid="Two classes, or a learner that handles many classes well itself.",
+    peers=("sklearn.multiclass.OutputCodeClassifier",),
+)
+class OutputCodeClassifier(Ensemble, Classifier):
+    """Many two-class questions about the class, answered apart and decoded together.
+
+    Use it for many classes with a good learner of two; not for two classes. Predicts the class of
+    the least distance: the number of wrong bits (``decoding="hamming"``), or the log loss of the
+    bits' probabilities,
+    -sum_b log q_b(c_kb). Probabilities are exp(-distance), normalised: for the log loss those of
+    independent bits, for Hamming a ranking. Texts: 000a 2.1.7, 004 11.4.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        Learner of two classes, of any library. None for a logistic regression.
+    code : {"auto", "exhaustive", "random", "one_vs_rest", "minimal"} or array-like, default="auto"
+        The code: all questions (up to seven classes), random ones, one per class, the shortest, or
+        a matrix of 0 and 1 with a row per class. "auto" is exhaustive up to seven classes and
+        random beyond.
+    n_bits : int, default=None
+        Length of a random code; None for 10 log2(K), rounded up.
+    decoding : {"loss", "hamming"}, default="loss"
+        How distances are measured.
+    n_jobs : int, default=None
+        Threads; None for one per processor.
+    random_state : int, RandomState or None, default=None
+        Of a random code, and of members whose own ``random_state`` is None.
+
+    Attributes
+    ----------
+    members_ : list of Member
+        One per bit; ``estimators_`` lists their learners.
+    code_ : ndarray of shape (n_classes, n_bits)
+        The codewords.
+    min_distance_ : int
+        Least number of bits in which two codewords differ.
+    n_corrected_ : int
+        Wrong bits that are always put right, (min_distance - 1) // 2.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    history_ : History
+        The training error of each bit.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    Examples
+    --------
+    >>> from gnomon.ensemble import OutputCodeClassifier
+    >>> rows = [[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0], [0.0, 8.0], [0.0, 9.0]]
+    >>> model = OutputCodeClassifier().fit(rows, ["a", "a", "b", "b", "c", "c"])
+    >>> model.predict([[5.0, 0.5]]).tolist()
+    ['b']
+    >>> model.min_distance_, model.n_corrected_
+    (2, 0)
+    """
+
+    _parameter_constraints = {
+        "estimator": [None, HasMethods(["fit", "predict"])],
+        "code": [
+            StrOptions({"auto", "exhaustive", "random", "one_vs_rest", "minimal"}),
+            "array-like",
+        ],
+        "n_bits": [None, whole(1)],
+        "decoding": [StrOptions({"loss", "hamming"})],
+        "n_jobs": JOBS,
+        "random_state": SEED,
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        code="auto",
+        n_bits=None,
+        decoding="loss",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.code = code
+        self.n_bits = n_bits
+        self.decoding = decoding
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _candidates(self):
+        return chosen(self.estimator, LogisticRegression)
+
+    def _most_steps(self) -> int:
+        n_classes = len(getattr(self, "classes_", range(3)))
+        if isinstance(self.code, str):
+            return 2**MOST_EXHAUSTIVE if n_classes > 3 else 2**n_classes
+        return np.shape(self.code)[1]
+
+    def _codewords(self, rng: np.random.Generator) -> np.ndarray:
+        n_classes = len(self.classes_)
+        if not isinstance(self.code, str):
+            return self._given_code(n_classes)
+        if n_classes == 1:
+            return np.ones((1, 1), dtype=np.int64)
+        kind = self.code
+        if kind == "auto":
+            kind = "exhaustive" if n_classes <= MOST_EXHAUSTIVE else "random"
+        if kind == "exhaustive":
+            if n_classes > MOST_EXHAUSTIVE:
+                raise ValueError(
+                    f"code='exhaustive' asks 2^(K-1) - 1 questions, too many for {n_classes} "
+                    "classes; "
+                    "use code='random'"
+                )
+            return exhaustive_code(n_classes)
+        if kind == "random":
+            n_bits = self.n_bits or math.ceil(10 * math.log2(n_classes))
+            if 2**n_bits < n_classes:
+                raise ValueError(f"n_bits={n_bits} cannot tell {n_classes} classes apart; raise it")
+            return random_code(n_classes, n_bits, rng)
+        return one_vs_rest_code(n_classes) if kind == "one_vs_rest" else minimal_code(n_classes)
+
+    def _given_code(self, n_classes: int) -> np.ndarray:
+        code = np.asarray(self.code)
+        if code.ndim != 2 or len(code) != n_classes or not np.isin(code, (0, 1)).all():
+            raise ValueError(
+                f"code must be a matrix of 0 and 1 with a row for each of the {n_classes} classes, "
+                f"not of shape {code.shape}"
+            )
+        if n_classes > 1 and codeword_distances(code).min() == 0:
+            raise ValueError("code gives two classes the same codeword")
+        return code.astype(np.int64)
+
+    def _fit_ensemble(self, training: Training) -> None:
+        [(name, learner)] = self._checked_candidates()
+        rng = self._rng()
+        code = self._codewords(rng)
+        distances = codeword_distances(code)
+        self.code_ = code
+        self.min_distance_ = int(distances.min()) if len(distances) else 0
+        self.n_corrected_ = max((self.min_distance_ - 1) // 2, 0)
+        seeds = rng.integers(2**31 - 1, size=code.shape[1]).tolist()
+        part = training.whole()
+        rows, weights = training.at(part.positions), part.weight_array
+
+        def fit(bit: int) -> tuple[Member, float]:
+            y = code[training.y, bit]
+            fresh = seeded(learner, seeds[bit], False)
+            called = f"{name}, bit {bit + 1}"
+            member = fit_member(fresh, called, training, part, y=y, seed=seeds[bit])
+            return member, weighted_error(member.codes(rows), y[part.positions], weights)
+
+        def so_far(made: list) -> dict[str, Any]:
+            return {"members_": [member for member, _ in made]}
+
+        made = self._fit_each(range(code.shape[1]), fit, lambda all_made: all_made[-1][1], so_far)
+        self._keep(so_far(made))
+
+    def _distances(self, rows) -> np.ndarray:
+        """Distance of each row to each codeword, over the bits that have been learnt."""
+        total = np.zeros((rows.shape[0], len(self.classes_)))
+        if self.decoding == "hamming":
+            said = self._ask(lambda member: member.codes(rows).astype(np.float64), rows)
+        else:
+            said = self._ask(lambda member: member.proba(rows, 2)[:, 1], rows)
+        for bit, found in enumerate(said):
+            for k, wanted in enumerate(self.code_[:, bit]):
+                right = found if wanted else 1.0 - found
+                if self.decoding == "hamming":
+                    total[:, k] += 1.0 - right
+                else:
+                    total[:, k] -= np.log(np.maximum(right, SMALLEST))
+        return total
+
+    def _proba(self, rows):
+        distances = self._distances(rows)
+        liking = np.exp(distances.min(axis=1, keepdims=True) - distances)
+        return liking / liking.sum(axis=1, keepdims=True)
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * 40
