@@ -1,12 +1,9 @@
 """Evaluate: measures, resampling and baselines."""
 
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
-from gnomon.evaluate.measures import (
-    Figure,
-    accuracy,
-    root_mean_squared_error,
-    share_interval,
-)
+from gnomon.evaluate.class_measures import accuracy
+from gnomon.evaluate.figure import Figure, share_interval
+from gnomon.evaluate.number_measures import root_mean_squared_error
 from gnomon.evaluate.resample import Scores, corrected_standard_error, folds, score_over_folds
 
 __all__ = [

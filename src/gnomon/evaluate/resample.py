@@ -16,7 +16,7 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-from gnomon.evaluate.measures import Figure
+from gnomon.evaluate.figure import Figure
 
 
 @dataclass

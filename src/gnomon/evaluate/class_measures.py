@@ -1,0 +1,301 @@
+"""Measures of predicted classes: error, accuracy, balanced accuracy, precision, recall, F, top-k.
+
+Texts: 000a 1.1.1 · 000c 17.2.1 · 002 "Loss functions" · 003 2.1.7 · 004 3.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine.errors import DataError
+from gnomon.evaluate.figure import (
+    Figure,
+    checked_weights,
+    mean_interval,
+    normal_quantile,
+    share_interval,
+)
+from gnomon.evaluate.intake import label_pair, number_block, probability_block, two_classes
+
+
+def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Figure:
+    """Share of right predictions, with its Wilson interval.
+
+    Nearly meaningless alone: show it beside the baseline's. With rare classes use
+    `balanced_accuracy` or the class errors of `confusion_table`.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels.
+    predicted : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> print(accuracy(["a", "b", "c", "a"] * 50, ["a", "b", "b", "a"] * 50))
+    0.750 (0.686 to 0.805)
+    """
+    right = _right(y, predicted)
+    weights = checked_weights(sample_weight, len(right))
+    if weights is None:
+        return share_interval(int(right.sum()), len(right), level)
+    return share_interval(float(weights[right].sum()), float(weights.sum()), level)
+
+
+def error_rate(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Figure:
+    """Share of wrong predictions (the mean 0-1 loss), 1 - `accuracy`, with its Wilson interval.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    predicted : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), default=None
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> error_rate([0, 1, 1, 0], [0, 1, 0, 0]).value
+    0.25
+    """
+    return complement(accuracy(y, predicted, sample_weight, level))
+
+
+def balanced_accuracy(y: Any, predicted: Any, level: float = 0.95) -> Figure:
+    """Mean over the classes of the share of each that is predicted rightly.
+
+    Every class counts the same, however rare. The interval joins the classes' Wilson intervals
+    (l_k, u_k) of recalls r_k: low = mean - sqrt(sum_k (r_k - l_k)^2) / K, and high alike.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    predicted : array-like of shape (n,)
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> balanced_accuracy([0, 0, 0, 1], [0, 0, 0, 0]).value
+    0.5
+    """
+    y, predicted = label_pair(y, predicted)
+    right = y == predicted
+    parts = [share_interval(int(right[y == c].sum()), int((y == c).sum()), level) for c in set(y)]
+    return mean_of_shares(parts, level)
+
+
+def precision(y: Any, predicted: Any, positive: Any = None, level: float = 0.95) -> Figure:
+    """Share of truly positive rows among those predicted positive, TP / (TP + FP).
+
+    Says nothing of the positives that were missed: give `recall` beside it. Undefined, and
+    refused, where nothing is predicted positive.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    predicted : array-like of shape (n,)
+    positive : label, default=None
+        The positive class; the second in sorted order where there are two.
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> precision([0, 0, 1, 1], [0, 1, 1, 0]).value
+    0.5
+    """
+    tp, fp, _ = _hits(y, predicted, positive)
+    if tp + fp == 0:
+        raise DataError("no row is predicted positive: precision is undefined")
+    return share_interval(tp, tp + fp, level)
+
+
+def recall(y: Any, predicted: Any, positive: Any = None, level: float = 0.95) -> Figure:
+    """Share of the positive rows that are predicted positive, TP / (TP + FN) (sensitivity).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    predicted : array-like of shape (n,)
+    positive : label, default=None
+        The positive class; the second in sorted order where there are two.
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> recall([0, 0, 1, 1], [0, 1, 1, 0]).value
+    0.5
+    """
+    tp, _, fn = _hits(y, predicted, positive)
+    if tp + fn == 0:
+        raise DataError("no row is truly positive: recall is undefined")
+    return share_interval(tp, tp + fn, level)
+
+
+def f_measure(y: Any, predicted: Any, positive: Any = None, level: float = 0.95) -> Figure:
+    """Harmonic mean of precision and recall, F1 = 2 TP / (2 TP + FP + FN).
+
+    Its interval is exact in kind: J = TP / (TP + FP + FN) is a share, and F1 = 2 J / (1 + J) rises
+    with it, so Wilson's interval of J carries over.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    predicted : array-like of shape (n,)
+    positive : label, default=None
+        The positive class; the second in sorted order where there are two.
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> f_measure([0, 0, 1, 1, 1], [0, 1, 1, 1, 0]).value
+    0.6666666666666666
+    """
+    tp, fp, fn = _hits(y, predicted, positive)
+    if tp + fp + fn == 0:
+        raise DataError("no row is positive, truly or by prediction: F is undefined")
+    found = share_interval(tp, tp + fp + fn, level)
+    value, low, high = (2 * each / (1 + each) for each in found[:3])
+    return Figure(value, low, high, level, found.error * 2 / (1 + found.value) ** 2, "Wilson")
+
+
+def top_k_error(
+    y: Any, scores: Any, k: int = 5, classes: Any = None, level: float = 0.95
+) -> Figure:
+    """Share of rows whose class is not among the k classes of largest score.
+
+    A class tied with others at the border counts by its chance of a place when ties are broken at
+    random. The text (000c 17.2.1) calls the share of hits "top-1 error"; this is its complement.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True classes.
+    scores : array-like of shape (n, n_classes)
+        Probabilities or any scores, larger for likelier classes.
+    k : int, default=5
+    classes : array-like of shape (n_classes,), default=None
+        The classes in the order of the columns; sorted classes of y by default.
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> top_k_error([0, 1, 2], [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.5, 0.3, 0.2]], k=2).value
+    0.3333333333333333
+    """
+    scores = number_block(scores, "scores")
+    flat = np.full(scores.shape, 1 / scores.shape[-1])
+    codes, _, classes = probability_block(y, flat, classes)
+    if not 1 <= k <= len(classes):
+        raise DataError(f"k={k} must lie between 1 and the number of classes, {len(classes)}")
+    own = scores[np.arange(len(codes)), codes][:, None]
+    above = (scores > own).sum(axis=1)
+    tied = (scores == own).sum(axis=1)
+    missed = 1 - np.clip((k - above) / tied, 0, 1)
+    if np.isin(missed, (0, 1)).all():
+        return share_interval(int(missed.sum()), len(missed), level)
+    return mean_interval(missed, level=level)
+
+
+def mean_of_shares(parts: list[Figure], level: float) -> Figure:
+    """The mean of independent shares, their intervals joined (MOVER)."""
+    values, low, high = np.array([each[:3] for each in parts]).T
+    mean, k = float(values.mean()), len(parts)
+    below = float(np.sqrt(((values - low) ** 2).sum())) / k
+    above = float(np.sqrt(((high - values) ** 2).sum())) / k
+    error = float(np.sqrt(sum(each.error**2 for each in parts))) / k
+    return Figure(mean, mean - below, mean + above, level, error, "joined Wilson intervals")
+
+
+def complement(figure: Figure) -> Figure:
+    """One minus a figure."""
+    return figure._replace(value=1 - figure.value, low=1 - figure.high, high=1 - figure.low)
+
+
+def cohen_kappa(y: Any, predicted: Any, level: float = 0.95) -> Figure:
+    """Agreement beyond chance, (p_o - p_e) / (1 - p_e), with its large-sample standard error.
+
+    p_o is the share of rows on which the two agree, p_e the share expected of independent ones
+    with the same shares of classes. The standard error is that of Fleiss, Cohen and Everitt
+    (1969); the interval is symmetric in Fisher's z of kappa.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    predicted : array-like of shape (n,)
+        The other labelling.
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> cohen_kappa(list("aabb"), list("aaba")).value
+    0.5
+    """
+    y, predicted = label_pair(y, predicted)
+    classes, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
+    k, n = len(classes), len(y)
+    joint = np.bincount(codes[:n] * k + codes[n:], minlength=k * k).reshape(k, k) / n
+    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
+    observed, expected = float(np.trace(joint)), float(rows @ columns)
+    if expected == 1:
+        raise DataError("both labellings have one class only: agreement beyond chance is undefined")
+    kappa = (observed - expected) / (1 - expected)
+    own = np.diag(joint) * (1 - (rows + columns) * (1 - kappa)) ** 2
+    crossed = joint * (columns[:, None] + rows[None, :]) ** 2
+    others = (1 - kappa) ** 2 * (crossed.sum() - np.trace(crossed))
+    spread = own.sum() + others - (kappa - expected * (1 - kappa)) ** 2
+    error = float(np.sqrt(max(spread, 0.0) / n)) / (1 - expected)
+    how = "large-sample, Fisher's z"
+    if abs(kappa) >= 1:
+        return Figure(kappa, kappa, kappa, level, error, how)
+    half = normal_quantile(level) * error / (1 - kappa**2)
+    low, high = np.tanh(np.arctanh(kappa) + np.array([-half, half]))
+    return Figure(kappa, float(low), float(high), level, error, how)
+
+
+def _right(y: Any, predicted: Any) -> np.ndarray:
+    y, predicted = label_pair(y, predicted)
+    return y == predicted
+
+
+def _hits(y: Any, predicted: Any, positive: Any) -> tuple[int, int, int]:
+    """True positives, false positives, false negatives."""
+    y, predicted = label_pair(y, predicted)
+    truly, name, _ = two_classes(y, positive)
+    said = predicted == name
+    return int((truly & said).sum()), int((~truly & said).sum()), int((truly & ~said).sum())

@@ -1,0 +1,421 @@
+"""Confusion tables and two-class rates, with the axis of truth always named.
+
+Two of the tables of 000a chapter 1 are printed transposed; here rows are the truth, columns the
+prediction, and both are labelled wherever a table is shown. Texts: 000a 1.1.2, ex. 2.4, ex. 7.1 ·
+002 "Confusion table", "Detection rates" · 004 3.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gnomon.engine.errors import DataError
+from gnomon.evaluate.class_measures import complement, mean_of_shares
+from gnomon.evaluate.figure import Figure, checked_weights, share_interval
+from gnomon.evaluate.intake import label_column, label_pair, number_block, two_classes
+from gnomon.evaluate.result import Result
+
+MUTUAL = 0.25
+
+
+@dataclass(repr=False)
+class ConfusionTable(Result):
+    """Counts of rows by true class (rows of the table) and predicted class (columns).
+
+    Attributes
+    ----------
+    classes : ndarray of shape (k,)
+    counts : ndarray of shape (k, k)
+        Entry (i, j): rows of true class i that were predicted to be j.
+    level : float
+        Of the intervals.
+    """
+
+    classes: np.ndarray
+    counts: np.ndarray
+    level: float = 0.95
+
+    @classmethod
+    def from_counts(cls, counts: ArrayLike, classes: ArrayLike | None = None) -> ConfusionTable:
+        """A table from its counts, rows the truth.
+
+        Parameters
+        ----------
+        counts : array-like of shape (k, k)
+        classes : array-like of shape (k,), default=None
+            0, 1, 2 ... by default.
+
+        Returns
+        -------
+        table : ConfusionTable
+        """
+        counts = number_block(counts, "counts")
+        if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or (counts < 0).any():
+            raise DataError(f"counts must be a square table of numbers, not {counts.shape}")
+        names = np.arange(len(counts)) if classes is None else label_column(classes, "classes")
+        if len(names) != len(counts):
+            raise DataError(f"{len(names)} classes name {len(counts)} rows")
+        return cls(names, counts)
+
+    @property
+    def n(self) -> float:
+        """Rows in all."""
+        return float(self.counts.sum())
+
+    @property
+    def accuracy(self) -> Figure:
+        """Share of right predictions."""
+        return share_interval(float(np.trace(self.counts)), self.n, self.level)
+
+    @property
+    def error(self) -> Figure:
+        """Share of wrong predictions."""
+        return complement(self.accuracy)
+
+    @property
+    def balanced_accuracy(self) -> Figure:
+        """Mean over the classes that occur of the share predicted rightly."""
+        parts = [complement(each) for each in self.class_errors if each is not None]
+        return mean_of_shares(parts, self.level)
+
+    @property
+    def class_errors(self) -> list[Figure | None]:
+        """Per true class, the share of its rows that is predicted wrongly; None without rows."""
+        return [self._wrong(row, i) for i, row in enumerate(self.counts)]
+
+    @property
+    def predicted_class_errors(self) -> list[Figure | None]:
+        """Per predicted class, the share of those predictions that is wrong (column reading).
+
+        One minus the predictive value: how often "edible" turns out to be poisonous.
+        """
+        return [self._wrong(column, i) for i, column in enumerate(self.counts.T)]
+
+    def fractions(self) -> np.ndarray:
+        """Rows as shares of their true class, each adding up to 1 (NaN for absent classes).
+
+        Returns
+        -------
+        shares : ndarray of shape (k, k)
+        """
+        totals = self.counts.sum(axis=1, keepdims=True)
+        return np.divide(
+            self.counts, totals, out=np.full(self.counts.shape, np.nan), where=totals > 0
+        )
+
+    def percent(self) -> np.ndarray:
+        """Cells in percent of all rows, adding up to 100.
+
+        Returns
+        -------
+        percent : ndarray of shape (k, k)
+        """
+        return 100 * self.counts / self.n
+
+    def transposed(self) -> ConfusionTable:
+        """The table with truth and prediction exchanged, for tables printed the other way.
+
+        Returns
+        -------
+        table : ConfusionTable
+        """
+        return ConfusionTable(self.classes, self.counts.T.copy(), self.level)
+
+    def merge_hints(self, at_least: float = MUTUAL) -> list[tuple[Any, Any]]:
+        """Pairs of classes that are taken for each other so often that they may be one.
+
+        Parameters
+        ----------
+        at_least : float, default=0.25
+            Share of each class that is predicted to be the other, both ways.
+
+        Returns
+        -------
+        pairs : list of (label, label)
+        """
+        shares = np.nan_to_num(self.fractions())
+        both = np.minimum(shares, shares.T)
+        pairs = np.argwhere(np.triu(both >= at_least, 1))
+        return [(self.classes[i], self.classes[j]) for i, j in pairs]
+
+    def merge(self, *labels: Any) -> ConfusionTable:
+        """The table after some classes have been made one.
+
+        Parameters
+        ----------
+        *labels : label
+
+        Returns
+        -------
+        table : ConfusionTable
+        """
+        group = np.isin(self.classes, labels)
+        if group.sum() != len(labels):
+            raise DataError(f"not all of {labels} are classes of the table")
+        place = np.where(group, np.flatnonzero(group)[0], np.arange(len(group)))
+        _, place = np.unique(place, return_inverse=True)
+        k = int(place.max()) + 1
+        counts = np.zeros((k, k))
+        np.add.at(counts, (place[:, None], place[None, :]), self.counts)
+        names = [" + ".join(map(str, self.classes[place == i])) for i in range(k)]
+        return ConfusionTable(np.array(names), counts, self.level)
+
+    def _wrong(self, line: np.ndarray, own: int) -> Figure | None:
+        total = float(line.sum())
+        if total == 0:
+            return None
+        return complement(share_interval(float(line[own]), total, self.level))
+
+    def _title(self) -> str:
+        return f"Confusion of {self.n:,.0f} rows: error {self.error}, truth in rows"
+
+    def _columns(self) -> dict[str, list]:
+        names = [str(each) for each in self.classes]
+        columns: dict[str, list] = {"true \\ predicted": names}
+        for name, column in zip(names, self.counts.T):
+            columns[f"as {name}"] = [int(c) if c == int(c) else float(c) for c in column]
+        columns["class error"] = list(self.class_errors)
+        return columns
+
+    def _remarks(self) -> list[str]:
+        pairs = self.merge_hints()
+        if not pairs:
+            return []
+        listed = ", ".join(f"{a} and {b}" for a, b in pairs)
+        return [f"Often taken for each other, perhaps one class: {listed}"]
+
+
+def confusion_table(
+    y: Any,
+    predicted: Any,
+    classes: Any = None,
+    sample_weight: Any = None,
+    level: float = 0.95,
+) -> ConfusionTable:
+    """Count rows by true and predicted class.
+
+    Look at the diagonal first, then at the class errors: a small total error can hide that a
+    rare class is never found.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels.
+    predicted : array-like of shape (n,)
+    classes : array-like, default=None
+        Order of the classes; all that occur, sorted, by default.
+    sample_weight : array-like of shape (n,), default=None
+    level : float, default=0.95
+
+    Returns
+    -------
+    table : ConfusionTable
+
+    Examples
+    --------
+    >>> print(confusion_table(["cat"] * 6 + ["dog"] * 4, ["cat"] * 5 + ["dog"] * 5))
+    Confusion of 10 rows: error 0.10 (0.02 to 0.40), truth in rows
+    true \\ predicted  as cat  as dog          class error
+    cat                    5       1  0.17 (0.03 to 0.56)
+    dog                    0       4  0.00 (0.00 to 0.49)
+    """
+    y, predicted = label_pair(y, predicted)
+    found = np.unique(np.concatenate([y, predicted]))
+    names = found if classes is None else label_column(classes, "classes")
+    absent = found[~np.isin(found, names)]
+    if len(absent):
+        raise DataError(f"the label {absent[0]!r} occurs and is not among the classes given")
+    order = np.argsort(names, kind="stable")
+    code = [order[np.searchsorted(names[order], labels)] for labels in (y, predicted)]
+    weights = checked_weights(sample_weight, len(y))
+    k = len(names)
+    counts = np.bincount(code[0] * k + code[1], weights, minlength=k * k).reshape(k, k)
+    return ConfusionTable(names, counts.astype(np.float64), level)
+
+
+@dataclass(repr=False)
+class Rates(Result):
+    """The rates of a two-class prediction, each with its interval, and the counts behind them.
+
+    Attributes
+    ----------
+    positive, negative : label
+    tp, fp, fn, tn : int
+        True and false positives, false and true negatives.
+    level : float
+    """
+
+    positive: Any
+    negative: Any
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+    level: float = 0.95
+
+    @property
+    def sensitivity(self) -> Figure | None:
+        """Share of positive rows found (detection rate, recall), 1 - false negative rate."""
+        return self._share(self.tp, self.tp + self.fn)
+
+    @property
+    def specificity(self) -> Figure | None:
+        """Share of negative rows left alone, 1 - false positive rate."""
+        return self._share(self.tn, self.tn + self.fp)
+
+    @property
+    def false_positive_rate(self) -> Figure | None:
+        """Share of negative rows that are called positive."""
+        return self._share(self.fp, self.tn + self.fp)
+
+    @property
+    def false_negative_rate(self) -> Figure | None:
+        """Share of positive rows that are missed."""
+        return self._share(self.fn, self.tp + self.fn)
+
+    @property
+    def precision(self) -> Figure | None:
+        """Share of the rows called positive that are (positive predictive value)."""
+        return self._share(self.tp, self.tp + self.fp)
+
+    @property
+    def negative_predictive_value(self) -> Figure | None:
+        """Share of the rows called negative that are."""
+        return self._share(self.tn, self.tn + self.fn)
+
+    def swapped(self) -> Rates:
+        """The rates after exchanging the two answers, which helps where the error is above 1/2.
+
+        Returns
+        -------
+        rates : Rates
+        """
+        return Rates(self.positive, self.negative, self.fn, self.tn, self.tp, self.fp, self.level)
+
+    def _share(self, part: int, whole: int) -> Figure | None:
+        return share_interval(part, whole, self.level) if whole else None
+
+    def _title(self) -> str:
+        return f"Rates of {self.positive!r} against {self.negative!r}"
+
+    def _columns(self) -> dict[str, list]:
+        positives, negatives = self.tp + self.fn, self.tn + self.fp
+        rows = [
+            ("false positive rate", self.false_positive_rate, self.fp, negatives),
+            ("false negative rate", self.false_negative_rate, self.fn, positives),
+            ("sensitivity (detection rate)", self.sensitivity, self.tp, positives),
+            ("specificity", self.specificity, self.tn, negatives),
+            ("precision", self.precision, self.tp, self.tp + self.fp),
+            ("predictive value of no", self.negative_predictive_value, self.tn, self.tn + self.fn),
+        ]
+        names, figures, parts, wholes = map(list, zip(*rows))
+        return {"rate": names, "value": figures, "rows": parts, "of": wholes}
+
+    def _remarks(self) -> list[str]:
+        wrong, n = self.fp + self.fn, self.tp + self.fp + self.fn + self.tn
+        if wrong * 2 > n:
+            return [f"{wrong:,} of {n:,} are wrong: exchanging the answers would do better"]
+        return []
+
+
+def two_class_rates(y: Any, predicted: Any, positive: Any = None, level: float = 0.95) -> Rates:
+    """False positive and false negative rates, always both, with what follows from them.
+
+    They trade off against each other; distrust a report that gives one alone.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels.
+    predicted : array-like of shape (n,)
+    positive : label, default=None
+        The positive class; the second in sorted order where there are two.
+    level : float, default=0.95
+
+    Returns
+    -------
+    rates : Rates
+
+    Examples
+    --------
+    >>> rates = two_class_rates([0, 0, 0, 1, 1], [0, 0, 1, 1, 1])
+    >>> rates.false_positive_rate.value, rates.sensitivity.value
+    (0.3333333333333333, 1.0)
+    """
+    y, predicted = label_pair(y, predicted)
+    truly, positive, negative = two_classes(y, positive)
+    said = predicted == positive
+    cells = [truly & said, ~truly & said, truly & ~said, ~truly & ~said]
+    return Rates(positive, negative, *(int(each.sum()) for each in cells), level)
+
+
+@dataclass(repr=False)
+class LabelRates(Result):
+    """Error, false positive and false negative rate of each label of a multi-label prediction.
+
+    Attributes
+    ----------
+    names : list of str
+        Labels, the commonest first.
+    rates : list of Rates
+    """
+
+    names: list[str]
+    rates: list[Rates]
+
+    def _title(self) -> str:
+        return f"Rates of the {len(self.names)} commonest labels"
+
+    def _columns(self) -> dict[str, list]:
+        n = [each.tp + each.fn + each.fp + each.tn for each in self.rates]
+        errors = [share_interval(r.fp + r.fn, total, r.level) for r, total in zip(self.rates, n)]
+        return {
+            "label": self.names,
+            "rows": [each.tp + each.fn for each in self.rates],
+            "error": errors,
+            "false positive rate": [each.false_positive_rate for each in self.rates],
+            "false negative rate": [each.false_negative_rate for each in self.rates],
+        }
+
+
+def per_label_rates(
+    y: Any, predicted: Any, names: Any = None, n_commonest: int = 30, level: float = 0.95
+) -> LabelRates:
+    """Rates of every label of a multi-label prediction (000a ex. 7.1), the commonest first.
+
+    Parameters
+    ----------
+    y : array-like of shape (n, n_labels)
+        0 and 1, or False and True: which labels each row has.
+    predicted : array-like of shape (n, n_labels)
+    names : array-like of str, default=None
+        Of the labels; their numbers by default.
+    n_commonest : int, default=30
+        How many labels to give, by how many rows have them.
+    level : float, default=0.95
+
+    Returns
+    -------
+    rates : LabelRates
+
+    Examples
+    --------
+    >>> found = per_label_rates([[1, 0], [1, 1]], [[1, 0], [0, 1]], names=["sky", "sea"])
+    >>> found.names, found.rates[0].false_negative_rate.value
+    (['sky', 'sea'], 0.5)
+    """
+    y, predicted = number_block(y, "y"), number_block(predicted, "predicted")
+    if y.ndim != 2 or y.shape != predicted.shape:
+        raise DataError(f"y has shape {y.shape} and the predictions {predicted.shape}; give tables")
+    if not (np.isin(y, (0, 1)).all() and np.isin(predicted, (0, 1)).all()):
+        raise DataError("labels and predictions of several labels must be 0 or 1")
+    labels = [str(j) for j in range(y.shape[1])] if names is None else [str(each) for each in names]
+    if len(labels) != y.shape[1]:
+        raise DataError(f"{len(labels)} names for {y.shape[1]} labels")
+    order = np.argsort(-y.sum(axis=0), kind="stable")[:n_commonest]
+    rates = [two_class_rates(y[:, j], predicted[:, j], 1.0, level) for j in order]
+    return LabelRates([labels[j] for j in order], rates)

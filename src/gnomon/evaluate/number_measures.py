@@ -1,0 +1,445 @@
+"""Measures of predicted numbers: squared and absolute errors, R2, chi2 of a weighted fit.
+
+With d label columns there are two mean squared errors: over all n d cells (scikit-learn's), and
+the mean squared distance, sum_i |y_i - p_i|^2 / n (003 2.1.7). They are named apart.
+
+Texts: 000b 10.2.3, 10.2.4, 12.2.8 · 001 9.2.2 · 003 2.1.7 · 004 3.1, 5.2.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from gnomon.engine.errors import DataError
+from gnomon.evaluate.figure import (
+    Figure,
+    checked_weights,
+    finite_column,
+    log_scale_interval,
+    mean_interval,
+    transformed,
+    weighted_moments,
+)
+from gnomon.evaluate.intake import number_pair
+from gnomon.evaluate.result import Result, p_text
+
+
+def residuals(y: Any, predicted: Any) -> np.ndarray:
+    """y - predicted.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, d)
+    predicted : array-like of the same shape
+
+    Returns
+    -------
+    residuals : ndarray
+
+    Examples
+    --------
+    >>> residuals([3.0, 5.0], [2.0, 7.0])
+    array([ 1., -2.])
+    """
+    y, predicted = number_pair(y, predicted)
+    return y - predicted
+
+
+def sum_squared_error(y: Any, predicted: Any) -> float:
+    """Sum of the squared errors of all cells, SSE = sum_i |y_i - p_i|^2.
+
+    It grows with n, so it has no interval; `mean_squared_error` has one.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, d)
+    predicted : array-like of the same shape
+
+    Returns
+    -------
+    sum : float
+
+    Examples
+    --------
+    >>> sum_squared_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0])
+    25.0
+    """
+    return float((residuals(y, predicted) ** 2).sum())
+
+
+def mean_squared_error(
+    y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
+) -> Figure:
+    """Mean of the squared errors, over all cells where there are several label columns.
+
+    Estimates the conditional mean best; one gross outlier can rule it. For the text's division
+    by rows alone see `mean_squared_distance`.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, d)
+    predicted : array-like of the same shape
+    sample_weight : array-like of shape (n,), default=None
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> mean_squared_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]).value
+    6.25
+    """
+    return mean_interval(_row_means(residuals(y, predicted) ** 2), sample_weight, level=level)
+
+
+def mean_squared_distance(
+    y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
+) -> Figure:
+    """Mean over rows of the squared distance |y_i - p_i|^2: SSE / n, whatever d is (003 2.1.7).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, d)
+    predicted : array-like of the same shape
+    sample_weight : array-like of shape (n,), default=None
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> mean_squared_distance([[3.0, 4.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]).value
+    12.5
+    """
+    return mean_interval(_row_sums(residuals(y, predicted) ** 2), sample_weight, level=level)
+
+
+def root_mean_squared_error(
+    y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
+) -> Figure:
+    """Root of `mean_squared_error`, in the units of y; the interval is square-rooted too.
+
+    Over folds, pool the squared errors and take the root once (003 2.1.7.2), as `cross_validate`
+    does; the mean of the folds' roots is smaller.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, d)
+    predicted : array-like of the same shape
+    sample_weight : array-like of shape (n,), default=None
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> root_mean_squared_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]).value
+    2.5
+    """
+    return root_of(mean_squared_error(y, predicted, sample_weight, level))
+
+
+def root_mean_squared_distance(
+    y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
+) -> Figure:
+    """Root of `mean_squared_distance`: the text's RMSE with several label columns (003 2.1.7).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, d)
+    predicted : array-like of the same shape
+    sample_weight : array-like of shape (n,), default=None
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> root_mean_squared_distance([[3.0, 4.0]] * 2, [[0.0, 0.0]] * 2).value
+    5.0
+    """
+    return root_of(mean_squared_distance(y, predicted, sample_weight, level))
+
+
+def mean_absolute_error(
+    y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
+) -> Figure:
+    """Mean of the absolute errors; the conditional median has the smallest.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, d)
+    predicted : array-like of the same shape
+    sample_weight : array-like of shape (n,), default=None
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> mean_absolute_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]).value
+    1.75
+    """
+    return mean_interval(_row_means(np.abs(residuals(y, predicted))), sample_weight, level=level)
+
+
+def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Figure:
+    """Held-out R2 = 1 - sum (y - p)^2 / sum (y - mean y)^2 (scikit-learn's).
+
+    Below zero where the mean of the test rows would predict better. Its interval is symmetric in
+    log(1 - R2), with the standard error of that ratio by the delta method. For the training rows
+    of a fit with an intercept see `explained_variance_of_fit`.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    predicted : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), default=None
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> r_squared([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 3.0]).value
+    0.8
+    """
+    y, predicted = _one_column(y, predicted)
+    weights = checked_weights(sample_weight, len(y))
+    mean, spread, _ = weighted_moments(y, weights)
+    if spread == 0:
+        raise DataError("y is constant: R2 compares with its variance, which is zero")
+    squares = (y - predicted) ** 2
+    unexplained = float(np.average(squares, weights=weights)) / spread
+    influence = (squares - unexplained * (y - mean) ** 2) / spread
+    n = len(y) if weights is None else float(weights.sum())
+    error = float(np.sqrt(np.average(influence**2, weights=weights) / max(n - 1, 1)))
+    found = log_scale_interval(unexplained, error, level, "delta method, log(1 - R2)")
+    return found._replace(value=1 - found.value, low=1 - found.high, high=1 - found.low)
+
+
+def explained_variance_of_fit(y: Any, fitted: Any) -> float:
+    """R2 of training rows, var(fitted) / var(y) with population variances (000b 10.2.4).
+
+    Equal to 1 - SSE / SST for least squares with an intercept, and only there; never falls when
+    columns are added, so it says nothing of new rows and has no interval. See `r_squared`.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    fitted : array-like of shape (n,)
+
+    Returns
+    -------
+    share : float
+
+    Examples
+    --------
+    >>> explained_variance_of_fit([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    1.0
+    """
+    y, fitted = _one_column(y, fitted)
+    if y.var() == 0:
+        raise DataError("y is constant: the share of its variance is undefined")
+    return float(fitted.var() / y.var())
+
+
+def adjusted_r_squared(y: Any, fitted: Any, n_parameters: int) -> float:
+    """R2 of training rows, corrected for the columns used: 1 - (1 - R2) (n - 1) / (n - k).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    fitted : array-like of shape (n,)
+    n_parameters : int
+        Coefficients k, the intercept among them.
+
+    Returns
+    -------
+    share : float
+
+    Examples
+    --------
+    >>> round(adjusted_r_squared([1.0, 2.0, 3.0, 4.0], [1.3, 1.9, 2.8, 4.0], 2), 4)
+    0.958
+    """
+    y, fitted = _one_column(y, fitted)
+    n = len(y)
+    if not 0 < n_parameters < n:
+        raise DataError(f"{n_parameters} parameters of {n} rows leave no degrees of freedom")
+    share = 1 - ((y - fitted) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    return float(1 - (1 - share) * (n - 1) / (n - n_parameters))
+
+
+@dataclass(repr=False)
+class GoodnessOfFit(Result):
+    """How well a weighted fit agrees with the stated errors of measurement.
+
+    Attributes
+    ----------
+    chi2 : float
+        Sum of the squared residuals in units of their standard deviations.
+    degrees_of_freedom : int
+        Rows minus parameters, nu.
+    q : float
+        Probability of a chi2 at least as large, were the model true.
+    """
+
+    chi2: float
+    degrees_of_freedom: int
+    q: float
+
+    @property
+    def per_degree(self) -> float:
+        """chi2 / nu, near 1 for a good model (the text's "chi2 near 1" lacks the division)."""
+        return self.chi2 / self.degrees_of_freedom
+
+    def _title(self) -> str:
+        return f"chi2 / nu = {self.per_degree:.4g}, Q = {self.q:.4g}: {self.verdict}"
+
+    @property
+    def verdict(self) -> str:
+        """What Q says, in words."""
+        if self.q < 0.001:
+            return "the model or the stated errors are wrong"
+        if self.q > 0.999:
+            return "too good: the stated errors are too large, or the model follows the noise"
+        return "the model agrees with the data"
+
+    def _columns(self) -> dict[str, list]:
+        return {
+            "chi2": [self.chi2],
+            "nu": [self.degrees_of_freedom],
+            "chi2 / nu": [self.per_degree],
+            "Q": [self.q],
+        }
+
+    def _remarks(self) -> list[str]:
+        return ["Holds for independent normal errors of the stated size; one wrong breaks it."]
+
+
+def goodness_of_fit(y: Any, fitted: Any, sigma: Any, n_parameters: int) -> GoodnessOfFit:
+    """chi2 of a fit whose errors of measurement are known, with its probability Q.
+
+    chi2 = sum ((y_i - f_i) / sigma_i)^2, nu = n - M, Q = Pr(chi2_nu >= chi2). Needs the right
+    sigma_i, independent and normal errors; do not use it with a guessed sigma.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    fitted : array-like of shape (n,)
+    sigma : float or array-like of shape (n,)
+        Standard deviations of the measurements.
+    n_parameters : int
+        Parameters M that were fitted.
+
+    Returns
+    -------
+    goodness : GoodnessOfFit
+
+    Examples
+    --------
+    >>> round(goodness_of_fit([1.0, 2.0, 3.5], [1.1, 1.9, 3.4], 0.1, 1).q, 4)
+    0.2231
+    """
+    y, fitted = _one_column(y, fitted)
+    sigma = np.broadcast_to(np.asarray(sigma, dtype=np.float64), y.shape)
+    sigma = finite_column(sigma, "sigma")
+    if (sigma <= 0).any():
+        raise DataError("sigma must be positive everywhere")
+    freedom = len(y) - n_parameters
+    if freedom < 1:
+        raise DataError(f"{n_parameters} parameters of {len(y)} rows leave nothing to test")
+    chi2 = float((((y - fitted) / sigma) ** 2).sum())
+    return GoodnessOfFit(chi2, freedom, float(stats.chi2.sf(chi2, freedom)))
+
+
+@dataclass(repr=False)
+class RankedByGoodness(Result):
+    """Models ranked by Q, the best first.
+
+    Attributes
+    ----------
+    names : list of str
+    fits : list of GoodnessOfFit
+    """
+
+    names: list[str]
+    fits: list[GoodnessOfFit]
+
+    @property
+    def best(self) -> str:
+        """The name of the model of largest Q."""
+        return self.names[0]
+
+    def _title(self) -> str:
+        return f"{self.best} agrees best with the stated errors ({p_text(self.fits[0].q)})"
+
+    def _columns(self) -> dict[str, list]:
+        return {
+            "model": self.names,
+            "chi2": [each.chi2 for each in self.fits],
+            "nu": [each.degrees_of_freedom for each in self.fits],
+            "Q": [each.q for each in self.fits],
+        }
+
+
+def rank_by_goodness(fits: dict[str, GoodnessOfFit]) -> RankedByGoodness:
+    """Order models by the probability Q of their chi2, not by chi2 itself (004 5.2.1).
+
+    A larger model always has a smaller chi2; Q pays for its parameters.
+
+    Parameters
+    ----------
+    fits : dict of str to GoodnessOfFit
+
+    Returns
+    -------
+    ranked : RankedByGoodness
+
+    Examples
+    --------
+    >>> line = goodness_of_fit([0.0, 1.1, 1.9, 3.2], [0.0, 1.0, 2.0, 3.0], 0.15, 2)
+    >>> flat = goodness_of_fit([0.0, 1.1, 1.9, 3.2], [1.55] * 4, 0.15, 1)
+    >>> rank_by_goodness({"flat": flat, "line": line}).best
+    'line'
+    """
+    names = sorted(fits, key=lambda name: -fits[name].q)
+    return RankedByGoodness(names, [fits[name] for name in names])
+
+
+def root_of(figure: Figure) -> Figure:
+    """The root of a figure; a lower end below zero becomes zero, as no root is smaller."""
+    slope = 0.5 / np.sqrt(figure.value) if figure.value > 0 else 0.0
+    return transformed(figure, lambda each: np.sqrt(max(each, 0.0)), slope)
+
+
+def _row_means(block: np.ndarray) -> np.ndarray:
+    return block if block.ndim == 1 else block.mean(axis=1)
+
+
+def _row_sums(block: np.ndarray) -> np.ndarray:
+    return block if block.ndim == 1 else block.sum(axis=1)
+
+
+def _one_column(y: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
+    y, predicted = number_pair(y, predicted)
+    if y.ndim == 2 and y.shape[1] != 1:
+        raise DataError(f"this measure is of one column, not of {y.shape[1]}")
+    return y.ravel(), predicted.ravel()

@@ -1,0 +1,672 @@
+"""Measures of an order: ROC and precision-recall curves, ranked lists, detections, rejection.
+
+Texts: 000c 18.2.5 (precision and recall down a list, interpolated precision, average precision) ·
+002 "Detection curve" · 004 11.7 (ROC, accuracy against rejection).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from gnomon.engine.errors import DataError
+from gnomon.evaluate.figure import (
+    Figure,
+    logit_scale_interval,
+    normal_quantile,
+    share_interval,
+)
+from gnomon.evaluate.intake import both_present, label_pair, number_block, same_length, two_classes
+from gnomon.evaluate.result import Result, p_text
+
+RECALL_LEVELS = np.arange(11) / 10
+
+
+@dataclass(repr=False)
+class RocCurve(Result):
+    """True against false positive rate over all thresholds.
+
+    Attributes
+    ----------
+    thresholds : ndarray
+        Falling, from plus infinity (nothing is called positive).
+    false_positive_rate, true_positive_rate : ndarray
+    area : Figure
+        Area under the curve: the chance that a positive row scores above a negative one, ties
+        counting half.
+    n_positive, n_negative : int
+    """
+
+    thresholds: np.ndarray
+    false_positive_rate: np.ndarray
+    true_positive_rate: np.ndarray
+    area: Figure
+    n_positive: int
+    n_negative: int
+
+    def at(self, false_positive_rate: float) -> Figure:
+        """Largest true positive rate whose false positive rate is at most this.
+
+        Parameters
+        ----------
+        false_positive_rate : float
+
+        Returns
+        -------
+        figure : Figure
+            With Wilson's interval at that threshold.
+        """
+        place = int(np.searchsorted(self.false_positive_rate, false_positive_rate, "right")) - 1
+        hits = round(float(self.true_positive_rate[place]) * self.n_positive)
+        return share_interval(hits, self.n_positive, self.area.level)
+
+    def _title(self) -> str:
+        return f"ROC curve: area {self.area}"
+
+    def _columns(self) -> dict[str, list]:
+        return {
+            "threshold": self.thresholds.tolist(),
+            "false positive rate": self.false_positive_rate.tolist(),
+            "true positive rate": self.true_positive_rate.tolist(),
+        }
+
+
+def roc_curve(y: Any, scores: Any, positive: Any = None, level: float = 0.95) -> RocCurve:
+    """The ROC curve of scores, with its area and DeLong's interval.
+
+    The area does not depend on how common the positive class is; where it is rare and the false
+    alarms matter, use `precision_recall_curve`. Equal scores are one step of the curve.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels of two classes.
+    scores : array-like of shape (n,)
+        Larger for rows likelier to be positive.
+    positive : label, default=None
+        The positive class; the second in sorted order where there are two.
+    level : float, default=0.95
+
+    Returns
+    -------
+    curve : RocCurve
+
+    Examples
+    --------
+    >>> roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).area.value
+    0.75
+    """
+    is_positive, scores = _scored(y, scores, positive, "the ROC curve")
+    thresholds, hits, alarms = _steps(is_positive, scores)
+    n_positive, n_negative = int(is_positive.sum()), int((~is_positive).sum())
+    return RocCurve(
+        np.concatenate([[np.inf], thresholds]),
+        np.concatenate([[0.0], alarms / n_negative]),
+        np.concatenate([[0.0], hits / n_positive]),
+        area_under_roc(is_positive, scores, True, level),
+        n_positive,
+        n_negative,
+    )
+
+
+def area_under_roc(y: Any, scores: Any, positive: Any = None, level: float = 0.95) -> Figure:
+    """The area under the ROC curve with DeLong's standard error, symmetric in its log-odds.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels of two classes.
+    scores : array-like of shape (n,)
+    positive : label, default=None
+        The positive class; the second in sorted order where there are two.
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> print(area_under_roc([0, 1] * 20, [i % 7 + (i % 2) for i in range(40)]))
+    0.63 (0.45 to 0.78)
+    """
+    is_positive, scores = _scored(y, scores, positive, "the area under the ROC curve")
+    of_positive, of_negative = placements(is_positive, scores)
+    error = float(np.sqrt(_variance(of_positive) + _variance(of_negative)))
+    return logit_scale_interval(float(of_positive.mean()), error, level, "DeLong, log-odds")
+
+
+def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Per positive row the share of negative rows below it; per negative the positives above it.
+
+    DeLong's structural components, by midranks in O(n log n).
+    """
+    high, low = scores[is_positive], scores[~is_positive]
+    overall = stats.rankdata(scores)
+    of_positive = (overall[is_positive] - stats.rankdata(high)) / len(low)
+    of_negative = 1 - (overall[~is_positive] - stats.rankdata(low)) / len(high)
+    return of_positive, of_negative
+
+
+@dataclass(repr=False)
+class AreaDifference(Result):
+    """Two areas under ROC curves of the same rows, compared by DeLong's test.
+
+    Attributes
+    ----------
+    first, second : Figure
+        The two areas.
+    difference : Figure
+        First minus second.
+    p : float
+        Two-sided, of no difference.
+    """
+
+    first: Figure
+    second: Figure
+    difference: Figure
+    p: float
+
+    def _title(self) -> str:
+        return f"Difference of areas {self.difference}, {p_text(self.p)} (DeLong)"
+
+    def _columns(self) -> dict[str, list]:
+        return {"": ["first", "second"], "area": [self.first, self.second]}
+
+
+def compare_areas(
+    y: Any, first: Any, second: Any, positive: Any = None, level: float = 0.95
+) -> AreaDifference:
+    """Do two scores of the same rows differ in their area under the ROC curve? (DeLong 1988)
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels of two classes.
+    first, second : array-like of shape (n,)
+        The scores of two models for the same rows, none of which they were trained on.
+    positive : label, default=None
+    level : float, default=0.95
+
+    Returns
+    -------
+    found : AreaDifference
+
+    Examples
+    --------
+    >>> y = [0, 1] * 30
+    >>> compare_areas(y, list(range(60)), list(range(60))).p
+    1.0
+    """
+    is_positive, first = _scored(y, first, positive, "DeLong's test")
+    _, second = _scored(y, second, positive, "DeLong's test")
+    one, other = placements(is_positive, first), placements(is_positive, second)
+    gap = float(one[0].mean() - other[0].mean())
+    error = float(np.sqrt(_variance(one[0] - other[0]) + _variance(one[1] - other[1])))
+    half = normal_quantile(level) * error
+    p = 1.0 if gap == 0 else (0.0 if error == 0 else float(2 * stats.norm.sf(abs(gap) / error)))
+    return AreaDifference(
+        area_under_roc(is_positive, first, True, level),
+        area_under_roc(is_positive, second, True, level),
+        Figure(gap, gap - half, gap + half, level, error, "DeLong"),
+        p,
+    )
+
+
+@dataclass(repr=False)
+class PrecisionRecallCurve(Result):
+    """Precision against recall, down a list ordered by score.
+
+    Attributes
+    ----------
+    depth : ndarray of int
+        Rows retrieved.
+    precision, recall : ndarray
+        At each depth; of equal scores only the last depth is kept.
+    thresholds : ndarray
+        The score at each depth.
+    n_relevant : int
+        All relevant rows there are, which may exceed those in the list.
+    average_precision : Figure
+        Area form, sum over the steps of (rise of recall) x precision.
+    """
+
+    depth: np.ndarray
+    precision: np.ndarray
+    recall: np.ndarray
+    thresholds: np.ndarray
+    n_relevant: int
+    average_precision: Figure
+
+    def interpolated(self, recall: Any) -> np.ndarray:
+        """Largest precision at a recall of at least this; 0 where it is never reached.
+
+        Parameters
+        ----------
+        recall : float or array-like
+
+        Returns
+        -------
+        precision : ndarray
+        """
+        best = np.append(np.maximum.accumulate(self.precision[::-1])[::-1], 0.0)
+        # a little slack, so that a wanted 0.3 is reached by 3 / 10
+        wanted = np.atleast_1d(np.asarray(recall, dtype=float)) - 1e-9
+        return best[np.searchsorted(self.recall, wanted, side="left")]
+
+    @property
+    def eleven_point(self) -> float:
+        """Average of interpolated precision at recall 0, 0.1 ... 1 (000c 18.2.5)."""
+        return float(self.interpolated(RECALL_LEVELS).mean())
+
+    def _title(self) -> str:
+        return (
+            f"Precision-recall curve: average precision {self.average_precision} (area), "
+            f"{self.eleven_point:.4g} (11 point)"
+        )
+
+    def _columns(self) -> dict[str, list]:
+        return {
+            "depth": self.depth.tolist(),
+            "threshold": self.thresholds.tolist(),
+            "precision": self.precision.tolist(),
+            "recall": self.recall.tolist(),
+        }
+
+
+def precision_recall_curve(
+    y: Any,
+    scores: Any = None,
+    positive: Any = None,
+    *,
+    n_relevant: int | None = None,
+    level: float = 0.95,
+    n_resamples: int = 500,
+    random_state: int = 0,
+) -> PrecisionRecallCurve:
+    """Precision TP / retrieved and recall TP / relevant, as functions of the list's depth.
+
+    Average precision has two definitions, both here: the area (scikit-learn's), and the 11-point
+    form of the text. The interval of the area is symmetric in its log-odds, with a bootstrap
+    standard error.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels of two classes, or marks of relevance 0 and 1.
+    scores : array-like of shape (n,), default=None
+        Larger for rows likelier to be positive; None when the rows are in order already, the
+        best first.
+    positive : label, default=None
+        The positive class; the second in sorted order where there are two.
+    n_relevant : int, default=None
+        All relevant rows there are; those in the list by default.
+    level : float, default=0.95
+    n_resamples : int, default=500
+        Of the bootstrap; 0 for no interval.
+    random_state : int, default=0
+
+    Returns
+    -------
+    curve : PrecisionRecallCurve
+
+    Examples
+    --------
+    >>> round(precision_recall_curve([1, 0, 1, 0]).eleven_point, 8)
+    0.84848485
+    """
+    if scores is None:
+        scores = -np.arange(len(y), dtype=float)
+    is_positive, scores = _scored(y, scores, positive, None)
+    found = int(is_positive.sum())
+    relevant = found if n_relevant is None else int(n_relevant)
+    if relevant < max(found, 1):
+        raise DataError(f"{found} relevant rows are in the list, and n_relevant says {relevant}")
+    thresholds, hits, alarms = _steps(is_positive, scores)
+    depth = hits + alarms
+    area = _area(hits / depth, hits / relevant)
+    error = _bootstrap_error(is_positive, scores, found / relevant, n_resamples, random_state)
+    return PrecisionRecallCurve(
+        depth.astype(int),
+        hits / depth,
+        hits / relevant,
+        thresholds,
+        relevant,
+        logit_scale_interval(area, error, level, "bootstrap, log-odds"),
+    )
+
+
+def average_precision(y: Any, scores: Any, positive: Any = None, level: float = 0.95) -> Figure:
+    """Area under the precision-recall curve (`precision_recall_curve` has the 11-point form too).
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    scores : array-like of shape (n,)
+    positive : label, default=None
+    level : float, default=0.95
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).value
+    0.8333333333333333
+    """
+    is_positive, scores = _scored(y, scores, positive, "average precision")
+    return precision_recall_curve(is_positive, scores, True, level=level).average_precision
+
+
+@dataclass(repr=False)
+class MeanAveragePrecision(Result):
+    """Mean over classes of average precision, at one or several overlap thresholds.
+
+    Attributes
+    ----------
+    classes : list of str
+    thresholds : list of float
+    values : ndarray of shape (n_thresholds, n_classes)
+    """
+
+    classes: list[str]
+    thresholds: list[float]
+    values: np.ndarray
+
+    @property
+    def value(self) -> float:
+        """Mean over all thresholds and classes."""
+        return float(self.values.mean())
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean over classes, taken as drawn from many."""
+        per_class = self.values.mean(axis=0)
+        n = len(per_class)
+        return float(per_class.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
+
+    def _title(self) -> str:
+        return f"mAP {self.value:.4g} +- {self.error:.2g} over {len(self.classes)} classes"
+
+    def _columns(self) -> dict[str, list]:
+        columns: dict[str, list] = {"class": self.classes}
+        for threshold, row in zip(self.thresholds, self.values):
+            columns[f"AP at {threshold:g}"] = row.tolist()
+        return columns
+
+
+def mean_average_precision(
+    lists: dict[Any, dict[str, tuple[Any, int]]] | dict[str, tuple[Any, int]],
+    form: str = "eleven_point",
+) -> MeanAveragePrecision:
+    """Mean over classes of average precision, from matched detections (000c 18.2.5).
+
+    Parameters
+    ----------
+    lists : dict
+        Per class ``(relevance, n_relevant)``: marks 0 and 1 down the list of detections, the most
+        confident first, and how many objects of the class there are. Or per overlap threshold
+        such a dict; the mean over 0.50, 0.55 ... 0.95 is the second form of the text.
+    form : {"eleven_point", "area"}, default="eleven_point"
+
+    Returns
+    -------
+    found : MeanAveragePrecision
+
+    Examples
+    --------
+    >>> mean_average_precision({"cat": ([1, 0, 1], 2), "dog": ([0, 1], 1)}).classes
+    ['cat', 'dog']
+    """
+    if not lists:
+        raise DataError("there is no class to average over")
+    nested = lists if isinstance(next(iter(lists.values())), dict) else {0.5: lists}
+    classes = [str(each) for each in next(iter(nested.values()))]
+    rows = [[_list_precision(*each, form) for each in per.values()] for per in nested.values()]
+    if len({len(row) for row in rows}) != 1:
+        raise DataError("every overlap threshold needs the same classes")
+    return MeanAveragePrecision(classes, [float(each) for each in nested], np.array(rows))
+
+
+@dataclass(repr=False)
+class DetectionCurve(Result):
+    """Detection rate against the number of false detections, as the threshold falls.
+
+    Attributes
+    ----------
+    thresholds : ndarray
+    false_detections : ndarray of int
+    detected : ndarray of int
+    n_objects : int
+    level : float
+    """
+
+    thresholds: np.ndarray
+    false_detections: np.ndarray
+    detected: np.ndarray
+    n_objects: int
+    level: float = 0.95
+
+    def at(self, false_detections: int) -> Figure:
+        """Largest detection rate with at most this many false detections.
+
+        Parameters
+        ----------
+        false_detections : int
+
+        Returns
+        -------
+        figure : Figure
+        """
+        place = int(np.searchsorted(self.false_detections, false_detections, "right")) - 1
+        hits = int(self.detected[place]) if place >= 0 else 0
+        return share_interval(hits, self.n_objects, self.level)
+
+    def table(self, false_detections: tuple[int, ...] = (0, 1, 10, 100)) -> dict[int, Figure]:
+        """Detection rates at chosen numbers of false detections.
+
+        Parameters
+        ----------
+        false_detections : tuple of int, default=(0, 1, 10, 100)
+
+        Returns
+        -------
+        rates : dict of int to Figure
+        """
+        return {each: self.at(each) for each in false_detections}
+
+    def _title(self) -> str:
+        return f"Detection curve of {self.n_objects:,} objects"
+
+    def _columns(self) -> dict[str, list]:
+        return {
+            "false detections": self.false_detections.tolist(),
+            "detection rate": [
+                share_interval(int(hits), self.n_objects, self.level) for hits in self.detected
+            ],
+            "threshold": self.thresholds.tolist(),
+        }
+
+
+def detection_curve(
+    is_object: Any, scores: Any, n_objects: int | None = None, level: float = 0.95
+) -> DetectionCurve:
+    """Share of objects found against false detections in the whole test set.
+
+    Parameters
+    ----------
+    is_object : array-like of shape (n,)
+        1 where a detection is an object, each object counted once; 0 where it is false.
+    scores : array-like of shape (n,)
+        The detector's confidence.
+    n_objects : int, default=None
+        All objects, found or not; those among the detections by default.
+    level : float, default=0.95
+
+    Returns
+    -------
+    curve : DetectionCurve
+
+    Examples
+    --------
+    >>> curve = detection_curve([1, 0, 1, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5], n_objects=4)
+    >>> curve.at(1).value
+    0.5
+    """
+    marks, scores = _scored(is_object, scores, 1, None)
+    total = int(marks.sum()) if n_objects is None else int(n_objects)
+    if total < max(int(marks.sum()), 1):
+        raise DataError(f"{int(marks.sum())} objects were detected, and n_objects says {total}")
+    thresholds, hits, alarms = _steps(marks, scores)
+    return DetectionCurve(thresholds, alarms.astype(int), hits.astype(int), total, level)
+
+
+@dataclass(repr=False)
+class RejectionCurve(Result):
+    """Accuracy on the accepted rows against the share of rows rejected, least certain first.
+
+    Attributes
+    ----------
+    rejected : ndarray
+        Share rejected, from 0 on.
+    accuracy : list of Figure
+        Of the rows that are left.
+    thresholds : ndarray
+        Least confidence that is accepted.
+    """
+
+    rejected: np.ndarray
+    accuracy: list[Figure]
+    thresholds: np.ndarray
+
+    @property
+    def area(self) -> float:
+        """Mean accuracy over all rejection rates on the curve (trapezoids)."""
+        values = np.array([each.value for each in self.accuracy])
+        if len(values) == 1:
+            return float(values[0])
+        width = self.rejected[-1] - self.rejected[0]
+        return float(np.trapezoid(values, self.rejected) / width)
+
+    def rejection_for(self, accuracy: float) -> float | None:
+        """Least share to reject so that the accepted rows reach this accuracy; None if never.
+
+        Parameters
+        ----------
+        accuracy : float
+
+        Returns
+        -------
+        rejected : float or None
+        """
+        enough = [each.value >= accuracy for each in self.accuracy]
+        return float(self.rejected[enough.index(True)]) if any(enough) else None
+
+    def _title(self) -> str:
+        return f"Accuracy against rejection: {self.accuracy[0]} without, mean {self.area:.4g}"
+
+    def _columns(self) -> dict[str, list]:
+        return {
+            "rejected": self.rejected.tolist(),
+            "accuracy": list(self.accuracy),
+            "least confidence": self.thresholds.tolist(),
+        }
+
+
+def rejection_curve(y: Any, predicted: Any, confidence: Any, level: float = 0.95) -> RejectionCurve:
+    """Reject the least certain rows first: what is the accuracy on the rest? (004 11.7)
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels.
+    predicted : array-like of shape (n,)
+    confidence : array-like of shape (n,)
+        Any confidence, such as the largest probability; rows of equal confidence go together.
+    level : float, default=0.95
+
+    Returns
+    -------
+    curve : RejectionCurve
+        Starts at the plain accuracy.
+
+    Examples
+    --------
+    >>> curve = rejection_curve([0, 0, 1, 1], [0, 1, 1, 1], [0.9, 0.5, 0.8, 0.7])
+    >>> curve.rejected.tolist(), [each.value for each in curve.accuracy]
+    ([0.0, 0.25, 0.5, 0.75], [0.75, 1.0, 1.0, 1.0])
+    """
+    y, predicted = label_pair(y, predicted)
+    confidence = number_block(confidence, "confidence").ravel()
+    same_length(y, confidence, "the confidences")
+    thresholds, right, wrong = _steps(y == predicted, confidence)
+    accepted = right + wrong
+    figures = [share_interval(int(r), int(a), level) for r, a in zip(right, accepted)]
+    return RejectionCurve((1 - accepted / len(y))[::-1], figures[::-1], thresholds[::-1])
+
+
+def _scored(y, scores, positive, what: str | None) -> tuple[np.ndarray, np.ndarray]:
+    is_positive, _, _ = two_classes(y, positive)
+    scores = number_block(scores, "scores")
+    if scores.ndim == 2:
+        raise DataError(
+            f"scores must be one column, not {scores.shape[1]}: give those of the positive class"
+        )
+    same_length(is_positive, scores, "the scores")
+    if what is not None:
+        both_present(is_positive, what)
+    return is_positive, scores
+
+
+def _steps(marks: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Falling distinct scores; marked and unmarked rows at or above each."""
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
+    hits = np.cumsum(marks[order])[last].astype(float)
+    return ordered[last], hits, last + 1 - hits
+
+
+def _area(precision: np.ndarray, recall: np.ndarray) -> float:
+    return float(precision @ np.diff(recall, prepend=0.0))
+
+
+def _bootstrap_error(is_positive, scores, reach: float, n_resamples: int, random_state) -> float:
+    """Bootstrap standard error of the area, by multiplicities of the rows in sorted order."""
+    if n_resamples == 0 or len(scores) < 2:
+        return np.nan
+    order = np.argsort(-scores, kind="stable")
+    marks, ordered = is_positive[order], scores[order]
+    last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
+    rng = np.random.default_rng(random_state)
+    n = len(ordered)
+    areas = []
+    for _ in range(n_resamples):
+        times = np.bincount(rng.integers(0, n, n), minlength=n)
+        hits = np.cumsum(times * marks)[last]
+        depth = np.cumsum(times)[last]
+        if hits[-1] == 0:
+            continue
+        precision = hits / np.maximum(depth, 1)
+        areas.append(_area(precision, hits / hits[-1]) * reach)
+    return float(np.std(areas, ddof=1)) if len(areas) > 1 else np.nan
+
+
+def _list_precision(relevance, n_relevant: int, form: str) -> float:
+    if form not in ("eleven_point", "area"):
+        raise DataError(f"form={form!r} is neither 'eleven_point' nor 'area'")
+    if len(relevance) == 0:
+        return 0.0
+    curve = precision_recall_curve(
+        np.asarray(relevance), None, 1, n_relevant=n_relevant, n_resamples=0
+    )
+    return curve.eleven_point if form == "eleven_point" else curve.average_precision.value
+
+
+def _variance(components: np.ndarray) -> float:
+    n = len(components)
+    return float(components.var(ddof=1) / n) if n > 1 else np.nan

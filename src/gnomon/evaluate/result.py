@@ -1,0 +1,119 @@
+"""Results: small named objects that print as a table, in a terminal and in a notebook."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+
+from gnomon.evaluate.figure import Figure
+from gnomon.table.table import Table
+
+ROWS_SHOWN = 30
+
+
+class Result:
+    """Something found: a title, columns of equal length, and remarks under them.
+
+    A class gives ``_title()``, ``_columns()`` and ``_remarks()``; printing, ``_repr_html_`` and
+    ``to_table`` are here. A column of `Figure` becomes value, low and high in a table.
+    """
+
+    def _title(self) -> str:
+        return type(self).__name__
+
+    def _columns(self) -> dict[str, list]:
+        raise NotImplementedError
+
+    def _remarks(self) -> list[str]:
+        return []
+
+    def to_table(self) -> Table:
+        """The figures as a `gnomon.table.Table`, one row per line.
+
+        Returns
+        -------
+        table : Table
+        """
+        columns: dict[str, list] = {}
+        for name, cells in self._columns().items():
+            if any(isinstance(cell, Figure) for cell in cells):
+                for part in ("value", "low", "high"):
+                    label = name if part == "value" else f"{name} {part}"
+                    columns[label] = [_plain(getattr(cell, part, None)) for cell in cells]
+            else:
+                columns[name] = [_plain(cell) for cell in cells]
+        return Table.from_dict(columns)
+
+    def __str__(self) -> str:
+        columns = self._columns()
+        grid = [[name, *map(cell_text, cells[:ROWS_SHOWN])] for name, cells in columns.items()]
+        numeric = [_is_numeric(cells) for cells in columns.values()]
+        widths = [max(map(len, column)) for column in grid]
+        lines = []
+        for row in range(len(grid[0]) if grid else 0):
+            cells = [
+                column[row].rjust(width) if right else column[row].ljust(width)
+                for column, width, right in zip(grid, widths, numeric)
+            ]
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join([self._title(), *lines, *self._more_rows(columns), *self._remarks()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        columns = self._columns()
+        names = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+        shown = [list(map(cell_text, cells[:ROWS_SHOWN])) for cells in columns.values()]
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in zip(*shown)
+        )
+        remarks = [*self._more_rows(columns), *self._remarks()]
+        under = "".join(f"<p>{html.escape(each)}</p>" for each in remarks)
+        return (
+            f"<div><p>{html.escape(self._title())}</p><table><thead><tr>{names}</tr></thead>"
+            f"<tbody>{rows}</tbody></table>{under}</div>"
+        )
+
+    def _more_rows(self, columns: dict[str, list]) -> list[str]:
+        n = len(next(iter(columns.values()))) if columns else 0
+        if n <= ROWS_SHOWN:
+            return []
+        return [f"... and {n - ROWS_SHOWN:,} more lines; to_table() has them all"]
+
+
+def cell_text(value: Any) -> str:
+    """One cell as printed."""
+    if value is None:
+        return "-"
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (float, np.floating)):
+        return "-" if np.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
+def p_text(p: float) -> str:
+    """A probability under the null hypothesis, as printed."""
+    if np.isnan(p):
+        return "p undefined"
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.4f}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and np.isnan(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+def _is_numeric(cells: list) -> bool:
+    return all(
+        cell is None or isinstance(cell, (int, float, np.number, Figure)) for cell in cells
+    ) and bool(cells)
