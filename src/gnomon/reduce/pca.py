@@ -43,6 +43,8 @@ from gnomon.reduce.spectrum import Krylov, Spectrum
 USUAL_PASSES = 12
 SAFE_RATIO = 1e-8
 MANY_CHUNKS = 32
+FIRST_ROWS = 256
+NEAR = 4.0
 
 
 class Moments(NamedTuple):
@@ -257,18 +259,17 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
 
     def _start(self, data, rng):
         first = next(iter(data.source.chunks()))
-        shift = np.average(first.rows, axis=0, weights=first.weights)
-        state = {"shift": shift, "n_rows": data.n_rows}
+        state = {"shift": needed_shift(first), "n_rows": data.n_rows}
         if self.solver_ == "lanczos":
             k = self._most_components(data.n_rows, data.n_columns)
             state["krylov"] = Krylov.start(data.n_columns, k, rng)
         return state
 
     def _sums(self, state, chunk):
-        shifted = chunk.rows - state["shift"]
+        shifted = chunk.rows if state["shift"] is None else chunk.rows - state["shift"]
         rows = chunk.weights @ shifted
         if chunk.weighted:
-            shifted *= np.sqrt(chunk.weights)[:, np.newaxis]
+            shifted = shifted * np.sqrt(chunk.weights)[:, np.newaxis]
         krylov = state.get("krylov")
         if krylov is None:
             products = shifted.T @ shifted
@@ -283,7 +284,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         scatter = total.squares - total.weight * (offset @ offset)
         divisor = self._divisor(total.weight, scatter)
         krylov = state.get("krylov")
-        new = state | {"mean": state["shift"] + offset, "divisor": divisor}
+        mean = offset if state["shift"] is None else state["shift"] + offset
+        new = state | {"mean": mean, "divisor": divisor}
         if krylov is None:
             products = total.products - total.weight * np.outer(offset, offset)
             k = self._most_components(state["n_rows"], len(offset))
@@ -451,6 +453,19 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             np.shape(self.mean_) != (d,) or np.shape(self.explained_variance_) != (k,)
         ):
             raise DataError("components_, mean_ and explained_variance_ do not fit together")
+
+
+def needed_shift(chunk: Chunk) -> np.ndarray | None:
+    """What to take off the rows before they are multiplied: about their mean.
+
+    None where every mean is within a few standard deviations of zero: the products then lose about
+    a digit to cancellation, and the subtraction can be saved.
+    """
+    rows, weights = chunk.rows[:FIRST_ROWS], chunk.weights[:FIRST_ROWS]
+    weights = weights / weights.sum()
+    mean = weights @ rows
+    spread = np.sqrt(weights @ (rows - mean) ** 2)
+    return None if np.all(np.abs(mean) <= NEAR * spread) else mean
 
 
 def long_chunks(source: Source) -> Source:
