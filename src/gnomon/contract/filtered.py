@@ -222,7 +222,7 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         return _as_list(self.target)
 
     def _split_off(self, X, y):
-        vars(self).pop("target_name_", None)
+        self.__dict__.pop("target_name_", None)
         if not (isinstance(y, str) and is_table(X)):
             return X, y
         table = with_numbers(Table.from_frame(X))
@@ -254,7 +254,7 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
     def _check_table(self, X, reset: bool) -> None:
         named = X.arrow if isinstance(X, Table) else X
         if reset:
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
         _check_feature_names(self, named, reset=reset)
         _check_n_features(self, named, reset=reset)
 
@@ -272,6 +272,7 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         table = with_numbers(Table.from_frame(X))
         if fit:
             self.encoder_ = TableEncoder(self._learner_takes()).fit(table, weights)
+        assert self.encoder_ is not None
         return self.encoder_.transform(table)
 
     def _rows(self, X):

@@ -213,7 +213,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
 
     def _require_components(self, n: int, d: int) -> None:
         most = min(n, d)
-        if isinstance(self.n_components, Integral) and self.n_components > most:
+        if self._fixed() and self.n_components > most:
             raise DataError(
                 f"n_components={self.n_components} must be at most {most}, the smaller of "
                 f"n_samples={n} and n_features={d}"

@@ -204,7 +204,7 @@ class Filter(TransformerMixin, Estimator):
         if not is_table(X):
             return self._take_array(X, reset)
         if reset:
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
         named = X.arrow if isinstance(X, Table) else X
         _check_feature_names(self, named, reset=reset)
         _check_n_features(self, named, reset=reset)
@@ -276,7 +276,7 @@ class NumberFilter(Filter):
 
     def _training_block(self, grid: Grid, weights: np.ndarray | None) -> np.ndarray:
         """The columns concerned; learns what to put in holes of tables where none may be."""
-        vars(self).pop("fill_", None)
+        self.__dict__.pop("fill_", None)
         block = self._checked(grid)
         if self.natively.missing or grid.arrow is None:
             return block

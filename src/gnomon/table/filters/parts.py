@@ -112,17 +112,12 @@ class WordCounts(ColumnFilter):
 
     natively = Takes(missing=True, categories=True)
     _kinds = (Kind.TEXT,)
+    _why_not = "counts of words do not say in which order they stood"
     _parameter_constraints = {"most_words": [whole(1)], "columns": COLUMNS}
 
     def __init__(self, most_words=100, *, columns=None):
         self.most_words = most_words
         self.columns = columns
-
-    @property
-    def _why_not(self) -> str:
-        if hasattr(self, "positions_") and len(self.positions_) == 0:
-            return ""
-        return "counts of words do not say in which order they stood"
 
     def _code(self, column):
         return TextCode(column.name, self.most_words)

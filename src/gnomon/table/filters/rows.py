@@ -248,7 +248,8 @@ def mask_cells(
         raise DataError("give either probability=... or cells=..., the number of entries to expect")
 
     def masked(block: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-        share = probability if probability is not None else cells / max(block.size, 1)
+        share = probability if cells is None else cells / max(block.size, 1)
+        assert share is not None
         if not 0 <= share <= 1:
             raise DataError(f"the probability of a masked entry is {share:g}, not within 0 and 1")
         return np.where(rng.random_sample(block.shape) < share, value, block)

@@ -134,7 +134,7 @@ class Whiten(NumberFilter):
             return (vectors * factors).T, vectors * kept
         if self.form == "zca":
             return (vectors * factors) @ vectors.T, (vectors * kept) @ vectors.T
-        upper = np.linalg.qr((vectors * deviations).T, mode="r")
+        upper = np.asarray(np.linalg.qr((vectors * deviations).T, mode="r"))
         lower = upper.T * np.where(np.diag(upper) < 0, -1.0, 1.0)
         return scipy.linalg.solve_triangular(lower, np.eye(len(lower)), lower=True), lower
 
