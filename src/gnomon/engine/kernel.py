@@ -86,7 +86,13 @@ def lean_subkernel(function: Callable) -> Callable:
         return function
     import numba
 
-    return numba.njit(nogil=True, error_model="numpy", _nrt=False)(function)
+    return numba.njit(
+        nogil=True,
+        error_model="numpy",
+        _nrt=False,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )(function)
 
 
 def jit_is_off() -> bool:

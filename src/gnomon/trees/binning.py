@@ -257,7 +257,7 @@ def fixed_point_weights(
     total = max(math.fsum(weights), greatest_total or 0.0)
     if total == 0 or (total < 2.0**52 and np.array_equal(weights, np.rint(weights))):
         return weights.astype(np.int64), 1.0
-    exponent = 61 - math.frexp(total)[1]
+    exponent = min(61 - math.frexp(total)[1], 1000)
     integers = np.rint(np.ldexp(weights, exponent)).astype(np.int64)
     integers[(integers == 0) & (weights > 0)] = 1
     return integers, math.ldexp(1.0, -exponent)

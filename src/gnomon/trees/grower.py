@@ -163,7 +163,7 @@ def value_statistics(
     centred = np.where(used[:, None], values - offset, 0.0)
     greatest = float(np.abs(centred).max(initial=0.0))
     total = _greatest_total(fixed, draws) * unit
-    exponent = min(61 - _bits(greatest * total), 53 - _bits(greatest)) if greatest else 0
+    exponent = min(61 - _bits(greatest * total), 53 - _bits(greatest), 1000) if greatest else 0
     if unit == 1.0:
         targets = np.rint(np.ldexp(centred, exponent)).astype(np.int64) * fixed[:, None]
     else:
@@ -183,10 +183,10 @@ def gradient_statistics(gradients: np.ndarray, hessians: np.ndarray) -> Statisti
     """
     hessians, unit = _whole_hessians(np.asarray(hessians, np.float64))
     gradients = np.asarray(gradients, np.float64)
-    total = float(np.abs(gradients).sum())
-    if not math.isfinite(total):
+    if not np.all(np.isfinite(gradients)):
         raise ValueError("Gradients must be finite.")
-    exponent = 61 - _bits(total) if total else 0
+    total = _bound_of_sum(np.abs(gradients))
+    exponent = min(61 - _bits(total), 1000) if total else 0
     sums = np.empty((gradients.size, 2), np.int64)
     sums[:, 0] = hessians
     sums[:, 1] = np.rint(np.ldexp(gradients, exponent))
@@ -454,15 +454,21 @@ def _greatest_total(fixed: np.ndarray, draws: int | None) -> float:
 
 
 def _whole_hessians(hessians: np.ndarray) -> tuple[np.ndarray, float]:
-    total = float(hessians.sum())
-    if not math.isfinite(total) or (hessians.size and hessians.min() < 0):
+    if not np.all(np.isfinite(hessians)) or hessians.min(initial=0.0) < 0:
         raise ValueError("Second derivatives must be finite and not negative.")
+    total = _bound_of_sum(hessians)
     if np.array_equal(hessians, np.rint(hessians)) and total < 2.0**52:
         return hessians.astype(np.int64), 1.0
-    exponent = 61 - _bits(total)
+    exponent = min(61 - _bits(total), 1000)
     whole = np.rint(np.ldexp(hessians, exponent)).astype(np.int64)
     whole[(whole == 0) & (hessians > 0)] = 1
     return whole, math.ldexp(1.0, -exponent)
+
+
+def _bound_of_sum(values: np.ndarray) -> float:
+    """A close bound on the sum of values >= 0 that does not depend on their order."""
+    shift = 30 - _bits(float(values.max(initial=0.0)))
+    return math.ldexp(float(np.ceil(np.ldexp(values, shift)).sum()), -shift)
 
 
 def _bits(value: float) -> int:

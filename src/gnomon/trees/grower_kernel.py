@@ -27,8 +27,11 @@ import numpy as np
 
 from gnomon.engine.kernel import kernel, lean_subkernel
 
-GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, NEWTON = range(5)
+# Constants are NumPy's, because for a Python number the compiler makes a copy of each function that
+# takes it.
+GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, NEWTON = np.arange(5)
 MISSING = 255
+NO, YES = np.arange(2)
 # Below so many rows a node visits its filled bins only. Measured: the cost of both ways is equal
 # there.
 SPARSE_BELOW = 64
@@ -58,31 +61,31 @@ Frontier = namedtuple("Frontier", "whole real levels sums")
 Nodes = namedtuple("Nodes", "whole real value masks")
 
 # Rows of Table.columns and Table.edges.
-N_BINS, IS_CATEGORY = range(2)
-LOW, HIGH = range(2)
+N_BINS, IS_CATEGORY = np.arange(2)
+LOW, HIGH = np.arange(2)
 # Every array of Rows has a second half, into which `part_rows` puts the right side for a moment.
-HERE, ASIDE = range(2)
+HERE, ASIDE = np.arange(2)
 # Rows of Scratch.lists, whole numbers per bin: bins in the order of the cuts (as they are, or
 # sorted), and weight, value and number of rows on the left of each cut.
-FILLED, SORTED, WEIGHTS, VALUES, COUNTS = range(5)
+FILLED, SORTED, WEIGHTS, VALUES, COUNTS = np.arange(5)
 # Rows of Scratch.sums, whole numbers per channel: both sides of a candidate, the left of the best
 # split so far, and the sums of the one or two nodes that are being opened.
-LEFT, RIGHT, BEST_LEFT, FRESH = range(4)
+LEFT, RIGHT, BEST_LEFT, FRESH = np.arange(4)
 # Rows of Scratch.gains, numbers per bin (BEST: only the first counts).
-GAINS, KEYS, BEST = range(3)
+GAINS, KEYS, BEST = np.arange(3)
 # Rows of Scratch.bits, 256 bits each: bins marked; of the best split, levels on the left and levels
 # seen; state of the generator of random numbers.
-MARKED, BEST_ON_LEFT, BEST_SEEN, RANDOM = range(4)
+MARKED, BEST_ON_LEFT, BEST_SEEN, RANDOM = np.arange(4)
 # Places in Scratch.cut, the best split so far.
-FEATURE, LAST_LEFT, FIRST_RIGHT, MISSING_LEFT, MISSING_SEEN = range(5)
+FEATURE, LAST_LEFT, FIRST_RIGHT, MISSING_LEFT, MISSING_SEEN = np.arange(5)
 # Columns of Frontier.whole (up to F_SLOT also of fresh nodes) and .real; Frontier.sums: of the
 # node, of its left child.
-F_NODE, F_START, F_END, F_DEPTH, F_SLOT, F_FEATURE, F_CUT, F_MISSING_LEFT, F_CATEGORY = range(9)
-F_GAIN, F_THRESHOLD = range(2)
-F_TOTAL, F_LEFT = range(2)
+F_NODE, F_START, F_END, F_DEPTH, F_SLOT, F_FEATURE, F_CUT, F_MISSING_LEFT, F_CATEGORY = np.arange(9)
+F_GAIN, F_THRESHOLD = np.arange(2)
+F_TOTAL, F_LEFT = np.arange(2)
 # Columns of Nodes.whole and .real.
-N_FEATURE, N_MISSING_LEFT, N_CATEGORY, N_LEFT, N_SAMPLES, N_START = range(6)
-N_THRESHOLD, N_WEIGHT, N_IMPURITY, N_GAIN = range(4)
+N_FEATURE, N_MISSING_LEFT, N_CATEGORY, N_LEFT, N_SAMPLES, N_START = np.arange(6)
+N_THRESHOLD, N_WEIGHT, N_IMPURITY, N_GAIN = np.arange(4)
 
 # In these functions hists[h] (256, channels) is the histogram of one column in one node. Loops over
 # rows count in unsigned numbers, which spares the test whether an index is negative.
@@ -295,17 +298,19 @@ def add_up_bins(hists, h, lists, which, n_cuts, missing_left, two_classes, count
 def gains_of_one_sum(lists, n_cuts, weight, value, least, l2, gains):
     """Gain of every cut of a sum S over a weight W; -1 where a side weighs less than `least`.
 
-    Without penalty  (S_L W - W_L S)^2 / (W W_L W_R),  else  S_L^2/(W_L+l2) + S_R^2/(W_R+l2) -
-    S^2/(W+l2).
+    Without penalty  (S_L W_R - S_R W_L)^2 / (W W_L W_R), the same for a split and its mirror image;
+    else  S_L^2 / (W_L + l2) + S_R^2 / (W_R + l2) - S^2 / (W + l2).
     """
     w, s = float(weight), float(value)
     if l2 == 0.0:
         for i in range(n_cuts):
             left = float(lists[WEIGHTS, i])
             right = float(weight - lists[WEIGHTS, i])
-            surplus = float(lists[VALUES, i]) * w - left * s
+            s_left = float(lists[VALUES, i])
+            s_right = float(value - lists[VALUES, i])
+            surplus = s_left * right - s_right * left
             enough = (left >= least) & (right >= least)
-            gains[GAINS, i] = surplus * surplus / (w * left * right) if enough else -1.0
+            gains[GAINS, i] = surplus * surplus / (w * (left * right)) if enough else -1.0
         return
     whole = s * s / (w + l2)
     for i in range(n_cuts):
@@ -475,7 +480,7 @@ def consider_numbers(hists, h, m, node, node_score, feature, rules, scratch):
                 FILLED,
                 m,
                 missing_left,
-                0,
+                NO,
                 feature,
                 rules.n_classes,
                 scratch,
@@ -515,9 +520,11 @@ def consider_levels(hists, h, m, node, node_score, feature, rules, scratch):
             weight = float(bin_weight(hists, h, level, rules.n_classes))
             keys[KEYS, level] = float(hists[h, level, channel]) / (weight + rules.l2)
         sort_levels(lists, keys, m)
-        gain, position = best_cut(hists, h, SORTED, m - 1, node, 0, node_score, rules, scratch)
+        gain, position = best_cut(hists, h, SORTED, m - 1, node, NO, node_score, rules, scratch)
         if gain > scratch.gains[BEST, 0]:
-            keep_cut(gain, position, hists, h, SORTED, m, 0, 1, feature, rules.n_classes, scratch)
+            keep_cut(
+                gain, position, hists, h, SORTED, m, NO, YES, feature, rules.n_classes, scratch
+            )
 
 
 @lean_subkernel
@@ -545,17 +552,20 @@ def consider_subsets(hists, h, m, node, node_score, feature, rules, scratch):
             if (best_subset >> i & 1) != side:
                 lists[SORTED, n_placed] = lists[FILLED, i]
                 n_placed += 1
-    keep_cut(best_gain, n_left - 1, hists, h, SORTED, m, 0, 1, feature, rules.n_classes, scratch)
+    keep_cut(best_gain, n_left - 1, hists, h, SORTED, m, NO, YES, feature, rules.n_classes, scratch)
 
 
 @lean_subkernel
-def clear_bins(hists, h, lists, m, sparse):
-    """Empty a histogram: its filled bins only, or all."""
-    if sparse:
-        for i in range(m):
-            for c in range(hists.shape[2]):
-                hists[h, lists[FILLED, i], c] = 0
-        return
+def clear_bins(hists, h, lists, m):
+    """Empty the bins lists[FILLED, 0 .. m - 1] of a histogram."""
+    for i in range(m):
+        for c in range(hists.shape[2]):
+            hists[h, lists[FILLED, i], c] = 0
+
+
+@lean_subkernel
+def clear_all_bins(hists, h):
+    """Empty a histogram."""
     for b in range(256):
         for c in range(hists.shape[2]):
             hists[h, b, c] = 0
@@ -578,7 +588,7 @@ def find_split(start, end, slot, node, hists, table, rows, rules, scratch):
     row_wise = n_rows * ROW_WISE_ONE_IN < table.n_rows
     codes = table.by_row if row_wise else table.by_column
     stride = np.uint64(table.n_features if row_wise else 1)
-    drawn = 0
+    drawn = np.int64(0)
     while drawn < table.n_features and (drawn < rules.max_features or gains[BEST, 0] < 0.0):
         feature = draw_feature(scratch.deck, scratch.bits, rules.max_features, drawn)
         drawn += 1
@@ -612,7 +622,10 @@ def find_split(start, end, slot, node, hists, table, rows, rules, scratch):
         elif m > 1:
             consider_numbers(hists, h, m, node, node_score, feature, rules, scratch)
         if slot < 0:
-            clear_bins(hists, h, lists, m, 1 if sparse else 0)
+            if sparse:
+                clear_bins(hists, h, lists, m)
+            else:
+                clear_all_bins(hists, h)
         if gains[BEST, 0] >= unbeatable:
             break
     return gains[BEST, 0] >= 0.0
@@ -909,7 +922,7 @@ def build_histograms(start, end, slot, hists, table, rows, n_classes, counting):
     stride = np.uint64(table.n_features if row_wise else 1)
     for feature in range(table.n_features):
         h = slot * table.n_features + feature
-        clear_bins(hists, h, table.columns, 0, 0)
+        clear_all_bins(hists, h)
         shift = np.uint64(feature if row_wise else feature * table.n_rows)
         add_rows(codes, stride, shift, rows, start, end, n_classes, counting, hists, h)
 
@@ -1071,7 +1084,7 @@ def grow(
         deck[feature] = feature
     for word in range(4):
         bits[MARKED, word] = np.uint64(0)
-    clear_bins(hists, hists.shape[0] - 1, lists, 0, 0)
+    clear_all_bins(hists, hists.shape[0] - 1)
     fill_free(free, open_whole.shape[0])
     n = gather_rows(labels, sums, counts, rows)
     add_root_sums(n, rows, rules, channel_sums)
@@ -1086,7 +1099,8 @@ def grow(
     # Nodes to be opened next: the root, then pairs of children.
     fresh[0, F_NODE], fresh[0, F_START], fresh[0, F_END], fresh[0, F_DEPTH] = 0, 0, n, 0
     fresh[0, F_SLOT] = take(free_slots) if n_slots > 0 else -1
-    n_fresh, n_nodes, n_leaves, n_masks, size = 1, 1, 1, 0, 0
+    n_fresh, n_nodes, n_leaves = np.int64(1), np.int64(1), np.int64(1)
+    n_masks, size = np.int64(0), np.int64(0)
     while True:
         slot = fresh[0, F_SLOT]
         if slot >= 0:
@@ -1099,7 +1113,7 @@ def grow(
                 fresh[0, F_SLOT] = -1
         # The lesser child comes first and is pushed last, to be taken up next: the stack stays
         # below the logarithm of the number of rows.
-        opened = -1
+        opened = np.int64(-1)
         for which in range(n_fresh):
             entry = open_node(
                 fresh,

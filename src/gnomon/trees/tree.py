@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from gnomon.engine.kernel import kernel, subkernel
+from gnomon.engine.kernel import kernel, lean_subkernel
 from gnomon.engine.storable import storable
 
 LEAF = -1
@@ -163,9 +163,10 @@ class Forest:
     words: np.ndarray
     masks: np.ndarray
     roots: np.ndarray
+    plain: np.ndarray
+    leaf_of_node: np.ndarray
     leaf_values: np.ndarray
     leaf_nodes: np.ndarray
-    first_leaves: np.ndarray
     n_features: int
 
     @classmethod
@@ -173,20 +174,27 @@ class Forest:
         """Pack trees that have the same number of outputs."""
         if not trees:
             raise ValueError("A forest needs at least one tree.")
-        roots = np.cumsum([0] + [tree.n_nodes for tree in trees])
-        first_leaves = np.cumsum([0] + [tree.n_leaves for tree in trees])
+        first_nodes = np.cumsum([0] + [tree.n_nodes for tree in trees])
         first_masks = np.cumsum([0] + [len(tree.category_left) for tree in trees])
-        words = np.empty((roots[-1], 2), np.int64)
-        leaf_values = np.empty((first_leaves[-1], trees[0].n_outputs))
-        leaf_nodes = np.empty(first_leaves[-1], np.int32)
+        if first_nodes[-1] >= 2**32:
+            raise ValueError(f"{first_nodes[-1]} nodes; a packed forest holds at most 2^32 - 1.")
+        words = np.empty((first_nodes[-1], 2), np.uint64)
         for t, tree in enumerate(trees):
-            leaves = np.flatnonzero(tree.left == LEAF)
-            leaf_values[first_leaves[t] : first_leaves[t + 1]] = tree.value[leaves]
-            leaf_nodes[first_leaves[t] : first_leaves[t + 1]] = leaves
-            words[roots[t] : roots[t + 1]] = _pack(tree, roots[t], first_leaves[t], first_masks[t])
-        n_features = 1 + max(int(tree.feature.max(initial=0)) for tree in trees)
-        masks = _equally_wide(trees)
-        return cls(words, masks, roots[:-1], leaf_values, leaf_nodes, first_leaves, n_features)
+            part = words[first_nodes[t] : first_nodes[t + 1]]
+            _pack(tree, int(first_nodes[t]), int(first_masks[t]), part)
+        is_leaf = np.concatenate([tree.left == LEAF for tree in trees])
+        return cls(
+            words=words,
+            masks=_equally_wide(trees),
+            roots=first_nodes[:-1],
+            plain=np.array([len(tree.category_left) == 0 for tree in trees], np.uint8),
+            leaf_of_node=np.cumsum(is_leaf, dtype=np.int32) - np.int32(1),
+            leaf_values=np.concatenate([tree.value[tree.left == LEAF] for tree in trees]),
+            leaf_nodes=np.concatenate([np.flatnonzero(tree.left == LEAF) for tree in trees]).astype(
+                np.int32
+            ),
+            n_features=1 + max(int(tree.feature.max(initial=0)) for tree in trees),
+        )
 
     @property
     def n_trees(self) -> int:
@@ -201,23 +209,19 @@ class Forest:
         rows = self._checked(rows)
         if out is None:
             out = np.zeros((rows.shape[0], self.n_outputs))
-        add_trees(
-            rows,
-            self.words.view(np.float64),
-            self.words,
-            self.masks,
-            self.roots,
-            self.leaf_values,
-            out,
-        )
+        add_trees(*self._question(rows), self.leaf_values, out)
         return out
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
         """Leaf of each row in each tree: node numbers within the tree (n_rows, n_trees)."""
         rows = self._checked(rows)
         leaves = np.empty((rows.shape[0], self.n_trees), np.int32)
-        find_leaves(rows, self.words.view(np.float64), self.words, self.masks, self.roots, leaves)
+        find_leaves(*self._question(rows), leaves)
         return self.leaf_nodes[leaves]
+
+    def _question(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+        thresholds = self.words.view(np.float64)
+        return rows, thresholds, self.words, self.masks, self.roots, self.plain, self.leaf_of_node
 
     def _checked(self, rows: np.ndarray) -> np.ndarray:
         rows = np.ascontiguousarray(rows, np.float64)
@@ -229,12 +233,17 @@ class Forest:
         return rows
 
 
-# A node's word: bits 0..29 column, 30 missing goes left, 31 category node, 32.. left child or -1 -
-# leaf.
-MISSING_LEFT_BIT = 30
-CATEGORY_BIT = 31
-TARGET_SHIFT = 32
-COLUMN_MASK = (1 << MISSING_LEFT_BIT) - 1
+# The second word of a node: bits 0 to 29 its column, 30 set where missing values go right, 31 at a
+# category node, 32 to 63 its left child. A leaf is its own left child, to which everything goes.
+MISSING_RIGHT_BIT = np.uint64(30)
+CATEGORY_BIT = np.uint64(31)
+TARGET_SHIFT = np.uint64(32)
+COLUMN_MASK = np.uint64(2**30 - 1)
+ZERO, ONE = np.uint64(0), np.uint64(1)
+# So many rows descend side by side.
+TOGETHER = 16
+# A block of rows with about so many cells passes through all trees while it stays in the cache.
+CELLS_IN_BLOCK = 2**18
 
 
 def _equally_wide(trees: Sequence[Tree]) -> np.ndarray:
@@ -250,72 +259,115 @@ def _equally_wide(trees: Sequence[Tree]) -> np.ndarray:
     return np.concatenate(masks)
 
 
-def _pack(tree: Tree, first_node: int, first_leaf: int, first_mask: int) -> np.ndarray:
-    words = np.empty((tree.n_nodes, 2), np.int64)
-    inner = tree.left != LEAF
+def _pack(tree: Tree, first_node: int, first_mask: int, words: np.ndarray) -> None:
+    """Write threshold (or mask number) and word of every node."""
+    is_leaf = tree.left == LEAF
     is_category = tree.category != -1
     thresholds = np.where(is_category, tree.category + float(first_mask), tree.threshold)
-    words[:, 0] = thresholds.view(np.int64)
-    target = np.where(inner, tree.left + first_node, 0)
-    target[~inner] = -1 - (first_leaf + np.arange(np.count_nonzero(~inner)))
+    words[:, 0] = np.where(is_leaf, np.inf, thresholds).view(np.uint64)
+    target = np.where(is_leaf, np.arange(tree.n_nodes), tree.left).astype(np.uint64)
+    missing_right = ~is_leaf & (tree.missing_left == 0)
     words[:, 1] = (
-        (target.astype(np.int64) << TARGET_SHIFT)
-        | (is_category.astype(np.int64) << CATEGORY_BIT)
-        | (tree.missing_left.astype(np.int64) << MISSING_LEFT_BIT)
-        | np.where(inner, tree.feature, 0)
+        (target + np.uint64(first_node)) << TARGET_SHIFT
+        | is_category.astype(np.uint64) << CATEGORY_BIT
+        | missing_right.astype(np.uint64) << MISSING_RIGHT_BIT
+        | np.where(is_leaf, 0, tree.feature).astype(np.uint64)
     )
-    return words
 
 
-@subkernel
-def has_level(masks, which, level):
-    word = masks[which, level >> 6]
-    return np.int64((word >> np.uint64(level & 63)) & np.uint64(1)) != 0
+@lean_subkernel
+def descend_together(rows, first, thresholds, words, root, at):
+    """Leaf nodes of the rows first .. first + TOGETHER - 1 into at, in a tree without categories.
+
+    Without branches: one step of every row in turn, until none moves.
+    """
+    for r in range(TOGETHER):
+        at[r] = root
+    moved = ONE
+    while moved != ZERO:
+        moved = ZERO
+        for r in range(TOGETHER):
+            node = at[r]
+            word = words[node, 1]
+            value = rows[first + np.uint64(r), word & COLUMN_MASK]
+            above = ONE if value > thresholds[node, 0] else ZERO
+            missing = ONE if np.isnan(value) else ZERO
+            onward = (word >> TARGET_SHIFT) + (above | (missing & (word >> MISSING_RIGHT_BIT)))
+            moved |= onward ^ node
+            at[r] = onward
 
 
-@subkernel
-def goes_left(value, threshold, word, masks):
-    """Whether a value goes left at an inner node."""
-    if word >> CATEGORY_BIT & 1:
-        if value >= 0.0 and value < 64.0 * masks.shape[1]:
-            return has_level(masks, np.int64(threshold), np.int64(value))
-        return (word >> MISSING_LEFT_BIT & 1) != 0
-    if np.isnan(value):
-        return (word >> MISSING_LEFT_BIT & 1) != 0
-    return value <= threshold
-
-
-@subkernel
-def leaf_of(rows, i, thresholds, words, masks, root):
-    """The leaf (its number among all leaves) that row i reaches from a root."""
+@lean_subkernel
+def descend_alone(rows, i, thresholds, words, masks, root):
+    """Leaf node of row i, in any tree."""
+    n_levels = 64.0 * masks.shape[1]
     node = root
-    word = words[node, 1]
-    while word >= 0:
-        left = goes_left(rows[i, word & COLUMN_MASK], thresholds[node, 0], word, masks)
-        node = (word >> TARGET_SHIFT) + (0 if left else 1)
+    while True:
         word = words[node, 1]
-    return -1 - (word >> TARGET_SHIFT)
+        left = word >> TARGET_SHIFT
+        if left == node:
+            return node
+        value = rows[i, word & COLUMN_MASK]
+        right = (word >> MISSING_RIGHT_BIT) & ONE
+        if (word >> CATEGORY_BIT) & ONE:
+            if value >= 0.0 and value < n_levels:
+                level = np.uint64(value)
+                mask = masks[np.uint64(thresholds[node, 0]), level >> np.uint64(6)]
+                right = ONE ^ ((mask >> (level & np.uint64(63))) & ONE)
+        elif not np.isnan(value):
+            right = ONE if value > thresholds[node, 0] else ZERO
+        node = left + right
 
 
-@kernel("f8[:,:]", "f8[:,:]", "i8[:,:]", "u8[:,:]", "i8[:]", "f8[:,:]", "out f8[:,:]")
-def add_trees(rows, thresholds, words, masks, roots, leaf_values, out):
+@lean_subkernel
+def descend(rows, first, n, thresholds, words, masks, root, plain, at):
+    """Leaf nodes of the rows first .. first + n - 1 into at."""
+    if plain and n == TOGETHER:
+        descend_together(rows, np.uint64(first), thresholds, words, np.uint64(root), at)
+        return
+    for r in range(n):
+        at[r] = descend_alone(rows, first + r, thresholds, words, masks, np.uint64(root))
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:,:]",
+    "u8[:,:]",
+    "u8[:,:]",
+    "i8[:]",
+    "u1[:]",
+    "i4[:]",
+    "f8[:,:]",
+    "out f8[:,:]",
+)
+def add_trees(rows, thresholds, words, masks, roots, plain, leaf_of_node, leaf_values, out):
     """out (n, k) += value of every row's leaf in every tree. rows (n, d); the rest: Forest."""
-    block = 512
-    for first in range(0, rows.shape[0], block):
-        last = min(first + block, rows.shape[0])
+    n = rows.shape[0]
+    at = np.empty(TOGETHER, np.uint64)
+    block = max(TOGETHER, CELLS_IN_BLOCK // max(rows.shape[1], 1))
+    for start in range(0, n, block):
+        end = min(start + block, n)
         for t in range(roots.size):
-            for i in range(first, last):
-                leaf = leaf_of(rows, i, thresholds, words, masks, roots[t])
-                for k in range(out.shape[1]):
-                    out[i, k] += leaf_values[leaf, k]
+            for first in range(start, end, TOGETHER):
+                m = min(TOGETHER, end - first)
+                descend(rows, first, m, thresholds, words, masks, roots[t], plain[t], at)
+                for r in range(m):
+                    leaf = leaf_of_node[at[r]]
+                    for k in range(out.shape[1]):
+                        out[first + r, k] += leaf_values[leaf, k]
 
 
-@kernel("f8[:,:]", "f8[:,:]", "i8[:,:]", "u8[:,:]", "i8[:]", "out i4[:,:]")
-def find_leaves(rows, thresholds, words, masks, roots, leaves):
+@kernel("f8[:,:]", "f8[:,:]", "u8[:,:]", "u8[:,:]", "i8[:]", "u1[:]", "i4[:]", "out i4[:,:]")
+def find_leaves(rows, thresholds, words, masks, roots, plain, leaf_of_node, leaves):
     """Leaf of every row in every tree, numbered through all trees, into leaves (n, n_trees)."""
+    n = rows.shape[0]
+    at = np.empty(TOGETHER, np.uint64)
     for t in range(roots.size):
-        for i in range(rows.shape[0]):
-            leaves[i, t] = leaf_of(rows, i, thresholds, words, masks, roots[t])
+        for first in range(0, n, TOGETHER):
+            m = min(TOGETHER, n - first)
+            descend(rows, first, m, thresholds, words, masks, roots[t], plain[t], at)
+            for r in range(m):
+                leaves[first + r, t] = leaf_of_node[at[r]]
 
 
 def parents(left: np.ndarray) -> np.ndarray:
