@@ -240,21 +240,22 @@ def grow_tree(
         raise ValueError("No row has a positive weight and count; a tree needs at least one.")
     whole_rules, real_rules = _packed_rules(rules, statistics, binned.n_features)
     nodes = _room_for_nodes(rules, n_taken, statistics.offset.size, binned.columns[1].any())
-    n_nodes, n_masks = grower_kernel.grow(
-        binned.codes.reshape(-1),
-        binned.rows.reshape(-1),
-        binned.columns,
-        binned.edges,
-        statistics.labels,
-        statistics.sums,
-        counts,
-        whole_rules,
-        real_rules,
-        statistics.offset,
-        *_room_to_work(rules, binned, statistics, n_taken, int(whole_rules[2]), seed),
-        *nodes,
-        np.empty(0, np.int32) if leaf_of_row is None else leaf_of_row,
-    )
+    with np.errstate(over="ignore"):  # the draws count modulo 2^64, also without the compiler
+        n_nodes, n_masks = grower_kernel.grow(
+            binned.codes.reshape(-1),
+            binned.rows.reshape(-1),
+            binned.columns,
+            binned.edges,
+            statistics.labels,
+            statistics.sums,
+            counts,
+            whole_rules,
+            real_rules,
+            statistics.offset,
+            *_room_to_work(rules, binned, statistics, n_taken, int(whole_rules[2]), seed),
+            *nodes,
+            np.empty(0, np.int32) if leaf_of_row is None else leaf_of_row,
+        )
     whole, real, value, masks = nodes
     feature, missing_left, category, left, samples, _ = whole[:n_nodes].T
     asks_levels = category >= 0
@@ -311,7 +312,7 @@ def _room_to_work(
     if rules.max_leaf_nodes is not None:
         n_open = min(rules.max_leaf_nodes, n_taken) + 1
     bits = np.empty((4, 4), np.uint64)
-    bits[grower_kernel.RANDOM, 0] = _generator_state(seed)
+    bits[grower_kernel.RANDOM, 1] = _generator_state(seed)
     return (
         np.empty((2, n_taken), np.uint32),
         np.empty((2, n_taken if statistics.n_classes else 0), np.uint16),
@@ -323,7 +324,7 @@ def _room_to_work(
         bits,
         np.empty(5, np.int64),
         np.empty(binned.n_features, np.int64),
-        np.empty((n_open, 9), np.int64),
+        np.empty((n_open, 10), np.int64),
         np.empty((n_open, 2)),
         np.empty((n_open, 4), np.uint64),
         np.empty((n_open, 2, n_channels), np.int64),

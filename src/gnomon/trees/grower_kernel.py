@@ -80,7 +80,8 @@ MARKED, BEST_ON_LEFT, BEST_SEEN, RANDOM = np.arange(4)
 FEATURE, LAST_LEFT, FIRST_RIGHT, MISSING_LEFT, MISSING_SEEN = np.arange(5)
 # Columns of Frontier.whole (up to F_SLOT also of fresh nodes) and .real; Frontier.sums: of the
 # node, of its left child.
-F_NODE, F_START, F_END, F_DEPTH, F_SLOT, F_FEATURE, F_CUT, F_MISSING_LEFT, F_CATEGORY = np.arange(9)
+F_NODE, F_START, F_END, F_DEPTH, F_PATH, F_SLOT = np.arange(6)
+F_FEATURE, F_CUT, F_MISSING_LEFT, F_CATEGORY = np.arange(6, 10)
 F_GAIN, F_THRESHOLD = np.arange(2)
 F_TOTAL, F_LEFT = np.arange(2)
 # Columns of Nodes.whole and .real.
@@ -103,12 +104,34 @@ def next_random(bits, bound):
 
 
 @lean_subkernel
+def begin_draws(bits, path):
+    """Seed the draws of a node by the tree's seed bits[RANDOM, 1] and its path from the root.
+
+    So the draws depend neither on the order in which nodes are opened nor on the number of rows.
+    """
+    state = bits[RANDOM, 1] + np.uint64(path) * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits[RANDOM, 0] = (state ^ (state >> np.uint64(31))) | np.uint64(1)
+
+
+@lean_subkernel
 def draw_feature(deck, bits, max_features, drawn):
     """The next column to look at: in order when all are used, else from the shuffled deck."""
     if max_features < deck.size:
         other = drawn + next_random(bits, deck.size - drawn)
         deck[drawn], deck[other] = deck[other], deck[drawn]
     return deck[drawn]
+
+
+@lean_subkernel
+def put_deck_in_order(deck, bits, path, n_drawn):
+    """Undo the draws of a node, by drawing the same places again."""
+    begin_draws(bits, path)
+    for drawn in range(n_drawn):
+        other = drawn + next_random(bits, deck.size - drawn)
+        deck[drawn] = drawn
+        deck[other] = other
 
 
 @lean_subkernel
@@ -572,7 +595,7 @@ def clear_all_bins(hists, h):
 
 
 @lean_subkernel
-def find_split(start, end, slot, node, hists, table, rows, rules, scratch):
+def find_split(start, end, slot, path, node, hists, table, rows, rules, scratch):
     """Look for the best split of the node whose sums are sums[node]; returns whether there is one.
 
     max_features columns are tried, and more until one can be split, so that no node is given up
@@ -589,6 +612,7 @@ def find_split(start, end, slot, node, hists, table, rows, rules, scratch):
     codes = table.by_row if row_wise else table.by_column
     stride = np.uint64(table.n_features if row_wise else 1)
     drawn = np.int64(0)
+    begin_draws(scratch.bits, path)
     while drawn < table.n_features and (drawn < rules.max_features or gains[BEST, 0] < 0.0):
         feature = draw_feature(scratch.deck, scratch.bits, rules.max_features, drawn)
         drawn += 1
@@ -628,6 +652,8 @@ def find_split(start, end, slot, node, hists, table, rows, rules, scratch):
                 clear_all_bins(hists, h)
         if gains[BEST, 0] >= unbeatable:
             break
+    if rules.max_features < table.n_features:
+        put_deck_in_order(scratch.deck, scratch.bits, path, drawn)
     return gains[BEST, 0] >= 0.0
 
 
@@ -797,8 +823,8 @@ def open_node(
         or weight < 2.0 * rules.min_weight
     ):
         return -1
-    slot = fresh[which, F_SLOT]
-    if not find_split(start, end, slot, FRESH + which, hists, table, rows, rules, scratch):
+    slot, path = fresh[which, F_SLOT], fresh[which, F_PATH]
+    if not find_split(start, end, slot, path, FRESH + which, hists, table, rows, rules, scratch):
         return -1
     gain = scratch.gains[BEST, 0] * rules.gain_unit
     if gain < least_gain or (rules.criterion == NEWTON and gain == least_gain):
@@ -843,6 +869,8 @@ def put_children(entry, middle, n_nodes, frontier, fresh, sums):
     right = 1 - left
     fresh[left, F_NODE], fresh[left, F_START], fresh[left, F_END] = n_nodes, start, middle
     fresh[right, F_NODE], fresh[right, F_START], fresh[right, F_END] = n_nodes + 1, middle, end
+    fresh[left, F_PATH] = 2 * whole[entry, F_PATH]
+    fresh[right, F_PATH] = 2 * whole[entry, F_PATH] + 1
     for which in range(2):
         fresh[which, F_DEPTH] = whole[entry, F_DEPTH] + 1
         fresh[which, F_SLOT] = -1
@@ -1051,7 +1079,7 @@ def grow(
 
     Room, which `gnomon.trees.grower` makes: rows (2, n), (2, n or 0), (2, c, n); hists (slots * d +
     1, 256, channels); lists (5, 257), channel_sums (5, channels), gains (3, 257), bits (4, 4) with
-    the state of the generator in bits[3, 0], cut (5,), deck (d,), the frontier open_... (open
+    the seed of the draws in bits[3, 1], cut (5,), deck (d,), the frontier open_... (open
     nodes, ..), places (4, open nodes + slots + 2), goes_left (256,). Results: node_... (nodes, ..),
     leaf_of_row (n,) or empty.
     """
@@ -1098,6 +1126,7 @@ def grow(
 
     # Nodes to be opened next: the root, then pairs of children.
     fresh[0, F_NODE], fresh[0, F_START], fresh[0, F_END], fresh[0, F_DEPTH] = 0, 0, n, 0
+    fresh[0, F_PATH] = 1
     fresh[0, F_SLOT] = take(free_slots) if n_slots > 0 else -1
     n_fresh, n_nodes, n_leaves = np.int64(1), np.int64(1), np.int64(1)
     n_masks, size = np.int64(0), np.int64(0)
