@@ -1,4 +1,4 @@
-"""Gnomon: one library and workbench for machine learning, from a raw table to a defensible decision."""
+"""Gnomon: one library and workbench for machine learning, from a raw table to a decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Baselines, intervals and the corrected resampled comparison against definitions and simulation."""
+"""Baselines, intervals and the corrected comparison, against definitions and simulation."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from gnomon.evaluate import (
     Scores,
     accuracy,
     corrected_standard_error,
-    folds,
+    k_fold,
     root_mean_squared_error,
     share_interval,
 )
@@ -94,7 +94,7 @@ def test_equal_scores_differ_with_p_one_and_a_constant_gap_with_p_zero():
 
 def test_every_row_is_tested_once_per_repetition(seed):
     y = np.repeat([0, 1], [30, 20])
-    splits = folds(y, True, 5, 3, seed % 2**32)
+    splits = k_fold(50, 5, 3, stratify=y, random_state=seed)
     tested = np.bincount(np.concatenate([test for _, test in splits]), minlength=50)
     assert (tested == 3).all()
     assert all(y[test].sum() == 4 for _, test in splits)

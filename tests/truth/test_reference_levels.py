@@ -35,5 +35,5 @@ def test_the_reference_code_is_reversible():
 
 def test_a_missing_category_is_predicted_as_the_mean_over_the_levels_shares():
     model = LinearRegression().fit(Table.from_dict({"colour": COLOURS}), Y)
-    nothing = Table.from_dict({"colour": COLOURS[:2] + [None]})
+    nothing = Table.from_dict({"colour": [*COLOURS[:2], None]})
     assert model.predict(nothing)[2] == pytest.approx(Y.mean())

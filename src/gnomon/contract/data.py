@@ -134,7 +134,7 @@ class ScanSource:
         return rows[kept], None if y is None else y[kept], weights[kept]
 
 
-Piece = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
+Piece = tuple[Any, ...]  # rows, target or None, weights or None
 
 
 def cut(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:

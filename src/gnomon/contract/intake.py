@@ -147,7 +147,7 @@ def _refuse_huge(learner, rows, names=None) -> None:
         return
     if _squares_are_small(values, learner._largest):
         return
-    if max(np.nanmax(values, initial=0), -np.nanmin(values, initial=0)) <= learner._largest:
+    if float(max(np.nanmax(values, initial=0), -np.nanmin(values, initial=0))) <= learner._largest:
         return
     if sp.issparse(rows):
         raise DataError(f"{type(learner).__name__}: values beyond {learner._largest:g}; rescale")

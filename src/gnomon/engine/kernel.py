@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator
+from typing import Any
 
 KERNELS: dict[str, Kernel] = {}
 
@@ -86,13 +87,8 @@ def lean_subkernel(function: Callable) -> Callable:
         return function
     import numba
 
-    return numba.njit(
-        nogil=True,
-        error_model="numpy",
-        _nrt=False,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-    )(function)
+    options: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(nogil=True, error_model="numpy", **options)(function)
 
 
 def jit_is_off() -> bool:

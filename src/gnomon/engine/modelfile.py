@@ -171,7 +171,8 @@ class _Writer:
             name = next(t.__name__ for t in kinds if isinstance(value, t))
             return {TAG: name, "value": value.isoformat()}
         if isinstance(value, np.random.RandomState):
-            return {TAG: "RandomState", "state": self.encode(value.get_state()[1:], where)}
+            _, *state = value.get_state()
+            return {TAG: "RandomState", "state": self.encode(tuple(state), where)}
         return self.encode_object(value, where)
 
     def keep(self, array: np.ndarray) -> str:

@@ -12,7 +12,7 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 from gnomon.engine.config import settings
@@ -111,3 +111,65 @@ def in_order(
 
 def _enter_thread() -> None:
     _inside.engine_thread = True
+
+
+class Crew:
+    """Threads that stay together for many short jobs, the calling one among them.
+
+    For a fit that shares thousands of small steps: waking a thread that waits costs a fraction of
+    starting one. Use it in a ``with`` statement.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+
+    Examples
+    --------
+    >>> with Crew(2) as crew:
+    ...     crew.each(lambda item: item * item, range(5))
+    [0, 1, 4, 9, 16]
+    """
+
+    def __init__(self, n_jobs: int | None = None):
+        self.size = resolve_jobs(n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+        self._blas = one_blas_thread()
+
+    def __enter__(self) -> Crew:
+        self._blas.__enter__()
+        if self.size > 1:
+            self._pool = ThreadPoolExecutor(
+                self.size - 1, thread_name_prefix="gnomon", initializer=_enter_thread
+            )
+        return self
+
+    def __exit__(self, *error) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._blas.__exit__(*error)
+
+    def shares(self, job: Callable[[int, int], Result]) -> list[Result]:
+        """``job(worker, n_workers)`` on every thread; all have ended when it returns or raises."""
+        if self._pool is None:
+            return [job(0, 1)]
+        others = [self._pool.submit(job, worker, self.size) for worker in range(1, self.size)]
+        try:
+            first = job(0, self.size)
+        finally:
+            wait(others)
+        return [first, *(other.result() for other in others)]
+
+    def each(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """``function(item)`` for all items, in order."""
+        items = list(items)
+        results: list[Any] = [None] * len(items)
+
+        def job(worker: int, n_workers: int) -> None:
+            for place in range(worker, len(items), n_workers):
+                results[place] = function(items[place])
+
+        if len(items) < 2:
+            job(0, 1)
+        else:
+            self.shares(job)
+        return results

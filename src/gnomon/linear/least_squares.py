@@ -342,7 +342,7 @@ class LinearRegression(LeastSquares):
         self.n_jobs = n_jobs
 
     @property
-    def natively(self) -> Takes:
+    def natively(self) -> Takes:  # type: ignore[override]
         """Beside an intercept, one level of a category is what the others are compared with."""
         return Takes(sparse=True, redundant=not self.fit_intercept)
 

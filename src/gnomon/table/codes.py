@@ -395,5 +395,5 @@ def date_parts(column: pa.ChunkedArray) -> np.ndarray:
     stamps = pc.cast(column, pa.timestamp("us"), safe=False)
     micros = pc.cast(stamps, pa.int64()).to_numpy().astype(np.float64)
     functions = (pc.year, pc.month, pc.day, pc.day_of_week, pc.hour)
-    parts = [pc.cast(function(stamps), pa.float64()).to_numpy() for function in functions]
-    return np.column_stack([micros / 1e6 / DAY, *parts])
+    later = [pc.cast(function(stamps), pa.float64()).to_numpy() for function in functions]
+    return np.column_stack([micros / 1e6 / DAY, *later])

@@ -92,7 +92,7 @@ class TableEncoder:
     def begin(self, schema) -> None:
         """Choose a code for every column of a schema."""
         self.names_in = tuple(column.name for column in schema)
-        self._rest = None
+        self._rest: tuple[pa.Table, np.ndarray | None] | None = None
         for column in schema:
             if column.kind is Kind.IDENTIFIER:
                 self.left_out.append(column.name)
@@ -109,7 +109,8 @@ class TableEncoder:
         if self._rest is not None:
             rest, rest_weights = self._rest
             rows = pa.concat_tables([rest, rows])
-            weights = None if weights is None else np.concatenate([rest_weights, weights])
+            if weights is not None and rest_weights is not None:
+                weights = np.concatenate([rest_weights, weights])
         whole = len(rows) // LOOK_ROWS * LOOK_ROWS
         for start in range(0, whole, LOOK_ROWS):
             self._look_at(rows, weights, start, start + LOOK_ROWS)

@@ -239,7 +239,7 @@ def grow_tree(
     if n_taken == 0:
         raise ValueError("No row has a positive weight and count; a tree needs at least one.")
     whole_rules, real_rules = _packed_rules(rules, statistics, binned.n_features)
-    nodes = _room_for_nodes(rules, n_taken, statistics.offset.size, binned.columns[1].any())
+    nodes = _room_for_nodes(rules, int(n_taken), statistics.offset.size, binned.columns[1].any())
     with np.errstate(over="ignore"):  # the draws count modulo 2^64, also without the compiler
         n_nodes, n_masks = grower_kernel.grow(
             binned.codes.reshape(-1),
@@ -252,7 +252,7 @@ def grow_tree(
             whole_rules,
             real_rules,
             statistics.offset,
-            *_room_to_work(rules, binned, statistics, n_taken, int(whole_rules[2]), seed),
+            *_room_to_work(rules, binned, statistics, int(n_taken), int(whole_rules[2]), seed),
             *nodes,
             np.empty(0, np.int32) if leaf_of_row is None else leaf_of_row,
         )
