@@ -5,14 +5,11 @@ Why it is fast
 - A cell is a byte, and the best cut of a column is found from at most 256 sums instead of a sort:
   O(rows + bins) per node and column.
 - All sums are whole numbers (fixed point), so they are exact in any order: where every node looks
-  at all
-  columns, the histogram of the greater child is the parent's minus the lesser child's, without
-  error.
+  at all columns, the histogram of the greater child is the parent's minus the lesser child's.
 - A node with few rows marks the bins that it fills in 256 bits and visits those only, so that small
   nodes, which are most of a deep tree, cost in proportion to their rows.
 - The codes are kept column by column, for nodes that hold many of the rows, and row by row, for
-  nodes that
-  hold few: the codes of a row then share a cache line, which stays in the cache all the way down.
+  nodes that hold few: the codes of a row then share a cache line, which stays near to the end.
 - The rows of a node lie side by side with their labels and sums, and stay in ascending order.
 
 Hooks: a constraint on which columns may be used together belongs into `draw_feature`; a monotone
@@ -32,8 +29,7 @@ from gnomon.engine.kernel import kernel, lean_subkernel
 GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, NEWTON = np.arange(5)
 MISSING = 255
 NO, YES = np.arange(2)
-# Below so many rows a node visits its filled bins only. Measured: the cost of both ways is equal
-# there.
+# Below so many rows a node visits its filled bins only (measured: there both ways cost the same).
 SPARSE_BELOW = 64
 # A node with less than one in so many of the table's rows reads the codes row by row.
 ROW_WISE_ONE_IN = 32
