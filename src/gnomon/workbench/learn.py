@@ -19,12 +19,13 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate import (
     BaselineClassifier,
     BaselineRegressor,
+    CrossValidation,
     Figure,
-    Scores,
     accuracy,
-    folds,
+    cross_validate,
+    k_fold,
+    ranked,
     root_mean_squared_error,
-    score_over_folds,
 )
 from gnomon.linear import LinearRegression, LogisticRegression, Ridge
 from gnomon.table import Kind, Table
@@ -45,7 +46,7 @@ class LearnResult:
     target : str
     measure : str
         What the scores are.
-    scores : list of Scores
+    scores : list of CrossValidation
         Best first; the baseline is among them.
     model : estimator
         The best learner, fitted on all rows but the test rows.
@@ -57,7 +58,7 @@ class LearnResult:
     task: str
     target: str
     measure: str
-    scores: list[Scores]
+    scores: list[CrossValidation]
     model: Any
     test: Figure
     n_train: int
@@ -65,11 +66,11 @@ class LearnResult:
     test_table: Table
 
     @property
-    def best(self) -> Scores:
+    def best(self) -> CrossValidation:
         return self.scores[0]
 
     @property
-    def baseline(self) -> Scores:
+    def baseline(self) -> CrossValidation:
         return next(each for each in self.scores if each.name.startswith("Baseline"))
 
     @property
@@ -126,9 +127,9 @@ def learn(
     result : LearnResult
     """
     task = task_of(table, target)
-    measure, score, sign = {
-        "classify": ("accuracy", accuracy, 1),
-        "regress": ("root mean squared error", root_mean_squared_error, -1),
+    measure, name, score = {
+        "classify": ("accuracy", "accuracy", accuracy),
+        "regress": ("root mean squared error", "rmse", root_mean_squared_error),
     }[task]
     parts = split(
         table,
@@ -139,28 +140,32 @@ def learn(
     train, test = parts.train, parts.test
     y = target_values(train, target)
     rows = train.drop(target)
-    splits = folds(y, task == "classify", n_folds, n_repeats, seed)
-    learners = portfolio(task, seed)
+    strata = y if task == "classify" else None
+    splits = k_fold(len(y), n_folds, n_repeats, stratify=strata, random_state=seed)
+    learners = {type(each).__name__: each for each in portfolio(task, seed)}
     scores = []
-    for learner in learners:
-        tell = partial(progress, type(learner).__name__, len(splits))
-        scores.append(
-            score_over_folds(learner, rows, y, splits, lambda a, b: score(a, b).value, tell)
-        )
-    order = np.argsort([-sign * each.mean for each in scores], kind="stable")
-    model = learners[order[0]].fit(train, target)
+    for label, learner in learners.items():
+        tell = partial(told, progress, label)
+        scores.append(cross_validate(learner, rows, y, splits=splits, measures=name, progress=tell))
+    board = ranked(scores)
+    model = learners[board.best.name].fit(train, target)
     figure = score(target_values(test, target), model.predict(test))
     return LearnResult(
         task,
         target,
         measure,
-        [scores[i] for i in order],
+        board.results,
         model,
         figure,
         len(train),
         len(test),
         test,
     )
+
+
+def told(progress: Callable[[str, int, int], None], name: str, done: int, total: int) -> None:
+    """Say how far a learner is, in the job's own form."""
+    progress(name, total, done)
 
 
 def task_of(table: Table, target: str) -> str:

@@ -1,0 +1,868 @@
+"""Cross-validation in one call: scores, predictions out of fold, times, memory, failures.
+
+Two intervals are offered, for two questions. *How good are the models that were fitted?* The rows'
+losses out of fold are averaged, and their spread over rows gives the standard error (Bayle et al.
+2020); rows tested several times, or of one group, count as one. *How good is the learner, over
+training sets of this size?* The spread of the folds' scores with Nadeau and Bengio's correction
+for overlapping training rows. The plain standard error of fold scores answers neither: it is too
+small, and is not offered.
+
+Texts: 000a 1.1.3 · 000b 11.1.3 · 001 7.3.3 · 002 "Cross validation" · 003 2.1.7.2 · 004 3.2, 5.2.3.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from scipy import stats
+from sklearn.base import clone, is_classifier, is_regressor
+
+from gnomon.engine.errors import DataError
+from gnomon.engine.threads import in_order
+from gnomon.evaluate.comparison import corrected_standard_error, corrected_t_test
+from gnomon.evaluate.figure import (
+    Figure,
+    finite_column,
+    logit_scale_interval,
+    mean_interval,
+    normal_quantile,
+    share_interval,
+)
+from gnomon.evaluate.intake import label_column, number_block
+from gnomon.evaluate.measures import Measure, Said, as_measures
+from gnomon.evaluate.number_measures import root_of
+from gnomon.evaluate.progress import Progress, told
+from gnomon.evaluate.result import Result
+from gnomon.evaluate.run_folder import RunFolder, description, fingerprint
+from gnomon.evaluate.splits import Splits, as_splits
+from gnomon.table.frames import native
+from gnomon.table.grid import is_table, n_rows_of, take_rows
+from gnomon.table.scan import Scan
+from gnomon.table.table import Table
+
+METHODS = ("rows", "folds")
+
+
+@dataclass
+class Failure:
+    """What went wrong in one fold.
+
+    Attributes
+    ----------
+    fold : int
+    stage : str
+        ``"fit"``, ``"predict"`` or ``"score"``.
+    error : str
+        Kind and message.
+    trace : str
+        The traceback.
+    """
+
+    fold: int
+    stage: str
+    error: str
+    trace: str = field(default="", repr=False)
+
+    def __str__(self) -> str:
+        return f"fold {self.fold}, {self.stage}: {self.error}"
+
+
+@dataclass
+class Fold:
+    """What one fold gave.
+
+    Attributes
+    ----------
+    said : Said or None
+        Of the test rows; None where the learner failed.
+    values : dict of str to float
+        Scores of measures that need the estimator, and of training rows ("train ...").
+    fit_seconds, predict_seconds : float
+    peak_memory : float
+        Bytes allocated at the peak of fit and predict; NaN where not measured.
+    failure : Failure or None
+    model : estimator or None
+    """
+
+    said: Said | None
+    values: dict[str, float]
+    fit_seconds: float
+    predict_seconds: float
+    peak_memory: float = np.nan
+    failure: Failure | None = None
+    model: Any = None
+
+
+@dataclass(repr=False)
+class CrossValidation(Result):
+    """One learner over all splits.
+
+    Attributes
+    ----------
+    name : str
+    splits : Splits
+    measures : list of Measure
+        The first is the one that counts.
+    y : ndarray or None
+    classes : ndarray or None
+    folds : list of Fold
+    scores : dict of str to ndarray
+        Per measure one score per fold, NaN where it failed.
+    train_scores : dict of str to ndarray
+        The same of the training rows, where asked for.
+    failures : list of Failure
+    n_jobs : int or None
+    """
+
+    name: str
+    splits: Splits
+    measures: list[Measure]
+    y: np.ndarray | None
+    classes: np.ndarray | None
+    folds: list[Fold]
+    scores: dict[str, np.ndarray]
+    train_scores: dict[str, np.ndarray]
+    failures: list[Failure]
+    fold_errors: dict[str, np.ndarray]
+
+    @property
+    def values(self) -> np.ndarray:
+        """Scores of the first measure that were got, one per fold."""
+        scores = self.scores[self.measures[0].name]
+        return scores[~np.isnan(scores)]
+
+    @property
+    def mean(self) -> float:
+        """The first measure, pooled over rows where it is a mean of rows, else over folds."""
+        return self.figure().value
+
+    @property
+    def standard_error(self) -> float:
+        """Of the first measure."""
+        return self.figure().error
+
+    @property
+    def test_share(self) -> float:
+        """Test rows per training row."""
+        return self.splits.test_share
+
+    @property
+    def fit_seconds(self) -> float:
+        """Sum over the folds."""
+        return float(sum(each.fit_seconds for each in self.folds))
+
+    @property
+    def predict_seconds(self) -> float:
+        """Sum over the folds."""
+        return float(sum(each.predict_seconds for each in self.folds))
+
+    @property
+    def peak_memory(self) -> float:
+        """Largest peak of a fold in bytes; NaN where not measured."""
+        peaks = [each.peak_memory for each in self.folds]
+        return float(np.nanmax(peaks)) if not np.isnan(peaks).all() else np.nan
+
+    @property
+    def models(self) -> list:
+        """The fitted learners, where they were kept."""
+        return [each.model for each in self.folds]
+
+    def figure(
+        self, measure: str | None = None, level: float = 0.95, method: str = "rows"
+    ) -> Figure:
+        """A measure over all folds with its interval.
+
+        Parameters
+        ----------
+        measure : str, default=None
+            The first one by default.
+        level : float, default=0.95
+        method : {"rows", "folds"}, default="rows"
+            ``"rows"``: the quality of the models fitted here; spread over rows, or for measures
+            that are no mean of rows the standard errors within the folds. ``"folds"``: the
+            quality of the learner over training sets; mean of the folds with the corrected
+            standard error of Nadeau and Bengio, which tends to be wide.
+
+        Returns
+        -------
+        figure : Figure
+        """
+        chosen = self._measure(measure)
+        scores = self.scores[chosen.name]
+        got = ~np.isnan(scores)
+        if not got.any():
+            return Figure(np.nan, np.nan, np.nan, level, np.nan, "every fold failed")
+        if method not in METHODS:
+            raise DataError(f"method={method!r} is none of {', '.join(METHODS)}")
+        if method == "folds":
+            return self._over_folds(scores[got], level)
+        if chosen.losses is not None:
+            return self._over_rows(chosen, level)
+        errors = self.fold_errors[chosen.name][got]
+        if np.isnan(errors).any():
+            return self._over_folds(scores[got], level)
+        return self._within_folds(scores[got], errors, level)
+
+    def interval(self, level: float = 0.95) -> Figure:
+        """The first measure with its interval; see `figure`.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+
+        Returns
+        -------
+        figure : Figure
+        """
+        return self.figure(level=level)
+
+    def pooled(self, measure: str | None = None) -> float:
+        """The measure of all rows at once, per repetition, averaged (003 2.1.7.2).
+
+        Parameters
+        ----------
+        measure : str, default=None
+
+        Returns
+        -------
+        value : float
+        """
+        chosen = self._measure(measure)
+        values = []
+        for repeat in range(self.splits.n_repeats):
+            rows, said = self.out_of_fold(repeat)
+            found = chosen.figure(self.y[rows], said)
+            values.append(found.value if isinstance(found, Figure) else float(found))
+        return float(np.mean(values))
+
+    def mean_over_folds(self, measure: str | None = None) -> float:
+        """The plain mean of the folds' scores.
+
+        Parameters
+        ----------
+        measure : str, default=None
+
+        Returns
+        -------
+        value : float
+        """
+        return float(np.nanmean(self.scores[self._measure(measure).name]))
+
+    def out_of_fold(self, repeat: int = 0) -> tuple[np.ndarray, Said]:
+        """Positions of the rows tested in a repetition, ascending, and what was said of them.
+
+        Parameters
+        ----------
+        repeat : int, default=0
+
+        Returns
+        -------
+        rows : ndarray of int
+        said : Said
+        """
+        k = self.splits.n_folds
+        numbers = [i for i in range(repeat * k, (repeat + 1) * k) if self.folds[i].said is not None]
+        if not numbers:
+            raise DataError(f"every fold of repetition {repeat} failed: {self.failures[0]}")
+        rows = np.concatenate([self.splits[i][1] for i in numbers])
+        order = np.argsort(rows, kind="stable")
+        parts = [self.folds[i].said for i in numbers]
+        return rows[order], Said(
+            _joined([each.predictions for each in parts])[order],
+            _joined([each.probabilities for each in parts], order),
+            _joined([each.scores for each in parts], order),
+            self.classes,
+        )
+
+    @property
+    def predictions(self) -> np.ndarray:
+        """Predictions out of fold of the first repetition, in the order of the rows.
+
+        Only where every row is tested once and no fold failed; `out_of_fold` says which rows.
+        """
+        rows, said = self.out_of_fold()
+        if len(rows) != self.splits.n_rows or (np.diff(rows) != 1).any():
+            raise DataError(
+                f"not every row was tested once ({len(rows):,} tests of {self.splits.n_rows:,} "
+                "rows); out_of_fold() gives the rows with their predictions"
+            )
+        return said.predictions
+
+    def generalisation_gap(self, measure: str | None = None) -> Figure:
+        """Test minus training score, per fold, with the corrected error of its mean.
+
+        Parameters
+        ----------
+        measure : str, default=None
+
+        Returns
+        -------
+        figure : Figure
+        """
+        name = self._measure(measure).name
+        if name not in self.train_scores:
+            raise DataError("training scores were not asked for: cross_validate(train_scores=True)")
+        gaps = self.scores[name] - self.train_scores[name]
+        return self._over_folds(gaps[~np.isnan(gaps)], 0.95)
+
+    def p_against(self, other: CrossValidation) -> float:
+        """Two-sided p of no difference in the first measure (corrected resampled t test).
+
+        Parameters
+        ----------
+        other : CrossValidation
+            On the same splits.
+
+        Returns
+        -------
+        p : float
+        """
+        one, two = paired_scores(self, other)
+        return corrected_t_test(one, two, self.test_share).p
+
+    def _measure(self, name: str | None) -> Measure:
+        if name is None:
+            return self.measures[0]
+        found = next((each for each in self.measures if each.name == name), None)
+        if found is None:
+            known = ", ".join(each.name for each in self.measures)
+            raise DataError(f"{name!r} was not measured; there are {known}")
+        return found
+
+    def _over_folds(self, scores: np.ndarray, level: float) -> Figure:
+        n, mean = len(scores), float(scores.mean())
+        if n < 2:
+            return Figure(mean, -np.inf, np.inf, level, np.nan, "one fold has no spread")
+        error = corrected_standard_error(scores, self.test_share)
+        half = float(stats.t.ppf(0.5 + level / 2, n - 1)) * error
+        return Figure(mean, mean - half, mean + half, level, error, "corrected resampled t")
+
+    def _over_rows(self, measure: Measure, level: float) -> Figure:
+        losses, owners = self._losses(measure)
+        if np.isinf(losses).any():
+            return Figure(np.inf, np.inf, np.inf, level, np.nan, "an infinite loss")
+        mean, effects = clustered(losses, owners)
+        figure = mean_interval(mean + effects, level=level)
+        if np.isin(losses, (0.0, 1.0)).all():
+            figure = _share_like(mean, figure.error, len(effects), level)
+        return root_of(figure) if measure.root else figure
+
+    def _losses(self, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
+        """Losses of all tests, and whose they are: the row's, or its group's."""
+        losses, owners = [], []
+        for (_, test), fold, score in zip(
+            self.splits, self.folds, self.scores[measure.name], strict=True
+        ):
+            if fold.said is not None and not np.isnan(score):
+                losses.append(measure.row_losses(self.y[test], fold.said))
+                owners.append(test if self.splits.groups is None else self.splits.groups[test])
+        return np.concatenate(losses), np.concatenate(owners)
+
+    def _within_folds(self, scores: np.ndarray, errors: np.ndarray, level: float) -> Figure:
+        # repetitions test the same rows again, so they do not make the error smaller
+        error = float(np.sqrt((errors**2).mean() * self.splits.n_repeats / len(errors)))
+        mean = float(scores.mean())
+        how = "standard errors within the folds"
+        if ((scores >= 0) & (scores <= 1)).all() and 0 < mean < 1:
+            return logit_scale_interval(mean, error, level, how)
+        half = normal_quantile(level) * error
+        return Figure(mean, mean - half, mean + half, level, error, how)
+
+    def _title(self) -> str:
+        parts = [f"{each.name} {self.figure(each.name)}" for each in self.measures]
+        return f"{self.name}: {', '.join(parts)} ({self.splits.how})"
+
+    def _columns(self) -> dict[str, list]:
+        columns: dict[str, list] = {"fold": list(range(len(self.folds)))}
+        columns["test rows"] = [len(test) for _, test in self.splits]
+        columns |= {name: scores.tolist() for name, scores in self.scores.items()}
+        columns |= {f"train {name}": s.tolist() for name, s in self.train_scores.items()}
+        columns["fit s"] = [each.fit_seconds for each in self.folds]
+        columns["predict s"] = [each.predict_seconds for each in self.folds]
+        if not np.isnan(self.peak_memory):
+            columns["peak MB"] = [each.peak_memory / 1e6 for each in self.folds]
+        return columns
+
+    def _remarks(self) -> list[str]:
+        remarks = [f"95% interval: {self.figure().how}"]
+        if self.splits.ordered:
+            remarks.append(
+                "Rows in order of time: neighbours are alike, so intervals are too narrow"
+            )
+        if self.failures:
+            shown = "; ".join(map(str, self.failures[:3]))
+            failed = len({each.fold for each in self.failures})
+            remarks.append(f"{failed} of {len(self.folds)} folds failed and are left out: {shown}")
+        return remarks
+
+
+def cross_validate(
+    learner: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    splits: Any = "auto",
+    measures: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    train_scores: bool = False,
+    keep_models: bool = False,
+    measure_memory: bool = False,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+    progress: Progress = None,
+    folder: str | Path | None = None,
+    name: str | None = None,
+) -> CrossValidation:
+    """Fit a learner on every split and say how good it is on the rows it has not seen.
+
+    Scores, predictions out of fold, times and failures are kept; a learner that fails in a fold
+    does not stop the others. The result is the same to the bit for every `n_jobs`. The estimate is
+    of the learner as it is given: choosing among learners by it makes the winner's score too good
+    (see `nested_cross_validation`).
+
+    Parameters
+    ----------
+    learner : estimator
+        Any of scikit-learn's form; cloned for every fold.
+    X : array-like, sparse matrix, data frame or Table of shape (n, d)
+    y : array-like or str, default=None
+        The target, or the name of its column in X.
+    splits : "auto", int, Splits, splitter or list of pairs, default="auto"
+        ``"auto"`` is `auto_folds`, stratified for classifiers; an int is a number of folds.
+    measures : str, Measure, Loss, callable or list of these, default=None
+        Accuracy for classifiers, root mean squared error for regressors by default; names are
+        those of `MEASURES` and scikit-learn's scorers. The first one counts.
+    groups : array-like of shape (n,), default=None
+        Rows of a group stay together, and count as one in intervals.
+    sample_weight : array-like of shape (n,), default=None
+        Given to ``fit``; measures are not weighted.
+    train_scores : bool, default=False
+        Score the training rows too.
+    keep_models : bool, default=False
+        Keep the fitted learner of every fold; not beside `folder`.
+    measure_memory : bool, default=False
+        Run fold after fold and trace what Python and NumPy allocate; slower.
+    random_state : int or None, default=0
+        Seeds the splits, and every ``random_state`` of the learner that is None, fold by fold.
+    n_jobs : int or None, default=None
+        Folds side by side, on threads.
+    progress : bool or callable, default=None
+        True for a bar; a function is called as ``progress(done, total)``.
+    folder : str or Path, default=None
+        Results are written there as they come; the same call goes on where a killed one ended.
+        Folds that failed are tried again.
+    name : str, default=None
+        The learner's class by default.
+
+    Returns
+    -------
+    result : CrossValidation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> found = cross_validate(GaussianNB(), *load_iris(return_X_y=True), splits=5)
+    >>> print(found.figure())
+    0.953 (0.907 to 0.977)
+    """
+    problem = Problem.of(learner, X, y, groups, sample_weight)
+    name = name or type(learner).__name__
+    plan = as_splits(splits, problem.n_rows, problem.strata, groups, random_state)
+    chosen = as_measures(measures, problem.task)
+    if folder is not None and keep_models:
+        raise DataError("fitted models are not kept in a folder; leave keep_models or folder out")
+    work = FoldWork(
+        learner, problem, chosen, train_scores, keep_models, measure_memory, random_state
+    )
+    store = None
+    if folder is not None:
+        store = RunFolder(folder, work.plan(plan))
+    folds = _run(work, plan, store, 1 if measure_memory else n_jobs, progress, name)
+    return scored(name, plan, chosen, problem, folds, train_scores)
+
+
+@dataclass
+class Problem:
+    """Rows, target and what belongs to them, checked once.
+
+    Attributes
+    ----------
+    X : array-like, frame or Table
+    y : ndarray or None
+    task : str
+        ``"classify"``, ``"regress"``, ``"other"`` or ``"alone"`` (no target).
+    classes : ndarray or None
+    weights : ndarray or None
+    """
+
+    X: Any
+    y: np.ndarray | None
+    task: str
+    classes: np.ndarray | None
+    weights: np.ndarray | None
+
+    @classmethod
+    def of(cls, learner: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> Problem:
+        """Take in what the user gave."""
+        if not hasattr(learner, "fit") or isinstance(learner, type):
+            raise DataError(f"{learner!r} is no learner: give an estimator object with fit")
+        X, y = with_target(X, y)
+        n = n_rows_of(X)
+        if n < 2:
+            raise DataError(f"{n} rows cannot be split in training and test rows")
+        task = _task(learner, y)
+        classes = None
+        if task == "classify":
+            y = label_column(y, "y")
+            classes = np.unique(y)
+        elif task == "regress":
+            y = number_block(y, "y")
+        elif y is not None:
+            y = np.asarray(native(y))
+        if y is not None and len(y) != n:
+            raise DataError(f"X has {n:,} rows and y {len(y):,}")
+        weights = None
+        if sample_weight is not None:
+            weights = finite_column(sample_weight, "sample_weight")
+            if len(weights) != n:
+                raise DataError(f"X has {n:,} rows and sample_weight {len(weights):,}")
+        return cls(X, y, task, classes, weights)
+
+    @property
+    def n_rows(self) -> int:
+        return n_rows_of(self.X)
+
+    @property
+    def strata(self) -> np.ndarray | None:
+        """What to stratify by: the classes, where there are any."""
+        return self.y if self.task == "classify" else None
+
+    def part(self, rows: np.ndarray) -> tuple[Any, np.ndarray | None, dict[str, np.ndarray]]:
+        """Rows, target and weights at some positions."""
+        weights = {} if self.weights is None else {"sample_weight": self.weights[rows]}
+        return take_rows(self.X, rows), None if self.y is None else self.y[rows], weights
+
+
+@dataclass
+class FoldWork:
+    """One fold of one learner, as a function of the fold's number and rows."""
+
+    learner: Any
+    problem: Problem
+    measures: list[Measure]
+    train_scores: bool
+    keep_models: bool
+    measure_memory: bool
+    random_state: int | None
+
+    def __call__(self, number: int, train: np.ndarray, test: np.ndarray) -> Fold:
+        if not self.measure_memory:
+            return self._run(number, train, test)
+        tracemalloc.start()
+        try:
+            fold = self._run(number, train, test)
+            fold.peak_memory = float(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        return fold
+
+    def plan(self, splits: Splits) -> dict[str, Any]:
+        """What is run, for the folder that keeps it."""
+        rows = np.concatenate([np.concatenate([*pair, [-1]]) for pair in splits])
+        return {
+            "learner": description(self.learner),
+            "rows": fingerprint(self.problem.X),
+            "target": fingerprint(self.problem.y),
+            "weights": fingerprint(self.problem.weights),
+            "splits": fingerprint(rows),
+            "random_state": self.random_state,
+            "measures": sorted(each.name for each in self.measures),
+            "train_scores": self.train_scores,
+        }
+
+    def _run(self, number: int, train: np.ndarray, test: np.ndarray) -> Fold:
+        rows, y, weights = self.problem.part(train)
+        stage, begin = "fit", time.perf_counter()
+        fitted = predicted = begin
+        try:
+            model = seeded(self.learner, self.random_state, number)
+            model.fit(rows, y, **weights) if y is not None else model.fit(rows, **weights)
+            fitted = time.perf_counter()
+            stage = "predict"
+            test_rows, test_y, _ = self.problem.part(test)
+            said = self._said(model, test_rows)
+            predicted = time.perf_counter()
+            stage = "score"
+            values = self._values(model, rows, y, test_rows, test_y)
+        except Exception as error:
+            failure = Failure(
+                number, stage, f"{type(error).__name__}: {error}", traceback.format_exc()
+            )
+            end = time.perf_counter()
+            return Fold(None, {}, (fitted if stage != "fit" else end) - begin, 0.0, failure=failure)
+        kept = model if self.keep_models else None
+        return Fold(said, values, fitted - begin, predicted - fitted, model=kept)
+
+    def _said(self, model: Any, rows: Any) -> Said:
+        """All that the measures need to hear about rows."""
+        needs = {each.needs for each in self.measures}
+        if needs == {"estimator"} and not hasattr(model, "predict"):
+            return Said(np.empty(0))
+        predictions = np.asarray(model.predict(rows))
+        if predictions.dtype.kind == "f" and not np.isfinite(predictions).all():
+            wrong = int((~np.isfinite(predictions)).sum())
+            raise DataError(f"{wrong:,} predictions are NaN or infinite")
+        said = Said(predictions, classes=self.problem.classes)
+        if "probabilities" in needs:
+            said.probabilities = self._probabilities(model, rows)
+        if "scores" in needs:
+            said.scores = self._scores(model, rows)
+        return said
+
+    def _probabilities(self, model: Any, rows: Any) -> np.ndarray:
+        """Probabilities of all classes of the data; zero for those not among the training rows."""
+        if not hasattr(model, "predict_proba"):
+            raise DataError(f"{type(model).__name__} has no predict_proba, which a measure needs")
+        given = np.asarray(model.predict_proba(rows))
+        whole = np.zeros((len(given), len(self.problem.classes)))
+        whole[:, np.searchsorted(self.problem.classes, model.classes_)] = given
+        return whole
+
+    def _scores(self, model: Any, rows: Any) -> np.ndarray:
+        """Scores of the second of two classes."""
+        if self.problem.classes is None or len(self.problem.classes) != 2:
+            n = 0 if self.problem.classes is None else len(self.problem.classes)
+            raise DataError(f"a measure of two classes was asked for, and there are {n}")
+        if hasattr(model, "decision_function") and len(model.classes_) == 2:
+            return np.asarray(model.decision_function(rows), dtype=float)
+        return self._probabilities(model, rows)[:, 1]
+
+    def _values(self, model, rows, y, test_rows, test_y) -> dict[str, float]:
+        values = {}
+        for each in self.measures:
+            if each.needs == "estimator":
+                values[each.name] = float(each.function(model, test_rows, test_y))
+        if not self.train_scores:
+            return values
+        said = self._said(model, rows)
+        for each in self.measures:
+            if each.needs == "estimator":
+                found: Figure | float = float(each.function(model, rows, y))
+            else:
+                found = each.figure(y, said)
+            values[f"train {each.name}"] = found.value if isinstance(found, Figure) else found
+        return values
+
+
+def seeded(learner: Any, random_state: int | None, number: int) -> Any:
+    """A clone whose unset random states are set, each its own; so that threads do not matter."""
+    model = clone(learner)
+    if random_state is None:
+        return model
+    names = sorted(
+        key
+        for key, value in model.get_params(deep=True).items()
+        if value is None and (key == "random_state" or key.endswith("__random_state"))
+    )
+    state = np.random.SeedSequence([random_state % 2**32, number]).generate_state(len(names) or 1)
+    seeds = {name: int(seed % 2**31) for name, seed in zip(names, state)}
+    return model.set_params(**seeds) if seeds else model
+
+
+def clustered(losses: np.ndarray, owners: np.ndarray) -> tuple[float, np.ndarray]:
+    """The mean loss, and per owner its effect on the mean, scaled to average to the mean's error.
+
+    With one loss per owner the effects are loss - mean.
+    """
+    mean = float(losses.mean())
+    _, codes = np.unique(owners, return_inverse=True)
+    sums = np.bincount(codes, losses - mean)
+    return mean, sums * (len(sums) / len(losses))
+
+
+def paired_scores(one: CrossValidation, other: CrossValidation) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of the first measure on folds that both got; refuses different splits."""
+    same = len(one.splits) == len(other.splits) and all(
+        np.array_equal(a[1], b[1]) for a, b in zip(one.splits, other.splits)
+    )
+    if not same:
+        raise DataError(
+            f"{one.name} and {other.name} were tested on different splits; a paired comparison "
+            "needs the same ones"
+        )
+    measure = one.measures[0].name
+    if measure not in other.scores:
+        raise DataError(f"{other.name} was not scored by {measure}")
+    a, b = one.scores[measure], other.scores[measure]
+    both = ~(np.isnan(a) | np.isnan(b))
+    return a[both], b[both]
+
+
+def with_target(X: Any, y: Any) -> tuple[Any, Any]:
+    """Rows and target, where the target may be the name of a column."""
+    if isinstance(X, Scan):
+        raise DataError("cross-validation takes rows in memory; read the table instead of scanning")
+    if sp.issparse(X):
+        return sp.csr_array(X), y
+    X = native(X)
+    if not isinstance(y, str):
+        return X if hasattr(X, "shape") or is_table(X) else np.asarray(X), y
+    if not is_table(X):
+        raise DataError(f"y={y!r} names a column, but X is an array; give y as an array")
+    if isinstance(X, Table):
+        return X.drop(y), X.column(y)
+    frame = nw.from_native(X, eager_only=True)
+    if y not in frame.columns:
+        raise DataError(f"the table has no column {y!r}; it has {', '.join(frame.columns)}")
+    return frame.drop(y).to_native(), frame[y].to_native()
+
+
+def _task(learner: Any, y: Any) -> str:
+    if is_classifier(learner) and y is not None:
+        return "classify"
+    if is_regressor(learner) and y is not None:
+        return "regress"
+    if y is None and (is_classifier(learner) or is_regressor(learner)):
+        raise DataError(f"{type(learner).__name__} needs a target: give y, or its column's name")
+    return "alone" if y is None else "other"
+
+
+def _run(work: FoldWork, splits: Splits, store, n_jobs, progress, name: str) -> list[Fold]:
+    """All folds, in order; those that the folder has are not run again."""
+    folds: list[Fold | None] = [None] * len(splits)
+    if store is not None:
+        for number in range(len(splits)):
+            folds[number] = _from_folder(store.read(number), work.problem)
+    open_ = [number for number, fold in enumerate(folds) if fold is None]
+
+    def run(number: int) -> Fold:
+        fold = work(number, *splits[number])
+        if store is not None:
+            store.write(number, *_to_folder(fold, work.problem))
+        return fold
+
+    with told(progress, name) as tell:
+        done = len(splits) - len(open_)
+        tell(done, len(splits))
+        for number, fold in zip(open_, in_order(run, open_, n_jobs)):
+            folds[number] = fold
+            done += 1
+            tell(done, len(splits))
+    return [fold for fold in folds if fold is not None]
+
+
+def _to_folder(fold: Fold, problem: Problem) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    facts = {
+        "fit_seconds": fold.fit_seconds,
+        "predict_seconds": fold.predict_seconds,
+        "peak_memory": None if np.isnan(fold.peak_memory) else fold.peak_memory,
+        "values": fold.values,
+        "failure": None if fold.failure is None else vars(fold.failure),
+    }
+    if fold.said is None:
+        return facts, {}
+    said = fold.said
+    codes = said.predictions
+    if problem.classes is not None:
+        codes = np.searchsorted(problem.classes, said.predictions)
+    arrays = {"predictions": codes, "probabilities": said.probabilities, "scores": said.scores}
+    return facts, {key: array for key, array in arrays.items() if array is not None}
+
+
+def _from_folder(kept, problem: Problem) -> Fold | None:
+    """A fold that was kept; None where it must be run (also again, where it failed)."""
+    if kept is None or kept[0].get("failure") is not None:
+        return None
+    facts, arrays = kept
+    predictions = arrays["predictions"]
+    if problem.classes is not None:
+        predictions = problem.classes[predictions]
+    said = Said(predictions, arrays.get("probabilities"), arrays.get("scores"), problem.classes)
+    peak = facts["peak_memory"]
+    return Fold(
+        said,
+        facts["values"],
+        facts["fit_seconds"],
+        facts["predict_seconds"],
+        np.nan if peak is None else peak,
+    )
+
+
+def scored(name, splits, measures, problem, folds, train_scores: bool) -> CrossValidation:
+    """Measure what the folds said; a measure that cannot be taken of a fold is a failure."""
+    failures = [each.failure for each in folds if each.failure is not None]
+    scores = {each.name: np.full(len(folds), np.nan) for each in measures}
+    errors = {each.name: np.full(len(folds), np.nan) for each in measures}
+    trained = {each.name: np.full(len(folds), np.nan) for each in measures} if train_scores else {}
+    for number, fold in enumerate(folds):
+        if fold.said is None:
+            continue
+        for measure in measures:
+            take = partial(_take, measure, fold, splits[number][1], problem.y)
+            found, failure = _attempt(take, number)
+            if failure is not None:
+                failures.append(failure)
+                continue
+            scores[measure.name][number], errors[measure.name][number] = found
+            if train_scores:
+                trained[measure.name][number] = fold.values[f"train {measure.name}"]
+    return CrossValidation(
+        name,
+        splits,
+        measures,
+        problem.y,
+        problem.classes,
+        folds,
+        scores,
+        trained,
+        sorted(failures, key=lambda each: each.fold),
+        errors,
+    )
+
+
+def _take(measure: Measure, fold: Fold, test: np.ndarray, y) -> tuple[float, float]:
+    if measure.needs == "estimator":
+        value, error = fold.values[measure.name], np.nan
+    else:
+        found = measure.figure(y[test], fold.said)
+        if isinstance(found, Figure):
+            value, error = found.value, found.error
+        else:
+            value, error = float(found), np.nan
+    if np.isnan(value):
+        raise DataError(f"{measure.name} is NaN")
+    return value, error
+
+
+def _attempt(take: Callable[[], tuple[float, float]], number: int):
+    try:
+        return take(), None
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        return None, Failure(number, "score", what, traceback.format_exc())
+
+
+def _share_like(share: float, error: float, n: int, level: float) -> Figure:
+    """Wilson's interval of a share whose rows count as often as its standard error says."""
+    effective = share * (1 - share) / error**2 if np.isfinite(error) and error > 0 else n
+    figure = share_interval(min(max(share, 0.0), 1.0) * effective, effective, level)
+    return figure._replace(error=error, how="Wilson, with the spread over rows")
+
+
+def _joined(parts: list, order: np.ndarray | None = None) -> Any:
+    if any(each is None for each in parts):
+        return None
+    whole = np.concatenate(parts)
+    return whole if order is None else whole[order]
