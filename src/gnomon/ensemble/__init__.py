@@ -1,5 +1,6 @@
 """Ensembles: learners made of learners, of this library or any other that follows scikit-learn."""
 
+from gnomon.ensemble.adaboost import AdaBoostClassifier, find_cycle
 from gnomon.ensemble.bagging import BaggingClassifier, BaggingRegressor
 from gnomon.ensemble.bayesian import (
     BayesianAveragingClassifier,
@@ -18,9 +19,11 @@ from gnomon.ensemble.gating import GatingClassifier, GatingRegressor
 from gnomon.ensemble.output_codes import OutputCodeClassifier
 from gnomon.ensemble.seed_ensemble import SeedEnsembleClassifier, SeedEnsembleRegressor
 from gnomon.ensemble.stacking import StackingClassifier, StackingRegressor
+from gnomon.ensemble.stagewise import StagewiseClassifier, StagewiseRegressor
 from gnomon.ensemble.voting import VotingClassifier, VotingRegressor, agreement
 
 __all__ = [
+    "AdaBoostClassifier",
     "BaggingClassifier",
     "BaggingRegressor",
     "BayesianAveragingClassifier",
@@ -42,7 +45,10 @@ __all__ = [
     "SeedEnsembleRegressor",
     "StackingClassifier",
     "StackingRegressor",
+    "StagewiseClassifier",
+    "StagewiseRegressor",
     "VotingClassifier",
     "VotingRegressor",
     "agreement",
+    "find_cycle",
 ]

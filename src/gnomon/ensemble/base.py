@@ -242,9 +242,9 @@ class Ensemble(_BaseComposition):
     def _known_finite(self, rows: Rows) -> Rows:
         """Refuse missing cells of arrays where some member cannot take them, whoever is asked."""
         values = rows.data if sp.issparse(rows) else rows
-        if isinstance(values, np.ndarray) and np.isnan(values).any():
-            if not get_tags(self).input_tags.allow_nan:
-                assert_all_finite(values, input_name="X")
+        has_gaps = isinstance(values, np.ndarray) and np.isnan(values).any()
+        if has_gaps and not get_tags(self).input_tags.allow_nan:
+            assert_all_finite(values, input_name="X")
         return rows
 
     def _ask(

@@ -174,9 +174,16 @@ class OutputCodeClassifier(Ensemble, Classifier):
 
     def _most_steps(self) -> int:
         n_classes = len(getattr(self, "classes_", range(3)))
-        if isinstance(self.code, str):
-            return 2**MOST_EXHAUSTIVE if n_classes > 3 else 2**n_classes
-        return np.shape(self.code)[1]
+        if not isinstance(self.code, str):
+            return np.shape(self.code)[1]
+        if self.code in ("minimal", "one_vs_rest"):
+            return n_classes
+        if self.code == "random" or n_classes > MOST_EXHAUSTIVE:
+            return self._n_random_bits(n_classes)
+        return 2 ** max(n_classes - 1, 1)
+
+    def _n_random_bits(self, n_classes: int) -> int:
+        return self.n_bits or math.ceil(10 * math.log2(max(n_classes, 2)))
 
     def _codewords(self, rng: np.random.Generator) -> np.ndarray:
         n_classes = len(self.classes_)
@@ -196,7 +203,7 @@ class OutputCodeClassifier(Ensemble, Classifier):
                 )
             return exhaustive_code(n_classes)
         if kind == "random":
-            n_bits = self.n_bits or math.ceil(10 * math.log2(n_classes))
+            n_bits = self._n_random_bits(n_classes)
             if 2**n_bits < n_classes:
                 raise ValueError(f"n_bits={n_bits} cannot tell {n_classes} classes apart; raise it")
             return random_code(n_classes, n_bits, rng)
