@@ -1,4 +1,4 @@
-"""Evaluate: measures with error bars, resampling, honest comparison, baselines."""
+"""Evaluate: measures with error bars, resampling, honest comparison, statistics, curves, theory."""
 
 from gnomon.evaluate.agreement import (
     agreement_of_many,
@@ -8,7 +8,14 @@ from gnomon.evaluate.agreement import (
 )
 from gnomon.evaluate.bag_error import bootstrap_error
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
+from gnomon.evaluate.bias_variance import (
+    bias_variance,
+    bias_variance_curve,
+    bias_variance_of,
+    linear_prediction_variance,
+)
 from gnomon.evaluate.bootstrap import bootstrap, bootstrap_predictions, monte_carlo_error_bars
+from gnomon.evaluate.bounds import chebyshev, finite_family, hoeffding, largest_family
 from gnomon.evaluate.chance import (
     MemorisingClassifier,
     RandomGuessClassifier,
@@ -43,7 +50,38 @@ from gnomon.evaluate.confusion import (
     two_class_rates,
 )
 from gnomon.evaluate.cross_validation import CrossValidation, cross_validate
+from gnomon.evaluate.curves import Curve, complexity_curve, learning_curve, validation_curve
+from gnomon.evaluate.curves_training import training_curve
+from gnomon.evaluate.degree import choose_degree
+from gnomon.evaluate.digits import significant, with_error
+from gnomon.evaluate.empirical_risk import (
+    minimise_empirical_risk,
+    occam_weights,
+    structural_risk_minimisation,
+)
 from gnomon.evaluate.figure import Figure, mean_interval, share_interval
+from gnomon.evaluate.frequencies import (
+    chi2_frequencies,
+    chi2_independence,
+    compare_frequencies,
+    correlation_ratio,
+)
+from gnomon.evaluate.growth import (
+    FAMILIES,
+    break_point,
+    dichotomies,
+    find_shattered,
+    growth_function,
+    is_shattered,
+    largest_dichotomy_count,
+    sauer_bound,
+    vc_dimension,
+)
+from gnomon.evaluate.high_dimension import (
+    johnson_lindenstrauss_dimension,
+    mean_estimation_error,
+    mean_estimation_error_of,
+)
 from gnomon.evaluate.information import (
     aic,
     bic,
@@ -54,6 +92,7 @@ from gnomon.evaluate.information import (
     normal_log_likelihood,
 )
 from gnomon.evaluate.leaderboard import Leaderboard, compare_scores, leaderboard, ranked
+from gnomon.evaluate.learnability import memorisation, no_free_lunch, sigmoid_interpolant
 from gnomon.evaluate.losses import (
     MARGIN_LOSSES,
     Loss,
@@ -74,6 +113,7 @@ from gnomon.evaluate.losses import (
     zero_one_loss,
 )
 from gnomon.evaluate.measures import MEASURES, Measure
+from gnomon.evaluate.normality import anderson_darling, dagostino_k2, kolmogorov_smirnov, normality
 from gnomon.evaluate.number_measures import (
     adjusted_r_squared,
     explained_variance_of_fit,
@@ -101,6 +141,14 @@ from gnomon.evaluate.ranking import (
     rejection_curve,
     roc_curve,
 )
+from gnomon.evaluate.region import (
+    ConfidenceRegion,
+    confidence_region,
+    covariance_region,
+    joint_box,
+    mean_region,
+    normal_mass,
+)
 from gnomon.evaluate.selection import (
     HoldOut,
     complexity_penalised,
@@ -110,6 +158,12 @@ from gnomon.evaluate.selection import (
     three_way,
 )
 from gnomon.evaluate.several import cochran_q_test, friedman_test
+from gnomon.evaluate.significance import (
+    Significance,
+    adjusted_p_values,
+    permutation_test,
+    significance,
+)
 from gnomon.evaluate.splits import (
     Splits,
     auto_folds,
@@ -121,14 +175,26 @@ from gnomon.evaluate.splits import (
     leave_one_out,
     random_splits,
 )
+from gnomon.evaluate.studies import linear_learning_curve, misspecification_study, overfitting_study
+from gnomon.evaluate.vc_bounds import (
+    margin_bound,
+    margin_bound_of,
+    symmetrisation,
+    vc_bound,
+    vc_gap,
+    vc_sample_complexity,
+)
 
 __all__ = [
+    "FAMILIES",
     "MARGIN_LOSSES",
     "MEASURES",
     "BaselineClassifier",
     "BaselineRegressor",
+    "ConfidenceRegion",
     "ConfusionTable",
     "CrossValidation",
+    "Curve",
     "Figure",
     "HoldOut",
     "Leaderboard",
@@ -138,43 +204,63 @@ __all__ = [
     "RandomGuessClassifier",
     "RandomHyperplaneClassifier",
     "Scores",
+    "Significance",
     "Splits",
     "absolute_loss",
     "accuracy",
+    "adjusted_p_values",
     "adjusted_r_squared",
     "agreement_of_many",
     "aic",
+    "anderson_darling",
     "area_under_roc",
     "auto_folds",
     "average_precision",
     "balanced_accuracy",
     "bayesian_t_test",
+    "bias_variance",
+    "bias_variance_curve",
+    "bias_variance_of",
     "bic",
     "bootstrap",
     "bootstrap_bags",
     "bootstrap_error",
     "bootstrap_predictions",
+    "break_point",
     "brier_score",
     "calibration",
+    "chebyshev",
     "check_enough_rows",
+    "chi2_frequencies",
+    "chi2_independence",
+    "choose_degree",
     "cochran_q_test",
     "cohen_kappa",
     "compare_areas",
+    "compare_frequencies",
     "compare_scores",
+    "complexity_curve",
     "complexity_penalised",
+    "confidence_region",
     "confusion_table",
     "corrected_standard_error",
     "corrected_t_test",
+    "correlation_ratio",
     "cost_loss",
+    "covariance_region",
     "cross_validate",
+    "dagostino_k2",
     "detection_curve",
     "deviance",
+    "dichotomies",
     "effective_parameters",
     "error_agreement",
     "error_rate",
     "explained_variance_of_fit",
     "exponential_loss",
     "f_measure",
+    "find_shattered",
+    "finite_family",
     "five_by_two_f_test",
     "five_by_two_t_test",
     "forward_in_time",
@@ -182,35 +268,60 @@ __all__ = [
     "gaussian_parameters",
     "generalisation_gap",
     "goodness_of_fit",
+    "growth_function",
     "hinge_loss",
+    "hoeffding",
     "hold_out_split",
     "huber_influence",
     "huber_loss",
     "huber_weight",
+    "is_shattered",
+    "johnson_lindenstrauss_dimension",
+    "joint_box",
     "k_fold",
+    "kolmogorov_smirnov",
     "label_agreement",
     "label_permutation_test",
+    "largest_dichotomy_count",
+    "largest_family",
     "leaderboard",
+    "learning_curve",
     "leave_group_out",
     "leave_one_out",
+    "linear_learning_curve",
     "linear_leave_one_out",
+    "linear_prediction_variance",
     "log_loss",
     "logistic_loss",
+    "margin_bound",
+    "margin_bound_of",
     "margin_squared_loss",
     "mcnemar_of_counts",
     "mcnemar_test",
     "mean_absolute_error",
     "mean_average_precision",
+    "mean_estimation_error",
+    "mean_estimation_error_of",
     "mean_interval",
+    "mean_region",
     "mean_squared_distance",
     "mean_squared_error",
+    "memorisation",
+    "minimise_empirical_risk",
+    "misspecification_study",
     "mixed_errors",
     "mixture_parameters",
     "monte_carlo_error_bars",
     "nested_cross_validation",
+    "no_free_lunch",
     "normal_log_likelihood",
+    "normal_mass",
+    "normality",
+    "occam_weights",
     "one_standard_error",
+    "overfitting_study",
     "per_label_rates",
+    "permutation_test",
     "pointwise",
     "precision",
     "precision_recall_curve",
@@ -226,15 +337,28 @@ __all__ = [
     "roc_curve",
     "root_mean_squared_distance",
     "root_mean_squared_error",
+    "sauer_bound",
     "share_interval",
+    "sigmoid_interpolant",
     "sign_loss",
     "sign_test",
+    "significance",
+    "significant",
     "smoothed_cosine",
     "squared_loss",
+    "structural_risk_minimisation",
     "sum_squared_error",
+    "symmetrisation",
     "three_way",
     "top_k_error",
+    "training_curve",
     "two_class_rates",
+    "validation_curve",
+    "vc_bound",
+    "vc_dimension",
+    "vc_gap",
+    "vc_sample_complexity",
     "wilcoxon_test",
+    "with_error",
     "zero_one_loss",
 ]

@@ -335,7 +335,7 @@ def normality(values: ArrayLike) -> Normality:
     >>> import numpy as np
     >>> found = normality(np.random.default_rng(0).normal(size=100))
     >>> found.to_table().columns
-    ['test', 'statistic', 'p']
+    ('test', 'statistic', 'p')
     """
     tests = (anderson_darling(values), dagostino_k2(values), kolmogorov_smirnov(values))
     return Normality(tests, len(np.asarray(values)))

@@ -35,8 +35,8 @@ def weighted_chi2_tail(x: float, weights: np.ndarray, constant: float = 0.0) -> 
     x = x - constant
     if x <= 0:
         return 1.0
-    p = 0.5 + _imhof(x, weights) / np.pi
-    return float(min(p, 1.0)) if p > FAR_TAIL else _zolotarev(x, weights)
+    far = _zolotarev(x, weights)
+    return far if far < FAR_TAIL else float(min(0.5 + _imhof(x, weights) / np.pi, 1.0))
 
 
 def _imhof(x: float, weights: np.ndarray) -> float:

@@ -1,0 +1,126 @@
+"""The degree of a polynomial by goodness of fit, where the errors of measurement are known.
+
+Each degree is fitted by weighted least squares, c = argmin sum ((y_i - f(x_i; c)) / sigma_i)^2, and
+has its Q = Pr(chi2_nu >= chi2) with nu = n - (degree + 1). The degree of the largest Q is taken: a
+higher degree always has the smaller chi2, but may have the smaller Q too.
+
+Texts: 004 5.1 and 5.2.1 (its "chi2 near 1" lacks the division by nu; degree + 1 parameters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gnomon.engine.errors import DataError
+from gnomon.evaluate.figure import finite_column
+from gnomon.evaluate.number_measures import GoodnessOfFit, goodness_of_fit
+from gnomon.evaluate.result import Result, p_text
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DegreeChoice(Result):
+    """Polynomials of several degrees with their goodness of fit.
+
+    Attributes
+    ----------
+    degrees : list of int
+    coefficients : list of ndarray
+        The constant first.
+    covariances : list of ndarray
+        Of the coefficients, (A'A)^-1.
+    fits : list of GoodnessOfFit
+    """
+
+    degrees: list[int]
+    coefficients: list[np.ndarray]
+    covariances: list[np.ndarray]
+    fits: list[GoodnessOfFit]
+
+    @property
+    def best(self) -> int:
+        """The degree of the largest Q."""
+        return self.degrees[self._place]
+
+    @property
+    def coef(self) -> np.ndarray:
+        """Coefficients of the chosen polynomial, the constant first."""
+        return self.coefficients[self._place]
+
+    @property
+    def coef_error(self) -> np.ndarray:
+        """Their standard errors, from the stated errors of measurement."""
+        return np.sqrt(np.diag(self.covariances[self._place]))
+
+    @property
+    def _place(self) -> int:
+        return int(np.argmax([fit.q for fit in self.fits]))
+
+    def _title(self) -> str:
+        best = self.fits[self._place]
+        return f"Degree {self.best} agrees best with the stated errors ({p_text(best.q)})"
+
+    def _columns(self) -> dict[str, list]:
+        return {
+            "degree": self.degrees,
+            "chi2": [fit.chi2 for fit in self.fits],
+            "nu": [fit.degrees_of_freedom for fit in self.fits],
+            "chi2 / nu": [fit.per_degree for fit in self.fits],
+            "Q": [fit.q for fit in self.fits],
+        }
+
+    def _remarks(self) -> list[str]:
+        if self.fits[self._place].q < 0.001:
+            return ["no degree agrees with the data: the model or the stated errors are wrong"]
+        return []
+
+
+def choose_degree(
+    x: ArrayLike, y: ArrayLike, sigma: float | ArrayLike, degrees: Sequence[int]
+) -> DegreeChoice:
+    """Fit polynomials of several degrees and choose by the goodness-of-fit probability Q.
+
+    Needs known errors of measurement; with unknown ones choose by cross-validation.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n,)
+    sigma : float or array-like of shape (n,)
+        Standard deviations of y.
+    degrees : sequence of int
+        Each with fewer parameters, degree + 1, than rows.
+
+    Returns
+    -------
+    choice : DegreeChoice
+
+    Examples
+    --------
+    >>> choice = choose_degree([0, 1, 2, 3], [0.1, 0.9, 4.1, 9.0], 0.1, degrees=[1, 2])
+    >>> choice.best
+    2
+    """
+    x, y = finite_column(x, "x"), finite_column(y, "y")
+    if len(x) != len(y):
+        raise DataError(f"x has {len(x):,} rows and y {len(y):,}")
+    sigma = finite_column(np.broadcast_to(np.asarray(sigma, dtype=np.float64), y.shape), "sigma")
+    if (sigma <= 0).any():
+        raise DataError("sigma must be positive everywhere")
+    tried = sorted({int(degree) for degree in degrees})
+    if not tried or tried[0] < 0:
+        raise DataError(f"degrees {degrees!r} must be whole numbers from 0 on")
+    coefficients, covariances, fits = [], [], []
+    for degree in tried:
+        powers = x[:, None] ** np.arange(degree + 1)
+        left, right = np.linalg.qr(powers / sigma[:, None])
+        if len(x) <= degree or np.linalg.cond(right) > 1e14:
+            raise DataError(f"{len(np.unique(x))} different x cannot settle a degree of {degree}")
+        coef = np.linalg.solve(right, left.T @ (y / sigma))
+        inverse = np.linalg.inv(right)
+        coefficients.append(coef)
+        covariances.append(inverse @ inverse.T)
+        fits.append(goodness_of_fit(y, powers @ coef, sigma, degree + 1))
+    return DegreeChoice(tried, coefficients, covariances, fits)
