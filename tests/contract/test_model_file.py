@@ -107,7 +107,8 @@ def test_the_file_does_not_grow_with_the_rows_unless_the_method_keeps_rows(cls, 
         fit(estimator, X, y)
         sizes[n] = unpacked_numbers(estimator.save(tmp_path / f"{n}.gnomon"), X)
     labels = 4000 if hasattr(estimator, "labels_") else 0
-    assert sizes[4000][0] == 0 or keeps_rows(cls), "rows of the training table are in the file"
+    few = 40  # a mean of one row is that row
+    assert sizes[4000][0] <= few or keeps_rows(cls), "rows of the training table are in the file"
     if not keeps_rows(cls) and not grows(cls):
         assert sizes[4000][1] <= 1.2 * sizes[400][1] + labels * 8 + 2000
 
