@@ -1,6 +1,7 @@
 """Ensembles: learners made of learners, of this library or any other that follows scikit-learn."""
 
 from gnomon.ensemble.adaboost import AdaBoostClassifier, find_cycle
+from gnomon.ensemble.backfitting import BackfittingRegressor
 from gnomon.ensemble.bagging import BaggingClassifier, BaggingRegressor
 from gnomon.ensemble.bayesian import (
     BayesianAveragingClassifier,
@@ -16,6 +17,8 @@ from gnomon.ensemble.feature_weighted import (
     FeatureWeightedStackingRegressor,
 )
 from gnomon.ensemble.gating import GatingClassifier, GatingRegressor
+from gnomon.ensemble.greedy_linear import GreedyStagewiseRegressor
+from gnomon.ensemble.logitboost import LogitBoostClassifier
 from gnomon.ensemble.output_codes import OutputCodeClassifier
 from gnomon.ensemble.seed_ensemble import SeedEnsembleClassifier, SeedEnsembleRegressor
 from gnomon.ensemble.stacking import StackingClassifier, StackingRegressor
@@ -24,6 +27,7 @@ from gnomon.ensemble.voting import VotingClassifier, VotingRegressor, agreement
 
 __all__ = [
     "AdaBoostClassifier",
+    "BackfittingRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "BayesianAveragingClassifier",
@@ -40,6 +44,8 @@ __all__ = [
     "FeatureWeightedStackingRegressor",
     "GatingClassifier",
     "GatingRegressor",
+    "GreedyStagewiseRegressor",
+    "LogitBoostClassifier",
     "OutputCodeClassifier",
     "SeedEnsembleClassifier",
     "SeedEnsembleRegressor",

@@ -28,7 +28,7 @@ from gnomon.engine.registry import method
 from gnomon.ensemble.base import Ensemble, Training, chosen, dense, weighted_error
 from gnomon.ensemble.lots import Part, resampled
 from gnomon.ensemble.member import Member, fit_member, seeded, takes_weights
-from gnomon.ensemble.stagewise import rounded
+from gnomon.ensemble.stagewise import boosted, rounded
 from gnomon.ensemble.stumps import StumpFinder
 from gnomon.trees import DecisionTreeClassifier
 
@@ -148,11 +148,11 @@ class MemberRounds:
         weights = self.weights_in_order()
         called = f"{self.name} {len(self.members) + 1}"
         learner = seeded(self.learner, seed, True)
-        part = Part(self.part.positions, weights * len(weights))
+        part = Part(self.part.positions, boosted(self.part.weight_array, self.factors))
         if self.draws:
             rng = np.random.default_rng([seed, 0])
             part = Part(resampled(part, rng, self.training.lots.n_lots), None)
-        elif (weights == weights[0]).all():
+        elif (part.weights == 1).all():
             part = Part(self.part.positions, None)
         member = fit_member(learner, called, self.training, part, seed=seed)
         self.members.append(member)

@@ -167,21 +167,21 @@ class Descent:
     def _member(self, loss, gradient, k: int, drawn, number: int, seed: int) -> Member:
         at, weights = drawn
         pull = -gradient[at, k]
+        factor = np.ones(len(at))
         if self.model.direction == "newton":
-            curvature = loss.curvature(self.y, self.score)[at, k]
-            pull, weights = pull / curvature, weights * (curvature / curvature.max())
+            factor = loss.curvature(self.y, self.score)[at, k]
+            pull = pull / factor
         elif self.model.direction == "vote":
-            size = np.abs(pull)
-            if size.max() > 0:
-                used = size > 0
-                at, weights = at[used], weights[used] * (size[used] / size.max())
-                pull = pull[used]
+            if np.abs(pull).max() > 0:
+                used = pull != 0
+                at, weights, pull = at[used], weights[used], pull[used]
+                factor = np.abs(pull)
             pull = (pull > 0).astype(np.int64)
         learner = seeded(self.learner, seed + k, True)
         called = f"{self.name} {number + 1}" + (
             f", output {k + 1}" if gradient.shape[1] > 1 else ""
         )
-        return fit_weighted(learner, called, self.rows, at, pull, weights, seed + k)
+        return fit_weighted(learner, called, self.rows, at, pull, weights, factor, seed + k)
 
     def _step(self, loss: Loss, gradient: np.ndarray, moves: np.ndarray) -> float | None:
         """How far to go; None where the members point nowhere down (the weak learner's
@@ -204,18 +204,30 @@ class Descent:
         return line_search(along, slope)
 
 
-def fit_weighted(learner, name: str, rows, at, target, weights, seed: int) -> Member:
-    """Fit a learner on some rows with weights, or on rows drawn by them where it takes none."""
-    whole_table = len(at) == rows.shape[0]
-    if (weights == weights[0]).all():
-        return fit_on(learner, name, rows if whole_table else rows[at], target, None)
+def fit_weighted(learner, name: str, rows, at, target, weights, factor, seed: int) -> Member:
+    """Fit a learner on some rows with weights times factors, or on rows drawn by them."""
+    weights = boosted(weights, factor)
+    given = rows if len(at) == rows.shape[0] else rows[at]
+    if (weights == 1).all():
+        return fit_on(learner, name, given, target, None)
     if takes_weights(learner):
-        return fit_on(learner, name, rows if whole_table else rows[at], target, weights)
+        return fit_on(learner, name, given, target, weights)
     part = Part(np.arange(len(at)), weights)
     places = repeated(part)
     if places is None:
         places = resampled(part, np.random.default_rng([seed, 1]))
     return fit_on(learner, name, rows[at[places]], target[places], None)
+
+
+def boosted(weights: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Weights times factors, with the total kept within a factor of two.
+
+    Factors are rounded to 30 bits of the greatest (and are at least one such bit), so that learners that
+    sum in fixed point find a row of weight k and k rows of weight one exactly equal.
+    """
+    steps = np.maximum(np.rint(factor / factor.max() * 2.0**30), 1.0)
+    made = weights * (steps * 2.0**-30)
+    return made * 2.0 ** np.rint(np.log2(weights.sum() / made.sum()))
 
 
 class Stagewise(Ensemble):
@@ -239,7 +251,7 @@ class Stagewise(Ensemble):
         """What a member adds to the score: its estimate, or plus and minus one for its vote."""
         if is_classifier(member.estimator):
             return 2.0 * member.codes(rows) - 1.0
-        return member.estimate(rows)
+        return rounded(member.estimate(rows))
 
     def _parts(self, training: Training, rng: np.random.Generator) -> tuple[Part, Part | None]:
         if self.validation_fraction is None:
@@ -384,7 +396,7 @@ class StagewiseClassifier(Stagewise, Classifier):
         What is lowered. "exponential" is for two classes.
     n_estimators : int, default=50
         Most terms; several classes have one member per class in each.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.3
         Factor on each step (shrinkage).
     direction : {"gradient", "newton", "vote"}, default="gradient"
         What the members are fitted to.
@@ -442,7 +454,7 @@ class StagewiseClassifier(Stagewise, Classifier):
         loss="deviance",
         n_estimators=50,
         *,
-        learning_rate=0.1,
+        learning_rate=0.3,
         direction="gradient",
         step="search",
         start="best",
@@ -529,7 +541,7 @@ class StagewiseRegressor(Stagewise, Regressor):
         What is lowered.
     n_estimators : int, default=50
         Most terms.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.3
         Factor on each step (shrinkage).
     direction : {"gradient", "newton", "vote"}, default="gradient"
         What the members are fitted to.
@@ -588,7 +600,7 @@ class StagewiseRegressor(Stagewise, Regressor):
         loss="squared",
         n_estimators=50,
         *,
-        learning_rate=0.1,
+        learning_rate=0.3,
         direction="gradient",
         step="search",
         start="best",
