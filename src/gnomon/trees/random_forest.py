@@ -11,6 +11,8 @@ Texts: 000a 2.5.4 · 001 9.5 · 003 2.2.4 · 004 10.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from gnomon.contract import Classifier, Data, Regressor
@@ -113,7 +115,7 @@ class ManyTrees(GrowsTrees):
             if out_of_bag is not None and left_out is not None:
                 out_of_bag.add(tree, left_out)
             impurity += leaf_impurity(tree)
-            if course.end_step(impurity / len(trees)):
+            if course.end_step(impurity / len(trees), state=partial(shape_of, tree)):
                 break
         grown.close()
         self.trees_ = trees
@@ -176,6 +178,15 @@ class OutOfBag:
         everyone = np.full((len(kept), self.sums.shape[1]), np.nan)
         everyone[kept] = self.answers
         return everyone
+
+
+def shape_of(tree: Tree) -> dict[str, float]:
+    """What a replay shows of a tree: its size and how pure its leaves are."""
+    return {
+        "n_leaves": float(tree.n_leaves),
+        "depth": float(tree.max_depth),
+        "leaf_impurity": leaf_impurity(tree),
+    }
 
 
 def leaf_impurity(tree: Tree) -> float:
@@ -241,7 +252,7 @@ class RandomForestClassifier(ManyTrees, Classifier):
     n_jobs : int, default=None
         Threads; None for one per processor.
     keep_history : {"objective", "full"}, default="objective"
-        What ``history_`` keeps of every tree.
+        What ``history_`` keeps of every tree: "full" also its size.
 
     Attributes
     ----------
@@ -252,9 +263,10 @@ class RandomForestClassifier(ManyTrees, Classifier):
     feature_importances_ : ndarray of shape (n_columns,)
         Savings by column, adding up to one. Biased towards columns of many values.
     oob_score_ : float
-        Accuracy on rows left out by the trees that are asked; with ``oob_score=True``.
+        Accuracy on rows left out by the trees that are asked; only with ``oob_score=True``.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        Class shares from those trees; NaN for rows that every tree was grown on.
+        Class shares from those trees; NaN for rows that every tree was grown on. Only with
+        ``oob_score=True``.
     history_ : History
         Mean impurity of the leaves after each tree.
     n_features_in_ : int
@@ -362,7 +374,7 @@ class RandomForestRegressor(ManyTrees, Regressor):
     n_jobs : int, default=None
         Threads; None for one per processor.
     keep_history : {"objective", "full"}, default="objective"
-        What ``history_`` keeps of every tree.
+        What ``history_`` keeps of every tree: "full" also its size.
 
     Attributes
     ----------
@@ -371,9 +383,10 @@ class RandomForestRegressor(ManyTrees, Regressor):
     feature_importances_ : ndarray of shape (n_columns,)
         Savings by column, adding up to one. Biased towards columns of many values.
     oob_score_ : float
-        R2 on rows left out by the trees that are asked; with ``oob_score=True``.
+        R2 on rows left out by the trees that are asked; only with ``oob_score=True``.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Answers of those trees; NaN for rows that every tree was grown on.
+        Answers of those trees; NaN for rows that every tree was grown on. Only with
+        ``oob_score=True``.
     history_ : History
         Mean variance of the leaves after each tree.
     n_features_in_ : int
