@@ -5,7 +5,13 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    Options,
+    RealNotInt,
+    StrOptions,
+)
 
 __all__ = [
     "FLAG",
@@ -19,6 +25,7 @@ __all__ = [
     "above",
     "at_least",
     "between",
+    "share",
     "validated",
     "whole",
 ]
@@ -48,6 +55,11 @@ def at_least(low: float) -> Interval:
 def above(low: float) -> Interval:
     """A real number greater than `low`."""
     return Interval(Real, low, None, closed="neither")
+
+
+def share(closed: str = "right") -> Interval:
+    """A share between 0 and 1; a whole number is none (it may mean a count beside it)."""
+    return Interval(RealNotInt, 0, 1, closed=closed)
 
 
 def between(low: float, high: float, closed: str = "both") -> Interval:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gnomon.contract import Data, Learner, Takes
-from gnomon.engine.parameters import JOBS, SEED, StrOptions, at_least, between, whole
+from gnomon.engine.parameters import JOBS, SEED, StrOptions, at_least, between, share, whole
 from gnomon.engine.threads import resolve_jobs
 from gnomon.trees.binning import Binned, Binner
 from gnomon.trees.grower import GrowthRules, Statistics, class_statistics, value_statistics
@@ -21,7 +21,7 @@ GROWTH_CONSTRAINTS = {
     "min_samples_split": [whole(2)],
     "min_samples_leaf": [whole(1)],
     "min_weight_fraction_leaf": [between(0, 0.5)],
-    "max_features": [None, whole(1), between(0, 1, "right"), StrOptions({"sqrt", "log2"})],
+    "max_features": [None, whole(1), share(), StrOptions({"sqrt", "log2"})],
     "max_leaf_nodes": [None, whole(2)],
     "min_impurity_decrease": [at_least(0)],
     "random_state": SEED,
@@ -63,8 +63,9 @@ class GrowsTrees(Learner):
         )
 
     def _binned(self, data: Data) -> Binned:
-        binner = Binner().fit(data.rows, data.weights, data.columns.is_category, self.n_jobs)
-        return binner.transform(data.rows, self.n_jobs)
+        threads = resolve_jobs(self.n_jobs)
+        binner = Binner().fit(data.rows, data.weights, data.columns.is_category, threads)
+        return binner.transform(data.rows, threads)
 
     def _statistics(self, data: Data, weights: np.ndarray | None, draws: int | None) -> Statistics:
         if self._target == "classes":

@@ -91,12 +91,15 @@ class ManyTrees(GrowsTrees):
             raise ValueError("oob_score=True needs bootstrap=True: else no row is left out")
         seeds = self._rng().integers(2**63, size=(self.n_estimators, 2))
         bootstrap = Bootstrap(data) if self.bootstrap else None
-        statistics = self._statistics(
-            data,
-            None if bootstrap else data.weights,
-            bootstrap.n_draws if bootstrap else None,
-        )
-        total_weight = bootstrap.n_draws if bootstrap else float(data.weight_array.sum())
+        factors = self._factors(data)
+        if bootstrap:
+            statistics = self._statistics(data, factors, bootstrap.n_draws)
+            mean_factor = 1.0 if factors is None else np.average(factors, weights=data.weights)
+            total_weight = float(bootstrap.n_draws * mean_factor)
+        else:
+            weights = data.weights if factors is None else data.weight_array * factors
+            statistics = self._statistics(data, weights, None)
+            total_weight = float(data.n_rows if weights is None else weights.sum())
         binned = self._binned(data)
         rules = self._rules(data.n_columns, total_weight)
 
@@ -126,6 +129,10 @@ class ManyTrees(GrowsTrees):
         self.history_ = course.history
         if out_of_bag is not None:
             self._keep_out_of_bag(out_of_bag, data)
+
+    def _factors(self, data: Data) -> np.ndarray | None:
+        """Factors of the rows' weights beside the weights themselves, which are drawn by."""
+        return None
 
     def _keep_out_of_bag(self, out_of_bag: OutOfBag, data: Data) -> None:
         """Set the attributes that out-of-bag answers give."""
@@ -321,6 +328,14 @@ class RandomForestClassifier(ManyTrees, Classifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.keep_history = keep_history
+
+    def _class_weights(self, totals: np.ndarray) -> None:
+        """Class weights are no repetitions: they weigh the drawn rows (`_factors`)."""
+
+    def _factors(self, data: Data) -> np.ndarray | None:
+        totals = np.bincount(data.y, data.weights, minlength=len(self.classes_))
+        factors = Classifier._class_weights(self, totals)
+        return None if factors is None else factors[data.y]
 
     def _proba(self, rows):
         return self._mean_of_trees(rows)
