@@ -13,15 +13,18 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.contract import Classifier, Data, Regressor
-from gnomon.engine.parameters import StrOptions
+from gnomon.engine.parameters import StrOptions, at_least
 from gnomon.engine.registry import method
 from gnomon.trees.grower import grow_tree
-from gnomon.trees.learner import GROWTH_CONSTRAINTS, BYTES_PER_NODE, GrowsTrees, normalised
+from gnomon.trees.learner import BYTES_PER_NODE, GROWTH_CONSTRAINTS, GrowsTrees, normalised
+from gnomon.trees.pruning import pruned_tree
 from gnomon.trees.tree import Tree
 
 
 class OneTree(GrowsTrees):
     """A learner whose model is one tree."""
+
+    ccp_alpha: float
 
     def _fit(self, data: Data) -> None:
         total_weight = float(data.weight_array.sum())
@@ -31,10 +34,16 @@ class OneTree(GrowsTrees):
             self._rules(data.n_columns, total_weight),
             seed=int(self._rng().integers(2**63)),
         )
+        if self.ccp_alpha > 0:
+            tree = pruned_tree(tree, self.ccp_alpha)
         self._n_columns, self._n_outputs = data.n_columns, tree.n_outputs
+        self._take_tree(tree)
+
+    def _take_tree(self, tree: Tree) -> None:
+        """Make a tree the model: the grown one, or one that was pruned."""
         self.tree_ = tree
         self._pack()
-        self.feature_importances_ = normalised(tree.importances(data.n_columns))
+        self.feature_importances_ = normalised(tree.importances(self._n_columns))
 
     def _all_trees(self) -> list[Tree]:
         return [self.tree_]
@@ -101,6 +110,8 @@ class DecisionTreeClassifier(OneTree, Classifier):
         Grow best-first up to so many leaves; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least saving of a split, per unit of the total weight.
+    ccp_alpha : float, default=0.0
+        Cost-complexity pruning: what a leaf costs, per unit of the total weight.
     class_weight : dict or "balanced", default=None
         Factors of the rows' weights by class.
     random_state : int, RandomState or None, default=None
@@ -134,6 +145,7 @@ class DecisionTreeClassifier(OneTree, Classifier):
     _parameter_constraints = {
         "criterion": [StrOptions({"gini", "entropy", "misclassification"})],
         "class_weight": [None, dict, StrOptions({"balanced"})],
+        "ccp_alpha": [at_least(0)],
         **GROWTH_CONSTRAINTS,
     }
 
@@ -148,6 +160,7 @@ class DecisionTreeClassifier(OneTree, Classifier):
         max_features=None,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
+        ccp_alpha=0.0,
         class_weight=None,
         random_state=None,
         n_jobs=None,
@@ -160,6 +173,7 @@ class DecisionTreeClassifier(OneTree, Classifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -199,6 +213,8 @@ class DecisionTreeRegressor(OneTree, Regressor):
         Grow best-first up to so many leaves; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least saving of a split, per unit of the total weight.
+    ccp_alpha : float, default=0.0
+        Cost-complexity pruning: what a leaf costs, per unit of the total weight.
     random_state : int, RandomState or None, default=None
         Of the draws of columns.
     n_jobs : int, default=None
@@ -222,7 +238,7 @@ class DecisionTreeRegressor(OneTree, Regressor):
     """
 
     _many_targets = True
-    _parameter_constraints = dict(GROWTH_CONSTRAINTS)
+    _parameter_constraints = {"ccp_alpha": [at_least(0)], **GROWTH_CONSTRAINTS}
 
     def __init__(
         self,
@@ -234,6 +250,7 @@ class DecisionTreeRegressor(OneTree, Regressor):
         max_features=None,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
+        ccp_alpha=0.0,
         random_state=None,
         n_jobs=None,
     ):
@@ -244,6 +261,7 @@ class DecisionTreeRegressor(OneTree, Regressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -1,0 +1,86 @@
+"""Distinct rows: a table in canonical order, equal rows written once with their weights added.
+
+Growers that draw at random or add up floating-point numbers then see the very same arrays however
+the table was ordered, and whether a row was weighted or repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnomon.contract import Data
+from gnomon.engine.draw import canonical_order
+
+
+@dataclass(frozen=True)
+class DistinctRows:
+    """Rows that all differ, in canonical order.
+
+    Attributes
+    ----------
+    rows : float64 array (n, d)
+    y : array (n,) or (n, n_targets)
+    weights : float64 array (n,)
+    counts : float64 array (n,)
+        How many rows each stands for: its weight where all weights are whole (repetitions), else
+        the number of equal rows (weights are then shares).
+    """
+
+    rows: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.rows)
+
+    def part(self, places: np.ndarray) -> DistinctRows:
+        """Some of the rows."""
+        return DistinctRows(
+            self.rows[places], self.y[places], self.weights[places], self.counts[places]
+        )
+
+    def least_weight(self, n_rows: float) -> float:
+        """The weight that stands for so many rows."""
+        return n_rows * float(self.weights.sum()) / float(self.counts.sum())
+
+
+def distinct_rows(data: Data) -> DistinctRows:
+    """The rows of a table, each written once."""
+    order = canonical_order(data.rows, data.y)
+    rows = np.ascontiguousarray(data.rows[order], dtype=np.float64)
+    y, weights = data.y[order], data.weight_array[order]
+    first = np.flatnonzero(_differs_from_the_row_before(rows, y))
+    repetitions = np.diff(np.append(first, len(rows))).astype(np.float64)
+    whole = bool((weights == np.rint(weights)).all())
+    if len(first) < len(rows):
+        rows, y, weights = rows[first], y[first], np.add.reduceat(weights, first)
+    return DistinctRows(rows, y, weights, weights if whole else repetitions)
+
+
+def _differs_from_the_row_before(rows: np.ndarray, y: np.ndarray) -> np.ndarray:
+    differs = np.zeros(len(rows), dtype=bool)
+    differs[0] = True
+    for column in [*rows.T, *y.reshape(len(y), -1).T]:
+        below, above = column[1:], column[:-1]
+        differs[1:] |= (below != above) & ~((below != below) & (above != above))
+    return differs
+
+
+def folds_of_distinct_rows(
+    sample: DistinctRows, n_folds: int, rng: np.random.Generator, strata: np.ndarray | None
+) -> np.ndarray:
+    """The fold of each row; equal rows share one, so that none is learnt from and tested on.
+
+    Rows are dealt in random order, class after class where strata are given; there are as many
+    folds as rows where there are fewer of these.
+    """
+    dealt = rng.permutation(sample.n_rows)
+    if strata is not None:
+        dealt = dealt[np.argsort(strata[dealt], kind="stable")]
+    fold = np.empty(sample.n_rows, np.int64)
+    fold[dealt] = np.arange(sample.n_rows) % n_folds
+    return fold
