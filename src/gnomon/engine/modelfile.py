@@ -348,13 +348,21 @@ class _Reader:
         made = cls.__new__(cls)
         values = {k: self.decode(v, depth) for k, v in value["values"].items()}
         if hasattr(cls, "get_params"):
-            missing = set(cls._get_param_names()) - set(values)
-            if missing:
-                raise self.refuse(f"its {name} lacks the parameter {min(missing)!r}")
+            values = self.defaults(cls, values) | values
         vars(made).update(values)
         if hasattr(made, "_check_loaded"):
             made._check_loaded()
         return made
+
+    def defaults(self, cls: type, values: dict[str, Any]) -> dict[str, Any]:
+        """Parameters that a file of an older version does not have yet."""
+        found = {}
+        for name, parameter in inspect.signature(cls.__init__).parameters.items():
+            if name != "self" and name not in values:
+                if parameter.default is parameter.empty:
+                    raise self.refuse(f"its {cls.__name__} lacks the parameter {name!r}")
+                found[name] = parameter.default
+        return found
 
     def array(self, name: str) -> np.ndarray:
         """Read one array after comparing its header with the bytes that the member holds."""
