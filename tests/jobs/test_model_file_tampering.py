@@ -257,12 +257,6 @@ def test_such_an_attribute_cannot_be_saved_either(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_lacking_parameter_is_named(put, model):
-    changed = content(model)
-    del changed["model"]["values"]["n_clusters"]
-    assert_refused(put(with_content(model, changed)), "n_clusters")
-
-
 @pytest.mark.parametrize("number", [2, 99, 10**30])
 def test_a_newer_format_asks_for_a_newer_gnomon(put, model, number):
     path = put(with_content(model, content(model) | {"format": number}))
