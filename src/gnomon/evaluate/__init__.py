@@ -49,6 +49,7 @@ from gnomon.evaluate.confusion import (
     per_label_rates,
     two_class_rates,
 )
+from gnomon.evaluate.correction import correct_probabilities, fit_corrected
 from gnomon.evaluate.cross_validation import CrossValidation, cross_validate
 from gnomon.evaluate.curves import Curve, complexity_curve, learning_curve, validation_curve
 from gnomon.evaluate.curves_training import training_curve
@@ -243,6 +244,7 @@ __all__ = [
     "complexity_penalised",
     "confidence_region",
     "confusion_table",
+    "correct_probabilities",
     "corrected_standard_error",
     "corrected_t_test",
     "correlation_ratio",
@@ -261,6 +263,7 @@ __all__ = [
     "f_measure",
     "find_shattered",
     "finite_family",
+    "fit_corrected",
     "five_by_two_f_test",
     "five_by_two_t_test",
     "forward_in_time",

@@ -168,7 +168,7 @@ class RandomHyperplaneClassifier(Classifier):
         return 8 * (2 * n_rows * n_columns + 8 * n_rows)
 
     def _check_loaded(self) -> None:
-        if self.coef_.shape[0] != len(self.intercept_):
+        if hasattr(self, "coef_") and self.coef_.shape[0] != len(self.intercept_):
             raise ModelFileError("the planes and their offsets differ in number")
 
     def __sklearn_tags__(self):
@@ -219,6 +219,7 @@ class MemorisingClassifier(Classifier):
 
     natively = Takes(missing=True, categories=True)
     _largest = np.inf
+    _keeps_rows = True
     _parameter_constraints = {"random_state": SEED}
 
     def __init__(self, random_state=None):
@@ -229,7 +230,7 @@ class MemorisingClassifier(Classifier):
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
         k = len(self.classes_)
         votes = np.bincount(place * k + data.y, data.weight_array, minlength=len(first) * k)
-        self.rows_ = np.ascontiguousarray(data.rows[first])
+        self.rows_ = np.ascontiguousarray(data.rows[first], dtype=np.float64)
         self.codes_ = votes.reshape(-1, k).argmax(axis=1)
         self.seed_ = int(self._rng().integers(2**62))
 
@@ -246,6 +247,8 @@ class MemorisingClassifier(Classifier):
         return 8 * (4 * n_rows * n_columns + 10 * n_rows)
 
     def _check_loaded(self) -> None:
+        if not hasattr(self, "codes_"):
+            return
         codes = self.codes_
         if len(codes) != len(self.rows_) or len(codes) == 0:
             raise ModelFileError("the remembered rows and their classes differ in number")
@@ -267,6 +270,6 @@ def uniform_of_rows(rows, seed: int) -> np.ndarray:
 
 def row_keys(rows: np.ndarray) -> np.ndarray:
     """One comparable key per row, equal for equal rows only; NaN equals NaN and -0 equals 0."""
-    plain = np.ascontiguousarray(rows + 0.0)
+    plain = np.ascontiguousarray(rows, dtype=np.float64) + 0.0
     plain[np.isnan(plain)] = np.nan
     return plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()

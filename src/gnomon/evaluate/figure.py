@@ -182,11 +182,14 @@ def log_scale_interval(value: float, error: float, level: float, how: str) -> Fi
     return Figure(value, value / factor, value * factor, level, error, how)
 
 
-def logit_scale_interval(value: float, error: float, level: float, how: str) -> Figure:
+def logit_scale_interval(
+    value: float, error: float, level: float, how: str, quantile: float | None = None
+) -> Figure:
     """The interval of a figure between 0 and 1 that is symmetric in its log-odds."""
     if not 0 < value < 1 or not np.isfinite(error):
         return Figure(value, 0.0, 1.0, level, error, how)
-    half = normal_quantile(level) * error / (value * (1 - value))
+    quantile = normal_quantile(level) if quantile is None else quantile
+    half = quantile * error / (value * (1 - value))
     odds = np.log(value / (1 - value))
     low, high = 1 / (1 + np.exp(-(odds + np.array([-half, half]))))
     return Figure(value, float(low), float(high), level, error, how)

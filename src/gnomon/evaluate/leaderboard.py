@@ -122,19 +122,26 @@ class Differences(Result):
         )
 
     def _columns(self) -> dict[str, list]:
-        half = stats.t.ppf(0.5 + self.level / 2, self.degrees_of_freedom) * self.error
+        return self._lines(slice(None))
+
+    def _preview(self, most: int) -> tuple[dict[str, list], int]:
+        return self._lines(slice(most)), len(self.p)
+
+    def _lines(self, part: slice) -> dict[str, list]:
+        gap = self.difference[part]
+        half = stats.t.ppf(0.5 + self.level / 2, self.degrees_of_freedom) * self.error[part]
         columns: dict[str, list] = {
-            "better": [self.names[i] for i in self.first],
-            "worse": [self.names[j] for j in self.second],
-            "difference": self.difference.tolist(),
-            "low": (self.difference - half).tolist(),
-            "high": (self.difference + half).tolist(),
-            "p": self.p.tolist(),
-            "corrected p": self.adjusted_p.tolist(),
-            "real": self.real.tolist(),
+            "better": [self.names[i] for i in self.first[part]],
+            "worse": [self.names[j] for j in self.second[part]],
+            "difference": gap.tolist(),
+            "low": (gap - half).tolist(),
+            "high": (gap + half).tolist(),
+            "p": self.p[part].tolist(),
+            "corrected p": self.adjusted_p[part].tolist(),
+            "real": self.real[part].tolist(),
         }
         if self.equal is not None:
-            columns[f"P(within {self.rope:g})"] = self.equal.tolist()
+            columns[f"P(within {self.rope:g})"] = self.equal[part].tolist()
         return columns
 
     def _remarks(self) -> list[str]:

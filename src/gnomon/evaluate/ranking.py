@@ -284,14 +284,12 @@ def precision_recall_curve(
     *,
     n_relevant: int | None = None,
     level: float = 0.95,
-    n_resamples: int = 500,
-    random_state: int = 0,
 ) -> PrecisionRecallCurve:
     """Precision TP / retrieved and recall TP / relevant, as functions of the list's depth.
 
     Average precision has two definitions, both here: the area (scikit-learn's), and the 11-point
-    form of the text. The interval of the area is symmetric in its log-odds, with a bootstrap
-    standard error.
+    form of the text. The interval of the area is symmetric in its log-odds, with the
+    standard error of the jackknife and Student's quantile for the rarer kind of rows.
 
     Parameters
     ----------
@@ -305,9 +303,6 @@ def precision_recall_curve(
     n_relevant : int, default=None
         All relevant rows there are; those in the list by default.
     level : float, default=0.95
-    n_resamples : int, default=500
-        Of the bootstrap; 0 for no interval.
-    random_state : int, default=0
 
     Returns
     -------
@@ -327,15 +322,19 @@ def precision_recall_curve(
         raise DataError(f"{found} relevant rows are in the list, and n_relevant says {relevant}")
     thresholds, hits, alarms = _steps(is_positive, scores)
     depth = hits + alarms
-    area = _area(hits / depth, hits / relevant)
-    error = _bootstrap_error(is_positive, scores, found / relevant, n_resamples, random_state)
+    reach = found / relevant
+    inside = _area(hits / depth, hits / max(found, 1))
+    error = reach * _area_error(hits, depth)
+    rarer = min(found, len(scores) - found)
+    quantile = float(stats.t.ppf(0.5 + level / 2, rarer - 1)) if rarer > 1 else None
+    how = "jackknife, log-odds"
     return PrecisionRecallCurve(
         depth.astype(int),
         hits / depth,
         hits / relevant,
         thresholds,
         relevant,
-        logit_scale_interval(area, error, level, "bootstrap, log-odds"),
+        logit_scale_interval(reach * inside, error, level, how, quantile),
     )
 
 
@@ -635,25 +634,38 @@ def _area(precision: np.ndarray, recall: np.ndarray) -> float:
     return float(precision @ np.diff(recall, prepend=0.0))
 
 
-def _bootstrap_error(is_positive, scores, reach: float, n_resamples: int, random_state) -> float:
-    """Bootstrap standard error of the area, by multiplicities of the rows in sorted order."""
-    if n_resamples == 0 or len(scores) < 2:
+def jackknife_areas(hits: np.ndarray, depth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Areas under the precision-recall curve without a relevant, or without another, row per step.
+
+    Taking row k away changes the precision of the steps at and below it only, so cumulated sums
+    give all n areas in O(n).
+    """
+    relevant = hits[-1]
+    rise = np.diff(hits, prepend=0.0)
+    before = np.cumsum(rise * hits / depth) - rise * hits / depth
+    others = np.maximum(depth - 1, 1)
+    without_other = (before + _sums_below(rise * hits / others)) / relevant
+    lost = rise * (hits - 1) / others
+    own = (rise - 1) * (hits - 1) / others
+    without_relevant = (before + _sums_below(lost) - lost + own) / max(relevant - 1, 1)
+    return without_relevant, without_other
+
+
+def _area_error(hits: np.ndarray, depth: np.ndarray) -> float:
+    """Jackknife standard error of the area under the precision-recall curve."""
+    relevant, n = hits[-1], depth[-1]
+    if relevant < 2 or n - relevant < 2:
         return np.nan
-    order = np.argsort(-scores, kind="stable")
-    marks, ordered = is_positive[order], scores[order]
-    last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
-    rng = np.random.default_rng(random_state)
-    n = len(ordered)
-    areas = []
-    for _ in range(n_resamples):
-        times = np.bincount(rng.integers(0, n, n), minlength=n)
-        hits = np.cumsum(times * marks)[last]
-        depth = np.cumsum(times)[last]
-        if hits[-1] == 0:
-            continue
-        precision = hits / np.maximum(depth, 1)
-        areas.append(_area(precision, hits / hits[-1]) * reach)
-    return float(np.std(areas, ddof=1)) if len(areas) > 1 else np.nan
+    of_relevant, of_others = jackknife_areas(hits, depth)
+    rise = np.diff(hits, prepend=0.0)
+    rest = np.diff(depth, prepend=0.0) - rise
+    mean = (rise @ of_relevant + rest @ of_others) / n
+    spread = rise @ (of_relevant - mean) ** 2 + rest @ (of_others - mean) ** 2
+    return float(np.sqrt((n - 1) / n * spread))
+
+
+def _sums_below(values: np.ndarray) -> np.ndarray:
+    return np.cumsum(values[::-1])[::-1]
 
 
 def _list_precision(relevance, n_relevant: int, form: str) -> float:
@@ -661,9 +673,7 @@ def _list_precision(relevance, n_relevant: int, form: str) -> float:
         raise DataError(f"form={form!r} is neither 'eleven_point' nor 'area'")
     if len(relevance) == 0:
         return 0.0
-    curve = precision_recall_curve(
-        np.asarray(relevance), None, 1, n_relevant=n_relevant, n_resamples=0
-    )
+    curve = precision_recall_curve(np.asarray(relevance), None, 1, n_relevant=n_relevant)
     return curve.eleven_point if form == "eleven_point" else curve.average_precision.value
 
 

@@ -46,43 +46,49 @@ class Result:
                 columns[name] = [_plain(cell) for cell in cells]
         return Table.from_dict(columns)
 
-    def __str__(self) -> str:
+    def _preview(self, most: int) -> tuple[dict[str, list], int]:
+        """The first lines, and how many there are in all."""
         columns = self._columns()
-        grid = [[name, *map(cell_text, cells[:ROWS_SHOWN])] for name, cells in columns.items()]
+        n = max(map(len, columns.values()), default=0)
+        return {name: list(cells[:most]) for name, cells in columns.items()}, n
+
+    def __str__(self) -> str:
+        columns, n = self._preview(ROWS_SHOWN)
+        grid = [[name, *map(cell_text, cells)] for name, cells in columns.items()]
         numeric = [_is_numeric(cells) for cells in columns.values()]
         widths = [max(map(len, column)) for column in grid]
         lines = []
-        for row in range(len(grid[0]) if grid else 0):
+        for row in range(len(grid[0]) if n else 0):
             cells = [
                 column[row].rjust(width) if right else column[row].ljust(width)
                 for column, width, right in zip(grid, widths, numeric)
             ]
             lines.append("  ".join(cells).rstrip())
-        return "\n".join([self._title(), *lines, *self._more_rows(columns), *self._remarks()])
+        return "\n".join([self._title(), *lines, *_more_lines(n), *self._remarks()])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        columns = self._columns()
+        columns, n = self._preview(ROWS_SHOWN)
         names = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
-        shown = [list(map(cell_text, cells[:ROWS_SHOWN])) for cells in columns.values()]
+        shown = [list(map(cell_text, cells)) for cells in columns.values()]
         rows = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in zip(*shown)
         )
-        remarks = [*self._more_rows(columns), *self._remarks()]
+        remarks = [*_more_lines(n), *self._remarks()]
         under = "".join(f"<p>{html.escape(each)}</p>" for each in remarks)
         return (
             f"<div><p>{html.escape(self._title())}</p><table><thead><tr>{names}</tr></thead>"
             f"<tbody>{rows}</tbody></table>{under}</div>"
         )
 
-    def _more_rows(self, columns: dict[str, list]) -> list[str]:
-        n = len(next(iter(columns.values()))) if columns else 0
-        if n <= ROWS_SHOWN:
-            return []
-        return [f"... and {n - ROWS_SHOWN:,} more lines; to_table() has them all"]
+
+def _more_lines(n: int) -> list[str]:
+    if n <= ROWS_SHOWN:
+        return []
+    return [f"... and {n - ROWS_SHOWN:,} more lines; to_table() has them all"]
 
 
 def cell_text(value: Any) -> str:
