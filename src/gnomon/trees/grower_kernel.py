@@ -6,8 +6,8 @@ Why it is fast
   O(rows + bins) per node and column.
 - All sums are whole numbers (fixed point), so they are exact in any order: where every node looks
   at all columns, the histogram of the greater child is the parent's minus the lesser child's.
-- A node with few rows marks the bins that it fills in 256 bits and visits those only, so that small
-  nodes, which are most of a deep tree, cost in proportion to their rows.
+- A node with few rows marks the bins that it fills in 256 bits and visits those only, or sorts its
+  rows, so that small nodes, which are most of a deep tree, cost in proportion to their rows.
 - The codes are kept column by column, for nodes that hold many of the rows, and row by row, for
   nodes that hold few: the codes of a row then share a cache line, which stays near to the end.
 - The rows of a node lie side by side with their labels and sums, and stay in ascending order.
@@ -29,8 +29,10 @@ from gnomon.engine.kernel import kernel, lean_subkernel
 GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, NEWTON = np.arange(5)
 MISSING = 255
 NO, YES = np.arange(2)
-# Below so many rows a node visits its filled bins only (measured: there both ways cost the same).
+# Below so many rows a node visits its filled bins only, and below so many it sorts its rows instead
+# (measured: there the ways cost the same).
 SPARSE_BELOW = 64
+SORT_BELOW = 24
 # A node with less than one in so many of the table's rows reads the codes row by row.
 ROW_WISE_ONE_IN = 32
 SUBSETS_UP_TO = 8
@@ -402,41 +404,130 @@ def place_of_greatest(gains, bits, n):
 
 
 @lean_subkernel
+def has_one_sum(rules):
+    """Whether the gain is that of a single sum: one target, or the Gini index of two classes."""
+    if rules.n_classes == 0:
+        return rules.n_channels - (rules.min_leaf > 1) == 2
+    return rules.n_classes == 2 and rules.criterion == GINI
+
+
+@lean_subkernel
+def best_cut_of_one_sum(n_cuts, node, rules, scratch):
+    """(gain, position) of the best cut, from the sums left of every cut in lists; -1 if none."""
+    lists, sums, gains = scratch.lists, scratch.sums, scratch.gains
+    weight = sums[node, 0] + (sums[node, 1] if rules.n_classes > 0 else 0)
+    least = max(rules.min_weight, 1.0)
+    gains_of_one_sum(lists, n_cuts, weight, sums[node, 1], least, rules.l2, gains)
+    if rules.min_leaf > 1:
+        n_rows = sums[node, rules.n_channels - 1]
+        bar_small_sides(lists, n_cuts, n_rows, rules.min_leaf, gains)
+    position = place_of_greatest(gains, gains.view(np.int64), n_cuts)
+    if position < 0:
+        return -1.0, -1
+    # The Gini gain of two classes counts each of them.
+    return gains[GAINS, position] * (2.0 if rules.n_classes > 0 else 1.0), position
+
+
+@lean_subkernel
 def best_cut(hists, h, which, n_cuts, node, missing_left, node_score, rules, scratch):
     """(gain, position) of the best cut after one of n_cuts bins in lists[which]; -1 if none.
 
     With missing_left the missing bin lies left of every cut.
     """
-    lists, sums, gains = scratch.lists, scratch.sums, scratch.gains
-    two_classes = rules.criterion == GINI and rules.n_classes == 2
-    counting = rules.min_leaf > 1
-    if two_classes or (rules.n_classes == 0 and rules.n_channels - counting == 2):
+    lists, gains = scratch.lists, scratch.gains
+    if has_one_sum(rules):
+        two_classes, counting = rules.n_classes == 2, rules.min_leaf > 1
         add_up_bins(hists, h, lists, which, n_cuts, missing_left, two_classes, counting)
-        weight = sums[node, 0] + (sums[node, 1] if two_classes else 0)
-        least = max(rules.min_weight, 1.0)
-        gains_of_one_sum(lists, n_cuts, weight, sums[node, 1], least, rules.l2, gains)
-        if counting:
-            n_rows = sums[node, rules.n_channels - 1]
-            bar_small_sides(lists, n_cuts, n_rows, rules.min_leaf, gains)
-    else:
-        gains_in_general(
-            hists,
-            h,
-            lists,
-            which,
-            n_cuts,
-            node,
-            missing_left,
-            node_score,
-            rules,
-            sums,
-            gains,
-        )
+        return best_cut_of_one_sum(n_cuts, node, rules, scratch)
+    gains_in_general(
+        hists,
+        h,
+        lists,
+        which,
+        n_cuts,
+        node,
+        missing_left,
+        node_score,
+        rules,
+        scratch.sums,
+        gains,
+    )
     position = place_of_greatest(gains, gains.view(np.int64), n_cuts)
     if position < 0:
         return -1.0, -1
-    # The Gini gain of two classes counts each of them.
-    return gains[GAINS, position] * (2.0 if two_classes else 1.0), position
+    return gains[GAINS, position], position
+
+
+@lean_subkernel
+def sort_rows(codes, stride, shift, rows, start, n, lists):
+    """Rows start .. start + n - 1, n < 64, by code: 64 code + place into lists[SORTED].
+
+    A row's rank is the number of lesser ones: n^2 comparisons, but no branch that can be mistaken.
+    """
+    for i in range(n):
+        row = np.uint64(rows.index[HERE, np.uint64(start + i)])
+        lists[COUNTS, i] = (np.int64(codes[row * stride + shift]) << 6) | i
+    for i in range(n):
+        key = lists[COUNTS, i]
+        rank = np.int64(0)
+        for j in range(n):
+            rank += 1 if lists[COUNTS, j] < key else 0
+        lists[SORTED, rank] = key
+
+
+@lean_subkernel
+def add_up_rows(rows, start, n, n_classes, lists):
+    """As `add_up_bins`, from sorted rows, and the bins into lists[FILLED]; returns how many."""
+    label, sums = rows.label, rows.sums
+    weight, value = np.int64(0), np.int64(0)
+    m = -1
+    last_code = np.int64(-1)
+    for i in range(n):
+        key = lists[SORTED, i]
+        place = np.uint64(start + (key & 63))
+        if key >> 6 != last_code:
+            last_code = key >> 6
+            m += 1
+            lists[FILLED, m] = last_code
+        weight += sums[HERE, 0, place]
+        if n_classes == 0:
+            value += sums[HERE, 1, place]
+        else:
+            value += sums[HERE, 0, place] if label[HERE, place] == 1 else 0
+        lists[WEIGHTS, m] = weight
+        lists[VALUES, m] = value
+        lists[COUNTS, m] = i + 1
+    return m + 1
+
+
+@lean_subkernel
+def consider_few_rows(codes, stride, shift, rows, start, n, node, feature, rules, scratch):
+    """Best threshold of a numeric column in a node of few rows and one sum, without histogram."""
+    lists, sums, cut = scratch.lists, scratch.sums, scratch.cut
+    sort_rows(codes, stride, shift, rows, start, n, lists)
+    m = add_up_rows(rows, start, n, rules.n_classes, lists)
+    if m < 2:
+        return
+    has_missing = lists[FILLED, m - 1] == MISSING
+    for missing_left in range(2 if has_missing else 1):
+        if missing_left:
+            for c in range(WEIGHTS, COUNTS + 1):
+                missing = lists[c, m - 1] - lists[c, m - 2]
+                for i in range(m - 1):
+                    lists[c, i] += missing
+        gain, position = best_cut_of_one_sum(m - 1 - missing_left, node, rules, scratch)
+        if gain > scratch.gains[BEST, 0]:
+            scratch.gains[BEST, 0] = gain
+            second = lists[VALUES, position] if rules.n_classes > 0 else 0
+            sums[BEST_LEFT, 0] = lists[WEIGHTS, position] - second
+            sums[BEST_LEFT, 1] = lists[VALUES, position]
+            if rules.min_leaf > 1:
+                sums[BEST_LEFT, 2] = lists[COUNTS, position]
+            cut[FEATURE] = feature
+            cut[LAST_LEFT] = lists[FILLED, position]
+            cut[FIRST_RIGHT] = lists[FILLED, position + 1]
+            cut[MISSING_LEFT] = missing_left
+            cut[MISSING_SEEN] = 1 if has_missing else 0
 
 
 @lean_subkernel
@@ -591,19 +682,61 @@ def clear_all_bins(hists, h):
 
 
 @lean_subkernel
-def find_split(start, end, slot, path, node, hists, table, rows, rules, scratch):
+def consider_column(
+    codes,
+    stride,
+    shift,
+    rows,
+    start,
+    end,
+    slot,
+    node,
+    node_score,
+    feature,
+    hists,
+    table,
+    rules,
+    scratch,
+):
+    """Best split of a column through its histogram: the one kept in the slot, or a fresh one."""
+    lists = scratch.lists
+    is_category = table.columns[IS_CATEGORY, feature] != 0
+    n_bins = table.columns[N_BINS, feature]
+    sparse = slot < 0 and end - start < SPARSE_BELOW
+    h = slot * table.n_features + feature if slot >= 0 else hists.shape[0] - 1
+    if slot < 0:
+        counting = rules.min_leaf > 1
+        add_rows(codes, stride, shift, rows, start, end, rules.n_classes, counting, hists, h)
+    if sparse:
+        mark_bins(codes, stride, shift, rows, start, end, scratch.bits)
+        m = marked_bins(scratch.bits, lists)
+    else:
+        m = bins_to_cut(hists, h, n_bins, rules.n_classes, is_category, lists)
+    if m > 1 and is_category:
+        consider_levels(hists, h, m, node, node_score, feature, rules, scratch)
+    elif m > 1:
+        consider_numbers(hists, h, m, node, node_score, feature, rules, scratch)
+    if sparse:
+        clear_bins(hists, h, lists, m)
+    elif slot < 0:
+        clear_all_bins(hists, h)
+
+
+@lean_subkernel
+def find_split(start, end, slot, path, node, cost, hists, table, rows, rules, scratch):
     """Look for the best split of the node whose sums are sums[node]; returns whether there is one.
 
     max_features columns are tried, and more until one can be split, so that no node is given up
-    while it can be split. The search ends early at a split into pure sides, which cannot be beaten.
+    while it can be split. The search ends early at a split into pure sides, which gains the whole
+    cost of the node and cannot be beaten.
     """
-    lists, gains = scratch.lists, scratch.gains
+    gains = scratch.gains
     weight = side_weight(scratch.sums, node, rules.n_classes)
     node_score = side_score(scratch.sums, node, weight, rules)
     gains[BEST, 0] = -1.0
-    unbeatable = (weight - node_score) * (1.0 - 1e-12) if rules.criterion == GINI else np.inf
+    unbeatable = cost * (1.0 - 1e-12)
     n_rows = end - start
-    sparse = slot < 0 and n_rows < SPARSE_BELOW
+    by_sorting = slot < 0 and n_rows < SORT_BELOW and has_one_sum(rules)
     row_wise = n_rows * ROW_WISE_ONE_IN < table.n_rows
     codes = table.by_row if row_wise else table.by_column
     stride = np.uint64(table.n_features if row_wise else 1)
@@ -612,40 +745,28 @@ def find_split(start, end, slot, path, node, hists, table, rows, rules, scratch)
     while drawn < table.n_features and (drawn < rules.max_features or gains[BEST, 0] < 0.0):
         feature = draw_feature(scratch.deck, scratch.bits, rules.max_features, drawn)
         drawn += 1
-        is_category = table.columns[IS_CATEGORY, feature] != 0
-        h = hists.shape[0] - 1
-        if slot >= 0:
-            h = slot * table.n_features + feature
+        shift = np.uint64(feature if row_wise else feature * table.n_rows)
+        if by_sorting and table.columns[IS_CATEGORY, feature] == 0:
+            consider_few_rows(
+                codes, stride, shift, rows, start, n_rows, node, feature, rules, scratch
+            )
         else:
-            shift = np.uint64(feature if row_wise else feature * table.n_rows)
-            add_rows(
+            consider_column(
                 codes,
                 stride,
                 shift,
                 rows,
                 start,
                 end,
-                rules.n_classes,
-                rules.min_leaf > 1,
+                slot,
+                node,
+                node_score,
+                feature,
                 hists,
-                h,
+                table,
+                rules,
+                scratch,
             )
-            if sparse:
-                mark_bins(codes, stride, shift, rows, start, end, scratch.bits)
-        if sparse:
-            m = marked_bins(scratch.bits, lists)
-        else:
-            n_bins = table.columns[N_BINS, feature]
-            m = bins_to_cut(hists, h, n_bins, rules.n_classes, is_category, lists)
-        if m > 1 and is_category:
-            consider_levels(hists, h, m, node, node_score, feature, rules, scratch)
-        elif m > 1:
-            consider_numbers(hists, h, m, node, node_score, feature, rules, scratch)
-        if slot < 0:
-            if sparse:
-                clear_bins(hists, h, lists, m)
-            else:
-                clear_all_bins(hists, h)
         if gains[BEST, 0] >= unbeatable:
             break
     if rules.max_features < table.n_features:
@@ -767,7 +888,10 @@ def mean_squared_error(start, end, node_sums, node, sums):
 
 @lean_subkernel
 def describe_node(node, start, end, sums, which, nodes, row_sums, rules, offset):
-    """Write a new node's size, value and impurity; returns whether its targets differ."""
+    """Write a new node's size, value and impurity; returns the most that splits of it can gain.
+
+    In the units of the sums; 0 where all targets are alike.
+    """
     whole, real, value = nodes.whole, nodes.real, nodes.value
     weight = side_weight(sums, which, rules.n_classes)
     whole[node, N_FEATURE] = -1
@@ -786,18 +910,18 @@ def describe_node(node, start, end, sums, which, nodes, row_sums, rules, offset)
         for k in range(rules.n_classes):
             value[node, k] = float(sums[which, k]) / weight
             heaviest = max(heaviest, sums[which, k])
-        constant = 0.0 if rules.criterion == ENTROPY else 1.0
-        real[node, N_IMPURITY] = max(0.0, constant - score / weight)
-        return float(heaviest) < weight
+        cost = -score if rules.criterion == ENTROPY else weight - score
+        real[node, N_IMPURITY] = max(0.0, cost / weight)
+        return cost if float(heaviest) < weight else 0.0
     if rules.criterion == NEWTON:
         value[node, 0] = -float(sums[which, 1]) / (weight + rules.l2) * ratio
         real[node, N_IMPURITY] = -score * rules.gain_unit
-        return True
+        return np.inf
     for j in range(1, row_sums.shape[1]):
         value[node, j - 1] = offset[j - 1] + float(sums[which, j]) / weight * ratio
     error = mean_squared_error(start, end, sums, which, row_sums)
     real[node, N_IMPURITY] = error * ratio * ratio
-    return error > rules.pure_below
+    return error * weight if error > rules.pure_below else 0.0
 
 
 @lean_subkernel
@@ -810,17 +934,19 @@ def open_node(
     """
     node, start, end = fresh[which, F_NODE], fresh[which, F_START], fresh[which, F_END]
     sums = scratch.sums
-    varies = describe_node(node, start, end, sums, FRESH + which, nodes, rows.sums, rules, offset)
+    cost = describe_node(node, start, end, sums, FRESH + which, nodes, rows.sums, rules, offset)
     weight = side_weight(sums, FRESH + which, rules.n_classes)
     if (
-        not varies
+        cost == 0.0
         or fresh[which, F_DEPTH] >= rules.max_depth
         or end - start < max(rules.min_split, 2 * rules.min_leaf)
         or weight < 2.0 * rules.min_weight
     ):
         return -1
     slot, path = fresh[which, F_SLOT], fresh[which, F_PATH]
-    if not find_split(start, end, slot, path, FRESH + which, hists, table, rows, rules, scratch):
+    if not find_split(
+        start, end, slot, path, FRESH + which, cost, hists, table, rows, rules, scratch
+    ):
         return -1
     gain = scratch.gains[BEST, 0] * rules.gain_unit
     if gain < least_gain or (rules.criterion == NEWTON and gain == least_gain):
