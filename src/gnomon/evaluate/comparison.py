@@ -27,9 +27,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
+from scipy.special import bdtr, stdtr, stdtrit
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, finite_column
+from gnomon.evaluate.figure import Figure, finite_column, normal_quantile
 from gnomon.evaluate.intake import label_pair
 from gnomon.evaluate.result import Result, p_text
 
@@ -306,9 +307,9 @@ def bayesian_t_test(
     if scale == 0:
         below, above = float(mean < -rope), float(mean > rope)
     else:
-        below = float(stats.t.cdf((-rope - mean) / scale, freedom))
-        above = float(stats.t.sf((rope - mean) / scale, freedom))
-    half = float(stats.t.ppf(0.5 + level / 2, freedom)) * scale
+        below = float(stdtr(freedom, (-rope - mean) / scale))
+        above = float(stdtr(freedom, (mean - rope) / scale))
+    half = float(stdtrit(freedom, 0.5 + level / 2)) * scale
     worse, better = (below, above) if greater_is_better else (above, below)
     figure = Figure(mean, mean - half, mean + half, level, scale, "posterior")
     equal = 1 - below - above
@@ -450,7 +451,7 @@ def mcnemar_of_counts(
         p = _binomial_p(b, c, mid=method == "mid-p")
     else:
         raise DataError(f"method={method!r} is none of mid-p, exact, chi2")
-    z = stats.norm.ppf(0.5 + level / 2)
+    z = normal_quantile(level)
     more, less = (b + 1) / (n + 2), (c + 1) / (n + 2)
     half = z * np.sqrt((more + less - (more - less) ** 2) / (n + 2))
     gap = (b - c) / n
@@ -557,14 +558,14 @@ def _differences(first: ArrayLike, second: ArrayLike) -> np.ndarray:
 
 def _student(test, gaps, error, freedom, level, shown: float | None = None) -> PairTest:
     gap = float(gaps.mean()) if shown is None else shown
-    half = float(stats.t.ppf(0.5 + level / 2, freedom)) * error
+    half = float(stdtrit(freedom, 0.5 + level / 2)) * error
     figure = Figure(gap, gap - half, gap + half, level, error, test)
     if error == 0:
         statistic = 0.0 if gap == 0 else float(np.copysign(np.inf, gap))
         p = 1.0 if gap == 0 else 0.0
     else:
         statistic = gap / error
-        p = float(2 * stats.t.sf(abs(statistic), freedom))
+        p = float(2 * stdtr(freedom, -abs(statistic)))
     return PairTest(test, figure, statistic, p, len(gaps), freedom)
 
 
@@ -588,10 +589,10 @@ def _binomial_p(wins: int, losses: int, mid: bool) -> float:
     n, fewer = wins + losses, min(wins, losses)
     if n == 0:
         return 1.0
-    p = 2 * float(stats.binom.cdf(fewer, n, 0.5))
-    if mid:
-        p -= float(stats.binom.pmf(fewer, n, 0.5))
-    return min(p, 1.0)
+    below = float(bdtr(fewer, n, 0.5))
+    if not mid:
+        return min(2 * below, 1.0)
+    return min(below + (float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0), 1.0)
 
 
 def _walsh(gaps: np.ndarray, level: float = 0.95) -> Figure:
@@ -599,7 +600,7 @@ def _walsh(gaps: np.ndarray, level: float = 0.95) -> Figure:
     n = len(gaps)
     i, j = np.triu_indices(n)
     means = np.sort((gaps[i] + gaps[j]) / 2)
-    z = stats.norm.ppf(0.5 + level / 2)
+    z = normal_quantile(level)
     cut = int(np.floor(n * (n + 1) / 4 - z * np.sqrt(n * (n + 1) * (2 * n + 1) / 24)))
     how = "Hodges-Lehmann"
     if cut < 1:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import complement, mean_of_shares
 from gnomon.evaluate.figure import Figure, checked_weights, share_interval
-from gnomon.evaluate.intake import label_column, label_pair, number_block, two_classes
+from gnomon.evaluate.intake import label_column, label_pair, number_block, plain, two_classes
 from gnomon.evaluate.result import Result
 
 MUTUAL = 0.25
@@ -228,7 +228,7 @@ def confusion_table(
     names = found if classes is None else label_column(classes, "classes")
     absent = found[~np.isin(found, names)]
     if len(absent):
-        raise DataError(f"the label {absent[0]!r} occurs and is not among the classes given")
+        raise DataError(f"the label {plain(absent[0])!r} occurs and is not among the classes given")
     order = np.argsort(names, kind="stable")
     code = [order[np.searchsorted(names[order], labels)] for labels in (y, predicted)]
     weights = checked_weights(sample_weight, len(y))

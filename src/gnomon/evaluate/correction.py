@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.cross_validation import cross_validate, seeded, with_target
-from gnomon.evaluate.intake import label_column, number_block, probability_block
+from gnomon.evaluate.intake import label_column, number_block, plain, probability_block
 
 TINY = 1e-12
 
@@ -107,7 +107,9 @@ def correct_probabilities(
     learner.fit(_logs(proba), codes)
     if len(learner.classes_) != len(names):
         missing = np.setdiff1d(np.arange(len(names)), learner.classes_)
-        raise DataError(f"the class {names[missing[0]]!r} is not among the rows to correct by")
+        raise DataError(
+            f"the class {plain(names[missing[0]])!r} is not among the rows to correct by"
+        )
     return Correction(
         names, "platt" if isinstance(method, str) else type(method).__name__, [learner]
     )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from gnomon.engine.errors import DataError
 
@@ -161,7 +161,7 @@ def mean_interval(
         raise DataError(f"method={method!r} is none of {', '.join(INTERVALS)}")
     correct = method == "student" and n >= FEWEST_FOR_SKEWNESS and error > 0
     skew = third / variance**1.5 if correct else 0.0
-    t = stats.t.ppf(0.5 + level / 2, n - 1)
+    t = stdtrit(n - 1, 0.5 + level / 2)
     low = mean - error * _unskewed(t, skew, n)
     high = mean - error * _unskewed(-t, skew, n)
     how = "Student, corrected for skewness" if correct else "Student"
@@ -199,7 +199,7 @@ def normal_quantile(level: float) -> float:
     """Half-width, in standard errors, of the normal interval of a level."""
     if not 0 < level < 1:
         raise DataError(f"level={level} must lie between 0 and 1, such as 0.95")
-    return float(stats.norm.ppf(0.5 + level / 2))
+    return float(ndtri(0.5 + level / 2))
 
 
 def weighted_moments(values: np.ndarray, weights: np.ndarray | None) -> tuple[float, float, float]:

@@ -40,8 +40,8 @@ def label_pair(y: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
     same_length(y, predicted)
     if (y.dtype.kind in NUMBERS) != (predicted.dtype.kind in NUMBERS):
         raise DataError(
-            f"y holds labels such as {y[0]!r} and the predictions such as {predicted[0]!r}: "
-            "they can never be equal; give both in the same coding"
+            f"y holds labels such as {plain(y[0])!r} and the predictions such as "
+            f"{plain(predicted[0])!r}: they can never be equal; give both in the same coding"
         )
     return y, predicted
 
@@ -100,7 +100,7 @@ def two_classes(y: Any, positive: Any = None) -> tuple[np.ndarray, Any, Any]:
         positive = classes[1]
     rest = classes[classes != positive]
     negative = rest[0] if len(rest) == 1 else f"not {positive}"
-    return y == positive, _item(positive), _item(negative)
+    return y == positive, plain(positive), plain(negative)
 
 
 def both_present(is_positive: np.ndarray, what: str) -> None:
@@ -135,7 +135,7 @@ def probability_block(
     codes = order[place]
     unknown = classes[codes] != y
     if unknown.any():
-        raise DataError(f"y holds {y[unknown.argmax()]!r}, which is not among the classes")
+        raise DataError(f"y holds {plain(y[unknown.argmax()])!r}, which is not among the classes")
     if (proba < 0).any() or (proba > 1).any():
         raise DataError("probabilities must lie between 0 and 1; these are other scores")
     if not np.allclose(proba.sum(axis=1), 1, atol=1e-4):
@@ -149,5 +149,6 @@ def _listed(classes: np.ndarray) -> str:
     return shown + (", ..." if len(classes) > 5 else "")
 
 
-def _item(label: Any) -> Any:
+def plain(label: Any) -> Any:
+    """A label as Python's own, for messages and names."""
     return label.item() if isinstance(label, np.generic) else label

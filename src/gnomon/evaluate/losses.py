@@ -21,7 +21,7 @@ from scipy.special import expit
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import Figure, checked_weights, mean_interval, share_interval
-from gnomon.evaluate.intake import label_column, label_pair, number_pair
+from gnomon.evaluate.intake import label_column, label_pair, number_pair, plain
 
 Rows = np.ndarray
 
@@ -293,7 +293,7 @@ def cost_loss(costs: ArrayLike, classes: ArrayLike) -> Loss:
         found = order[place]
         unknown = names[found] != labels
         if unknown.any():
-            raise DataError(f"the table of costs has no class {labels[unknown.argmax()]!r}")
+            raise DataError(f"the table of costs has no class {plain(labels[unknown.argmax()])!r}")
         return found
 
     return Loss(

@@ -142,13 +142,17 @@ def area_under_roc(y: Any, scores: Any, positive: Any = None, level: float = 0.9
 def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Per positive row the share of negative rows below it; per negative the positives above it.
 
-    DeLong's structural components, by midranks in O(n log n).
+    DeLong's structural components, in O(n log n).
     """
     high, low = scores[is_positive], scores[~is_positive]
-    overall = stats.rankdata(scores)
-    of_positive = (overall[is_positive] - stats.rankdata(high)) / len(low)
-    of_negative = 1 - (overall[~is_positive] - stats.rankdata(low)) / len(high)
-    return of_positive, of_negative
+    return _share_below(high, low), 1 - _share_below(low, high)
+
+
+def _share_below(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Per value the share of others that are smaller, equal ones counting half."""
+    line = np.sort(others)
+    places = np.searchsorted(line, values, "left") + np.searchsorted(line, values, "right")
+    return places / (2 * len(line))
 
 
 @dataclass(repr=False)
