@@ -10,7 +10,16 @@ from gnomon.ensemble.bayesian import (
     BayesianCombinationRegressor,
 )
 from gnomon.ensemble.bucket import BucketClassifier, BucketRegressor
+from gnomon.ensemble.cascade import CascadeClassifier, cascade_rates
+from gnomon.ensemble.condorcet import jury_table, majority_probability, simulate_majority
 from gnomon.ensemble.cv_committee import CVCommitteeClassifier, CVCommitteeRegressor
+from gnomon.ensemble.diagnostics import (
+    average_variance,
+    check_weak_learner,
+    error_correlation,
+    member_distribution,
+    prediction_speed,
+)
 from gnomon.ensemble.feature_subsets import FeatureSubsetClassifier, FeatureSubsetRegressor
 from gnomon.ensemble.feature_weighted import (
     FeatureWeightedStackingClassifier,
@@ -19,7 +28,17 @@ from gnomon.ensemble.feature_weighted import (
 from gnomon.ensemble.gating import GatingClassifier, GatingRegressor
 from gnomon.ensemble.greedy_linear import GreedyStagewiseRegressor
 from gnomon.ensemble.logitboost import LogitBoostClassifier
+from gnomon.ensemble.losses import Loss
 from gnomon.ensemble.output_codes import OutputCodeClassifier
+from gnomon.ensemble.pruning import lasso_prune
+from gnomon.ensemble.referral import ReferralClassifier
+from gnomon.ensemble.reject import (
+    accuracy_rejection_curve,
+    probabilistic_team,
+    qualified_majority,
+    two_thresholds,
+    unanimity,
+)
 from gnomon.ensemble.seed_ensemble import SeedEnsembleClassifier, SeedEnsembleRegressor
 from gnomon.ensemble.stacking import StackingClassifier, StackingRegressor
 from gnomon.ensemble.stagewise import StagewiseClassifier, StagewiseRegressor
@@ -38,6 +57,7 @@ __all__ = [
     "BucketRegressor",
     "CVCommitteeClassifier",
     "CVCommitteeRegressor",
+    "CascadeClassifier",
     "FeatureSubsetClassifier",
     "FeatureSubsetRegressor",
     "FeatureWeightedStackingClassifier",
@@ -46,7 +66,9 @@ __all__ = [
     "GatingRegressor",
     "GreedyStagewiseRegressor",
     "LogitBoostClassifier",
+    "Loss",
     "OutputCodeClassifier",
+    "ReferralClassifier",
     "SeedEnsembleClassifier",
     "SeedEnsembleRegressor",
     "StackingClassifier",
@@ -55,6 +77,21 @@ __all__ = [
     "StagewiseRegressor",
     "VotingClassifier",
     "VotingRegressor",
+    "accuracy_rejection_curve",
     "agreement",
+    "average_variance",
+    "cascade_rates",
+    "check_weak_learner",
+    "error_correlation",
     "find_cycle",
+    "jury_table",
+    "lasso_prune",
+    "majority_probability",
+    "member_distribution",
+    "prediction_speed",
+    "probabilistic_team",
+    "qualified_majority",
+    "simulate_majority",
+    "two_thresholds",
+    "unanimity",
 ]

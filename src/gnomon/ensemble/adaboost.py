@@ -25,7 +25,7 @@ from gnomon.contract.learner import Learner
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, HasMethods, StrOptions, above, whole
 from gnomon.engine.registry import method
-from gnomon.ensemble.base import Ensemble, Training, chosen, dense, weighted_error
+from gnomon.ensemble.base import Ensemble, Training, chosen, dense, fingerprint, weighted_error
 from gnomon.ensemble.lots import Part, resampled
 from gnomon.ensemble.member import Member, fit_member, seeded, takes_weights
 from gnomon.ensemble.stagewise import boosted, rounded
@@ -286,6 +286,7 @@ class AdaBoostClassifier(Ensemble, Classifier):
         return ("feature_importances_",)
 
     def _fit_ensemble(self, training: Training) -> None:
+        self._fingerprint = fingerprint(training.numbers)
         by_stumps = self.estimator is None and self.reweighting != "resample"
         rounds = StumpRounds(self, training) if by_stumps else MemberRounds(self, training)
         seeds = self._seeds(self.n_estimators)

@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, Takes, intake
-from gnomon.engine.draw import canonical_order
+from gnomon.engine.draw import canonical_key, canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.threads import in_order, resolve_jobs
@@ -360,6 +360,11 @@ def weighted_error(predicted: np.ndarray, y: np.ndarray, weights: np.ndarray) ->
 def mean_squared_error(predicted: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
     """Weighted mean of the squared errors."""
     return float(weights @ (predicted - y) ** 2 / weights.sum())
+
+
+def fingerprint(numbers) -> tuple[int, float]:
+    """Number of rows and a sum over them, by which the same rows are known again in any order."""
+    return numbers.shape[0], float(np.sort(canonical_key(numbers)).sum())
 
 
 def dense(rows) -> np.ndarray:

@@ -194,7 +194,9 @@ class LogitBoostClassifier(Ensemble, Classifier):
                 is_class[:, k], 1.0 / np.maximum(p, SUREST), -1.0 / np.maximum(1 - p, SUREST)
             )
             target = np.clip(odds, -GREATEST_RESPONSE, GREATEST_RESPONSE)
-        return rounded(target) if self.kind == "logit" else target, factor
+            # a response of few bits times a weight of few bits is summed without rounding by trees
+            target = np.rint(target * 2.0**20) * 2.0**-20
+        return target, factor
 
     def _logit_proba(self, score: np.ndarray) -> np.ndarray:
         """Probability of the class of each score, in the model of LogitBoost."""

@@ -34,7 +34,7 @@ from gnomon.engine.parameters import (
     whole,
 )
 from gnomon.engine.registry import method
-from gnomon.ensemble.base import Ensemble, Training, chosen, forecast_of, kept_bytes
+from gnomon.ensemble.base import Ensemble, Training, chosen, fingerprint, forecast_of, kept_bytes
 from gnomon.ensemble.bayesian import lots_within
 from gnomon.ensemble.losses import CLASS_LOSSES, NUMBER_LOSSES, Huber, Loss, Multinomial, Squared
 from gnomon.ensemble.lots import Fold, Part, repeated, resampled
@@ -222,8 +222,8 @@ def fit_weighted(learner, name: str, rows, at, target, weights, factor, seed: in
 def boosted(weights: np.ndarray, factor: np.ndarray) -> np.ndarray:
     """Weights times factors, with the total kept within a factor of two.
 
-    Factors are rounded to 30 bits of the greatest (and are at least one such bit), so that learners that
-    sum in fixed point find a row of weight k and k rows of weight one exactly equal.
+    Factors are rounded to 30 bits of the greatest (and are at least one such bit), so that learners
+    that sum in fixed point find a row of weight k and k rows of weight one exactly equal.
     """
     steps = np.maximum(np.rint(factor / factor.max() * 2.0**30), 1.0)
     made = weights * (steps * 2.0**-30)
@@ -261,6 +261,7 @@ class Stagewise(Ensemble):
         return fold.learn, fold.held
 
     def _fit_ensemble(self, training: Training) -> None:
+        self._fingerprint = fingerprint(training.numbers)
         loss, targets = self._loss_and_targets(training.y)
         rng = self._rng()
         learn, held = self._parts(training, rng)

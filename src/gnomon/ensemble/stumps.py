@@ -26,6 +26,7 @@ MISSING_BIN = 255
 N_CODES = 256
 ROWS_AT_ONCE = 4096
 BITS = 61
+FEW_CELLS = 2**16
 
 
 @storable
@@ -135,8 +136,9 @@ class StumpFinder:
     """
 
     def __init__(self, rows, y, n_classes: int, weights, is_category, n_jobs):
-        binner = Binner().fit(rows, weights, is_category, resolve_jobs(n_jobs))
-        self.binned: Binned = binner.transform(rows, resolve_jobs(n_jobs))
+        n_jobs = resolve_jobs(n_jobs) if rows.shape[0] * rows.shape[1] >= FEW_CELLS else 1
+        binner = Binner().fit(rows, weights, is_category, n_jobs)
+        self.binned: Binned = binner.transform(rows, n_jobs)
         self.thresholds = binner.thresholds_
         self.y = np.ascontiguousarray(y, dtype=np.int64)
         self.n_classes = n_classes
@@ -145,7 +147,7 @@ class StumpFinder:
         self.repeats, self.unit_bits = self._repetitions(weights)
         self.stumps = Stumps()
         d = self.binned.n_features
-        n_groups = min(resolve_jobs(n_jobs), d)
+        n_groups = min(n_jobs, d)
         edges = np.linspace(0, d, n_groups + 1).astype(np.int64)
         self.groups = list(itertools.pairwise(edges))
         width = 1 if n_classes == 2 else n_classes
