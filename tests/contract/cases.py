@@ -26,6 +26,7 @@ from gnomon.table import Table
 
 CLASSES = [each.cls for each in methods()]
 SMALL = {"n_estimators": 5}
+LEAST_STEP = 0.3
 ASKED = (
     "predict",
     "predict_proba",
@@ -50,6 +51,9 @@ def make(cls: type, **changes: Any):
     """An estimator of default parameters, small and seeded where it has such parameters."""
     known = parameters_of(cls)
     chosen = {name: value for name, value in SMALL.items() if name in known}
+    if "n_estimators" in chosen and "learning_rate" in known:
+        # few steps must be long ones
+        chosen["learning_rate"] = max(known["learning_rate"].default, LEAST_STEP)
     for name, parameter in known.items():
         if parameter.default is inspect.Parameter.empty and name not in changes:
             chosen[name] = required(name)

@@ -1,5 +1,6 @@
 """Trees: one histogram grower under single trees, forests and boosting."""
 
+from gnomon.trees.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from gnomon.trees.conditions import Condition
 from gnomon.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from gnomon.trees.export import export_text
@@ -28,6 +29,8 @@ __all__ = [
     "FlexibleTreeRegressor",
     "GaussianTreeClassifier",
     "GeneralTree",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "ModelTreeRegressor",
     "ObliqueTreeClassifier",
     "ObliqueTreeRegressor",

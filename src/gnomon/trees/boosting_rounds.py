@@ -1,0 +1,446 @@
+"""The rounds of boosting: derivatives of the loss, a tree (or one per class), new scores.
+
+Everything that is added up over rows is a sum of whole numbers, or of blocks of rows whose borders
+depend on the number of rows only; so the model does not depend on the order of the rows, on weight
+versus repetition, or on the number of threads.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gnomon.engine.draw import canonical_order
+from gnomon.engine.threads import Crew
+from gnomon.trees import boosting_kernel as kernels
+from gnomon.trees.boosting_grower import (
+    BoostingRules,
+    Derivatives,
+    GrownTree,
+    PackedTable,
+    Workshop,
+)
+from gnomon.trees.losses import Loss
+from gnomon.trees.tree import LEAF, Tree
+
+ROWS_AT_ONCE = 2**14
+MOST_TICKETS_PER_ROW = 64
+NONE = np.empty(0, np.int64)
+ALONE = Crew(1)
+
+
+@dataclass
+class Target:
+    """Target and weights of some rows.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_rows,)
+    counts : int64 array of shape (n_rows,) or empty
+        Whole weights: how often each row stands there. Empty where all stand once.
+    shares : float64 array of shape (n_rows,) or None
+        Weights that are not whole.
+    """
+
+    y: np.ndarray
+    counts: np.ndarray
+    shares: np.ndarray | None
+
+    @classmethod
+    def of(cls, y: np.ndarray, weights: np.ndarray | None) -> Target:
+        """Weights as repetitions where they are whole numbers, else as shares."""
+        if weights is None:
+            return cls(y, NONE, None)
+        whole = bool((weights == np.rint(weights)).all())
+        if whole and weights.sum() <= MOST_TICKETS_PER_ROW * len(weights):
+            return cls(y, weights.astype(np.int64), None)
+        return cls(y, NONE, weights)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every row stands there once."""
+        return not self.counts.size and self.shares is None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows, each as often as it stands there, or the total of their weights, rounded up."""
+        return self.y.size if self.is_plain else math.ceil(math.fsum(self.weights))
+
+    def tally(self) -> tuple[np.ndarray, int]:
+        """Whole numbers that count the rows by weight, and how many of them make one row."""
+        if self.shares is None:
+            return self.counts, 1
+        unit = 2 ** max(0, min(20, 60 - math.frexp(math.fsum(self.shares))[1]))
+        return np.rint(self.shares * unit).astype(np.int64), unit
+
+    @property
+    def weights(self) -> np.ndarray:
+        if self.is_plain:
+            return np.ones(self.y.size)
+        if self.shares is None:
+            return self.counts.astype(np.float64)
+        return self.shares * self.counts if self.counts.size else self.shares
+
+    def with_counts(self, counts: np.ndarray) -> Target:
+        """The same rows, standing there as often as `counts` says."""
+        return dataclasses.replace(self, counts=counts)
+
+    def select(self, rows: np.ndarray) -> Target:
+        counts = self.counts[rows] if self.counts.size else NONE
+        return Target(self.y[rows], counts, None if self.shares is None else self.shares[rows])
+
+
+class Tickets:
+    """Draws of rows without replacement that do not depend on their order.
+
+    Rows stand in canonical order, each with as many tickets as it has repetitions.
+    """
+
+    def __init__(self, rows, target: Target):
+        self.order = canonical_order(rows, target.y)
+        self.counts = target.counts[self.order] if target.counts.size else None
+
+    def draw(self, share: float, seed: int, strata: np.ndarray | None = None) -> np.ndarray:
+        """How often each row is drawn: int64 (n_rows,).
+
+        Parameters
+        ----------
+        share : float
+            Of all tickets.
+        seed : int
+        strata : int array of shape (n_rows,), optional
+            The share is drawn from each stratum by itself.
+        """
+        if strata is None:
+            return self._drawn(share, seed, np.arange(self.order.size))
+        drawn = np.zeros(self.order.size, np.int64)
+        sorted_strata = strata[self.order]
+        for stratum in np.unique(strata):
+            places = np.flatnonzero(sorted_strata == stratum)
+            drawn += self._drawn(share, seed + int(stratum), places)
+        return drawn
+
+    def _drawn(self, share: float, seed: int, places: np.ndarray) -> np.ndarray:
+        counts = None if self.counts is None else self.counts[places]
+        n_tickets = places.size if counts is None else int(counts.sum())
+        tickets = np.zeros(n_tickets, np.int64)
+        kernels.draw_without_replacement(round(share * n_tickets), n_tickets, seed, tickets)
+        if counts is not None:
+            tickets = np.add.reduceat(tickets, np.cumsum(counts) - counts)
+        drawn = np.zeros(self.order.size, np.int64)
+        drawn[self.order[places]] = tickets
+        return drawn
+
+
+class Scored:
+    """Rows with their raw scores: adds trees to them and measures the loss.
+
+    Parameters
+    ----------
+    table : PackedTable
+    target : Target
+    loss : Loss
+    baseline : float64 array of shape (n_scores,)
+    crew : Crew
+    """
+
+    def __init__(
+        self, table: PackedTable, target: Target, loss: Loss, baseline: np.ndarray, crew: Crew
+    ):
+        self.table = table
+        self.target = target
+        self.loss = loss
+        self.crew = crew
+        self.scores = np.repeat(baseline[:, None], target.y.size, axis=1)
+        self.weights = target.weights
+        self.total_weight = math.fsum(self.weights)
+
+    @property
+    def _starts(self) -> range:
+        """Where the blocks of rows start that are worked on at once."""
+        return range(0, self.target.y.size, ROWS_AT_ONCE)
+
+    def add(self, k: int, coded: CodedTree, rows: np.ndarray, crew: Crew) -> None:
+        """Add a tree's values to the k-th score of some rows, which it was not grown on."""
+        tree = coded.tree
+        values = np.ascontiguousarray(tree.value[:, 0])
+
+        def add_block(start: int) -> None:
+            some = rows[start : start + ROWS_AT_ONCE]
+            kernels.add_by_codes(
+                self.table.codes, some, tree.feature, tree.left, coded.masks, values, self.scores[k]
+            )
+
+        crew.each(add_block, range(0, rows.size, ROWS_AT_ONCE))
+
+    def add_round(self, round_: list[CodedTree]) -> None:
+        """Add the trees of a round to the scores of all rows."""
+        rows = np.arange(self.target.y.size, dtype=np.uint32)
+        for k, coded in enumerate(round_):
+            self.add(k, coded, rows, self.crew)
+
+    def mean_loss(self) -> float:
+        """The mean loss, by weight."""
+
+        def measure(start: int) -> float:
+            block = slice(start, start + ROWS_AT_ONCE)
+            values = self.loss.values(self.target.y[block], self.scores[:, block])
+            return float(values @ self.weights[block])
+
+        return sum(self.crew.each(measure, self._starts)) / self.total_weight
+
+
+@dataclass(frozen=True)
+class CodedTree:
+    """A tree that can also be followed by the codes of a row.
+
+    Attributes
+    ----------
+    tree : Tree
+        Its values are what is added to the scores.
+    masks : uint64 array of shape (n_nodes, 4)
+        The codes that go left at each node, a bit each.
+    """
+
+    tree: Tree
+    masks: np.ndarray
+
+
+class Booster(Scored):
+    """The training rows of a boosted model, and one round after another.
+
+    Parameters
+    ----------
+    table : PackedTable
+    target : Target
+    loss : Loss
+    baseline : float64 array of shape (n_scores,)
+    crew : Crew
+    rules : BoostingRules
+    learning_rate : float
+    keep_losses : bool
+        Keep the loss of each row, to compare rounds on rows that were not drawn.
+    """
+
+    def __init__(
+        self,
+        table: PackedTable,
+        target: Target,
+        loss: Loss,
+        baseline: np.ndarray,
+        crew: Crew,
+        rules: BoostingRules,
+        learning_rate: float,
+        keep_losses: bool = False,
+    ):
+        super().__init__(table, target, loss, baseline, crew)
+        self.rules = rules
+        self.learning_rate = learning_rate
+        n = target.y.size
+        self.gradients = np.empty((loss.n_scores, n))
+        self.hessians = np.empty((loss.n_scores, n))
+        self.row_losses = np.empty(n if keep_losses else 0)
+        self._sums = np.zeros((2, loss.n_scores))
+        n_side_by_side = min(loss.n_scores, crew.size)
+        self._workshops = [
+            Workshop(table, rules, target.n_rows, crew.size if place == 0 else 1)
+            for place in range(n_side_by_side)
+        ]
+        self._packed = [np.empty(n, np.int64) for _ in self._workshops]
+        self._tally, self._per_row = target.tally()
+        self._everyone = np.arange(n, dtype=np.uint32)
+
+    def derive(self) -> float:
+        """Derivatives of the loss at the scores; returns the mean loss."""
+        loss, target = self.loss, self.target
+        loss.begin_round(target.y, self.scores, self.weights)
+        times = target.counts if target.counts.size else np.ones(ROWS_AT_ONCE)
+
+        def derive_block(start: int) -> tuple[float, np.ndarray]:
+            block = slice(start, start + ROWS_AT_ONCE)
+            gradients, hessians = self.gradients[:, block], self.hessians[:, block]
+            losses = loss.derivatives(target.y[block], self.scores[:, block], gradients, hessians)
+            if target.shares is not None:
+                gradients *= target.shares[block]
+                hessians *= target.shares[block]
+            if self.row_losses.size:
+                self.row_losses[block] = losses
+            some = times[block] if target.counts.size else times[: losses.size]
+            sums = np.stack([np.abs(gradients) @ some, hessians @ some])
+            return float(losses @ self.weights[block]), sums
+
+        parts = self.crew.each(derive_block, self._starts)
+        mean = sum(part for part, _ in parts) / self.total_weight
+        self._sums = sum(sums for _, sums in parts)
+        if not (math.isfinite(mean) and np.isfinite(self._sums).all()):
+            raise ValueError(
+                "the loss has grown beyond all numbers; use a smaller learning_rate, or rescale "
+                "the target"
+            )
+        return mean
+
+    def round(self, drawn: np.ndarray, seeds: list[int]) -> list[CodedTree]:
+        """Grow the trees of one round, one per score, and add them to the scores.
+
+        Parameters
+        ----------
+        drawn : int64 array of shape (n_rows,) or empty
+            How often each row is drawn in this round; empty: all rows are.
+        seeds : list of int
+            Of the draws of columns, one per tree.
+        """
+        draw = self._draw(drawn)
+        n_scores, n_threads = self.loss.n_scores, self.crew.size
+        trees: dict[int, CodedTree] = {}
+        # As many trees at once as there are threads; those that are left over share all threads.
+        n_side_by_side = n_scores - n_scores % n_threads if n_threads > 1 else 0
+        for first in range(0, n_side_by_side, n_threads):
+
+            def grow(worker: int, n_workers: int, first: int = first) -> None:
+                k = first + worker
+                trees[k] = self._grow(k, draw, seeds[k], worker, ALONE)
+
+            self.crew.shares(grow)
+        for k in range(n_side_by_side, n_scores):
+            trees[k] = self._grow(k, draw, seeds[k], 0, self.crew)
+        return [trees[k] for k in range(n_scores)]
+
+    def _draw(self, drawn: np.ndarray) -> Draw:
+        if not drawn.size:
+            return Draw(self.target.counts, None, None)
+        taken = drawn > 0
+        counts = drawn if self.target.counts.size else NONE
+        return Draw(counts, self._everyone[taken], self._everyone[~taken])
+
+    def _grow(self, k: int, draw: Draw, seed: int, place: int, crew: Crew) -> CodedTree:
+        """Grow the tree of the k-th score and add it to the scores."""
+        derivatives = Derivatives(
+            self.gradients[k],
+            self.hessians[k],
+            draw.counts,
+            draw.counts if self.target.shares is None else self._tally,
+            self._per_row,
+            float(self._sums[0, k]),
+            float(self._sums[1, k]),
+            self.loss.constant and self.target.shares is None,
+        )
+        packed = self._packed[place]
+        self._pack(derivatives, packed, crew)
+        grown = self._workshops[place].grow(derivatives, packed, draw.taken, seed, crew)
+        values = self.learning_rate * self._values(grown, derivatives, crew)
+        coded = CodedTree(dataclasses.replace(grown.tree, value=values[:, None]), grown.masks)
+        scores = self.scores[k]
+        crew.shares(
+            lambda worker, n_workers: kernels.add_to_scores(
+                grown.pieces, grown.index, values, worker, n_workers, scores
+            )
+        )
+        if draw.left_out is not None:
+            self.add(k, coded, draw.left_out, crew)
+        return coded
+
+    def _pack(self, derivatives: Derivatives, packed: np.ndarray, crew: Crew) -> None:
+        gradient_scale, hessian_scale, shift = derivatives.coarse_scales()
+
+        def pack_block(start: int) -> None:
+            block = slice(start, start + ROWS_AT_ONCE)
+            kernels.pack(
+                derivatives.gradients[block],
+                derivatives.hessians[block],
+                derivatives.counts[block] if derivatives.counts.size else NONE,
+                gradient_scale,
+                hessian_scale,
+                shift,
+                packed[block],
+            )
+
+        crew.each(pack_block, self._starts)
+
+    def _values(self, grown: GrownTree, derivatives: Derivatives, crew: Crew) -> np.ndarray:
+        """Values of all nodes that lower the true loss most, before shrinkage."""
+        tree = grown.tree
+        scales = derivatives.fine_scales()
+
+        def add_up(worker: int, n_workers: int) -> np.ndarray:
+            sums = np.zeros((tree.n_nodes, 2), np.int64)
+            kernels.add_up_leaves(
+                grown.pieces,
+                grown.index,
+                derivatives.gradients,
+                derivatives.hessians,
+                derivatives.counts,
+                *scales,
+                worker,
+                n_workers,
+                sums,
+            )
+            return sums
+
+        sums = sum(crew.shares(add_up))
+        for node in np.flatnonzero(tree.left != LEAF)[::-1]:
+            sums[node] = sums[tree.left[node]] + sums[tree.right[node]]
+        gradient, hessian = sums[:, 0] / scales[0], sums[:, 1] / scales[1]
+        values = self.loss.step(gradient, hessian, self.rules.l2)
+        if self.loss.needs_rows:
+            values = self._values_from_rows(grown, values, derivatives.counts)
+        directions = self.table.columns[kernels.DIRECTION]
+        return in_direction(tree, values, directions) if directions.any() else values
+
+    def _values_from_rows(
+        self, grown: GrownTree, values: np.ndarray, counts: np.ndarray
+    ) -> np.ndarray:
+        """Values of leaves that need the rows themselves; above them their means."""
+        weights = self.weights if self.target.shares is not None or not counts.size else counts
+        residuals = self.target.y - self.scores[0]
+        tree, values = grown.tree, values.copy()
+        for leaf, rows in grown.rows_of_leaves():
+            values[leaf] = self.loss.step_of_rows(residuals[rows], weights[rows])
+        for node in np.flatnonzero(tree.left != LEAF)[::-1]:
+            below = [tree.left[node], tree.right[node]]
+            values[node] = np.average(values[below], weights=tree.n_node_samples[below])
+        return values
+
+
+class Draw(NamedTuple):
+    """The rows of a round: how often each is drawn, which are drawn at all, and which are not."""
+
+    counts: np.ndarray
+    taken: np.ndarray | None
+    left_out: np.ndarray | None
+
+
+def in_direction(tree: Tree, values: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Values that rise (1) or fall (-1) with the columns that have a direction.
+
+    From the root down, both children of a split by such a column are put on their side of the
+    middle between them, and all below them stay there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.trees.binning import Binner
+    >>> from gnomon.trees.grower import GrowthRules, grow_tree, value_statistics
+    >>> rows = np.array([[0.0], [1.0]])
+    >>> binned = Binner().fit(rows).transform(rows)
+    >>> tree = grow_tree(binned, value_statistics([5.0, 1.0]), GrowthRules("squared_error"))
+    >>> in_direction(tree, tree.value[:, 0], np.array([1]))
+    array([3., 3., 3.])
+    """
+    values = values.copy()
+    low, high = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
+    for node in range(tree.n_nodes):
+        values[node] = min(max(values[node], low[node]), high[node])
+        if tree.left[node] == LEAF:
+            continue
+        left, right = tree.left[node], tree.right[node]
+        low[[left, right]], high[[left, right]] = low[node], high[node]
+        direction = directions[tree.feature[node]]
+        if direction != 0:
+            middle = np.clip(values[[left, right]], low[node], high[node]).mean()
+            lower, upper = (left, right) if direction > 0 else (right, left)
+            high[lower] = low[upper] = middle
+    return values
