@@ -357,8 +357,8 @@ class _Reader:
     def defaults(self, cls: type, values: dict[str, Any]) -> dict[str, Any]:
         """Parameters that a file of an older version does not have yet."""
         found = {}
-        for name, parameter in inspect.signature(cls.__init__).parameters.items():
-            if name != "self" and name not in values:
+        for name, parameter in inspect.signature(cls).parameters.items():
+            if name not in values:
                 if parameter.default is parameter.empty:
                     raise self.refuse(f"its {cls.__name__} lacks the parameter {name!r}")
                 found[name] = parameter.default

@@ -44,7 +44,6 @@ METHODS = {
         "RandomForestClassifier",
         "RandomForestRegressor",
         "Ridge",
-        "Standardize",
     }
 }
 
