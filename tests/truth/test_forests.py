@@ -66,11 +66,11 @@ def test_the_out_of_bag_score_is_near_that_on_fresh_rows(seed):
 
     def sample(n):
         rows = rng.normal(size=(n, 5))
-        return rows, rows[:, 0] + rows[:, 1] * rows[:, 2] + 0.3 * rng.normal(size=n)
+        return rows, rows[:, 0] + rows[:, 1] * rows[:, 2] + 0.3 * rng.normal(size=n) > 0
 
-    rows, y = sample(1500)
-    forest = RandomForestRegressor(60, oob_score=True, random_state=0).fit(rows, y)
-    assert forest.oob_score_ == pytest.approx(forest.score(*sample(3000)), abs=0.08)
+    rows, y = sample(2000)
+    forest = RandomForestClassifier(60, oob_score=True, random_state=0).fit(rows, y)
+    assert forest.oob_score_ == pytest.approx(forest.score(*sample(4000)), abs=0.06)
 
 
 def test_out_of_bag_without_bootstrap_is_refused():
