@@ -28,7 +28,7 @@ from gnomon.evaluate.intake import label_column, number_block, same_length
 from gnomon.evaluate.result import Result
 from gnomon.evaluate.vc_bounds import VC_FORMS, vc_gap
 
-MOST_LABELLINGS = 4_000
+MOST_PROBLEMS = 20_000
 STEEPEST_PROGRAMME = 1e4
 
 
@@ -96,8 +96,9 @@ def minimise_empirical_risk(
     y : array-like of shape (n,)
         Two classes.
     count : bool, default=None
-        Go through all labellings by hyperplanes and count the minimisers; by default where there
-        are at most 4,000 of them. Otherwise a mixed-integer programme (SciPy's ``milp``) finds one.
+        Go through all labellings by hyperplanes and count the minimisers; by default where that
+        takes some seconds (140 rows of one column, 30 of two). Otherwise a mixed-integer programme
+        (SciPy's ``milp``) finds one.
     time_limit : float, default=60.0
         Seconds for the programme; beyond them an error is raised, as the minimum is not proven.
 
@@ -121,7 +122,9 @@ def minimise_empirical_risk(
         raise DataError(f"y has {len(classes)} classes; a hyperplane is for two")
     positive = y == classes[1]
     if count is None:
-        count = growth_function(len(rows), "hyperplanes", rows.shape[1]) <= MOST_LABELLINGS
+        sizes = range(1, len(rows) + 1)
+        problems = sum(growth_function(n, "hyperplanes", rows.shape[1]) for n in sizes)
+        count = problems <= MOST_PROBLEMS
     if count:
         labels, n_minimisers = _by_counting(rows, positive)
         weights = separating(lifted_points(rows, True), labels)
