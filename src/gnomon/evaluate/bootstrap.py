@@ -402,11 +402,12 @@ def _finite(values: np.ndarray) -> np.ndarray:
 
 
 def _jackknife(take, n: int) -> np.ndarray:
-    rows = np.arange(n)
+    """The statistic without each row in turn."""
+    rest = np.arange(n - 1)
     parts = []
     for start in range(0, n, DRAWS_AT_ONCE):
-        left = range(start, min(start + DRAWS_AT_ONCE, n))
-        parts.append(take(np.stack([np.delete(rows, i) for i in left])))
+        left = np.arange(start, min(start + DRAWS_AT_ONCE, n))[:, None]
+        parts.append(take(rest + (rest >= left)))
     return np.concatenate(parts)
 
 

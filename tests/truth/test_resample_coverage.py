@@ -1,0 +1,205 @@
+"""Intervals of resampled estimates hold the truth as often as they say, or are shown not to."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from gnomon.evaluate import (
+    HoldOut,
+    bootstrap,
+    bootstrap_error,
+    cross_validate,
+    k_fold,
+    linear_leave_one_out,
+    random_splits,
+)
+
+RUNS = 2000
+
+
+class LeastSquares(RegressorMixin, BaseEstimator):
+    """Without intercept, as fast as can be."""
+
+    def fit(self, X, y):
+        self.coef_ = np.linalg.solve(X.T @ X, X.T @ y)
+        return self
+
+    def predict(self, X):
+        return X @ self.coef_
+
+    def risk(self) -> float:
+        """Expected squared error for standard normal columns, coefficients 1 and noise 1."""
+        return 1 + float(((self.coef_ - 1) ** 2).sum())
+
+
+class NearestMean(ClassifierMixin, BaseEstimator):
+    """The class whose mean is nearer."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        low, high = X[y == 0].mean(axis=0), X[y == 1].mean(axis=0)
+        self.direction_ = high - low
+        self.cut_ = self.direction_ @ (low + high) / 2
+        return self
+
+    def decision_function(self, X):
+        return X @ self.direction_ - self.cut_
+
+    def predict(self, X):
+        return (self.decision_function(X) > 0).astype(int)
+
+    def accuracy(self, mean: np.ndarray) -> float:
+        """Expected accuracy for normal classes about -mean and +mean."""
+        length = np.linalg.norm(self.direction_)
+        middle = self.direction_ @ mean
+        return float(stats.norm.cdf((middle + np.array([-1, 1]) * self.cut_) / length).mean())
+
+    def area(self, mean: np.ndarray) -> float:
+        length = np.linalg.norm(self.direction_)
+        return float(stats.norm.cdf(np.sqrt(2) * self.direction_ @ mean / length))
+
+
+def numbers(rng, n: int, d: int):
+    X = rng.normal(size=(n, d))
+    return X, X.sum(axis=1) + rng.normal(size=n)
+
+
+def classes(rng, n: int, mean: np.ndarray):
+    y = np.tile([0, 1], n // 2)
+    return rng.normal(size=(n, len(mean))) + np.where(y[:, None], mean, -mean), y
+
+
+def holds(figure, truth: float) -> bool:
+    return figure.low <= truth <= figure.high
+
+
+@pytest.mark.covers("kfold-cv", "repeated-cv")
+@pytest.mark.parametrize(
+    ("splits", "measure"),
+    [
+        (k_fold(200, 10), "accuracy"),
+        (k_fold(200, 5, 2), "accuracy"),
+        (k_fold(200, 5), "auc"),
+        (random_splits(200, 10), "accuracy"),
+    ],
+    ids=["10 folds", "2 x 5 folds", "area, 5 folds", "random splits"],
+)
+def test_cross_validated_accuracy_and_area(splits, measure, rng):
+    mean = np.full(3, 0.5)
+    found = []
+    for _ in range(RUNS):
+        X, y = classes(rng, 200, mean)
+        run = cross_validate(
+            NearestMean(), X, y, splits=splits, measures=measure, n_jobs=1, keep_models=True
+        )
+        truth = [m.accuracy(mean) if measure == "accuracy" else m.area(mean) for m in run.models]
+        found.append(holds(run.figure(), np.mean(truth)))
+    assert 0.93 <= np.mean(found) <= 0.97
+
+
+@pytest.mark.covers("kfold-cv")
+def test_cross_validated_error_of_least_squares_with_many_rows_per_column(rng):
+    splits, found = k_fold(300, 5), []
+    for _ in range(RUNS):
+        X, y = numbers(rng, 300, 2)
+        run = cross_validate(
+            LeastSquares(), X, y, splits=splits, measures="rmse", n_jobs=1, keep_models=True
+        )
+        truth = np.sqrt(np.mean([model.risk() for model in run.models]))
+        found.append(holds(run.figure(), truth))
+    assert 0.93 <= np.mean(found) <= 0.97
+
+
+@pytest.mark.covers("kfold-cv")
+def test_with_few_rows_per_column_the_interval_of_rows_is_too_narrow_and_that_of_folds_is_not(rng):
+    splits, rows, folds = k_fold(50, 5), [], []
+    for _ in range(700):
+        X, y = numbers(rng, 50, 10)
+        run = cross_validate(
+            LeastSquares(), X, y, splits=splits, measures="mse", n_jobs=1, keep_models=True
+        )
+        truth = np.mean([model.risk() for model in run.models])
+        rows.append(holds(run.figure(), truth))
+        folds.append(holds(run.figure(method="folds"), truth))
+    assert np.mean(rows) < 0.93
+    assert np.mean(folds) > 0.94
+    assert "may be too narrow" in str(run)
+
+
+@pytest.mark.covers("kfold-cv")
+def test_the_plain_standard_error_of_repeated_folds_is_far_too_small(rng):
+    splits, plain, held = k_fold(100, 5, 10), [], []
+    mean = np.full(3, 0.5)
+    for _ in range(300):
+        X, y = classes(rng, 100, mean)
+        run = cross_validate(NearestMean(), X, y, splits=splits, n_jobs=1, keep_models=True)
+        truth = np.mean([model.accuracy(mean) for model in run.models])
+        scores = run.values
+        half = stats.t.ppf(0.975, 49) * scores.std(ddof=1) / np.sqrt(50)
+        plain.append(abs(scores.mean() - truth) <= half)
+        held.append(holds(run.figure(), truth))
+    assert np.mean(plain) < 0.75
+    assert np.mean(held) > 0.91
+
+
+@pytest.mark.covers("holdout-validation", "heldout-loss-error")
+def test_held_out_error(rng):
+    found = []
+    for seed in range(RUNS):
+        X, y = numbers(rng, 250, 2)
+        held = HoldOut(X, y, 0.4, random_state=seed)
+        figure = held.evaluate(LeastSquares(), "mse")
+        train = held.splits[0][0]
+        found.append(holds(figure, LeastSquares().fit(X[train], y[train]).risk()))
+    assert 0.93 <= np.mean(found) <= 0.97
+
+
+@pytest.mark.covers("analytic-loocv", "leave-one-out-cv")
+def test_leave_one_out_error_in_closed_form(rng):
+    found = []
+    for _ in range(2000):
+        X, y = numbers(rng, 300, 2)
+        figure = linear_leave_one_out(X, y, intercept=False).mean_squared_error
+        found.append(holds(figure, LeastSquares().fit(X, y).risk()))
+    assert 0.93 <= np.mean(found) <= 0.97
+
+
+@pytest.mark.covers("bootstrap-prediction-error")
+def test_out_of_bag_error(rng):
+    mean, found = np.full(2, 0.6), []
+    for seed in range(300):
+        X, y = classes(rng, 120, mean)
+        error = bootstrap_error(NearestMean(), X, y, n_bags=25, random_state=seed, n_jobs=1)
+        truth = 1 - NearestMean().fit(X, y).accuracy(mean)
+        found.append(holds(error.out_of_bag, truth))
+    assert 0.90 <= np.mean(found) <= 0.99
+
+
+@pytest.mark.covers("bootstrap-interval")
+def test_bootstrap_intervals_of_a_mean_and_a_correlation(rng):
+    def correlation(x, y):
+        x, y = x - x.mean(-1, keepdims=True), y - y.mean(-1, keepdims=True)
+        return (x * y).sum(-1) / np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
+
+    held: dict[str, list] = {"bca": [], "percentile": [], "basic": [], "normal": []}
+    related = []
+    for seed in range(1000):
+        draws = bootstrap(
+            lambda x: x.mean(axis=-1),
+            rng.exponential(size=250),
+            n_resamples=500,
+            vectorised=True,
+            random_state=seed,
+            n_jobs=1,
+        )
+        for method, found in held.items():
+            found.append(holds(draws.interval(method=method), 1.0))
+        x = rng.normal(size=250)
+        y = 0.6 * x + 0.8 * rng.normal(size=250)
+        figure = bootstrap(
+            correlation, x, y, n_resamples=500, vectorised=True, random_state=seed, n_jobs=1
+        ).interval()
+        related.append(holds(figure, 0.6))
+    for found in (*held.values(), related):
+        assert 0.92 <= np.mean(found) <= 0.97
