@@ -1,10 +1,10 @@
 """Naive Bayes against scikit-learn's."""
 
-from gnomon.bayes import NaiveBayes
 from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.duels.duel import Duel
 from benchmarks.duels.tables import accuracy, classes
+from gnomon.bayes import NaiveBayes
 
 
 def data(n):

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from gnomon.cluster import KMeans
 from sklearn.cluster import KMeans as Peer
 
 from benchmarks.duels.duel import Duel
 from benchmarks.duels.tables import clouds
+from gnomon.cluster import KMeans
 
 
 def few(n):

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from gnomon.density import GaussianMixture
 from sklearn.mixture import GaussianMixture as Peer
 
 from benchmarks.duels.duel import Duel
 from benchmarks.duels.tables import clouds
+from gnomon.density import GaussianMixture
 
 
 def data(n):

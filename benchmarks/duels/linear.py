@@ -2,11 +2,11 @@
 
 import numpy as np
 import statsmodels.api as sm
-from gnomon.linear import LinearRegression, LogisticRegression, Ridge
 from sklearn import linear_model as peer
 
 from benchmarks.duels.duel import Duel
 from benchmarks.duels.tables import classes, line, r2
+from gnomon.linear import LinearRegression, LogisticRegression, Ridge
 
 
 def line50(n):
