@@ -41,8 +41,8 @@ test-all: warm $(VENV)/.test $(VENV)/.bench  ## the slow tests too
 
 lint: $(VENV)/.lint  ## style, types and the layers of the house
 	@echo "==> ruff, mypy, import-linter"
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check --no-cache .
+	@$(BIN)/ruff format --no-cache --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
