@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from sklearn.base import is_classifier
 
 from gnomon.engine.errors import DataError
@@ -131,10 +132,10 @@ class OverfittingStudy(Result):
     levels : list of float
         Its values, one per column of the grid.
     overfit : ndarray of shape (n_sizes, n_levels)
-        Mean true error of the rich fit minus that of the simple one; positive where the rich one
-        overfits.
-    error : ndarray of shape (n_sizes, n_levels)
-        Standard errors.
+        True error of the rich fit minus that of the simple one, in the median over data sets;
+        positive where the rich one overfits.
+    low, high : ndarray of shape (n_sizes, n_levels)
+        Its 95 percent interval.
     fits_better : ndarray of shape (n_sizes, n_levels)
         Share of data sets on which the rich fit has the smaller training error.
     degrees : tuple of int
@@ -145,7 +146,8 @@ class OverfittingStudy(Result):
     catalyst: str
     levels: list[float]
     overfit: np.ndarray
-    error: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
     fits_better: np.ndarray
     degrees: tuple[int, int]
 
@@ -156,11 +158,9 @@ class OverfittingStudy(Result):
     def _columns(self) -> dict[str, list]:
         columns: dict[str, list] = {"rows": self.sizes}
         for j, level in enumerate(self.levels):
-            half = 1.96 * self.error[:, j]
-            columns[f"{self.catalyst} {level:g}"] = [
-                Figure(float(v), float(v - h), float(v + h), error=float(h / 1.96))
-                for v, h in zip(self.overfit[:, j], half)
-            ]
+            cells = zip(self.overfit[:, j], self.low[:, j], self.high[:, j])
+            name = f"{self.catalyst} {level:g}"
+            columns[name] = [Figure(float(v), float(a), float(b)) for v, a, b in cells]
         return columns
 
     def _remarks(self) -> list[str]:
@@ -182,7 +182,8 @@ def overfitting_study(
     Targets are random Legendre series scaled to mean square 1, rows uniform on [-1, 1], noise
     normal. Stochastic noise changes when data are drawn again; what of the target lies outside the
     family ("deterministic noise") does not, but misleads in the same way. True errors are exact, by
-    the orthogonality of the polynomials.
+    the orthogonality of the polynomials. Medians are shown: a rich fit to few rows is now and then
+    so wild between them that the mean over data sets does not settle.
 
     Parameters
     ----------
@@ -222,14 +223,14 @@ def overfitting_study(
     check_at_least("n_repeats", n_repeats, 2)
     levels = [float(each) for each in np.atleast_1d(noise if by_noise else target_degree)]
     rng = np.random.default_rng(random_state)
-    grids = np.empty((3, len(counts), len(levels)))
+    grids = np.empty((4, len(counts), len(levels)))
     for i, n in enumerate(counts):
         for j, level in enumerate(levels):
             sd, degree = (level, target_degree) if by_noise else (noise, int(level))
             grids[:, i, j] = _one_cell(n, float(sd), int(degree), degrees, n_repeats, rng)
     catalyst = "noise" if by_noise else "target degree"
-    overfit, error, smaller = grids
-    return OverfittingStudy(counts, catalyst, levels, overfit, error, smaller, degrees)
+    overfit, low, high, smaller = grids
+    return OverfittingStudy(counts, catalyst, levels, overfit, low, high, smaller, degrees)
 
 
 def _one_cell(
@@ -239,8 +240,8 @@ def _one_cell(
     degrees: tuple[int, int],
     n_repeats: int,
     rng: np.random.Generator,
-) -> tuple[float, float, float]:
-    """Mean and error of the overfit measure, and how often the rich fit has the smaller E_in."""
+) -> tuple[float, float, float, float]:
+    """The overfit measure, its interval, and how often the rich fit has the smaller E_in."""
     norms = 1 / (2 * np.arange(max(degree, degrees[1]) + 1) + 1)
     x = rng.uniform(-1, 1, (n_repeats, n))
     basis = np.polynomial.legendre.legvander(x, len(norms) - 1)
@@ -257,9 +258,12 @@ def _one_cell(
         residual = y - np.einsum("rnk,rk->rn", basis, fitted)
         inside.append((residual**2).mean(axis=1))
         outside.append((((fitted - target) ** 2) * norms).sum(axis=1))
-    overfit = outside[1] - outside[0]
+    overfit = np.sort(outside[1] - outside[0])
+    # the median lies between order statistics that a fair coin sets apart
+    below = int(stats.binom.ppf(0.025, n_repeats, 0.5))
+    low, high = overfit[max(below - 1, 0)], overfit[min(n_repeats - below, n_repeats - 1)]
     smaller = float((inside[1] < inside[0]).mean())
-    return float(overfit.mean()), float(overfit.std(ddof=1) / np.sqrt(n_repeats)), smaller
+    return float(np.median(overfit)), float(low), float(high), smaller
 
 
 @dataclass(frozen=True, repr=False, eq=False)
