@@ -20,6 +20,7 @@ from gnomon.evaluate import (
     area_under_roc,
     average_precision,
     balanced_accuracy,
+    baseline_labels,
     brier_score,
     calibration,
     check_enough_rows,
@@ -625,3 +626,17 @@ def test_balanced_accuracy_is_the_mean_of_class_recalls(rng):
 def test_an_unknown_level_is_refused():
     with pytest.raises(DataError, match="level"):
         share_interval(1, 2, level=95)
+
+
+@pytest.mark.covers("majority-mean-baseline", "zero-one-loss")
+def test_no_constant_row_of_mixed_labels_does_better_than_the_baseline(rng):
+    y = pd.DataFrame({"size": rng.normal(size=30), "kind": rng.choice(list("abc"), 30)})
+    best = baseline_labels(y)
+
+    def loss(constants):
+        said = pd.DataFrame({name: [value] * 30 for name, value in constants.items()})
+        return (mixed_errors(y, said) ** 2).mean(axis=0)
+
+    for size in np.linspace(-2, 2, 41):
+        for kind in "abc":
+            assert (loss(best) <= loss({"size": size, "kind": kind}) + 1e-12).all()

@@ -7,7 +7,7 @@ from gnomon.evaluate.agreement import (
     smoothed_cosine,
 )
 from gnomon.evaluate.bag_error import bootstrap_error
-from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
+from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor, baseline_labels
 from gnomon.evaluate.bias_variance import (
     bias_variance,
     bias_variance_curve,
@@ -218,6 +218,7 @@ __all__ = [
     "auto_folds",
     "average_precision",
     "balanced_accuracy",
+    "baseline_labels",
     "bayesian_t_test",
     "bias_variance",
     "bias_variance_curve",

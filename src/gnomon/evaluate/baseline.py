@@ -9,13 +9,15 @@ Texts: 003 2.1 (baseline) · 000 chance and majority baselines.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gnomon.contract import Classifier, Data, Regressor, Step, SumLearner, Takes
 from gnomon.engine.parameters import StrOptions
 from gnomon.engine.registry import method
+from gnomon.evaluate.intake import label_column
+from gnomon.table.table import Table
 
 EVERYTHING = Takes(missing=True, categories=True, sparse=True)
 
@@ -152,3 +154,38 @@ def weighted_median(y: np.ndarray, weights: np.ndarray):
     order = np.argsort(y, kind="stable")
     line = np.cumsum(weights[order])
     return float(y[order[np.searchsorted(line, line[-1] / 2)]])
+
+
+def baseline_labels(labels: Any) -> dict[str, Any]:
+    """The best constant for label columns of mixed kinds: mean of numbers, commonest of others.
+
+    What a static machine predicts for every row (003 2.1.6); ties go to the value that sorts
+    first.
+
+    Parameters
+    ----------
+    labels : Table, data frame or mapping of str to column
+        Booleans and whole numbers of a frame count as numbers unless their kind is a category.
+
+    Returns
+    -------
+    constants : dict of str to value
+
+    Examples
+    --------
+    >>> baseline_labels({"value": [1.0, 2.0, 6.0], "colour": ["red", "blue", "red"]})
+    {'value': 3.0, 'colour': 'red'}
+    """
+    if isinstance(labels, dict):
+        table = Table.from_dict({name: list(column) for name, column in labels.items()})
+    else:
+        table = Table.from_frame(labels)
+    constants = {}
+    for column in table.schema:
+        values = label_column(table.column(column.name), column.name)
+        if column.kind.is_numeric:
+            constants[column.name] = float(np.mean(values))
+        else:
+            found, counts = np.unique(values, return_counts=True)
+            constants[column.name] = found[counts.argmax()].item()
+    return constants

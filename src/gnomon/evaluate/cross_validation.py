@@ -406,7 +406,11 @@ class CrossValidation(Result):
             remarks.append(
                 "Rows in order of time: neighbours are alike, so intervals are too narrow"
             )
-        if self.n_columns and self.splits.n_rows < FEW_ROWS * self.n_columns:
+        for name, scores in self.scores.items():
+            if np.isinf(scores).any():
+                remarks.append(f"{name} is infinite: some true classes had probability zero")
+        few = self.splits.n_rows < FEW_ROWS * self.n_columns
+        if few and self.classes is None:
             remarks.append(
                 f"Fewer than {FEW_ROWS} rows per column: the interval may be too narrow; "
                 "figure(method='folds') is the careful one"

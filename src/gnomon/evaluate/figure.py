@@ -52,6 +52,8 @@ class Figure(NamedTuple):
     how: str = ""
 
     def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "-"
         width = self.high - self.low
         if not np.isfinite(width):
             return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"

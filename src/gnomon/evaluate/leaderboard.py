@@ -320,7 +320,11 @@ class Leaderboard(Result):
         return None if result is self.best or not both else result.p_against(self.best)
 
     def _remarks(self) -> list[str]:
-        return ["p: corrected resampled t test, each for itself; differences() counts all pairs"]
+        remarks = ["p: corrected resampled t test, each for itself; differences() counts all pairs"]
+        for each in self.results:
+            if each.failures:
+                remarks.append(f"{each.name} failed: {each.failures[0]}")
+        return remarks
 
 
 def leaderboard(

@@ -30,7 +30,13 @@ from gnomon.evaluate.number_measures import (
     residuals,
     root_mean_squared_error,
 )
-from gnomon.evaluate.probability_measures import brier_losses, brier_score, log_loss, log_losses
+from gnomon.evaluate.probability_measures import (
+    brier_losses,
+    brier_score,
+    log_loss,
+    log_losses,
+    mean_log_loss,
+)
 from gnomon.evaluate.ranking import area_under_roc, average_precision
 
 
@@ -122,6 +128,11 @@ def _right(y, said) -> np.ndarray:
     return (y == said).astype(float)
 
 
+def _quiet_log_loss(y, proba, classes) -> Figure:
+    """Results say themselves where a loss is infinite; a warning per fold would only be noise."""
+    return mean_log_loss(log_losses(y, proba, classes))
+
+
 def _row_squares(y, said) -> np.ndarray:
     squares = residuals(y, said) ** 2
     return squares if squares.ndim == 1 else squares.mean(axis=1)
@@ -147,7 +158,7 @@ MEASURES: dict[str, Measure] = {
         Measure("recall", recall),
         Measure("f_measure", f_measure),
         Measure("kappa", cohen_kappa),
-        Measure("log_loss", log_loss, "probabilities", False, log_losses),
+        Measure("log_loss", _quiet_log_loss, "probabilities", False, log_losses),
         Measure("brier", brier_score, "probabilities", False, brier_losses),
         Measure("auc", area_under_roc, "scores"),
         Measure("average_precision", average_precision, "scores"),
@@ -197,6 +208,8 @@ def _as_measure(measure: Any) -> Measure:
         return MEASURES[measure] if measure in MEASURES else _scorer(measure)
     if callable(measure):
         name = getattr(measure, "__name__", type(measure).__name__)
+        if measure is log_loss:
+            return MEASURES["log_loss"]
         known = next((each for each in MEASURES.values() if each.function is measure), None)
         if known is not None:
             return known

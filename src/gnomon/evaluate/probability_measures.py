@@ -65,14 +65,11 @@ def log_loss(
     0.2798
     """
     if logits:
-        block = number_block(proba, "logits")
-        block = np.column_stack([np.zeros(len(block)), block]) if block.ndim == 1 else block
-        flat = np.full(block.shape, 1 / block.shape[1])
-        codes, _, _ = probability_block(y, flat, classes)
-        losses = -log_softmax(block, axis=1)[np.arange(len(codes)), codes]
+        losses = _logit_losses(y, proba, classes)
     else:
         losses = log_losses(y, proba, classes, smallest)
-    if np.isinf(losses).any():
+    figure = mean_log_loss(losses, sample_weight, level)
+    if np.isinf(figure.value):
         warnings.warn(
             f"{int(np.isinf(losses).sum()):,} of {len(losses):,} rows have a true class of "
             "probability zero: the log loss is infinite. Smooth the probabilities, or bound them "
@@ -80,8 +77,21 @@ def log_loss(
             GnomonWarning,
             stacklevel=2,
         )
+    return figure
+
+
+def mean_log_loss(losses: np.ndarray, sample_weight: Any = None, level: float = 0.95) -> Figure:
+    """The mean of log losses; infinite, without an interval, where one of them is."""
+    if np.isinf(losses).any():
         return Figure(np.inf, np.inf, np.inf, level, np.nan, "a true class had probability zero")
     return mean_interval(losses, sample_weight, level=level)
+
+
+def _logit_losses(y: Any, logits: Any, classes: Any) -> np.ndarray:
+    block = number_block(logits, "logits")
+    block = np.column_stack([np.zeros(len(block)), block]) if block.ndim == 1 else block
+    codes, _, _ = probability_block(y, np.full(block.shape, 1 / block.shape[1]), classes)
+    return -log_softmax(block, axis=1)[np.arange(len(codes)), codes]
 
 
 def log_losses(y: Any, proba: Any, classes: Any = None, smallest: float = 0.0) -> np.ndarray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.contract import Data
+from gnomon.contract import Data, Learner
 from gnomon.engine.draw import canonical_order
 
 
@@ -48,17 +48,40 @@ class DistinctRows:
         return n_rows * float(self.weights.sum()) / float(self.counts.sum())
 
 
-def distinct_rows(data: Data) -> DistinctRows:
-    """The rows of a table, each written once."""
+class CountsRows(Learner):
+    """A learner that counts rows by their weights, before those of classes are multiplied in.
+
+    Stands before `Classifier`, whose class weights it takes down.
+    """
+
+    def _class_weights(self, totals: np.ndarray) -> np.ndarray | None:
+        self._class_factors = super()._class_weights(totals)  # type: ignore[misc]
+        return self._class_factors
+
+    def _distinct(self, data: Data) -> DistinctRows:
+        return distinct_rows(data, vars(self).pop("_class_factors", None))
+
+
+def distinct_rows(data: Data, class_factors: np.ndarray | None = None) -> DistinctRows:
+    """The rows of a table, each written once.
+
+    Parameters
+    ----------
+    data : Data
+    class_factors : ndarray of shape (n_classes,), optional
+        What the rows' weights were multiplied by, by class; repetitions are counted without.
+    """
     order = canonical_order(data.rows, data.y)
     rows = np.ascontiguousarray(data.rows[order], dtype=np.float64)
     y, weights = data.y[order], data.weight_array[order]
     first = np.flatnonzero(_differs_from_the_row_before(rows, y))
     repetitions = np.diff(np.append(first, len(rows))).astype(np.float64)
-    whole = bool((weights == np.rint(weights)).all())
     if len(first) < len(rows):
         rows, y, weights = rows[first], y[first], np.add.reduceat(weights, first)
-    return DistinctRows(rows, y, weights, weights if whole else repetitions)
+    given = weights if class_factors is None else weights / class_factors[y]
+    nearest = np.maximum(np.rint(given), 1.0)
+    whole = bool((np.abs(given - nearest) <= 1e-9 * nearest).all())
+    return DistinctRows(rows, y, weights, nearest if whole else repetitions)
 
 
 def _differs_from_the_row_before(rows: np.ndarray, y: np.ndarray) -> np.ndarray:

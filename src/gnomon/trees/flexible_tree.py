@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnomon.contract import Classifier, Data, Learner, Regressor, Takes
+from gnomon.contract import Classifier, Data, Regressor, Takes
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import SEED, StrOptions, at_least, between, whole
+from gnomon.engine.parameters import SEED, StrOptions, at_least, between, share, whole
 from gnomon.engine.registry import method
-from gnomon.trees.distinct import DistinctRows, distinct_rows
+from gnomon.engine.threads import one_blas_thread
+from gnomon.trees.distinct import CountsRows, DistinctRows
 from gnomon.trees.flexible_grower import Finder, Grower, Limits
 from gnomon.trees.general_tree import GeneralTree
 from gnomon.trees.impurity import Impurity, SquaredError, class_impurity
@@ -45,12 +46,12 @@ FLEXIBLE_CONSTRAINTS = {
     "max_thresholds": [None, whole(1)],
     "missing": [StrOptions({"fractional", "surrogate", "category"})],
     "max_surrogates": [whole(1)],
-    "max_features": [None, whole(1), between(0, 1, "right"), StrOptions({"sqrt", "log2"})],
+    "max_features": [None, whole(1), share(), StrOptions({"sqrt", "log2"})],
     **GENERAL_CONSTRAINTS,
 }
 
 
-class OneGeneralTree(Learner):
+class OneGeneralTree(CountsRows):
     """A learner whose model is one `GeneralTree`."""
 
     natively = Takes(missing=True, categories=True)
@@ -64,11 +65,12 @@ class OneGeneralTree(Learner):
     ccp_alpha: float
 
     def _fit(self, data: Data) -> None:
-        sample = distinct_rows(data)
+        sample = self._distinct(data)
         levels = np.array(data.columns.levels, np.int64)
         impurity = self._impurity(sample)
         finder = self._finder(sample, levels, impurity)
-        tree = Grower(sample, levels, impurity, finder, self._limits(), self._rng()).grow()
+        with one_blas_thread():
+            tree = Grower(sample, levels, impurity, finder, self._limits(), self._rng()).grow()
         if self.ccp_alpha > 0:
             tree = pruned_tree(tree, self.ccp_alpha)
         self._n_columns = data.n_columns

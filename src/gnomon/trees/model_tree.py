@@ -18,6 +18,7 @@ import numpy as np
 from gnomon.contract import Data, Learner, Regressor
 from gnomon.engine.parameters import FLAG, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.threads import one_blas_thread
 from gnomon.trees.binning import Binner
 from gnomon.trees.distinct import DistinctRows, distinct_rows
 from gnomon.trees.grower import GrowthRules, grow_tree, value_statistics
@@ -97,7 +98,8 @@ class ModelTreeRegressor(Regressor, Learner):
     def _fit(self, data: Data) -> None:
         sample = distinct_rows(data)
         tree = self._grow(sample)
-        models = NodeModels(tree, sample, float(self.alpha))
+        with one_blas_thread():
+            models = NodeModels(tree, sample, float(self.alpha))
         if self.prune:
             stop = models.no_worse_than_their_subtrees(sample)
             tree, models = collapsed(tree, stop), models.kept(stop)

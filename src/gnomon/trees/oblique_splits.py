@@ -23,7 +23,7 @@ from gnomon.trees.impurity import Impurity
 from gnomon.trees.questions import GAUSSIAN, LINEAR, make_question
 from gnomon.trees.splits import ROUNDING, BestOfColumns, Candidate, LeastBranch, Pool, measured
 
-MOST_PASSES = 10
+MOST_MOVES = 200
 
 
 @dataclass(frozen=True)
@@ -102,13 +102,16 @@ class ObliqueSplit:
         if best is None:
             return None
         addends = self.impurity.addends(pool.y, pool.weights)
-        for _ in range(MOST_PASSES):
-            before = best.saving
-            for j in rng.permutation(points.shape[1]):
-                moved = self._moved(pool, points, addends, best, int(j))
-                if moved is not None and moved.saving > best.saving + ROUNDING * abs(before):
-                    best = moved
-            if best.saving <= before * (1 + 1e-6):
+        since_better = 0
+        for visit in range(MOST_MOVES):
+            if visit % points.shape[1] == 0:
+                order = rng.permutation(points.shape[1])
+            j = int(order[visit % points.shape[1]])
+            moved = self._moved(pool, points, addends, best, j)
+            better = moved is not None and moved.saving > best.saving * (1 + ROUNDING)
+            best = moved if better else best
+            since_better = 0 if better else since_better + 1
+            if since_better == points.shape[1]:
                 break
         return self._candidate(pool, best)
 
@@ -136,7 +139,7 @@ class ObliqueSplit:
     def _moved(
         self, pool: Pool, points: np.ndarray, addends: np.ndarray, plane: Plane, j: int
     ) -> Plane | None:
-        """The plane with the best coefficient of one column, then the best threshold.
+        """The plane with the best coefficient of one column, then the best threshold, if better.
 
         Row i lies above the plane where  a_j x_ij > t - sum_{k != j} a_k x_ik;  as a_j grows, rows
         with x_ij > 0 rise above it and rows with x_ij < 0 sink below, each at its own value of a_j.
@@ -162,6 +165,8 @@ class ObliqueSplit:
         above = np.maximum(above[parts], 0.0) if (addends >= 0).all() else above[parts]
         left = self.impurity.total(total - above) + self.impurity.total(above)
         k = int(np.argmin(left))
+        if float(self.impurity.total(total) - left[k]) <= plane.saving * (1 + ROUNDING):
+            return None
         direction = plane.direction.copy()
         direction[j] = midpoints(turning[parts[k]], turning[parts[k] + 1])
         length = np.linalg.norm(direction)

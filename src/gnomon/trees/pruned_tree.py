@@ -19,7 +19,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.trees.binning import Binner
 from gnomon.trees.decision_tree import OneTree
-from gnomon.trees.distinct import DistinctRows, distinct_rows, folds_of_distinct_rows
+from gnomon.trees.distinct import CountsRows, DistinctRows, folds_of_distinct_rows
 from gnomon.trees.grower import GrowthRules, class_statistics, grow_tree, value_statistics
 from gnomon.trees.pruning import (
     HeldOut,
@@ -44,7 +44,7 @@ PRUNED_CONSTRAINTS = {
 }
 
 
-class PrunedTree(OneTree):
+class PrunedTree(CountsRows, OneTree):
     """What both pruned trees share."""
 
     natively = Takes(missing=True, categories=True)
@@ -57,7 +57,7 @@ class PrunedTree(OneTree):
     def _fit(self, data: Data) -> None:
         for name in ("alpha_", "pruning_path_", "cv_risk_", "cv_standard_error_"):
             vars(self).pop(name, None)
-        sample = distinct_rows(data)
+        sample = self._distinct(data)
         self._kinds = data.columns.is_category
         rng = self._rng()
         self._n_columns = data.n_columns

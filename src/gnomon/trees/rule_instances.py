@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from gnomon.contract import Classifier, Data, Takes
 from gnomon.engine.parameters import StrOptions, above, at_least, between, whole
@@ -22,7 +23,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.trees.binning import Binner
 from gnomon.trees.conditions import Condition, Interval, LevelSet, NumberSet, is_missing
-from gnomon.trees.distinct import DistinctRows, distinct_rows
+from gnomon.trees.distinct import CountsRows, DistinctRows
 from gnomon.trees.grower import GrowthRules, class_statistics, grow_tree
 from gnomon.trees.naming import labels_of_model
 from gnomon.trees.rule_list import Covering
@@ -58,10 +59,23 @@ class Specified:
     def distances(self, rows: np.ndarray, p: float) -> np.ndarray:
         """L^p distance of every row from every rule: (n_rows, n_rules); 0 where satisfied."""
         total = np.zeros((len(rows), len(self.low)))
-        for j in range(rows.shape[1]):
+        exact = self._exact & ~np.isnan(rows).any(axis=0)
+        if exact.any():
+            points, centres = rows[:, exact] / self.scale[exact], self.low[:, exact]
+            measure = {"metric": "chebyshev"} if np.isinf(p) else {"metric": "minkowski", "p": p}
+            total = cdist(points, centres / self.scale[exact], **measure)
+            total = total if np.isinf(p) else total**p
+        for j in np.flatnonzero(~exact):
             gap = self._outside(rows[:, j], j)
             total = np.maximum(total, gap) if np.isinf(p) else total + gap**p
         return total if np.isinf(p) else total ** (1 / p)
+
+    @property
+    def _exact(self) -> np.ndarray:
+        """Columns of numbers of which every rule asks one value."""
+        exact = (self.low == self.high).all(axis=0)
+        exact[list(self.levels)] = False
+        return exact
 
     def _outside(self, values: np.ndarray, j: int) -> np.ndarray:
         """How far values lie outside the rules' sets; 1 for another level or a missing cell."""
@@ -86,7 +100,7 @@ class Specified:
     avoid="The best accuracy is wanted, or (with every row a rule) tables are large.",
     peers=("imodels.SlipperClassifier",),
 )
-class RuleInstanceClassifier(Classifier):
+class RuleInstanceClassifier(CountsRows, Classifier):
     """Rules that specify some columns; rows that none of them meets are answered by the nearest.
 
     Use it as a rule learner without gaps, or to go by steps from nearest neighbours to trees: the
@@ -176,7 +190,7 @@ class RuleInstanceClassifier(Classifier):
 
     def _fit(self, data: Data) -> None:
         vars(self).pop("rules_", None)
-        sample = distinct_rows(data)
+        sample = self._distinct(data)
         levels = np.array(data.columns.levels, np.int64)
         scale = deviations(sample)
         if self.rules == "rows":

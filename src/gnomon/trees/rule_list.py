@@ -15,7 +15,7 @@ from gnomon.contract import Classifier, Data, Takes
 from gnomon.engine.parameters import StrOptions, between, whole
 from gnomon.engine.registry import method
 from gnomon.trees.binning import Binner
-from gnomon.trees.distinct import DistinctRows, distinct_rows
+from gnomon.trees.distinct import CountsRows, DistinctRows
 from gnomon.trees.grower import GrowthRules, class_statistics, grow_tree
 from gnomon.trees.naming import labels_of_model
 from gnomon.trees.rules import EncodedColumns, Rule, RuleList
@@ -31,7 +31,7 @@ from gnomon.trees.view import TreeView
     avoid="The best accuracy is wanted, or probabilities that vary smoothly.",
     peers=("Weka PART", "wittgenstein.RIPPER", "imodels.GreedyRuleListClassifier"),
 )
-class RuleListClassifier(Classifier):
+class RuleListClassifier(CountsRows, Classifier):
     """An ordered list of if-then rules; the first that fires decides.
 
     Use it where people must read, check or argue with the model: a rule stands for itself once
@@ -103,7 +103,7 @@ class RuleListClassifier(Classifier):
         self.class_weight = class_weight
 
     def _fit(self, data: Data) -> None:
-        sample = distinct_rows(data)
+        sample = self._distinct(data)
         least = max(
             sample.least_weight(self.min_samples_rule),
             self.min_weight_fraction_leaf * float(sample.weights.sum()),

@@ -22,6 +22,7 @@ from gnomon.trees.questions import AT_MOST, BELOW, LEVELS, UNKNOWN, Questions, m
 BLOCK_CELLS = 2**17
 MOST_LEVELS_EXHAUSTIVE = 16
 FEW_LEVELS = 10
+MANY = 0.3
 ROUNDING = 1e-9
 
 
@@ -117,7 +118,7 @@ class BestOfColumns:
             found |= self.cuts(pool, columns[pool.levels[columns] == 0], sampled)
             for j in columns[pool.levels[columns] > 0]:
                 found[int(j)] = self.of_category(pool, int(j), rng)
-            chosen = self._chosen(found, float(pool.weights.sum()))
+            chosen = self._chosen(found, pool)
             if chosen is not None:
                 return chosen
         return None
@@ -136,19 +137,27 @@ class BestOfColumns:
             return None
         return drawn_rows(pool.weights, self.max_thresholds + 1, rng)
 
-    def _chosen(self, found: dict[int, Cut | Candidate | None], weight: float) -> Candidate | None:
+    def _chosen(self, found: dict[int, Cut | Candidate | None], pool: Pool) -> Candidate | None:
         there = {j: found[j] for j in sorted(found) if found[j] is not None}
         if not there:
             return None
         worth = {j: each.saving for j, each in there.items()}
         if self.by_ratio:
-            average = np.mean(list(worth.values())) - ROUNDING * weight
-            worth = {
-                j: gain_ratio(there[j], weight) for j, saving in worth.items() if saving >= average
-            }
+            worth = self._ratios(there, pool)
         j = max(worth, key=lambda column: worth[column])
         best = there[j]
         return best.candidate(j) if isinstance(best, Cut) else best
+
+    def _ratios(self, there: dict[int, Cut | Candidate], pool: Pool) -> dict[int, float]:
+        """Gain ratios of the columns of at least average saving.
+
+        As in C4.5, a column with a branch for every third row or more does not raise the average.
+        """
+        weight, n_rows = float(pool.weights.sum()), float(pool.counts.sum())
+        usual = [c.saving for c in there.values() if len(c.branch_weights) < MANY * n_rows]
+        savings = usual or [each.saving for each in there.values()]
+        average = float(np.mean(savings)) - ROUNDING * weight
+        return {j: gain_ratio(c, weight) for j, c in there.items() if c.saving >= average}
 
     def cuts(
         self, pool: Pool, columns: np.ndarray, sampled: np.ndarray | None = None

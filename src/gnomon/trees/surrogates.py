@@ -53,32 +53,27 @@ def surrogates_of(
         counts=pool.counts[known],
         columns=np.arange(len(pool.levels)),
     )
-    found = []
-    for j in range(len(pool.levels)):
-        if j != asked:
-            make = _of_levels if pool.levels[j] else _of_threshold
-            found.append(make(within, j, n_branches))
-    there = [each for each in found if each is not None]
+    others = np.flatnonzero(np.arange(len(pool.levels)) != asked)
+    numbers, categories = others[pool.levels[others] == 0], others[pool.levels[others] > 0]
+    finder = BestOfColumns(Misclassification(n_branches), least=LeastBranch(0))
+    cuts = finder.cuts(within, numbers)
+    found = {j: _of_levels(within, int(j), n_branches) for j in categories}
+    for j, cut in cuts.items():
+        if cut is not None and cut.saving > 0:
+            found[j] = _of_threshold(within, j, float(cut.threshold), n_branches)
+    there = [found[j] for j in sorted(found) if found[j] is not None]
     return sorted(there, key=lambda each: -each.agreeing)[:most]
 
 
-def _of_threshold(pool: Pool, j: int, n_branches: int) -> Surrogate | None:
-    finder = BestOfColumns(Misclassification(n_branches), least=LeastBranch(0))
-    cut = finder.cuts(pool, np.array([j]))[j]
-    if cut is None:
-        return None
+def _of_threshold(pool: Pool, j: int, threshold: float, n_branches: int) -> Surrogate | None:
     values = pool.column(j)
     known = ~np.isnan(values)
-    is_low = values[known] <= cut.threshold
+    is_low = values[known] <= threshold
     y, weights = pool.y[known], pool.weights[known]
     low = np.bincount(y[is_low], weights[is_low], n_branches)
     high = np.bincount(y[~is_low], weights[~is_low], n_branches)
     question = make_question(
-        AT_MOST,
-        feature=j,
-        threshold=float(cut.threshold),
-        low=int(low.argmax()),
-        high=int(high.argmax()),
+        AT_MOST, feature=j, threshold=threshold, low=int(low.argmax()), high=int(high.argmax())
     )
     return _better_than_the_commonest(question, low.max() + high.max(), low + high)
 
