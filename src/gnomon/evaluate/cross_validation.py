@@ -591,12 +591,15 @@ class FoldWork:
     def __call__(self, number: int, train: np.ndarray, test: np.ndarray) -> Fold:
         if not self.measure_memory:
             return self._run(number, train, test)
-        tracemalloc.start()
+        traced_already = tracemalloc.is_tracing()
+        tracemalloc.reset_peak() if traced_already else tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
         try:
             fold = self._run(number, train, test)
-            fold.peak_memory = float(tracemalloc.get_traced_memory()[1])
+            fold.peak_memory = float(tracemalloc.get_traced_memory()[1] - before)
         finally:
-            tracemalloc.stop()
+            if not traced_already:
+                tracemalloc.stop()
         return fold
 
     def plan(self, splits: Splits) -> dict[str, Any]:

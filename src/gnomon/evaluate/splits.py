@@ -21,7 +21,6 @@ from sklearn.model_selection import (
     LeaveOneGroupOut,
     ShuffleSplit,
     StratifiedGroupKFold,
-    StratifiedKFold,
     StratifiedShuffleSplit,
 )
 
@@ -153,10 +152,11 @@ def k_fold(
     codes, _ = _group_codes(groups, n_rows, n_folds)
     pairs: list[Pair] = []
     for seed in _seeds(random_state, n_repeats):
+        if labels is not None and codes is None:
+            pairs += _dealt(labels, n_folds, shuffle, seed)
+            continue
         splitter = _k_fold_splitter(n_folds, shuffle, seed, labels is not None, codes is not None)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The least populated class")
-            pairs += splitter.split(np.zeros(n_rows), labels, codes)
+        pairs += splitter.split(np.zeros(n_rows), labels, codes)
     kind = ["stratified"] * (labels is not None) + ["grouped"] * (codes is not None)
     kind += [] if shuffle else ["contiguous"]
     how = " ".join([f"{n_repeats} x {n_folds}-fold", *kind, "cross-validation"])
@@ -452,9 +452,20 @@ def _k_fold_splitter(n_folds: int, shuffle: bool, seed: int, stratified: bool, g
     random = {"shuffle": shuffle, "random_state": seed if shuffle else None}
     if stratified and grouped:
         return StratifiedGroupKFold(n_folds, **random)
-    if stratified:
-        return StratifiedKFold(n_folds, **random)
     return GroupKFold(n_folds, **random) if grouped else KFold(n_folds, **random)
+
+
+def _dealt(codes: np.ndarray, n_folds: int, shuffle: bool, seed: int) -> list[Pair]:
+    """Stratified folds: rows are dealt out in turn, class by class, going on where the last ended.
+
+    So every fold has its share of each class, and of all rows, to within one.
+    """
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(len(codes)) if shuffle else np.arange(len(codes))
+    by_class = rows[np.argsort(codes[rows], kind="stable")]
+    fold = np.empty(len(codes), dtype=np.int64)
+    fold[by_class] = np.arange(len(codes)) % n_folds
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
 
 def _strata(stratify: Any, n_rows: int, n_folds: int) -> np.ndarray | None:
