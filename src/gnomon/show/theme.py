@@ -1,0 +1,84 @@
+"""The look of every picture: colours that colour-blind people tell apart, light and dark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+# Okabe and Ito's colours, in an order in which neighbours differ much
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C", "#B3A400")
+SEQUENTIAL = "Cividis"
+DIVERGING = "RdBu"
+FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of one look.
+
+    Attributes
+    ----------
+    paper, ink, faint, grid, strong : str
+        Background, text and lines, lesser text, grid lines, what is to be seen first.
+    """
+
+    paper: str
+    ink: str
+    faint: str
+    grid: str
+    strong: str
+
+
+THEMES = {
+    "light": Theme("#ffffff", "#1f2430", "#6b7280", "#e5e7eb", "#D55E00"),
+    "dark": Theme("#14171f", "#e6e8ee", "#9aa3b2", "#2d3340", "#FF9E4A"),
+}
+
+
+def look(theme: str) -> Theme:
+    """The theme of a name."""
+    if theme not in THEMES:
+        raise ValueError(f"theme is one of {', '.join(THEMES)}, not {theme!r}")
+    return THEMES[theme]
+
+
+def colour(k: int) -> str:
+    """The colour of the k-th class or series."""
+    return COLOURS[k % len(COLOURS)]
+
+
+def dress(figure: Any, title: str, theme: str, *, note: str = "", **layout: Any) -> Any:
+    """Give a Plotly figure its title, a note below it, and the look of a theme."""
+    colours = look(theme)
+    text = f"<b>{title}</b>"
+    if note:
+        text += f"<br><span style='font-size:13px;color:{colours.faint}'>{note}</span>"
+    figure.update_layout(
+        title={
+            "text": text,
+            "x": 0.02,
+            "xanchor": "left",
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"t": 16},
+        },
+        font={"family": FONT, "size": 14, "color": colours.ink},
+        paper_bgcolor=colours.paper,
+        plot_bgcolor=colours.paper,
+        margin={"l": 70, "r": 30, "t": 90, "b": 60},
+        hoverlabel={"font": {"family": FONT}},
+        legend={"bgcolor": "rgba(0,0,0,0)"},
+    )
+    axis = {
+        "gridcolor": colours.grid,
+        "zeroline": False,
+        "linecolor": colours.faint,
+        "ticks": "outside",
+        "tickcolor": colours.faint,
+        "title_standoff": 10,
+    }
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
+    figure.update_layout(**layout)
+    return figure
