@@ -626,7 +626,7 @@ class FoldWork:
             fitted = time.perf_counter()
             stage = "predict"
             test_rows, test_y, _ = self.problem.part(test)
-            said = self._said(model, test_rows)
+            said = self.said_by(model, test_rows)
             predicted = time.perf_counter()
             stage = "score"
             values = self._values(model, rows, y, test_rows, test_y)
@@ -639,7 +639,7 @@ class FoldWork:
         kept = model if self.keep_models else None
         return Fold(said, values, fitted - begin, predicted - fitted, model=kept)
 
-    def _said(self, model: Any, rows: Any) -> Said:
+    def said_by(self, model: Any, rows: Any) -> Said:
         """All that the measures need to hear about rows."""
         needs = {each.needs for each in self.measures}
         if needs == {"estimator"} and not hasattr(model, "predict"):
@@ -680,7 +680,7 @@ class FoldWork:
                 values[each.name] = float(each.function(model, test_rows, test_y))
         if not self.train_scores:
             return values
-        said = self._said(model, rows)
+        said = self.said_by(model, rows)
         for each in self.measures:
             if each.needs == "estimator":
                 found: Figure | float = float(each.function(model, rows, y))

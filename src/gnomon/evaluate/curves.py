@@ -512,7 +512,7 @@ class _Run:
 
 def figures_of(work: FoldWork, model: Any, rows: Any, y: np.ndarray) -> dict[str, Figure]:
     """The measures of a fitted learner on rows, by name."""
-    said = work._said(model, rows)
+    said = work.said_by(model, rows)
     figures = {}
     for measure in work.measures:
         if measure.needs == "estimator":

@@ -59,9 +59,13 @@ def training_curve(
     learner : estimator
         One with ``staged_predict``, ``partial_fit``, or a parameter for its number of steps
         (``max_iter``, ``n_estimators``, ``n_iter``, ``epochs``).
-    X, X_test : array-like, data frame or Table
-    y, y_test : array-like, or str
-        The name of a column of X and of X_test.
+    X : array-like, data frame or Table
+        Training rows.
+    y : array-like or str
+        Their target, or the name of its column.
+    X_test : array-like, data frame or Table
+        Rows that are not trained on.
+    y_test : array-like or str
     steps : sequence of int, default=None
         After which steps to look; by default all stages, or up to about twenty steps that lie
         closer at the beginning.

@@ -322,6 +322,16 @@ def growth_function(n: int, family: str = "hyperplanes", n_columns: int = 2) -> 
 def break_point(family: str = "hyperplanes", n_columns: int = 2) -> float:
     """The smallest number of points that a family shatters nowhere: VC dimension plus one.
 
+    Parameters
+    ----------
+    family : str, default="hyperplanes"
+        A name in `FAMILIES`.
+    n_columns : int, default=2
+
+    Returns
+    -------
+    k : float
+
     Examples
     --------
     >>> break_point("intervals", n_columns=1)

@@ -228,7 +228,7 @@ class SampleComplexity(Result):
         )
 
     def _columns(self) -> dict[str, list]:
-        return {"step": list(range(len(self.course))), "n": self.course}
+        return {"step": list(range(len(self.course))), "n": [round(n) for n in self.course]}
 
     def _remarks(self) -> list[str]:
         return [f"in practice about ten rows per dimension do: {self.rule_of_thumb:,}"]
