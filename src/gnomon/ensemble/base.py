@@ -364,7 +364,8 @@ def mean_squared_error(predicted: np.ndarray, y: np.ndarray, weights: np.ndarray
 
 def fingerprint(numbers) -> tuple[int, float]:
     """Number of rows and a sum over them, by which the same rows are known again in any order."""
-    return numbers.shape[0], float(np.sort(canonical_key(numbers)).sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return numbers.shape[0], float(np.nan_to_num(np.sort(canonical_key(numbers)).sum()))
 
 
 def dense(rows) -> np.ndarray:

@@ -23,6 +23,7 @@ from gnomon.engine.registry import method
 from gnomon.ensemble.adaboost import AdaBoostClassifier
 from gnomon.ensemble.base import Ensemble, Training, chosen
 from gnomon.ensemble.bayesian import lots_within
+from gnomon.ensemble.held_out import Entries
 from gnomon.ensemble.lots import Part
 from gnomon.ensemble.member import Member, fit_on, seeded, takes_weights
 
@@ -204,10 +205,10 @@ class CascadeClassifier(Ensemble, Classifier):
         course = self._course("stage", self.n_stages)
         total = 1.0
         for number in course:
-            stage, passes = runs.learn(number, seeds[number])
+            stage, rest_part = runs.learn(number, seeds[number])
             useless = stage.false_positive >= USELESS and number > 0
             if not useless:
-                runs.keep(stage, passes)
+                runs.keep(stage, rest_part)
                 total *= stage.false_positive
             if course.end_step(
                 total,
@@ -222,6 +223,15 @@ class CascadeClassifier(Ensemble, Classifier):
         self._warn_of_missed_rates(runs.stages)
 
     def _warn_of_missed_rates(self, stages: list[Stage]) -> None:
+        weak = [each for each in stages if each.detection < self.detection_rate - 1e-9]
+        if weak:
+            warnings.warn(
+                f"{len(weak)} of {len(stages)} stages find fewer than "
+                f"detection_rate={self.detection_rate:g} of the positives: at that rate all rows "
+                "would pass, so that the best threshold was taken. Use more rows",
+                GnomonWarning,
+                stacklevel=7,
+            )
         missed = [each for each in stages if each.false_positive > self.false_positive_rate]
         if missed:
             warnings.warn(
@@ -360,60 +370,85 @@ class StageRuns:
         kinds = np.bincount(self.is_positive[self.part.positions], minlength=2)
         return bool(kinds.min() >= 2)
 
-    def learn(self, number: int, seed: int) -> tuple[Stage, np.ndarray]:
-        """The next stage, and which rows of the part pass it."""
+    def learn(self, number: int, seed: int) -> tuple[Stage, Part]:
+        """The next stage, and the part that goes on after it."""
         learner = seeded(self.learner, seed, True)
         size = getattr(self.learner, "n_estimators", None)
         for growth in range(MOST_GROWTH + 1):
             if growth:
                 learner = clone(learner).set_params(n_estimators=size * 2**growth)
-            stage, passes = self._measured(learner, f"{self.name}, stage {number + 1}", seed)
+            stage, rest = self._measured(learner, f"{self.name}, stage {number + 1}", seed)
             if stage.false_positive <= self.model.false_positive_rate or size is None:
                 break
         member = self._fit(clone(learner), f"{self.name}, stage {number + 1}", self.part)
-        return stage._replace(member=member), passes
+        return stage._replace(member=member), rest
 
     def _fit(self, learner, name: str, part: Part) -> Member:
         y = self.is_positive[part.positions]
         totals = np.bincount(y, part.weight_array, minlength=2)
         balance = np.where(totals > 0, totals.sum() / np.maximum(2 * totals, 1e-300), 1.0)
-        weights = part.weight_array * balance[y]
+        # multiples of 2^-8: weights of few bits are summed exactly, and weight k is k rows
+        weights = part.weight_array * (np.maximum(np.rint(balance * 256), 1) / 256)[y]
         given = weights if takes_weights(learner) and (weights != 1).any() else None
         return fit_on(learner, name, self.training.rows[part.positions], y, given)
 
-    def _measured(self, learner, name: str, seed: int) -> tuple[Stage, np.ndarray]:
-        """Threshold and rates from scores of rows that were left out."""
-        part = self.part
-        scores = np.zeros(self.training.n_rows)
-        if self.both_left():
-            lots = lots_within(part, self.training.n_rows)
-            rng = np.random.default_rng([seed, 0])
-            total = np.ones(self.training.n_rows)
-            total[part.positions] = part.weight_array
-            for fold in lots.folds(self.model.n_folds, rng, self.is_positive):
-                member = self._fit(clone(learner), name, fold.learn)
-                rows = self.training.rows[fold.held.positions]
-                share = fold.held.weight_array / total[fold.held.positions]
-                scores[fold.held.positions] += share * member.proba(rows, 2)[:, 1]
-        else:
-            member = self._fit(clone(learner), name, part)
-            scores[part.positions] = member.proba(self.training.rows[part.positions], 2)[:, 1]
-        scores = scores[part.positions]
-        positive, weights = self.is_positive[part.positions] == 1, part.weight_array
+    def _measured(self, learner, name: str, seed: int) -> tuple[Stage, Part]:
+        """Threshold and rates from scores of rows that were left out, and which entries pass."""
+        entries, scores = self._scores(learner, name, seed)
+        positive = self.is_positive[entries.positions] == 1
+        weights = entries.weights
         threshold = 0.5
         if positive.any():
             rate = self.model.detection_rate
             threshold = threshold_for(scores[positive], weights[positive], rate)
+            all_pass = rate_of(scores >= threshold, ~positive, weights, 0.0) >= USELESS
+            if all_pass and not self.stages:
+                threshold = best_threshold(scores, positive, weights)
         passes = scores >= threshold
         detection = rate_of(passes, positive, weights, 1.0)
-        return Stage(None, threshold, detection, rate_of(passes, ~positive, weights, 0.0)), passes
+        stage = Stage(None, threshold, detection, rate_of(passes, ~positive, weights, 0.0))
+        return stage, self._rest_after(entries, passes | positive)
 
-    def keep(self, stage: Stage, passes: np.ndarray) -> None:
+    def _scores(self, learner, name: str, seed: int) -> tuple[Entries, np.ndarray]:
+        """Scores of the rows by models that have not learnt from them, where there are enough."""
+        part = self.part
+        if not self.both_left():
+            member = self._fit(clone(learner), name, part)
+            rows = self.training.rows[part.positions]
+            return Entries(part.positions, part.weight_array), member.proba(rows, 2)[:, 1]
+        lots = lots_within(part, self.training.n_rows)
+        rng = np.random.default_rng([seed, 0])
+        folds = lots.folds(self.model.n_folds, rng, self.is_positive)
+        scores = []
+        for fold in folds:
+            member = self._fit(clone(learner), name, fold.learn)
+            rows = self.training.rows[fold.held.positions]
+            scores.append(member.proba(rows, 2)[:, 1])
+        return Entries.of([fold.held for fold in folds]), np.concatenate(scores)
+
+    def _rest_after(self, entries: Entries, stays: np.ndarray) -> Part:
+        """The part that goes on, in canonical order."""
+        weights = entries.weights * stays
+        totals = np.bincount(entries.positions, weights, minlength=self.training.n_rows)
+        totals = totals[self.part.positions]
+        stay = totals > 0
+        weights = None if (totals[stay] == 1).all() else totals[stay]
+        return Part(self.part.positions[stay], weights)
+
+    def keep(self, stage: Stage, rest: Part) -> None:
         """Go on with the rows that pass, and with all positives."""
         self.stages.append(stage)
-        stays = passes | (self.is_positive[self.part.positions] == 1)
-        weights = None if self.part.weights is None else self.part.weights[stays]
-        self.part = Part(self.part.positions[stays], weights)
+        self.part = rest
+
+
+def best_threshold(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
+    """The threshold of the greatest detection rate less false positive rate."""
+    levels = np.unique(scores)
+    gaps = [
+        rate_of(scores >= t, positive, weights, 1.0) - rate_of(scores >= t, ~positive, weights, 0.0)
+        for t in levels
+    ]
+    return float(levels[len(gaps) - 1 - int(np.argmax(gaps[::-1]))])
 
 
 def rate_of(passes: np.ndarray, of: np.ndarray, weights: np.ndarray, without: float) -> float:

@@ -160,8 +160,11 @@ class StumpFinder:
         n = self.binned.n_rows
         if weights is None:
             return np.ones(n, dtype=np.int64), BITS - math.ceil(math.log2(max(n, 2)))
-        if (weights == np.rint(weights)).all() and weights.sum() < 2**30:
-            repeats = weights.astype(np.int64)
+        for bits in (0, 8, 16, 24, 30):
+            scaled = np.ldexp(weights, bits)
+            if (scaled == np.rint(scaled)).all() and scaled.sum() < 2.0**41:
+                repeats = scaled.astype(np.int64)
+                break
         else:
             share = weights / weights.max()
             repeats = np.maximum(np.rint(share * 2**20), 1).astype(np.int64)
