@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.duels.duel import DUELS, Duel
 
-ROOMS = ("bayes", "linear", "cluster", "density", "reduce", "trees")
+ROOMS = ("bayes", "linear", "cluster", "density", "reduce", "trees", "ensemble")
 LONGEST = 60.0
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "RESULTS.md"

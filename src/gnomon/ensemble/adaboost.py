@@ -28,7 +28,7 @@ from gnomon.engine.registry import method
 from gnomon.ensemble.base import Ensemble, Training, chosen, dense, fingerprint, weighted_error
 from gnomon.ensemble.lots import Part, resampled
 from gnomon.ensemble.member import Member, fit_member, seeded, takes_weights
-from gnomon.ensemble.stagewise import boosted, rounded
+from gnomon.ensemble.reweighting import boosted, rounded
 from gnomon.ensemble.stumps import StumpFinder
 from gnomon.trees import DecisionTreeClassifier
 

@@ -23,7 +23,7 @@ from gnomon.engine.parameters import HISTORY, JOBS, SEED, HasMethods, StrOptions
 from gnomon.engine.registry import method
 from gnomon.ensemble.base import Ensemble, Training, forecast_of, kept_bytes
 from gnomon.ensemble.member import Member, named, seeded
-from gnomon.ensemble.stagewise import fit_weighted, rounded
+from gnomon.ensemble.reweighting import fit_weighted, rounded
 from gnomon.trees import DecisionTreeRegressor
 
 

@@ -24,7 +24,7 @@ from gnomon.ensemble.bagging import LEARNER
 from gnomon.ensemble.base import Training, weighted_mean
 from gnomon.ensemble.committee import OfOneKind
 from gnomon.ensemble.held_out import say
-from gnomon.ensemble.lots import Lots, Part
+from gnomon.ensemble.lots import Part, lots_within
 from gnomon.ensemble.member import Member, fit_member, seeded
 
 BAYES_CONSTRAINTS = {
@@ -141,15 +141,6 @@ class BayesianEnsemble(OfOneKind):
 
     def _estimate(self, rows):
         return weighted_mean(self._ask(lambda m: m.estimate(rows), rows), self.weights_)
-
-
-def lots_within(part: Part, n_rows: int) -> Lots:
-    """Lots of a part of the rows."""
-    weights = None
-    if part.weights is not None:
-        weights = np.zeros(n_rows)
-        weights[part.positions] = part.weights
-    return Lots(part.positions, weights)
 
 
 class Averaging(BayesianEnsemble):

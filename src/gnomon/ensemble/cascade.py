@@ -22,9 +22,8 @@ from gnomon.engine.parameters import JOBS, SEED, HasMethods, between, whole
 from gnomon.engine.registry import method
 from gnomon.ensemble.adaboost import AdaBoostClassifier
 from gnomon.ensemble.base import Ensemble, Training, chosen
-from gnomon.ensemble.bayesian import lots_within
 from gnomon.ensemble.held_out import Entries
-from gnomon.ensemble.lots import Part
+from gnomon.ensemble.lots import Part, lots_within
 from gnomon.ensemble.member import Member, fit_on, seeded, takes_weights
 
 MOST_GROWTH = 2

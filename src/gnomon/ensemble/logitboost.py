@@ -33,7 +33,7 @@ from gnomon.ensemble.base import (
     normalised_rows,
 )
 from gnomon.ensemble.member import Member, one_hot, require_kind, seeded
-from gnomon.ensemble.stagewise import fit_weighted, rounded
+from gnomon.ensemble.reweighting import fit_weighted, rounded
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 GREATEST_RESPONSE = 4.0

@@ -136,6 +136,15 @@ class Lots:
         return Part(self.order[present], None if (totals == 1).all() else totals)
 
 
+def lots_within(part: Part, n_rows: int) -> Lots:
+    """Lots of a part of the rows."""
+    weights = None
+    if part.weights is not None:
+        weights = np.zeros(n_rows)
+        weights[part.positions] = part.weights
+    return Lots(part.positions, weights)
+
+
 def _are_repetitions(weights: np.ndarray) -> bool:
     whole = (weights == np.rint(weights)).all()
     return bool(whole and weights.sum() <= MOST_LOTS_PER_ROW * len(weights))

@@ -35,10 +35,10 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.registry import method
 from gnomon.ensemble.base import Ensemble, Training, chosen, fingerprint, forecast_of, kept_bytes
-from gnomon.ensemble.bayesian import lots_within
 from gnomon.ensemble.losses import CLASS_LOSSES, NUMBER_LOSSES, Huber, Loss, Multinomial, Squared
-from gnomon.ensemble.lots import Fold, Part, repeated, resampled
-from gnomon.ensemble.member import Member, fit_on, one_hot, require_kind, seeded, takes_weights
+from gnomon.ensemble.lots import Fold, Part, lots_within
+from gnomon.ensemble.member import Member, one_hot, require_kind, seeded
+from gnomon.ensemble.reweighting import fit_weighted, rounded
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 MOST_DOUBLINGS = 40
@@ -90,12 +90,6 @@ def line_search(slope: Callable[[float], float], at_zero: float) -> float:
     else:
         return high
     return float(brentq(slope, low, high, xtol=1e-15 * high, rtol=1e-15, maxiter=200))
-
-
-def rounded(numbers):
-    """Numbers to 32 bits, so that the last bits of a sum cannot tip a tie in the next round."""
-    mantissa, exponent = np.frexp(numbers)
-    return np.ldexp(np.rint(mantissa * 2.0**32), exponent - 32)
 
 
 class Term(NamedTuple):
@@ -202,32 +196,6 @@ class Descent:
             return float(self.weights @ (ahead * moves).sum(axis=1))
 
         return line_search(along, slope)
-
-
-def fit_weighted(learner, name: str, rows, at, target, weights, factor, seed: int) -> Member:
-    """Fit a learner on some rows with weights times factors, or on rows drawn by them."""
-    weights = boosted(weights, factor)
-    given = rows if len(at) == rows.shape[0] else rows[at]
-    if (weights == 1).all():
-        return fit_on(learner, name, given, target, None)
-    if takes_weights(learner):
-        return fit_on(learner, name, given, target, weights)
-    part = Part(np.arange(len(at)), weights)
-    places = repeated(part)
-    if places is None:
-        places = resampled(part, np.random.default_rng([seed, 1]))
-    return fit_on(learner, name, rows[at[places]], target[places], None)
-
-
-def boosted(weights: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """Weights times factors, with the total kept within a factor of two.
-
-    Factors are rounded to 30 bits of the greatest (and are at least one such bit), so that learners
-    that sum in fixed point find a row of weight k and k rows of weight one exactly equal.
-    """
-    steps = np.maximum(np.rint(factor / factor.max() * 2.0**30), 1.0)
-    made = weights * (steps * 2.0**-30)
-    return made * 2.0 ** np.rint(np.log2(weights.sum() / made.sum()))
 
 
 class Stagewise(Ensemble):
