@@ -297,6 +297,16 @@ def test_gnomons_boosting_is_shown_as_scikit_learns_is(rng):
     show.boosting_rounds(model, points, y, rounds=(1, 2))
 
 
+@pytest.mark.covers("adaboost-round-view")
+@both_themes
+def test_a_member_that_errs_half_the_time_has_no_say(theme):
+    say, factor = show.boosting_say(theme=theme).data
+    middle = int(np.argmin(np.abs(np.asarray(say.x) - 0.5)))
+    assert say.y[middle] == pytest.approx(0, abs=1e-9)
+    assert factor.y[middle] == pytest.approx(1)
+    assert say.y[20] == pytest.approx(np.log((1 - say.x[20]) / say.x[20]))
+
+
 def test_an_unknown_theme_is_refused():
     with pytest.raises(ValueError, match="light, dark"):
         show.impurity_curves(theme="pink")

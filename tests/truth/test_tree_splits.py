@@ -400,6 +400,15 @@ def test_missing_numbers_go_to_the_side_where_they_save_most(rng):
         assert tree.gain[0] == pytest.approx(max(savings))
 
 
+@pytest.mark.parametrize("missing", ["fractional", "surrogate", "category"])
+def test_a_column_without_any_value_does_not_stop_the_tree(missing, rng):
+    rows = np.column_stack([np.full(40, np.nan), rng.normal(size=40)])
+    y = (rows[:, 1] > 0).astype(int)
+    for split in ("best", "random"):
+        model = FlexibleTreeClassifier(missing=missing, split=split, random_state=0)
+        assert model.fit(rows, y).score(rows, y) == 1.0
+
+
 @pytest.mark.covers("regression-tree", "classification-tree")
 def test_a_tree_on_label_indicators_splits_by_the_summed_gini_index(rng):
     rows, labels = rng.normal(size=(50, 2)), rng.integers(0, 2, (50, 3)).astype(float)

@@ -2,6 +2,7 @@
 
 from gnomon.show.ensembles import (
     boosting_rounds,
+    boosting_say,
     importances,
     members,
     partial_dependence,
@@ -20,6 +21,7 @@ from gnomon.show.trees import (
 
 __all__ = [
     "boosting_rounds",
+    "boosting_say",
     "forest",
     "importances",
     "impurity_curves",

@@ -9,7 +9,7 @@ Texts: 000a 2.2.2 (Procedures 2.6, 2.7) · 001 11.2, 11.4 · 003 2.3.1, 2.3.2 ·
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -170,41 +170,27 @@ class BestOfColumns:
         for start in range(0, len(columns), size):
             block = columns[start : start + size]
             values = pool.rows[np.ix_(pool.places, block)]
-            cuts = self._best_cuts(values, addends, pool, sampled)
-            found |= {int(j): cut for j, cut in zip(block, cuts)}
+            if sampled is None:
+                layout = sorted_layout(values, addends, pool)
+            else:
+                layout = binned_layout(values, values[sampled], addends, pool)
+            found |= {int(j): cut for j, cut in zip(block, self._best_cuts(layout))}
         return found
 
-    def _best_cuts(
-        self, values: np.ndarray, addends: np.ndarray, pool: Pool, sampled: np.ndarray | None
-    ) -> list[Cut | None]:
-        """The best threshold of every column, from running sums over its sorted values."""
-        order = np.argsort(values, axis=0, kind="stable")
-        ordered = np.take_along_axis(values, order, axis=0)
-        running = Running(
-            np.cumsum(addends[order], axis=0),
-            np.cumsum(pool.counts[order], axis=0),
-            np.cumsum(pool.weights[order], axis=0),
-        )
-        known = running.at(np.maximum(np.count_nonzero(~np.isnan(values), axis=0) - 1, 0))
-        parts = ordered[:-1] < ordered[1:]
-        if sampled is not None:
-            parts &= _between_sampled_values(ordered, values[sampled])
-        best = BestCut(values.shape[1])
+    def _best_cuts(self, layout: Layout) -> list[Cut | None]:
+        """The best threshold of every column."""
+        running, known, parts = layout.running, layout.known, layout.parts
+        best = BestCut(parts.shape[1])
         if not self.missing_is_value:
             self._try(best, running, Running.none_of(known), known, parts, UNKNOWN)
         else:
-            everything = running.at(np.full(values.shape[1], len(values) - 1))
+            everything = running.last
             missing = everything.without(known)
             self._try(best, running, missing, everything, parts, 0)
             self._try(best, running, Running.none_of(known), everything, parts, 1)
             best.missing[missing.counts == 0] = UNKNOWN
             self._try_missing_apart(best, known, everything, missing)
-        cuts = best.cuts(ordered)
-        if sampled is not None:
-            for cut, column, seen in zip(cuts, ordered.T, values[sampled].T):
-                if cut is not None and np.isfinite(cut.threshold):
-                    cut.threshold = _sampled_threshold(cut.threshold, column, seen)
-        return cuts
+        return best.cuts(layout.thresholds(best.position))
 
     def _try(self, best, running, missing, total, parts, branch: int) -> None:
         """Cut every column after every value, with the missing cells in the low branch or not."""
@@ -321,6 +307,10 @@ class Running:
             self.weights[position, column],
         )
 
+    @property
+    def last(self) -> Running:
+        return Running(self.sums[-1], self.counts[-1], self.weights[-1])
+
     def without(self, other: Running) -> Running:
         return Running(
             self.sums - other.sums, self.counts - other.counts, self.weights - other.weights
@@ -374,37 +364,85 @@ class BestCut:
         self.missing[better] = 1
         self.weights[better] = np.column_stack([known_weights, missing_weights])[better]
 
-    def cuts(self, ordered: np.ndarray) -> list[Cut | None]:
-        """The cuts half-way between the values that they part; None where nothing was found."""
-        column = np.arange(len(self.saving))
-        above = np.minimum(self.position + 1, len(ordered) - 1)
-        with np.errstate(invalid="ignore"):
-            middle = midpoints(ordered[self.position, column], ordered[above, column])
-        threshold = np.where(self.is_apart, np.inf, middle)
+    def cuts(self, thresholds: np.ndarray) -> list[Cut | None]:
+        """The cuts of the columns at given thresholds; None where nothing was found."""
+        thresholds = np.where(self.is_apart, np.inf, thresholds)
         return [
             None if saving == -np.inf else Cut(*rest)
             for saving, *rest in zip(
-                self.saving, threshold, self.saving, self.weights, self.missing.tolist()
+                self.saving, thresholds, self.saving, self.weights, self.missing.tolist()
             )
         ]
 
 
-def _between_sampled_values(ordered: np.ndarray, sample: np.ndarray) -> np.ndarray:
-    """Where a midpoint of neighbouring sampled values lies between neighbours of the column."""
-    between = np.zeros((len(ordered) - 1, ordered.shape[1]), bool)
-    for i, column in enumerate(ordered.T):
-        known = column[: np.count_nonzero(~np.isnan(column))]
-        after = np.searchsorted(known, _midpoints_of(sample[:, i]), side="right") - 1
-        between[after[(after >= 0) & (after < len(known) - 1)], i] = True
-    return between
+@dataclass
+class Layout:
+    """Columns laid out for the search: one place after the other, a cut after each.
+
+    Attributes
+    ----------
+    running : Running
+        Sums along the places of every column; missing cells come last.
+    known : Running
+        Sums over the cells that are there.
+    parts : bool array (n_places - 1, c)
+        After which places a column can be cut.
+    thresholds : callable
+        Positions of one cut per column to the thresholds (c,) there.
+    """
+
+    running: Running
+    known: Running
+    parts: np.ndarray
+    thresholds: Callable[[np.ndarray], np.ndarray]
 
 
-def _sampled_threshold(threshold: float, ordered: np.ndarray, sample: np.ndarray) -> float:
-    """The midpoint of sampled values that parts the column as the threshold does."""
-    cuts = _midpoints_of(sample)
-    below = ordered[ordered <= threshold][-1]
-    above = ordered[ordered > threshold][0]
-    return float(cuts[(cuts >= below) & (cuts < above)][0])
+def sorted_layout(values: np.ndarray, addends: np.ndarray, pool: Pool) -> Layout:
+    """Every value (m, c) in its sorted place, cuts half-way between neighbours."""
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=0)
+    running = Running(
+        np.cumsum(addends[order], axis=0),
+        np.cumsum(pool.counts[order], axis=0),
+        np.cumsum(pool.weights[order], axis=0),
+    )
+    n_known = np.count_nonzero(~np.isnan(values), axis=0)
+    known = running.at(np.maximum(n_known - 1, 0))
+    for each in (known.sums, known.counts, known.weights):
+        each[n_known == 0] = 0.0
+
+    def half_way(position: np.ndarray) -> np.ndarray:
+        column = np.arange(len(position))
+        above = np.minimum(position + 1, len(ordered) - 1)
+        with np.errstate(invalid="ignore"):
+            return midpoints(ordered[position, column], ordered[above, column])
+
+    return Layout(running, known, ordered[:-1] < ordered[1:], half_way)
+
+
+def binned_layout(
+    values: np.ndarray, sample: np.ndarray, addends: np.ndarray, pool: Pool
+) -> Layout:
+    """Values (m, c) between the midpoints of a sample of them: one place per gap, no sorting."""
+    cuts = [_midpoints_of(column) for column in sample.T]
+    n_places = max(map(len, cuts)) + 2
+    statistics = np.column_stack([addends, pool.counts, pool.weights])
+    sums = np.zeros((n_places, len(cuts), statistics.shape[1]))
+    for j, (column, at) in enumerate(zip(values.T, cuts)):
+        place = np.searchsorted(at, column, side="left")
+        place[np.isnan(column)] = n_places - 1
+        for k, statistic in enumerate(statistics.T):
+            sums[:, j, k] = np.bincount(place, statistic, n_places)
+    sums = np.cumsum(sums, axis=0)
+    running = Running(sums[..., :-2], sums[..., -2], sums[..., -1])
+    known = running.at(np.full(len(cuts), n_places - 2))
+    n_cuts = np.array([len(at) for at in cuts])
+    parts = np.arange(n_places - 1)[:, None] < n_cuts
+
+    def at_midpoints(position: np.ndarray) -> np.ndarray:
+        return np.array([at[k] if len(at) else np.nan for at, k in zip(cuts, position)])
+
+    return Layout(running, known, parts, at_midpoints)
 
 
 def _midpoints_of(values: np.ndarray) -> np.ndarray:
