@@ -27,12 +27,15 @@ class Data:
         Which of the given rows are here, when some had weight zero.
     table : Table or None
         The table that the rows were encoded from, all of its rows, where there was one.
+    factors : ndarray of shape (n_classes,) or None
+        What ``class_weight`` multiplied the weights of each class by; it is in them already.
     """
 
     source: Source
     columns: Columns
     kept: np.ndarray | None = None
     table: Any = None
+    factors: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:

@@ -184,6 +184,7 @@ def _data(learner, rows, y, sample_weight, columns: Columns) -> Data:
         weights = _check_sample_weight(
             sample_weight, rows, dtype=np.float64, ensure_non_negative=True
         )
+    factors = None
     if learner._target == "classes":
         totals = np.bincount(y, weights, minlength=len(learner.classes_))
         factors = learner._class_weights(totals)
@@ -202,7 +203,7 @@ def _data(learner, rows, y, sample_weight, columns: Columns) -> Data:
     if weights is not None and (weights == 1).all():
         weights = None
     learner._require_memory(*rows.shape)
-    return Data(ArraySource(rows, y, weights), columns, kept)
+    return Data(ArraySource(rows, y, weights), columns, kept, factors=factors)
 
 
 def _target(learner, y, rows, name: str = "y"):
@@ -543,7 +544,7 @@ def _take_scan(learner, scan: Scan, y, sample_weight) -> Data:
     source = ScanSource(scan, encoder, n_rows, target, sample_weight, weighted, check)
     if not _streams(learner):
         _require_encoded(learner, n_rows, encoder)
-    return Data(source, encoder.columns)
+    return Data(source, encoder.columns, factors=target.factors)
 
 
 def _scan_target(learner, y: str | None) -> _ClassTarget | _NumberTarget | _NoTarget:

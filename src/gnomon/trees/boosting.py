@@ -143,7 +143,8 @@ class Boosted(GrowsTrees):
         for name in OPTIONAL:
             vars(self).pop(name, None)
         self._n_columns, self._n_outputs = data.n_columns, 1
-        target = Target.of(self._target_values(data), data.weights)
+        factors = None if data.factors is None else data.factors[data.y]
+        target = Target.of(self._target_values(data), data.weights, factors)
         self._warn_of_light_rows(target)
         rng = self._rng()
         with Crew(self.n_jobs) as crew:

@@ -24,6 +24,11 @@ from gnomon.trees.grower import _masks_of_levels
 from gnomon.trees.tree import LEAF, Tree
 
 HISTOGRAM_ROOM = 2**28
+# Gains that differ by so many rounding errors are equal, and the first split is taken. A weight that
+# is no whole number is rounded otherwise than the rows that it stands for.
+TIE, TIE_OF_SHARES = 0.03, 8.0
+# A split that gains less than this share of (sum |g|)^2 / sum h / 2 fits rounding errors.
+LEAST_GAIN = 1e-6
 # Nanoseconds of work, very nearly, that are not worth waking a thread.
 WORTH_A_THREAD = 100_000
 SEARCH, PART, JOIN = range(3)
@@ -168,7 +173,8 @@ class Derivatives:
     counts : int64 array of shape (n_rows,) or empty
         How often each row stands in the table; empty where all stand once.
     tally : int64 array of shape (n_rows,) or empty
-        What each row adds to the number of rows in a leaf, in units of 1 / per_row.
+        What each row adds to the number of rows in a leaf, in units of 1 / per_row; where these
+        are rounded weights, a leaf may lack a 4096th of a row.
     per_row : int
     gradient_sum, hessian_sum : float
         Sums of absolute gradients and of second derivatives, times counts.
@@ -194,6 +200,10 @@ class Derivatives:
         n_rows = self.counts.sum() if self.counts.size else self.gradients.size
         shift = 32 if n_rows < 2**28 else 36
         return _scale(self.gradient_sum, 61 - shift), _scale(self.hessian_sum, shift - 2), shift
+
+    def least_gain(self) -> float:
+        """Gains below are rounding: a millionth of what one step could gain at most."""
+        return LEAST_GAIN * self.gradient_sum**2 / (2 * self.hessian_sum)
 
     def fine_scales(self) -> tuple[float, float]:
         """Scales for exact sums over leaves."""
@@ -383,7 +393,7 @@ class Workshop:
                 shift,
                 2**62 if rules.max_depth is None else rules.max_depth,
                 self._leaves,
-                rules.min_samples_leaf * derivatives.per_row,
+                rules.min_samples_leaf * derivatives.per_row - (derivatives.per_row >> 12),
                 self._max_features,
                 bounded,
                 self._n_nodes,
@@ -394,9 +404,10 @@ class Workshop:
         real = np.array(
             [
                 least_weight,
-                rules.min_gain / gain_unit,
+                max(rules.min_gain, derivatives.least_gain()) / gain_unit,
                 rules.l2 * hessian_scale,
                 rules.category_l2 * hessian_scale,
+                TIE_OF_SHARES if derivatives.per_row > 1 else TIE,
             ]
         )
         return whole, real

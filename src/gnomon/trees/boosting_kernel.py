@@ -97,7 +97,7 @@ OWN, TALLY = range(2)
 Rules = namedtuple(
     "Rules",
     "shift max_depth max_leaves min_leaf max_features bounded most_nodes "
-    "least_weight least_gain l2 category_l2",
+    "least_weight least_gain l2 category_l2 tie",
 )
 State = namedtuple(
     "State",
@@ -153,6 +153,7 @@ def rules_of(whole, real):
         real[1],
         real[2],
         real[3],
+        real[4],
     )
 
 
@@ -317,7 +318,26 @@ def bar_small_sides(counts, n_cuts, count, min_leaf, gains):
 
 
 @lean_subkernel
-def place_of_greatest(bits, n):
+def tie(node, state, rules):
+    """By how much the roots of two gains in a node must differ to be told apart.
+
+    The derivatives of its n rows are rounded to whole numbers, which changes their sums by the root
+    of n or so, and the root of a gain by that over the root of the second derivatives' sum.
+    """
+    rows = state.nodes[node, END] - state.nodes[node, START]
+    weight = state.nodes[node, TOTAL] & ((1 << rules.shift) - 1)
+    return rules.tie * np.sqrt(float(rows) / float(weight))
+
+
+@lean_subkernel
+def least_above(gain, margin):
+    """The least gain that is told apart from a given one."""
+    root = np.sqrt(gain) + margin
+    return root * root
+
+
+@lean_subkernel
+def place_of_greatest(gains, bits, n, margin):
     """First place of the greatest gain, -1 where none is >= 0; bits: gains read as whole numbers.
 
     Numbers >= 0 sort like their bits, and the greatest of whole numbers is found with vectors.
@@ -327,8 +347,13 @@ def place_of_greatest(bits, n):
         top = max(top, bits[i])
     if top < 0:
         return -1
+    best = 0
+    while bits[best] != top:
+        best += 1
+    root = max(np.sqrt(gains[best]) - margin, 0.0)
+    least = root * root
     place = 0
-    while bits[place] != top:
+    while gains[place] < least:
         place += 1
     return place
 
@@ -347,14 +372,14 @@ def best_cut(n_cuts, node, feature, l2, counting, state, rules, room):
     if counting:
         count = state.nodes[node, COUNT]
         bar_small_sides(room.whole[COUNTS], n_cuts, count, rules.min_leaf, gains)
-    return place_of_greatest(gains.view(np.int64), n_cuts)
+    return place_of_greatest(gains, gains.view(np.int64), n_cuts, tie(node, state, rules))
 
 
 @lean_subkernel
-def keep(node, group, feature, cut, missing_left, place, state, room):
+def keep(node, group, feature, cut, missing_left, place, state, rules, room):
     """Make a cut the best of its group of columns, where it gains more than those before."""
     gain = room.real[GAINS, place]
-    if gain <= state.found_gain[node, group]:
+    if gain <= least_above(state.found_gain[node, group], tie(node, state, rules)):
         return False
     state.found_gain[node, group] = gain
     state.found[node, group, F_FEATURE] = feature
@@ -393,7 +418,7 @@ def search_numbers(node, group, feature, first, hist, tally, counting, state, ru
         if missing == 0:
             side = 1 if 2 * (room.whole[PREFIX, place] & heavier) >= (total & heavier) else 0
         cut = middle_of_gap(hist, first, place, n_bins)
-        keep(node, group, feature, cut, side, place, state, room)
+        keep(node, group, feature, cut, side, place, state, rules, room)
 
 
 @lean_subkernel
@@ -433,7 +458,7 @@ def search_levels(node, group, feature, first, hist, tally, counting, state, rul
     if counting:
         add_up_in_order(tally, first, order, m - 1, room.whole[COUNTS])
     place = best_cut(m - 1, node, feature, l2, counting, state, rules, room)
-    if place >= 0 and keep(node, group, feature, place, 0, place, state, room):
+    if place >= 0 and keep(node, group, feature, place, 0, place, state, rules, room):
         keep_levels(node, group, order, place, m, state, rules)
 
 
@@ -838,9 +863,9 @@ def mask_of_cut(node, state):
 def take_split(node, state, rules):
     """Take the best split of all groups for a node; without one it is closed."""
     nodes = state.nodes
-    best, gain = -1, 0.0
+    best, gain, margin = -1, 0.0, tie(node, state, rules)
     for group in range(state.found_gain.shape[1]):
-        if state.found_gain[node, group] > gain:
+        if state.found_gain[node, group] > least_above(gain, margin):
             best, gain = group, state.found_gain[node, group]
     total = nodes[node, TOTAL]
     g, h = float(total >> rules.shift), float(total & ((1 << rules.shift) - 1))
@@ -862,12 +887,16 @@ def take_split(node, state, rules):
 
 
 @lean_subkernel
-def enter(node, state):
+def enter(node, state, rules):
     """Put a node into the frontier, which is sorted by gain; of equals the older comes first."""
     lists, gains = state.lists, state.reals
     place = lists[NUMBERS, N_FRONTIER]
-    while place > 0 and gains[lists[FRONTIER, place - 1], GAIN] < gains[node, GAIN]:
-        lists[FRONTIER, place] = lists[FRONTIER, place - 1]
+    margin = tie(node, state, rules)
+    while place > 0:
+        before = lists[FRONTIER, place - 1]
+        if gains[node, GAIN] <= least_above(gains[before, GAIN], margin):
+            break
+        lists[FRONTIER, place] = before
         place -= 1
     lists[FRONTIER, place] = node
     lists[NUMBERS, N_FRONTIER] += 1
@@ -906,7 +935,7 @@ def take_results(state, rules):
             leave(node, lists)
         take_split(node, state, rules)
         if nodes[node, STATE] == OPEN:
-            enter(node, state)
+            enter(node, state, rules)
     lists[NUMBERS, N_JOBS] = 0
 
 
@@ -923,7 +952,7 @@ def commit(state, rules):
         lists[NUMBERS, N_LEAVES] += 1
         for child in range(nodes[node, LEFT], nodes[node, LEFT] + 2):
             if nodes[child, STATE] != CLOSED:
-                enter(child, state)
+                enter(child, state, rules)
 
 
 @lean_subkernel

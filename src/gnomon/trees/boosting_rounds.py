@@ -43,22 +43,37 @@ class Target:
     counts : int64 array of shape (n_rows,) or empty
         Whole weights: how often each row stands there. Empty where all stand once.
     shares : float64 array of shape (n_rows,) or None
-        Weights that are not whole.
+        Weights that are not whole, and factors of classes.
+    counts_shares : bool
+        Whether rows are counted by these, since they say how often a row stands there.
     """
 
     y: np.ndarray
     counts: np.ndarray
     shares: np.ndarray | None
+    counts_shares: bool = False
 
     @classmethod
-    def of(cls, y: np.ndarray, weights: np.ndarray | None) -> Target:
-        """Weights as repetitions where they are whole numbers, else as shares."""
+    def of(
+        cls, y: np.ndarray, weights: np.ndarray | None, factors: np.ndarray | None = None
+    ) -> Target:
+        """Weights as repetitions where they are whole numbers, else as shares.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows,)
+        weights : ndarray of shape (n_rows,) or None
+        factors : ndarray of shape (n_rows,), optional
+            Factors that are in the weights already.
+        """
         if weights is None:
             return cls(y, NONE, None)
-        whole = bool((weights == np.rint(weights)).all())
-        if whole and weights.sum() <= MOST_TICKETS_PER_ROW * len(weights):
-            return cls(y, weights.astype(np.int64), None)
-        return cls(y, NONE, weights)
+        plain = weights if factors is None else weights / factors
+        counts = np.rint(plain)
+        whole = np.allclose(plain, counts, rtol=1e-12, atol=0)
+        if not whole or counts.sum() > MOST_TICKETS_PER_ROW * len(counts):
+            return cls(y, NONE, weights, counts_shares=True)
+        return cls(y, NONE if (counts == 1).all() else counts.astype(np.int64), factors)
 
     @property
     def is_plain(self) -> bool:
@@ -67,14 +82,16 @@ class Target:
 
     @property
     def n_rows(self) -> int:
-        """Rows, each as often as it stands there, or the total of their weights, rounded up."""
-        return self.y.size if self.is_plain else math.ceil(math.fsum(self.weights))
+        """Rows, each as often as it stands there, rounded up."""
+        if self.counts_shares:
+            return math.ceil(math.fsum(self.weights))
+        return int(self.counts.sum()) if self.counts.size else self.y.size
 
     def tally(self) -> tuple[np.ndarray, int]:
-        """Whole numbers that count the rows by weight, and how many of them make one row."""
-        if self.shares is None:
+        """Whole numbers that count the rows, and how many of them make one row."""
+        if not self.counts_shares or self.shares is None:
             return self.counts, 1
-        unit = 2 ** max(0, min(20, 60 - math.frexp(math.fsum(self.shares))[1]))
+        unit = 2 ** max(0, min(30, 60 - math.frexp(math.fsum(self.shares))[1]))
         return np.rint(self.shares * unit).astype(np.int64), unit
 
     @property
@@ -91,7 +108,8 @@ class Target:
 
     def select(self, rows: np.ndarray) -> Target:
         counts = self.counts[rows] if self.counts.size else NONE
-        return Target(self.y[rows], counts, None if self.shares is None else self.shares[rows])
+        shares = None if self.shares is None else self.shares[rows]
+        return Target(self.y[rows], counts, shares, self.counts_shares)
 
 
 class Tickets:
@@ -322,7 +340,7 @@ class Booster(Scored):
             self.gradients[k],
             self.hessians[k],
             draw.counts,
-            draw.counts if self.target.shares is None else self._tally,
+            self._tally if self.target.counts_shares else draw.counts,
             self._per_row,
             float(self._sums[0, k]),
             float(self._sums[1, k]),
