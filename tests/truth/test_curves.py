@@ -100,20 +100,17 @@ def test_the_learning_curve_of_least_squares_follows_the_closed_form(rng):
 
 
 @pytest.mark.covers("learning-curve")
-@pytest.mark.parametrize("interval", ["rows", "folds"])
-def test_bars_of_learning_curves_cover_the_expected_error(rng, interval):
-    """Where training sets are small beside the table; the true line is known in closed form."""
-    runs, n, covered = 150, 60, 0
-    truth = linear_learning_curve([n], 3).outside[0]
+def test_bars_of_learning_curves_cover_the_expected_error_at_every_size(rng):
+    """Measured over 500 runs: 96 percent; the spread over rows alone would be 85 at 15 rows."""
+    runs, sizes = 150, [15, 60]
+    truth = linear_learning_curve(sizes, 3).outside
+    covered = np.zeros(2)
     for k in range(runs):
-        X = rng.standard_normal((75, 3))
-        y = rng.standard_normal(75)
-        curve = learning_curve(
-            QuickLine(), X, y, sizes=[n], splits=5, interval=interval, random_state=k, n_jobs=1
-        )
-        figure = curve.lines["validation"][0]
-        covered += figure.low <= truth <= figure.high
-    assert covered / runs > 0.86
+        X, y = rng.standard_normal((75, 3)), rng.standard_normal(75)
+        curve = learning_curve(QuickLine(), X, y, sizes=sizes, splits=5, random_state=k, n_jobs=1)
+        figures = curve.lines["validation"]
+        covered += [f.low <= expected <= f.high for f, expected in zip(figures, truth)]
+    assert (covered / runs > 0.89).all()
 
 
 @pytest.mark.covers("learning-curve")
@@ -399,13 +396,13 @@ def test_bias_falls_and_variance_rises_with_complexity(rng):
         wave,
         30,
         "polynomialfeatures__degree",
-        [0, 1, 3, 7],
+        [0, 3, 9],
         n_sets=60,
         n_test=300,
         random_state=int(rng.integers(2**31)),
     )
-    assert (np.diff(curve.values("variance")) > 0).all()
-    assert curve.values("bias^2")[0] > curve.values("bias^2")[2]
+    assert curve.values("variance")[2] > 2 * curve.values("variance")[:2].max()
+    assert curve.values("bias^2")[0] > 5 * curve.values("bias^2")[1]
     assert curve.best("expected error") == 3
     assert curve.values("noise") == pytest.approx(0.25)
 

@@ -407,8 +407,13 @@ def _figures(
         of_rows = values.var(ddof=1) / len(values) if len(values) > 1 else 0.0
         error = float(np.sqrt(set_part + of_rows))
         mean = float(values.mean())
-        half = quantile * error
-        figures[name] = Figure(mean, mean - half, mean + half, level, error, "jackknife")
+        if names is PARTS and name == "variance" and mean > 0:
+            # a variance is skew: its interval is symmetric in the logarithm
+            factor = float(np.exp(quantile * error / mean))
+            low, high = mean / factor, mean * factor
+        else:
+            low, high = mean - quantile * error, mean + quantile * error
+        figures[name] = Figure(mean, low, high, level, error, "jackknife")
     return figures
 
 

@@ -173,7 +173,7 @@ def learning_curve(
     splits: Any = 10,
     measures: Any = None,
     groups: Any = None,
-    interval: str = "rows",
+    interval: str = "folds",
     level: float = 0.95,
     random_state: int | None = 0,
     n_jobs: int | None = None,
@@ -200,9 +200,10 @@ def learning_curve(
         As in `cross_validate`; ``"error"`` or ``"mse"`` by default.
     groups : array-like of shape (n,), default=None
         Rows of a group stay together.
-    interval : {"rows", "folds"}, default="rows"
-        What the bars of unseen rows are about: the models that were fitted, by the spread over
-        rows, or the learner over training sets, by the corrected spread over splits.
+    interval : {"folds", "rows"}, default="folds"
+        What the bars of unseen rows are about: the learner over training sets of the size, by the
+        corrected spread over splits, or the very models that were fitted, by the spread over rows
+        (narrower; does not hold its level for the learner where training sets are small).
     level : float, default=0.95
     random_state : int or None, default=0
         Of splits, subsets and of learners that were given none.
@@ -298,7 +299,7 @@ def validation_curve(
         ``"error"`` or ``"mse"`` by default; several, such as 0-1 and log loss, give several lines.
     groups : array-like of shape (n,), default=None
     interval : {"rows", "folds"}, default="rows"
-        As in `learning_curve`.
+        As in `learning_curve`; here the fitted models are compared.
     level : float, default=0.95
     random_state : int or None, default=0
     n_jobs : int or None, default=None
