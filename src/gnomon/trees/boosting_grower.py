@@ -24,8 +24,8 @@ from gnomon.trees.grower import _masks_of_levels
 from gnomon.trees.tree import LEAF, Tree
 
 HISTOGRAM_ROOM = 2**28
-# Gains that differ by so many rounding errors are equal, and the first split is taken. A weight that
-# is no whole number is rounded otherwise than the rows that it stands for.
+# Gains that differ by so many rounding errors are equal, and the first split is taken. A weight
+# that is no whole number is rounded otherwise than the rows that it stands for.
 TIE, TIE_OF_SHARES = 0.03, 8.0
 # A split that gains less than this share of (sum |g|)^2 / sum h / 2 fits rounding errors.
 LEAST_GAIN = 1e-6
