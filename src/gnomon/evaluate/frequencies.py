@@ -25,6 +25,8 @@ from gnomon.evaluate.intake import label_column, same_length
 from gnomon.evaluate.significance import Significance, significance
 
 SMALL = 5.0
+ROUNDING = 1e-26
+FAR = 1e5
 
 
 def chi2_frequencies(
@@ -288,7 +290,10 @@ def correlation_ratio(
     if total == 0:
         raise DataError("all values are the same: there is no variance to share out")
     sizes = np.bincount(codes)
-    eta = min(float((np.bincount(codes, centred) ** 2 / sizes).sum()) / total, 1.0)
+    means = np.bincount(codes, centred) / sizes
+    within = float(((centred - means[codes]) ** 2).sum())
+    within = within if within > ROUNDING * total else 0.0
+    eta = 1 - within / total
     f = _f_of(eta, k, n)
     name = "Correlation ratio"
     effects: dict[str, float | Figure] = {
@@ -337,6 +342,10 @@ def _non_centrality(f: float, k: int, n: int, share: float) -> float:
 
     if excess(0.0) <= 0:
         return 0.0
+    if (
+        k - 1
+    ) * f > FAR:  # the spread between groups is as good as known; SciPy's law has no digits
+        return float((k - 1) * f / (n - k) * stats.chi2.isf(share, n - k))
     high = max(1.0, f * k)
     while excess(high) > 0:
         high *= 2
