@@ -272,7 +272,7 @@ def test_residuals_of_000b_never_grow_and_all_columns_at_once_leave_nothing_to_d
 
 @pytest.mark.covers("backfitting")
 def test_backfitting_of_lines_in_004_ends_at_least_squares(rng):
-    X = rng.normal(size=(100, 3)) @ rng.normal(size=(3, 3))
+    X = rng.normal(size=(100, 3)) + 0.5 * rng.normal(size=(100, 1))
     y = X @ [1.0, -2.0, 0.5] + rng.normal(size=100)
     model = BackfittingRegressor(LinearRegression(), max_iter=500, tol=1e-14).fit(X, y)
     np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X), atol=1e-4)
@@ -284,9 +284,9 @@ def test_backfitting_of_lines_in_004_ends_at_least_squares(rng):
 @pytest.mark.covers("logitboost-additive-logistic")
 @pytest.mark.parametrize("kind", ["logit", "gentle", "real"])
 def test_probabilities_of_004_have_the_factor_two(kind, rng):
-    X = rng.normal(size=(400, 2))
+    X = rng.normal(size=(4000, 2))
     p = 1 / (1 + np.exp(-2 * X[:, 0]))
-    y = (rng.random(400) < p).astype(int)
+    y = (rng.random(4000) < p).astype(int)
     model = LogitBoostClassifier(kind=kind, n_estimators=10).fit(X, y)
     score = sum(model._term(member, X) for member in model.members_)
     np.testing.assert_allclose(
