@@ -353,7 +353,8 @@ def place_of_greatest(gains, bits, n, margin):
     root = max(np.sqrt(gains[best]) - margin, 0.0)
     least = root * root
     place = 0
-    while gains[place] < least:
+    # up to the greatest itself: the square of a root may be rounded above it
+    while place < best and gains[place] < least:
         place += 1
     return place
 
