@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import (
     check_get_feature_names_out_error,
     check_global_output_transform_pandas,
     check_global_set_output_transform_polars,
-    check_inplace_ensure_writeable,
     check_param_validation,
     check_set_output_transform,
     check_set_output_transform_pandas,
@@ -30,7 +29,6 @@ from tests.contract.cases import CLASSES, each, every_method, make, takes_weight
 TRANSFORMERS = [cls for cls in CLASSES if hasattr(cls, "transform")]
 NAMING = [cls for cls in CLASSES if hasattr(cls, "get_feature_names_out")]
 WEIGHTED = [cls for cls in CLASSES if takes_weights(make(cls))]
-IN_PLACE = [cls for cls in CLASSES if {"copy", "copy_X"} & set(make(cls).get_params())]
 SET_OUTPUT_CHECKS = [
     check_set_output_transform,
     check_set_output_transform_pandas,
@@ -97,11 +95,6 @@ def test_transformers_give_the_frames_that_are_asked_for(cls, check):
 @each("cls", WEIGHTED)
 def test_weights_that_are_all_zero_are_refused(cls):
     quietly(check_all_zero_sample_weights_error, make(cls))
-
-
-@each("cls", IN_PLACE)
-def test_work_in_place_is_done_on_writeable_copies(cls):
-    quietly(check_inplace_ensure_writeable, make(cls))
 
 
 @every_method
