@@ -21,6 +21,7 @@ from benchmarks.duels.duel import DUELS, Duel
 
 ROOMS = ("bayes", "linear", "cluster", "density", "reduce", "trees", "ensemble")
 LONGEST = 60.0
+MEMORY_NOISE = 8e6
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "RESULTS.md"
 RECORD = HERE.parent / "results.json"
@@ -68,11 +69,7 @@ def fight(duel: Duel, n_rows: int) -> dict:
             break
     for side in sides.values():
         side.end()
-    median = {
-        side: {key: statistics.median(run[key] for run in found) for key in found[0]}
-        for side, found in runs.items()
-    }
-    ours, theirs = median["ours"], median["theirs"]
+    ours, theirs = (summary(runs[side]) for side in ("ours", "theirs"))
     return {
         "duel": duel.name,
         "room": duel.data.__module__.rsplit(".", 1)[1],
@@ -82,10 +79,23 @@ def fight(duel: Duel, n_rows: int) -> dict:
         "theirs": theirs,
         "runs": len(runs["ours"]),
         "time_ratio": theirs["seconds"] / ours["seconds"],
-        "memory_ratio": ours["memory"] / max(theirs["memory"], 1),
+        "memory_ratio": memory_ratio(ours["memory"], theirs["memory"]),
         "reached": duel.reached(ours["quality"], theirs["quality"]),
         "bar": duel.bar,
     }
+
+
+def summary(runs: list[dict]) -> dict:
+    """Medians of the runs; of memory the most, since later runs find room that is free already."""
+    medians = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+    return medians | {"memory": max(run["memory"] for run in runs)}
+
+
+def memory_ratio(ours: float, theirs: float) -> float | None:
+    """Our peak over theirs; None where both are too small to be told from noise."""
+    if max(ours, theirs) < MEMORY_NOISE:
+        return None
+    return ours / max(theirs, 1e6)
 
 
 def main() -> None:
@@ -93,22 +103,35 @@ def main() -> None:
     for room in ROOMS:
         importlib.import_module(f"benchmarks.duels.{room}")
     record = json.loads(RECORD.read_text()) if RECORD.exists() else []
+    failed = []
     for duel in DUELS:
         if words and not any(word in f"{duel.name} {duel.peer}".lower() for word in words):
             continue
         record = [row for row in record if (row["duel"], row["peer"]) != (duel.name, duel.peer)]
         for n_rows in duel.sizes:
-            outcome = fight(duel, n_rows)
+            try:
+                outcome = fight(duel, n_rows)
+            except (RuntimeError, json.JSONDecodeError) as error:
+                failed.append(f"{duel.name} · {n_rows:,} rows: {error}")
+                print(f"FAILED {failed[-1]}", flush=True)
+                break
             record.append(outcome)
+            write(record)
             print(line_of(outcome), flush=True)
             if outcome["theirs"]["seconds"] + outcome["ours"]["seconds"] > LONGEST:
                 break
+    print(f"wrote {RESULTS.relative_to(Path.cwd())}")
+    if failed:
+        sys.exit("\n".join(["these duels failed:", *failed]))
+
+
+def write(record: list[dict]) -> None:
+    """What is known so far, in the order of the duels; those that no longer exist are left out."""
     known = {(duel.name, duel.peer): place for place, duel in enumerate(DUELS)}
     record = [row for row in record if (row["duel"], row["peer"]) in known]
     record.sort(key=lambda row: (known[row["duel"], row["peer"]], row["rows"]))
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
     RESULTS.write_text(report(record))
-    print(f"wrote {RESULTS.relative_to(Path.cwd())}")
 
 
 def line_of(row: dict) -> str:
@@ -117,9 +140,13 @@ def line_of(row: dict) -> str:
     return (
         f"{row['duel']} · {row['rows']:,} rows · {row['peer']}: {row['time_ratio']:.2f}x "
         f"({ours['seconds']:.3g} s against {theirs['seconds']:.3g} s), "
-        f"memory {row['memory_ratio']:.2f}x, "
+        f"memory {said(row['memory_ratio'])}, "
         f"quality {ours['quality']:.6g} / {theirs['quality']:.6g}{verdict}"
     )
+
+
+def said(ratio: float | None) -> str:
+    return "both small" if ratio is None else f"{ratio:.2f}"
 
 
 def report(record: list[dict]) -> str:
@@ -128,8 +155,8 @@ def report(record: list[dict]) -> str:
         "# Duels",
         "",
         "Time ratio: the peer's median time over ours (above 1: gnomon is faster). Memory ratio:",
-        "our peak over the peer's, each beyond what the data take (below 1: gnomon needs less; a",
-        "few MB on both sides are noise). Quality: the figure that both must reach, ours / theirs.",
+        "our peak over the peer's, each beyond what the data take (below 1: gnomon needs less; \"both",
+        'small": under 8 MB). Quality: the figure that both must reach, ours / theirs.',
         "Growth: the power of the rows with which time grows from the smallest to the largest.",
         "",
         f"Made by `make duels` on {os.cpu_count()} processors ({platform.machine()}), "
@@ -144,7 +171,7 @@ def report(record: list[dict]) -> str:
         lines.append(
             f"| {row['room']} | {row['duel']} | {row['peer']} | {row['rows']:,} "
             f"| {row['time_ratio']:.2f} | {ours['seconds']:.3g} | {theirs['seconds']:.3g} "
-            f"| {row['memory_ratio']:.2f} | {ours['memory'] / 1e6:.0f} "
+            f"| {said(row['memory_ratio'])} | {ours['memory'] / 1e6:.0f} "
             f"| {ours['quality']:.6g} / {theirs['quality']:.6g} | {row['bar']:g} | {verdict(row)} |"
         )
     lines += ["", "## Growth", "", "| work | peer | ours | theirs |", "|---|---|--:|--:|"]

@@ -28,6 +28,11 @@ def penalised_loss(model, given) -> float:
     return float(loss + (model.coef_**2).sum() / 2)
 
 
+def explained_share(summary, given) -> float:
+    """R2 of our summary, or of a result of statsmodels."""
+    return float(summary.facts["R2"] if hasattr(summary, "facts") else summary.rsquared)
+
+
 Duel(
     name="least squares, 50 columns",
     peer="scikit-learn LinearRegression",
@@ -52,9 +57,7 @@ Duel(
     data=line50,
     ours=lambda given: LinearRegression().fit(given.rows, given.y).summary(),
     theirs=lambda given: sm.OLS(given.y, sm.add_constant(given.rows)).fit(),
-    quality=lambda result, given: float(
-        result.r_squared if hasattr(result, "r_squared") else result.rsquared
-    ),
+    quality=explained_share,
 )
 
 for solver in ("lbfgs", "newton-cholesky"):

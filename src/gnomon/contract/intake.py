@@ -28,6 +28,7 @@ from gnomon.contract.data import Data, ScanSource, column_weights
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.sums import ArraySource
+from gnomon.engine.threads import one_blas_thread
 from gnomon.table.codes import as_numbers, dictionary
 from gnomon.table.encode import Columns, TableEncoder
 from gnomon.table.kinds import Kind
@@ -167,7 +168,7 @@ def _squares_are_small(values: np.ndarray, largest: float) -> bool:
     if values.dtype != np.float64 or not (values.flags.c_contiguous or values.flags.f_contiguous):
         return False
     line = values.ravel(order="K")
-    with np.errstate(over="ignore", invalid="ignore"):
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         return bool(np.dot(line, line) <= largest * largest)
 
 

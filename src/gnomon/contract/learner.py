@@ -108,6 +108,7 @@ class Learner(Estimator):
             lambda start: function(as_float_rows(rows[start : start + size])),
             starts,
             getattr(self, "n_jobs", None),
+            short=True,
         )
         whole = None
         for start, part in zip(starts, results):

@@ -15,6 +15,7 @@ from gnomon.contract.data import Data
 from gnomon.contract.learner import Learner
 from gnomon.engine.history import History
 from gnomon.engine.sums import Chunk, Source, Sums, add_up
+from gnomon.engine.threads import blas_for
 
 
 class Step(NamedTuple):
@@ -67,6 +68,11 @@ class SumLearner(Learner):
         return one[-1] < other[-1]
 
     def _fit(self, data: Data) -> None:
+        with blas_for(data.n_columns):
+            self._pass_over(data)
+
+    def _pass_over(self, data: Data) -> None:
+        """Run from every start and keep the best."""
         rng = self._rng()
         best: tuple[Any, History] | None = None
         for _ in range(self._starts()):

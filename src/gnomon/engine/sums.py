@@ -151,7 +151,7 @@ def add_up(function: Callable[[Chunk], Sums], source: Source, n_jobs: int | None
     """
     executor = settings().executor
     if executor is None:
-        return _add(in_order(function, source.chunks(), n_jobs))
+        return _add(in_order(function, source.chunks(), n_jobs, short=True))
     sent = _Sent(source.chunks())
     alone = partial(_on_one_blas_thread, function)
     return _add(_sorted_by_number(executor.run(alone, sent), sent))

@@ -8,8 +8,11 @@ machine.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
+import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -21,6 +24,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_THREADS = 256
+# Seconds of work that one thread does sooner than several that must be started.
+WORTH_THREADS = 0.002
+# Columns of a square matrix that one BLAS thread solves as soon as several.
+SMALL_MATRIX = 256
 _inside = threading.local()
 _blas_lock = threading.Lock()
 _blas_users = 0
@@ -30,6 +37,13 @@ _blas_controller: Any = None
 
 def processors() -> int:
     """Processors that this process may use (affinity and cgroup quota counted)."""
+    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+    return _counted(affinity, os.environ.get("LOKY_MAX_CPU_COUNT"))
+
+
+@functools.cache
+def _counted(affinity: int, most: str | None) -> int:
+    """What joblib counts; it reads several files each time, so once for each setting."""
     import joblib
 
     return joblib.cpu_count()
@@ -79,12 +93,30 @@ def one_blas_thread() -> Iterator[None]:
                 _blas_limit.restore_original_limits()
 
 
+def blas_for(n_columns: int) -> contextlib.AbstractContextManager[None]:
+    """Hold BLAS to one thread where matrices of so many columns are too small to be shared."""
+    return one_blas_thread() if n_columns <= SMALL_MATRIX else contextlib.nullcontext()
+
+
 def in_order(
-    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    n_jobs: int | None = None,
+    *,
+    short: bool = False,
 ) -> Generator[Result]:
     """Yield ``function(item)`` in the order of items, computed on threads a few items ahead.
 
     An error in one item ends the run; items not yet begun are not begun.
+
+    Parameters
+    ----------
+    function : callable
+    items : iterable
+    n_jobs : int or None
+    short : bool, default=False
+        Items may be so short that threads would cost more than they save: begin on the calling
+        thread, and start threads when the work has lasted long enough to need them.
     """
     workers = resolve_jobs(n_jobs)
     items = iter(items)
@@ -96,6 +128,8 @@ def in_order(
         if workers == 1 or alone:  # one item alone is not worth a thread
             yield from map(function, items)
             return
+        if short:
+            yield from _begin_alone(function, items)
         pool = ThreadPoolExecutor(workers, thread_name_prefix="gnomon", initializer=_enter_thread)
         try:
             ahead: deque = deque()
@@ -107,6 +141,18 @@ def in_order(
                 yield ahead.popleft().result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin_alone(function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:
+    """The first results, until they have taken as long as it takes to start threads."""
+    spent = 0.0
+    for item in items:
+        begin = time.perf_counter()
+        result = function(item)
+        spent += time.perf_counter() - begin
+        yield result
+        if spent > WORTH_THREADS:
+            return
 
 
 def _enter_thread() -> None:
