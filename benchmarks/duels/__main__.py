@@ -155,8 +155,8 @@ def report(record: list[dict]) -> str:
         "# Duels",
         "",
         "Time ratio: the peer's median time over ours (above 1: gnomon is faster). Memory ratio:",
-        "our peak over the peer's, each beyond what the data take (below 1: gnomon needs less; both",
-        "small: under 8 MB). Quality: the figure that both must reach, ours / theirs.",
+        "our peak over the peer's, each beyond what the data take (below 1: gnomon needs less;",
+        "both small: under 8 MB). Quality: the figure that both must reach, ours / theirs.",
         "Growth: the power of the rows with which time grows from the smallest to the largest.",
         "",
         f"Made by `make duels` on {os.cpu_count()} processors ({platform.machine()}), "

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 # Okabe and Ito's colours, in an order in which neighbours differ much
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C", "#B3A400")
@@ -45,6 +48,26 @@ def look(theme: str) -> Theme:
 def colour(k: int) -> str:
     """The colour of the k-th class or series."""
     return COLOURS[k % len(COLOURS)]
+
+
+def faded(code: str, share: float = 0.18) -> str:
+    """A colour such as #0072B2 with some of the background shining through."""
+    red, green, blue = (int(code[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share})"
+
+
+def error_bars(figures: Sequence[Any], theme: str) -> dict[str, Any]:
+    """Plotly's error bars of figures with a value and an interval; none where it is infinite."""
+    ends = np.array([(each.value, each.low, each.high) for each in figures], dtype=float)
+    ends = np.where(np.isfinite(ends), ends, np.nan).reshape(-1, 3)
+    return {
+        "array": ends[:, 2] - ends[:, 0],
+        "arrayminus": ends[:, 0] - ends[:, 1],
+        "symmetric": False,
+        "thickness": 1.5,
+        "width": 4,
+        "color": look(theme).faint,
+    }
 
 
 def dress(figure: Any, title: str, theme: str, *, note: str = "", **layout: Any) -> Any:
