@@ -1,0 +1,131 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const figures = [...document.querySelectorAll(".figure")];
+  const colours = JSON.parse(document.getElementById("colours").textContent);
+  const paperWidth = 680;
+  let loading = null;
+
+  function loadPlotly() {
+    loading ??= (async () => {
+      const packed = document.getElementById("plotly").textContent.trim();
+      const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+      const script = document.createElement("script");
+      script.textContent = await new Response(stream).text();
+      document.head.append(script);
+    })();
+    return loading;
+  }
+
+  function recoloured(text, theme) {
+    return text.replace(/#[0-9a-f]{6}\b|rgba\(\d+, ?\d+, ?\d+,/gi, (found) => {
+      return colours[theme][found.toLowerCase().replaceAll(" ", "")] ?? found;
+    });
+  }
+
+  function draw(place, theme, room) {
+    const key = theme + (room ?? place.clientWidth);
+    if (place.dataset.drawn === key) return;
+    place.dataset.drawn = key;
+    const text = document.getElementById(place.id.replace("figure", "data")).textContent;
+    const { data, layout, frames } = JSON.parse(recoloured(text, theme));
+    const wanted = Number(place.dataset.width) || 980;
+    layout.width = Math.min(wanted, room ?? place.clientWidth);
+    if (layout.width < 420) layout.width = Math.min(wanted, 420);
+    const options = { displaylogo: false, responsive: false };
+    Plotly.react(place, { data, layout, frames, config: options });
+    place.dataset.figure = "drawn";
+  }
+
+  async function drawWhenLoaded(place) {
+    await loadPlotly();
+    draw(place, root.dataset.theme);
+  }
+
+  const watcher = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      watcher.unobserve(entry.target);
+      drawWhenLoaded(entry.target);
+    }
+  }, { rootMargin: "600px" });
+  for (const place of figures) watcher.observe(place);
+
+  function redraw() {
+    for (const place of figures) if (place.dataset.figure) draw(place, root.dataset.theme);
+  }
+
+  const button = document.getElementById("theme");
+  function setTheme(theme) {
+    root.dataset.theme = theme;
+    button.textContent = theme === "dark" ? "Light" : "Dark";
+    button.setAttribute("aria-pressed", String(theme === "dark"));
+    redraw();
+  }
+  setTheme(root.dataset.theme);
+  button.addEventListener("click", () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"));
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  system.addEventListener("change", () => setTheme(system.matches ? "dark" : "light"));
+
+  let pause = null;
+  addEventListener("resize", () => {
+    clearTimeout(pause);
+    pause = setTimeout(redraw, 200);
+  });
+
+  let shown = null;
+  function toPaper() {
+    if (shown !== null) return;
+    shown = root.dataset.theme;
+    root.dataset.theme = "light";
+    if (window.Plotly) for (const place of figures) draw(place, "light", paperWidth);
+  }
+  function fromPaper() {
+    if (shown === null) return;
+    setTheme(shown);
+    shown = null;
+  }
+  addEventListener("beforeprint", toPaper);
+  addEventListener("afterprint", fromPaper);
+
+  const links = new Map([...document.querySelectorAll("nav a")].map((a) => [a.hash.slice(1), a]));
+  const reader = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      for (const link of links.values()) link.removeAttribute("aria-current");
+      links.get(target.id)?.setAttribute("aria-current", "true");
+    }
+  }, { rootMargin: "0px 0px -70% 0px" });
+  for (const anchor of links.keys()) reader.observe(document.getElementById(anchor));
+
+  const number = (text) => Number(text.replaceAll(",", "").replace(/[%<≥± ].*$/, ""));
+  function sortBy(head) {
+    const body = head.closest("table").tBodies[0];
+    const upward = head.getAttribute("aria-sort") !== "ascending";
+    const place = head.cellIndex;
+    const cell = (row) => row.cells[place].textContent;
+    const rows = [...body.rows];
+    const numeric = rows.every((row) => cell(row) === "" || !Number.isNaN(number(cell(row))));
+    const order = (a, b) => numeric
+      ? (cell(a) === "" ? Infinity : number(cell(a))) - (cell(b) === "" ? Infinity : number(cell(b)))
+      : cell(a).localeCompare(cell(b), undefined, { numeric: true });
+    rows.sort((a, b) => (upward ? order(a, b) : order(b, a)) || 0);
+    for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", upward ? "ascending" : "descending");
+    body.append(...rows);
+  }
+  for (const head of document.querySelectorAll("thead th")) {
+    head.firstElementChild.addEventListener("click", () => sortBy(head));
+  }
+
+  for (const copy of document.querySelectorAll(".copy")) {
+    copy.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(copy.nextElementSibling.textContent);
+      copy.textContent = "Copied";
+      setTimeout(() => { copy.textContent = "Copy"; }, 1500);
+    });
+  }
+
+  if (figures.length) loadPlotly();
+})();
