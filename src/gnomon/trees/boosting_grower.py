@@ -118,7 +118,8 @@ def _bin_borders(binned: Binned) -> np.ndarray:
     low, high = binned.edges
     borders = np.full((binned.n_features, kernels.N_CODES), np.inf)
     for j, n_bins in enumerate(binned.columns[0]):
-        borders[j, : n_bins - 1] = midpoints(high[j, : n_bins - 1], low[j, 1:n_bins])
+        n_cuts = max(n_bins - 1, 0)
+        borders[j, :n_cuts] = midpoints(high[j, :n_cuts], low[j, 1:n_bins])
     return borders
 
 
