@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.threads import in_order
 from gnomon.table.display import cell_text
 from gnomon.table.kinds import Kind
 from gnomon.table.recode import as_strings
@@ -115,6 +116,10 @@ def five_numbers(values: Any, whiskers: Whiskers = "iqr") -> FiveNumbers:
     known = np.sort(numbers[~np.isnan(numbers)])
     if not len(known):
         raise DataError("There are no values to summarise: all are missing.")
+    return _five_of_sorted(known, len(numbers) - len(known), whiskers)
+
+
+def _five_of_sorted(known: np.ndarray, n_missing: int, whiskers: Whiskers) -> FiveNumbers:
     scale = _safe_scale(known)
     q1, q2, q3 = np.quantile(known / scale, [0.25, 0.5, 0.75]) * scale
     low, high = _whisker_ends(known, q1, q3, whiskers)
@@ -129,7 +134,7 @@ def five_numbers(values: Any, whiskers: Whiskers = "iqr") -> FiveNumbers:
         high=float(high),
         outliers=known[(known < low) | (known > high)],
         n=len(known),
-        n_missing=len(numbers) - len(known),
+        n_missing=n_missing,
     )
 
 
@@ -316,7 +321,7 @@ def describe(table: Any) -> Summary:
     from gnomon.table.table import Table
 
     table = Table.from_frame(table)
-    return Summary([_summarise(table, column) for column in table.schema])
+    return Summary(list(in_order(lambda column: _summarise(table, column), table.schema)))
 
 
 def _summarise(table: Table, column: Column) -> ColumnSummary:
@@ -326,14 +331,13 @@ def _summarise(table: Table, column: Column) -> ColumnSummary:
         "kind": column.kind,
         "rows": len(values),
         "missing": values.null_count,
-        "distinct": _distinct(values),
     }
     known = values.drop_null()
     if not len(known):
-        return ColumnSummary(**common)
-    common |= _most_common(known, column)
+        return ColumnSummary(**common, distinct=0)
     if column.kind.is_numeric:
-        return ColumnSummary(**common, **_of_numbers(known))
+        return ColumnSummary(**common, **_of_numbers(known, column))
+    common |= {"distinct": _distinct(values), **_most_common(known, column)}
     if column.kind is Kind.DATETIME:
         ends = pc.min_max(known)
         return ColumnSummary(
@@ -344,14 +348,17 @@ def _summarise(table: Table, column: Column) -> ColumnSummary:
     return ColumnSummary(**common, entropy=entropy(known))
 
 
-def _of_numbers(known: pa.ChunkedArray) -> dict[str, Any]:
-    numbers = _as_floats(known)
+def _of_numbers(known: pa.ChunkedArray, column: Column) -> dict[str, Any]:
+    """Statistics of numbers, all from one sort."""
+    in_order_of_size = np.sort(known.to_numpy())
+    counted = _most_common_number(in_order_of_size, known.type, column)
+    numbers = in_order_of_size.astype(np.float64, copy=False)
     finite = numbers[np.isfinite(numbers)]
-    extremes = {"minimum": float(numbers.min()), "maximum": float(numbers.max())}
+    extremes = {"minimum": float(numbers.min()), "maximum": float(numbers.max()), **counted}
     if not len(finite):
         return extremes
-    box = five_numbers(finite)
-    scale = _safe_scale(np.sort(finite))
+    box = _five_of_sorted(finite, 0, "iqr")
+    scale = _safe_scale(finite)
     mean = float((finite / scale).mean() * scale)
     sd = float((finite / scale).std(ddof=1) * scale) if len(finite) > 1 else None
     return {
@@ -364,6 +371,22 @@ def _of_numbers(known: pa.ChunkedArray) -> dict[str, Any]:
         "iqr": box.iqr,
         "outliers": len(box.outliers),
     }
+
+
+def _most_common_number(
+    in_order_of_size: np.ndarray, stored: pa.DataType, column: Column
+) -> dict[str, Any]:
+    """Distinct values and the most frequent one, from runs of equal numbers."""
+    changes = np.flatnonzero(in_order_of_size[1:] != in_order_of_size[:-1]) + 1
+    starts = np.concatenate([[0], changes])
+    lengths = np.diff(np.append(starts, len(in_order_of_size)))
+    longest = int(lengths.argmax())
+    found = {"distinct": len(starts), "most_common": None, "most_common_count": None}
+    if lengths[longest] == 1 and len(starts) > 1:
+        return found
+    value = pa.array(in_order_of_size[starts[longest], None], stored)
+    written = as_strings(pa.chunked_array([value]), column)
+    return found | {"most_common": written[0].as_py(), "most_common_count": int(lengths[longest])}
 
 
 def _distinct(values: pa.ChunkedArray) -> int:
