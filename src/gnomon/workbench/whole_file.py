@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
@@ -44,12 +45,6 @@ def write_whole(path: str | os.PathLike, content: str | bytes) -> Path:
             "there; nothing was written"
         ) from error
     finally:
-        _remove(unfinished)
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
     return path
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        pass

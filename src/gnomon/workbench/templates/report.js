@@ -33,7 +33,11 @@
     const wanted = Number(place.dataset.width) || 980;
     layout.width = Math.min(wanted, room ?? place.clientWidth);
     if (layout.width < 420) layout.width = Math.min(wanted, 420);
-    const options = { displaylogo: false, responsive: false };
+    const options = {
+      displaylogo: false,
+      displayModeBar: "hover",
+      modeBarButtonsToRemove: ["sendChartToCloud"],
+    };
     Plotly.react(place, { data, layout, frames, config: options });
     place.dataset.figure = "drawn";
   }
