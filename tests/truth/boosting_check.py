@@ -415,7 +415,8 @@ class ModelCheck:
             return
         if self.loss == "exponential" and np.unique(y).size == 1:
             return
-        spread = np.ptp(y - F[0]) + abs(value) + 1e-300
+        by_logarithm = self.loss in ("poisson", "gamma", "exponential")
+        spread = 1.0 if by_logarithm else np.ptp(y - F[0]) + abs(value) + 1e-300
         steps = spread * np.geomspace(1e-4, 1, 9)
         others = np.concatenate([value - steps, value + steps])
         here = mean_loss(self.loss, y, F + value, w, **options)

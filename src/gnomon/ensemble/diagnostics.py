@@ -216,7 +216,7 @@ def member_distribution(model, X) -> ClassDistribution | NumberDistribution:
     Parameters
     ----------
     model : fitted ensemble
-        Of this room, or of scikit-learn (with ``estimators_``).
+        Of this room, a forest of `gnomon.trees`, or of scikit-learn (with ``estimators_``).
     X : array-like, data frame or Table of shape (n_rows, n_features)
 
     Returns
@@ -249,6 +249,9 @@ def member_distribution(model, X) -> ClassDistribution | NumberDistribution:
 def _said(model, X) -> tuple[np.ndarray, list[Any]]:
     """Class codes or numbers of every member, and the learners."""
     classes = is_classifier(model)
+    if hasattr(model, "predict_each"):
+        said = model.predict_each(X)
+        return np.searchsorted(model.classes_, said) if classes else said, []
     if isinstance(model, Ensemble):
         if not model.members_:
             raise ValueError(f"this {type(model).__name__} has no members to ask one by one")

@@ -471,6 +471,6 @@ class Workshop:
             n_node_samples=self._n_samples(nodes, derivatives),
             weight=hessian,
             impurity=-0.5 * score,
-            gain=np.where(inner, reals[:, kernels.GAIN] * gain_unit, 0.0),
+            gain=np.where(inner, reals[:, kernels.GAIN], 0.0) * gain_unit,
         )
         return tree, masks

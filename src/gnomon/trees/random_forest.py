@@ -11,9 +11,11 @@ Texts: 000a 2.5.4 · 001 9.5 · 003 2.2.4 · 004 10.
 
 from __future__ import annotations
 
+import dataclasses
 from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
 
 from gnomon.contract import Classifier, Data, Regressor
 from gnomon.engine.draw import WeightedDraw, canonical_order
@@ -21,6 +23,7 @@ from gnomon.engine.parameters import FLAG, HISTORY, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order
 from gnomon.trees.grower import bootstrap_counts, grow_tree
+from gnomon.trees.importance import PermutationImportance, correlated_columns
 from gnomon.trees.learner import (
     BYTES_PER_NODE,
     GROWTH_CONSTRAINTS,
@@ -28,7 +31,8 @@ from gnomon.trees.learner import (
     dense,
     normalised,
 )
-from gnomon.trees.tree import LEAF, Tree
+from gnomon.trees.naming import names_of_columns
+from gnomon.trees.tree import LEAF, Forest, Tree
 
 MOST_TICKETS_PER_ROW = 64
 BLOCK = 4096
@@ -82,13 +86,18 @@ class ManyTrees(GrowsTrees):
     n_estimators: int
     bootstrap: bool
     oob_score: bool
+    oob_importance: int
+    trees_: list[Tree]
 
     def _most_steps(self) -> int:
         return self.n_estimators
 
     def _fit(self, data: Data) -> None:
-        if self.oob_score and not self.bootstrap:
-            raise ValueError("oob_score=True needs bootstrap=True: else no row is left out")
+        for name in ("oob_score", "oob_importance"):
+            if getattr(self, name) and not self.bootstrap:
+                given = getattr(self, name)
+                raise ValueError(f"{name}={given} needs bootstrap=True: else no row is left out")
+        vars(self).pop("oob_importances_", None)
         seeds = self._rng().integers(2**63, size=(self.n_estimators, 2))
         bootstrap = Bootstrap(data) if self.bootstrap else None
         factors = self._factors(data)
@@ -116,7 +125,7 @@ class ManyTrees(GrowsTrees):
             tree, left_out = next(grown)
             trees.append(tree)
             if out_of_bag is not None and left_out is not None:
-                out_of_bag.add(tree, left_out)
+                out_of_bag.add(self._voting(tree), left_out)
             impurity += leaf_impurity(tree)
             if course.end_step(impurity / len(trees), state=partial(shape_of, tree)):
                 break
@@ -129,6 +138,112 @@ class ManyTrees(GrowsTrees):
         self.history_ = course.history
         if out_of_bag is not None:
             self._keep_out_of_bag(out_of_bag, data)
+        if bootstrap and self.oob_importance:
+            self.oob_importances_ = self._permuted(data, bootstrap, seeds)
+
+    def _permuted(self, data: Data, bootstrap: Bootstrap, seeds: np.ndarray):
+        """What shuffling each column costs on the rows that a tree was not grown on."""
+        rows = np.ascontiguousarray(dense(data.rows), dtype=np.float64)
+
+        def of_tree(each) -> tuple[float, np.ndarray, float]:
+            tree, seed = each
+            places = bootstrap.order[(bootstrap.counts(int(seed[0])) == 0)[bootstrap.order]]
+            rng = np.random.default_rng([*seed.tolist(), 1])
+            return self._permuted_tree(tree, rows[places], data, places, rng)
+
+        parts = list(in_order(of_tree, list(zip(self.trees_, seeds)), self.n_jobs))
+        asked = [(before, after) for before, after, weight in parts if weight > 0]
+        if not asked:
+            raise ValueError(
+                f"oob_importance={self.oob_importance} needs rows that a tree was not grown on, and "
+                f"all {data.n_rows} were drawn by each tree; give more rows or trees"
+            )
+        intact = np.array([before for before, _ in asked])
+        return PermutationImportance(
+            names_of_columns(self),
+            np.array([after for _, after in asked]) - intact[:, None, None],
+            float(intact.mean()),
+            "misclassification" if self._target == "classes" else "squared error",
+            correlated_columns(rows, names_of_columns(self)),
+        )
+
+    def _permuted_tree(self, tree: Tree, rows, data: Data, places, rng):
+        """Loss of a tree on its rows left out, the same by column and repeat, and their weight."""
+        weights = data.weight_array[places]
+        after = np.zeros((data.n_columns, self.oob_importance))
+        if weights.sum() == 0:
+            return 0.0, after, 0.0
+        y = data.y[places]
+        before = self._loss_of_tree(tree, rows, y, weights)
+        after[:] = before
+        for j in np.unique(tree.feature[tree.feature >= 0]):
+            kept = rows[:, j].copy()
+            for repeat in range(self.oob_importance):
+                rows[:, j] = rng.permutation(kept)
+                after[j, repeat] = self._loss_of_tree(tree, rows, y, weights)
+            rows[:, j] = kept
+        return before, after, float(weights.sum())
+
+    def _loss_of_tree(self, tree: Tree, rows, y, weights) -> float:
+        raise NotImplementedError
+
+    def _voting(self, tree: Tree) -> Tree:
+        """The tree with values as they are added up over the forest."""
+        return tree
+
+    def _pack(self) -> None:
+        self._packed = Forest.of([self._voting(tree) for tree in self.trees_])
+
+    def predict_each(self, X) -> np.ndarray:
+        """What every tree says by itself: the spread behind the forest's answer.
+
+        The shares of trees that say a class are its probability by votes; the spread of numbers is
+        an error bar of the model, and with full trees of single rows about that of a new row. Text:
+        004 6.2. `gnomon.ensemble.member_distribution` gives shares, means and quantiles of it.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        said : ndarray of shape (n_samples, n_trees) or (n_samples, n_trees, n_targets)
+            Classes, or numbers.
+        """
+        leaves = self.apply(X)
+        values = [tree.value[leaves[:, t]] for t, tree in enumerate(self.trees_)]
+        return self._answers(np.stack(values, axis=1))
+
+    def _answers(self, values: np.ndarray) -> np.ndarray:
+        """Answers of the trees from the values of their leaves (n_rows, n_trees, n_outputs)."""
+        raise NotImplementedError
+
+    def proximity(self, X, others=None) -> np.ndarray:
+        """How alike rows are to the forest: the share of the trees in which two fall into one leaf.
+
+        Use it as a similarity for maps, groups and outliers where columns have no common unit.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_samples, n_features)
+        others : array-like, data frame or Table, default=None
+            The rows to compare with; by default X itself.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_others)
+        """
+        one = self._leaf_indicators(X)
+        other = one if others is None else self._leaf_indicators(others)
+        return np.asarray((one @ other.T).todense()) / len(self.trees_)
+
+    def _leaf_indicators(self, X) -> sp.csr_matrix:
+        """One column per node of the forest, 1 at the leaves of a row."""
+        leaves = self.apply(X)
+        first = np.cumsum([0] + [tree.n_nodes for tree in self.trees_])
+        columns = (leaves + first[:-1]).ravel()
+        starts = np.arange(0, columns.size + 1, leaves.shape[1])
+        return sp.csr_matrix((np.ones(columns.size), columns, starts), (len(leaves), first[-1]))
 
     def _factors(self, data: Data) -> np.ndarray | None:
         """Factors of the rows' weights beside the weights themselves, which are drawn by."""
@@ -206,6 +321,7 @@ FOREST_CONSTRAINTS = {
     "n_estimators": [whole(1)],
     "bootstrap": FLAG,
     "oob_score": FLAG,
+    "oob_importance": [whole(0)],
     "keep_history": HISTORY,
     **GROWTH_CONSTRAINTS,
 }
@@ -224,8 +340,9 @@ class RandomForestClassifier(ManyTrees, Classifier):
 
     Use it as a strong first model on any table: it needs no tuning, no scaling, and takes
     categories and missing cells as they are. Not where people must read the model, or where it
-    must be small. The prediction is the mean of the trees' class shares. Whole weights are
-    repetitions, other weights are shares of the draws. Columns are binned as in
+    must be small. The trees' leaves vote by their class shares; 000a 2.2.5 (Procedure 2.10) has two
+    other rules, one vote per tree or one per training row, and none is always better. Whole weights
+    are repetitions, other weights are shares of the draws. Columns are binned as in
     `DecisionTreeClassifier`. Texts: 000a 2.5.4, 001 9.5, 003 2.2.4, 004 10.
 
     Parameters
@@ -252,6 +369,12 @@ class RandomForestClassifier(ManyTrees, Classifier):
         Grow each tree on a bootstrap sample; else on all rows.
     oob_score : bool, default=False
         Compute the out-of-bag accuracy.
+    voting : {"shares", "trees", "rows"}, default="shares"
+        What a leaf adds: its class shares; one vote for its commonest class (of equals the first);
+        or one vote of each training row in it for its own class, so that great leaves count more.
+    oob_importance : int, default=0
+        How often each column is shuffled among the rows that a tree was not grown on, to see how
+        much worse the tree gets (``oob_importances_``); 0 for not at all.
     class_weight : dict or "balanced", default=None
         Factors of the rows' weights by class.
     random_state : int, RandomState or None, default=None
@@ -268,7 +391,10 @@ class RandomForestClassifier(ManyTrees, Classifier):
     trees_ : list of Tree
         The trees.
     feature_importances_ : ndarray of shape (n_columns,)
-        Savings by column, adding up to one. Biased towards columns of many values.
+        Savings by column, adding up to one. Biased towards columns of many values, and seen on the
+        training rows; ``oob_importance`` is not.
+    oob_importances_ : PermutationImportance
+        Rise of the error out of bag when a column is shuffled; only with ``oob_importance``.
     oob_score_ : float
         Accuracy on rows left out by the trees that are asked; only with ``oob_score=True``.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
@@ -291,6 +417,7 @@ class RandomForestClassifier(ManyTrees, Classifier):
     _parameter_constraints = {
         "criterion": [StrOptions({"gini", "entropy", "misclassification"})],
         "class_weight": [None, dict, StrOptions({"balanced"})],
+        "voting": [StrOptions({"shares", "trees", "rows"})],
         **FOREST_CONSTRAINTS,
     }
 
@@ -308,6 +435,8 @@ class RandomForestClassifier(ManyTrees, Classifier):
         min_impurity_decrease=0.0,
         bootstrap=True,
         oob_score=False,
+        voting="shares",
+        oob_importance=0,
         class_weight=None,
         random_state=None,
         n_jobs=None,
@@ -324,6 +453,8 @@ class RandomForestClassifier(ManyTrees, Classifier):
         self.min_impurity_decrease = min_impurity_decrease
         self.bootstrap = bootstrap
         self.oob_score = oob_score
+        self.voting = voting
+        self.oob_importance = oob_importance
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -338,7 +469,23 @@ class RandomForestClassifier(ManyTrees, Classifier):
         return None if factors is None else factors[data.y]
 
     def _proba(self, rows):
-        return self._mean_of_trees(rows)
+        votes = self._sum_of_trees(rows)
+        return votes / votes.sum(axis=1, keepdims=True)
+
+    def _voting(self, tree: Tree) -> Tree:
+        if self.voting == "rows":
+            return dataclasses.replace(tree, value=tree.value * tree.weight[:, None])
+        if self.voting == "trees":
+            votes = np.eye(tree.n_outputs)[tree.value.argmax(axis=1)]
+            return dataclasses.replace(tree, value=votes)
+        return tree
+
+    def _answers(self, values: np.ndarray) -> np.ndarray:
+        return self.classes_[values.argmax(axis=2)]
+
+    def _loss_of_tree(self, tree: Tree, rows, y, weights) -> float:
+        wrong = tree.predict(rows).argmax(axis=1) != y
+        return float(np.average(wrong, weights=weights))
 
     def _keep_out_of_bag(self, out_of_bag: OutOfBag, data: Data) -> None:
         answers = out_of_bag.answers
@@ -384,6 +531,9 @@ class RandomForestRegressor(ManyTrees, Regressor):
         Grow each tree on a bootstrap sample; else on all rows.
     oob_score : bool, default=False
         Compute the out-of-bag R2.
+    oob_importance : int, default=0
+        How often each column is shuffled among the rows that a tree was not grown on, to see how
+        much worse the tree gets (``oob_importances_``); 0 for not at all.
     random_state : int, RandomState or None, default=None
         Of the samples and the draws of columns.
     n_jobs : int, default=None
@@ -396,7 +546,10 @@ class RandomForestRegressor(ManyTrees, Regressor):
     trees_ : list of Tree
         The trees.
     feature_importances_ : ndarray of shape (n_columns,)
-        Savings by column, adding up to one. Biased towards columns of many values.
+        Savings by column, adding up to one. Biased towards columns of many values, and seen on the
+        training rows; ``oob_importance`` is not.
+    oob_importances_ : PermutationImportance
+        Rise of the error out of bag when a column is shuffled; only with ``oob_importance``.
     oob_score_ : float
         R2 on rows left out by the trees that are asked; only with ``oob_score=True``.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
@@ -432,6 +585,7 @@ class RandomForestRegressor(ManyTrees, Regressor):
         min_impurity_decrease=0.0,
         bootstrap=True,
         oob_score=False,
+        oob_importance=0,
         random_state=None,
         n_jobs=None,
         keep_history="objective",
@@ -446,6 +600,7 @@ class RandomForestRegressor(ManyTrees, Regressor):
         self.min_impurity_decrease = min_impurity_decrease
         self.bootstrap = bootstrap
         self.oob_score = oob_score
+        self.oob_importance = oob_importance
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.keep_history = keep_history
@@ -457,6 +612,13 @@ class RandomForestRegressor(ManyTrees, Regressor):
     def _estimate(self, rows):
         values = self._mean_of_trees(rows)
         return values[:, 0] if self._one_target else values
+
+    def _answers(self, values: np.ndarray) -> np.ndarray:
+        return values[:, :, 0] if self._one_target else values
+
+    def _loss_of_tree(self, tree: Tree, rows, y, weights) -> float:
+        gap = tree.predict(rows) - y.reshape(len(rows), -1)
+        return float(np.average((gap * gap).mean(axis=1), weights=weights))
 
     def _keep_out_of_bag(self, out_of_bag: OutOfBag, data: Data) -> None:
         answered = out_of_bag.n_trees > 0
