@@ -1,11 +1,13 @@
 """Trees: one histogram grower under single trees, forests and boosting."""
 
+from gnomon.trees.anova import AnovaExpansion, anova_expansion
 from gnomon.trees.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from gnomon.trees.conditions import Condition
 from gnomon.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from gnomon.trees.export import export_text
 from gnomon.trees.flexible_tree import FlexibleTreeClassifier, FlexibleTreeRegressor
 from gnomon.trees.general_tree import GeneralTree
+from gnomon.trees.importance import PermutationImportance
 from gnomon.trees.model_tree import ModelTreeRegressor
 from gnomon.trees.oblique_tree import (
     GaussianTreeClassifier,
@@ -18,11 +20,15 @@ from gnomon.trees.random_forest import RandomForestClassifier, RandomForestRegre
 from gnomon.trees.rule_instances import RuleInstanceClassifier
 from gnomon.trees.rule_list import RuleListClassifier
 from gnomon.trees.rules import Rule, RuleList
+from gnomon.trees.shrinkage import ShrinkageTable, shrinkage_table
+from gnomon.trees.stump import DecisionStump, RegressionStump, decision_stump, regression_stump
 from gnomon.trees.tree import Tree
 from gnomon.trees.tree_rules import generalise, rules_from_tree
 
 __all__ = [
+    "AnovaExpansion",
     "Condition",
+    "DecisionStump",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "FlexibleTreeClassifier",
@@ -34,20 +40,27 @@ __all__ = [
     "ModelTreeRegressor",
     "ObliqueTreeClassifier",
     "ObliqueTreeRegressor",
+    "PermutationImportance",
     "PrunedTreeClassifier",
     "PrunedTreeRegressor",
     "PruningPath",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RegressionStump",
     "Rule",
     "RuleInstanceClassifier",
     "RuleList",
     "RuleListClassifier",
+    "ShrinkageTable",
     "Tree",
+    "anova_expansion",
     "cost_complexity_path",
+    "decision_stump",
     "export_text",
     "generalise",
     "prune",
     "reduced_error_prune",
+    "regression_stump",
     "rules_from_tree",
+    "shrinkage_table",
 ]

@@ -155,8 +155,8 @@ class ManyTrees(GrowsTrees):
         asked = [(before, after) for before, after, weight in parts if weight > 0]
         if not asked:
             raise ValueError(
-                f"oob_importance={self.oob_importance} needs rows that a tree was not grown on, and "
-                f"all {data.n_rows} were drawn by each tree; give more rows or trees"
+                f"oob_importance={self.oob_importance} needs rows that a tree was not grown on, "
+                f"and all {data.n_rows} were drawn by each tree; give more rows or trees"
             )
         intact = np.array([before for before, _ in asked])
         return PermutationImportance(
