@@ -399,10 +399,11 @@ class Booster(Scored):
             return sums
 
         sums = sum(crew.shares(add_up))
-        for node in np.flatnonzero(tree.left != LEAF)[::-1]:
+        is_leaf = tree.left == LEAF
+        for node in np.flatnonzero(~is_leaf)[::-1]:
             sums[node] = sums[tree.left[node]] + sums[tree.right[node]]
         gradient, hessian = sums[:, 0] / scales[0], sums[:, 1] / scales[1]
-        values = self.loss.step(gradient, hessian, self.rules.l2)
+        values = self.loss.step(gradient, hessian, is_leaf, self.rules.l2)
         if self.loss.needs_rows:
             values = self._values_from_rows(grown, values, derivatives.counts)
         directions = self.table.columns[kernels.DIRECTION]

@@ -68,8 +68,10 @@ class Loss:
         """The loss per row for scores of shape (n_scores, n)."""
         return self.derivatives(y, scores, np.empty_like(scores), np.empty_like(scores))
 
-    def step(self, gradient: np.ndarray, hessian: np.ndarray, l2: float) -> np.ndarray:
-        """Values of leaves from their sums of derivatives: the Newton step -G / (H + l2)."""
+    def step(
+        self, gradient: np.ndarray, hessian: np.ndarray, is_leaf: np.ndarray, l2: float
+    ) -> np.ndarray:
+        """Values of all nodes from their sums of derivatives: the Newton step -G / (H + l2)."""
         return -gradient / (hessian + l2)
 
     def step_of_rows(self, residuals: np.ndarray, weights: np.ndarray) -> float:
@@ -184,7 +186,7 @@ class Poisson(Loss):
         np.subtract(hessians[0], y, out=gradients[0])
         return hessians[0] - y * scores[0]
 
-    def step(self, gradient, hessian, l2):
+    def step(self, gradient, hessian, is_leaf, l2):
         events = np.maximum(hessian - gradient, 0.0)
         empty = np.where(events <= 1e-9 * hessian, 0.5, 0.0)
         return np.log((events + l2 + empty) / (hessian + l2 + empty))
@@ -207,7 +209,7 @@ class Gamma(Loss):
         np.subtract(1.0, hessians[0], out=gradients[0])
         return hessians[0] + scores[0]
 
-    def step(self, gradient, hessian, l2):
+    def step(self, gradient, hessian, is_leaf, l2):
         return np.log((hessian + l2) / (gradient + hessian + l2))
 
     def response(self, scores):
@@ -258,18 +260,20 @@ class Exponential(Loss):
         np.multiply(-sign, hessians[0], out=gradients[0])
         return hessians[0].copy()
 
-    def step(self, gradient, hessian, l2):
+    def step(self, gradient, hessian, is_leaf, l2):
         positive = np.maximum(hessian - gradient, 0.0) / 2
         negative = np.maximum(hessian + gradient, 0.0) / 2
         if self.votes:
-            return self._scaled_votes(positive, negative)
+            return self._scaled_votes(positive, negative, is_leaf)
         return half_log_odds(positive + l2 / 2, negative + l2 / 2)
 
     @staticmethod
-    def _scaled_votes(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
+    def _scaled_votes(
+        positive: np.ndarray, negative: np.ndarray, is_leaf: np.ndarray
+    ) -> np.ndarray:
         votes = np.where(positive >= negative, 1.0, -1.0)
-        right = np.maximum(positive, negative).sum()
-        wrong = np.minimum(positive, negative).sum()
+        right = np.maximum(positive, negative)[is_leaf].sum()
+        wrong = np.minimum(positive, negative)[is_leaf].sum()
         return votes * half_log_odds(np.array([right]), np.array([wrong]))[0]
 
     def response(self, scores):
