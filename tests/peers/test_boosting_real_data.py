@@ -104,10 +104,16 @@ def errors(problem: Problem, classes: bool, seed: int) -> tuple[np.ndarray, np.n
     """Error of both on the same folds: shares of wrong classes, or mean squared errors."""
     rows, y = columns_of(problem)
     if classes:
-        ours, theirs = GradientBoostingClassifier(), lightgbm.LGBMClassifier(verbose=-1)
+        ours, theirs = (
+            GradientBoostingClassifier(n_jobs=1),
+            lightgbm.LGBMClassifier(verbose=-1, n_jobs=1),
+        )
         y = y.astype(str)
     else:
-        ours, theirs = GradientBoostingRegressor(), lightgbm.LGBMRegressor(verbose=-1)
+        ours, theirs = (
+            GradientBoostingRegressor(n_jobs=1),
+            lightgbm.LGBMRegressor(verbose=-1, n_jobs=1),
+        )
         y = y.astype(float)
     n_repeats = 3 if len(y) < 2000 else 1
     rare = classes and np.unique(y, return_counts=True)[1].min() < N_FOLDS

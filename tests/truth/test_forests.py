@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from gnomon import load
 from gnomon.contract import Columns, Data
 from gnomon.engine.sums import ArraySource
+from gnomon.ensemble import member_distribution
 from gnomon.table import Table
 from gnomon.trees import (
     DecisionTreeClassifier,
@@ -162,3 +164,164 @@ def test_a_stopped_forest_keeps_the_trees_that_it_has():
     assert len(forest.trees_) == 3
     assert forest.history_.stopped == "callback"
     assert forest.predict(rows).shape == (40,)
+
+
+@pytest.mark.covers("forest-vote-rules")
+def test_each_vote_rule_is_what_its_words_say(rng):
+    rows, y = rng.normal(size=(150, 3)), rng.choice(["ant", "bee", "cat"], 150)
+    settings = {"n_estimators": 11, "min_samples_leaf": 4, "random_state": 0}
+    forests = {
+        voting: RandomForestClassifier(voting=voting, **settings).fit(rows, y)
+        for voting in ("shares", "trees", "rows")
+    }
+    fresh = rng.normal(size=(40, 3))
+    by_tree, by_row = np.zeros((40, 3)), np.zeros((40, 3))
+    for tree in forests["shares"].trees_:
+        leaves = tree.apply(fresh)
+        shares, n_rows = tree.value[leaves], tree.weight[leaves]
+        by_tree[np.arange(40), shares.argmax(axis=1)] += 1
+        by_row += shares * n_rows[:, None]
+    np.testing.assert_allclose(forests["trees"].predict_proba(fresh), by_tree / 11)
+    by_row /= by_row.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(forests["rows"].predict_proba(fresh), by_row)
+
+
+@pytest.mark.covers("forest-vote-rules")
+def test_rows_of_a_leaf_are_those_of_the_bag_that_fell_into_it(rng):
+    rows, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    forest = RandomForestClassifier(
+        1, voting="rows", min_samples_leaf=5, max_features=None, random_state=3
+    ).fit(rows, y)
+    seeds = forest._rng().integers(2**63, size=(1, 2))
+    counts = bootstrap_of_target(rows, y).counts(int(seeds[0, 0]))
+    tree = forest.trees_[0]
+    leaves = tree.apply(rows)
+    for leaf in np.unique(leaves):
+        votes = np.bincount(y[leaves == leaf], counts[leaves == leaf], minlength=2)
+        np.testing.assert_allclose(tree.weight[leaf] * tree.value[leaf], votes, atol=1e-9)
+
+
+def bootstrap_of_target(rows, y):
+    return Bootstrap(Data(ArraySource(rows, y, None), Columns.of_numbers(rows.shape[1])))
+
+
+@pytest.mark.covers("forest-distribution")
+def test_seven_hundred_of_a_thousand_trees_are_seventy_percent(rng):
+    rows = rng.normal(size=(80, 2))
+    weather = np.where(rows[:, 0] + rng.normal(size=80) > 0, "rain", "sun")
+    forest = RandomForestClassifier(100, voting="trees", random_state=0).fit(rows, weather)
+    fresh = rng.normal(size=(20, 2))
+    said = forest.predict_each(fresh)
+    assert said.shape == (20, 100)
+    shares = (said == "rain").mean(axis=1)
+    np.testing.assert_allclose(forest.predict_proba(fresh)[:, 0], shares)
+    np.testing.assert_allclose(member_distribution(forest, fresh).shares[:, 0], shares)
+
+
+@pytest.mark.covers("forest-distribution")
+def test_error_bars_are_the_spread_of_the_trees_and_wide_where_rows_are_noisy(rng):
+    x = rng.uniform(-1, 1, size=(600, 1))
+    noise = np.where(x[:, 0] > 0, 1.0, 0.05)
+    y = x[:, 0] + noise * rng.normal(size=600)
+    forest = RandomForestRegressor(100, random_state=0).fit(x, y)
+    grid = np.linspace(-0.9, 0.9, 40)[:, None]
+    found = member_distribution(forest, grid)
+    each = np.column_stack([tree.predict(grid)[:, 0] for tree in forest.trees_])
+    np.testing.assert_allclose(forest.predict_each(grid), each)
+    np.testing.assert_allclose(found.mean, forest.predict(grid))
+    np.testing.assert_allclose(found.standard_deviation, each.std(axis=1), atol=1e-9)
+    np.testing.assert_allclose(found.quantile(0.5), np.sort(each, axis=1)[:, 49])
+    spread = found.standard_deviation
+    assert np.median(spread[grid[:, 0] > 0]) > 3 * np.median(spread[grid[:, 0] < 0])
+
+
+def test_trees_of_several_targets_say_each_of_them(rng):
+    rows = rng.normal(size=(50, 2))
+    forest = RandomForestRegressor(5, random_state=0).fit(rows, rows)
+    assert forest.predict_each(rows).shape == (50, 5, 2)
+    np.testing.assert_allclose(forest.predict_each(rows).mean(axis=1), forest.predict(rows))
+
+
+@pytest.mark.covers("permutation-importance-oob")
+@pytest.mark.parametrize("classes", [True, False])
+def test_importance_out_of_bag_is_the_rise_of_each_trees_error_on_its_rows_left_out(classes, rng):
+    rows = rng.normal(size=(200, 3))
+    signal = rows[:, 0] + 0.3 * rng.normal(size=200)
+    y = (signal > 0).astype(int) if classes else signal
+    cls = RandomForestClassifier if classes else RandomForestRegressor
+    forest = cls(15, oob_importance=40, random_state=5).fit(rows, y)
+    found = forest.oob_importances_
+    seeds = forest._rng().integers(2**63, size=(15, 2))
+    bootstrap = bootstrap_of_target(rows, y)
+    for t, (tree, (seed, _)) in enumerate(zip(forest.trees_, seeds)):
+        out = bootstrap.counts(int(seed)) == 0
+
+        def error(some, tree=tree, out=out):
+            said = tree.predict(some)
+            if classes:
+                return (said.argmax(axis=1) != y[out]).mean()
+            return ((said[:, 0] - y[out]) ** 2).mean()
+
+        intact = error(rows[out])
+        # our own shuffles: another draw from the same distribution
+        expected = []
+        for _ in range(60):
+            shuffled = rows[out]
+            shuffled[:, 0] = rng.permutation(shuffled[:, 0])
+            expected.append(error(shuffled) - intact)
+        gap = found.rises[t, 0].mean() - np.mean(expected)
+        spread = np.std(expected) * np.sqrt(1 / 40 + 1 / 60) + 1e-9
+        assert abs(gap) < 6 * spread
+    assert found.importances.shape == (3, 40)
+    np.testing.assert_allclose(found.percent, 100 * found.mean / found.intact)
+    assert found.mean.argmax() == 0
+    assert (found.mean[0] > 5 * found.standard_error[0]).all()
+
+
+@pytest.mark.covers("permutation-importance-oob")
+def test_noise_of_many_values_is_important_by_impurity_but_not_out_of_bag(rng):
+    n = 400
+    useful = rng.integers(0, 2, n)
+    y = np.where(rng.random(n) < 0.8, useful, 1 - useful)
+    rows = np.column_stack([useful, rng.normal(size=n)])
+    forest = RandomForestClassifier(60, oob_importance=3, random_state=0).fit(rows, y)
+    assert forest.feature_importances_[1] > 0.3
+    out_of_bag = forest.oob_importances_.mean
+    assert out_of_bag[1] < 0.25 * out_of_bag[0]
+
+
+@pytest.mark.covers("permutation-importance-oob")
+def test_columns_that_go_together_are_named(rng):
+    rows = rng.normal(size=(150, 3))
+    rows[:, 2] = np.exp(rows[:, 0] + 0.05 * rng.normal(size=150))
+    forest = RandomForestClassifier(10, oob_importance=1, random_state=0)
+    found = forest.fit(rows, rows[:, 0] > 0).oob_importances_
+    assert [pair[:2] for pair in found.correlated] == [("x0", "x2")]
+    assert "go together" in str(found)
+
+
+def test_importance_does_not_depend_on_threads_nor_on_the_order_of_rows(rng):
+    rows, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    order = rng.permutation(80)
+    one = RandomForestRegressor(6, oob_importance=2, random_state=1, n_jobs=1).fit(rows, y)
+    other = RandomForestRegressor(6, oob_importance=2, random_state=1, n_jobs=2)
+    other.fit(rows[order], y[order])
+    np.testing.assert_allclose(one.oob_importances_.rises, other.oob_importances_.rises)
+
+
+def test_a_forest_with_importance_is_saved_and_loaded(rng, tmp_path):
+    rows, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    forest = RandomForestClassifier(4, voting="rows", oob_importance=2, random_state=0)
+    forest.fit(rows, y).save(tmp_path / "forest.gnomon")
+    loaded = load(tmp_path / "forest.gnomon")
+    np.testing.assert_array_equal(loaded.predict_proba(rows), forest.predict_proba(rows))
+    np.testing.assert_array_equal(loaded.oob_importances_.rises, forest.oob_importances_.rises)
+
+
+def test_proximity_is_the_share_of_trees_in_which_two_rows_share_a_leaf(rng):
+    rows = rng.normal(size=(40, 3))
+    forest = RandomForestRegressor(7, min_samples_leaf=5, random_state=0).fit(rows, rows[:, 0])
+    leaves = forest.apply(rows)
+    expected = (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
+    np.testing.assert_allclose(forest.proximity(rows), expected)
+    np.testing.assert_allclose(forest.proximity(rows[:5], rows), expected[:5])
