@@ -7,13 +7,19 @@ import importlib
 __version__ = "0.1.0"
 
 _HOMES = {
+    "advise": "gnomon.workbench.advise",
     "config": "gnomon.engine.config",
     "settings": "gnomon.engine.config",
+    "again": "gnomon.workbench.again",
+    "compare": "gnomon.workbench.compare",
     "learn": "gnomon.workbench.learn",
     "load": "gnomon.engine.modelfile",
     "methods": "gnomon.engine.registry",
+    "predict": "gnomon.workbench.predict",
     "read": "gnomon.table",
+    "resume": "gnomon.workbench.runs",
     "scan": "gnomon.table",
+    "shift_check": "gnomon.workbench.diagnosis",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

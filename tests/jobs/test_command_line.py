@@ -1,64 +1,144 @@
 """The command line as a person uses it."""
 
-import os
-import subprocess
-import sys
+import json
 
 import pytest
 
 import gnomon
 from gnomon.table import example
+from tests.jobs.terminal import QUICK, call, run
 
 
-def run(*arguments, folder):
-    command = [sys.executable, "-m", "gnomon", *map(str, arguments)]
-    environment = os.environ | {"COLUMNS": "160", "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=300, env=environment
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory):
+    """A folder in which one quick run was made, and what the run printed."""
+    folder = tmp_path_factory.mktemp("learnt")
+    example("customers")[slice(0, 300)].save(folder / "small.csv")
+    done = run(
+        "learn", "small.csv", "--target", "churn", "--save", "m.gnomon", *QUICK, folder=folder
     )
-
-
-@pytest.fixture
-def small_file(tmp_path):
-    path = tmp_path / "small.csv"
-    example("customers")[slice(0, 300)].save(path)
-    return path
-
-
-def test_learn_prints_a_leaderboard_with_the_baseline_and_writes_a_model(small_file):
-    done = run("learn", small_file, "--target", "churn", "--repeats", 1, folder=small_file.parent)
     assert done.returncode == 0, done.stderr
-    for name in ("BaselineClassifier", "NaiveBayes", "LogisticRegression", "RandomForest"):
-        assert name in done.stdout
-    assert "95% interval" in done.stdout
-    model = gnomon.load(small_file.parent / "model.gnomon")
-    assert len(model.predict(gnomon.read(small_file))) == 300
+    return folder, done.stdout
 
 
-def test_learn_names_near_columns_when_the_target_is_wrong(small_file):
-    done = run("learn", small_file, "--target", "chrun", folder=small_file.parent)
+@pytest.mark.covers("command-line-verbs", "baseline-first", "problem-card", "run-report")
+def test_learn_prints_card_board_with_baseline_verdict_and_what_it_wrote(learnt):
+    folder, printed = learnt
+    for word in ("which class is 'churn'", "baseline", "naive Bayes", "95% intervals", "used once"):
+        assert word in printed
+    run_folder = folder / "runs" / "small-churn-1"
+    for name in ("run.json", "report.html", "model.gnomon", "again.py", "leaderboard.csv"):
+        assert (run_folder / name).stat().st_size > 0
+    assert len(gnomon.predict(folder / "m.gnomon", example("customers")[:5])) == 5
+
+
+def test_a_second_run_gets_a_folder_of_its_own_and_runs_lists_both(learnt):
+    folder, _ = learnt
+    done = call("learn", "small.csv", "--target", "churn", *QUICK, "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["folder"].endswith("small-churn-2")
+    assert said["chosen"] in said["scores"]
+    listed = call("runs", folder=folder)
+    assert "small-churn-1" in listed.stdout
+    assert "small-churn-2" in listed.stdout
+    both = call("compare", "small-churn-1", "small-churn-2", folder=folder)
+    assert both.returncode == 0, both.stderr
+    assert "same learner on the same folds" in both.stdout
+
+
+@pytest.mark.covers("reproducible-runs")
+def test_again_gives_the_same_numbers_and_exit_code_zero(learnt):
+    folder, _ = learnt
+    done = call("again", "small-churn-1", folder=folder)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "the same numbers" in done.stdout
+
+
+def test_predict_writes_a_row_for_every_row_and_keeps_a_column(learnt):
+    folder, _ = learnt
+    done = call(
+        *("predict", "runs/small-churn-1", "small.csv", "--keep", "customer_id"),
+        *("--undecided", "0.7", "--queue", "ask.csv"),
+        folder=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    said = gnomon.read(folder / "predictions.csv")
+    assert len(said) == 300
+    assert said.columns[:3] == ("customer_id", "prediction", "probability")
+    marked = sum(p < 0.7 for p in said.column("probability").to_pylist())
+    asked = gnomon.read(folder / "ask.csv") if marked else []
+    assert len(asked) == marked
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("learn", "small.csv", "--target", "chrun"), "'churn'"),
+        (("learn", "nothing.csv", "--target", "y"), "nothing.csv"),
+        (("learn", "small.csv", "--target", "churn", "--budget", "soon"), "no budget"),
+        (("learn", "small.csv", "--target", "churn", "--measure", "rmse"), "rmse"),
+        (("learn", "small.csv", "--target", "churn", "--learner", "magic"), "magic"),
+        (("learn", "--resume", "never"), "never"),
+        (("predict", "small.csv", "small.csv"), "small.csv"),
+        (("predict", "nothing.gnomon", "small.csv"), "does not exist"),
+        (("again", "never"), "no run 'never'"),
+        (("compare", "a", "b"), "no run 'a'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line_with_exit_code_two(learnt, words, said):
+    folder, _ = learnt
+    before = sorted(path.name for path in folder.rglob("*"))
+    done = call(*words, folder=folder)
     assert done.returncode == 2
-    assert "'churn'" in done.stderr
+    assert said in done.stderr
     assert "Traceback" not in done.stderr
-    assert not (small_file.parent / "model.gnomon").exists()
+    assert sorted(path.name for path in folder.rglob("*")) == before
 
 
-def test_learn_refuses_a_missing_file_in_one_clear_line(tmp_path):
-    done = run("learn", "nothing.csv", "--target", "y", folder=tmp_path)
-    assert done.returncode == 2
-    assert "nothing.csv" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_strict_exits_with_three_where_nothing_beats_the_baseline(tmp_path, rng):
+    table = {"x": rng.normal(size=200).tolist(), "y": ["a", "b"] * 100}
+    gnomon.table.Table.from_dict(table).save(tmp_path / "noise.csv")
+    words = ("learn", "noise.csv", "--target", "y", "--strict", "--json", *QUICK)
+    done = call(*words, folder=tmp_path)
+    said = json.loads(done.stdout)
+    assert done.returncode == (0 if said["beats_baseline"] else 3)
 
 
 def test_methods_lists_what_is_registered_and_finds_words(tmp_path):
-    everything = run("methods", folder=tmp_path)
-    trees = run("methods", "trees", folder=tmp_path)
-    nothing = run("methods", "xyzzy", folder=tmp_path)
-    assert "KMeans" in everything.stdout
+    everything = call("methods", "--json", folder=tmp_path)
+    trees = call("methods", "trees", folder=tmp_path)
+    nothing = call("methods", "xyzzy", folder=tmp_path)
+    names = [each["name"] for each in json.loads(everything.stdout)]
+    assert "KMeans" in names
     assert "RandomForestClassifier" in trees.stdout
     assert "KMeans" not in trees.stdout
     assert nothing.returncode == 1
     assert "rooms" in nothing.stderr
+
+
+@pytest.mark.covers("example-data-register")
+def test_examples_are_listed_with_what_they_are_about(tmp_path):
+    assert "customers" in json.loads(call("examples", "--json", folder=tmp_path).stdout)
+
+
+@pytest.mark.covers("theory-desk")
+def test_theory_gives_hoeffdings_gap(tmp_path):
+    """sqrt(ln(2 / delta) / (2 n)) at n = 1000, delta = 0.05 is 0.042947 (001 4.2.4 at M = 1)."""
+    done = call("theory", "--rows", 1000, "--json", folder=tmp_path)
+    figures = list(json.loads(done.stdout).values())
+    assert figures[0] == pytest.approx(0.042947, abs=1e-6)
+    assert figures[1] == pytest.approx(figures[0])
+
+
+def test_every_command_has_a_help_text_with_an_example(tmp_path):
+    from gnomon.workbench.cli import app
+
+    for command in app.registered_commands:
+        text = command.callback.__doc__
+        assert text
+        assert "xample" in text or command.callback.__name__ == "warm"
+    assert "--target" in call("learn", "--help", folder=tmp_path).stdout
 
 
 def test_version_is_the_packages(tmp_path):

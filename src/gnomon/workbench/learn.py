@@ -1,210 +1,535 @@
 """The job `learn`: which learner predicts this column best, and how well, honestly.
 
-Test rows are put aside first and used once, at the end. All learners, the baseline among them, are
-compared on the same folds of the other rows; the intervals allow for the overlap of the folds'
-training rows.
+Test rows are put aside first and used once, after the choice. All learners, the baseline among
+them, are compared on the same splits of the other rows; settings are searched inside the training
+parts. The simplest learner within one standard error of the best is chosen, fitted again on all
+rows but the test rows, and judged by those.
+
+Texts: 000a 1.3.1 (procedure 1.1) · 001 7.3 · 002 "Train, validation, test" · 003 2.1.7 · 004 3.2.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gnomon.bayes import NaiveBayes
 from gnomon.engine.errors import DataError
+from gnomon.engine.threads import processors
 from gnomon.evaluate import (
-    BaselineClassifier,
-    BaselineRegressor,
     CrossValidation,
+    Curve,
     Figure,
-    accuracy,
+    Leaderboard,
+    Measure,
     cross_validate,
-    k_fold,
+    learning_curve,
+    one_standard_error,
     ranked,
-    root_mean_squared_error,
 )
-from gnomon.linear import LinearRegression, LogisticRegression, Ridge
-from gnomon.table import Kind, Table
-from gnomon.table.split import split
-from gnomon.trees import RandomForestClassifier, RandomForestRegressor
+from gnomon.evaluate.cross_validation import seeded
+from gnomon.table import Table, example, read, split
+from gnomon.workbench.budget import Budget
+from gnomon.workbench.checks import Evidence, all_checks
+from gnomon.workbench.diagnosis import (
+    Shift,
+    group_scores,
+    permutation_importance,
+    said_by,
+    shift_check,
+    worst_rows,
+)
+from gnomon.workbench.plan import SHARE_TO_COMPARE, Plan, make_plan, splits_for
+from gnomon.workbench.portfolio import (
+    BASELINE,
+    STACK,
+    Entrant,
+    picked,
+    portfolio,
+    search_fits,
+    stack_of,
+)
+from gnomon.workbench.problem import LearningProblem, set_up
+from gnomon.workbench.result import LearnResult
+from gnomon.workbench.runs import Run
 
-FEWEST_ROWS = 20
+CHOICES = ("one-standard-error", "best")
+CURVE_SHARES = (0.125, 0.25, 0.5, 1.0)
+CURVE_ROWS = 20_000
+SAMPLE_ROWS = 2_000
+DEFAULT_BUDGET = "60s"
+
+Tell = Callable[[str, int, int], None]
+
+
+def quiet(step: str, done: int, total: int) -> None:
+    """Progress that nobody wants to see."""
+
+
+def model_bytes(model: Any, rows: Any, y: Any) -> float:
+    """Bytes of a fitted model, as pickled; a column of the leaderboard."""
+    return float(len(pickle.dumps(model)))
+
+
+MODEL_SIZE = Measure("model bytes", model_bytes, "estimator", greater_is_better=False)
+
+
+class OutOfTime(Exception):
+    """The seconds are spent; ends the learner at work."""
 
 
 @dataclass
-class LearnResult:
-    """What `learn` found.
+class Settings:
+    """What `learn` was asked, and what it settled where it was free to; repeats the run."""
 
-    Attributes
-    ----------
-    task : str
-        ``"classify"`` or ``"regress"``.
-    target : str
-    measure : str
-        What the scores are.
-    scores : list of CrossValidation
-        Best first; the baseline is among them.
-    model : estimator
-        The best learner, fitted on all rows but the test rows.
-    test : Figure
-        Its score on the test rows.
-    n_train, n_test : int
-    """
-
-    task: str
     target: str
-    measure: str
-    scores: list[CrossValidation]
-    model: Any
-    test: Figure
-    n_train: int
-    n_test: int
-    test_table: Table
-
-    @property
-    def best(self) -> CrossValidation:
-        return self.scores[0]
-
-    @property
-    def baseline(self) -> CrossValidation:
-        return next(each for each in self.scores if each.name.startswith("Baseline"))
-
-    @property
-    def beats_baseline(self) -> bool:
-        """Whether the best is better than the baseline beyond chance (p below 0.05)."""
-        return self.best is not self.baseline and self.best.p_against(self.baseline) < 0.05
-
-
-def portfolio(task: str, seed: int) -> list:
-    """The learners that are tried: the baseline and three of different natures."""
-    if task == "classify":
-        return [
-            BaselineClassifier(),
-            NaiveBayes(),
-            LogisticRegression(),
-            RandomForestClassifier(random_state=seed),
-        ]
-    return [
-        BaselineRegressor(),
-        LinearRegression(),
-        Ridge(),
-        RandomForestRegressor(random_state=seed),
-    ]
+    task: str
+    measure: str | None
+    learners: list[str] | None
+    budget: str | None
+    choose: str
+    folds: int | None
+    repeats: int | None
+    test_share: float
+    groups: str | None
+    time: str | None
+    seed: int
+    curve: bool | None
+    fit_rows: int | None
 
 
 def learn(
-    table: Table,
+    table: Any,
     target: str,
     *,
-    n_folds: int = 5,
-    n_repeats: int = 2,
+    task: str = "auto",
+    measure: str | None = None,
+    learners: list[str] | None = None,
+    budget: Any = DEFAULT_BUDGET,
+    choose: str = "one-standard-error",
+    folds: int | None = None,
+    repeats: int | None = None,
     test_share: float = 0.25,
+    groups: str | None = None,
+    time: str | None = None,
     seed: int = 0,
-    progress: Callable[[str, int, int], None] = lambda name, total, done: None,
+    curve: bool | None = None,
+    fit_rows: int | None = None,
+    folder: str | os.PathLike | None = None,
+    progress: Tell = quiet,
 ) -> LearnResult:
     """Compare learners on a table and give the best with an honest figure of its quality.
 
+    Use it when there is a table, a column to predict and no favourite method. Do not use it again
+    and again on the same table until the test figure pleases: the test rows then are training
+    rows. With a budget in evaluations, or none, the same call gives the same numbers everywhere;
+    with seconds, what ran is recorded and the run folder's ``again.py`` repeats that.
+
     Parameters
     ----------
-    table : Table
+    table : Table, data frame, or path of a file
     target : str
-        The column to predict; categories and booleans are classified, numbers regressed.
-    n_folds, n_repeats : int
-        Of the cross-validation that compares the learners.
+        The column to predict. Rows in which it is missing are set apart, and said.
+    task : {"auto", "classify", "regress"}, default="auto"
+        Categories and booleans are classified, numbers regressed.
+    measure : str, default=None
+        What counts: ``"accuracy"``, ``"balanced_accuracy"``, ``"log_loss"``, ``"brier"``,
+        ``"auc"``, ``"f_measure"``, or ``"rmse"``, ``"mae"``, ``"r2"``.
+    learners : list of str, default=None
+        Names of the portfolio's learners to try; all by default. The baseline always runs.
+    budget : str, int or None, default="60s"
+        Seconds (``"60s"``, ``"5min"``), or a number of evaluations (fits on a fold), or no limit.
+    choose : {"one-standard-error", "best"}, default="one-standard-error"
+        The simplest learner within one standard error of the best, or the best mean.
+    folds, repeats : int, default=None
+        Of the cross-validation; chosen by the number of rows.
     test_share : float, default=0.25
         Rows put aside for the final figure.
+    groups, time : str, default=None
+        A column whose equal values stay together (persons, machines); a column of moments: train
+        on the past, test on the future.
     seed : int, default=0
-        Of the splits and of random learners.
+        Of splits and of random learners.
+    curve : bool, default=None
+        Draw a learning curve; by default where rows and time allow.
+    fit_rows : int, default=None
+        The final model learns from so many rows at most; by default from all that time allows.
+    folder : path, default=None
+        Run folder: results are written there as they come, and a killed run goes on.
     progress : callable
-        Called as ``progress(learner, folds in all, folds done)``.
+        Called as ``progress(step, done, total)``.
 
     Returns
     -------
     result : LearnResult
+        Prints itself; has the model, the leaderboard, the checks, and writes the report.
+
+    Examples
+    --------
+    >>> import gnomon
+    >>> from gnomon.table import example
+    >>> found = gnomon.learn(example("iris"), "species", learners=["naive Bayes"], budget=None)
+    >>> found.chosen
+    'naive Bayes'
+    >>> found.beats_baseline
+    True
     """
-    task = task_of(table, target)
-    measure, name, score = {
-        "classify": ("accuracy", "accuracy", accuracy),
-        "regress": ("root mean squared error", "rmse", root_mean_squared_error),
-    }[task]
-    parts = split(
-        table,
-        (1 - test_share, test_share),
-        stratify=target if task == "classify" else None,
-        random_state=seed,
+    if choose not in CHOICES:
+        raise DataError(f"choose={choose!r} is none of {', '.join(CHOICES)}")
+    allowance = Budget.of(budget)
+    source = source_of(table)
+    table = as_table(table)
+    problem = set_up(table, target, task=task, measure=measure, groups=groups, time=time)
+    picked(portfolio(problem.task, len(problem.rows)), learners)
+    if not 0 < test_share < 1:
+        raise DataError(f"test_share={test_share} must lie between 0 and 1, such as 0.25")
+    settings = Settings(
+        target=target,
+        task=problem.task,
+        measure=problem.measure,
+        learners=learners,
+        budget=None if budget is None else str(budget),
+        choose=choose,
+        folds=folds,
+        repeats=repeats,
+        test_share=test_share,
+        groups=groups,
+        time=time,
+        seed=seed,
+        curve=curve,
+        fit_rows=fit_rows,
     )
-    train, test = parts.train, parts.test
-    y = target_values(train, target)
-    rows = train.drop(target)
-    strata = y if task == "classify" else None
-    splits = k_fold(len(y), n_folds, n_repeats, stratify=strata, random_state=seed)
-    learners = {type(each).__name__: each for each in portfolio(task, seed)}
-    scores = []
-    for label, learner in learners.items():
-        tell = partial(told, progress, label)
-        scores.append(cross_validate(learner, rows, y, splits=splits, measures=name, progress=tell))
-    board = ranked(scores)
-    model = learners[board.best.name].fit(train, target)
-    figure = score(target_values(test, target), model.predict(test))
-    return LearnResult(
-        task,
-        target,
-        measure,
-        board.results,
-        model,
-        figure,
-        len(train),
-        len(test),
-        test,
-    )
+    run = Run.begin(folder, table, source, settings)
+    with run:
+        return Job(problem, settings, allowance, run, progress).do()
 
 
-def told(progress: Callable[[str, int, int], None], name: str, done: int, total: int) -> None:
-    """Say how far a learner is, in the job's own form."""
-    progress(name, total, done)
+def source_of(table: Any) -> str | None:
+    """Where a table can be read again: a path, ``example:name``, or None."""
+    if not isinstance(table, (str, os.PathLike)):
+        return None
+    text = os.fspath(table)
+    return text if text.startswith("example:") else str(Path(text).resolve())
 
 
-def task_of(table: Table, target: str) -> str:
-    """Classify or regress, from the kind of the target; refuses targets that cannot be learnt."""
-    if target not in table.columns:
-        import difflib
+def as_table(table: Any) -> Table:
+    """A table from whatever the user gave."""
+    if isinstance(table, Table):
+        return table
+    if isinstance(table, (str, os.PathLike)):
+        text = os.fspath(table)
+        return example(text.removeprefix("example:")) if text.startswith("example:") else read(text)
+    return Table.from_frame(table)
 
-        near = difflib.get_close_matches(target, table.columns, n=3, cutoff=0.4)
-        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise DataError(
-            f"the table has no column {target!r}.{hint} Its columns: {', '.join(table.columns)}"
+
+def inputs_sample(rows: Table, seed: int) -> Table:
+    """Some training rows, which later rows are compared with."""
+    if len(rows) <= SAMPLE_ROWS:
+        return rows
+    taken = np.random.default_rng(seed).choice(len(rows), SAMPLE_ROWS, replace=False)
+    return rows[np.sort(taken)]
+
+
+class Job:
+    """One run of `learn`, step by step."""
+
+    def __init__(
+        self,
+        problem: LearningProblem,
+        settings: Settings,
+        budget: Budget,
+        run: Run,
+        progress: Tell,
+    ):
+        self.problem, self.settings = problem, settings
+        self.budget, self.run, self.progress = budget, run, progress
+        self.seed = settings.seed
+        self.done = self.total = 0
+
+    def do(self) -> LearnResult:
+        parts = self.put_test_rows_aside()
+        train = parts["train"]
+        y = self.problem.values(train)
+        plan = self.plan(train, y)
+        self.run.note_plan(plan)
+        board = self.compare(plan, train, y)
+        chosen = self.choose(plan, board)
+        cost = plan.cost_of(chosen.name) if chosen.name != STACK else None
+        model, n_fitted = self.fit_again(chosen, train, y, board, plan)
+        curve = self.learning_curve(chosen, train, y, board)
+        test_rows = parts["test"]
+        result = self.judge(plan, board, chosen, model, n_fitted, train, test_rows, curve)
+        result.forecast = cost
+        self.run.finish(result)
+        return result
+
+    def put_test_rows_aside(self) -> Any:
+        problem, share = self.problem, self.settings.test_share
+        stratify = problem.target if problem.task == "classify" and not problem.time else None
+        parts = split(
+            problem.rows,
+            (1 - share, share),
+            stratify=stratify,
+            groups=problem.groups,
+            time=problem.time,
+            random_state=self.seed,
+            lock_test=True,
         )
-    column = table.column(target)
-    if column.null_count:
-        raise DataError(
-            f"the target {target!r} is missing in {column.null_count:,} of {len(table):,} rows; "
-            "leave those rows out first"
-        )
-    distinct = len(column.unique())
-    if distinct < 2:
-        raise DataError(f"the target {target!r} has one value only: there is nothing to learn")
-    if len(table) < FEWEST_ROWS:
-        raise DataError(
-            f"{len(table)} rows are too few to learn and test on; {FEWEST_ROWS} are the least"
-        )
-    kind = table.schema[target].kind
-    if kind in (Kind.CATEGORY, Kind.ORDERED, Kind.BOOLEAN):
-        return "classify"
-    if kind in (Kind.NUMBER, Kind.INTEGER):
-        return "classify" if distinct == 2 else "regress"
-    raise DataError(
-        f"the target {target!r} is {kind} ({table.schema[target].reason}); only categories, "
-        "booleans and numbers can be learnt. Give it another kind in the schema if that is wrong"
-    )
+        how = f"{len(parts.rows[1]):,} test rows are put aside {parts.how} and used once"
+        self.run.decide(how, "a figure that chose nothing is not too good")
+        if len(problem.unlabelled):
+            self.run.decide(
+                f"{len(problem.unlabelled):,} rows without a target are set apart",
+                "nothing can be learnt from them, nor tested",
+            )
+        return parts
 
+    def plan(self, train: Table, y: np.ndarray) -> Plan:
+        settings = self.settings
+        splits, why = splits_for(
+            self.problem, train, y, settings.folds, settings.repeats, self.seed
+        )
+        self.run.decide(splits.how, why)
+        entrants = portfolio(self.problem.task, len(y), self.problem.measure)
+        entrants = picked(entrants, settings.learners)
+        plan = make_plan(
+            self.problem,
+            train,
+            y,
+            entrants,
+            splits,
+            self.budget,
+            self.seed,
+            lambda what: self.progress(what, 0, 0),
+        )
+        for name, reason in plan.left_out.items():
+            self.run.decide(f"{name} does not compete", reason)
+        self.total = (len(plan.entrants) + 1) * len(splits) + 4
+        return plan
 
-def target_values(table: Table, target: str) -> np.ndarray:
-    """The target column as an array."""
-    column = table.column(target)
-    if table.schema[target].kind in (Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN):
-        return column.to_numpy()
-    return np.asarray(column.to_pylist(), dtype=object)
+    def compare(self, plan: Plan, train: Table, y: np.ndarray) -> Leaderboard:
+        """Cross-validate the entrants, then the stack of those that finished."""
+        rows = self.problem.inputs(train)
+        results: list[CrossValidation] = []
+        for entrant in plan.entrants:
+            found = self.cross_validate(entrant, rows, y, plan, len(results))
+            if found is not None:
+                results.append(found)
+        stack = self.affordable_stack(plan, results)
+        if stack is not None:
+            plan.entrants.append(stack)
+            found = self.cross_validate(stack, rows, y, plan, len(results))
+            if found is not None:
+                results.append(found)
+        return ranked(results)
+
+    def cross_validate(
+        self, entrant: Entrant, rows: Table, y: np.ndarray, plan: Plan, place: int
+    ) -> CrossValidation | None:
+        """One learner over the splits; None where the seconds were spent before it ended."""
+
+        def tell(done: int, total: int) -> None:
+            self.progress(entrant.name, self.done + done, self.total)
+            late = entrant.name != BASELINE and self.budget.over(SHARE_TO_COMPARE)
+            if late and done < total:
+                raise OutOfTime
+
+        try:
+            found = cross_validate(
+                entrant.learner,
+                rows,
+                y,
+                splits=plan.splits,
+                measures=self.measures(entrant),
+                train_scores=True,
+                random_state=self.seed,
+                progress=tell,
+                folder=self.run.folds(entrant.name),
+                name=entrant.name,
+            )
+        except OutOfTime:
+            plan.left_out[entrant.name] = "the time was up before it had seen all splits"
+            self.run.decide(f"{entrant.name} is left out", plan.left_out[entrant.name])
+            return None
+        self.done += len(plan.splits)
+        if found.failures and not len(found.values):
+            plan.left_out[entrant.name] = f"failed: {found.failures[0]}"
+            self.run.decide(f"{entrant.name} is left out", plan.left_out[entrant.name])
+            return None
+        self.run.note_score(found)
+        return found
+
+    def measures(self, entrant: Entrant) -> list[Measure | str]:
+        """The measure that counts first, then those that people ask for, then the model's size."""
+        wanted = ["accuracy", "log_loss"] if self.problem.task == "classify" else ["rmse", "r2"]
+        if len(self.problem.classes) == 2:
+            wanted.append("auc")
+        rest = [each for each in wanted if each != self.problem.measure]
+        return [self.problem.measure, *rest, MODEL_SIZE]
+
+    def affordable_stack(self, plan: Plan, results: list[CrossValidation]) -> Entrant | None:
+        """The stack of the learners that finished, where it was asked for and fits the budget."""
+        wanted = self.settings.learners
+        if wanted is not None and STACK not in wanted:
+            return None
+        names = [each.name for each in results]
+        stack = stack_of(self.problem.task, [e for e in plan.entrants if e.name in names])
+        if stack is None:
+            return None
+        members = [name for name, _ in stack.learner.estimators]
+        fits = {each.name: search_fits(each.learner) for each in plan.entrants}
+        spent = sum(each.fit_seconds / fits[each.name] for each in results if each.name in members)
+        needed = (stack.learner.cv + 1) * spent / processors()
+        reason = ""
+        if self.budget.seconds is not None:
+            left = SHARE_TO_COMPARE * self.budget.seconds - self.budget.spent
+            if needed > left:
+                reason = f"about {needed:.0f} s needed, {max(left, 0):.0f} s left for comparing"
+        if self.budget.evaluations is not None:
+            left = self.budget.evaluations - len(plan.splits) * len(results)
+            if left < len(plan.splits):
+                reason = f"{len(plan.splits)} evaluations needed, {max(left, 0)} left"
+        if reason:
+            plan.left_out[STACK] = reason
+            self.run.decide(f"{STACK} does not compete", reason)
+            return None
+        return stack
+
+    def choose(self, plan: Plan, board: Leaderboard) -> Entrant:
+        """The simplest within one standard error of the best, or the best."""
+        entrants = {each.name: each for each in plan.entrants}
+        best = board.best
+        if self.settings.choose == "best":
+            self.run.decide(f"{best.name} is chosen", "it has the best mean")
+            return entrants[best.name]
+        place = one_standard_error(
+            [each.mean for each in board.results],
+            [each.standard_error for each in board.results],
+            [entrants[each.name].complexity for each in board.results],
+            greater_is_better=board.greater_is_better,
+        )
+        name = board.names[place]
+        why = (
+            f"it has the best mean, and nothing simpler is within one standard error "
+            f"({best.standard_error:.2g}) of it"
+            if name == best.name
+            else f"it is the simplest within one standard error ({best.standard_error:.2g}) of "
+            f"the best, {best.name}"
+        )
+        self.run.decide(f"{name} is chosen", why)
+        return entrants[name]
+
+    def fit_again(
+        self, chosen: Entrant, train: Table, y: np.ndarray, board: Leaderboard, plan: Plan
+    ) -> tuple[Any, int]:
+        """The chosen learner on all rows but the test rows, or as many as time allows."""
+        self.step(f"fitting {chosen.name}")
+        n = self.settings.fit_rows or self.affordable_rows(board[chosen.name], len(y), plan)
+        inputs = self.problem.inputs(train)
+        if n < len(y):
+            taken = np.sort(np.random.default_rng(self.seed).choice(len(y), n, replace=False))
+            inputs, y = inputs[taken], y[taken]
+            self.settings.fit_rows = n
+            self.run.decide(
+                f"the final model learns from {n:,} of {len(train):,} rows, drawn at random",
+                "more do not fit the budget; give a larger one to use all",
+            )
+        return seeded(chosen.learner, self.seed, 0).fit(inputs, y), n
+
+    def affordable_rows(self, scores: CrossValidation, n: int, plan: Plan) -> int:
+        """Rows that the final fit can use in the seconds that are left."""
+        if self.budget.seconds is None:
+            return n
+        fold_rows = len(plan.splits[0][0])
+        each = scores.fit_seconds / len(scores.folds)
+        left = 0.9 * self.budget.seconds - self.budget.spent
+        affordable = int(fold_rows * max(left, 0.0) / max(each, 1e-9))
+        return n if affordable >= n else max(affordable, min(fold_rows, n))
+
+    def learning_curve(
+        self, chosen: Entrant, train: Table, y: np.ndarray, board: Leaderboard
+    ) -> Curve | None:
+        """The score against the number of training rows, where rows and time allow."""
+        self.step("learning curve")
+        wanted = self.settings.curve
+        if wanted is None:
+            wanted = chosen.name not in (BASELINE, STACK) and 200 <= len(y) <= CURVE_ROWS
+            scores = board[chosen.name]
+            cost = 3 * sum(CURVE_SHARES) * scores.fit_seconds / len(scores.folds)
+            if self.budget.seconds is not None:
+                wanted = wanted and self.budget.spent + cost < 0.9 * self.budget.seconds
+        self.settings.curve = bool(wanted)
+        if not wanted or self.problem.time or self.problem.groups:
+            return None
+        return learning_curve(
+            chosen.learner,
+            self.problem.inputs(train),
+            y,
+            sizes=CURVE_SHARES,
+            splits=3,
+            measures=self.problem.measure,
+            random_state=self.seed,
+        )
+
+    def judge(self, plan, board, chosen, model, n_fitted, train, test, curve) -> LearnResult:
+        """Everything that is said of the test rows, and the checks."""
+        problem = self.problem
+        self.step("judging on the test rows")
+        rows, y = problem.inputs(test), problem.values(test)
+        said = said_by(model, rows, y, problem.figure)
+        figure = problem.figure.figure(y, said)
+        if not isinstance(figure, Figure):
+            figure = Figure(float(figure), np.nan, np.nan, how="no interval is known")
+        self.step("importance of columns, checks")
+        importance = permutation_importance(model, rows, y, problem.figure, seed=self.seed)
+        evidence = Evidence(
+            problem=problem,
+            board=board,
+            chosen=chosen.name,
+            model=model,
+            train=train,
+            test=test,
+            said=said,
+            figure=figure,
+            importance=importance,
+            groups=group_scores(problem, rows, y, said),
+            shift=self.shift(problem.inputs(train), rows),
+            curve=curve,
+        )
+        self.progress("done", self.total, self.total)
+        return LearnResult(
+            problem=problem,
+            settings=self.settings,
+            plan=plan,
+            board=board,
+            chosen=chosen.name,
+            model=model,
+            test=figure,
+            test_table=test,
+            said=said,
+            n_train=len(train),
+            n_fitted=n_fitted,
+            importance=importance,
+            worst=worst_rows(problem, y, said),
+            groups=evidence.groups,
+            shift=evidence.shift,
+            curve=curve,
+            sample=inputs_sample(problem.inputs(train), self.seed),
+            checks=all_checks(evidence),
+            decisions=list(self.run.decisions),
+            seconds=self.budget.spent,
+            run=self.run,
+        )
+
+    def shift(self, train: Table, test: Table) -> Shift | None:
+        """Are training and test rows alike? Not asked where they follow each other in time."""
+        return None if self.problem.time else shift_check(train, test, seed=self.seed)
+
+    def step(self, what: str) -> None:
+        self.done += 1
+        self.progress(what, min(self.done, self.total), self.total)

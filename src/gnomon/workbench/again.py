@@ -1,0 +1,141 @@
+"""The script of a run: a few public calls that give the same numbers again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gnomon.workbench.runs import RunError, find_run, read_record
+
+PLAIN = {
+    "task": "auto",
+    "measure": None,
+    "choose": "one-standard-error",
+    "folds": None,
+    "repeats": None,
+    "test_share": 0.25,
+    "groups": None,
+    "time": None,
+    "seed": 0,
+    "fit_rows": None,
+}
+
+
+def again_script(record: dict[str, Any], summary: dict[str, Any]) -> str:
+    """A script that repeats a run and says whether it gave the same numbers.
+
+    Parameters
+    ----------
+    record : dict
+        What ``run.json`` holds.
+    summary : dict
+        The run's results.
+
+    Returns
+    -------
+    script : str
+    """
+    settings = record["settings"] | {"learners": list(summary["scores"])}
+    competed = record.get("plan") or settings["learners"]
+    settings["learners"] = [name for name in competed if name in settings["learners"]]
+    arguments = [f"    target={settings['target']!r},", f"    learners={settings['learners']!r},"]
+    arguments.append("    budget=None,")
+    arguments += [
+        f"    {key}={settings[key]!r},"
+        for key, usual in PLAIN.items()
+        if settings.get(key) != usual
+    ]
+    arguments.append(f"    curve={bool(settings.get('curve'))!r},")
+    version = record["versions"]["gnomon"]
+    head = f'"""Repeats a run of gnomon {version} on data of fingerprint {{}}."""'
+    lines = [
+        head.format(record["data"]["fingerprint"]),
+        "",
+        *imports(record["source"]),
+        "",
+        table_line(record["source"]),
+        "result = gnomon.learn(",
+        "    table,",
+        *arguments,
+        ")",
+        "print(result)",
+        "",
+        f"recorded = {summary['test']['value']!r}",
+        'print("the test figure is", "as recorded" if result.test.value == recorded else "OTHER")',
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def imports(source: str | None) -> list[str]:
+    """The import lines of a script."""
+    return ["import gnomon"] if source is not None else ["import sys", "", "import gnomon"]
+
+
+def table_line(source: str | None) -> str:
+    """The line that reads the table."""
+    if source is None:
+        return "table = gnomon.read(sys.argv[1])  # the table was in memory: give it as a file"
+    if source.startswith("example:"):
+        return f"table = gnomon.table.example({source.removeprefix('example:')!r})"
+    return f"table = gnomon.read({source!r})"
+
+
+@dataclass
+class Repetition:
+    """A run and its repetition.
+
+    Attributes
+    ----------
+    name : str
+    recorded, found : dict of str to float
+        Score of every learner on the folds, and ``"test"``.
+    """
+
+    name: str
+    recorded: dict[str, float]
+    found: dict[str, float]
+
+    @property
+    def same(self) -> bool:
+        """Whether every number is the same to the last bit."""
+        return self.recorded == self.found
+
+
+def again(run: str | Path, *, runs: str | Path = "runs", **options: Any) -> Repetition:
+    """Repeat a finished run from its record alone, and compare the numbers.
+
+    Parameters
+    ----------
+    run : path or name
+    runs : path, default="runs"
+    **options : object
+        ``progress`` and ``table`` of `learn`.
+
+    Returns
+    -------
+    repetition : Repetition
+    """
+    from gnomon.workbench.learn import learn
+
+    folder = find_run(run, runs)
+    record = read_record(folder)
+    if record.get("status") != "finished":
+        raise RunError(f"{folder} is not finished; 'gnomon learn --resume {folder}' goes on")
+    table = options.pop("table", record["source"])
+    if table is None:
+        raise RunError(f"the table of {folder} was not read from a file; give it as table=")
+    settings = record["settings"] | {"budget": None}
+    result = learn(table, **settings, **options)
+    if result.run.record["data"]["fingerprint"] != record["data"]["fingerprint"]:
+        raise RunError(f"the data of {folder} have changed since: {record['source']}")
+    return Repetition(folder.name, numbers(record["results"]), numbers(result.summary()))
+
+
+def numbers(summary: dict[str, Any]) -> dict[str, float]:
+    """The figures of a run that a repetition must give."""
+    return {
+        **{name: each["value"] for name, each in summary["scores"].items()},
+        "test": summary["test"]["value"],
+    }

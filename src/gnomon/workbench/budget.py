@@ -1,0 +1,78 @@
+"""Budgets: how long a job may take, in seconds, or in evaluations where it must be repeatable."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from gnomon.engine.errors import DataError
+
+SECONDS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+@dataclass
+class Budget:
+    """What a job may spend, and when it began.
+
+    Attributes
+    ----------
+    seconds : float or None
+        Wall-clock time. What fits in it depends on the machine.
+    evaluations : int or None
+        Fits of a learner on a fold: the same work everywhere.
+    began : float
+    """
+
+    seconds: float | None = None
+    evaluations: int | None = None
+    began: float = field(default_factory=time.perf_counter)
+
+    @classmethod
+    def of(cls, given: Any) -> Budget:
+        """Read ``"60s"``, ``"2 min"``, ``40`` (evaluations) or None (no limit).
+
+        Parameters
+        ----------
+        given : Budget, str, int or None
+
+        Returns
+        -------
+        budget : Budget
+
+        Examples
+        --------
+        >>> Budget.of("1.5 min").seconds
+        90.0
+        >>> Budget.of("40").evaluations
+        40
+        """
+        if isinstance(given, Budget):
+            return given
+        if given is None or str(given).strip().lower() in ("", "none"):
+            return cls()
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", str(given).strip().lower())
+        number = float(found[1]) if found else 0.0
+        if found and found[2] in SECONDS and number > 0:
+            return cls(seconds=number * SECONDS[found[2]])
+        if found and not found[2] and number.is_integer() and number > 0:
+            return cls(evaluations=int(number))
+        raise DataError(
+            f"{given!r} is no budget: write seconds or minutes with their unit ('60s', '2min', "
+            "'1h'), or a whole number of evaluations ('40')"
+        )
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the job began."""
+        return time.perf_counter() - self.began
+
+    def over(self, share: float = 1.0) -> bool:
+        """Whether this share of the seconds is spent."""
+        return self.seconds is not None and self.spent > share * self.seconds
+
+    def __str__(self) -> str:
+        if self.seconds is not None:
+            return f"{self.seconds:g} s"
+        return "no limit" if self.evaluations is None else f"{self.evaluations:,} evaluations"

@@ -1,0 +1,302 @@
+"""What the chosen model does on the test rows: importances, worst cases, groups, shift."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine.errors import DataError
+from gnomon.evaluate import Figure, Measure, area_under_roc
+from gnomon.evaluate.cross_validation import FoldWork, Problem, cross_validate
+from gnomon.evaluate.measures import Said
+from gnomon.evaluate.result import Result
+from gnomon.table import Kind, Table
+from gnomon.trees import GradientBoostingClassifier
+
+MOST_CELLS = 200_000
+MOST_ROWS = 2_000
+REPEATS = 5
+DRIFT_ROWS = 5_000
+FEWEST_IN_GROUP = 30
+
+
+@dataclass(repr=False)
+class PermutationImportance(Result):
+    """How much worse the score becomes when a column is shuffled.
+
+    Attributes
+    ----------
+    names : list of str
+    importances : ndarray of shape (n_columns, n_repeats)
+        Loss of score, positive where the column helps.
+    n_rows : int
+        Rows that were asked about.
+    measure : str
+    """
+
+    names: list[str]
+    importances: np.ndarray
+    n_rows: int
+    measure: str
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean loss of score per column."""
+        return self.importances.mean(axis=1)
+
+    @property
+    def errors(self) -> np.ndarray:
+        """Standard errors over the repeats."""
+        n = self.importances.shape[1]
+        return self.importances.std(axis=1, ddof=1) / np.sqrt(n)
+
+    @property
+    def order(self) -> np.ndarray:
+        """Places of the columns, the most important first."""
+        return np.argsort(-self.means, kind="stable")
+
+    def useless(self) -> list[str]:
+        """Columns whose shuffling changes nothing beyond two standard errors."""
+        small = self.means <= 2 * self.errors
+        return [name for name, each in zip(self.names, small) if each]
+
+    def _title(self) -> str:
+        return f"Loss of {self.measure} when a column is shuffled ({self.n_rows:,} rows)"
+
+    def _columns(self) -> dict[str, list]:
+        order = self.order
+        return {
+            "column": [self.names[j] for j in order],
+            "loss": self.means[order].tolist(),
+            "error": self.errors[order].tolist(),
+        }
+
+
+def said_by(model: Any, rows: Table, y: np.ndarray, measure: Measure) -> Said:
+    """What a model says of rows, as far as the measure needs it, and probabilities if it has."""
+    problem = Problem.of(model, rows, y, None, None)
+    if problem.classes is not None:
+        problem.classes = np.asarray(model.classes_)
+    said = FoldWork(model, problem, [measure], False, False, False, None).said_by(model, rows)
+    if said.probabilities is None and hasattr(model, "predict_proba"):
+        said.probabilities = np.asarray(model.predict_proba(rows))
+    return said
+
+
+def score_of(measure: Measure, y: np.ndarray, said: Said) -> float:
+    """A measure as a plain number, greater for better."""
+    found = measure.figure(y, said)
+    value = found.value if isinstance(found, Figure) else float(found)
+    return value if measure.greater_is_better else -value
+
+
+def permutation_importance(
+    model: Any,
+    rows: Table,
+    y: np.ndarray,
+    measure: Measure,
+    *,
+    n_repeats: int = REPEATS,
+    seed: int = 0,
+) -> PermutationImportance:
+    """Shuffle one column at a time and see how much worse a fitted model becomes.
+
+    Unlike the impurity that trees save, it does not favour columns of many values, and holds for
+    every learner. Of columns that go together each looks unimportant, as the other stands in for
+    it. At most 2,000 rows, fewer in wide tables, are asked about; the result says how many.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    rows : Table
+        Rows that the model has not learnt from.
+    y : ndarray
+    measure : Measure
+    n_repeats : int, default=5
+    seed : int, default=0
+
+    Returns
+    -------
+    importance : PermutationImportance
+    """
+    names = [each for each in rows.columns if rows.schema[each].kind is not Kind.IDENTIFIER]
+    if not names:
+        raise DataError("every column is an identifier: there is nothing to shuffle")
+    rng = np.random.default_rng(seed)
+    most = max(min(MOST_ROWS, MOST_CELLS // len(rows.columns)), 100)
+    if len(y) > most:
+        taken = np.sort(rng.choice(len(y), most, replace=False))
+        rows, y = rows[taken], y[taken]
+    whole = score_of(measure, y, said_by(model, rows, y, measure))
+    losses = np.empty((len(names), n_repeats))
+    for j, name in enumerate(names):
+        for k in range(n_repeats):
+            shuffled = rows.column(name).take(rng.permutation(len(y)))
+            mixed = _with_values(rows, name, shuffled)
+            losses[j, k] = whole - score_of(measure, y, said_by(model, mixed, y, measure))
+    return PermutationImportance(names, losses, len(y), measure.name)
+
+
+def _with_values(rows: Table, name: str, values: Any) -> Table:
+    place = rows.columns.index(name)
+    return Table(rows.arrow.set_column(place, name, values), rows.schema)
+
+
+def worst_rows(
+    problem, y: np.ndarray, said: Said, most: int = 10
+) -> list[tuple[int, Any, Any, float]]:
+    """The rows that are missed most: position, truth, prediction, and by how much.
+
+    For classes the loss is -log of the probability that the true class was given.
+    """
+    if problem.task == "regress":
+        losses = np.abs(y - said.predictions)
+    elif said.probabilities is not None and said.classes is not None:
+        classes = list(said.classes)
+        codes = np.array([classes.index(each) if each in classes else -1 for each in y])
+        given = np.where(codes >= 0, said.probabilities[np.arange(len(y)), codes], 0.0)
+        losses = -np.log(np.maximum(given, 1e-15))
+    else:
+        losses = (y != said.predictions).astype(float)
+    order = np.argsort(-losses, kind="stable")[:most]
+    return [(int(i), y[i], said.predictions[i], float(losses[i])) for i in order]
+
+
+@dataclass(frozen=True)
+class GroupScore:
+    """The score of the rows that share a level of a column."""
+
+    column: str
+    level: str
+    n_rows: int
+    score: float
+    p: float
+
+
+def group_scores(problem, rows: Table, y: np.ndarray, said: Said) -> list[GroupScore]:
+    """Scores by level of every category, with p of no difference to the other rows; worst first.
+
+    Means of row losses inside and outside the group are compared by Welch's t; p-values are
+    Bonferroni's, over all groups.
+    """
+    from scipy import stats
+
+    losses = problem.figure.row_losses(y, said)
+    if losses is None:
+        losses = (y == said.predictions).astype(float)
+    better = 1.0 if problem.figure.greater_is_better or problem.figure.losses is None else -1.0
+    found = []
+    for name in rows.columns:
+        if rows.schema[name].kind not in (Kind.CATEGORY, Kind.ORDERED, Kind.BOOLEAN):
+            continue
+        cells = np.array([str(each) for each in rows.column(name).to_pylist()])
+        levels, codes, counts = np.unique(cells, return_inverse=True, return_counts=True)
+        for k in np.flatnonzero((counts >= FEWEST_IN_GROUP) & (counts < len(y))):
+            inside, outside = losses[codes == k], losses[codes != k]
+            p = stats.ttest_ind(
+                better * inside, better * outside, equal_var=False, alternative="less"
+            ).pvalue
+            found.append(GroupScore(name, str(levels[k]), int(counts[k]), float(inside.mean()), p))
+    n = max(len(found), 1)
+    found = [replace(each, p=float(min(np.nan_to_num(each.p, nan=1.0) * n, 1.0))) for each in found]
+    return sorted(found, key=lambda each: each.p)
+
+
+@dataclass(repr=False)
+class Shift(Result):
+    """Can a classifier tell two tables apart?
+
+    Attributes
+    ----------
+    area : Figure
+        Area under the ROC curve of the classifier that tells them apart; 0.5 for alike.
+    columns : list of str
+        Columns by which it does, the strongest first.
+    n_rows : int
+    """
+
+    area: Figure
+    columns: list[str]
+    n_rows: int
+
+    @property
+    def found(self) -> bool:
+        """Whether the tables differ beyond chance."""
+        return self.area.low > 0.5
+
+    def _title(self) -> str:
+        how = "differ" if self.found else "are not told apart"
+        return f"The tables {how}: area under ROC of telling them apart {self.area}"
+
+    def _columns(self) -> dict[str, list]:
+        return {"strongest columns": self.columns}
+
+
+def shift_check(one: Table, other: Table, *, seed: int = 0) -> Shift:
+    """Is one table like another? A classifier two-sample test.
+
+    Boosted trees learn to tell the rows of the two tables apart, judged on rows that they have
+    not seen. If they cannot, the tables are alike as far as columns and their pairs go (000c 8).
+    At most 5,000 rows of each are used.
+
+    Parameters
+    ----------
+    one, other : Table
+        With the same columns; those that only one has are not looked at.
+    seed : int, default=0
+
+    Returns
+    -------
+    shift : Shift
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> iris = example("iris").drop("species")
+    >>> shift_check(iris[:75], iris[75:]).found
+    True
+    """
+    names = [n for n in one.columns if n in other.columns and comparable(one, other, n)]
+    if not names:
+        raise DataError("the two tables have no column in common that could be compared")
+    rng = np.random.default_rng(seed)
+    parts = [_some(table.select(names), rng) for table in (one, other)]
+    second = parts[1].with_schema(parts[0].schema, unseen="missing")
+    both = Table.from_arrow(_stacked(parts[0], second), parts[0].schema)
+    marks = np.repeat(["one", "other"], [len(parts[0]), len(second)])
+    learner = GradientBoostingClassifier(
+        n_estimators=60, max_leaf_nodes=8, min_samples_leaf=10, random_state=seed
+    )
+    result = cross_validate(learner, both, marks, splits=3, measures="auc", random_state=seed)
+    if result.failures:
+        raise DataError(f"the tables could not be compared: {result.failures[0]}")
+    rows, said = result.out_of_fold()
+    area = area_under_roc(marks[rows], said.scores, "other")
+    return Shift(area, strongest(learner.fit(both, marks)), len(marks))
+
+
+def strongest(model: Any, most: int = 3) -> list[str]:
+    """The columns that trees use most."""
+    strength = np.asarray(model.feature_importances_)
+    order = np.argsort(-strength, kind="stable")[:most]
+    return [str(model.encoder_.columns.names[j]) for j in order if strength[j] > 0]
+
+
+def comparable(one: Table, other: Table, name: str) -> bool:
+    """Whether a column of two tables may be compared: no identifier, no free text."""
+    skipped = (Kind.IDENTIFIER, Kind.TEXT)
+    return one.schema[name].kind not in skipped and other.schema[name].kind not in skipped
+
+
+def _some(table: Table, rng: np.random.Generator) -> Table:
+    if len(table) <= DRIFT_ROWS:
+        return table
+    return table[np.sort(rng.choice(len(table), DRIFT_ROWS, replace=False))]
+
+
+def _stacked(one: Table, other: Table) -> Any:
+    import pyarrow as pa
+
+    return pa.concat_tables([one.arrow, other.arrow.cast(one.arrow.schema)])

@@ -1,0 +1,126 @@
+"""What a learner will cost, forecast from fits on small subsets of the rows.
+
+Try code and settings on small subsets first (000b 8): two sizes give the power a in
+seconds = c n^a, extrapolated to the full size; the score on other rows is a first look at what is
+to be expected. Memory is what each method states from the shape.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnomon.evaluate import Figure
+from gnomon.evaluate.cross_validation import seeded
+from gnomon.table import Table
+from gnomon.workbench.portfolio import Entrant
+from gnomon.workbench.problem import LearningProblem
+
+SIZES = (1_000, 4_000)
+POWERS = (0.5, 2.0)
+TEST_ROWS = 1_000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What fits on small subsets say about a learner.
+
+    Attributes
+    ----------
+    name : str
+    sizes : tuple of int
+        Rows of the two trials.
+    seconds : tuple of float
+        What they took.
+    power : float
+        How the time grows with the rows.
+    score : float
+        Of the larger trial, on rows of neither; NaN where the trial failed.
+    failure : str
+        What went wrong, or nothing.
+    """
+
+    name: str
+    sizes: tuple[int, int]
+    seconds: tuple[float, float]
+    power: float
+    score: float
+    failure: str = ""
+
+    def at(self, n_rows: int) -> float:
+        """Seconds of one fit on so many rows.
+
+        Parameters
+        ----------
+        n_rows : int
+
+        Returns
+        -------
+        seconds : float
+
+        Examples
+        --------
+        >>> Cost("tree", (1000, 4000), (0.1, 0.4), 1.0, 0.8).at(40_000)
+        4.0
+        """
+        return self.seconds[1] * (n_rows / self.sizes[1]) ** self.power
+
+
+def trial_sizes(n_rows: int) -> tuple[int, int]:
+    """Rows of the two trials for a table of so many training rows."""
+    return min(SIZES[0], n_rows // 8), min(SIZES[1], n_rows // 2)
+
+
+def forecast_cost(
+    entrant: Entrant, problem: LearningProblem, train: Table, y: np.ndarray, seed: int
+) -> Cost:
+    """Fit a learner on two small subsets and extrapolate.
+
+    Parameters
+    ----------
+    entrant : Entrant
+    problem : LearningProblem
+    train : Table
+        Training rows, with the target.
+    y : ndarray
+        Their target.
+    seed : int
+
+    Returns
+    -------
+    cost : Cost
+    """
+    small, large = trial_sizes(len(y))
+    order = np.random.default_rng(seed).permutation(len(y))
+    test = order[large : large + TEST_ROWS]
+    seconds, model = [], None
+    try:
+        for size in (small, small, large):  # the first one loads kernels and does not count
+            begin = time.perf_counter()
+            rows = order[:size]
+            model = seeded(entrant.learner, seed, 0)
+            model.fit(problem.inputs(train[rows]), y[rows])
+            seconds.append(time.perf_counter() - begin)
+        score = trial_score(problem, model, train[test], y[test])
+    except Exception as error:  # a subset may lack a class; the full rows may still do
+        spent = max(seconds, default=0.01)
+        what = f"{type(error).__name__}: {error}"
+        return Cost(entrant.name, (small, large), (spent, spent), 1.0, float("nan"), what)
+    power = np.log(max(seconds[2], 1e-4) / max(seconds[1], 1e-4)) / np.log(large / small)
+    return Cost(
+        entrant.name,
+        (small, large),
+        (seconds[1], seconds[2]),
+        float(np.clip(power, *POWERS)),
+        score,
+    )
+
+
+def trial_score(problem: LearningProblem, model, rows: Table, y: np.ndarray) -> float:
+    """A first score, of the plain prediction; NaN for measures that need more."""
+    if problem.figure.needs != "predictions":
+        return float("nan")
+    found = problem.figure.function(y, model.predict(problem.inputs(rows)))
+    return found.value if isinstance(found, Figure) else float(found)

@@ -1,0 +1,248 @@
+"""The report of a run of `learn`: problem card, verdict, board, checks, pictures, decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gnomon import show
+from gnomon.table import Kind, Table
+from gnomon.workbench.portfolio import BASELINE
+from gnomon.workbench.report import Report
+from gnomon.workbench.result import LearnResult
+
+MOST_DEPENDENCES = 3
+DEPENDENCE_ROWS = 500
+Draw = Callable[[str], Any]
+
+
+def pictures(result: LearnResult) -> dict[str, tuple[Draw, str]]:
+    """The pictures that a run has: how each is drawn, and what it shows."""
+    y, said = result.problem.values(result.test_table), result.said
+    found: dict[str, tuple[Draw, str]] = {
+        "leaderboard": (
+            lambda theme: show.leaderboard(result.board, theme=theme),
+            "Scores of the learners on the same folds, with 95% intervals.",
+        ),
+        "fold_scores": (
+            lambda theme: show.fold_scores(result.board, theme=theme),
+            "Every fold of every learner, not the mean alone.",
+        ),
+    }
+    curve = result.curve
+    if curve is not None:
+        found["learning_curve"] = (
+            lambda theme: show.learning_curve(curve, theme=theme),
+            "Does the score still rise with more rows?",
+        )
+    if result.task == "classify":
+        found |= class_pictures(result, y, said)
+    else:
+        found["predicted_versus_true"] = (
+            lambda theme: show.predicted_versus_true(y, said.predictions, theme=theme),
+            "Predictions of the test rows against the truth.",
+        )
+        found["residuals"] = (
+            lambda theme: show.residuals(y, said.predictions, theme=theme),
+            "What is left over: no pattern should be seen here.",
+        )
+    if result.chosen != BASELINE:
+        found |= column_pictures(result)
+    return found
+
+
+def class_pictures(result: LearnResult, y: np.ndarray, said: Any) -> dict[str, tuple[Draw, str]]:
+    """Pictures of classes and their probabilities on the test rows."""
+    found: dict[str, tuple[Draw, str]] = {
+        "confusion": (
+            lambda theme: show.confusion(y, said.predictions, theme=theme),
+            "Which classes are taken for which, on the test rows.",
+        )
+    }
+    if said.probabilities is None or len(said.classes) != 2:
+        return found
+    scores, positive = said.probabilities[:, 1], said.classes[1]
+    if len(np.unique(scores)) < 2:
+        return found
+    found["roc"] = (
+        lambda theme: show.roc(y, scores, positive=positive, theme=theme),
+        f"Detected {positive!r} against false alarms, for every threshold.",
+    )
+    found["precision_recall"] = (
+        lambda theme: show.precision_recall(y, scores, positive=positive, theme=theme),
+        f"How many of those called {positive!r} are, against how many are found.",
+    )
+    found["calibration"] = (
+        lambda theme: show.calibration(y, scores, positive=positive, theme=theme),
+        "Do things that are given probability p happen in a share p of cases?",
+    )
+    return found
+
+
+def column_pictures(result: LearnResult) -> dict[str, tuple[Draw, str]]:
+    """Which columns matter, and how the prediction changes with the strongest."""
+    importance = result.importance
+    found: dict[str, tuple[Draw, str]] = {
+        "importances": (
+            lambda theme: show.importances(importance, names=importance.names, theme=theme),
+            f"How much {result.measure} is lost when a column is shuffled "
+            f"({importance.n_rows:,} test rows).",
+        )
+    }
+    rows = result.problem.inputs(result.test_table)
+    rows = rows[: min(len(rows), DEPENDENCE_ROWS)]
+    drawable = [
+        importance.names[j]
+        for j in importance.order
+        if rows.schema[importance.names[j]].kind in (Kind.NUMBER, Kind.INTEGER, Kind.CATEGORY)
+    ]
+    for name in drawable[:MOST_DEPENDENCES]:
+        found[f"partial dependence on {name}"] = (
+            partial(dependence, result.model, rows, name),
+            f"The mean prediction as {name} changes, all else kept.",
+        )
+    return found
+
+
+def dependence(model: Any, rows: Table, name: str, theme: str) -> Any:
+    """Partial dependence on a column."""
+    return show.partial_dependence(model, rows, name, theme=theme)
+
+
+def learn_report(result: LearnResult) -> Report:
+    """The report of a run.
+
+    Parameters
+    ----------
+    result : LearnResult
+
+    Returns
+    -------
+    report : Report
+    """
+    record = result.run.record
+    source = record["source"] or "a table in memory"
+    report = Report(f"Predicting {result.target}", f"{source} · {record['begun']}")
+    report.section("Verdict")
+    report.verdict(result.verdict(), "good" if result.beats_baseline else "bad")
+    report.text(result.test_sentence())
+    for check in result.worries:
+        report.verdict(
+            f"{check.name}: {check.finding} {check.remedy}",
+            "bad" if check.verdict == "bad" else "warning",
+        )
+    report.section("The problem")
+    report.table(["", ""], result.problem.card())
+    drawn = {name: add_picture(name, draw, text) for name, (draw, text) in pictures(result).items()}
+    report.section("Learners compared")
+    add_board(report, result)
+    for name in ("leaderboard", "fold_scores", "learning_curve"):
+        drawn.pop(name, ignore)(report)
+    report.section(f"{result.chosen} on the test rows")
+    for name in [n for n in drawn if "importances" not in n and "dependence" not in n]:
+        drawn.pop(name)(report)
+    add_worst(report, result)
+    report.section("Columns")
+    for name in list(drawn):
+        drawn.pop(name)(report)
+    report.section("Checks")
+    report.table(
+        ["check", "verdict", "finding", "said when", "remedy"],
+        [[c.name, c.verdict, c.finding, c.limit, c.remedy] for c in result.checks],
+    )
+    add_record(report, result)
+    return report
+
+
+def ignore(report: Report) -> None:
+    """A picture that this run does not have."""
+
+
+def add_picture(name: str, draw: Draw, text: str) -> Callable[[Report], None]:
+    """A function that adds a picture, or says why it cannot be drawn."""
+
+    def add(report: Report) -> None:
+        try:
+            figure = draw("light")
+        except Exception as error:  # a picture that fails must not lose the run
+            report.verdict(f"The picture {name!r} could not be drawn: {error}", "note")
+            return
+        report.figure(figure, text)
+
+    return add
+
+
+def add_board(report: Report, result: LearnResult) -> None:
+    """The board as a table, and who did not compete."""
+    table = result.leaderboard().to_dict()
+    headings = list(table)
+    report.table(
+        [each.replace("_", " ") for each in headings],
+        [
+            ["✓" if v is True else "" if v is False else v for v in row]
+            for row in zip(*table.values())
+        ],
+        f"{result.plan.splits.how}. p: against the best, all pairs counted (Holm), corrected for "
+        "overlapping training rows. Times per fold; memory as the method forecasts it; size of a "
+        "fitted model.",
+    )
+    if result.plan.left_out:
+        report.table(["did not compete", "why"], list(result.plan.left_out.items()))
+    searches = [(e.name, e.search) for e in result.plan.entrants if e.search]
+    if searches:
+        report.table(["learner", "searched inside every training part"], searches)
+
+
+def add_worst(report: Report, result: LearnResult) -> None:
+    """The test rows that are missed most, with their cells."""
+    names = [result.importance.names[j] for j in result.importance.order[:6]]
+    rows = []
+    for place, truth, said, loss in result.worst:
+        cells = result.test_table.row(place)
+        rows.append([truth, said, loss, *(cells[name] for name in names)])
+    unit = "-log probability of the truth" if result.task == "classify" else "distance"
+    report.table(
+        ["truth", "prediction", unit, *names],
+        rows,
+        "The test rows that are missed most, with the most important columns: wrong labels, odd "
+        "cases, or what the model cannot know.",
+    )
+    if result.groups:
+        report.table(
+            ["column", "level", "rows", "mean of rows", "p"],
+            [[g.column, g.level, g.n_rows, g.score, g.p] for g in result.groups[:8]],
+            "Groups of test rows that differ most from the others; p counts all groups.",
+        )
+
+
+def add_record(report: Report, result: LearnResult) -> None:
+    """What was decided, forecast and needed to repeat the run."""
+    report.section("Decisions and record")
+    report.table(["decided", "because"], [[each["what"], each["why"]] for each in result.decisions])
+    if result.plan.costs:
+        rows = len(result.plan.splits[0][0])
+        report.table(
+            [
+                "learner",
+                "trial rows",
+                "seconds",
+                "power of growth",
+                f"forecast at {rows:,}",
+                "score",
+            ],
+            [
+                [c.name, c.sizes[1], c.seconds[1], c.power, c.at(rows), c.score]
+                for c in result.plan.costs
+            ],
+            "Trials on small subsets, before the run.",
+        )
+    record = result.run.record
+    report.table(["", ""], list(record["versions"].items()), "Versions")
+    report.text(
+        f"Data fingerprint {record['data']['fingerprint']}; seed {result.settings.seed}; "
+        f"{result.seconds:.1f} s."
+    )
+    report.code(result.script)

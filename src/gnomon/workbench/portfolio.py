@@ -1,0 +1,174 @@
+"""The portfolio: learners of different natures that `learn` lets compete, simple ones first.
+
+Start simple, and let a richer model in only where it wins (004 4.1); members of a team must be
+accurate and different (004 11). Settings that matter are searched inside every training part, so
+that the scores stay honest: the strength of a penalty by folds, the size of a tree by pruning (001
+11), the number of boosting rounds by early stopping (001 13.10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gnomon.bayes import NaiveBayes
+from gnomon.engine.errors import DataError
+from gnomon.ensemble import (
+    BucketClassifier,
+    BucketRegressor,
+    StackingClassifier,
+    StackingRegressor,
+)
+from gnomon.evaluate import BaselineClassifier, BaselineRegressor
+from gnomon.linear import LinearRegression, LogisticRegression, Ridge
+from gnomon.trees import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    PrunedTreeClassifier,
+    PrunedTreeRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+SEARCH_UP_TO = 20_000
+BASELINE = "baseline"
+STACK = "stack"
+SCORING = {"log_loss": "log_loss", "brier": "brier", "mae": "absolute"}
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A learner of the portfolio.
+
+    Attributes
+    ----------
+    name : str
+    learner : estimator
+        Random states are unset: `learn` gives seeds.
+    complexity : int
+        Its place when the simplest of equals is chosen.
+    search : str
+        What is searched inside each training part, in words.
+    """
+
+    name: str
+    learner: Any
+    complexity: int
+    search: str = ""
+
+
+def portfolio(task: str, n_rows: int, measure: str | None = None) -> list[Entrant]:
+    """The learners that compete, in the order in which they are tried.
+
+    Parameters
+    ----------
+    task : {"classify", "regress"}
+    n_rows : int
+        Training rows; above 20,000 penalties are not searched: with many rows there is little
+        need of them (001 7.3.3).
+    measure : str, default=None
+        What searches go by, where it is a loss that they know.
+
+    Returns
+    -------
+    entrants : list of Entrant
+
+    Examples
+    --------
+    >>> [each.name for each in portfolio("regress", 500)][:3]
+    ['baseline', 'linear regression', 'ridge']
+    """
+    search = n_rows <= SEARCH_UP_TO
+    return classifiers(search, measure) if task == "classify" else regressors(search, measure)
+
+
+def classifiers(search: bool, measure: str | None) -> list[Entrant]:
+    """The portfolio for classes."""
+    scoring = SCORING.get(measure or "", "error")
+    logistic, boosting = LogisticRegression(), boosted(GradientBoostingClassifier, 31)
+    if search:
+        strengths = [(f"C={c:g}", LogisticRegression(C=c)) for c in (0.01, 0.1, 1.0, 10.0)]
+        logistic = BucketClassifier(strengths, cv=3, scoring="log_loss")
+        sizes = [(f"{n} leaves", boosted(GradientBoostingClassifier, n)) for n in (8, 31)]
+        boosting = BucketClassifier(sizes, cv=2, scoring=scoring)
+    return [
+        Entrant(BASELINE, BaselineClassifier(), 0),
+        Entrant("naive Bayes", NaiveBayes(), 1),
+        Entrant("logistic regression", logistic, 1, "penalty C by 3 folds" if search else ""),
+        Entrant("pruned tree", PrunedTreeClassifier(n_folds=5), 2, "size by pruning with 5 folds"),
+        Entrant("gradient boosting", boosting, 3, boosting_search(search)),
+        Entrant("random forest", RandomForestClassifier(), 4),
+    ]
+
+
+def regressors(search: bool, measure: str | None) -> list[Entrant]:
+    """The portfolio for numbers."""
+    scoring = SCORING.get(measure or "", "squared")
+    ridge, boosting = Ridge(), boosted(GradientBoostingRegressor, 31)
+    if search:
+        strengths = [(f"alpha={a:g}", Ridge(alpha=a)) for a in (1e-2, 1.0, 1e2, 1e4)]
+        ridge = BucketRegressor(strengths, cv=3, scoring=scoring)
+        sizes = [(f"{n} leaves", boosted(GradientBoostingRegressor, n)) for n in (8, 31)]
+        boosting = BucketRegressor(sizes, cv=2, scoring=scoring)
+    return [
+        Entrant(BASELINE, BaselineRegressor(), 0),
+        Entrant("linear regression", LinearRegression(), 1),
+        Entrant("ridge", ridge, 1, "penalty alpha by 3 folds" if search else ""),
+        Entrant("pruned tree", PrunedTreeRegressor(n_folds=5), 2, "size by pruning with 5 folds"),
+        Entrant("gradient boosting", boosting, 3, boosting_search(search)),
+        Entrant("random forest", RandomForestRegressor(), 4),
+    ]
+
+
+def boosted(kind: type, leaves: int) -> Any:
+    """Boosted trees whose number of rounds is found by early stopping on a validation part."""
+    return kind(max_leaf_nodes=leaves, n_estimators=300, n_iter_no_change=15)
+
+
+def boosting_search(search: bool) -> str:
+    """What boosting searches, in words."""
+    rounds = "rounds by early stopping"
+    return f"8 or 31 leaves by 2 folds, {rounds}" if search else rounds
+
+
+def stack_of(task: str, finished: list[Entrant]) -> Entrant | None:
+    """The finished learners joined with weights learnt from rows that they have not seen.
+
+    Models made during selection are not thrown away (004 11): the linear one, boosting and the
+    forest, as they are before any search, so that the stack stays affordable. None where fewer
+    than two of them ran.
+    """
+    names = ("logistic regression", "ridge", "gradient boosting", "random forest")
+    chosen = [(each.name, plain(each.learner)) for each in finished if each.name in names]
+    if len(chosen) < 2:
+        return None
+    kind = StackingClassifier if task == "classify" else StackingRegressor
+    return Entrant(STACK, kind(chosen, cv=3), 5, "weights of the members by 3 folds")
+
+
+def plain(learner: Any) -> Any:
+    """A learner without its search: the candidate that is the default."""
+    if isinstance(learner, BucketClassifier | BucketRegressor):
+        defaults = ("C=1", "alpha=1", "31 leaves")
+        return next(each for name, each in learner.estimators if name in defaults)
+    return learner
+
+
+def search_fits(learner: Any) -> int:
+    """Fits that one training costs, the search counted."""
+    if isinstance(learner, BucketClassifier | BucketRegressor):
+        return len(learner.estimators) * learner.cv + 1
+    return 1
+
+
+def picked(entrants: list[Entrant], names: list[str] | None) -> list[Entrant]:
+    """The entrants of some names, the baseline always among them."""
+    if names is None:
+        return entrants
+    known = [each.name for each in entrants] + [STACK]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise DataError(
+            f"there is no learner {unknown[0]!r} in the portfolio; there are {', '.join(known)}"
+        )
+    return [each for each in entrants if each.name in names or each.name == BASELINE]

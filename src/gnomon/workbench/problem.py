@@ -1,0 +1,251 @@
+"""The learning problem: what is to be predicted, from what, judged how; the card of a report.
+
+The components of a learning problem (001 3.1): the target, the data, the measure of error that the
+application asks for. 004 3.3: choose the measure by the cost of each mistake.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow.compute as pc
+
+from gnomon.engine.errors import DataError
+from gnomon.evaluate import MEASURES, Measure
+from gnomon.table import Kind, Table
+from gnomon.table.notes import counted
+from gnomon.table.schema import no_such_column
+
+FEWEST_ROWS = 20
+MOST_CLASSES = 200
+TASKS = ("auto", "classify", "regress")
+MEASURES_OF = {
+    "classify": ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "f_measure", "error"),
+    "regress": ("rmse", "mae", "mse", "r2"),
+}
+IN_WORDS = {
+    "accuracy": "share of rows whose class is named right",
+    "balanced_accuracy": "mean over the classes of the share named right",
+    "log_loss": "mean of -log(probability given to the true class)",
+    "brier": "mean squared distance of probabilities and truth",
+    "auc": "probability that a positive row is ranked above a negative one",
+    "f_measure": "harmonic mean of precision and recall",
+    "error": "share of rows whose class is named wrong",
+    "rmse": "root of the mean squared error, in units of the target",
+    "mae": "mean distance of prediction and truth, in units of the target",
+    "mse": "mean squared error",
+    "r2": "share of the target's variance that is explained",
+}
+
+
+@dataclass
+class LearningProblem:
+    """A table, its target and how success is measured.
+
+    Attributes
+    ----------
+    rows : Table
+        All rows whose target is known, with the target.
+    unlabelled : Table
+        Rows set apart because their target is missing.
+    target, task, measure : str
+    groups, time : str or None
+        Columns that say which rows belong together, or come when.
+    classes : dict
+        Class to number of rows; empty for numbers.
+    """
+
+    rows: Table
+    unlabelled: Table
+    target: str
+    task: str
+    measure: str
+    groups: str | None = None
+    time: str | None = None
+    classes: dict = field(default_factory=dict)
+
+    @property
+    def figure(self) -> Measure:
+        """The measure as such."""
+        return MEASURES[self.measure]
+
+    @property
+    def identifiers(self) -> list[str]:
+        """Columns that name rows and say nothing about them."""
+        schema = self.rows.schema
+        return [n for n in schema.of_kind(Kind.IDENTIFIER) if n not in (self.target, self.groups)]
+
+    @property
+    def roles(self) -> list[str]:
+        """Columns that no learner sees: target, groups and identifiers."""
+        return [self.target, *([self.groups] if self.groups else []), *self.identifiers]
+
+    @property
+    def features(self) -> list[str]:
+        """Columns that learners see."""
+        return [each for each in self.rows.columns if each not in self.roles]
+
+    def inputs(self, rows: Table) -> Table:
+        """Rows as learners see them."""
+        return rows.drop(self.roles)
+
+    def values(self, rows: Table) -> np.ndarray:
+        """The target of rows, as an array."""
+        column = rows.column(self.target)
+        kind = rows.schema[self.target].kind
+        if kind in (Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN):
+            return column.to_numpy()
+        return np.asarray(column.to_pylist(), dtype=object)
+
+    def card(self) -> list[tuple[str, str]]:
+        """The problem in a few lines, for the top of a report."""
+        kinds = Counter(str(self.rows.schema[name].kind) for name in self.features)
+        mix = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+        missing = sum(self.rows.column(name).null_count for name in self.features)
+        cells = max(len(self.rows) * len(self.features), 1)
+        lines = [
+            ("question", f"{self._question()} {self.target!r}"),
+            ("rows", f"{len(self.rows):,} with a known target{self._apart()}"),
+            ("columns", f"{len(self.features):,} to predict from: {mix}"),
+            ("missing cells", f"{missing:,} of {cells:,} ({missing / cells:.1%})"),
+            ("target", self._target_in_words()),
+            ("measure", f"{self.measure}: {IN_WORDS.get(self.measure, 'as defined by its name')}"),
+        ]
+        if self.identifiers:
+            lines.append(("not used", f"identifiers say nothing: {', '.join(self.identifiers)}"))
+        return lines
+
+    def _question(self) -> str:
+        return "which class is" if self.task == "classify" else "how large is"
+
+    def _apart(self) -> str:
+        n = len(self.unlabelled)
+        return f"; {n:,} without it are set apart and not used" if n else ""
+
+    def _target_in_words(self) -> str:
+        if not self.classes:
+            values = self.values(self.rows)
+            low, middle, high = np.percentile(values, [0, 50, 100])
+            return f"number from {low:.4g} to {high:.4g}, median {middle:.4g}"
+        total = sum(self.classes.values())
+        shares = [f"{name} {number / total:.1%}" for name, number in self.classes.items()]
+        more = f" and {len(shares) - 8} more" if len(shares) > 8 else ""
+        return f"{len(shares)} classes: {', '.join(shares[:8])}{more}"
+
+
+def set_up(
+    table: Table,
+    target: str,
+    *,
+    task: str = "auto",
+    measure: str | None = None,
+    groups: str | None = None,
+    time: str | None = None,
+) -> LearningProblem:
+    """Check a table and its target, and settle task and measure.
+
+    Parameters
+    ----------
+    table : Table
+    target : str
+        Categories and booleans are classified, numbers regressed (of two values: classified).
+    task : {"auto", "classify", "regress"}, default="auto"
+    measure : str, default=None
+        Accuracy or root mean squared error by default.
+    groups, time : str, default=None
+        A column whose equal values stay together; a column that orders the rows in time.
+
+    Returns
+    -------
+    problem : LearningProblem
+    """
+    for name in (target, groups, time):
+        if name is not None and name not in table.columns:
+            raise no_such_column(name, table.columns)
+    if groups is not None and time is not None:
+        raise DataError("give groups or time, not both: a split by time follows the clock alone")
+    if len(table.columns) < 2:
+        raise DataError(f"the table has no column beside the target {target!r} to predict from")
+    column = table.column(target)
+    known = pc.is_valid(column).to_numpy(zero_copy_only=False)
+    rows = table if known.all() else table[np.flatnonzero(known)]
+    unlabelled = table[np.flatnonzero(~known)]
+    distinct = len(rows.column(target).unique())
+    if distinct < 2:
+        what = "one value only" if distinct else "no value at all"
+        raise DataError(f"the target {target!r} has {what}: there is nothing to learn")
+    if len(rows) < FEWEST_ROWS:
+        raise DataError(
+            f"{len(rows)} rows with a known target are too few to learn and test on; "
+            f"{FEWEST_ROWS} are the least"
+        )
+    settled = settled_task(rows, target, task, distinct)
+    problem = LearningProblem(
+        rows, unlabelled, target, settled, settled_measure(settled, measure, distinct), groups, time
+    )
+    if not problem.features:
+        raise DataError(
+            f"every column beside the target {target!r} is an identifier: there is nothing to "
+            "predict from. Give a column another kind in the schema if that is wrong"
+        )
+    if settled == "classify":
+        problem.classes = class_counts(problem.values(rows))
+        require_learnable(problem)
+    return problem
+
+
+def class_counts(values: np.ndarray) -> dict:
+    """Rows of each class, the most frequent first."""
+    names, counts = np.unique(values, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return {names.tolist()[i]: int(counts[i]) for i in order}
+
+
+def settled_task(rows: Table, target: str, task: str, distinct: int) -> str:
+    """Classify or regress; refuses a target whose kind can be neither."""
+    if task not in TASKS:
+        raise DataError(f"task={task!r} is none of {', '.join(TASKS)}")
+    kind = rows.schema[target].kind
+    if kind in (Kind.TEXT, Kind.IDENTIFIER, Kind.DATETIME):
+        raise DataError(
+            f"the target {target!r} is {kind} ({rows.schema[target].reason}); only categories, "
+            "booleans and numbers can be learnt. Give it another kind in the schema if that is "
+            "wrong"
+        )
+    is_number = kind in (Kind.NUMBER, Kind.INTEGER)
+    if task == "regress" and not is_number:
+        raise DataError(f"the target {target!r} is {kind}, not a number: it cannot be regressed")
+    if task != "auto":
+        return task
+    return "regress" if is_number and distinct > 2 else "classify"
+
+
+def settled_measure(task: str, measure: str | None, distinct: int) -> str:
+    """The measure that counts; refuses one of the other task."""
+    fitting = MEASURES_OF[task]
+    if measure is None:
+        return fitting[0]
+    if measure not in fitting:
+        raise DataError(f"measure={measure!r} does not {task}; there are {', '.join(fitting)}")
+    if measure == "auc" and distinct != 2:
+        raise DataError(f"auc is of two classes, and the target has {distinct}; use log_loss")
+    return measure
+
+
+def require_learnable(problem: LearningProblem) -> None:
+    """Refuse classes that no split can hold."""
+    if len(problem.classes) > MOST_CLASSES:
+        raise DataError(
+            f"the target {problem.target!r} has {len(problem.classes):,} classes; more than "
+            f"{MOST_CLASSES} cannot be told apart honestly. Merge them, or regress a number "
+            "(task='regress')"
+        )
+    rare = [str(name) for name, number in problem.classes.items() if number < 4]
+    if rare:
+        raise DataError(
+            f"{counted(len(rare), 'value')} of the target {problem.target!r} stand in fewer than "
+            f"4 rows ({', '.join(rare[:5])}): they cannot be in training and test rows both. Merge "
+            "them with others or leave those rows out"
+        )

@@ -1,0 +1,317 @@
+"""Run folders: everything that a job found and decided, written as it comes.
+
+``run.json`` says what was asked, with which data, versions and seed, what was decided and why, and
+how far the run is; ``folds/`` holds what every learner said in every fold, so that a killed run
+goes on; the rest is written at the end, each file whole or not at all.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import platform
+import re
+from dataclasses import asdict, dataclass, field, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine.errors import DataError, GnomonError
+from gnomon.evaluate import CrossValidation, Figure
+from gnomon.evaluate.run_folder import fingerprint
+from gnomon.table import Table
+from gnomon.workbench.budget import Budget
+from gnomon.workbench.portfolio import STACK
+from gnomon.workbench.whole_file import WriteError, write_whole
+
+FORMAT = 1
+RECORD = "run.json"
+PACKAGES = ("gnomon", "numpy", "scipy", "scikit-learn", "numba", "pyarrow", "duckdb")
+
+
+class RunError(GnomonError):
+    """A run folder cannot be used; the message says why and what to do."""
+
+
+@dataclass
+class Run:
+    """One run and its folder.
+
+    Attributes
+    ----------
+    path : Path or None
+        None for a run that is not written.
+    record : dict
+        What ``run.json`` holds.
+    """
+
+    path: Path | None
+    record: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def begin(cls, folder: Any, table: Table, source: str | None, settings: Any) -> Run:
+        """A new run, or one that goes on in its folder; refuses a folder of another run."""
+        record = {
+            "format": FORMAT,
+            "job": "learn",
+            "status": "running",
+            "begun": now(),
+            "source": source,
+            "data": {
+                "rows": len(table),
+                "columns": list(table.columns),
+                "fingerprint": fingerprint(table),
+            },
+            "settings": asdict(settings),
+            "versions": versions(),
+            "decisions": [],
+            "scores": {},
+        }
+        if folder is None:
+            return cls(None, record)
+        path = Path(folder)
+        if (path / RECORD).exists():
+            require_same(path, read_record(path), record)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WriteError(
+                f"cannot make the run folder {path}: {error.strerror}. Give another place with "
+                "--runs or --name"
+            ) from error
+        run = cls(path, record)
+        run.write()
+        return run
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        if kind is None:
+            return
+        self.record["status"] = "stopped" if kind is KeyboardInterrupt else "failed"
+        self.record["error"] = "" if kind is KeyboardInterrupt else f"{kind.__name__}: {error}"
+        try:
+            self.write()
+        except WriteError:  # a full disk: the error that ended the run says so
+            return
+        if isinstance(error, OSError) and not isinstance(error, GnomonError):
+            raise WriteError(
+                f"cannot write in {self.path}: {error.strerror or error}. Make room; "
+                f"'gnomon learn --resume {self.path}' goes on from the folds that are kept"
+            ) from error
+
+    @property
+    def decisions(self) -> list[dict[str, str]]:
+        """What was decided, and why."""
+        return self.record["decisions"]
+
+    def decide(self, what: str, why: str) -> None:
+        """Record a decision."""
+        self.decisions.append({"what": what, "why": why})
+        self.write()
+
+    def note_plan(self, plan: Any) -> None:
+        """Record which learners compete, so that a killed run goes on with the same."""
+        wanted = self.record["settings"]["learners"]
+        stack = [STACK] if wanted is None or STACK in wanted else []
+        self.record["plan"] = [each.name for each in plan.entrants] + stack
+        self.record["forecasts"] = [asdict(each) for each in plan.costs]
+        self.write()
+
+    def note_score(self, found: CrossValidation) -> None:
+        """Record the score of a learner that has seen all splits."""
+        self.record["scores"][found.name] = as_json(found.figure())
+        self.write()
+
+    def folds(self, name: str) -> Path | None:
+        """Where the folds of a learner are kept."""
+        return None if self.path is None else self.path / "folds" / plain_name(name)
+
+    def write(self) -> None:
+        """Write ``run.json``, whole."""
+        if self.path is None:
+            return
+        content = json.dumps(as_json(self.record), indent=1, ensure_ascii=False)
+        write_whole(self.path / RECORD, content + "\n")
+
+    def finish(self, result: Any) -> None:
+        """Write all results; the record last, so that a finished run is complete."""
+        self.record["settings"] = asdict(result.settings) | {"learners": result.competed}
+        self.record["results"] = result.summary()
+        self.record["ended"] = now()
+        self.record["seconds"] = round(result.seconds, 3)
+        if self.path is None:
+            self.record["status"] = "finished"
+            return
+        result.write(self.path)
+        self.record["status"] = "finished"
+        self.write()
+
+
+def now() -> str:
+    """This moment, as written in records."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def versions() -> dict[str, str]:
+    """Versions that a run depends on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    from gnomon import __version__
+
+    found = {"python": platform.python_version(), "gnomon": __version__}
+    for package in PACKAGES[1:]:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def read_record(folder: str | Path) -> dict[str, Any]:
+    """The record of a run folder.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    record : dict
+    """
+    place = Path(folder) / RECORD
+    try:
+        record = json.loads(place.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunError(f"{folder} is no run folder: it has no {RECORD}") from None
+    except (OSError, ValueError) as error:
+        raise RunError(
+            f"{place} cannot be read ({error}); delete the folder and run again"
+        ) from None
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise RunError(f"{place} is not of a format that this version of gnomon knows")
+    return record
+
+
+def require_same(path: Path, kept: dict[str, Any], record: dict[str, Any]) -> None:
+    """Refuse a folder that holds a run of other data or of another question."""
+    if kept["data"]["fingerprint"] != record["data"]["fingerprint"]:
+        raise RunError(
+            f"{path} holds a run on other data (the table has changed?); give another name"
+        )
+    free = ("learners", "budget", "curve", "fit_rows")
+    old = {k: v for k, v in kept["settings"].items() if k not in free}
+    new = {k: v for k, v in record["settings"].items() if k not in free}
+    other = sorted(key for key in new if old.get(key) != new[key])
+    if other:
+        raise RunError(
+            f"{path} holds a run with another {', '.join(other)}; give another name for this one"
+        )
+
+
+def all_runs(folder: str | Path) -> list[tuple[Path, dict[str, Any]]]:
+    """The runs below a folder, oldest first; what is no run is passed over.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    runs : list of (Path, dict)
+    """
+    found = []
+    for place in sorted(Path(folder).glob(f"*/{RECORD}")):
+        try:
+            found.append((place.parent, read_record(place.parent)))
+        except RunError:
+            continue
+    return sorted(found, key=lambda each: each[1].get("begun", ""))
+
+
+def new_name(folder: Path, source: str | None, target: str) -> str:
+    """A name that is not taken: file, target and a number."""
+    stem = "table" if source is None else re.sub(r"^example:", "", source)
+    stem = Path(stem).name.split(".")[0]
+    base = plain_name(f"{stem}-{target}")
+    number = 1
+    while (folder / f"{base}-{number}").exists():
+        number += 1
+    return f"{base}-{number}"
+
+
+def plain_name(text: str) -> str:
+    """A name that every file system takes."""
+    return re.sub(r"[^\w.-]+", "-", text).strip("-.")[:80].lower() or "run"
+
+
+def find_run(name: str | Path, runs: str | Path = "runs") -> Path:
+    """A run folder by its path or its name; ``last`` is the newest.
+
+    Parameters
+    ----------
+    name : str or Path
+    runs : path, default="runs"
+
+    Returns
+    -------
+    path : Path
+    """
+    if str(name) == "last":
+        found = all_runs(runs)
+        if not found:
+            raise RunError(f"there are no runs in {runs}")
+        return found[-1][0]
+    for place in (Path(name), Path(runs) / str(name)):
+        if (place / RECORD).exists():
+            return place
+    known = [path.name for path, _ in all_runs(runs)]
+    listed = f"there are {', '.join(known[-8:])}" if known else "there is none"
+    raise RunError(f"there is no run {str(name)!r} in {runs}; {listed}")
+
+
+def as_json(value: Any) -> Any:
+    """Plain data of anything that a record holds."""
+    if isinstance(value, Figure):
+        return {k: as_json(v) for k, v in value._asdict().items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return as_json(asdict(value))
+    if isinstance(value, dict):
+        return {str(k): as_json(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(each) for each in value]
+    if isinstance(value, np.generic):
+        return as_json(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+def resume(folder: str | Path, **changes: Any) -> Any:
+    """Go on with a run that was killed or stopped; finished folds are not run again.
+
+    Parameters
+    ----------
+    folder : path
+    **changes : object
+        ``progress``, or ``table`` where the run's table was not read from a file.
+
+    Returns
+    -------
+    result : LearnResult
+    """
+    from gnomon.workbench.learn import learn
+
+    record = read_record(folder)
+    table = changes.pop("table", record["source"])
+    if table is None:
+        raise DataError(f"the table of {folder} was not read from a file; give it as table=")
+    settings = dict(record["settings"])
+    in_seconds = Budget.of(settings["budget"]).seconds is not None
+    if in_seconds and "plan" in record:
+        settings |= {"learners": record["plan"], "budget": None}
+    return learn(table, folder=folder, **settings, **changes)
