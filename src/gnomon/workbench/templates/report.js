@@ -39,7 +39,51 @@
       modeBarButtonsToRemove: ["sendChartToCloud"],
     };
     Plotly.react(place, { data, layout, frames, config: options });
+    if (layout.meta?.linked) link(place, layout.meta.linked);
     place.dataset.figure = "drawn";
+  }
+
+  let linking = false;
+  function link(place, group) {
+    if (place.dataset.linked) return;
+    place.dataset.linked = group;
+    const chosen = (rows) => { if (!linking) select(group, rows); };
+    place.on("plotly_selected", (event) => {
+      if (event) chosen(new Set(event.points.map((point) => point.customdata)));
+    });
+    place.on("plotly_deselect", () => chosen(null));
+    place.on("plotly_restyle", ([update]) => {
+      if (!Object.keys(update).some((key) => key.includes("constraintrange"))) return;
+      const trace = place._fullData.find((each) => each.type === "parcoords");
+      chosen(inRanges(trace));
+    });
+  }
+
+  function inRanges(trace) {
+    const limited = trace.dimensions.filter((axis) => axis.constraintrange);
+    if (!limited.length) return null;
+    const within = (axis, value) => {
+      const ranges = axis.multiselect !== false && Array.isArray(axis.constraintrange[0])
+        ? axis.constraintrange : [axis.constraintrange];
+      return ranges.some(([low, high]) => value >= low && value <= high);
+    };
+    return new Set([...trace.customdata].filter((_, k) =>
+      limited.every((axis) => within(axis, axis.values[k]))));
+  }
+
+  async function select(group, rows) {
+    linking = true;
+    for (const place of figures) {
+      if (place.dataset.linked !== group) continue;
+      for (const [k, trace] of place._fullData.entries()) {
+        const ids = [...trace.customdata];
+        const change = trace.type === "parcoords"
+          ? { "line.color": [ids.map((id) => (!rows || rows.has(id) ? 1 : 0))] }
+          : { selectedpoints: [rows && ids.flatMap((id, at) => (rows.has(id) ? [at] : []))] };
+        await Plotly.restyle(place, change, [k]);
+      }
+    }
+    linking = false;
   }
 
   async function drawWhenLoaded(place) {
