@@ -427,7 +427,7 @@ def calibrated(seen: Evidence) -> Check | None:
     positive = said.classes[1]
     found = calibration(seen.y_test, said.probabilities[:, 1], positive)
     text = (
-        f"probabilities of {positive!r} are off by {found.expected_error:.3f} on the mean "
+        f"probabilities of {positive} are off by {found.expected_error:.3f} on the mean "
         f"(p = {found.p:.2g} that right ones look so)."
     )
     limit = f"off by over {MISCALIBRATED} and p < 0.01"

@@ -466,15 +466,18 @@ class Job:
         self.settings.curve = bool(wanted)
         if not wanted or self.problem.time or self.problem.groups:
             return None
-        return learning_curve(
+        found = learning_curve(
             chosen.learner,
             self.problem.inputs(train),
             y,
             sizes=CURVE_SHARES,
             splits=3,
             measures=self.problem.measure,
+            interval="rows",
             random_state=self.seed,
         )
+        found.title = f"Learning curve of {chosen.name} ({self.problem.measure})"
+        return found
 
     def judge(self, plan, board, chosen, model, n_fitted, train, test, curve) -> LearnResult:
         """Everything that is said of the test rows, and the checks."""

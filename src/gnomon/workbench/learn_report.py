@@ -16,6 +16,8 @@ from gnomon.workbench.result import LearnResult
 
 MOST_DEPENDENCES = 3
 DEPENDENCE_ROWS = 500
+WORST_COLUMNS = 4
+LONGEST_CELL = 32
 Draw = Callable[[str], Any]
 
 
@@ -69,11 +71,11 @@ def class_pictures(result: LearnResult, y: np.ndarray, said: Any) -> dict[str, t
         return found
     found["roc"] = (
         lambda theme: show.roc(y, scores, positive=positive, theme=theme),
-        f"Detected {positive!r} against false alarms, for every threshold.",
+        f"Detected {positive} against false alarms, for every threshold.",
     )
     found["precision_recall"] = (
         lambda theme: show.precision_recall(y, scores, positive=positive, theme=theme),
-        f"How many of those called {positive!r} are, against how many are found.",
+        f"How many of those called {positive} are, against how many are found.",
     )
     found["calibration"] = (
         lambda theme: show.calibration(y, scores, positive=positive, theme=theme),
@@ -135,7 +137,7 @@ def learn_report(result: LearnResult) -> Report:
             "bad" if check.verdict == "bad" else "warning",
         )
     report.section("The problem")
-    report.table(["", ""], result.problem.card())
+    report.table(["part", "of this problem"], result.problem.card())
     drawn = {name: add_picture(name, draw, text) for name, (draw, text) in pictures(result).items()}
     report.section("Learners compared")
     add_board(report, result)
@@ -177,17 +179,26 @@ def add_picture(name: str, draw: Draw, text: str) -> Callable[[Report], None]:
 
 def add_board(report: Report, result: LearnResult) -> None:
     """The board as a table, and who did not compete."""
-    table = result.leaderboard().to_dict()
-    headings = list(table)
+    rows = []
+    for line in result.leaderboard_lines():
+        name, p = line["learner"], line["p_against_best"]
+        rows.append(
+            [
+                f"{name} ✓" if line["chosen"] else name,
+                str(result.board[name].figure()),
+                None if p is None or np.isnan(p) else p,
+                line["fit_seconds"],
+                line["predict_seconds"],
+                line["memory_mb"],
+                line["model_kb"],
+            ]
+        )
     report.table(
-        [each.replace("_", " ") for each in headings],
-        [
-            ["✓" if v is True else "" if v is False else v for v in row]
-            for row in zip(*table.values())
-        ],
-        f"{result.plan.splits.how}. p: against the best, all pairs counted (Holm), corrected for "
-        "overlapping training rows. Times per fold; memory as the method forecasts it; size of a "
-        "fitted model.",
+        ["learner", result.measure, "p", "fit s", "predict s", "memory MB", "model kB"],
+        rows,
+        f"{result.plan.splits.how}; ✓ chosen. 95% intervals. p: against the best, all pairs "
+        "counted (Holm), corrected for overlapping training rows. Times per fold; memory as the "
+        "method forecasts it.",
     )
     if result.plan.left_out:
         report.table(["did not compete", "why"], list(result.plan.left_out.items()))
@@ -198,12 +209,12 @@ def add_board(report: Report, result: LearnResult) -> None:
 
 def add_worst(report: Report, result: LearnResult) -> None:
     """The test rows that are missed most, with their cells."""
-    names = [result.importance.names[j] for j in result.importance.order[:6]]
+    names = [result.importance.names[j] for j in result.importance.order[:WORST_COLUMNS]]
     rows = []
     for place, truth, said, loss in result.worst:
         cells = result.test_table.row(place)
-        rows.append([truth, said, loss, *(cells[name] for name in names)])
-    unit = "-log probability of the truth" if result.task == "classify" else "distance"
+        rows.append([str(truth), str(said), loss, *(shortened(cells[name]) for name in names)])
+    unit = "-log P(truth)" if result.task == "classify" else "distance"
     report.table(
         ["truth", "prediction", unit, *names],
         rows,
@@ -216,6 +227,12 @@ def add_worst(report: Report, result: LearnResult) -> None:
             [[g.column, g.level, g.n_rows, g.score, g.p] for g in result.groups[:8]],
             "Groups of test rows that differ most from the others; p counts all groups.",
         )
+
+
+def shortened(cell: Any) -> Any:
+    """A cell that does not widen its table."""
+    text = str(cell)
+    return cell if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
 
 
 def add_record(report: Report, result: LearnResult) -> None:
@@ -240,7 +257,7 @@ def add_record(report: Report, result: LearnResult) -> None:
             "Trials on small subsets, before the run.",
         )
     record = result.run.record
-    report.table(["", ""], list(record["versions"].items()), "Versions")
+    report.table(["package", "version"], list(record["versions"].items()))
     report.text(
         f"Data fingerprint {record['data']['fingerprint']}; seed {result.settings.seed}; "
         f"{result.seconds:.1f} s."

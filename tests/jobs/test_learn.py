@@ -1,0 +1,287 @@
+"""The job `learn`: its protocol, its budget, its checks, and what it does with odd tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon.engine.errors import DataError, GnomonError
+from gnomon.evaluate import cross_validate
+from gnomon.table import Table, example
+from gnomon.table.split import TestRowsUsed
+from gnomon.workbench import learn as learn_module
+from gnomon.workbench.budget import Budget
+from gnomon.workbench.forecast import Cost, forecast_cost
+from gnomon.workbench.portfolio import BASELINE, STACK, Entrant, portfolio, stack_of
+from gnomon.workbench.problem import set_up
+
+QUICK = {"budget": None, "folds": 3, "repeats": 1, "curve": False}
+
+
+def classes(rng, n=240, strength=2.0) -> Table:
+    """Two columns of numbers, one of noise, a category, and two classes."""
+    x = rng.normal(size=(n, 3))
+    shape = rng.choice(["round", "square"], n)
+    likely = strength * (x[:, 0] - x[:, 1]) + (shape == "round")
+    y = np.where(likely + rng.logistic(size=n) > 0, "yes", "no")
+    columns = {f"x{j}": x[:, j].tolist() for j in range(3)}
+    return Table.from_dict(columns | {"shape": shape.tolist(), "y": y.tolist()})
+
+
+def numbers(rng, n=240) -> Table:
+    """A line with noise."""
+    x = rng.normal(size=(n, 2))
+    y = 3 * x[:, 0] - x[:, 1] + rng.normal(size=n)
+    return Table.from_dict({"a": x[:, 0].tolist(), "b": x[:, 1].tolist(), "y": y.tolist()})
+
+
+@pytest.fixture(scope="module")
+def found():
+    """One run of two learners, with everything."""
+    table = classes(np.random.default_rng(5), 400)
+    learners = ["naive Bayes", "logistic regression"]
+    return gnomon.learn(table, "y", learners=learners, **(QUICK | {"curve": True}))
+
+
+@pytest.mark.covers("honest-protocol", "fit-with-defaults")
+def test_test_rows_are_put_aside_first_and_no_learner_ever_fits_on_them(rng, monkeypatch):
+    table = classes(rng, 200)
+    table = table.with_column("row", list(range(200)), kind="number")
+    seen: list[set] = []
+    whole_fit = learn_module.cross_validate
+
+    def watched(learner, rows, y, **options):
+        seen.append(set(rows.column("row").to_pylist()))
+        return whole_fit(learner, rows, y, **options)
+
+    monkeypatch.setattr(learn_module, "cross_validate", watched)
+    result = gnomon.learn(table, "y", learners=["naive Bayes"], **QUICK)
+    aside = set(result.test_table.column("row").to_pylist())
+    assert len(aside) == pytest.approx(50, abs=2)
+    assert seen
+    for rows in seen:
+        assert not rows & aside
+        assert len(rows) + len(aside) == 200
+
+
+@pytest.mark.covers("honest-protocol")
+def test_the_test_rows_can_be_taken_once_only(rng):
+    problem = set_up(classes(rng), "y")
+    settings = learn_module.Settings(
+        "y", "classify", "accuracy", None, None, "best", 3, 1, 0.25, None, None, 0, False, None
+    )
+    run = learn_module.Run.begin(None, problem.rows, None, settings)
+    job = learn_module.Job(problem, settings, Budget(), run, learn_module.quiet)
+    parts = job.put_test_rows_aside()
+    assert len(parts["test"]) > 0
+    with pytest.raises(TestRowsUsed):
+        parts["test"]
+
+
+def test_the_board_holds_what_a_plain_cross_validation_gives(found):
+    rows, aside = found.problem.rows, rows_of(found.test_table)
+    part = rows[np.flatnonzero([row not in aside for row in rows_of(rows)])]
+    plain = cross_validate(
+        portfolio("classify", len(part))[1].learner,
+        part.drop("y"),
+        found.problem.values(part),
+        splits=found.plan.splits,
+        random_state=0,
+    )
+    assert plain.mean == pytest.approx(found.board["naive Bayes"].mean, abs=1e-12)
+
+
+def rows_of(table: Table) -> list[dict]:
+    return [table.row(i) for i in range(len(table))]
+
+
+@pytest.mark.covers("baseline-first")
+def test_noise_is_called_noise(rng):
+    """A learner that looks better by chance is let through in one of forty runs, by its p."""
+    n = 300
+    said = []
+    for _ in range(3):
+        columns = {f"x{j}": rng.normal(size=n).tolist() for j in range(2)}
+        table = Table.from_dict(columns | {"y": rng.choice(["a", "b"], n).tolist()})
+        seed = int(rng.integers(1000))
+        result = gnomon.learn(table, "y", learners=["naive Bayes"], seed=seed, **QUICK)
+        assert BASELINE in result.board.names
+        said.append(result.beats_baseline)
+        if not result.beats_baseline:
+            assert "Do not act on the model" in str(result)
+            assert result.checks[0].verdict == "bad"
+    assert not all(said)
+
+
+@pytest.mark.covers("reproducible-runs")
+def test_a_budget_in_evaluations_gives_the_same_numbers_twice(rng):
+    table = classes(rng)
+    one, two = (gnomon.learn(table, "y", budget=9, folds=3, repeats=1, seed=4) for _ in range(2))
+    assert one.board.names == two.board.names
+    assert one.competed == ["baseline", "naive Bayes", "logistic regression"]
+    assert "random forest" in one.plan.left_out
+    assert one.test == two.test
+    for name in one.board.names:
+        np.testing.assert_array_equal(
+            one.board[name].scores["accuracy"], two.board[name].scores["accuracy"]
+        )
+
+
+def test_the_choice_is_the_simplest_within_one_error_or_the_best(found):
+    chosen, best = found.board[found.chosen], found.board.best
+    ranks = {each.name: each.complexity for each in found.plan.entrants}
+    assert best.mean - chosen.mean <= best.standard_error
+    near = [e for e in found.board.results if best.mean - e.mean <= best.standard_error]
+    assert ranks[found.chosen] == min(ranks[each.name] for each in near)
+
+
+def test_rows_without_a_target_are_set_apart_and_said(rng):
+    table = classes(rng, 120)
+    cells = [None if i % 6 == 0 else y for i, y in enumerate(table.column("y").to_pylist())]
+    table = table.drop("y").with_column("y", cells, kind="category")
+    result = gnomon.learn(table, "y", learners=["naive Bayes"], **QUICK)
+    assert len(result.problem.unlabelled) == 20
+    assert result.n_train + result.n_test == 100
+    assert "20 without it are set apart" in str(result)
+    assert any("20 rows without a target" in each["what"] for each in result.decisions)
+
+
+def test_numbers_are_regressed_with_rmse_and_the_line_wins(rng):
+    result = gnomon.learn(numbers(rng), "y", learners=["linear regression", "pruned tree"], **QUICK)
+    assert result.task == "regress"
+    assert result.measure == "rmse"
+    assert result.chosen == "linear regression"
+    assert 0.7 < result.test.value < 1.4
+    assert set(result.pictures) >= {"residuals", "predicted_versus_true", "importances"}
+
+
+@pytest.mark.covers("model-recycling")
+def test_the_stack_joins_the_learners_that_ran(rng):
+    names = ["logistic regression", "random forest", "stack"]
+    result = gnomon.learn(classes(rng, 150), "y", learners=names, **QUICK)
+    assert STACK in result.board.names
+    entrant = next(each for each in result.plan.entrants if each.name == STACK)
+    assert [name for name, _ in entrant.learner.estimators] == names[:2]
+    assert stack_of("classify", [Entrant(BASELINE, None, 0)]) is None
+
+
+@pytest.mark.covers("cost-estimate", "small-subset-trial")
+def test_costs_are_extrapolated_by_the_power_of_two_trials(rng):
+    cost = Cost("x", (1000, 4000), (1.0, 8.0), 1.5, 0.9)
+    assert cost.at(4000) == pytest.approx(8.0)
+    assert cost.at(16_000) == pytest.approx(64.0)
+    problem = set_up(classes(rng, 400), "y")
+    y = problem.values(problem.rows)
+    entrant = portfolio("classify", 400)[1]
+    measured = forecast_cost(entrant, problem, problem.rows, y, 0)
+    assert measured.sizes == (50, 200)
+    assert measured.seconds[1] > 0
+    assert 0.4 < measured.score <= 1
+    assert not measured.failure
+
+
+def test_a_learner_whose_forecast_exceeds_the_seconds_does_not_compete(rng):
+    table = classes(rng, 8_000)
+    result = gnomon.learn(table, "y", budget="0.5s", folds=3, repeats=1)
+    assert BASELINE in result.board.names
+    assert result.plan.left_out
+    assert any("forecast" in why or "time was up" in why for why in result.plan.left_out.values())
+
+
+def test_groups_never_stand_on_both_sides(rng):
+    table = classes(rng, 240).with_column("person", [f"p{i // 6}" for i in range(240)])
+    table = table.set("person", kind="category")
+    result = gnomon.learn(table, "y", groups="person", learners=["naive Bayes"], **QUICK)
+    tested = set(result.test_table.column("person").to_pylist())
+    people = np.array(table.column("person").to_pylist())
+    trained = set(people) - tested
+    assert len(tested) + len(trained) == 40
+    assert result.n_test == sum(each in tested for each in people)
+    assert "person" not in result.problem.features
+
+
+def test_with_time_the_test_rows_are_the_latest(rng):
+    table = classes(rng, 240).with_column("day", rng.permutation(240).tolist())
+    result = gnomon.learn(table, "y", time="day", learners=["naive Bayes"], **QUICK)
+    assert min(result.test_table.column("day").to_pylist()) >= 179
+    assert result.plan.splits.ordered
+
+
+@pytest.mark.covers("problem-card")
+def test_the_card_says_target_rows_columns_and_measure(found):
+    card = dict(found.problem.card())
+    assert card["rows"] == "400 with a known target"
+    assert card["columns"] == "4 to predict from: 3 number, 1 category"
+    assert card["measure"].startswith("accuracy")
+    assert "2 classes" in card["target"]
+
+
+@pytest.mark.covers("all-runs-shown")
+def test_every_fold_of_every_learner_is_in_the_table_of_folds(found):
+    table = found.fold_scores().to_dict()
+    for each in found.board.results:
+        kept = [
+            score
+            for name, measure, score in zip(table["learner"], table["measure"], table["score"])
+            if (name, measure) == (each.name, "accuracy")
+        ]
+        np.testing.assert_allclose(kept, each.scores["accuracy"])
+
+
+def test_pictures_are_drawn_in_both_themes(found):
+    for name in found.pictures:
+        for theme in ("light", "dark"):
+            assert found.plot(name, theme=theme).data
+    with pytest.raises(DataError, match="leaderboard"):
+        found.plot("nothing")
+
+
+def test_the_leaderboard_has_interval_p_times_memory_and_size(found):
+    board = found.leaderboard().to_dict()
+    assert board["p_against_best"][0] is None
+    assert all(0 <= p <= 1 for p in board["p_against_best"][1:])
+    for key in ("fit_seconds", "memory_mb", "model_kb"):
+        assert all(value > 0 for value in board[key])
+    assert all(lo <= v <= hi for lo, v, hi in zip(board["low"], board["accuracy"], board["high"]))
+
+
+@pytest.mark.covers("automatic-filtering", "estimator-contract")
+def test_any_table_is_learnt_from(mixed_table):
+    result = gnomon.learn(mixed_table, "outcome", learners=["naive Bayes", "pruned tree"], **QUICK)
+    assert len(result.said.predictions) == result.n_test
+    assert set(result.said.predictions) <= {"no", "perhaps", "yes"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "said"),
+    [
+        ({"x": [1.0] * 30, "y": ["a"] * 30}, {}, "one value only"),
+        ({"x": [1.0] * 30, "y": [None] * 30}, {}, "no value at all|kind|nothing"),
+        ({"x": [1.0, 2.0] * 5, "y": ["a", "b"] * 5}, {}, "too few"),
+        ({"y": ["a", "b"] * 20}, {}, "no column beside"),
+        ({"x": [1.0] * 40, "y": ["a", "b"] * 19 + ["c", "c"]}, {}, "fewer than 4 rows"),
+        ({"x": [1.0, 2.0] * 20, "y": ["a", "b"] * 20}, {"task": "regress"}, "cannot be regressed"),
+        ({"x": [1.0, 2.0] * 20, "y": ["a", "b"] * 20}, {"measure": "rmse"}, "does not classify"),
+        ({"x": [1.0, 2.0] * 20, "y": ["a", "b"] * 20}, {"choose": "luck"}, "luck"),
+        ({"x": [1.0, 2.0] * 20, "y": ["a", "b"] * 20}, {"test_share": 1.5}, "test_share"),
+        ({"x": [1.0, 2.0] * 20, "y": ["a", "b"] * 20}, {"budget": "-3"}, "no budget"),
+        ({"x": [1.0, 2.0] * 20, "y": ["a", "b"] * 20}, {"groups": "g"}, "'g'"),
+    ],
+)
+def test_what_cannot_be_learnt_is_refused_with_the_reason(columns, options, said):
+    with pytest.raises(GnomonError, match=said):
+        gnomon.learn(Table.from_dict(columns), "y", **options)
+
+
+def test_a_wrong_target_names_the_nearest_columns():
+    with pytest.raises(DataError, match="'churn'"):
+        gnomon.learn(example("customers"), "chrun")
+
+
+def test_budgets_are_read_as_people_write_them():
+    assert Budget.of("90s").seconds == 90
+    assert Budget.of("2 min").seconds == 120
+    assert Budget.of("1.5h").seconds == 5400
+    assert Budget.of(40).evaluations == 40
+    assert Budget.of(None).seconds is Budget.of(None).evaluations is None
