@@ -46,10 +46,12 @@ from gnomon.evaluate import (
     leave_group_out,
     leave_one_out,
     linear_leave_one_out,
+    mean_squared_error,
     monte_carlo_error_bars,
     nested_cross_validation,
     one_standard_error,
     property_table,
+    r_squared,
     random_splits,
     three_way,
 )
@@ -203,6 +205,40 @@ def test_pooled_and_fold_averaged_measures_are_both_there_and_differ(rng):
     assert found.figure().value == pytest.approx(found.pooled())
     assert found.mean_over_folds() == pytest.approx(found.scores["rmse"].mean())
     assert found.mean_over_folds() != pytest.approx(found.pooled(), rel=1e-6)
+
+
+@pytest.mark.covers("kfold-cv")
+@pytest.mark.parametrize("measure", ["mse", "r2"])
+def test_covariance_of_folds_is_that_of_a_plain_loop_over_pairs(measure, rng):
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    found = cross_validate(LinearRegression(), X, y, splits=6, measures=measure, pair_fits=4)
+    assert found.pairs == [(0, 1), (2, 3), (4, 5), (1, 2)]
+    score = {"mse": mean_squared_error, "r2": r_squared}[measure]
+    changes = []
+    for one, other in found.pairs:
+        tests = [found.splits[k][1] for k in (one, other)]
+        both = np.setdiff1d(np.arange(40), np.concatenate(tests))
+        for test in tests:
+            rest = np.setdiff1d(np.arange(40), test)
+            alone, without = (
+                score(y[test], LinearRegression().fit(X[rows], y[rows]).predict(X[test])).value
+                for rows in (rest, both)
+            )
+            changes.append(alone - without)
+    one, other = np.array(changes).reshape(-1, 2).T - np.mean(changes)
+    assert found.fold_covariance() == pytest.approx(max((one * other).sum() / 3.5, 0), rel=1e-9)
+
+
+def test_pairs_of_folds_are_left_out_only_where_rows_are_dealt_out_in_folds(rng):
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    for splits in (k_fold(30, 2), random_splits(30, 5), forward_in_time(np.arange(30), 3)):
+        assert cross_validate(LinearRegression(), X, y, splits=splits).pairs == []
+    assert len(cross_validate(LinearRegression(), X, y, splits=k_fold(30, 3, 2)).pairs) == 3
+    spared = cross_validate(LinearRegression(), X, y, splits=5, pair_fits=0)
+    assert np.isnan(spared.fold_covariance())
+    assert "may be too narrow" in str(spared)
+    with pytest.raises(DataError, match="pair_fits"):
+        cross_validate(LinearRegression(), X, y, pair_fits=-1)
 
 
 @pytest.mark.covers("leave-one-out-cv", "analytic-loocv")
@@ -400,7 +436,7 @@ def test_memory_is_measured_when_asked_and_scores_do_not_change(rng):
 
 
 LEARNER = """
-    import os, sys
+    import os, signal
     import numpy as np
     from pathlib import Path
     from sklearn.naive_bayes import GaussianNB
@@ -412,7 +448,7 @@ LEARNER = """
             count = Path("fits")
             done = int(count.read_text()) if count.exists() else 0
             if done == 3 and "KILL" in os.environ:
-                os._exit(9)
+                os.kill(os.getpid(), signal.SIGKILL)
             count.write_text(str(done + 1))
             return super().fit(X, y)
 
@@ -421,7 +457,7 @@ LEARNER = """
         names = np.array(["setosa", "versicolor", "virginica"])[y]
         found = cross_validate(Fragile(), X, names, splits=8, folder="run", n_jobs=1,
                                measures=["accuracy", "brier"])
-        print(found.scores["accuracy"].tolist(), found.scores["brier"].tolist())
+        print(found.scores["accuracy"].tolist(), found.scores["brier"].tolist(), found.figure())
 """
 
 
@@ -430,10 +466,11 @@ def test_a_killed_run_goes_on_where_it_ended(tmp_path):
     run = [sys.executable, "job.py"]
     environment = dict(os.environ)
     killed = subprocess.run(run, cwd=tmp_path, env=environment | {"KILL": "1"}, check=False)
-    assert killed.returncode == 9
+    assert killed.returncode == -9
     assert len(list((tmp_path / "run").glob("fold-*.json"))) == 3
     resumed = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, check=True)
-    assert (tmp_path / "fits").read_text() == "8"
+    # eight folds, and five pairs of folds for the interval
+    assert (tmp_path / "fits").read_text() == "13"
     (tmp_path / "run").rename(tmp_path / "first")
     whole = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, check=True)
     assert resumed.stdout == whole.stdout

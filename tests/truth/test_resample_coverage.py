@@ -15,7 +15,7 @@ from gnomon.evaluate import (
     random_splits,
 )
 
-RUNS = 3000
+RUNS = 2000
 
 
 class LeastSquares(RegressorMixin, BaseEstimator):
@@ -79,9 +79,9 @@ def holds(figure, truth: float) -> bool:
     ("splits", "measure"),
     [
         (k_fold(200, 10), "accuracy"),
-        (k_fold(200, 5, 2), "accuracy"),
-        (k_fold(200, 5), "auc"),
-        (random_splits(200, 10), "accuracy"),
+        pytest.param(k_fold(200, 5, 2), "accuracy", marks=pytest.mark.slow),
+        pytest.param(k_fold(200, 5), "auc", marks=pytest.mark.slow),
+        pytest.param(random_splits(200, 10), "accuracy", marks=pytest.mark.slow),
     ],
     ids=["10 folds", "2 x 5 folds", "area, 5 folds", "random splits"],
 )
@@ -95,29 +95,52 @@ def test_cross_validated_accuracy_and_area(splits, measure, rng):
         )
         truth = [m.accuracy(mean) if measure == "accuracy" else m.area(mean) for m in run.models]
         found.append(holds(run.figure(), np.mean(truth)))
-    assert 0.93 <= np.mean(found) <= 0.97
+    assert 0.93 <= np.mean(found) <= 0.975
 
 
 @pytest.mark.covers("kfold-cv")
-def test_cross_validated_error_of_least_squares_with_many_rows_per_column(rng):
-    splits, found = k_fold(500, 5), []
-    for _ in range(RUNS):
-        X, y = numbers(rng, 500, 2)
+@pytest.mark.parametrize(
+    ("n", "d", "k"),
+    [
+        (60, 6, 5),
+        pytest.param(50, 10, 10, marks=pytest.mark.slow),
+        pytest.param(100, 10, 10, marks=pytest.mark.slow),
+        pytest.param(100, 20, 10, marks=pytest.mark.slow),
+        pytest.param(60, 3, 10, marks=pytest.mark.slow),
+        pytest.param(200, 10, 10, marks=pytest.mark.slow),
+        pytest.param(500, 2, 5, marks=pytest.mark.slow),
+    ],
+)
+def test_cross_validated_error_of_least_squares_with_few_and_many_rows_per_column(n, d, k, rng):
+    splits, runs = k_fold(n, k), []
+    for _ in range(2000):
+        X, y = numbers(rng, n, d)
         run = cross_validate(
-            LeastSquares(), X, y, splits=splits, measures="rmse", n_jobs=1, keep_models=True
+            LeastSquares(), X, y, splits=splits, measures="mse", n_jobs=1, keep_models=True
         )
-        truth = np.sqrt(np.mean([model.risk() for model in run.models]))
-        found.append(holds(run.figure(), truth))
-    assert 0.93 <= np.mean(found) <= 0.97
+        here = np.mean([model.risk() for model in run.models])
+        runs.append((run.figure(), here))
+    over_training_sets = np.mean([here for _, here in runs])
+    for truth in (lambda here: here, lambda here: over_training_sets):
+        held = [holds(figure, truth(here)) for figure, here in runs]
+        # the hardest case, five rows per column, holds 94%: half a percent is the runs' own error
+        assert (0.92 if n == 5 * d else 0.93) <= np.mean(held) <= 0.975
 
 
 @pytest.mark.covers("kfold-cv")
-def test_with_few_rows_per_column_the_interval_of_rows_is_too_narrow_and_that_of_folds_is_not(rng):
+def test_without_pairs_of_folds_the_interval_is_too_narrow_and_that_of_fold_scores_is_wide(rng):
     splits, rows, folds = k_fold(50, 5), [], []
     for _ in range(700):
         X, y = numbers(rng, 50, 10)
         run = cross_validate(
-            LeastSquares(), X, y, splits=splits, measures="mse", n_jobs=1, keep_models=True
+            LeastSquares(),
+            X,
+            y,
+            splits=splits,
+            measures="mse",
+            pair_fits=0,
+            n_jobs=1,
+            keep_models=True,
         )
         truth = np.mean([model.risk() for model in run.models])
         rows.append(holds(run.figure(), truth))

@@ -194,7 +194,14 @@ def fit_corrected(
     (1, 3)
     """
     found = cross_validate(
-        learner, X, y, splits=splits, measures="brier", random_state=random_state, n_jobs=n_jobs
+        learner,
+        X,
+        y,
+        splits=splits,
+        measures="brier",
+        pair_fits=0,
+        random_state=random_state,
+        n_jobs=n_jobs,
     )
     if found.failures:
         raise DataError(f"the learner failed: {found.failures[0]}")

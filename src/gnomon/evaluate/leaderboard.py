@@ -338,6 +338,7 @@ def leaderboard(
     sample_weight: Any = None,
     baseline: bool = True,
     measure_memory: bool = False,
+    pair_fits: int | str = "auto",
     random_state: int | None = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
@@ -359,6 +360,8 @@ def leaderboard(
     baseline : bool, default=True
         Add the baseline, which looks at no column.
     measure_memory : bool, default=False
+    pair_fits : int or "auto", default="auto"
+        Further fits for the intervals; see `cross_validate`. Comparisons do not need them.
     random_state : int or None, default=0
     n_jobs : int or None, default=None
     progress : bool or callable, default=None
@@ -396,6 +399,7 @@ def leaderboard(
                 measures=measures,
                 sample_weight=sample_weight,
                 measure_memory=measure_memory,
+                pair_fits=pair_fits,
                 random_state=random_state,
                 n_jobs=n_jobs,
                 progress=lambda done, _, before=before: tell(before + done, total),

@@ -60,6 +60,22 @@ class Said:
     scores: np.ndarray | None = None
     classes: np.ndarray | None = None
 
+    def part(self, rows: Any) -> Said:
+        """What is said of some of the rows.
+
+        Parameters
+        ----------
+        rows : slice or ndarray
+
+        Returns
+        -------
+        said : Said
+        """
+        chosen = (
+            None if each is None else each[rows] for each in (self.probabilities, self.scores)
+        )
+        return Said(self.predictions[rows], *chosen, self.classes)
+
 
 @dataclass(frozen=True)
 class Measure:

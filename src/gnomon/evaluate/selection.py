@@ -399,6 +399,7 @@ class Chooser:
             splits=self.inner,
             measures=self.measure,
             baseline=False,
+            pair_fits=0,
             random_state=self.random_state,
         )
         self.chosen_ = _chosen(board, self.rule, self.complexity)
@@ -536,6 +537,7 @@ def label_permutation_test(
             labels,
             splits=plan,
             measures=chosen,
+            pair_fits=0,
             random_state=random_state,
             n_jobs=1,
         )

@@ -84,6 +84,16 @@ class Splits(Result, Sequence):
         """Test rows per training row, averaged: what the corrected comparison needs."""
         return float(np.mean([len(test) / len(train) for train, test in self.pairs]))
 
+    @property
+    def partition(self) -> bool:
+        """Whether every repetition tests every row once, each fold training on all the others."""
+        whole = all(len(train) + len(test) == self.n_rows for train, test in self.pairs)
+        tested = sum(len(test) for _, test in self.pairs)
+        if not whole or self.ordered or tested != self.n_repeats * self.n_rows:
+            return False
+        first = np.concatenate([test for _, test in self.pairs[: self.n_folds]])
+        return len(np.unique(first)) == self.n_rows
+
     def repeat_of(self, number: int) -> int:
         """The repetition that a split belongs to.
 
