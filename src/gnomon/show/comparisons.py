@@ -313,7 +313,8 @@ def bootstrap_draws(
     draws = result.replicates.reshape(len(result.replicates), -1)[:, entry]
     figure = go.Figure()
     _add_histogram(figure, draws, colour(0))
-    figure.add_vrect(chosen.low, chosen.high, fillcolor=colour(4), opacity=0.2, line_width=0)
+    shade = {"fillcolor": colour(4), "opacity": 0.25, "line_width": 0, "layer": "below"}
+    figure.add_vrect(chosen.low, chosen.high, **shade)
     figure.add_vline(x=chosen.value, line={"color": look(theme).strong, "width": 3})
     middle = float(np.median(draws))
     figure.add_vline(x=middle, line={"color": look(theme).ink, "width": 1.5, "dash": "dot"})

@@ -301,7 +301,7 @@ def splits(plan: Splits, *, strata: Any = None, theme: str = "light") -> go.Figu
     for row, (train, test) in zip(table, shown):
         row[train], row[test] = 1, 2
     names = [f"split {number}" for number in range(len(shown))]
-    kinds, codes = [], None
+    kinds: Any = []
     if strata is not None:
         kinds, codes = np.unique(label_column(strata, "strata"), return_inverse=True)
         if len(codes) != n:
