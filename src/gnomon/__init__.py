@@ -14,6 +14,7 @@ _HOMES = {
     "compare": "gnomon.workbench.compare",
     "learn": "gnomon.workbench.learn",
     "load": "gnomon.engine.modelfile",
+    "look": "gnomon.workbench.look",
     "methods": "gnomon.engine.registry",
     "predict": "gnomon.workbench.predict",
     "read": "gnomon.table",

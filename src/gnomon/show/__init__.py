@@ -31,6 +31,13 @@ from gnomon.show.measures import (
     residuals,
     roc,
 )
+from gnomon.show.points import (
+    class_scatter,
+    covariance_contours,
+    linked_views,
+    parallel_coordinates,
+    scatterplot_matrix,
+)
 from gnomon.show.resampling import (
     complexity,
     cv_curve,
@@ -42,6 +49,13 @@ from gnomon.show.resampling import (
     sorted_scores,
     splits,
 )
+from gnomon.show.tables import (
+    association_map,
+    joint_grid,
+    missing_cells,
+    overview_matrix,
+    table_roles,
+)
 from gnomon.show.trees import (
     forest,
     impurity_curves,
@@ -50,15 +64,29 @@ from gnomon.show.trees import (
     split_purity,
     tree,
 )
+from gnomon.show.values import (
+    box_plot,
+    buckets,
+    category_bars,
+    class_histograms,
+    stem,
+)
 
 __all__ = [
+    "association_map",
     "boosting_rounds",
     "boosting_say",
     "bootstrap_draws",
+    "box_plot",
+    "buckets",
     "calibration",
+    "category_bars",
     "category_errors",
+    "class_histograms",
+    "class_scatter",
     "complexity",
     "confusion",
+    "covariance_contours",
     "critical_difference",
     "cv_curve",
     "fold_scores",
@@ -67,12 +95,17 @@ __all__ = [
     "importances",
     "impurity_curves",
     "information",
+    "joint_grid",
     "leaderboard",
     "learning_curve",
+    "linked_views",
     "losses",
     "majority_vote",
     "members",
+    "missing_cells",
     "null_histogram",
+    "overview_matrix",
+    "parallel_coordinates",
     "partial_dependence",
     "performance_areas",
     "precision_recall",
@@ -82,6 +115,7 @@ __all__ = [
     "residuals",
     "roc",
     "rules",
+    "scatterplot_matrix",
     "shattering",
     "small_multiples",
     "sorted_scores",
@@ -90,6 +124,8 @@ __all__ = [
     "splits",
     "stage_residuals",
     "staged_errors",
+    "stem",
+    "table_roles",
     "tree",
     "trellis",
 ]

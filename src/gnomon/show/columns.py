@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from gnomon.contract.intake import as_table, is_frame
 from gnomon.table.table import Table
@@ -38,7 +39,10 @@ class Rows:
         """A column: numbers as floats, else as objects."""
         if not self.is_table:
             return self.X[:, self._position(column)]
-        values = self.X.column(self.name(column)).to_pylist()
+        stored = self.X.column(self.name(column))
+        if pa.types.is_floating(stored.type) or pa.types.is_integer(stored.type):
+            return stored.cast(pa.float64()).to_numpy()
+        values = stored.to_pylist()
         if all(v is None or isinstance(v, (int, float)) for v in values):
             return np.array([np.nan if v is None else v for v in values], np.float64)
         made = np.empty(len(values), dtype=object)

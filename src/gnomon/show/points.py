@@ -74,6 +74,8 @@ def scatterplot_matrix(
             hovertemplate="row %{customdata}: %{x}, %{y}<extra></extra>",
         )
     d = len(columns)
+    axes = [f"{axis}axis{k + 1 if k else ''}" for axis in "xy" for k in range(d)]
+    figure.update_layout({axis: {"showgrid": False} for axis in axes})
     for i in range(d):
         figure.add_shape(
             type="rect",
@@ -246,7 +248,7 @@ def class_scatter(
             )
         )
     _axes(figure, [label(name) for name in columns], look_of)
-    left = len(np.unique(classes.astype(str))) - len(shown)
+    left = len(class_names(classes, None)) - len(shown)
     return dress(
         figure,
         " and ".join(label(name) for name in columns) + (f" by {label(by)}" if by else ""),
@@ -277,7 +279,7 @@ def _axes(figure: go.Figure, names: list[str], look_of) -> None:
         "zeroline": False,
     }
     axes = {f"{axis}axis": {**plain, "title": name} for axis, name in zip("xyz", names)}
-    figure.update_layout(scene={**axes, "camera": {"eye": {"x": 1.5, "y": 1.5, "z": 0.9}}})
+    figure.update_layout(scene={**axes, "camera": {"eye": {"x": 1.7, "y": 1.7, "z": 0.9}}})
 
 
 def _mark_query(figure, values: np.ndarray, query: np.ndarray, k: int, look_of) -> None:

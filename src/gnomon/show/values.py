@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import pyarrow as pa
+import pyarrow.compute as pc
 from scipy import stats
 
 from gnomon.contract.intake import as_table
@@ -15,6 +17,7 @@ from gnomon.engine.errors import DataError
 from gnomon.show.columns import Rows
 from gnomon.show.labels import label, labels
 from gnomon.show.theme import colour, dress, look
+from gnomon.table.recode import as_strings
 from gnomon.table.summary import five_numbers
 
 MOST_CLASSES = 8
@@ -146,17 +149,15 @@ def _samples(table: Any, columns: Any, by: str | None) -> tuple[dict[str, np.nda
 
 def class_codes(rows: Rows, by: str) -> np.ndarray:
     """The class of each row as text; ``(missing)`` where it is missing."""
-    values = rows.values(by)
-    if values.dtype.kind == "f":
-        return np.array(["(missing)" if np.isnan(v) else f"{v:g}" for v in values], dtype=object)
-    return np.array(["(missing)" if v is None else str(v) for v in values], dtype=object)
+    written = as_strings(rows.X.column(by), rows.X.schema[by])
+    return pc.fill_null(written, "(missing)").to_numpy()
 
 
-def class_names(classes: np.ndarray, most: int = MOST_CLASSES) -> list[str]:
+def class_names(classes: np.ndarray, most: int | None = MOST_CLASSES) -> list[str]:
     """The classes, in order; beyond `most`, the commonest."""
-    names, counts = np.unique(classes.astype(str), return_counts=True)
-    kept = names[np.argsort(-counts, kind="stable")[:most]]
-    return sorted(kept.tolist())
+    counts = pa.array(classes, pa.string()).value_counts().to_pylist()
+    commonest = sorted(counts, key=lambda each: (-each["counts"], each["values"]))[:most]
+    return sorted(each["values"] for each in commonest)
 
 
 def _thinned(values: np.ndarray, most: int = 4000) -> np.ndarray:
@@ -343,7 +344,7 @@ def class_histograms(
     drawn = {"kde": "; curves by a Gaussian kernel", "normal": "; normal curves", None: ""}[curve]
     missing = len(values) - int(finite.sum())
     holes = f"; {missing:,} missing or infinite" if missing else ""
-    left = len(np.unique(classes[finite].astype(str))) - len(shown)
+    left = len(class_names(classes[finite], None)) - len(shown)
     others = f"; {left} rarer classes not shown" if left else ""
     figure.update_xaxes(title=label(column))
     figure.update_yaxes(title="density", rangemode="tozero")
