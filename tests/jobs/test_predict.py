@@ -1,0 +1,95 @@
+"""The job `predict`: columns by name, unseen levels, undecided rows, shifted tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon.engine.errors import DataError, ModelFileError
+from gnomon.table import Table, example
+from gnomon.workbench.predict import predict
+from gnomon.workbench.result import written
+
+OPTIONS = {"learners": ["naive Bayes"], "budget": None, "folds": 3, "repeats": 1, "curve": False}
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory):
+    """A finished run on customers, and its folder."""
+    folder = tmp_path_factory.mktemp("runs") / "customers"
+    return gnomon.learn("example:customers", "churn", folder=folder, **OPTIONS), folder
+
+
+@pytest.mark.covers("model-files")
+def test_order_and_further_columns_change_no_prediction(learnt):
+    result, folder = learnt
+    table = example("customers")[:150]
+    wanted = result.model.predict(result.problem.inputs(table)).tolist()
+    turned = table.select(list(table.columns)[::-1]).with_column("more", list(range(150)))
+    for given in (table, turned):
+        assert predict(folder, given).table.to_dict()["prediction"] == wanted
+    assert any("more" in note for note in predict(folder, turned).notes)
+
+
+def test_every_missing_column_is_named_with_its_nearest(learnt):
+    _, folder = learnt
+    table = example("customers").rename({"tenure_months": "tenure_month"}).drop("plan")
+    with pytest.raises(DataError) as refused:
+        predict(folder, table)
+    for word in ("2 of the", "'plan'", "'tenure_months'", "'tenure_month'"):
+        assert word in str(refused.value)
+
+
+def test_levels_that_the_model_never_saw_are_said(learnt):
+    _, folder = learnt
+    table = example("customers")[:150]
+    cells = ["abroad", *table.column("region").to_pylist()[1:]]
+    table = table.drop("region").with_column("region", cells, kind="category")
+    said = predict(folder, table)
+    assert len(said) == 150
+    assert any("'abroad'" in note for note in said.notes)
+
+
+@pytest.mark.covers("undecided-queue")
+def test_the_queue_holds_exactly_the_rows_below_the_limit(learnt):
+    _, folder = learnt
+    said = predict(folder, example("customers"), undecided=0.7)
+    columns = said.table.to_dict()
+    below = [p < 0.7 for p in columns["probability"]]
+    assert columns["undecided"] == below
+    np.testing.assert_array_equal(said.undecided, np.flatnonzero(below))
+    assert len(said.queue()) == sum(below)
+    assert "answer" in said.queue().columns
+    with pytest.raises(DataError, match="between 0 and 1"):
+        predict(folder, example("customers"), undecided=7)
+
+
+@pytest.mark.covers("shift-check")
+def test_rows_of_another_kind_are_noticed_and_rows_of_the_same_kind_are_not(learnt):
+    _, folder = learnt
+    table = example("customers")
+    assert not any("not like the training rows" in note for note in predict(folder, table).notes)
+    moved = np.asarray(table.column("monthly_charge").to_pylist(), dtype=float) + 500
+    moved_table = table.drop("monthly_charge").with_column("monthly_charge", moved.tolist())
+    said = predict(folder, moved_table)
+    assert said.shift.found
+    assert said.shift.columns[0] == "monthly_charge"
+    assert any("not like the training rows" in note for note in said.notes)
+
+
+def test_text_that_looks_like_a_formula_is_escaped_in_what_is_written(tmp_path):
+    table = Table.from_dict({"note": ["=1+1", "@x", "plain"], "n": [-1.0, 2.0, 3.0]})
+    lines = written(table, tmp_path / "out.csv").read_text().splitlines()
+    assert lines[1].startswith("'=1+1,-1")
+    assert lines[2].startswith("'@x,")
+    assert lines[3].startswith("plain,")
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    (tmp_path / "model.gnomon").write_text("not a model")
+    with pytest.raises(ModelFileError, match=r"model\.gnomon"):
+        predict(tmp_path / "model.gnomon", example("iris"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelFileError, match="no run folder"):
+        predict(tmp_path / "empty", example("iris"))
