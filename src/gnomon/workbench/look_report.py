@@ -107,7 +107,7 @@ def _point_figures(look: Look, theme: str) -> dict[str, Any]:
     if len(columns) < 2:
         return {}
     by = look.target if look.class_counts and len(look.class_counts) <= 8 else None
-    common = {"by": by, "seed": look.seed, "theme": theme}
+    common: dict[str, Any] = {"by": by, "seed": look.seed, "theme": theme}
     return {
         "scatterplots": show.scatterplot_matrix(look.table, columns[:5], **common),
         "ellipses": show.covariance_contours(look.table, columns[:2], **common),
@@ -134,7 +134,7 @@ def _distributions(look: Look, theme: str) -> dict[str, Any]:
     sampled = table
     if len(table) > MOST_BINNED:
         sampled = table[drawn_rows(len(table), MOST_BINNED, look.seed)[0]]
-    found = {}
+    found: dict[str, Any] = {}
     for each in look.summary:
         if len(found) == MOST_DISTRIBUTIONS:
             break
@@ -157,7 +157,7 @@ CAPTIONS = {
     "associations": "Pearson or Spearman for two numbers, corrected correlation ratio for a number "
     "and a category, corrected Cramer's V for two categories.",
     "overview": "A small tree on one column predicts another, on rows that it has not seen. "
-    "Below nothing is drawn: no better than the mean.",
+    "Nothing is drawn where it does no better than the mean.",
     "scatterplots": "Select points in one panel to see them in all.",
     "ellipses": "Of a normal class, 39 and 86 percent of the rows lie within the two ellipses.",
     "parallel": "Drag along an axis to select rows.",
@@ -228,7 +228,6 @@ def _columns_table(report: Report, look: Look) -> None:
     headings = [
         "column",
         "kind",
-        "reason",
         "missing",
         "distinct",
         "mean",
@@ -239,12 +238,12 @@ def _columns_table(report: Report, look: Look) -> None:
         "outliers",
         "most common",
         "bits",
+        "reason for the kind",
     ]
     rows = [
         [
             each.name,
             str(each.kind),
-            look.table.schema[each.name].reason,
             each.missing,
             each.distinct,
             each.mean,
@@ -255,6 +254,7 @@ def _columns_table(report: Report, look: Look) -> None:
             each.outliers,
             each.most_common,
             each.entropy,
+            look.table.schema[each.name].reason,
         ]
         for each in list(look.summary)[:MOST_TABLE_ROWS]
     ]

@@ -27,6 +27,7 @@ from gnomon.show.theme import THEMES, Theme
 from gnomon.workbench.whole_file import write_whole
 
 MOST_BYTES = 6_000_000
+LONG = 40
 MARKS = {"good": "✓", "warning": "!", "bad": "✕", "note": "i"}
 SPOKEN = {"good": "Good", "warning": "Warning", "bad": "Bad", "note": "Note"}
 Verdict = Literal["good", "warning", "bad", "note"]
@@ -103,8 +104,11 @@ class Report:
         for row in rows:
             if len(row) != len(headings):
                 raise ValueError(f"a row has {len(row)} cells; there are {len(headings)} headings")
-        aligned = [_is_number_column([row[j] for row in rows]) for j in range(len(headings))]
         cells = [[_cell(value) for value in row] for row in rows]
+        aligned = [
+            _style([row[j] for row in rows], [row[j] for row in cells])
+            for j in range(len(headings))
+        ]
         return self._add(
             "table",
             headings=list(zip(headings, aligned)),
@@ -185,9 +189,12 @@ class Report:
         return self
 
 
-def _is_number_column(values: list[Any]) -> bool:
+def _style(values: list[Any], cells: list[str]) -> str:
+    """How a column is set: numbers to the right, long text with room."""
     known = [value for value in values if value is not None]
-    return bool(known) and all(_is_number(value) for value in known)
+    if known and all(_is_number(value) for value in known):
+        return "number"
+    return "long" if max(map(len, cells), default=0) > LONG else ""
 
 
 def _is_number(value: Any) -> bool:
