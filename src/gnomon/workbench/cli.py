@@ -9,7 +9,13 @@ from typing import Annotated
 
 import typer
 
-from gnomon.workbench import catalogue_command, learn_command, look_command, runs_command
+from gnomon.workbench import (
+    advise_command,
+    catalogue_command,
+    learn_command,
+    look_command,
+    runs_command,
+)
 from gnomon.workbench.screen import complaints, console, progress_bar
 
 app = typer.Typer(
@@ -25,6 +31,7 @@ app.command()(runs_command.predict)
 app.command()(runs_command.compare)
 app.command()(runs_command.runs)
 app.command()(runs_command.again)
+app.command()(advise_command.advise)
 app.command()(look_command.look)
 app.command()(catalogue_command.methods)
 app.command()(catalogue_command.examples)
