@@ -1,0 +1,62 @@
+"""The job `compare`: runs side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon.engine.errors import DataError
+from gnomon.evaluate import corrected_t_test
+from gnomon.table import Table
+from gnomon.workbench.runs import RunError, read_record
+
+OPTIONS = {"budget": None, "folds": 4, "repeats": 1, "curve": False, "choose": "best"}
+
+
+@pytest.fixture
+def runs(tmp_path, rng):
+    """Two learners on the same folds, and a run with another seed."""
+    x = rng.normal(size=(240, 2))
+    y = np.where(x[:, 0] + rng.logistic(size=240) > 0, "yes", "no")
+    table = Table.from_dict({"a": x[:, 0].tolist(), "b": x[:, 1].tolist(), "y": y.tolist()})
+    found = {}
+    for name, learner, seed in (
+        ("bayes", "naive Bayes", 0),
+        ("tree", "pruned tree", 0),
+        ("other", "naive Bayes", 1),
+    ):
+        options = OPTIONS | {"learners": [learner], "seed": seed}
+        found[name] = gnomon.learn(table, "y", folder=tmp_path / name, **options)
+    return tmp_path, found
+
+
+def test_runs_on_the_same_folds_are_compared_by_the_corrected_test(runs):
+    folder, found = runs
+    pair = gnomon.compare(["bayes", "tree"], folder=folder).pairs[0]
+    one, two = (found[n].board[found[n].chosen] for n in ("bayes", "tree"))
+    scores = one.scores["accuracy"], two.scores["accuracy"]
+    assert pair["difference"] == pytest.approx(np.mean(scores[0] - scores[1]), abs=1e-6)
+    if one.name != two.name:
+        share = found["bayes"].plan.splits.test_share
+        assert pair["p"] == pytest.approx(corrected_t_test(*scores, share).p, abs=1e-6, nan_ok=True)
+
+
+def test_runs_on_other_folds_are_compared_by_their_figures_and_it_is_said(runs):
+    folder, found = runs
+    compared = gnomon.compare(["bayes", "other"], folder=folder)
+    gap = found["bayes"].test.value - found["other"].test.value
+    assert compared.pairs[0]["difference"] == pytest.approx(gap)
+    assert "different test rows" in compared.pairs[0]["how"]
+    assert compared.notes
+
+
+def test_one_run_alone_and_an_unfinished_one_are_refused(runs):
+    folder, _ = runs
+    with pytest.raises(DataError, match="two or more"):
+        gnomon.compare(["bayes"], folder=folder)
+    place = folder / "tree" / "run.json"
+    place.write_text(place.read_text().replace('"status": "finished"', '"status": "running"'))
+    assert read_record(folder / "tree")["status"] == "running"
+    with pytest.raises(RunError, match="--resume"):
+        gnomon.compare(["bayes", "tree"], folder=folder)
