@@ -1,0 +1,703 @@
+"""Lasso and elastic net: least squares that leaves out columns, for one penalty or all of them.
+
+Minimises  (1/2W) sum_i w_i (y_i - b0 - x_i b)^2 + alpha (r |b|_1 + (1 - r) |b|^2 / 2),  W = sum_i
+w_i, with r = 1 for the lasso; the constant b0 is free. With more rows than columns one pass sums
+the products of the columns and all else is done on these; otherwise the columns are kept. The
+minimum is found to a stated duality gap (see `gnomon.linear.coordinate_descent`).
+
+Texts: 000 11.4.1-11.4.2 · 002 "Lasso" · 003 4.4.2.2-4.4.2.3 · 004 8.3.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from gnomon.contract import Data, Step, SumLearner, Takes, intake
+from gnomon.engine.draw import canonical_order
+from gnomon.engine.errors import DataError
+from gnomon.engine.parameters import FLAG, JOBS, SEED, StrOptions, above, between, whole
+from gnomon.engine.registry import method
+from gnomon.engine.storable import storable
+from gnomon.engine.sums import ArraySource, add_up
+from gnomon.engine.threads import in_order, one_blas_thread
+from gnomon.evaluate.result import Result
+from gnomon.evaluate.selection import one_standard_error
+from gnomon.linear.coordinate_descent import (
+    ColumnQuadratic,
+    GramQuadratic,
+    Penalty,
+    Quadratic,
+    Solution,
+    minimise,
+    nothing_chosen,
+)
+from gnomon.linear.design import refuse_tiny
+from gnomon.linear.inference import NoSummary, column_names
+from gnomon.linear.least_squares import (
+    LeastSquares,
+    Moments,
+    about_mean,
+    constant_columns,
+    shift_is_far,
+)
+from gnomon.linear.solve import EPS
+
+MOST_SUMMED_COLUMNS = 5000
+MOST_CELLS_OF_A_PATH = 10**8
+
+
+@storable
+@dataclass(repr=False)
+class PenaltyPath(Result):
+    """Coefficients along the penalty, and on request their cross-validated error.
+
+    Attributes
+    ----------
+    alphas : ndarray of shape (n_alphas,)
+        Weights of the penalty, falling.
+    coefficients : ndarray of shape (n_alphas, n_columns)
+    intercepts : ndarray of shape (n_alphas,)
+    gaps : ndarray of shape (n_alphas,)
+        Duality gaps: how far the objective is above the minimum, at most.
+    explained : ndarray of shape (n_alphas,)
+        R2 on the rows of the fit.
+    names : list of str
+        The columns.
+    l1_ratio : float
+    errors : ndarray of shape (n_alphas,) or None
+        Cross-validated mean squared error.
+    standard_errors : ndarray of shape (n_alphas,) or None
+        Over the folds.
+
+    Examples
+    --------
+    >>> from gnomon.linear import Lasso
+    >>> path = Lasso().path([[0, 1], [1, 0], [2, 3], [3, 1]], [0, 1, 2, 3], n_alphas=3)
+    >>> path.n_nonzero.tolist()
+    [0, 1, 1]
+    """
+
+    alphas: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    gaps: np.ndarray
+    explained: np.ndarray
+    names: list[str]
+    l1_ratio: float = 1.0
+    errors: np.ndarray | None = None
+    standard_errors: np.ndarray | None = None
+
+    @property
+    def n_nonzero(self) -> np.ndarray:
+        """Columns in use, per penalty."""
+        return np.count_nonzero(self.coefficients, axis=1)
+
+    @property
+    def place_min(self) -> int:
+        """Where the cross-validated error is least."""
+        return int(np.argmin(self._validated()))
+
+    @property
+    def place_1se(self) -> int:
+        """The greatest penalty whose error is within one standard error of the least."""
+        falling = -np.arange(len(self.alphas))
+        return one_standard_error(self._validated(), self.standard_errors, -falling)
+
+    @property
+    def alpha_min(self) -> float:
+        """The penalty of least cross-validated error."""
+        return float(self.alphas[self.place_min])
+
+    @property
+    def alpha_1se(self) -> float:
+        """The greatest penalty within one standard error of the least cross-validated error."""
+        return float(self.alphas[self.place_1se])
+
+    def _validated(self) -> np.ndarray:
+        if self.errors is None:
+            raise DataError("this path was not cross-validated; make it with n_folds=10, say")
+        return self.errors
+
+    def _title(self) -> str:
+        kind = "Lasso" if self.l1_ratio == 1 else f"Elastic net (l1_ratio {self.l1_ratio:g})"
+        return f"{kind} path of {len(self.alphas)} penalties, {len(self.names)} columns"
+
+    def _columns(self) -> dict[str, list]:
+        columns = {
+            "alpha": self.alphas.tolist(),
+            "columns in use": self.n_nonzero.tolist(),
+            "R2 (fit)": self.explained.tolist(),
+        }
+        if self.errors is not None:
+            columns["mean squared error (validated)"] = self.errors.tolist()
+            columns["standard error"] = self.standard_errors.tolist()
+        return columns
+
+    def _remarks(self) -> list[str]:
+        if self.errors is None:
+            return []
+        return [
+            f"least error at alpha {self.alpha_min:.4g}; within one standard error of it up to "
+            f"alpha {self.alpha_1se:.4g}"
+        ]
+
+
+class PenalisedLeastSquares(LeastSquares):
+    """What lasso and elastic net share."""
+
+    natively = Takes(sparse=True)
+    _many_targets = False
+
+    def _ratio(self) -> float:
+        raise NotImplementedError
+
+    def _fit(self, data: Data) -> None:
+        with one_blas_thread():
+            if self.alpha in ("min", "1se"):
+                self._fit_chosen(data)
+            elif by_products(data.n_rows, data.n_columns):
+                SumLearner._fit(self, data)
+            else:
+                self._fit_columns(data)
+        if self.dual_gap_ > self._allowed_gap:
+            warnings.warn(
+                f"{type(self).__name__} stopped at a duality gap of {self.dual_gap_:.3g}, more "
+                f"than the {self._allowed_gap:.3g} that tol={self.tol:g} allows; scale the columns "
+                "alike, or use a greater alpha or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        del self._allowed_gap
+
+    def _passes(self) -> int:
+        return 2
+
+    def _update(self, state, total):
+        centred = self._centred(total, state["shift"], state["target_shift"])
+        solution = self._minimum(centred.problem, float(self.alpha))
+        p = len(state["shift"])
+        mean, gram = about_mean(total, self.fit_intercept)
+        far = self.fit_intercept and shift_is_far(mean[:p], gram, centred.location, total.weight)
+        if far and not state.get("moved"):
+            state = state | {"shift": centred.location, "raw": False, "moved": True}
+        else:
+            far = False
+        return Step(state | {"solution": solution, "centred": centred}, solution.objective, not far)
+
+    def _centred(self, total: Moments, shift, target_shift) -> Centred:
+        return centred_products(total, shift, target_shift, self.fit_intercept, column_names(self))
+
+    def _minimum(self, problem: Quadratic, alpha: float) -> Solution:
+        start = nothing_chosen(problem)
+        return minimise(problem, Penalty.of(alpha, self._ratio()), 0.0, start)
+
+    def _attributes(self, state) -> dict[str, Any]:
+        return self._found(state["centred"], state["solution"], "products")
+
+    def _found(self, centred: Centred, solution: Solution, solver: str) -> dict[str, Any]:
+        return {
+            "coef_": solution.coef,
+            "intercept_": centred.intercept(solution.coef),
+            "alpha_": float(self.alpha),
+            "dual_gap_": float(solution.gap),
+            "solver_": solver,
+            "path_": None,
+            "_allowed_gap": self.tol * centred.problem.total / 2 + 64 * EPS * centred.problem.total,
+        }
+
+    def _with(self, found: dict[str, Any]) -> dict[str, Any]:
+        return self._public() | found
+
+    def _fit_columns(self, data: Data) -> None:
+        course = self._course("pass", 1)
+        for _ in course:
+            centred = centred_columns(data.rows, data.y, data.weight_array, self.fit_intercept)
+            solution = self._minimum(centred.problem, float(self.alpha))
+            found = self._found(centred, solution, "columns")
+            course.end_step(solution.objective, True, attributes=partial(self._with, found))
+        self._keep(found)
+        self.history_, self.n_iter_ = course.history, 1
+
+    def _fit_chosen(self, data: Data) -> None:
+        """Choose alpha by cross-validation, then take its place on the path of all rows."""
+        course = self._course("pass", 1)
+        for _ in course:
+            path, problem = self._path(data, None, 100, 1e-3, self.n_folds)
+            place = path.place_min if self.alpha == "min" else path.place_1se
+            coef = path.coefficients[place]
+            penalty = Penalty.of(float(path.alphas[place]), self._ratio())
+            found = {
+                "coef_": coef.copy(),
+                "intercept_": float(path.intercepts[place]),
+                "alpha_": float(path.alphas[place]),
+                "dual_gap_": float(path.gaps[place]),
+                "solver_": "products" if by_products(data.n_rows, data.n_columns) else "columns",
+                "path_": path,
+                "_allowed_gap": max(self.tol, 1e-10) * problem.total / 2,
+            }
+            residual = (1 - path.explained[place]) * problem.total
+            objective = residual / 2 + penalty.l1 * np.abs(coef).sum()
+            objective += penalty.l2 * coef @ coef / 2
+            course.end_step(objective, True, attributes=partial(self._with, found))
+        self._keep(found)
+        self.history_, self.n_iter_ = course.history, 1
+
+    def path(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        alphas=None,
+        n_alphas: int = 100,
+        eps: float = 1e-3,
+        n_folds: int | None = None,
+    ) -> PenaltyPath:
+        """Coefficients for a whole range of penalties, in about the time of the last of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
+        y : array-like or str
+        sample_weight : array-like or str, default=None
+        alphas : array-like, default=None
+            The penalties; by default `n_alphas` from the least that leaves no column, down to
+            `eps` times that, evenly in the logarithm.
+        n_alphas : int, default=100
+        eps : float, default=1e-3
+        n_folds : int or None, default=None
+            Folds of a cross-validation by squared error along the path; None for none. Equal rows
+            are in one fold.
+
+        Returns
+        -------
+        path : PenaltyPath
+        """
+        self._validate_params()
+        model = type(self)(**self.get_params(deep=False))
+        data = intake.take_in(model, X, y, sample_weight)
+        with one_blas_thread():
+            return model._path(data, alphas, n_alphas, eps, n_folds)[0]
+
+    def _path(self, data: Data, alphas, n_alphas, eps, n_folds):
+        cells = n_alphas * data.n_columns
+        if cells > MOST_CELLS_OF_A_PATH:
+            raise DataError(
+                f"a path of {n_alphas} penalties over {data.n_columns:,} columns would hold "
+                f"{cells:,} coefficients; ask for fewer penalties"
+            )
+        parts = None if n_folds is None else self._folds(data, n_folds)
+        whole_centred, folds = self._problems(data, parts)
+        problem = whole_centred.problem
+        if alphas is None:
+            top = float(np.abs(problem.cross).max(initial=0.0)) / self._ratio()
+            alphas = (top or 1.0) * np.geomspace(1.0, eps, n_alphas)
+        alphas = np.sort(np.asarray(alphas, dtype=np.float64))[::-1].copy()
+        if not len(alphas) or not np.isfinite(alphas).all() or alphas[-1] <= 0:
+            raise DataError("alphas must be positive finite numbers")
+        run = partial(run_path, alphas=alphas, ratio=self._ratio(), tol=self.tol)
+        coefficients, gaps, explained = run(problem)
+        path = PenaltyPath(
+            alphas,
+            coefficients,
+            np.array([whole_centred.intercept(coef) for coef in coefficients]),
+            gaps,
+            explained,
+            column_names(self),
+            self._ratio(),
+        )
+        if folds is not None:
+            self._validate_path(path, run, folds)
+        return path, problem
+
+    def _validate_path(self, path: PenaltyPath, run, folds) -> None:
+        def losses(fold) -> tuple[float, np.ndarray]:
+            centred, test = fold()
+            coefficients, *_ = run(centred.problem)
+            intercepts = [centred.intercept(coef) for coef in coefficients]
+            return test(coefficients, np.array(intercepts))
+
+        found = list(in_order(losses, folds, self.n_jobs))
+        weights = np.array([weight for weight, _ in found])
+        means = np.array([total / weight for weight, total in found])
+        shares = weights / weights.sum()
+        path.errors = shares @ means
+        spread = shares @ (means - path.errors) ** 2
+        path.standard_errors = np.sqrt(spread / (len(found) - 1))
+
+    def _folds(self, data: Data, n_folds: int) -> np.ndarray:
+        """The fold of every row; equal rows are in one, so that weights are repetitions."""
+        order = canonical_order(data.rows, data.y)
+        rows, y = data.rows, data.y
+        if sp.issparse(rows):
+            rows = sp.csr_array(rows)
+            gaps = np.asarray(abs(rows[order[1:]] - rows[order[:-1]]).sum(axis=1)).ravel() != 0
+        else:
+            gaps = np.zeros(len(order) - 1, dtype=bool)
+            for j in range(rows.shape[1]):
+                column = rows[:, j][order]
+                gaps |= column[1:] != column[:-1]
+        gaps |= y[order][1:] != y[order][:-1]
+        groups = np.concatenate([[0], np.cumsum(gaps)])
+        n_groups = int(groups[-1]) + 1
+        if n_groups < 2:
+            raise DataError("cross-validation needs at least two different rows")
+        dealt = np.random.default_rng(self._fold_seed()).permutation(n_groups) % n_folds
+        parts = np.empty(len(order), dtype=np.int64)
+        parts[order] = dealt[groups]
+        return parts
+
+    def _fold_seed(self) -> int:
+        return int(self._rng().integers(2**31))
+
+    def _problems(self, data: Data, parts):
+        """The problem of all rows, and for each fold a function to its own and its test."""
+        names = column_names(self)
+        if not by_products(data.n_rows, data.n_columns):
+            whole_centred = centred_columns(
+                data.rows, data.y, data.weight_array, self.fit_intercept
+            )
+            if parts is None:
+                return whole_centred, None
+            present = np.unique(parts)
+            return whole_centred, [
+                partial(column_fold, data, parts != k, self.fit_intercept) for k in present
+            ]
+        state = self._start(data, None)
+        sums = partial(add_up, partial(self._sums, state), n_jobs=self.n_jobs)
+        make = partial(
+            centred_products,
+            shift=state["shift"],
+            target_shift=state["target_shift"],
+            intercept=self.fit_intercept,
+            names=names,
+        )
+        if parts is None:
+            return make(sums(data.source)), None
+        pieces = []
+        for k in np.unique(parts):
+            here = parts == k
+            weights = None if data.weights is None else data.weights[here]
+            pieces.append(sums(ArraySource(data.rows[here], data.y[here], weights)))
+        total = Moments(*(sum(entry) for entry in zip(*pieces)))
+        return make(total), [partial(product_fold, make, total, piece) for piece in pieces]
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        if by_products(n_rows, n_columns):
+            products = super()._working_memory(max(n_rows, n_columns + 1), n_columns)
+            folds = 2 * self.n_folds if isinstance(self.alpha, str) else 2
+            return products + 8 * folds * n_columns**2
+        copies = 3 if isinstance(self.alpha, str) else 2
+        return 8 * (copies * n_rows * n_columns + 4 * min(n_columns, 2 * n_rows) ** 2)
+
+    def _refuse_summary(self) -> None:
+        raise NoSummary(
+            "the estimates are pulled to zero by the penalty, and the columns were chosen by "
+            "the same rows, so that the usual standard errors and tests are not valid; bootstrap "
+            "the rows, or fit LinearRegression on the chosen columns to other rows"
+        )
+
+
+@dataclass
+class Centred:
+    """A quadratic problem of centred columns, and where their centre was."""
+
+    problem: Quadratic
+    location: np.ndarray
+    target_mean: float
+    has_intercept: bool
+
+    def intercept(self, coef: np.ndarray) -> float:
+        return float(self.target_mean - self.location @ coef) if self.has_intercept else 0.0
+
+
+def by_products(n_rows: int, n_columns: int) -> bool:
+    """Whether to work on products of the columns rather than on the columns."""
+    return n_rows > n_columns and n_columns <= MOST_SUMMED_COLUMNS
+
+
+def centred_products(total: Moments, shift, target_shift, intercept: bool, names) -> Centred:
+    """The problem from sums over rows, columns that do not vary set to zero."""
+    p = len(shift)
+    mean, gram = about_mean(total, intercept)
+    location = shift + mean[:p]
+    zero = constant_columns(gram, location, total.weight, intercept)
+    refuse_tiny(np.sqrt(np.maximum(np.diag(gram)[:p] * ~zero, 0.0)), names)
+    gram = gram / total.weight
+    inner, cross = gram[:p, :p], gram[:p, p].copy()
+    inner[zero] = inner[:, zero] = cross[zero] = 0.0
+    problem = GramQuadratic(np.ascontiguousarray(inner), cross, max(float(gram[p, p]), 0.0))
+    return Centred(problem, location, float(target_shift[0] + mean[p]), intercept)
+
+
+def centred_columns(rows, y, weights, intercept: bool) -> Centred:
+    """The problem from the columns themselves."""
+    share = weights / weights.sum()
+    root = np.sqrt(share)
+    p = rows.shape[1]
+    location, target_mean = np.zeros(p), 0.0
+    if intercept:
+        location, target_mean = np.asarray(rows.T @ share, dtype=np.float64), float(share @ y)
+    target = (y - target_mean) * root
+    if sp.issparse(rows):
+        columns = sp.csc_array(rows, dtype=np.float64, copy=True)
+        columns.data *= root[columns.indices]
+        problem = ColumnQuadratic(columns, target, location, root)
+        lengths = np.asarray(columns.multiply(columns).sum(axis=0)).ravel()
+        problem.squares[problem.squares <= 64 * EPS * lengths] = 0.0
+        return Centred(problem, location, target_mean, intercept)
+    columns = np.array(rows.T, dtype=np.float64, order="C")
+    columns -= location[:, None]
+    columns *= root
+    problem = ColumnQuadratic(columns, target)
+    problem.squares[problem.squares <= (32 * EPS * location) ** 2] = 0.0
+    return Centred(problem, location, target_mean, intercept)
+
+
+def run_path(problem: Quadratic, alphas, ratio: float, tol: float):
+    """Coefficients, gaps and R2 for falling penalties, each from the one before."""
+    solution = nothing_chosen(problem)
+    coefficients = np.zeros((len(alphas), len(problem.cross)))
+    gaps, explained = np.zeros(len(alphas)), np.zeros(len(alphas))
+    for place, alpha in enumerate(alphas):
+        penalty = Penalty.of(float(alpha), ratio)
+        solution = minimise(problem, penalty, tol, solution)
+        coef = coefficients[place] = solution.coef
+        gaps[place] = solution.gap
+        loss = solution.objective - penalty.l1 * np.abs(coef).sum() - penalty.l2 * coef @ coef / 2
+        explained[place] = 1 - 2 * loss / problem.total if problem.total > 0 else 0.0
+    return coefficients, gaps, explained
+
+
+def column_fold(data: Data, train: np.ndarray, intercept: bool):
+    """The problem of the training rows, and the squared errors on the others."""
+    weights = data.weight_array
+    centred = centred_columns(data.rows[train], data.y[train], weights[train], intercept)
+    rows, y, held = data.rows[~train], data.y[~train], weights[~train]
+
+    def test(coefficients, intercepts):
+        errors = y[:, None] - (rows @ coefficients.T + intercepts)
+        return held.sum(), held @ errors**2
+
+    return centred, test
+
+
+def product_fold(make, total: Moments, piece: Moments):
+    """The same from sums: those of the training rows are the total less the fold's."""
+    centred = make(Moments(*(entry - part for entry, part in zip(total, piece))))
+    shift, target_shift = make.keywords["shift"], make.keywords["target_shift"]
+
+    def test(coefficients, intercepts):
+        p = len(shift)
+        constants = intercepts + coefficients @ shift - target_shift[0]
+        inner, cross = piece.second[:p, :p], piece.second[:p, p]
+        squares = np.einsum("ap,pq,aq->a", coefficients, inner, coefficients, optimize=True)
+        errors = piece.second[p, p] - 2 * coefficients @ cross + squares
+        errors += 2 * constants * (coefficients @ piece.first[:p] - piece.first[p])
+        return piece.weight, errors + constants**2 * piece.weight
+
+    return centred, test
+
+
+@method(
+    task="regress",
+    texts="000 11.4.1-11.4.2 · 002 lasso · 003 4.4.2.2 · 004 8.3",
+    use="A number to predict, when few of many columns matter: it leaves the others out.",
+    avoid="Groups of correlated columns (it keeps one of each; ElasticNet keeps them together).",
+    peers=("sklearn.linear_model.Lasso", "celer.Lasso", "skglm.Lasso"),
+)
+class Lasso(PenalisedLeastSquares):
+    """The lasso: least squares whose penalty sets coefficients to zero.
+
+    Minimises (1/2W) sum_i w_i (y_i - b0 - x_i b)^2 + alpha |b|_1 with W = sum_i w_i. Use it when
+    few of many columns matter, also with more columns than rows; `path` gives the coefficients
+    for all penalties, and ``alpha="1se"`` chooses one by cross-validation. It depends on the units
+    of the columns: scale them alike first. Not where correlated columns should stay together
+    (`ElasticNet`), nor for standard errors (`summary` refuses).
+
+    Texts: 000 11.4.1-11.4.2 (and glmnet's scale, which is this one) · 002 "Lasso" and 004 8.3
+    write |y - Xb|^2 + lambda |b|_1, so alpha = lambda / 2W, and penalise the constant too: append a
+    column of ones and set ``fit_intercept=False`` for that · 003 4.4.2.2 (a rule for stochastic
+    gradients, which leaves no exact zeros).
+
+    Parameters
+    ----------
+    alpha : float, "min" or "1se", default=1.0
+        Weight of the penalty; or the one of least cross-validated squared error, or the greatest
+        within one standard error of that.
+    fit_intercept : bool, default=True
+        Whether there is a constant b0, which is not penalised.
+    tol : float, default=1e-7
+        The duality gap that is allowed along a path, as a share of half the target's variance. A
+        fit of one alpha goes on to the last digits; a gap above `tol` is warned of.
+    n_folds : int, default=10
+        Folds where alpha is chosen; equal rows are in one fold.
+    random_state : int, RandomState instance or None, default=None
+        Deals the folds.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_columns,)
+        The coefficients b.
+    intercept_ : float
+        The constant b0; zero without intercept.
+    alpha_ : float
+        The penalty that was used.
+    dual_gap_ : float
+        The objective is at most so far above its minimum.
+    path_ : PenaltyPath or None
+        The cross-validated path, where alpha was chosen.
+    solver_ : str
+        ``"products"`` (of the columns, from one pass) or ``"columns"`` (kept in memory).
+    history_ : History
+        The objective after each pass.
+    n_iter_ : int
+        Number of passes.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    See Also
+    --------
+    ElasticNet : With a squared penalty beside.
+
+    Examples
+    --------
+    >>> from gnomon.linear import Lasso
+    >>> X, y = [[0, 1], [1, 0], [2, 1], [3, 0], [4, 2]], [1, 3, 2, 5, 4]
+    >>> Lasso(alpha=0.5).fit(X, y).coef_.round(4)
+    array([0.55, 0.  ])
+    """
+
+    _parameter_constraints = {
+        "alpha": [above(0.0), StrOptions({"min", "1se"})],
+        "fit_intercept": FLAG,
+        "tol": [above(0.0)],
+        "n_folds": [whole(2)],
+        "random_state": SEED,
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        alpha=1.0,
+        fit_intercept=True,
+        tol=1e-7,
+        n_folds=10,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.n_folds = n_folds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _ratio(self) -> float:
+        return 1.0
+
+
+@method(
+    task="regress",
+    texts="000 11.4.1-11.4.2 · 003 4.4.2.3",
+    use="A number to predict, when few of many columns matter and they come in correlated groups.",
+    avoid="When standard errors are wanted, or all columns matter (Ridge).",
+    peers=("sklearn.linear_model.ElasticNet", "celer.ElasticNet", "skglm.ElasticNet"),
+)
+class ElasticNet(PenalisedLeastSquares):
+    """Elastic net: a lasso with a squared penalty beside, which keeps correlated columns together.
+
+    Minimises (1/2W) sum_i w_i (y_i - b0 - x_i b)^2 + alpha (r |b|_1 + (1 - r) |b|^2 / 2), with r =
+    ``l1_ratio`` and W = sum_i w_i. Use it where few of many columns matter and these are
+    correlated. It depends on the units of the columns: scale them alike first. Not with r = 0,
+    which is `Ridge` (whose alpha is W times this one); nor for standard errors.
+
+    Texts: 000 11.4.1 (there with 1/N in place of 1/2N, so that its lambda is twice this alpha) ·
+    003 4.4.2.3 (whose rule prints the squared part with the wrong sign).
+
+    Parameters
+    ----------
+    alpha : float, "min" or "1se", default=1.0
+        Weight of the penalty; or the one of least cross-validated squared error, or the greatest
+        within one standard error of that.
+    l1_ratio : float, default=0.5
+        Share r of the absolute values; above 0, and 1 for the lasso.
+    fit_intercept : bool, default=True
+        Whether there is a constant b0, which is not penalised.
+    tol : float, default=1e-7
+        The duality gap that is allowed along a path, as a share of half the target's variance. A
+        fit of one alpha goes on to the last digits; a gap above `tol` is warned of.
+    n_folds : int, default=10
+        Folds where alpha is chosen; equal rows are in one fold.
+    random_state : int, RandomState instance or None, default=None
+        Deals the folds.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_columns,)
+        The coefficients b.
+    intercept_ : float
+        The constant b0; zero without intercept.
+    alpha_ : float
+        The penalty that was used.
+    dual_gap_ : float
+        The objective is at most so far above its minimum.
+    path_ : PenaltyPath or None
+        The cross-validated path, where alpha was chosen.
+    solver_ : str
+        ``"products"`` (of the columns, from one pass) or ``"columns"`` (kept in memory).
+    history_ : History
+        The objective after each pass.
+    n_iter_ : int
+        Number of passes.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    See Also
+    --------
+    Lasso : Without the squared penalty.
+    Ridge : Without absolute values.
+
+    Examples
+    --------
+    >>> from gnomon.linear import ElasticNet
+    >>> X, y = [[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]], [1, 3, 2, 5, 4]
+    >>> ElasticNet(alpha=0.4).fit(X, y).coef_.round(4)
+    array([0.3333, 0.3333])
+    """
+
+    _parameter_constraints = Lasso._parameter_constraints | {
+        "l1_ratio": [between(0.0, 1.0, closed="right")]
+    }
+
+    def __init__(
+        self,
+        alpha=1.0,
+        l1_ratio=0.5,
+        fit_intercept=True,
+        tol=1e-7,
+        n_folds=10,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.n_folds = n_folds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _ratio(self) -> float:
+        return float(self.l1_ratio)
