@@ -90,7 +90,7 @@ def columns_of(problem: Problem) -> tuple[pd.DataFrame, np.ndarray]:
         if name in (problem.target, *problem.without) or kind in LEFT_OUT:
             continue
         cells = table.column(name).to_pylist()
-        kept[name.replace(" ", "_")] = (
+        kept[f"column{len(kept)}"] = (
             np.array([np.nan if cell is None else float(cell) for cell in cells])
             if kind in NUMBERS
             else pd.Categorical([None if cell is None else str(cell) for cell in cells])
