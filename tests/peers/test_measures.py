@@ -7,6 +7,7 @@ from sklearn import metrics
 from gnomon.evaluate import (
     accuracy,
     agreement_of_many,
+    area_under_roc,
     average_precision,
     balanced_accuracy,
     brier_score,
@@ -19,6 +20,7 @@ from gnomon.evaluate import (
     log_loss,
     mean_absolute_error,
     mean_squared_error,
+    multiclass_area,
     precision,
     precision_recall_curve,
     r_squared,
@@ -113,3 +115,40 @@ def test_wilsons_interval_and_kappas_agree_with_statsmodels(rng):
     labels = np.column_stack([y, other, rng.integers(0, 3, 150)])
     counts, _ = raters.aggregate_raters(labels)
     assert agreement_of_many(labels).value == pytest.approx(raters.fleiss_kappa(counts))
+
+
+@pytest.mark.covers("roc-curve", "precision-recall")
+@pytest.mark.parametrize("whole", [True, False], ids=["whole weights", "any weights"])
+def test_weighted_orders(whole, rng):
+    y = np.concatenate([[0, 1], rng.integers(0, 2, 98)])
+    scores = np.round(rng.normal(size=100) + y, 1)
+    weights = rng.integers(1, 4, 100).astype(float) if whole else rng.gamma(2, 1, 100)
+    for ours, theirs in [
+        (area_under_roc, metrics.roc_auc_score),
+        (average_precision, metrics.average_precision_score),
+    ]:
+        expected = theirs(y, scores, sample_weight=weights)
+        assert ours(y, scores, sample_weight=weights).value == pytest.approx(expected)
+    curve = roc_curve(y, scores, sample_weight=weights)
+    fpr, tpr, _ = metrics.roc_curve(y, scores, sample_weight=weights, drop_intermediate=False)
+    assert curve.false_positive_rate == pytest.approx(fpr)
+    assert curve.true_positive_rate == pytest.approx(tpr)
+    said = (scores > 0.5).astype(int)
+    for ours, theirs in [
+        (precision, metrics.precision_score),
+        (recall, metrics.recall_score),
+        (f_measure, metrics.f1_score),
+    ]:
+        expected = theirs(y, said, sample_weight=weights)
+        assert ours(y, said, sample_weight=weights).value == pytest.approx(expected)
+
+
+@pytest.mark.covers("roc-curve")
+@pytest.mark.parametrize(("against", "theirs"), [("one", "ovo"), ("rest", "ovr")])
+def test_areas_of_several_classes(against, theirs, rng):
+    y = np.concatenate([np.arange(4), rng.integers(0, 4, 96)])
+    proba = rng.dirichlet(np.ones(4), 100)
+    expected = metrics.roc_auc_score(y, proba, multi_class=theirs)
+    found = multiclass_area(y, proba, against=against)
+    assert found.mean.value == pytest.approx(expected)
+    assert len(found.parts) == {"one": 12, "rest": 4}[against]

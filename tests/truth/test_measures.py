@@ -52,6 +52,7 @@ from gnomon.evaluate import (
     mean_squared_distance,
     mean_squared_error,
     mixed_errors,
+    multiclass_area,
     per_label_rates,
     pointwise,
     precision,
@@ -640,3 +641,58 @@ def test_no_constant_row_of_mixed_labels_does_better_than_the_baseline(rng):
     for size in np.linspace(-2, 2, 41):
         for kind in "abc":
             assert (loss(best) <= loss({"size": size, "kind": kind}) + 1e-12).all()
+
+
+@pytest.mark.covers("roc-curve")
+def test_classes_that_scores_part_wholly_leave_the_area_uncertain():
+    figure = area_under_roc([0] * 5 + [1] * 9, range(14))
+    assert figure.value == 1
+    assert figure.low == share_interval(5, 5).low
+    none = area_under_roc([1] * 5 + [0] * 9, range(14))
+    assert (none.value, none.high) == (0, share_interval(0, 5).high)
+
+
+@pytest.mark.covers("label-agreement")
+def test_full_agreement_leaves_kappa_uncertain():
+    figure = cohen_kappa([0, 1] * 6, [0, 1] * 6)
+    assert figure.value == figure.high == 1
+    assert 0.3 < figure.low < 0.9
+
+
+@pytest.mark.covers("roc-curve", "precision-recall", "accuracy-rejection-curve")
+def test_a_weight_of_two_is_the_row_twice_in_every_measure_of_order(rng):
+    y = np.append([0, 1, 2], rng.integers(0, 3, 57))
+    weights = np.append([1, 1, 1], rng.integers(0, 4, 57))
+    twice = np.repeat(np.arange(60), weights)
+    proba = rng.dirichlet(np.ones(3), 60)
+    scores, two = np.round(proba[:, 1], 1), y == 1
+    for measure in (roc_curve, precision_recall_curve, average_precision, area_under_roc):
+        weighted = measure(two, scores, sample_weight=weights)
+        repeated = measure(two[twice], scores[twice])
+        name = {roc_curve: "area", precision_recall_curve: "average_precision"}.get(measure)
+        if name is not None:
+            weighted, repeated = getattr(weighted, name), getattr(repeated, name)
+        np.testing.assert_allclose(weighted[:5], repeated[:5])
+    for against in ("one", "rest"):
+        weighted = multiclass_area(y, proba, against=against, sample_weight=weights).mean
+        repeated = multiclass_area(y[twice], proba[twice], against=against).mean
+        np.testing.assert_allclose(weighted[:5], repeated[:5])
+    said = proba.argmax(axis=1)
+    weighted = rejection_curve(y, said, scores, sample_weight=weights)
+    repeated = rejection_curve(y[twice], said[twice], scores[twice])
+    np.testing.assert_allclose(weighted.rejected, repeated.rejected, atol=1e-12)
+    for one, other in zip(weighted.accuracy, repeated.accuracy, strict=True):
+        np.testing.assert_allclose(one[:5], other[:5])
+
+
+@pytest.mark.covers("roc-curve")
+def test_area_of_pairs_of_classes_is_the_count_of_rightly_ordered_pairs(rng):
+    y = np.repeat([0, 1, 2], 4)
+    proba = rng.dirichlet(np.ones(3), 12)
+    shares = []
+    for one, other in itertools.permutations(range(3), 2):
+        mine, theirs = proba[y == one, one], proba[y == other, one]
+        shares.append(np.mean([a > b for a in mine for b in theirs]))
+    assert multiclass_area(y, proba).mean.value == pytest.approx(np.mean(shares))
+    with pytest.raises(DataError, match="no rows of 3"):
+        multiclass_area([0, 1, 2], np.full((3, 4), 0.25), classes=[0, 1, 2, 3])

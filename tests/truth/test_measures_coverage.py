@@ -22,6 +22,7 @@ from gnomon.evaluate import (
     mean_absolute_error,
     mean_interval,
     mean_squared_error,
+    multiclass_area,
     precision,
     r_squared,
     recall,
@@ -153,6 +154,22 @@ def test_area_under_roc(gap, rng):
         return area_under_roc(y, rng.normal(size=170) + gap * y)
 
     assert 0.93 <= coverage(once, stats.norm.cdf(gap / np.sqrt(2))) <= 0.97
+
+
+@pytest.mark.covers("roc-curve")
+@pytest.mark.parametrize("against", ["one", "rest"])
+def test_area_of_several_classes(against, rng):
+    means, shares = np.array([[0, 0], [1.2, 0], [0, 1.2]]), np.array([0.5, 0.3, 0.2])
+
+    def draw(n):
+        y = np.append([0, 1, 2], rng.choice(3, n - 3, p=shares))
+        gaps = (means[y] + rng.normal(size=(n, 2)))[:, None] - means
+        proba = shares * np.exp(-0.5 * (gaps**2).sum(axis=2))
+        return y, proba / proba.sum(axis=1, keepdims=True)
+
+    truth = multiclass_area(*draw(300_000), against=against).mean.value
+    found = coverage(lambda: multiclass_area(*draw(150), against=against).mean, truth, 1500)
+    assert 0.925 <= found <= 0.975
 
 
 @pytest.mark.covers("precision-recall")

@@ -114,6 +114,7 @@ from gnomon.evaluate.losses import (
     zero_one_loss,
 )
 from gnomon.evaluate.measures import MEASURES, Measure
+from gnomon.evaluate.multiclass_area import MulticlassArea, multiclass_area
 from gnomon.evaluate.normality import anderson_darling, dagostino_k2, kolmogorov_smirnov, normality
 from gnomon.evaluate.number_measures import (
     adjusted_r_squared,
@@ -202,6 +203,7 @@ __all__ = [
     "Loss",
     "Measure",
     "MemorisingClassifier",
+    "MulticlassArea",
     "RandomGuessClassifier",
     "RandomHyperplaneClassifier",
     "Scores",
@@ -316,6 +318,7 @@ __all__ = [
     "mixed_errors",
     "mixture_parameters",
     "monte_carlo_error_bars",
+    "multiclass_area",
     "nested_cross_validation",
     "no_free_lunch",
     "normal_log_likelihood",

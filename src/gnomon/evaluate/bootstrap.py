@@ -93,11 +93,12 @@ class Bootstrap(Result):
             0.90, 0.683 and 0.954 are the text's; the one of the call by default.
         method : {"expanded", "bca", "percentile", "basic", "normal"}, default=None
             ``"expanded"`` is ``"bca"`` with Student's quantile and the factor sqrt(n / (n - 1))
-            that draws from n rows lack (Hesterberg 2015), and holds its level best: of 95% intervals
-            95% for means and medians of 60 rows, 94% for correlations of 100, 93% for variances of
-            150. ``"bca"`` corrects bias and skewness only: half to one percent less. ``"percentile"`` takes the quantiles of
-            the replicates; ``"basic"`` reflects them about the estimate, and fails for medians
-            (86%); ``"normal"`` is symmetric, from the standard error.
+            that draws from n rows lack (Hesterberg 2015), and holds its level best: of 95%
+            intervals 95% for means and medians of 60 rows, 94% for correlations of 100, 93% for
+            variances of 150. ``"bca"`` corrects bias and skewness only: half to one percent less.
+            ``"percentile"`` takes the quantiles of the replicates; ``"basic"`` reflects them about
+            the estimate, and fails for medians (86%); ``"normal"`` is symmetric, from the standard
+            error.
 
         Returns
         -------

@@ -100,7 +100,14 @@ def balanced_accuracy(y: Any, predicted: Any, level: float = 0.95) -> Figure:
     return mean_of_shares(parts, level)
 
 
-def precision(y: Any, predicted: Any, positive: Any = None, level: float = 0.95) -> Figure:
+def precision(
+    y: Any,
+    predicted: Any,
+    positive: Any = None,
+    level: float = 0.95,
+    *,
+    sample_weight: Any = None,
+) -> Figure:
     """Share of truly positive rows among those predicted positive, TP / (TP + FP).
 
     Says nothing of the positives that were missed: give `recall` beside it. Undefined, and
@@ -113,6 +120,8 @@ def precision(y: Any, predicted: Any, positive: Any = None, level: float = 0.95)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -123,13 +132,20 @@ def precision(y: Any, predicted: Any, positive: Any = None, level: float = 0.95)
     >>> precision([0, 0, 1, 1], [0, 1, 1, 0]).value
     0.5
     """
-    tp, fp, _ = _hits(y, predicted, positive)
+    tp, fp, _ = _hits(y, predicted, positive, sample_weight)
     if tp + fp == 0:
         raise DataError("no row is predicted positive: precision is undefined")
     return share_interval(tp, tp + fp, level)
 
 
-def recall(y: Any, predicted: Any, positive: Any = None, level: float = 0.95) -> Figure:
+def recall(
+    y: Any,
+    predicted: Any,
+    positive: Any = None,
+    level: float = 0.95,
+    *,
+    sample_weight: Any = None,
+) -> Figure:
     """Share of the positive rows that are predicted positive, TP / (TP + FN) (sensitivity).
 
     Parameters
@@ -139,6 +155,8 @@ def recall(y: Any, predicted: Any, positive: Any = None, level: float = 0.95) ->
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -149,13 +167,20 @@ def recall(y: Any, predicted: Any, positive: Any = None, level: float = 0.95) ->
     >>> recall([0, 0, 1, 1], [0, 1, 1, 0]).value
     0.5
     """
-    tp, _, fn = _hits(y, predicted, positive)
+    tp, _, fn = _hits(y, predicted, positive, sample_weight)
     if tp + fn == 0:
         raise DataError("no row is truly positive: recall is undefined")
     return share_interval(tp, tp + fn, level)
 
 
-def f_measure(y: Any, predicted: Any, positive: Any = None, level: float = 0.95) -> Figure:
+def f_measure(
+    y: Any,
+    predicted: Any,
+    positive: Any = None,
+    level: float = 0.95,
+    *,
+    sample_weight: Any = None,
+) -> Figure:
     """Harmonic mean of precision and recall, F1 = 2 TP / (2 TP + FP + FN).
 
     Its interval is exact in kind: J = TP / (TP + FP + FN) is a share, and F1 = 2 J / (1 + J) rises
@@ -168,6 +193,8 @@ def f_measure(y: Any, predicted: Any, positive: Any = None, level: float = 0.95)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -178,7 +205,7 @@ def f_measure(y: Any, predicted: Any, positive: Any = None, level: float = 0.95)
     >>> f_measure([0, 0, 1, 1, 1], [0, 1, 1, 1, 0]).value
     0.6666666666666666
     """
-    tp, fp, fn = _hits(y, predicted, positive)
+    tp, fp, fn = _hits(y, predicted, positive, sample_weight)
     if tp + fp + fn == 0:
         raise DataError("no row is positive, truly or by prediction: F is undefined")
     found = share_interval(tp, tp + fp + fn, level)
@@ -281,8 +308,12 @@ def cohen_kappa(y: Any, predicted: Any, level: float = 0.95) -> Figure:
     spread = own.sum() + others - (kappa - expected * (1 - kappa)) ** 2
     error = float(np.sqrt(max(spread, 0.0) / n)) / (1 - expected)
     how = "large-sample, Fisher's z"
-    if abs(kappa) >= 1:
-        return Figure(kappa, kappa, kappa, level, error, how)
+    if kappa == 1:
+        # no disagreement seen: as few as Wilson's interval of the agreement allows
+        least = (share_interval(n, n, level).low - expected) / (1 - expected)
+        return Figure(kappa, least, 1.0, level, error, "Wilson, of the agreement")
+    if kappa <= -1:
+        return Figure(kappa, -1.0, 1.0, level, error, "no agreement at all")
     half = normal_quantile(level) * error / (1 - kappa**2)
     low, high = np.tanh(np.arctanh(kappa) + np.array([-half, half]))
     return Figure(kappa, float(low), float(high), level, error, how)
@@ -293,9 +324,13 @@ def _right(y: Any, predicted: Any) -> np.ndarray:
     return y == predicted
 
 
-def _hits(y: Any, predicted: Any, positive: Any) -> tuple[int, int, int]:
-    """True positives, false positives, false negatives."""
+def _hits(y: Any, predicted: Any, positive: Any, sample_weight: Any) -> tuple[float, float, float]:
+    """Weights of true positives, false positives, false negatives."""
     y, predicted = label_pair(y, predicted)
     truly, name, _ = two_classes(y, positive)
     said = predicted == name
-    return int((truly & said).sum()), int((~truly & said).sum()), int((truly & ~said).sum())
+    given = checked_weights(sample_weight, len(y))
+    weights = np.ones(len(y)) if given is None else given
+    cells = (truly & said, ~truly & said, truly & ~said)
+    tp, fp, fn = (float(weights[each].sum()) for each in cells)
+    return tp, fp, fn

@@ -771,7 +771,10 @@ class FoldWork:
         """Scores of the second of two classes."""
         if self.problem.classes is None or len(self.problem.classes) != 2:
             n = 0 if self.problem.classes is None else len(self.problem.classes)
-            raise DataError(f"a measure of two classes was asked for, and there are {n}")
+            raise DataError(
+                f"a measure of two classes was asked for, and there are {n}; auc_one_vs_one, "
+                "auc_one_vs_rest and log_loss are of several"
+            )
         if hasattr(model, "decision_function") and len(model.classes_) == 2:
             return np.asarray(model.decision_function(rows), dtype=float)
         return self._probabilities(model, rows)[:, 1]

@@ -23,6 +23,7 @@ from gnomon.evaluate.class_measures import (
 )
 from gnomon.evaluate.figure import Figure
 from gnomon.evaluate.losses import Loss
+from gnomon.evaluate.multiclass_area import multiclass_area_one, multiclass_area_rest
 from gnomon.evaluate.number_measures import (
     mean_absolute_error,
     mean_squared_error,
@@ -135,7 +136,9 @@ class Measure:
             return function(y, said.probabilities, said.classes)
         if self.needs == "scores":
             if said.classes is None or len(said.classes) != 2:
-                raise DataError(f"{self.name} is of two classes; use log_loss for several")
+                raise DataError(
+                    f"{self.name} is of two classes; use auc_one_vs_one or log_loss for several"
+                )
             return function(y, said.scores, said.classes[1])
         return function(y, said.predictions)
 
@@ -177,6 +180,8 @@ MEASURES: dict[str, Measure] = {
         Measure("log_loss", _quiet_log_loss, "probabilities", False, log_losses),
         Measure("brier", brier_score, "probabilities", False, brier_losses),
         Measure("auc", area_under_roc, "scores"),
+        Measure("auc_one_vs_one", multiclass_area_one, "probabilities"),
+        Measure("auc_one_vs_rest", multiclass_area_rest, "probabilities"),
         Measure("average_precision", average_precision, "scores"),
         Measure("rmse", root_mean_squared_error, "predictions", False, _row_squares, True),
         Measure("mse", mean_squared_error, "predictions", False, _row_squares),

@@ -15,6 +15,7 @@ from scipy import stats
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import (
     Figure,
+    checked_weights,
     logit_scale_interval,
     normal_quantile,
     share_interval,
@@ -37,15 +38,16 @@ class RocCurve(Result):
     area : Figure
         Area under the curve: the chance that a positive row scores above a negative one, ties
         counting half.
-    n_positive, n_negative : int
+    n_positive, n_negative : float
+        Rows of both classes, or their weights.
     """
 
     thresholds: np.ndarray
     false_positive_rate: np.ndarray
     true_positive_rate: np.ndarray
     area: Figure
-    n_positive: int
-    n_negative: int
+    n_positive: float
+    n_negative: float
 
     def at(self, false_positive_rate: float) -> Figure:
         """Largest true positive rate whose false positive rate is at most this.
@@ -60,7 +62,7 @@ class RocCurve(Result):
             With Wilson's interval at that threshold.
         """
         place = int(np.searchsorted(self.false_positive_rate, false_positive_rate, "right")) - 1
-        hits = round(float(self.true_positive_rate[place]) * self.n_positive)
+        hits = float(self.true_positive_rate[place]) * self.n_positive
         return share_interval(hits, self.n_positive, self.area.level)
 
     def _title(self) -> str:
@@ -74,7 +76,14 @@ class RocCurve(Result):
         }
 
 
-def roc_curve(y: Any, scores: Any, positive: Any = None, level: float = 0.95) -> RocCurve:
+def roc_curve(
+    y: Any,
+    scores: Any,
+    positive: Any = None,
+    level: float = 0.95,
+    *,
+    sample_weight: Any = None,
+) -> RocCurve:
     """The ROC curve of scores, with its area and DeLong's interval.
 
     The area does not depend on how common the positive class is; where it is rare and the false
@@ -89,6 +98,8 @@ def roc_curve(y: Any, scores: Any, positive: Any = None, level: float = 0.95) ->
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -100,20 +111,31 @@ def roc_curve(y: Any, scores: Any, positive: Any = None, level: float = 0.95) ->
     0.75
     """
     is_positive, scores = _scored(y, scores, positive, "the ROC curve")
-    thresholds, hits, alarms = _steps(is_positive, scores)
-    n_positive, n_negative = int(is_positive.sum()), int((~is_positive).sum())
+    area = area_under_roc(is_positive, scores, True, level, sample_weight=sample_weight)
+    weights = _weights(sample_weight, len(scores))
+    thresholds, hits, alarms = _steps(is_positive, scores, weights)
     return RocCurve(
         np.concatenate([[np.inf], thresholds]),
-        np.concatenate([[0.0], alarms / n_negative]),
-        np.concatenate([[0.0], hits / n_positive]),
-        area_under_roc(is_positive, scores, True, level),
-        n_positive,
-        n_negative,
+        np.concatenate([[0.0], alarms / alarms[-1]]),
+        np.concatenate([[0.0], hits / hits[-1]]),
+        area,
+        float(hits[-1]),
+        float(alarms[-1]),
     )
 
 
-def area_under_roc(y: Any, scores: Any, positive: Any = None, level: float = 0.95) -> Figure:
+def area_under_roc(
+    y: Any,
+    scores: Any,
+    positive: Any = None,
+    level: float = 0.95,
+    *,
+    sample_weight: Any = None,
+) -> Figure:
     """The area under the ROC curve with DeLong's standard error, symmetric in its log-odds.
+
+    Where the scores part the classes wholly, that error is zero and the interval is Wilson's of the
+    rarer class.
 
     Parameters
     ----------
@@ -123,6 +145,8 @@ def area_under_roc(y: Any, scores: Any, positive: Any = None, level: float = 0.9
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -134,25 +158,49 @@ def area_under_roc(y: Any, scores: Any, positive: Any = None, level: float = 0.9
     0.63 (0.45 to 0.78)
     """
     is_positive, scores = _scored(y, scores, positive, "the area under the ROC curve")
-    of_positive, of_negative = placements(is_positive, scores)
-    error = float(np.sqrt(_variance(of_positive) + _variance(of_negative)))
-    return logit_scale_interval(float(of_positive.mean()), error, level, "DeLong, log-odds")
+    weights = _weights(sample_weight, len(scores))
+    high, low = weights[is_positive], weights[~is_positive]
+    if not high.any() or not low.any():
+        raise DataError("the rows of one class have no weight; the area compares two classes")
+    of_positive, of_negative = placements(is_positive, scores, weights)
+    error = float(np.sqrt(_variance(of_positive, high) + _variance(of_negative, low)))
+    return area_figure(
+        float(np.average(of_positive, weights=high)),
+        error,
+        min(float(high.sum()), float(low.sum())),
+        level,
+        "DeLong, log-odds",
+    )
 
 
-def placements(is_positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def area_figure(area: float, error: float, n_rarer: float, level: float, how: str) -> Figure:
+    """An area with its interval; where it is 0 or 1, Wilson's interval of the rarer class."""
+    if 0 < area < 1:
+        return logit_scale_interval(area, error, level, how)
+    ends = share_interval(area * n_rarer, n_rarer, level)
+    return ends._replace(error=error, how="Wilson, of the rarer class")
+
+
+def placements(
+    is_positive: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Per positive row the share of negative rows below it; per negative the positives above it.
 
     DeLong's structural components, in O(n log n).
     """
+    weights = np.ones(len(scores)) if weights is None else weights
     high, low = scores[is_positive], scores[~is_positive]
-    return _share_below(high, low), 1 - _share_below(low, high)
+    above, below = weights[is_positive], weights[~is_positive]
+    return _share_below(high, low, below), 1 - _share_below(low, high, above)
 
 
-def _share_below(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _share_below(values: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Per value the share of others that are smaller, equal ones counting half."""
-    line = np.sort(others)
-    places = np.searchsorted(line, values, "left") + np.searchsorted(line, values, "right")
-    return places / (2 * len(line))
+    order = np.argsort(others, kind="stable")
+    line, mass = others[order], np.concatenate([[0.0], np.cumsum(weights[order])])
+    smaller = mass[np.searchsorted(line, values, "left")]
+    not_larger = mass[np.searchsorted(line, values, "right")]
+    return (smaller + not_larger) / (2 * mass[-1])
 
 
 @dataclass(repr=False)
@@ -209,7 +257,7 @@ def compare_areas(
     _, second = _scored(y, second, positive, "DeLong's test")
     one, other = placements(is_positive, first), placements(is_positive, second)
     gap = float(one[0].mean() - other[0].mean())
-    error = float(np.sqrt(_variance(one[0] - other[0]) + _variance(one[1] - other[1])))
+    error = float(np.sqrt(sum(_variance(a - b, np.ones(len(a))) for a, b in zip(one, other))))
     half = normal_quantile(level) * error
     p = 1.0 if gap == 0 else (0.0 if error == 0 else float(2 * stats.norm.sf(abs(gap) / error)))
     return AreaDifference(
@@ -226,14 +274,14 @@ class PrecisionRecallCurve(Result):
 
     Attributes
     ----------
-    depth : ndarray of int
-        Rows retrieved.
+    depth : ndarray
+        Rows retrieved, or their weight.
     precision, recall : ndarray
         At each depth; of equal scores only the last depth is kept.
     thresholds : ndarray
         The score at each depth.
-    n_relevant : int
-        All relevant rows there are, which may exceed those in the list.
+    n_relevant : float
+        All relevant rows there are, which may exceed those in the list; or their weight.
     average_precision : Figure
         Area form, sum over the steps of (rise of recall) x precision.
     """
@@ -242,7 +290,7 @@ class PrecisionRecallCurve(Result):
     precision: np.ndarray
     recall: np.ndarray
     thresholds: np.ndarray
-    n_relevant: int
+    n_relevant: float
     average_precision: Figure
 
     def interpolated(self, recall: Any) -> np.ndarray:
@@ -286,8 +334,9 @@ def precision_recall_curve(
     scores: Any = None,
     positive: Any = None,
     *,
-    n_relevant: int | None = None,
+    n_relevant: float | None = None,
     level: float = 0.95,
+    sample_weight: Any = None,
 ) -> PrecisionRecallCurve:
     """Precision TP / retrieved and recall TP / relevant, as functions of the list's depth.
 
@@ -304,9 +353,11 @@ def precision_recall_curve(
         best first.
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
-    n_relevant : int, default=None
-        All relevant rows there are; those in the list by default.
+    n_relevant : float, default=None
+        All relevant rows there are (or their weight); those in the list by default.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -320,20 +371,21 @@ def precision_recall_curve(
     if scores is None:
         scores = -np.arange(len(y), dtype=float)
     is_positive, scores = _scored(y, scores, positive, None)
-    found = int(is_positive.sum())
-    relevant = found if n_relevant is None else int(n_relevant)
-    if relevant < max(found, 1):
-        raise DataError(f"{found} relevant rows are in the list, and n_relevant says {relevant}")
-    thresholds, hits, alarms = _steps(is_positive, scores)
+    weights = _weights(sample_weight, len(scores))
+    found = float(weights[is_positive].sum())
+    relevant = found if n_relevant is None else float(n_relevant)
+    if not relevant > 0 or relevant < found:
+        raise DataError(f"{found:g} relevant rows are in the list, and n_relevant is {relevant:g}")
+    thresholds, hits, alarms = _steps(is_positive, scores, weights)
     depth = hits + alarms
     reach = found / relevant
-    inside = _area(hits / depth, hits / max(found, 1))
+    inside = _area(hits / depth, hits / (found or 1.0))
     error = reach * _area_error(hits, depth)
-    rarer = min(found, len(scores) - found)
+    rarer = min(found, depth[-1] - found)
     quantile = float(stats.t.ppf(0.5 + level / 2, rarer - 1)) if rarer > 1 else None
     how = "jackknife, log-odds"
     return PrecisionRecallCurve(
-        depth.astype(int),
+        depth,
         hits / depth,
         hits / relevant,
         thresholds,
@@ -342,7 +394,14 @@ def precision_recall_curve(
     )
 
 
-def average_precision(y: Any, scores: Any, positive: Any = None, level: float = 0.95) -> Figure:
+def average_precision(
+    y: Any,
+    scores: Any,
+    positive: Any = None,
+    level: float = 0.95,
+    *,
+    sample_weight: Any = None,
+) -> Figure:
     """Area under the precision-recall curve (`precision_recall_curve` has the 11-point form too).
 
     Parameters
@@ -351,6 +410,8 @@ def average_precision(y: Any, scores: Any, positive: Any = None, level: float = 
     scores : array-like of shape (n,)
     positive : label, default=None
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -362,7 +423,10 @@ def average_precision(y: Any, scores: Any, positive: Any = None, level: float = 
     0.8333333333333333
     """
     is_positive, scores = _scored(y, scores, positive, "average precision")
-    return precision_recall_curve(is_positive, scores, True, level=level).average_precision
+    curve = precision_recall_curve(
+        is_positive, scores, True, level=level, sample_weight=sample_weight
+    )
+    return curve.average_precision
 
 
 @dataclass(repr=False)
@@ -524,7 +588,7 @@ def detection_curve(
     total = int(marks.sum()) if n_objects is None else int(n_objects)
     if total < max(int(marks.sum()), 1):
         raise DataError(f"{int(marks.sum())} objects were detected, and n_objects says {total}")
-    thresholds, hits, alarms = _steps(marks, scores)
+    thresholds, hits, alarms = _steps(marks, scores, np.ones(len(scores)))
     return DetectionCurve(thresholds, alarms.astype(int), hits.astype(int), total, level)
 
 
@@ -580,7 +644,14 @@ class RejectionCurve(Result):
         }
 
 
-def rejection_curve(y: Any, predicted: Any, confidence: Any, level: float = 0.95) -> RejectionCurve:
+def rejection_curve(
+    y: Any,
+    predicted: Any,
+    confidence: Any,
+    level: float = 0.95,
+    *,
+    sample_weight: Any = None,
+) -> RejectionCurve:
     """Reject the least certain rows first: what is the accuracy on the rest? (004 11.7)
 
     Parameters
@@ -591,6 +662,8 @@ def rejection_curve(y: Any, predicted: Any, confidence: Any, level: float = 0.95
     confidence : array-like of shape (n,)
         Any confidence, such as the largest probability; rows of equal confidence go together.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -606,10 +679,11 @@ def rejection_curve(y: Any, predicted: Any, confidence: Any, level: float = 0.95
     y, predicted = label_pair(y, predicted)
     confidence = number_block(confidence, "confidence").ravel()
     same_length(y, confidence, "the confidences")
-    thresholds, right, wrong = _steps(y == predicted, confidence)
+    weights = _weights(sample_weight, len(y))
+    thresholds, right, wrong = _steps(y == predicted, confidence, weights)
     accepted = right + wrong
-    figures = [share_interval(int(r), int(a), level) for r, a in zip(right, accepted)]
-    return RejectionCurve((1 - accepted / len(y))[::-1], figures[::-1], thresholds[::-1])
+    figures = [share_interval(r, a, level) for r, a in zip(right, accepted)]
+    return RejectionCurve((1 - accepted / accepted[-1])[::-1], figures[::-1], thresholds[::-1])
 
 
 def _scored(y, scores, positive, what: str | None) -> tuple[np.ndarray, np.ndarray]:
@@ -625,13 +699,22 @@ def _scored(y, scores, positive, what: str | None) -> tuple[np.ndarray, np.ndarr
     return is_positive, scores
 
 
-def _steps(marks: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Falling distinct scores; marked and unmarked rows at or above each."""
+def _weights(sample_weight: Any, n: int) -> np.ndarray:
+    given = checked_weights(sample_weight, n)
+    return np.ones(n) if given is None else given
+
+
+def _steps(
+    marks: np.ndarray, scores: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Falling distinct scores; weights of marked and unmarked rows at or above each."""
     order = np.argsort(-scores, kind="stable")
-    ordered = scores[order]
+    order = order[weights[order] > 0]
+    ordered, mass, marked = scores[order], weights[order], marks[order]
     last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
-    hits = np.cumsum(marks[order])[last].astype(float)
-    return ordered[last], hits, last + 1 - hits
+    hits = np.cumsum(mass * marked)[last]
+    alarms = np.cumsum(mass * ~marked)[last]
+    return ordered[last], hits, alarms
 
 
 def _area(precision: np.ndarray, recall: np.ndarray) -> float:
@@ -649,8 +732,8 @@ def jackknife_areas(hits: np.ndarray, depth: np.ndarray) -> tuple[np.ndarray, np
     before = np.cumsum(rise * hits / depth) - rise * hits / depth
     others = np.maximum(depth - 1, 1)
     without_other = (before + _sums_below(rise * hits / others)) / relevant
-    lost = rise * (hits - 1) / others
-    own = (rise - 1) * (hits - 1) / others
+    lost = rise * np.maximum(hits - 1, 0) / others
+    own = np.maximum(rise - 1, 0) * np.maximum(hits - 1, 0) / others
     without_relevant = (before + _sums_below(lost) - lost + own) / max(relevant - 1, 1)
     return without_relevant, without_other
 
@@ -681,6 +764,10 @@ def _list_precision(relevance, n_relevant: int, form: str) -> float:
     return curve.eleven_point if form == "eleven_point" else curve.average_precision.value
 
 
-def _variance(components: np.ndarray) -> float:
-    n = len(components)
-    return float(components.var(ddof=1) / n) if n > 1 else np.nan
+def _variance(components: np.ndarray, weights: np.ndarray) -> float:
+    """Variance of a weighted mean of components; NaN for a single row."""
+    n = float(weights.sum())
+    if n <= 1:
+        return np.nan
+    gaps = components - np.average(components, weights=weights)
+    return float(weights @ gaps**2 / (n * (n - 1)))

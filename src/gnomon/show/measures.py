@@ -302,11 +302,11 @@ def roc(
 def _add_roc_band(figure, curve: RocCurve, kept: np.ndarray, code: str) -> None:
     joint = np.sqrt(curve.area.level)
     true = [
-        share_interval(round(r * curve.n_positive), curve.n_positive, joint)
+        share_interval(r * curve.n_positive, curve.n_positive, joint)
         for r in curve.true_positive_rate[kept]
     ]
     false = [
-        share_interval(round(r * curve.n_negative), curve.n_negative, joint)
+        share_interval(r * curve.n_negative, curve.n_negative, joint)
         for r in curve.false_positive_rate[kept]
     ]
     upper = np.array([[f.low, t.high] for f, t in zip(false, true)])
