@@ -125,7 +125,7 @@ def _middle(i: int, j: int, d: int) -> dict[str, Any]:
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    if len(x) < 3 or (x == x[0]).all() or (y == y[0]).all():
         return np.nan
     return float(np.corrcoef(x / np.abs(x).max(), y / np.abs(y).max())[0, 1])
 
@@ -365,8 +365,9 @@ def covariance_contours(
         own = values[classes == each]
         own = own[np.isfinite(own).all(axis=1)]
         if course is None and len(own) >= 3:
-            mean, covariance = own.mean(axis=0), np.cov(own.T)
-            if np.linalg.matrix_rank(covariance) < 2:
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean, covariance = own.mean(axis=0), np.cov(own.T)
+            if not np.isfinite(covariance).all() or np.linalg.matrix_rank(covariance) < 2:
                 flat.append(each)
                 continue
             for ellipse in _ellipses(mean, covariance, deviations):
@@ -386,7 +387,7 @@ def covariance_contours(
     at = " and ".join(f"{each:g}" for each in deviations)
     note = f"ellipses at {at} deviations of the class; {said}"
     if flat:
-        note += f"; no ellipse for {label(flat[0])}: its points lie on a line"
+        note += f"; no ellipse for {label(flat[0])}: its points lie on a line, or too far out"
     return dress(
         figure,
         f"Means and covariances of {label(columns[0])} and {label(columns[1])}",

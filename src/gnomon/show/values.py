@@ -28,6 +28,8 @@ WHISKERS = {
     "percentile": "whiskers at the 9th and 91st percentile",
 }
 MOST_POINTS = 400
+MOST_KERNELS = 1000
+BEYOND = 1e100
 
 
 def box_plot(
@@ -68,9 +70,9 @@ def box_plot(
         box = five_numbers(values, whiskers)
         tone = colour(k) if by is not None else colour(0)
         known = values[np.isfinite(values)]
-        if len(np.unique(known)) > 2:
+        if _has_density(known):
             at = np.linspace(known.min(), known.max(), 160)
-            density = stats.gaussian_kde(_thinned(known))(at)
+            density = stats.gaussian_kde(_thinned(known, MOST_KERNELS))(at)
             figure.add_scatter(
                 x=at,
                 y=k + 0.22 + 0.55 * density / density.max(),
@@ -160,7 +162,7 @@ def class_names(classes: np.ndarray, most: int | None = MOST_CLASSES) -> list[st
     return sorted(each["values"] for each in commonest)
 
 
-def _thinned(values: np.ndarray, most: int = 4000) -> np.ndarray:
+def _thinned(values: np.ndarray, most: int) -> np.ndarray:
     """At most so many of the values, evenly spaced among the sorted ones, ends kept."""
     if len(values) <= most:
         return values
@@ -313,7 +315,8 @@ def class_histograms(
     finite = np.isfinite(values)
     if not finite.any():
         raise DataError(f"column {column!r} has no values to show: all are missing")
-    edges = np.histogram_bin_edges(values[finite], bins)
+    values, unit = _within_reach(values)
+    edges = _bin_edges(values[finite], bins)
     figure = go.Figure()
     shown = class_names(classes[finite])
     for k, each in enumerate(shown):
@@ -330,7 +333,7 @@ def class_histograms(
             legendgroup=str(k),
             hovertemplate="%{x:.4g}: %{y:.4g}<extra></extra>",
         )
-        if curve is not None and len(np.unique(sample)) > 2:
+        if curve is not None and _has_density(sample):
             at = np.linspace(edges[0], edges[-1], 200)
             figure.add_scatter(
                 x=at,
@@ -346,7 +349,7 @@ def class_histograms(
     holes = f"; {missing:,} missing or infinite" if missing else ""
     left = len(class_names(classes[finite], None)) - len(shown)
     others = f"; {left} rarer classes not shown" if left else ""
-    figure.update_xaxes(title=label(column))
+    figure.update_xaxes(title=label(column) + unit)
     figure.update_yaxes(title="density", rangemode="tozero")
     return dress(
         figure,
@@ -368,7 +371,30 @@ def _bits_of(heights: np.ndarray) -> float:
 def _curve(sample: np.ndarray, at: np.ndarray, curve: str) -> np.ndarray:
     if curve == "normal":
         return stats.norm.pdf(at, sample.mean(), sample.std(ddof=1))
-    return stats.gaussian_kde(_thinned(sample))(at)
+    return stats.gaussian_kde(_thinned(sample, MOST_KERNELS))(at)
+
+
+def _has_density(sample: np.ndarray) -> bool:
+    """Whether a kernel density can be computed: some spread, and not beyond what floats square."""
+    if len(sample) < 3 or np.abs(sample).max() > BEYOND:
+        return False
+    return bool(sample.std() > 1e-9 * np.abs(sample).max())
+
+
+def _within_reach(values: np.ndarray) -> tuple[np.ndarray, str]:
+    """Values that differences of do not overflow, and the unit that this makes necessary."""
+    finite = values[np.isfinite(values)]
+    largest = float(np.abs(finite).max())
+    return (values / largest, f" / {largest:.3g}") if largest > BEYOND else (values, "")
+
+
+def _bin_edges(values: np.ndarray, bins: int) -> np.ndarray:
+    """Edges of equal widths; one bin around values that hardly differ."""
+    low, high = float(values.min()), float(values.max())
+    if high - low > 1e-9 * max(abs(low), abs(high)):
+        return np.linspace(low, high, bins + 1)
+    reach = 1e-6 * abs(low) or 0.5
+    return np.array([low - reach, high + reach])
 
 
 def buckets(values: Any, edges: Any, *, name: str = "", theme: str = "light") -> go.Figure:

@@ -15,7 +15,7 @@ MOST_PRINTED_COLUMNS = 40
 MOST_PRINTED_PAIRS = 6
 MOST_DISTRIBUTIONS = 12
 # Rows that histograms are made from.
-MOST_BINNED = 50_000
+MOST_BINNED = 20_000
 MOST_TABLE_ROWS = 300
 STYLES = {"bad": "red", "warning": "yellow", "note": "blue"}
 MARKS = {"bad": "✕", "warning": "!", "note": "·"}
