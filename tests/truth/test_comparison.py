@@ -1,20 +1,26 @@
 """Tests that compare learners: their formulas, and that they hold their level where others fail."""
 
+import itertools
 import time
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import (
     Scores,
+    bayesian_sign_test,
+    bayesian_signed_rank_test,
     bayesian_t_test,
     cochran_q_test,
     compare_areas,
     compare_scores,
     corrected_standard_error,
     corrected_t_test,
+    experiment,
     five_by_two_f_test,
     five_by_two_t_test,
     friedman_test,
@@ -280,3 +286,87 @@ def test_a_thousand_models_of_ten_folds_are_compared_in_under_two_seconds(rng):
     assert time.process_time() - begin < 2
     assert len(found.p) == 499_500
     assert "more lines" in text
+
+
+@pytest.mark.covers("learner-comparison")
+def test_bayesian_sign_probabilities_are_integrals_over_the_dirichlet_law():
+    # three tables better, two worse, none equal; prior one: Dirichlet(2, 1, 3)
+    first, second = [0.9, 0.9, 0.9, 0.1, 0.1], [0.5] * 5
+    found = bayesian_sign_test(first, second, rope=0.05, n_draws=50_000)
+    side = np.linspace(0, 1, 401)[1:-1]
+    worse, better = np.meshgrid(side, side)
+    equal = 1 - worse - better
+    density = np.where(equal > 0, worse * better**2, 0.0)
+    for value, largest in [
+        (found.better, (better > worse) & (better > equal)),
+        (found.worse, (worse > better) & (worse > equal)),
+    ]:
+        assert value == pytest.approx(density[largest].sum() / density.sum(), abs=0.015)
+    assert found.worse + found.equal + found.better == pytest.approx(1)
+
+
+@pytest.mark.covers("learner-comparison")
+def test_bayesian_signed_ranks_by_plain_loops_over_pairs(rng):
+    first, second = rng.random((2, 6))
+    found = bayesian_signed_rank_test(first, second, rope=0.1, n_draws=1000, random_state=5)
+    gaps = [0.0, *(first - second)]
+    wins = np.zeros(3)
+    for weights in np.random.default_rng(5).dirichlet(np.ones(7), 1000):
+        shares = np.zeros(3)
+        for (i, a), (j, b) in itertools.product(enumerate(gaps), repeat=2):
+            middle = (a + b) / 2
+            shares[1 + (middle > 0.1) - (middle < -0.1)] += weights[i] * weights[j]
+        wins[shares.argmax()] += 1
+    np.testing.assert_allclose([found.worse, found.equal, found.better], wins / 1000, atol=0.002)
+
+
+@pytest.mark.covers("learner-comparison")
+def test_bayesian_rank_tests_change_sides_with_the_learners(rng):
+    first, second = rng.random((2, 12))
+    for test in (bayesian_sign_test, bayesian_signed_rank_test):
+        one, other = test(first, second, 0.05), test(second, first, 0.05)
+        assert one.better == pytest.approx(other.worse, abs=0.03)
+        losses = test(first, second, 0.05, greater_is_better=False)
+        assert losses.better == one.worse
+        with pytest.raises(DataError, match="rope"):
+            test(first, second, -1)
+
+
+@pytest.mark.covers("learner-comparison")
+def test_an_experiment_counts_wins_per_table_and_ranks_over_tables(rng):
+    tables = {}
+    for name in ("one", "two", "three"):
+        X = rng.normal(size=(400, 2))
+        tables[name] = X, np.where(X[:, 0] + 0.3 * rng.normal(size=400) > 0, "yes", "no")
+    learners = {"bayes": GaussianNB(), "stump": DecisionTreeClassifier(max_depth=1)}
+    found = experiment(learners, tables, splits=5, pair_fits=0)
+    assert found.names == ["bayes", "stump", "baseline"]
+    assert found.scores.shape == (3, 3)
+    duels = found.against("baseline")
+    assert duels.counts("bayes") == (3, 0, 0)
+    for table, row in zip(tables, duels.outcome):
+        for name, outcome in zip(duels.names, row):
+            p = found.boards[table][name].p_against(found.boards[table]["baseline"])
+            assert (outcome != 0) == (p < 0.05)
+    assert found.ranks().names == found.names
+    np.testing.assert_allclose(found.ranks().ranks.sum(), 6)
+    assert "on 3 tables" in str(found)
+    with pytest.raises(DataError, match="none of"):
+        found.against("forest")
+
+
+def test_an_experiment_keeps_the_failure_of_a_learner_on_one_table(rng):
+    class Picky(GaussianNB):
+        def fit(self, X, y):
+            if X.shape[1] == 3:
+                raise ValueError("three columns are too many")
+            return super().fit(X, y)
+
+    y = np.tile([0, 1], 20)
+    tables = {d: (rng.normal(size=(40, d)), y) for d in (2, 3)}
+    found = experiment({"picky": Picky()}, tables, splits=4)
+    assert np.isnan(found.scores[1, 0])
+    assert np.isnan(found.against().outcome[1, 0])
+    assert "picky on 3 failed" in str(found)
+    with pytest.raises(DataError, match="picky failed on 3"):
+        found.ranks()

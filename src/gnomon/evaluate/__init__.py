@@ -8,6 +8,7 @@ from gnomon.evaluate.agreement import (
 )
 from gnomon.evaluate.bag_error import bootstrap_error
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor, baseline_labels
+from gnomon.evaluate.bayesian_ranks import bayesian_sign_test, bayesian_signed_rank_test
 from gnomon.evaluate.bias_variance import (
     bias_variance,
     bias_variance_curve,
@@ -60,6 +61,7 @@ from gnomon.evaluate.empirical_risk import (
     occam_weights,
     structural_risk_minimisation,
 )
+from gnomon.evaluate.experiment import Experiment, experiment
 from gnomon.evaluate.figure import Figure, mean_interval, share_interval
 from gnomon.evaluate.frequencies import (
     chi2_frequencies,
@@ -197,6 +199,7 @@ __all__ = [
     "ConfusionTable",
     "CrossValidation",
     "Curve",
+    "Experiment",
     "Figure",
     "HoldOut",
     "Leaderboard",
@@ -221,6 +224,8 @@ __all__ = [
     "average_precision",
     "balanced_accuracy",
     "baseline_labels",
+    "bayesian_sign_test",
+    "bayesian_signed_rank_test",
     "bayesian_t_test",
     "bias_variance",
     "bias_variance_curve",
@@ -261,6 +266,7 @@ __all__ = [
     "effective_parameters",
     "error_agreement",
     "error_rate",
+    "experiment",
     "explained_variance_of_fit",
     "exponential_loss",
     "f_measure",

@@ -252,7 +252,7 @@ def corrected_t_test(
     >>> round(found.statistic, 3), round(found.p, 3)
     (2.201, 0.115)
     """
-    gaps = _differences(first, second)
+    gaps = paired_differences(first, second)
     return _student(
         "Corrected resampled t test",
         gaps,
@@ -301,7 +301,7 @@ def bayesian_t_test(
     """
     if not rope >= 0:
         raise DataError(f"rope={rope} must not be negative")
-    gaps = _differences(first, second)
+    gaps = paired_differences(first, second)
     freedom = len(gaps) - 1
     mean, scale = float(gaps.mean()), corrected_standard_error(gaps, test_share)
     if scale == 0:
@@ -482,7 +482,7 @@ def wilcoxon_test(first: ArrayLike, second: ArrayLike) -> PairTest:
     >>> round(wilcoxon_test([5, 7, 8, 6, 9, 7], [4, 5, 5, 2, 4, 1]).p, 5)
     0.03125
     """
-    gaps = _differences(first, second)
+    gaps = paired_differences(first, second)
     figure = _walsh(gaps)
     if not gaps.any():
         return PairTest("Wilcoxon's signed-rank test", figure, 0.0, 1.0, len(gaps))
@@ -518,7 +518,7 @@ def sign_test(first: ArrayLike, second: ArrayLike, mid: bool = False) -> PairTes
     >>> found.statistic, round(found.p, 5)
     (5.0, 0.21875)
     """
-    gaps = _differences(first, second)
+    gaps = paired_differences(first, second)
     wins, losses = int((gaps > 0).sum()), int((gaps < 0).sum())
     n = len(gaps)
     share = stats.binomtest(wins, max(wins + losses, 1)).proportion_ci(method="wilson")
@@ -544,7 +544,8 @@ def sign_test(first: ArrayLike, second: ArrayLike, mid: bool = False) -> PairTes
     )
 
 
-def _differences(first: ArrayLike, second: ArrayLike) -> np.ndarray:
+def paired_differences(first: ArrayLike, second: ArrayLike) -> np.ndarray:
+    """First minus second, of as many finite scores."""
     first, second = finite_column(first, "first scores"), finite_column(second, "second scores")
     if len(first) != len(second):
         raise DataError(

@@ -1,0 +1,246 @@
+"""Experiments: several learners on several tables, who wins where, and who ranks first over all.
+
+Within a table learners are compared by the corrected resampled t test on the same folds; over the
+tables by ranks (Friedman and Nemenyi), one mean score per table, because folds of one table are not
+independent tables. Text: 003 2.6 (tables of learners on tables of data).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine.errors import DataError
+from gnomon.evaluate.comparison import corrected_t_test
+from gnomon.evaluate.cross_validation import CrossValidation, paired_scores
+from gnomon.evaluate.figure import Figure
+from gnomon.evaluate.leaderboard import BASELINE, Leaderboard, leaderboard, named
+from gnomon.evaluate.progress import Progress, told
+from gnomon.evaluate.result import Result
+from gnomon.evaluate.several import RankTest, friedman_test
+
+
+@dataclass(repr=False)
+class Duels(Result):
+    """One learner against each of the others, over tables: wins, ties and losses.
+
+    Attributes
+    ----------
+    base : str
+    names : list of str
+        The others.
+    outcome : ndarray of shape (n_tables, n_others)
+        1 where the other is better than the base beyond chance, -1 where worse, 0 where they are
+        not told apart; NaN where fewer than two folds are left of one of them.
+    tables : list of str
+    level : float
+    """
+
+    base: str
+    names: list[str]
+    outcome: np.ndarray
+    tables: list[str]
+    level: float
+
+    def counts(self, name: str) -> tuple[int, int, int]:
+        """Tables on which a learner wins against the base, ties, and loses.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        wins, ties, losses : int
+        """
+        if name not in self.names:
+            raise DataError(f"{name!r} is none of {', '.join(self.names)}")
+        column = self.outcome[:, self.names.index(name)]
+        return int((column == 1).sum()), int((column == 0).sum()), int((column == -1).sum())
+
+    def _title(self) -> str:
+        return (
+            f"Against {self.base} on {len(self.tables)} tables (corrected resampled t test, "
+            f"each at {self.level:.0%})"
+        )
+
+    def _columns(self) -> dict[str, list]:
+        won, tied, lost = zip(*(self.counts(each) for each in self.names))
+        return {"learner": self.names, "wins": [*won], "ties": [*tied], "losses": [*lost]}
+
+
+@dataclass(repr=False)
+class Experiment(Result):
+    """Leaderboards of the same learners on several tables.
+
+    Attributes
+    ----------
+    boards : dict of str to Leaderboard
+        By table.
+    names : list of str
+        Learners, in the order given.
+    measure : str
+    greater_is_better : bool
+    """
+
+    boards: dict[str, Leaderboard]
+    names: list[str]
+    measure: str
+    greater_is_better: bool
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Mean scores, tables by learners; NaN where a learner failed everywhere."""
+        return np.array([[self._figure(board, n).value for n in self.names] for board in self._all])
+
+    @property
+    def _all(self) -> list[Leaderboard]:
+        return list(self.boards.values())
+
+    def against(self, base: str = BASELINE, level: float = 0.95) -> Duels:
+        """Wins, ties and losses of every learner against one of them.
+
+        Parameters
+        ----------
+        base : str, default="baseline"
+        level : float, default=0.95
+            Of each single test; they are not corrected for their number.
+
+        Returns
+        -------
+        duels : Duels
+        """
+        if base not in self.names:
+            raise DataError(f"{base!r} is none of {', '.join(self.names)}")
+        others = [each for each in self.names if each != base]
+        outcome = [
+            [self._outcome(board[each], board[base], level) for each in others]
+            for board in self._all
+        ]
+        return Duels(base, others, np.array(outcome), list(self.boards), level)
+
+    def ranks(self, level: float = 0.95) -> RankTest:
+        """Friedman's test of the mean ranks over the tables, with Nemenyi's critical difference.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+
+        Returns
+        -------
+        test : RankTest
+            Of the learners and tables given; a learner that failed on a table is refused by name.
+        """
+        scores = self.scores
+        failed = np.isnan(scores)
+        if failed.any():
+            row, column = np.argwhere(failed)[0]
+            raise DataError(
+                f"{self.names[column]} failed on {list(self.boards)[row]} and has no rank there; "
+                "leave the learner or the table out"
+            )
+        return friedman_test(
+            scores, self.names, greater_is_better=self.greater_is_better, level=level
+        )
+
+    def _outcome(self, one: CrossValidation, base: CrossValidation, level: float) -> float:
+        a, b = paired_scores(one, base)
+        if len(a) < 2:
+            return np.nan
+        if corrected_t_test(a, b, one.test_share).p >= 1 - level:
+            return 0.0
+        return 1.0 if (a.mean() > b.mean()) == self.greater_is_better else -1.0
+
+    def _figure(self, board: Leaderboard, name: str) -> Figure:
+        return board[name].figure(self.measure)
+
+    def _title(self) -> str:
+        return f"{self.measure} of {len(self.names)} learners on {len(self.boards)} tables"
+
+    def _columns(self) -> dict[str, list]:
+        columns: dict[str, list] = {"table": list(self.boards)}
+        return columns | {n: [self._figure(board, n) for board in self._all] for n in self.names}
+
+    def _remarks(self) -> list[str]:
+        failures = [
+            f"{each.name} on {table} failed: {each.failures[0]}"
+            for table, board in self.boards.items()
+            for each in board.results
+            if each.failures
+        ]
+        return ["95% intervals; against() and ranks() say which differences are real", *failures]
+
+
+def experiment(
+    learners: Mapping[str, Any] | list,
+    tables: Mapping[str, tuple[Any, Any]],
+    *,
+    splits: Any = "auto",
+    measures: Any = None,
+    baseline: bool = True,
+    pair_fits: int | str = "auto",
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+    progress: Progress = None,
+    folder: str | Path | None = None,
+) -> Experiment:
+    """Cross-validate several learners on several tables, the baseline among them.
+
+    Parameters
+    ----------
+    learners : mapping of str to estimator, or list of estimators
+    tables : mapping of str to (X, y)
+        y may be the name of a column of X.
+    splits : "auto", int or splitter, default="auto"
+    measures : str, Measure, Loss, callable or list of these, default=None
+        The first one counts; it must be comparable between tables, as accuracy is.
+    baseline : bool, default=True
+    pair_fits : int or "auto", default="auto"
+        See `cross_validate`.
+    random_state : int or None, default=0
+    n_jobs : int or None, default=None
+    progress : bool or callable, default=None
+        Called as ``progress(done, total)`` over the tables.
+    folder : str or Path, default=None
+        Results are kept there; a killed run goes on.
+
+    Returns
+    -------
+    experiment : Experiment
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris, load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> tables = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
+    >>> found = experiment([GaussianNB()], tables, splits=5)
+    >>> found.against("baseline").counts("GaussianNB")
+    (2, 0, 0)
+    """
+    if not tables:
+        raise DataError("there is no table to evaluate on")
+    chosen = named(learners)
+    boards: dict[str, Leaderboard] = {}
+    with told(progress, "tables") as tell:
+        tell(0, len(tables))
+        for place, (name, (X, y)) in enumerate(tables.items()):
+            boards[str(name)] = leaderboard(
+                chosen,
+                X,
+                y,
+                splits=splits,
+                measures=measures,
+                baseline=baseline,
+                pair_fits=pair_fits,
+                random_state=random_state,
+                n_jobs=n_jobs,
+                folder=None if folder is None else Path(folder) / f"table-{place:03d}",
+            )
+            tell(place + 1, len(tables))
+    first = next(iter(boards.values()))
+    names = [*chosen, *(each for each in first.names if each not in chosen)]
+    return Experiment(boards, names, first.measure, first.greater_is_better)
