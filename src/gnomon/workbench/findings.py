@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SAME = 0.9999
 NEARLY_CONSTANT = 0.995
 GIVES_AWAY = 0.95
+TIED = 0.98
+FEW = 20
 RARE_CLASS = 0.1
 MOSTLY_MISSING = 0.5
 MANY_LEVELS = 100
@@ -334,6 +336,20 @@ def _leaks(look: Look) -> Iterator[Finding]:
                 (name,),
                 f"{name!r} alone explains {share:.1%} ± {error:.1%} of the target on unseen rows: "
                 "it gives the target away",
+                "is it known before the outcome is? If not, leave it out",
+                _drop((name,)),
+            )
+    said = {name for name, share, _ in look.overview.of(look.target) if share >= GIVES_AWAY}
+    for pair in look.associations:
+        names = {pair.first, pair.second}
+        name = next(iter(names - {look.target}))
+        if look.target in names and pair.strength >= TIED and name not in said and pair.n >= FEW:
+            yield Finding(
+                "bad",
+                "leak",
+                (name,),
+                f"{name!r} goes with the target almost without exception ({pair.measure} "
+                f"{pair.strength:.3f}): it gives the target away",
                 "is it known before the outcome is? If not, leave it out",
                 _drop((name,)),
             )

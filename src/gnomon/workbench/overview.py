@@ -187,7 +187,7 @@ def _explained(tree_input: Any, block: np.ndarray, first_half: np.ndarray) -> tu
         return np.nan, np.nan
     y = seen[:, 0] if seen.shape[1] == 1 else seen
     tree = DecisionTreeRegressor(
-        max_depth=DEPTH, min_samples_leaf=max(5, len(train) // 100), n_jobs=1
+        max_depth=DEPTH, min_samples_leaf=max(2, len(train) // 200), n_jobs=1
     ).fit(tree_input[train], y)
     said = tree.predict(tree_input[test]).reshape(len(test), -1)
     missed = ((unseen - said) ** 2).sum(axis=1)

@@ -1,0 +1,291 @@
+"""`gnomon look` as a person uses it: findings, terminal, JSON, reports, bad input."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.table import Table, example, examples
+from gnomon.workbench.cli import main
+from gnomon.workbench.report import Report
+from gnomon.workbench.whole_file import WriteError, write_whole
+
+
+def about(found) -> set[str]:
+    return {finding.about for finding in found.findings}
+
+
+def columns_of(found, topic: str) -> set[str]:
+    return {name for f in found.findings if f.about == topic for name in f.columns}
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """Run ``gnomon look`` in an empty folder, as `main` does: exit code, output, complaints."""
+
+    def run(*arguments):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+        monkeypatch.setattr(sys, "argv", ["gnomon", "look", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return ended.value.code or 0, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def messy(rng):
+    """A table with one of everything that look should find."""
+    n = 400
+    x = rng.normal(size=n)
+    outcome = np.where(x + rng.normal(size=n) > 2.33, "yes", "no")
+    gone = x > 0.8
+    columns = {
+        "key": [f"K{k:05d}" for k in rng.permutation(n)],
+        "x": x,
+        "x_in_cents": 100 * x + 3,
+        "same": ["a"] * n,
+        "empty": [None] * n,
+        "hidden": np.where(gone, np.nan, rng.normal(size=n)),
+        "code": np.where(rng.random(n) < 0.1, -999.0, rng.normal(10, 1, n)),
+        "refund": np.where(outcome == "yes", "paid", "none given"),
+        "outcome": outcome,
+    }
+    return columns
+
+
+@pytest.mark.covers("data-profile", "data-cleaning-workflow")
+def test_look_finds_what_is_wrong_with_a_messy_table(messy):
+    found = gnomon.look(messy, target="outcome")
+    assert columns_of(found, "leak") == {"refund"}
+    assert columns_of(found, "constant") == {"same"}
+    assert columns_of(found, "empty") == {"empty"}
+    assert columns_of(found, "same columns") == {"x", "x_in_cents"}
+    assert columns_of(found, "stands for missing") == {"code"}
+    assert columns_of(found, "identifiers") == {"key"}
+    assert "hidden" in columns_of(found, "missing not at random")
+    assert "unbalanced classes" in about(found)
+    assert found.findings[0].kind == "bad", "the worst comes first"
+
+
+@pytest.mark.covers("data-cleaning-workflow")
+def test_the_cleaning_script_runs_and_leaves_nothing_that_it_complains_of(messy, tmp_path):
+    path = tmp_path / "messy.csv"
+    Table.from_dict(messy).save(path)
+    found = gnomon.look(gnomon.read(path), target="outcome", source=str(path))
+    names: dict = {}
+    exec(found.cleaning_script(), names)
+    cleaned = gnomon.look(names["table"], target="outcome")
+    assert not {"leak", "constant", "empty", "same columns"} & about(cleaned)
+    assert {"outcome", "hidden", "code"} <= set(names["table"].columns)
+
+
+def test_a_sound_table_has_no_bad_finding(rng):
+    n = 200
+    found = gnomon.look(
+        {
+            "x": rng.normal(size=n),
+            "y": rng.normal(size=n),
+            "class": rng.permutation(np.repeat(["a", "b"], n // 2)),
+        },
+        target="class",
+    )
+    assert not {f.kind for f in found.findings} & {"bad", "warning"}
+
+
+def test_duplicate_rows_are_counted_with_and_without_identifiers(rng):
+    x = rng.normal(size=100)
+    x[50:60] = x[:10]
+    names = [f"A{k:06d}" for k in rng.permutation(100)]
+    found = gnomon.look({"id": names, "x": x, "c": ["a"] * 99 + ["b"]})
+    assert found.duplicate_rows == 0
+    assert found.duplicate_rows_apart == 10
+
+
+def test_columns_whose_names_differ_in_case_only_are_kept_apart():
+    found = gnomon.look({"a": [1.0, 2.0, 1.0], "A": [1.0, 2.0, 3.0]})
+    assert found.duplicate_rows == 0
+
+
+@pytest.mark.parametrize("name", sorted(examples()))
+def test_every_example_table_can_be_looked_at(name, tmp_path):
+    found = gnomon.look(example(name))
+    assert len(repr(found)) > 100
+    assert found.save(tmp_path / "report.html").stat().st_size < 6e6
+
+
+ODD_TABLES = {
+    "one column": {"a": [1.0, 2.0, 3.0]},
+    "one row": {"a": [1.0], "b": ["x"]},
+    "all missing": {"a": [None, None, None], "b": [None, None, None]},
+    "text only": {"t": [f"sentence number {i} of some words" for i in range(60)]},
+    "infinite": {"a": [1.0, np.inf, -np.inf, 3.0] * 10, "b": [1e308, -1e308, 1e300, 5.0] * 10},
+    "truths": {"a": [True, False, None] * 20, "b": [True, True, False] * 20},
+    "words": {"größe ✓ 数": [1.0, 2.0, 3.0, 4.0] * 20, "=1+1": [1, 2, 2, 1] * 20},
+    "markup": {
+        "<img src=x onerror=alert(1)>": ["a", "b", "<script>alert(2)</script>", "d"] * 20,
+        "</script><b>": np.arange(80.0) % 7,
+        "[bold]x[/bold]": np.arange(80.0) % 5,
+    },
+}
+
+
+@pytest.mark.parametrize("name", ODD_TABLES)
+def test_odd_tables_are_looked_at_without_a_warning_or_an_error(name, tmp_path, recwarn):
+    table = ODD_TABLES[name]
+    found = gnomon.look(table, target=next(iter(table)))
+    assert json.loads(found.to_json())["rows"] == len(next(iter(table.values())))
+    assert repr(found)
+    found.save(tmp_path / "report.html")
+    found.figures("dark")
+    assert [str(w.message) for w in recwarn] == []
+
+
+def test_a_hundred_thousand_categories_are_no_problem(rng):
+    n = 120_000
+    levels = np.array([f"v{k}" for k in range(100_000)])[rng.integers(0, 100_000, n)]
+    table = Table.from_dict({"c": levels, "x": rng.normal(size=n)}).set("c", kind="category")
+    found = gnomon.look(table, target="c")
+    assert "many levels" not in about(found), "the target is judged as a target"
+    assert found.summary["c"].distinct > 50_000
+    assert found.report().html()
+
+
+def test_wide_tables_are_limited_and_say_so(rng):
+    found = gnomon.look({f"c{k}": rng.normal(size=60) for k in range(300)})
+    assert any("300 columns" in limit for limit in found.limits)
+    assert len(found.report().html()) < 6e6
+
+
+def test_drawn_rows_are_named_with_their_seed(rng):
+    found = gnomon.look({"x": rng.normal(size=6000), "y": rng.normal(size=6000)}, seed=7)
+    assert any("4,000 of 6,000 rows" in limit and "seed 7" in limit for limit in found.limits)
+
+
+def test_an_empty_table_is_refused():
+    with pytest.raises(DataError, match="0 rows"):
+        gnomon.look({"a": []})
+
+
+def test_a_wrong_target_is_refused_with_the_nearest_name():
+    with pytest.raises(DataError, match="species"):
+        gnomon.look(example("iris"), target="specie")
+
+
+def test_the_command_prints_findings_and_writes_a_report(tmp_path):
+    done = subprocess.run(
+        f"{sys.executable} -m gnomon look --example customers --target churn --report out.html",
+        shell=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "strongest associations" in done.stdout
+    assert "alone predicts churn" in done.stdout
+    assert "out.html" in done.stderr
+    assert (tmp_path / "out.html").stat().st_size < 6e6
+    assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
+
+
+def test_the_command_gives_json_for_scripts(command):
+    code, out, _ = command("--example", "iris", "--target", "species", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["class_counts"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
+    assert {column["name"] for column in found["columns"]} == set(example("iris").columns)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nosuch.csv"], "nosuch.csv"),
+        (["."], "directory"),
+        (["--example", "iris", "--target", "specis"], "species"),
+        (["--example", "iris", "--report", "no/such/folder/out.html"], "cannot write"),
+        ([], "give a file"),
+    ],
+)
+def test_bad_input_is_a_line_on_standard_error_and_a_code(command, tmp_path, arguments, words):
+    code, out, complaint = command(*arguments)
+    assert code == 2
+    assert words in " ".join(complaint.split())
+    assert "Traceback" not in complaint + out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_strict_ends_with_code_one_where_something_is_bad(command, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{k},a\n" for k in range(60)))
+    assert command(path, "--target", "y", "--strict")[0] == 1
+    assert command(path, "--target", "y")[0] == 0
+
+
+def test_a_file_that_vanishes_is_said_to_have(command, tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,2\n")
+    real = gnomon.table.read
+
+    def late(source, *arguments, **options):
+        path.unlink()
+        return real(source, *arguments, **options)
+
+    monkeypatch.setattr("gnomon.table.read", late)
+    code, _, complaint = command(path)
+    assert code == 2
+    assert "does not exist" in complaint
+
+
+@pytest.mark.covers("run-report")
+def test_a_full_disk_leaves_the_old_report_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    Report("old").text("before").write(path)
+    before = path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(WriteError, match="No space left"):
+        Report("new").text("after").write(path)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_file_is_replaced_whole(tmp_path):
+    path = tmp_path / "x.txt"
+    write_whole(path, "first")
+    assert write_whole(path, b"second").read_bytes() == b"second"
+
+
+def test_a_report_that_is_too_large_says_so(tmp_path):
+    with pytest.warns(GnomonWarning, match="MB"):
+        Report("large").text("x" * 6_100_000).write(tmp_path / "r.html")
+
+
+def test_cells_of_reports_are_escaped_and_numbers_rounded():
+    report = Report("<t>").table(["<h>", "n"], [["<c>", 1 / 3], [None, 1234567]], "<cap>")
+    html = report.verdict("<v>", "bad").code("<code>").text("<p>").html()
+    for name in ("t", "h", "c", "cap", "v", "p"):
+        assert f"&lt;{name}&gt;" in html
+        assert f"<{name}>" not in html.replace("<p>&lt;p&gt;</p>", "")
+    assert "0.3333" in html
+    assert "1,234,567" in html
+
+
+def test_rows_of_the_wrong_length_are_refused():
+    with pytest.raises(ValueError, match="1 cells"):
+        Report("r").table(["a", "b"], [["x"]])
