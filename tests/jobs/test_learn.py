@@ -11,6 +11,7 @@ from gnomon.evaluate import cross_validate
 from gnomon.table import Table, example
 from gnomon.table.split import TestRowsUsed
 from gnomon.workbench import learn as learn_module
+from gnomon.workbench import plan as plan_module
 from gnomon.workbench.budget import Budget
 from gnomon.workbench.forecast import Cost, forecast_cost
 from gnomon.workbench.portfolio import BASELINE, STACK, Entrant, portfolio, stack_of
@@ -285,3 +286,23 @@ def test_budgets_are_read_as_people_write_them():
     assert Budget.of("1.5h").seconds == 5400
     assert Budget.of(40).evaluations == 40
     assert Budget.of(None).seconds is Budget.of(None).evaluations is None
+
+
+def test_very_many_rows_are_compared_on_few_splits_and_that_is_said(rng, monkeypatch):
+    for name, value in (("VERY_MANY", 500), ("TRAIN_OF_MANY", 300), ("TEST_OF_MANY", 200)):
+        monkeypatch.setattr(plan_module, name, value)
+    options = {"learners": ["naive Bayes"], "budget": None, "curve": False}
+    result = gnomon.learn(classes(rng, 1200), "y", **options)
+    assert [len(train) for train, _ in result.plan.splits] == [300] * 3
+    for train, test in result.plan.splits:
+        assert len(test) == pytest.approx(200, abs=2)
+        assert not set(train) & set(test)
+    assert result.n_fitted == result.n_train == 900
+    assert any("random splits" in each["what"] for each in result.decisions)
+
+
+def test_a_final_fit_on_fewer_rows_is_said(rng):
+    options = QUICK | {"learners": ["naive Bayes"], "fit_rows": 100}
+    result = gnomon.learn(classes(rng, 400), "y", **options)
+    assert result.n_fitted == 100
+    assert any("learns from 100 of 300 rows" in each["what"] for each in result.decisions)
