@@ -17,6 +17,7 @@ from gnomon.show.ensembles import (
     stage_residuals,
     staged_errors,
     trellis,
+    variance_shares,
 )
 from gnomon.show.measures import (
     calibration,
@@ -128,4 +129,5 @@ __all__ = [
     "table_roles",
     "tree",
     "trellis",
+    "variance_shares",
 ]

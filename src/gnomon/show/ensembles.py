@@ -30,13 +30,14 @@ def importances(
     """Importance of the columns as bars, the greatest set to 100, with intervals where known.
 
     Of a forest the interval is plus and minus two standard errors over its trees; of a permutation
-    result, over its repeats; of a single tree there is none, and the note says so. Texts: 001 13.11
-    (relative importance; its square root is the unit of the columns) · 002 (forests).
+    result, over its trees or repeats; of a single tree there is none, and the note says so. Texts:
+    001 13.11 (relative importance; its square root is the unit of the columns) · 002 (forests) ·
+    004 6.2 (by permutation).
 
     Parameters
     ----------
     model : fitted tree, forest or boosted trees, or a result with ``importances`` of shape
-            (n_columns, n_repeats)
+            (n_columns, n_repeats), such as a forest's ``oob_importances_``
     names : sequence of str, default=None
         Names of the columns; by default the model's.
     most : int, default=25
@@ -54,7 +55,8 @@ def importances(
         error = None if error is None else error / (2 * np.sqrt(np.maximum(centre, 1e-300)))
         centre = np.sqrt(np.maximum(centre, 0.0))
     if names is None:
-        names = names_of_columns(model) if hasattr(model, "n_features_in_") else None
+        known = hasattr(model, "n_features_in_")
+        names = names_of_columns(model) if known else getattr(model, "names", None)
     names = list(names) if names is not None else [f"x{j}" for j in range(len(centre))]
     unit = 100 / max(float(centre.max()), 1e-300)
     order = np.argsort(-centre, kind="stable")[:most]
@@ -93,9 +95,11 @@ def _importance_values(model) -> tuple[np.ndarray, np.ndarray | None, str]:
     repeats = getattr(model, "importances", None)
     if repeats is not None:
         repeats = np.asarray(repeats)
+        how = "loss of score when a column is shuffled; ± 2 standard errors"
+        if hasattr(model, "rises"):
+            return model.mean, model.standard_error, f"{how} over {len(model.rises)} trees"
         error = repeats.std(axis=1, ddof=1) / np.sqrt(repeats.shape[1])
-        how = f"loss of score when a column is shuffled; ± 2 standard errors of {repeats.shape[1]}"
-        return repeats.mean(axis=1), error, f"{how} repeats"
+        return repeats.mean(axis=1), error, f"{how} of {repeats.shape[1]} repeats"
     if not hasattr(model, "feature_importances_"):
         raise TypeError(f"{type(model).__name__} has no feature_importances_ to show")
     centre = np.asarray(model.feature_importances_)
@@ -117,6 +121,66 @@ def _by_tree(model, n_columns: int) -> np.ndarray | None:
         return None
     totals = each.sum(axis=1, keepdims=True)
     return each / np.where(totals > 0, totals, 1.0) if len(each) > 1 else None
+
+
+def variance_shares(expansion, *, most: int = 25, theme: str = "light") -> go.Figure:
+    """Which columns act alone and which together: shares of a model's variance, with intervals.
+
+    Text: 001 13.10 (ANOVA expansion).
+
+    Parameters
+    ----------
+    expansion : AnovaExpansion
+        From `gnomon.trees.anova_expansion`.
+    most : int, default=25
+        Effects shown: the greatest ones.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly.graph_objects.Figure
+    """
+    order = sorted(expansion.shares, key=lambda key: -expansion.shares[key].value)[:most]
+    labels = {key: key if isinstance(key, str) else " × ".join(key) for key in order}
+    figure = go.Figure()
+    kinds = (("one column", True, 0), ("two columns together", False, 1))
+    for kind, alone, place in kinds:
+        keys = [key for key in order if isinstance(key, str) == alone]
+        shares = [expansion.shares[key] for key in keys]
+        figure.add_bar(
+            y=[labels[key] for key in keys],
+            x=[100 * share.value for share in shares],
+            name=kind,
+            orientation="h",
+            marker={"color": colour(place)},
+            error_x={
+                "symmetric": False,
+                "array": [100 * (share.high - share.value) for share in shares],
+                "arrayminus": [100 * (share.value - share.low) for share in shares],
+                "color": look(theme).ink,
+                "thickness": 1.5,
+                "width": 4,
+            },
+            hovertemplate="%{y}: %{x:.1f} %<extra></extra>",
+        )
+    names = [labels[key] for key in order]
+    level = 100 * expansion.shares[order[0]].level
+    figure.update_yaxes(
+        categoryorder="array", categoryarray=names[::-1], showgrid=False, type="category"
+    )
+    figure.update_xaxes(title="share of the variance of the predictions (%)", rangemode="tozero")
+    left = len(expansion.shares) - len(order)
+    more = f"; {left} lesser effects not shown" if left else ""
+    return dress(
+        figure,
+        "Effects of columns, alone and together",
+        theme,
+        note=f"rest {100 * expansion.rest:.1f} %; {level:.0f} % intervals by the bootstrap over "
+        f"{len(expansion.places)} rows{more}",
+        width=820,
+        height=200 + 26 * len(order),
+        margin={"l": 30 + 8 * max(map(len, names)), "r": 30, "t": 90, "b": 60},
+    )
 
 
 def partial_dependence(

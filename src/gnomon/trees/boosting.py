@@ -567,7 +567,8 @@ class GradientBoostingRegressor(Boosted, Regressor):
     min_impurity_decrease : float, default=0.0
         Least gain of a split.
     l2_regularization : float, default=0.0
-        Penalty on the values of leaves.
+        Penalty on the values of leaves; with the absolute, Huber and quantile loss on the choice of
+        splits only.
     category_smoothing : float, default=10.0
         Added to the penalty where a set of more than four levels of a category is chosen.
     subsample : float, default=1.0
