@@ -229,6 +229,23 @@ def test_covariance_of_folds_is_that_of_a_plain_loop_over_pairs(measure, rng):
     assert found.fold_covariance() == pytest.approx(max((one * other).sum() / 3.5, 0), rel=1e-9)
 
 
+def test_pairs_whose_measure_is_undefined_do_not_count(rng):
+    class Shy(GaussianNB):
+        def predict(self, X):
+            return super().predict(X) if self.n_rows_ > 30 else np.zeros(len(X), dtype=int)
+
+        def fit(self, X, y):
+            self.n_rows_ = len(X)
+            return super().fit(X, y)
+
+    y = np.tile([0, 1], 20)
+    X = rng.normal(size=(40, 2)) + 5 * y[:, None]
+    found = cross_validate(Shy(), X, y, splits=5, measures=["precision", "log_loss"])
+    assert len(found.pairs) == 5
+    assert np.isnan(found.fold_covariance("precision"))
+    assert found.figure("precision").value == 1
+
+
 def test_pairs_of_folds_are_left_out_only_where_rows_are_dealt_out_in_folds(rng):
     X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
     for splits in (k_fold(30, 2), random_splits(30, 5), forward_in_time(np.arange(30), 3)):
@@ -265,6 +282,7 @@ def test_results_are_the_same_to_the_bit_for_every_number_of_jobs(n_jobs):
         other = cross_validate(learner, X_IRIS, Y_IRIS, n_jobs=n_jobs, **kwargs)
     for name in one.scores:
         assert np.array_equal(one.scores[name], other.scores[name])
+        np.testing.assert_equal(one.fold_covariance(name), other.fold_covariance(name))
     assert np.array_equal(one.out_of_fold()[1].probabilities, other.out_of_fold()[1].probabilities)
 
 

@@ -246,11 +246,12 @@ class CrossValidation(Result):
         chosen = self._measure(measure)
         if chosen.needs == "estimator":
             return np.nan
-        changes = [self._changes(chosen, pair, fold) for pair, fold in self._known_pairs(chosen)]
-        if len(changes) < 2:
-            return np.nan
-        one, other = (np.array(changes) - np.mean(changes)).T
+        found = [self._changes(chosen, pair, fold) for pair, fold in self._known_pairs(chosen)]
+        changes = np.array([each for each in found if np.isfinite(each).all()])
         m = len(changes)
+        if m < 2:
+            return np.nan
+        one, other = (changes - changes.mean()).T
         # the mean was taken of the same pairs
         return max(float((one * other).sum() / (m - 0.5)), 0.0)
 
@@ -263,20 +264,20 @@ class CrossValidation(Result):
         ]
 
     def _changes(self, measure: Measure, pair: tuple[int, int], fold: Fold) -> list[float]:
-        """Change of each fold's score when the other joins the training rows."""
+        """Change of each fold's score when the other joins the training rows.
+
+        NaN where the measure is undefined for what was said without both.
+        """
         begin, changes = 0, []
         for number in pair:
             test = self.splits[number][1]
             part = fold.said.part(slice(begin, begin + len(test)))
             begin += len(test)
-            if measure.losses is not None:
-                with_other = measure.row_losses(self.y[test], self.folds[number].said).mean()
-                without = measure.row_losses(self.y[test], part).mean()
-            else:
-                with_other = self.scores[measure.name][number]
-                found = measure.figure(self.y[test], part)
-                without = found.value if isinstance(found, Figure) else float(found)
-            changes.append(float(with_other - without))
+            try:
+                with_other = _score(measure, self.y[test], self.folds[number].said)
+                changes.append(with_other - _score(measure, self.y[test], part))
+            except DataError:
+                changes.append(np.nan)
         return changes
 
     def interval(self, level: float = 0.95) -> Figure:
@@ -983,6 +984,15 @@ def _take(measure: Measure, fold: Fold, test: np.ndarray, y) -> tuple[float, flo
     if np.isnan(value):
         raise DataError(f"{measure.name} is NaN")
     return value, error
+
+
+def _score(measure: Measure, y: np.ndarray, said: Said) -> float:
+    """The mean loss of rows where the measure has losses (before a root), else the measure."""
+    if measure.losses is not None:
+        losses = measure.row_losses(y, said)
+        return float(losses.mean()) if np.isfinite(losses).all() else np.nan
+    found = measure.figure(y, said)
+    return found.value if isinstance(found, Figure) else float(found)
 
 
 def _attempt(take: Callable[[], tuple[float, float]], number: int):
