@@ -270,6 +270,22 @@ def test_bootstrap_interval_is_shaded(theme, rng):
     assert sum(figure.data[0].y) == pytest.approx(1)
 
 
+@pytest.mark.covers("bootstrap-confidence-region")
+@both_themes
+def test_the_ellipse_is_the_border_of_the_region(theme, rng):
+    rows = rng.normal(size=(60, 2)) @ [[1.0, 0.8], [0.0, 0.6]]
+    found = evaluate.bootstrap(lambda rows: rows.mean(axis=0), rows, n_resamples=300)
+    region = found.region()
+    figure = show.confidence_region(region, found.replicates, theme=theme)
+    border = named(figure, "ellipse")[0]
+    distances = region.distance(np.column_stack([border.x, border.y]))
+    np.testing.assert_allclose(distances, region.radius)
+    box = named(figure, "box")[0]
+    assert (min(box.x), max(box.x)) == (region.low[0], region.high[0])
+    with pytest.raises(DataError, match="parameters"):
+        show.confidence_region(region, columns=(0, 2))
+
+
 @pytest.mark.covers("majority-vote-curve")
 @both_themes
 def test_majority_of_three_is_the_binomial_sum(theme):

@@ -162,7 +162,11 @@ class Bootstrap(Result):
         hotelling = k * (n - 1) / (n - k) * stats.f.ppf(level, k, n - k)
         wider = np.sqrt(n / (n - 1) * hotelling / stats.chi2.ppf(level, k))
         return replace(
-            found, radius=wider * found.radius, how=f"{found.how}, expanded for {n:,} rows"
+            found,
+            radius=wider * found.radius,
+            low=found.centre - wider * (found.centre - found.low),
+            high=found.centre + wider * (found.high - found.centre),
+            how=f"{found.how}, expanded for {n:,} rows",
         )
 
     def _bca(self, draws, estimate, half_width: float) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from gnomon.show.comparisons import (
     bootstrap_draws,
+    confidence_region,
     critical_difference,
     information,
     leaderboard,
@@ -86,6 +87,7 @@ __all__ = [
     "class_histograms",
     "class_scatter",
     "complexity",
+    "confidence_region",
     "confusion",
     "covariance_contours",
     "critical_difference",

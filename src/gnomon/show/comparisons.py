@@ -12,7 +12,14 @@ from scipy import stats
 
 from gnomon.engine.errors import DataError
 from gnomon.ensemble.condorcet import jury_table
-from gnomon.evaluate import CrossValidation, Figure, Leaderboard, Significance, ranked
+from gnomon.evaluate import (
+    ConfidenceRegion,
+    CrossValidation,
+    Figure,
+    Leaderboard,
+    Significance,
+    ranked,
+)
 from gnomon.evaluate.bootstrap import Bootstrap
 from gnomon.evaluate.leaderboard import BASELINE
 from gnomon.evaluate.several import RankTest
@@ -334,6 +341,71 @@ def bootstrap_draws(
         showlegend=False,
         bargap=0.02,
     )
+
+
+def confidence_region(
+    region: ConfidenceRegion,
+    estimates: Any = None,
+    *,
+    columns: tuple[int, int] = (0, 1),
+    theme: str = "light",
+) -> go.Figure:
+    """Two parameters together: the ellipse and the box that hold them jointly. Text: 004 5.3.
+
+    Of more than two parameters the shadow of the ellipsoid on two of them is drawn; a point within
+    the shadow may still be outside of the whole.
+
+    Parameters
+    ----------
+    region : ConfidenceRegion
+        Of `confidence_region`, `mean_region` or `Bootstrap.region`.
+    estimates : array-like of shape (n, k), default=None
+        The estimates behind it, drawn as dots.
+    columns : tuple of two int, default=(0, 1)
+        Which parameters.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly.graph_objects.Figure
+    """
+    i, j = columns
+    if len(region.centre) < 2 or max(columns) >= len(region.centre):
+        raise DataError(f"the region has {len(region.centre)} parameters; {columns} are not there")
+    pair = np.ix_(columns, columns)
+    turn = np.linspace(0, 2 * np.pi, 200)
+    circle = np.column_stack([np.cos(turn), np.sin(turn)])
+    outline = circle @ np.linalg.cholesky(region.covariance[pair]).T * region.radius
+    outline += region.centre[[i, j]]
+    figure = go.Figure()
+    if estimates is not None:
+        dots = np.asarray(estimates, dtype=float)
+        marker = {"color": look(theme).faint, "size": 4, "opacity": 0.5}
+        figure.add_scatter(x=dots[:, i], y=dots[:, j], mode="markers", marker=marker, name="draws")
+    figure.add_scatter(
+        x=outline[:, 0],
+        y=outline[:, 1],
+        mode="lines",
+        line={"color": colour(0), "width": 2.5},
+        fill="toself",
+        fillcolor=faded(colour(0), 0.12),
+        name="ellipse",
+    )
+    sides = [(region.low[k], region.high[k]) for k in columns]
+    figure.add_scatter(
+        x=[sides[0][k] for k in (0, 1, 1, 0, 0)],
+        y=[sides[1][k] for k in (0, 0, 1, 1, 0)],
+        mode="lines",
+        line={"color": colour(1), "width": 2, "dash": "dash"},
+        name="box",
+    )
+    marker = {"color": look(theme).ink, "size": 10, "symbol": "cross"}
+    centre = {"x": [region.centre[i]], "y": [region.centre[j]]}
+    figure.add_scatter(**centre, mode="markers", marker=marker, name="estimate")
+    figure.update_xaxes(title=region.names[i])
+    figure.update_yaxes(title=region.names[j])
+    note = f"each holds the truth jointly at {region.level:.0%} ({region.how})"
+    return dress(figure, "Joint confidence region", theme, note=note, width=720, height=560)
 
 
 def majority_vote(
