@@ -111,13 +111,17 @@ class TreeCheck:
         levels = np.unique(codes)
         extra = self.limits.category_smoothing if levels.size > 4 else 0.0
         l2 = self.limits.l2_regularization + extra
-        if l2 == 0 and levels.size <= 4:
+        # ordering finds the best of all sets only where no side can be too small
+        if l2 == 0 and levels.size <= 4 and self.limits.min_samples_leaf == 1:
             for size in range(1, levels.size):
                 for chosen in itertools.combinations(levels, size):
                     yield np.isin(codes, chosen), 0.0
             return
-        keys = [self.g[rows[codes == k]].sum() / (self.h[rows[codes == k]].sum() + l2)
-                for k in levels]  # fmt: skip
+        keys = [
+            self.g[rows[codes == k]].sum() / (self.h[rows[codes == k]].sum() + l2) for k in levels
+        ]
+        # equal but for rounding: the lower level comes first
+        keys = np.round(np.array(keys) / max(np.abs(keys).max(), 1e-300), 7)
         order = levels[np.argsort(keys, kind="stable")]
         for size in range(1, levels.size):
             yield np.isin(codes, order[:size]), extra
