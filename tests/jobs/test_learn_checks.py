@@ -9,7 +9,7 @@ import pytest
 
 import gnomon
 from gnomon.table import Table
-from gnomon.workbench.checks import CHECKS
+from gnomon.workbench.checks import CHECKS, stands_in
 from tests.jobs.browser import opened, require_sound
 
 QUICK = {"budget": None, "folds": 3, "repeats": 1, "curve": False}
@@ -133,3 +133,19 @@ def test_the_report_opens_without_errors_and_draws_every_figure(rng, tmp_path, k
         require_sound(page)
         assert len(page.figures()) >= 5
         assert page.evaluate("document.body.innerText.includes('could not be drawn')") is False
+
+
+def test_equal_rows_are_those_that_a_plain_search_finds(rng):
+    def few(n):
+        cells = {
+            "a": [None if v == 0 else float(v) for v in rng.integers(0, 4, n)],
+            "b": rng.choice(["x", "y", "z"], n).tolist(),
+            "c": rng.integers(0, 3, n).astype(bool).tolist(),
+        }
+        return Table.from_dict(cells).set("b", kind="category")
+
+    known, rows = few(12), few(40)
+    names = ["a", "b", "c"]
+    listed = [tuple(known.row(i)[n] for n in names) for i in range(len(known))]
+    wanted = [tuple(rows.row(i)[n] for n in names) in listed for i in range(len(rows))]
+    assert stands_in(known, rows, names).tolist() == wanted

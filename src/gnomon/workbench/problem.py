@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from gnomon.engine.errors import DataError
@@ -97,7 +98,8 @@ class LearningProblem:
         kind = rows.schema[self.target].kind
         if kind in (Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN):
             return column.to_numpy()
-        return np.asarray(column.to_pylist(), dtype=object)
+        words, codes = coded(column)
+        return words[codes]
 
     def card(self) -> list[tuple[str, str]]:
         """The problem in a few lines, for the top of a report."""
@@ -194,6 +196,21 @@ def set_up(
         problem.classes = class_counts(problem.values(rows))
         require_learnable(problem)
     return problem
+
+
+def coded(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct values of a column as objects, and which of them stands in each row.
+
+    A missing cell has the code -1.
+    """
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    found = column.combine_chunks().dictionary_encode()
+    if isinstance(found, pa.ChunkedArray):
+        found = found.combine_chunks()
+    words = np.empty(len(found.dictionary), dtype=object)
+    words[:] = found.dictionary.to_pylist()
+    return words, found.indices.fill_null(-1).to_numpy(zero_copy_only=False)
 
 
 def class_counts(values: np.ndarray) -> dict:
