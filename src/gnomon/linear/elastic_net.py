@@ -107,8 +107,9 @@ class PenaltyPath(Result):
     @property
     def place_1se(self) -> int:
         """The greatest penalty whose error is within one standard error of the least."""
-        falling = -np.arange(len(self.alphas))
-        return one_standard_error(self._validated(), self.standard_errors, -falling)
+        errors = self._validated()
+        assert self.standard_errors is not None
+        return one_standard_error(errors, self.standard_errors, np.arange(len(errors)))
 
     @property
     def alpha_min(self) -> float:
@@ -135,7 +136,7 @@ class PenaltyPath(Result):
             "columns in use": self.n_nonzero.tolist(),
             "R2 (fit)": self.explained.tolist(),
         }
-        if self.errors is not None:
+        if self.errors is not None and self.standard_errors is not None:
             columns["mean squared error (validated)"] = self.errors.tolist()
             columns["standard error"] = self.standard_errors.tolist()
         return columns
@@ -491,7 +492,14 @@ def column_fold(data: Data, train: np.ndarray, intercept: bool):
 
 def product_fold(make, total: Moments, piece: Moments):
     """The same from sums: those of the training rows are the total less the fold's."""
-    centred = make(Moments(*(entry - part for entry, part in zip(total, piece))))
+    centred = make(
+        Moments(
+            total.weight - piece.weight,
+            total.fractional - piece.fractional,
+            total.first - piece.first,
+            total.second - piece.second,
+        )
+    )
     shift, target_shift = make.keywords["shift"], make.keywords["target_shift"]
 
     def test(coefficients, intercepts):

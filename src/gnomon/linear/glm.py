@@ -1,0 +1,707 @@
+"""Generalised linear models: a mean that is a known function of a linear one, by Newton on sums.
+
+Minimises  (1/2W) sum_i w_i D(y_i, m_i) + alpha (r |b|_1 + (1 - r) |b|^2 / 2),  g(m_i) = b0 + x_i b,
+where D is the deviance of the family, g the link and W = sum_i w_i; without penalty this is maximum
+likelihood. Each pass sums the score and Fisher's information; the step solves the quadratic model,
+by coordinate descent where there are absolute values, and is halved until the objective falls.
+
+Texts: 000 11.3-11.4.3.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from gnomon.contract import Data, Regressor, Step, SumLearner, Takes
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.parameters import (
+    FLAG,
+    HISTORY,
+    JOBS,
+    StrOptions,
+    above,
+    at_least,
+    between,
+    whole,
+)
+from gnomon.engine.registry import method
+from gnomon.engine.storable import storable
+from gnomon.engine.sums import Chunk, add_up, rows_per_chunk
+from gnomon.engine.threads import resolve_jobs
+from gnomon.linear.coordinate_descent import on_products
+from gnomon.linear.design import (
+    decision,
+    first_means,
+    fractional_weights,
+    is_sparse,
+    refuse_tiny,
+    with_constant,
+)
+from gnomon.linear.families import FAMILIES, LINKS, Family, Link, family_of
+from gnomon.linear.inference import (
+    FitSummary,
+    NoSummary,
+    coefficient_table,
+    column_names,
+    refuse_fractional,
+)
+from gnomon.linear.solve import EPS, null_space, symmetric_inverse, symmetric_solve
+
+SUFFICIENT_FALL = 1e-4
+SMALLEST_STEP = 1e-10
+SEPARATED = 1e-7
+
+
+class GLMSums(NamedTuple):
+    """Sums over rows at given coefficients."""
+
+    deviance: float
+    score: np.ndarray
+    information: np.ndarray
+
+
+class ClosingSums(NamedTuple):
+    """Sums at the end: deviance, that of the mean alone, Pearson's, information, outer product."""
+
+    deviance: float
+    null_deviance: float
+    pearson: float
+    information: np.ndarray
+    meat: np.ndarray
+
+
+@storable
+@dataclass
+class GLMStatistics:
+    """What the summary of a generalised linear model is made of.
+
+    Attributes
+    ----------
+    weight : float
+        Number of rows, each counted as often as its weight says.
+    fractional : int
+        Rows whose weight is not a whole number.
+    deviance, null_deviance, pearson : float
+    log_likelihood : float
+        NaN where the family has no closed form.
+    dispersion : float
+        Pearson's statistic over the degrees of freedom, or one.
+    dispersed : bool
+        Whether the dispersion was estimated.
+    standard_errors : ndarray
+        The intercept first; empty where they do not exist.
+    """
+
+    weight: float
+    fractional: int
+    deviance: float
+    null_deviance: float
+    pearson: float
+    log_likelihood: float
+    dispersion: float
+    dispersed: bool
+    standard_errors: np.ndarray
+
+
+@method(
+    task="regress",
+    texts="000 11.3, 11.3.3-11.3.4, 11.4.3",
+    use="Counts, rates, shares, positive amounts: targets whose noise grows with their mean.",
+    avoid="Classes to be predicted (LogisticRegression), relations that bend (add columns, trees).",
+    peers=("statsmodels.api.GLM", "glum.GeneralizedLinearRegressor"),
+)
+class GLM(Regressor, SumLearner):
+    """Generalised linear model: families, links, offset, penalties, and a statistical summary.
+
+    Minimises (1/2W) sum_i w_i D(y_i, m_i) + alpha (r |b|_1 + (1 - r) |b|^2 / 2) with g(m_i) = b0 +
+    x_i b, D the family's deviance, r = ``l1_ratio`` and W = sum_i w_i. Use it for counts (Poisson,
+    negative binomial), rates (an offset of the logarithm of the exposure), shares (binomial),
+    positive amounts (gamma, inverse Gaussian), amounts with many zeros (Tweedie). With ``alpha=0``
+    it is maximum likelihood and `summary` gives standard errors. Not for predicting classes, for
+    which `LogisticRegression` is made, nor for more than some thousand columns.
+
+    Texts: 000 11.3 ("the log-likelihood is convex" means the negative one), 11.3.3, 11.3.4
+    (deviance; there without the saturated model's part), 11.4.3 (L1). The gamma and inverse
+    Gaussian families use the log link by default, which keeps means positive. AIC = 2k - 2L and BIC
+    = k log n - 2L, where k counts an estimated dispersion too.
+
+    Parameters
+    ----------
+    family : str, default="gaussian"
+        ``"gaussian"``, ``"binomial"``, ``"poisson"``, ``"gamma"``, ``"inverse gaussian"``,
+        ``"negative binomial"`` or ``"tweedie"``.
+    link : str or None, default=None
+        ``"identity"``, ``"log"``, ``"logit"``, ``"probit"``, ``"cloglog"``, ``"inverse"`` or
+        ``"sqrt"``; by default the usual one of the family.
+    alpha : float, default=0.0
+        Weight of the penalty.
+    l1_ratio : float, default=0.0
+        Share of the absolute values in the penalty; with any, coefficients become zero.
+    offset : str, int or None, default=None
+        Name or place of a column whose coefficient is fixed at one, such as the logarithm of the
+        exposure.
+    overdispersion : float, default=1.0
+        Of the negative binomial family: the variance is mean + overdispersion mean^2.
+    power : float, default=1.5
+        Of the Tweedie family: the variance grows with this power of the mean.
+    standard_errors : {"classic", "HC0", "HC1", "HC2", "HC3"}, default="classic"
+        Those of the summary: from the family's variance, or robust against a wrong one.
+    fit_intercept : bool, default=True
+        Whether there is a constant b0, which is not penalised.
+    max_iter : int, default=100
+        Most passes over the rows.
+    tol : float, default=1e-8
+        Stops when the objective can fall by no more than this share of the target's deviance (one
+        last step is taken then).
+    keep_history : {"objective", "full"}, default="objective"
+        Whether ``history_`` keeps the coefficients of each step too.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_columns,)
+        The coefficients b.
+    intercept_ : float
+        The constant b0; zero without intercept.
+    rank_ : int
+        Rank of the information about the coefficients that are not fixed.
+    separated_ : bool
+        Binomial family: whether the means have gone to the targets, so that no maximum exists.
+    statistics_ : GLMStatistics or None
+        What `summary` is made of; None where penalised.
+    history_ : History
+        The objective at each step; it never rises.
+    n_iter_ : int
+        Number of passes.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    See Also
+    --------
+    LogisticRegression : For classes, two or more.
+
+    Examples
+    --------
+    >>> from gnomon.linear import GLM
+    >>> model = GLM("poisson").fit([[0], [1], [2], [3], [4]], [1, 1, 4, 5, 13])
+    >>> model.coef_.round(3), round(model.intercept_, 3)
+    (array([0.698]), -0.271)
+    """
+
+    _parameter_constraints = {
+        "family": [StrOptions({*FAMILIES, "negative binomial", "tweedie"})],
+        "link": [StrOptions(set(LINKS)), None],
+        "alpha": [at_least(0.0)],
+        "l1_ratio": [between(0.0, 1.0)],
+        "offset": [str, whole(0), None],
+        "overdispersion": [above(0.0)],
+        "power": [between(1.0, 2.0, closed="neither")],
+        "standard_errors": [StrOptions({"classic", "HC0", "HC1", "HC2", "HC3"})],
+        "fit_intercept": FLAG,
+        "max_iter": [whole(1)],
+        "tol": [at_least(0.0)],
+        "keep_history": HISTORY,
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        family="gaussian",
+        link=None,
+        alpha=0.0,
+        l1_ratio=0.0,
+        offset=None,
+        overdispersion=1.0,
+        power=1.5,
+        standard_errors="classic",
+        fit_intercept=True,
+        max_iter=100,
+        tol=1e-8,
+        keep_history="objective",
+        n_jobs=None,
+    ):
+        self.family = family
+        self.link = link
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.offset = offset
+        self.overdispersion = overdispersion
+        self.power = power
+        self.standard_errors = standard_errors
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.keep_history = keep_history
+        self.n_jobs = n_jobs
+
+    @property
+    def natively(self) -> Takes:  # type: ignore[override]
+        """Beside an intercept, one level of a category is what the others are compared with."""
+        return Takes(sparse=True, redundant=not self.fit_intercept)
+
+    def _family(self) -> Family:
+        parameters = {"negative binomial": self.overdispersion, "tweedie": self.power}
+        return family_of(self.family, float(parameters.get(self.family, 0.0)))
+
+    def _link(self) -> Link:
+        return LINKS[self.link or self._family().link]
+
+    def _start(self, data: Data, rng) -> dict[str, Any]:
+        fixed = self._fixed_column(data.n_columns)
+        weight, fractional, total, offset, low, high = self._target_sums(data, fixed)
+        family, link = self._family(), self._link()
+        if link.name in ("logit", "probit", "cloglog") and family.name != "binomial":
+            raise DataError(
+                f"link={link.name!r} gives means between 0 and 1, those of family='binomial' only; "
+                f"family={self.family!r} has link={family.link!r} by default"
+            )
+        if family.outside(low, high):
+            raise DataError(
+                f"family={self.family!r} needs a target that is {family.target}; it holds values "
+                f"from {low:g} to {high:g}. Choose another family, or correct the target"
+            )
+        mean = total / weight
+        inside = family.low < mean < family.high
+        shift = np.zeros(data.n_columns)
+        if self.fit_intercept and not is_sparse(data):
+            shift = first_means(data)
+        parameters = np.zeros(data.n_columns + self.fit_intercept)
+        if fixed is not None:
+            parameters[fixed] = 1.0
+        if self.fit_intercept:
+            if not inside:
+                raise DataError(
+                    f"every target is {mean:g}: family={self.family!r} has no finite maximum "
+                    "there. Use more rows, or family='gaussian'"
+                )
+            with np.errstate(divide="ignore", invalid="ignore"):
+                parameters[-1] = float(link.predictor(np.array(mean))) - offset / weight
+            if not np.isfinite(parameters[-1]):
+                raise DataError(
+                    f"link={link.name!r} cannot give the mean target {mean:.4g}; use another link"
+                )
+            if fixed is not None:
+                parameters[-1] += shift[fixed]
+        return {
+            "shift": shift,
+            "fixed": -1 if fixed is None else fixed,
+            "weight": weight,
+            "fractional": fractional,
+            "mean": mean,
+            "unit": self._unit(data, mean, weight),
+            "parameters": parameters,
+            "trial": parameters.copy(),
+            "direction": np.zeros_like(parameters),
+            "objective": np.inf,
+            "fall": 0.0,
+            "step": 1.0,
+            "rank": 0,
+        }
+
+    def _unit(self, data: Data, mean: float, weight: float) -> float:
+        """The mean deviance of the mean alone: the unit of the objective for `tol`."""
+        (deviance,) = add_up(partial(mean_deviance, self._family(), mean), data.source, self.n_jobs)
+        return max(deviance / (2 * weight), 1e-300)
+
+    def _fixed_column(self, n_columns: int) -> int | None:
+        if self.offset is None:
+            return None
+        if isinstance(self.offset, str):
+            names = column_names(self)
+            if self.offset not in names:
+                raise DataError(
+                    f"offset={self.offset!r} is no column of numbers here; the columns are "
+                    f"{', '.join(map(repr, names[:20]))}"
+                )
+            return names.index(self.offset)
+        if self.offset >= n_columns:
+            raise DataError(f"offset={self.offset} is no column; there are {n_columns}")
+        return int(self.offset)
+
+    def _target_sums(self, data: Data, fixed: int | None):
+        table = np.array([target_sums(fixed, chunk) for chunk in data.source.chunks()])
+        sums = table[:, :4].sum(axis=0)
+        return *map(float, sums), float(table[:, 4].min()), float(table[:, 5].max())
+
+    def _sums(self, state, chunk: Chunk) -> GLMSums:
+        return glm_sums(self._family(), self._link(), self.fit_intercept, state, chunk)
+
+    def _penalties(self, state) -> tuple[np.ndarray, np.ndarray]:
+        free = np.ones(len(state["parameters"]))
+        free[len(state["shift"]) :] = 0.0
+        if state["fixed"] >= 0:
+            free[state["fixed"]] = 0.0
+        return self.alpha * self.l1_ratio * free, self.alpha * (1 - self.l1_ratio) * free
+
+    def _objective(self, state, parameters, total: GLMSums) -> float:
+        l1, l2 = self._penalties(state)
+        penalty = l1 @ np.abs(parameters) + l2 @ parameters**2 / 2
+        return float(total.deviance / (2 * state["weight"]) + penalty)
+
+    def _update(self, state, total: GLMSums):
+        trial, before = state["trial"], state["objective"]
+        objective = self._objective(state, trial, total)
+        allowed = before - SUFFICIENT_FALL * state["step"] * state["fall"] + 4 * EPS * abs(before)
+        if not objective <= allowed:
+            if not np.isfinite(before):
+                raise DataError(
+                    f"link={self._link().name!r} has no start for family={self.family!r} here: "
+                    "means would be out of their range. Use an intercept or the family's own link"
+                )
+            step = state["step"] / 2
+            state = state | {"step": step, "trial": state["parameters"] + step * state["direction"]}
+            return Step(state, before, step < SMALLEST_STEP)
+        direction, fall, rank = self._newton(state, trial, total)
+        ended = fall <= self.tol * state["unit"]
+        state = state | {
+            "parameters": trial + direction if ended else trial,
+            "trial": trial + direction,
+            "direction": direction,
+            "objective": objective,
+            "fall": fall,
+            "step": 1.0,
+            "rank": rank,
+        }
+        return Step(state, objective, ended)
+
+    def _newton(self, state, parameters, total: GLMSums):
+        """The step of the quadratic model, the fall that it promises, and the rank."""
+        p = len(state["shift"])
+        matrix, score = total.information / state["weight"], total.score / state["weight"]
+        diagonal = np.diag(matrix).copy()
+        idle = np.zeros(len(parameters), dtype=bool)
+        if self.fit_intercept:
+            offsets = (32 * EPS * np.abs(state["shift"])) ** 2
+            idle[:p] = diagonal[:p] <= diagonal[p] * offsets
+        else:
+            idle = diagonal == 0
+        refuse_tiny(np.sqrt(diagonal[:p] * ~idle[:p]), column_names(self))
+        if state["fixed"] >= 0:
+            idle[state["fixed"]] = True
+        free = np.flatnonzero(~idle)
+        l1, l2 = (penalty[free] for penalty in self._penalties(state))
+        matrix, score, now = matrix[np.ix_(free, free)], score[free], parameters[free]
+        step = np.zeros_like(parameters)
+        if l1.any():
+            step[free] = on_products(matrix, matrix @ now + score, now, l1, l2) - now
+        else:
+            step[free] = symmetric_solve(matrix + np.diag(l2), score - l2 * now)
+        moved = step[free]
+        fall = score @ moved - l2 @ (moved * now)
+        fall -= l1 @ (np.abs(now + moved) - np.abs(now))
+        return step, max(float(fall), 0.0), len(free) - null_space(matrix).shape[1]
+
+    def _attributes(self, state) -> dict[str, Any]:
+        p = len(state["shift"])
+        coef = state["parameters"][:p].copy()
+        intercept = 0.0
+        if self.fit_intercept:
+            intercept = float(state["parameters"][p] - coef @ state["shift"])
+        return {
+            "coef_": coef,
+            "intercept_": intercept,
+            "rank_": int(state["rank"]),
+            "separated_": False,
+            "statistics_": None,
+        }
+
+    def _end(self, state, data: Data) -> None:
+        family = self._family()
+        state = state | {"trial": state["parameters"]}
+        function = partial(
+            closing_sums, family, self._link(), self.fit_intercept, self.standard_errors, state
+        )
+        if self.standard_errors in ("HC2", "HC3"):
+            once = glm_sums_of(family, self._link(), self.fit_intercept, state)
+            total = GLMSums(*add_up(once, data.source, self.n_jobs))
+            inverse = self._inverse(state, total.information)
+            function = partial(function, inverse=inverse)
+        closing = ClosingSums(*add_up(function, data.source, self.n_jobs))
+        weight = state["weight"]
+        self.separated_ = bool(
+            self.family == "binomial" and closing.deviance < SEPARATED * weight and not self.alpha
+        )
+        if self.separated_:
+            warnings.warn(
+                "the columns separate the targets, so that without penalty the coefficients would "
+                "grow for ever; those given are where it stopped. Use alpha > 0",
+                GnomonWarning,
+                stacklevel=2,
+            )
+        elif self.history_.stopped == "max_iter":
+            warnings.warn(
+                f"GLM has not converged in max_iter={self.max_iter} passes; the objective has come "
+                f"down to {self.history_[-1]:.6g}. Raise max_iter, scale the columns alike, or "
+                "use alpha > 0",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if not self.alpha:
+            self.statistics_ = self._statistics(state, data, closing)
+
+    def _inverse(self, state, information) -> np.ndarray:
+        """Inverse information, zero for the coefficient that is fixed."""
+        free = np.arange(len(information)) != state["fixed"]
+        inverse = np.zeros_like(information)
+        inverse[np.ix_(free, free)] = symmetric_inverse(information[np.ix_(free, free)])
+        return inverse
+
+    def _statistics(self, state, data: Data, closing: ClosingSums) -> GLMStatistics:
+        family, weight = self._family(), state["weight"]
+        fixed = state["fixed"] >= 0
+        unknowns = len(state["parameters"]) - fixed
+        free = weight - unknowns
+        dispersion = 1.0
+        if family.dispersed:
+            dispersion = closing.pearson / free if free > 0 else np.nan
+        errors = np.empty(0)
+        if self.rank_ == unknowns and free > 0:
+            errors = self._errors(state, closing, dispersion, free)
+        likelihood = np.nan
+        if family.log_density is not None and closing.deviance > 0:
+            spread = closing.deviance / weight if family.dispersed else 1.0
+            function = partial(
+                log_likelihood, family, self._link(), self.fit_intercept, state, spread
+            )
+            (likelihood,) = add_up(function, data.source, self.n_jobs)
+        return GLMStatistics(
+            float(weight),
+            int(state["fractional"]),
+            float(closing.deviance),
+            np.nan if fixed or not self.fit_intercept else float(closing.null_deviance),
+            float(closing.pearson),
+            float(likelihood),
+            float(dispersion),
+            family.dispersed,
+            errors,
+        )
+
+    def _errors(self, state, closing: ClosingSums, dispersion: float, free: float) -> np.ndarray:
+        inverse = self._inverse(state, closing.information)
+        covariance = dispersion * inverse
+        if self.standard_errors != "classic":
+            covariance = inverse @ closing.meat @ inverse
+        if self.standard_errors == "HC1":
+            covariance *= state["weight"] / free
+        back = np.eye(len(inverse))
+        if self.fit_intercept:
+            back[-1, :-1] = -state["shift"]
+            back = np.roll(back, 1, axis=0)
+        return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", back, covariance, back), 0.0))
+
+    def _estimate(self, rows):
+        with np.errstate(over="ignore"):
+            means = self._link().mean(decision(rows, self.coef_, self.intercept_))
+        return np.clip(means, -np.finfo(np.float64).max, np.finfo(np.float64).max)
+
+    def summary(self, confidence: float = 0.95) -> FitSummary:
+        """The statistical summary: standard errors, tests, intervals, deviance, AIC, BIC.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        summary : FitSummary
+        """
+        check_is_fitted(self)
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
+        if self.statistics_ is None:
+            raise NoSummary(
+                "the estimates are biased by the penalty, so that the usual standard errors and "
+                "tests are not valid for them; use alpha=0, or bootstrap the rows"
+            )
+        refuse_fractional(self.statistics_.fractional)
+        if self.separated_:
+            raise NoSummary(
+                "the columns separate the targets: no maximum of the likelihood exists, so there "
+                "are no standard errors; use alpha > 0"
+            )
+        if not len(self.statistics_.standard_errors):
+            raise NoSummary(
+                f"the {len(self.coef_)} columns have rank {self.rank_} with the constant, or there "
+                "are no more rows than coefficients; single coefficients then have no standard "
+                "error. Leave columns out"
+            )
+        return glm_summary(self, confidence)
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        threads = resolve_jobs(self.n_jobs)
+        block = min(rows_per_chunk(n_columns), n_rows) * (2 * n_columns + 12)
+        return 8 * (2 * n_rows + 2 * threads * block + (3 * threads + 8) * (n_columns + 1) ** 2)
+
+    def _memory_remedy(self) -> str:
+        return "Use fewer columns: the sums grow with their square."
+
+
+def target_sums(fixed: int | None, chunk: Chunk) -> tuple:
+    """Weight, fractional weights, weighted target and offset, and the target's extremes."""
+    offset = 0.0
+    if fixed is not None:
+        offset = float(chunk.weights @ np.asarray(chunk.rows[:, [fixed]].sum(axis=1)).ravel())
+    y = chunk.y
+    assert y is not None
+    fractional = fractional_weights(chunk.weights) if chunk.weighted else 0
+    return chunk.weights.sum(), fractional, chunk.weights @ y, offset, y.min(), y.max()
+
+
+def mean_deviance(family: Family, mean: float, chunk: Chunk) -> tuple:
+    """Deviance of one mean for all rows."""
+    assert chunk.y is not None
+    if not family.low < mean < family.high:
+        return (0.0,)
+    return (chunk.weights @ family.deviance(chunk.y, np.full(len(chunk.y), mean)),)
+
+
+def means_of(link: Link, intercept: bool, state, chunk: Chunk):
+    """Linear predictors, means and design of a chunk's rows."""
+    design = with_constant(chunk, state["shift"], intercept)
+    parameters = state["trial"]
+    predictor = design @ parameters
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return predictor, link.mean(predictor), design
+
+
+def weights_of(family: Family, link: Link, predictor, mean, y, weights):
+    """Derivatives of half the deviance: the score's factor, and the information's."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        slope = link.slope(predictor)
+        variance = family.variance(mean)
+        share = np.where(variance > 0, slope / np.where(variance > 0, variance, 1.0), 0.0)
+        residual = y - mean
+        if family.name == "binomial" and link.name == "logit":
+            share = np.ones_like(slope)
+        return weights * share * residual, weights * share * slope
+
+
+def glm_sums(family: Family, link: Link, intercept: bool, state, chunk: Chunk) -> GLMSums:
+    """Deviance, score and information at the trial; infinite where means are impossible."""
+    assert chunk.y is not None
+    predictor, mean, design = means_of(link, intercept, state, chunk)
+    q = design.shape[1]
+    impossible = GLMSums(np.inf, np.zeros(q), np.zeros((q, q)))
+    if not family.valid(mean):
+        return impossible
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        deviance = float(chunk.weights @ family.deviance(chunk.y, mean))
+    score, information = weights_of(family, link, predictor, mean, chunk.y, chunk.weights)
+    if not (np.isfinite(deviance) and np.isfinite(score).all() and np.isfinite(information).all()):
+        return impossible
+    scaled = design * np.sqrt(information)[:, None]
+    return GLMSums(deviance, design.T @ score, scaled.T @ scaled)
+
+
+def glm_sums_of(family: Family, link: Link, intercept: bool, state):
+    """`glm_sums` as a function of a chunk."""
+    return partial(glm_sums, family, link, intercept, state)
+
+
+def closing_sums(
+    family: Family, link: Link, intercept: bool, errors: str, state, chunk: Chunk, inverse=None
+) -> ClosingSums:
+    """Sums at the end of a fit; the outer product of scores where robust errors are wanted."""
+    assert chunk.y is not None
+    predictor, mean, design = means_of(link, intercept, state, chunk)
+    ones = np.ones(len(mean))
+    score, information = weights_of(family, link, predictor, mean, chunk.y, ones)
+    variance = family.variance(mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pearson = np.where(variance > 0, (chunk.y - mean) ** 2 / variance, 0.0)
+        deviance = family.deviance(chunk.y, mean)
+    scaled = design * np.sqrt(chunk.weights * information)[:, None]
+    meat = np.zeros((design.shape[1],) * 2)
+    if errors != "classic":
+        if inverse is not None:
+            leverage = information * np.einsum("ij,jk,ik->i", design, inverse, design)
+            rest = np.maximum(1 - leverage, EPS)
+            score = score / (np.sqrt(rest) if errors == "HC2" else rest)
+        outer = design * (np.sqrt(chunk.weights) * score)[:, None]
+        meat = outer.T @ outer
+    (null,) = mean_deviance(family, state["mean"], chunk)
+    return ClosingSums(
+        float(chunk.weights @ deviance),
+        float(null),
+        float(chunk.weights @ pearson),
+        scaled.T @ scaled,
+        meat,
+    )
+
+
+def log_likelihood(
+    family: Family, link: Link, intercept: bool, state, dispersion: float, chunk: Chunk
+) -> tuple:
+    """Log-likelihood of a chunk's rows."""
+    _, mean, _ = means_of(link, intercept, state, chunk)
+    assert family.log_density is not None and chunk.y is not None
+    return (float(chunk.weights @ family.log_density(chunk.y, mean, dispersion)),)
+
+
+def glm_summary(model: GLM, confidence: float) -> FitSummary:
+    """The summary from the statistics of a fitted model."""
+    statistics = model.statistics_
+    assert statistics is not None
+    names, estimate = column_names(model), model.coef_
+    if model.fit_intercept:
+        names, estimate = ["(intercept)", *names], np.concatenate([[model.intercept_], estimate])
+    errors = statistics.standard_errors
+    if model.offset is not None:
+        place = names.index(model.offset) if isinstance(model.offset, str) else model.offset
+        place += model.fit_intercept and not isinstance(model.offset, str)
+        names = [*names[:place], *names[place + 1 :]]
+        estimate, errors = np.delete(estimate, place), np.delete(errors, place)
+    unknowns = len(estimate)
+    free = statistics.weight - unknowns
+    facts = {
+        "n": statistics.weight,
+        "degrees of freedom": free,
+        "deviance": statistics.deviance,
+        "dispersion": statistics.dispersion,
+        "Pearson": statistics.pearson,
+    }
+    slopes = unknowns - model.fit_intercept
+    if np.isfinite(statistics.null_deviance) and slopes:
+        ratio = (statistics.null_deviance - statistics.deviance) / statistics.dispersion
+        facts["null deviance"] = statistics.null_deviance
+        if statistics.dispersed:
+            facts |= {"F": ratio / slopes, "F p": float(stats.f.sf(ratio / slopes, slopes, free))}
+        else:
+            facts |= {
+                "likelihood ratio": ratio,
+                "likelihood ratio p": float(stats.chi2.sf(ratio, slopes)),
+            }
+    if np.isfinite(statistics.log_likelihood):
+        k = unknowns + statistics.dispersed
+        facts |= {
+            "log-likelihood": statistics.log_likelihood,
+            "AIC": 2 * k - 2 * statistics.log_likelihood,
+            "BIC": k * np.log(statistics.weight) - 2 * statistics.log_likelihood,
+        }
+    link = model._link().name
+    notes = (
+        []
+        if model.standard_errors == "classic"
+        else [f"Standard errors {model.standard_errors}, robust against a wrong variance."]
+    )
+    return coefficient_table(
+        names,
+        estimate,
+        errors,
+        stats.t(free) if statistics.dispersed else stats.norm,
+        "t" if statistics.dispersed else "z",
+        confidence,
+        title=f"Generalised linear model: {model.family} family, {link} link",
+        facts={key: float(value) for key, value in facts.items()},
+        notes=notes,
+    )
