@@ -50,6 +50,13 @@ def scatterplot_matrix(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> figure = scatterplot_matrix(example("iris"), by="species")
+    >>> sorted({trace.type for trace in figure.data})
+    ['splom']
     """
     all_rows = Rows(as_table(table))
     columns = list(columns) if columns is not None else number_columns(all_rows)[:5]
@@ -197,6 +204,13 @@ def class_scatter(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> figure = class_scatter(example("iris"), ["petal_length", "petal_width"], by="species")
+    >>> sorted({trace.type for trace in figure.data})
+    ['scatter']
     """
     if len(columns) not in (2, 3):
         raise DataError(f"give two or three columns, not {len(columns)}")
@@ -343,6 +357,13 @@ def covariance_contours(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> figure = covariance_contours(example("iris"), ["petal_length", "petal_width"])
+    >>> sorted({trace.type for trace in figure.data})
+    ['scatter']
     """
     if len(columns) != 2:
         raise DataError(f"give two columns, not {len(columns)}")
@@ -478,6 +499,13 @@ def parallel_coordinates(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> figure = parallel_coordinates(example("iris"), by="species")
+    >>> sorted({trace.type for trace in figure.data})
+    ['parcoords', 'scatter']
     """
     all_rows = Rows(as_table(table))
     columns = list(columns) if columns is not None else number_columns(all_rows)[:8]
@@ -588,6 +616,13 @@ def linked_views(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> figure = linked_views(example("iris"), [("petal_length", "petal_width")])
+    >>> sorted({trace.type for trace in figure.data})
+    ['parcoords', 'scatter']
     """
     if not views or any(len(view) != 2 for view in views):
         raise DataError("each view is a pair of columns: [('height', 'weight'), ...]")

@@ -48,6 +48,13 @@ def table_roles(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> figure = table_roles(example("iris"), "species")
+    >>> sorted({trace.type for trace in figure.data})
+    ['table']
     """
     table = as_table(table)
     if target is not None and target not in table:
@@ -140,6 +147,14 @@ def missing_cells(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = missing_cells(
+    ...     {"age": 3, "income": 2}, [(("age", "income"), 2), (("age",), 1)], 10
+    ... )
+    >>> sorted({trace.type for trace in figure.data})
+    ['bar', 'scatter']
     """
     if not counts:
         raise DataError("no cell is missing: there is nothing to show")
@@ -246,6 +261,12 @@ def association_map(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = association_map([[1.0, 0.9], [0.9, 1.0]], ["height", "weight"])
+    >>> sorted({trace.type for trace in figure.data})
+    ['heatmap']
     """
     strengths = np.asarray(strengths, dtype=np.float64).copy()
     look_of = look(theme)
@@ -340,6 +361,12 @@ def overview_matrix(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = overview_matrix([[0.8, 0.1]], ["plan"], ["charge", "age"])
+    >>> sorted({trace.type for trace in figure.data})
+    ['scatter']
     """
     share = np.asarray(share, dtype=np.float64)[:most, :most]
     error = np.full(share.shape, np.nan) if error is None else np.asarray(error)[:most, :most]
@@ -435,6 +462,14 @@ def joint_grid(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = joint_grid(
+    ...     [[3, 1], [2, 4]], ["rain", "sun"], ["late", "on time"], condition="sun"
+    ... )
+    >>> sorted({trace.type for trace in figure.data})
+    ['heatmap']
     """
     counts = np.asarray(counts, dtype=np.float64)
     if counts.shape != (len(rows), len(columns)):

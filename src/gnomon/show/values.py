@@ -60,6 +60,13 @@ def box_plot(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> figure = box_plot(example("iris"), "sepal_width", by="species")
+    >>> sorted({trace.type for trace in figure.data})
+    ['box', 'scatter']
     """
     samples, axis = _samples(table, columns, by)
     look_of = look(theme)
@@ -198,6 +205,12 @@ def category_bars(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = category_bars("abracadabra", name="letter")
+    >>> sorted({trace.type for trace in figure.data})
+    ['bar']
     """
     from gnomon.evaluate.figure import share_interval
 
@@ -304,6 +317,13 @@ def class_histograms(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> figure = class_histograms(example("iris"), "petal_width", "species")
+    >>> sorted({trace.type for trace in figure.data})
+    ['bar', 'scatter']
     """
     if curve not in ("kde", "normal", None):
         raise DataError(f"curve={curve!r} is none of kde, normal, None")
@@ -415,6 +435,12 @@ def buckets(values: Any, edges: Any, *, name: str = "", theme: str = "light") ->
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = buckets([1.0, 2.0, 2.5, 4.0], [1.5, 3.0], name="size")
+    >>> sorted({trace.type for trace in figure.data})
+    ['scatter']
     """
     values = np.asarray(values, dtype=np.float64)
     edges = np.asarray(edges, dtype=np.float64)
@@ -512,6 +538,12 @@ def stem(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = stem([0.5, -1.0, 2.0], others={"mean": [0.0, 0.5, 1.0]})
+    >>> sorted({trace.type for trace in figure.data})
+    ['scatter']
     """
     given = values if isinstance(values, Mapping) else {"vector": values}
     vectors = {key: np.asarray(v, dtype=np.float64) for key, v in given.items()}
