@@ -168,8 +168,8 @@ def test_area_of_several_classes(against, rng):
         return y, proba / proba.sum(axis=1, keepdims=True)
 
     truth = multiclass_area(*draw(300_000), against=against).mean.value
-    found = coverage(lambda: multiclass_area(*draw(150), against=against).mean, truth, 1500)
-    assert 0.925 <= found <= 0.975
+    found = coverage(lambda: multiclass_area(*draw(150), against=against).mean, truth, 700)
+    assert 0.91 <= found <= 0.98
 
 
 @pytest.mark.covers("precision-recall")

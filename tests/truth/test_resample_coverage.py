@@ -263,10 +263,10 @@ def test_the_basic_interval_of_a_median_holds_far_too_seldom(rng):
 @pytest.mark.covers("bootstrap-interval", "bootstrap-confidence-region")
 def test_bootstrap_region_of_two_means(rng):
     held = []
-    for seed in range(1000):
+    for seed in range(500):
         rows = rng.normal(size=(40, 2)) @ [[1.0, 0.8], [0.0, 0.6]]
         draws = bootstrap(
             lambda rows: rows.mean(axis=0), rows, n_resamples=200, random_state=seed, n_jobs=1
         )
         held.append(bool(draws.region().contains([[0.0, 0.0]])[0]))
-    assert 0.925 <= np.mean(held) <= 0.975
+    assert 0.91 <= np.mean(held) <= 0.985
