@@ -102,7 +102,8 @@ Duel(
 # One hundred rounds of 31 leaves, at least twenty rows each, rate 0.1, 255 bins, is everybody's
 # default; scikit-learn would also stop early.
 BOOSTED = "boosting of 100 trees of 31 leaves"
-CLASSES = ((50, classes50, (10**4, 10**5)), (20, classes20, (10**6,)))
+# Classes from 10^5 rows on: the 2000 test rows of 10^4 leave an error of 0.8% in the accuracy.
+CLASSES = ((50, classes50, (10**5,)), (20, classes20, (10**6,)))
 NUMBERS = ((50, bent50, (10**4, 10**5)), (20, bent20, (10**6,)))
 
 for width, data, sizes in CLASSES:
