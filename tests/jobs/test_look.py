@@ -114,6 +114,13 @@ def test_duplicate_rows_are_counted_with_and_without_identifiers(rng):
     assert found.duplicate_rows_apart == 10
 
 
+def test_a_number_that_stands_for_a_category_is_called_the_same_column(rng):
+    codes = rng.integers(0, 4, 200)
+    school = np.array(["primary", "secondary", "college", "university"])[codes]
+    found = gnomon.look({"school": school, "years": 3.0 + codes**2, "x": rng.normal(size=200)})
+    assert columns_of(found, "same columns") == {"school", "years"}
+
+
 def test_columns_whose_names_differ_in_case_only_are_kept_apart():
     found = gnomon.look({"a": [1.0, 2.0, 1.0], "A": [1.0, 2.0, 3.0]})
     assert found.duplicate_rows == 0

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from gnomon.contract.intake import as_table
 from gnomon.engine.errors import DataError
 from gnomon.show.labels import label, labels
-from gnomon.show.theme import SEQUENTIAL, colour, dress, look
+from gnomon.show.theme import colour, dress, look
 from gnomon.table.kinds import Kind
 from gnomon.table.schema import no_such_column
 
@@ -385,8 +385,7 @@ def overview_matrix(
                 "symbol": "square",
                 "size": (step - 6) * np.sqrt(drawn),
                 "color": drawn,
-                "colorscale": SEQUENTIAL,
-                "reversescale": theme == "light",
+                "colorscale": [[0, look_of.grid], [0.5, colour(5)], [1, colour(0)]],
                 "cmin": 0,
                 "cmax": 1,
                 "line": {"width": 0},

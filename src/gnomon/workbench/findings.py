@@ -205,9 +205,10 @@ def _duplicates(look: Look) -> Iterator[Finding]:
 
 def _same_columns(look: Look) -> Iterator[Finding]:
     for pair in look.associations:
-        if pair.strength < SAME or pair.measure == "correlation ratio" or pair.n < 3:
+        if pair.strength < SAME or pair.n < 3 or look.target in (pair.first, pair.second):
             continue
-        if look.target in (pair.first, pair.second):
+        levels = {look.summary[name].distinct for name in (pair.first, pair.second)}
+        if pair.measure == "correlation ratio" and len(levels) > 1:
             continue
         how = "have the same order" if pair.measure == "correlation" else "are one to one"
         if pair.pearson is not None and abs(pair.pearson) >= SAME:
