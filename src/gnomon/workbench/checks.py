@@ -420,9 +420,16 @@ def stands_in(known: Table, rows: Table, names: list[str]) -> np.ndarray:
     hashes = np.zeros(len(known) + len(rows), dtype=np.uint64)
     for name in names:
         both = pa.chunked_array([*dense(known.column(name)), *dense(rows.column(name))])
-        codes = coded(both)[1].astype(np.int64).view(np.uint64)
-        hashes = mixed(hashes ^ mixed(codes + np.uint64(1)))
+        hashes = mixed(hashes ^ mixed(bits_of(both)))
     return np.isin(hashes[len(known) :], hashes[: len(known)])
+
+
+def bits_of(column: pa.ChunkedArray) -> np.ndarray:
+    """64 bits for every cell, equal for equal cells; missing ones are equal to each other."""
+    if pa.types.is_floating(column.type):
+        values = column.to_numpy().astype(np.float64) + 0.0  # there is one zero
+        return np.where(np.isnan(values), np.nan, values).view(np.uint64)
+    return coded(column)[1].astype(np.int64).view(np.uint64)
 
 
 def dense(column: pa.ChunkedArray) -> list[pa.Array]:

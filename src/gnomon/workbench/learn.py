@@ -504,7 +504,8 @@ class Job:
             shift=self.shift(problem.inputs(train), rows),
             curve=curve,
         )
-        self.progress("done", self.total, self.total)
+        checks = all_checks(evidence)
+        self.progress("writing", self.total, self.total)
         return LearnResult(
             problem=problem,
             settings=self.settings,
@@ -523,7 +524,7 @@ class Job:
             shift=evidence.shift,
             curve=curve,
             sample=inputs_sample(problem.inputs(train), self.seed),
-            checks=all_checks(evidence),
+            checks=checks,
             decisions=list(self.run.decisions),
             seconds=self.budget.spent,
             run=self.run,
