@@ -5,8 +5,15 @@ import statsmodels.api as sm
 from sklearn import linear_model as peer
 
 from benchmarks.duels.duel import Duel
-from benchmarks.duels.tables import classes, line, r2
-from gnomon.linear import LinearRegression, LogisticRegression, Ridge
+from benchmarks.duels.tables import Labelled, classes, line, r2
+from gnomon.linear import (
+    GLM,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RobustRegression,
+)
 
 
 def line50(n):
@@ -73,3 +80,84 @@ for solver in ("lbfgs", "newton-cholesky"):
             quality=penalised_loss,
             higher_is_better=False,
         )
+
+
+def wide(n):
+    """Twenty columns for each row, of which fifty matter."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n, 20 * n))
+    y = rows[:, :50] @ rng.normal(size=50) + rng.normal(size=n)
+    return Labelled(rows, y, rows[:1], y[:1])
+
+
+def line500(n):
+    return line(n, 500)
+
+
+def path_objective(found, given) -> float:
+    """Mean objective over a path; ours is a PenaltyPath, theirs (alphas, coefficients, gaps)."""
+    ours = hasattr(found, "coefficients")
+    alphas = found.alphas if ours else found[0]
+    coefs = found.coefficients if ours else found[1].T
+    rows, y = given.rows - given.rows.mean(axis=0), given.y - given.y.mean()
+    residuals = y[:, None] - rows @ coefs.T
+    losses = (residuals**2).mean(axis=0) / 2 + alphas * np.abs(coefs).sum(axis=1)
+    return float(losses.mean())
+
+
+for make, shape, sizes in (
+    (wide, "twenty columns per row", (100, 500)),
+    (line500, "500 columns", (10**4, 10**5)),
+):
+    Duel(
+        name=f"lasso path of 100 penalties, {shape}",
+        peer="scikit-learn lasso_path",
+        data=make,
+        ours=lambda given: Lasso().path(given.rows, given.y),
+        theirs=lambda given: peer.lasso_path(
+            given.rows - given.rows.mean(axis=0), given.y - given.y.mean(), alphas=100
+        ),
+        quality=path_objective,
+        higher_is_better=False,
+        tolerance=1e-4,
+        sizes=sizes,
+        bar=4.0,
+    )
+
+
+def counts50(n):
+    given = line(n, 50)
+    size = given.y / np.abs(given.y).max()
+    return given._replace(y=np.random.default_rng(0).poisson(np.exp(size)).astype(float))
+
+
+def deviance(found, given) -> float:
+    return float(found.facts["deviance"] if hasattr(found, "facts") else found.deviance)
+
+
+Duel(
+    name="Poisson regression with summary table, 50 columns",
+    peer="statsmodels GLM",
+    data=counts50,
+    ours=lambda given: GLM("poisson").fit(given.rows, given.y).summary(),
+    theirs=lambda given: sm.GLM(
+        given.y, sm.add_constant(given.rows), family=sm.families.Poisson()
+    ).fit(),
+    quality=deviance,
+    higher_is_better=False,
+    sizes=(10**4, 10**5),
+    bar=3.0,
+)
+
+Duel(
+    name="Huber regression, 50 columns",
+    peer="statsmodels RLM",
+    data=line50,
+    ours=lambda given: RobustRegression(tol=1e-7).fit(given.rows, given.y).scale_,
+    theirs=lambda given: sm.RLM(given.y, sm.add_constant(given.rows)).fit().scale,
+    quality=lambda found, given: float(found),
+    higher_is_better=False,
+    tolerance=1e-4,
+    sizes=(10**4, 10**5),
+    bar=3.0,
+)

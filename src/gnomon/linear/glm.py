@@ -644,7 +644,8 @@ def log_likelihood(
 ) -> tuple:
     """Log-likelihood of a chunk's rows."""
     _, mean, _ = means_of(link, intercept, state, chunk)
-    assert family.log_density is not None and chunk.y is not None
+    assert family.log_density is not None
+    assert chunk.y is not None
     return (float(chunk.weights @ family.log_density(chunk.y, mean, dispersion)),)
 
 
