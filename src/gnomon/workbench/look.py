@@ -224,7 +224,7 @@ def look(
     tell("missing cells")
     missing = missing_pattern(table, seed=seed)
     tell("duplicates")
-    duplicates, apart = _duplicates(table)
+    duplicates, apart = _duplicates(table, summary)
     compared, said = _compared(table, summary, target)
     tell("associations")
     pairs = associations(table, compared, seed=seed)
@@ -247,10 +247,11 @@ def look(
     return found
 
 
-def _duplicates(table: Table) -> tuple[int, int]:
+def _duplicates(table: Table, summary: Summary) -> tuple[int, int]:
     """Rows that repeat an earlier one: in all columns, and in all but identifiers."""
     identifiers = [c.name for c in table.schema if c.kind is Kind.IDENTIFIER]
-    whole = _repeats(table)
+    named = any(summary[name].distinct == len(table) for name in identifiers)
+    whole = 0 if named else _repeats(table)
     if not identifiers or len(identifiers) == len(table.columns):
         return whole, whole
     return whole, _repeats(table.drop(identifiers))
