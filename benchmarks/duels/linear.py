@@ -110,12 +110,16 @@ for make, shape, sizes in (
     (line500, "500 columns", (10**4, 10**5)),
 ):
     Duel(
-        name=f"lasso path of 100 penalties, {shape}",
+        name=f"lasso path of 100 penalties to the same duality gap, {shape}",
         peer="scikit-learn lasso_path",
         data=make,
-        ours=lambda given: Lasso().path(given.rows, given.y),
+        ours=lambda given: Lasso(tol=2e-5).path(given.rows, given.y),
         theirs=lambda given: peer.lasso_path(
-            given.rows - given.rows.mean(axis=0), given.y - given.y.mean(), alphas=100
+            given.rows - given.rows.mean(axis=0),
+            given.y - given.y.mean(),
+            alphas=100,
+            tol=1e-5,
+            max_iter=100_000,
         ),
         quality=path_objective,
         higher_is_better=False,

@@ -287,6 +287,10 @@ def on_products(gram, cross, start, l1, l2, total=0.0, enough=0.0) -> np.ndarray
     coef = start.copy()
     slopes = cross - gram @ coef
     size = max(float(np.abs(cross).max(initial=0.0)), float(l1.max(initial=0.0)))
+    if enough:
+        descend(gram, slopes, coef, l1, l2, SWEEPS)
+        if gap_of(slopes, cross, coef, l1, l2, total) <= enough:
+            return coef
     ahead, _ = newton_on_support(gram, cross, coef, l1, l2, project=True)
     if value_of(gram, cross, ahead, l1, l2) < value_of(gram, cross, coef, l1, l2):
         coef = ahead
