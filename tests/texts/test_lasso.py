@@ -41,7 +41,7 @@ def test_text_000_11_4_1_has_twice_the_penalty(rng):
 
 
 @needs_data
-@pytest.mark.covers("wide-data-regression", "lasso")
+@pytest.mark.covers("lasso")
 def test_gasoline_spectra_need_few_of_401_wavelengths():
     """000 11.4.2: 60 rows, 401 columns; the lasso keeps some 10 to 20 of them."""
     table = np.genfromtxt(DATA / "gasoline_nir.csv", delimiter=",", skip_header=1)

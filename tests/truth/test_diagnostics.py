@@ -142,7 +142,7 @@ def test_a_sound_regression_seldom_raises_doubts(rng):
     assert doubts <= 6
 
 
-@pytest.mark.covers("box-cox-regression", "variable-transform")
+@pytest.mark.covers("box-cox-regression")
 @pytest.mark.parametrize(("power", "tolerance"), [(0.5, 0.25), (0.0, 0.15), (1.0, 0.35)])
 def test_the_power_that_made_the_target_is_found(power, tolerance, rng):
     x = rng.uniform(1, 4, size=(400, 1))

@@ -87,7 +87,7 @@ def test_the_binomial_family_is_logistic_regression(rng):
     assert one.summary().facts["AIC"] == pytest.approx(other.summary().facts["AIC"], rel=1e-8)
 
 
-@pytest.mark.covers("sparse-glm", "elastic-net", "augmented-error-minimisation")
+@pytest.mark.covers("sparse-glm", "elastic-net")
 def test_a_penalised_gaussian_model_is_the_elastic_net(rng):
     X = rng.normal(size=(80, 6)) + 2
     y = X[:, 0] - X[:, 1] + rng.normal(size=80)
@@ -144,7 +144,7 @@ def test_an_unknown_offset_is_named(rng):
         GLM("gaussian", offset="exposure").fit(frame, rng.normal(size=20))
 
 
-@pytest.mark.covers("regression-summary-table", "polynomial-regression")
+@pytest.mark.covers("regression-summary-table")
 @pytest.mark.skipif(not DATA.exists(), reason="the texts' data are not beside the project")
 def test_the_table_of_aic_and_bic_of_text_000_worked_example_11_1():
     """Perch weight by polynomials of length; BIC = k log N - 2L, not the printed 2k log N."""

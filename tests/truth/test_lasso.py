@@ -69,7 +69,7 @@ def test_orthogonal_columns_are_shrunk_by_the_penalty_alone(rng):
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.covers("lasso", "wide-data-regression")
+@pytest.mark.covers("lasso")
 @pytest.mark.parametrize(("n", "p"), [(300, 40), (40, 300), (60, 61)])
 @pytest.mark.parametrize("ratio", [1.0, 0.3])
 def test_no_small_change_improves_the_objective_and_the_gap_is_at_rounding(n, p, ratio, rng):

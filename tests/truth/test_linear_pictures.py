@@ -88,7 +88,7 @@ def test_the_profile_of_powers_shades_its_interval(theme, rng):
 
 
 @both_themes
-@pytest.mark.covers("penalty-pressure-plot", "loss-shape-plot", "influence-function")
+@pytest.mark.covers("penalty-pressure-plot", "influence-function")
 def test_pressures_and_influences_are_the_slopes_of_their_curves(theme):
     for figure, first in ((penalty_pressure(theme=theme), 2), (robust_losses(theme=theme), 3)):
         curves = [np.array(trace.y, dtype=float) for trace in figure.data]
