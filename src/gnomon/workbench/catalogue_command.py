@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gnomon.workbench.screen import complaints, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from gnomon.engine.registry import Method
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -41,10 +44,16 @@ def methods(
         print_json([{key: getattr(each, key) for key in kept} for each in found])
         return
     print_table(
-        ["room", "method", "task", "use it", "not", "texts", "from"],
-        [[m.room, m.name, m.task, m.use, m.avoid, m.texts, m.on] for m in found],
+        ["method", "what for"],
+        [[f"{m.name}\n{m.room}: {m.task}", about(m)] for m in found],
         f"{len(found)} methods",
     )
+
+
+def about(method: Method) -> str:
+    """When to use a method, when not, and where it is described."""
+    made = "" if method.on == "own" else f"; on {method.on}"
+    return f"{method.use}\nNot: {method.avoid}\nTexts: {method.texts}{made}\n"
 
 
 def examples(as_json: AsJson = False) -> None:

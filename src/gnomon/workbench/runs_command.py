@@ -157,7 +157,7 @@ def run_line(path: Path, record: dict[str, Any]) -> list[str]:
         figure = f"{results['measure']} {value}"
     return [
         path.name,
-        record["begun"].replace("T", " ").removesuffix("+00:00"),
+        record["begun"][:16].replace("T", " "),
         record["settings"]["target"],
         f"{record['data']['rows']:,}",
         record["status"],

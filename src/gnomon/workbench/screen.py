@@ -21,8 +21,7 @@ from rich.progress import (
 )
 from rich.table import Table as RichTable
 
-from gnomon.workbench.runs import as_json
-
+LONG_WORD = 10
 console = Console()
 complaints = Console(stderr=True)
 
@@ -60,26 +59,45 @@ def say(text: str) -> None:
 
 def print_json(content: Any) -> None:
     """Plain data on standard output, for scripts."""
+    from gnomon.workbench.runs import as_json
+
     sys.stdout.write(json.dumps(as_json(content), indent=1, ensure_ascii=False) + "\n")
 
 
 def print_table(
     headings: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "", caption: str = ""
 ) -> None:
-    """A table on standard output; numbers stand to the right."""
+    """A table on standard output; numbers stand to the right, and the first column is not broken.
+
+    Names stand first: they can be copied whole from a terminal of any width.
+    """
     shown = RichTable(
         title=escape(title) or None,
         caption=escape(caption) or None,
         title_justify="left",
         caption_justify="left",
         box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
     )
     for place, heading in enumerate(headings):
         numeric = rows and all(_is_number(row[place]) for row in rows)
-        shown.add_column(escape(heading), justify="right" if numeric else "left", overflow="fold")
+        shown.add_column(
+            escape(heading),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=place == 0,
+            min_width=_longest_word([heading, *(row[place] for row in rows)]),
+        )
     for row in rows:
         shown.add_row(*(escape(str(cell)) for cell in row))
     console.print(shown)
+
+
+def _longest_word(cells: Sequence[Any]) -> int:
+    """Letters of the longest word that is to stay in one piece."""
+    words = [len(word) for cell in cells for word in str(cell).split()]
+    return max((length for length in words if length <= LONG_WORD), default=1)
 
 
 def _is_number(cell: Any) -> bool:
