@@ -40,9 +40,9 @@ def test_lilliefors_p_is_near_statsmodels_table(rng):
         ours = kolmogorov_smirnov(values)
         assert ours.statistic == pytest.approx(statistic, rel=1e-9)
         if p < 0.15:
-            assert ours.p == pytest.approx(p, abs=0.02)
+            assert ours.p == pytest.approx(p, abs=0.03)
         else:
-            assert ours.p > 0.12
+            assert ours.p > 0.1
 
 
 @pytest.mark.covers("kolmogorov-smirnov-test", "dagostino-k2-test")

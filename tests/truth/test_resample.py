@@ -335,13 +335,13 @@ def test_sparse_rows_weights_and_groups_are_passed_on(rng):
 
 
 def test_equal_rows_of_a_group_count_as_one_in_the_interval(rng):
-    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
-    ten = np.repeat(np.arange(40), 10)
-    single = cross_validate(LinearRegression(), X, y, splits=k_fold(40, 5, shuffle=False))
+    X, y = rng.normal(size=(200, 2)), rng.normal(size=200)
+    ten = np.repeat(np.arange(200), 10)
+    single = cross_validate(LinearRegression(), X, y, splits=k_fold(200, 5, shuffle=False))
     many = cross_validate(
-        LinearRegression(), X[ten], y[ten], splits=k_fold(400, 5, groups=ten, random_state=1)
+        LinearRegression(), X[ten], y[ten], splits=k_fold(2000, 5, groups=ten, random_state=1)
     )
-    fooled = cross_validate(LinearRegression(), X[ten], y[ten], splits=k_fold(400, 5))
+    fooled = cross_validate(LinearRegression(), X[ten], y[ten], splits=k_fold(2000, 5))
     assert fooled.standard_error < 0.6 * many.standard_error
     assert many.standard_error == pytest.approx(single.standard_error, rel=0.5)
 

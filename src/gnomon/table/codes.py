@@ -384,6 +384,8 @@ def dictionary(column: pa.ChunkedArray) -> tuple[list, np.ndarray]:
 
 def date_parts(column: pa.ChunkedArray) -> np.ndarray:
     """Days since 1970, year, month, day, weekday (Monday 0) and hour, as float64 with NaN."""
+    if column.null_count == len(column):  # whatever type a column without a value was given
+        return np.full((len(column), len(DateCode.PARTS)), np.nan)
     if pa.types.is_time(column.type):
         seconds = pc.cast(pc.cast(column, pa.time64("us")), pa.int64())
         micros = seconds.to_numpy().astype(np.float64)
