@@ -42,8 +42,11 @@ def test_the_pruning_path_is_scikit_learns(rng):
     found = cost_complexity_path(DecisionTreeRegressor(max_depth=6).fit(rows, y))
     theirs = peer.DecisionTreeRegressor(max_depth=6, random_state=0)
     path = theirs.cost_complexity_pruning_path(rows, y)
-    np.testing.assert_allclose(found.alphas, path.ccp_alphas, atol=1e-12)
-    np.testing.assert_allclose(found.risks, path.impurities)
+    # links that are equally weak but for rounding are cut in one step or in two
+    ours = np.append(np.diff(found.alphas) > 1e-9, True)
+    theirs_kept = np.append(np.diff(path.ccp_alphas) > 1e-9, True)
+    np.testing.assert_allclose(found.alphas[ours], path.ccp_alphas[theirs_kept], atol=1e-12)
+    np.testing.assert_allclose(found.risks[ours], path.impurities[theirs_kept])
 
 
 @pytest.mark.covers("tree-cost-complexity-pruning")

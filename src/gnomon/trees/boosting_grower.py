@@ -203,7 +203,12 @@ class Derivatives:
         return _scale(self.gradient_sum, 61 - shift), _scale(self.hessian_sum, shift - 2), shift
 
     def least_gain(self) -> float:
-        """Gains below are rounding: a millionth of what one step could gain at most."""
+        """Gains below are rounding: a millionth of what one step could gain at most.
+
+        Where no row has any curvature left, every gain is.
+        """
+        if self.hessian_sum == 0:
+            return math.inf
         return LEAST_GAIN * self.gradient_sum**2 / (2 * self.hessian_sum)
 
     def fine_scales(self) -> tuple[float, float]:

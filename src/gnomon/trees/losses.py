@@ -71,8 +71,12 @@ class Loss:
     def step(
         self, gradient: np.ndarray, hessian: np.ndarray, is_leaf: np.ndarray, l2: float
     ) -> np.ndarray:
-        """Values of all nodes from their sums of derivatives: the Newton step -G / (H + l2)."""
-        return -gradient / (hessian + l2)
+        """Values of all nodes from their sums of derivatives: the Newton step -G / (H + l2).
+
+        Zero where there is no curvature: the step would have no end.
+        """
+        curved = hessian + l2 > 0
+        return np.where(curved, -gradient, 0.0) / np.where(curved, hessian + l2, 1.0)
 
     def step_of_rows(self, residuals: np.ndarray, weights: np.ndarray) -> float:
         """Value of a leaf from the residuals of its rows, where `needs_rows`."""
