@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gnomon.show.columns import Rows, grid_of
-from gnomon.show.theme import DIVERGING, SEQUENTIAL, colour, dress, look
+from gnomon.show.theme import DIVERGING, SEQUENTIAL, colour, dress, faded, look
 from gnomon.trees.naming import names_of_columns
 
 
@@ -658,7 +658,7 @@ def staged_errors(
             fill="toself",
             mode="lines",
             line={"width": 0},
-            fillcolor=_faded(colour(k)),
+            fillcolor=faded(colour(k)),
             hoverinfo="skip",
             showlegend=False,
         )
@@ -681,11 +681,6 @@ def staged_errors(
     note = f"★ least: {'; '.join(notes)}; bands: ± 2 standard errors"
     title = f"Error by round: {type(model).__name__}"
     return dress(figure, title, theme, note=note, width=860, height=520)
-
-
-def _faded(colour_code: str, share: float = 0.18) -> str:
-    red, green, blue = (int(colour_code[k : k + 2], 16) for k in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{share})"
 
 
 def boosting_rounds(

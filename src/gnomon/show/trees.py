@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 from plotly.subplots import make_subplots
 
-from gnomon.show.theme import SEQUENTIAL, Theme, colour, dress, look
+from gnomon.show.theme import SEQUENTIAL, Theme, colour, dress, faded, look
 from gnomon.trees.conditions import Interval, NumberSet
 from gnomon.trees.impurity import Entropy, Gini, Misclassification
 from gnomon.trees.rules import Rule, RuleList
@@ -702,7 +702,7 @@ def _add_box(figure, box, fill: str, name: str, text: str, legend: bool, hatched
         y=[y0, y0, y1, y1, y0],
         mode="lines",
         fill="toself",
-        fillcolor="rgba(0,0,0,0)" if hatched else _transparent(fill, 0.22),
+        fillcolor="rgba(0,0,0,0)" if hatched else faded(fill, 0.22),
         fillpattern={"shape": "/", "fgcolor": fill, "size": 7, "solidity": 0.25}
         if hatched
         else None,
@@ -714,8 +714,3 @@ def _add_box(figure, box, fill: str, name: str, text: str, legend: bool, hatched
         hoveron="fills",
         hoverinfo="text",
     )
-
-
-def _transparent(colour_code: str, share: float) -> str:
-    red, green, blue = (int(colour_code[k : k + 2], 16) for k in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{share})"
