@@ -54,4 +54,4 @@ duels: warm $(VENV)/.bench  ## measure against the peers, write benchmarks/RESUL
 	@$(BIN)/python -m benchmarks.duels $(DUELS)
 
 clean:           ## remove what the targets made
-	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .ruff_cache demo.gnomon runs
+	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .ruff_cache demo.gnomon
