@@ -91,8 +91,8 @@ def test_streamed_rows_give_the_bits_of_rows_in_memory(init, rng):
 
     rows = rng.normal(size=(9000, 3))
     centres = []
-    for source in (ArraySource(rows), Streamed(ArraySource(rows))):
-        model = KMeans(5, init=init, n_init=1, max_iter=10, random_state=0)
+    for source, bound in ((ArraySource(rows), "none"), (Streamed(ArraySource(rows)), "auto")):
+        model = KMeans(5, init=init, n_init=1, max_iter=10, random_state=0, bounds=bound)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model._fit(SurveyedData.of(Data(source, Columns.of_numbers(3)), None))

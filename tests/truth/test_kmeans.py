@@ -76,7 +76,7 @@ def test_passes_are_those_of_the_definition(rng):
 @pytest.mark.parametrize("bounds", BOUNDS[1:])
 @pytest.mark.parametrize("k", [1, 2, 7, 40])
 def test_bounds_change_no_bit(bounds, k, rng):
-    rows = rng.normal(size=(9000, 5)) + 4 * rng.integers(0, 3, size=(9000, 1))
+    rows = rng.normal(size=(5000, 5)) + 4 * rng.integers(0, 3, size=(5000, 1))
     weights = rng.uniform(0.1, 3, len(rows))
     start = rows[rng.choice(len(rows), k, replace=False)]
     plain = fitted(rows, k, init=start, bounds="none", max_iter=25, tol=0, weights=weights)
@@ -84,6 +84,23 @@ def test_bounds_change_no_bit(bounds, k, rng):
     assert quick.history_.objective == plain.history_.objective
     assert np.array_equal(quick.cluster_centers_, plain.cluster_centers_)
     assert np.array_equal(quick.labels_, plain.labels_)
+
+
+@pytest.mark.covers("kmeans")
+@pytest.mark.parametrize("spread", [1.0, 1e-5])
+@pytest.mark.parametrize("k", [1, 2, 7, 40])
+def test_sums_kept_from_pass_to_pass_are_those_of_all_rows(k, spread, rng):
+    rows = spread * rng.normal(size=(20000, 5)) + 4 * rng.integers(0, 3, size=(20000, 1))
+    weights = rng.uniform(0.1, 3, len(rows))
+    start = rows[rng.choice(len(rows), k, replace=False)]
+    plain = fitted(rows, k, init=start, bounds="none", max_iter=40, tol=0, weights=weights)
+    quick = fitted(rows, k, init=start, bounds="hamerly", max_iter=40, tol=0, weights=weights)
+    assert np.array_equal(quick.labels_, plain.labels_)
+    np.testing.assert_allclose(quick.history_.objective, plain.history_.objective, rtol=1e-10)
+    np.testing.assert_allclose(
+        quick.cluster_centers_, plain.cluster_centers_, rtol=1e-11, atol=1e-13
+    )
+    assert quick.inertia_ == pytest.approx(plain.inertia_, rel=1e-12)
 
 
 @pytest.mark.covers("kmeans")

@@ -20,10 +20,10 @@ from sklearn.exceptions import ConvergenceWarning
 from gnomon.cluster.bounds import ElkanBounds, HamerlyBounds
 from gnomon.cluster.nearest import BLOCK_CELLS, Centres, Nearest, all_distances, find_nearest
 from gnomon.cluster.starts import STARTS, SurveyedData, most_pieces
+from gnomon.cluster.sums import ClusterSums, cluster_sums
 from gnomon.contract import Clusterer, Data, Step, SumLearner, Transformer
 from gnomon.engine.config import settings
 from gnomon.engine.history import History
-from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, rows_per_chunk
@@ -32,14 +32,6 @@ from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 CAREFUL_STARTS = frozenset({"k-means++", "farthest-first"})
 ROUNDING = 16 * np.finfo(np.float64).eps
 BOUNDS = {"hamerly": HamerlyBounds, "elkan": ElkanBounds}
-
-
-class ClusterSums(NamedTuple):
-    """Per cluster the weight and the weighted sum of its rows (less the shift); the objective."""
-
-    weight: np.ndarray
-    total: np.ndarray
-    objective: float
 
 
 class Total(NamedTuple):
@@ -92,9 +84,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         Ends when the centres' squared movement, summed, is at most `tol` times the mean variance
         of the columns; 0 ends when no label changes.
     bounds : {"auto", "none", "hamerly", "elkan"}, default="auto"
-        Which bounds save distances; the result is the same. "hamerly" keeps 20 bytes per row,
-        "elkan" 8 per row and cluster. "auto" is "hamerly" for rows in memory and "none" for rows
-        that are streamed.
+        Which bounds save distances; the result is the same, to the bit up to 5,000 rows and else to
+        rounding. "hamerly" keeps 20 bytes per row, "elkan" 8 per row and cluster. "auto" is
+        "hamerly" for rows in memory and "none" for rows that are streamed.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the start.
     n_jobs : int or None, default=None
@@ -129,8 +121,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
     as in scikit-learn, so that units do not matter.
 
     Why it is fast: distances are one matrix product per block of rows that stays in cache, with a
-    fused search of the two smallest; Hamerly's bound then proves for most rows, in most passes,
-    that their centre is still the nearest, at the cost of one distance.
+    fused search of the two smallest; Hamerly's bounds then prove for most rows, in most passes,
+    that their centre is still the nearest, without a look at them: sums of clusters change only by
+    rows that move.
 
     Examples
     --------
@@ -243,8 +236,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         if state["bounds"] is None:
             sums = super()._total(state, source)
         else:
-            state["bounds"].begin_pass(state["centres"])
-            sums = add_up(partial(self._bounded_sums, state), source, self.n_jobs)
+            sums = pass_by_bounds(state["bounds"], state["centres"], source, self.n_jobs)
         n_empty = int((sums.weight == 0).sum())
         if n_empty == 0:
             return Total(sums, np.empty((0, source.n_columns)))
@@ -252,10 +244,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> ClusterSums:
         found = find_nearest(chunk.rows, state["centres"], Nearest.of(len(chunk.rows)))
-        return cluster_sums(chunk, state["centres"], found)
-
-    def _bounded_sums(self, state: dict[str, Any], chunk: Chunk) -> ClusterSums:
-        found = state["bounds"].nearest(chunk, state["centres"])
         return cluster_sums(chunk, state["centres"], found)
 
     def _update(self, state: dict[str, Any], total: Total) -> Step:
@@ -277,7 +265,19 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         return {"cluster_centers": state["centres"].points.copy()}
 
     def _end(self, state: dict[str, Any], data: Data) -> None:
-        labels = np.empty(data.n_rows, np.int32)
+        bounds, centres = state["bounds"], state["centres"]
+        if bounds is None:
+            labels, self.inertia_ = self._labelled(data.source)
+        else:
+            sums = pass_by_bounds(bounds, centres, data.source, self.n_jobs, exact=True)
+            labels, self.inertia_ = bounds.labels, sums.objective
+        if data.kept is None:
+            self.labels_ = labels
+        self._warn(int(np.count_nonzero(np.bincount(labels))))
+
+    def _labelled(self, source: Source) -> tuple[np.ndarray, float]:
+        """The nearest centre of every row, and the objective."""
+        labels = np.empty(source.n_rows, np.int32)
         centres = self._prepared()
 
         def label(chunk: Chunk) -> float:
@@ -285,10 +285,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
             labels[chunk.start : chunk.stop] = found.labels
             return float(chunk.weights @ found.squared)
 
-        self.inertia_ = float(sum(in_order(label, data.source.chunks(), self.n_jobs)))
-        if data.kept is None:
-            self.labels_ = labels
-        self._warn(len(np.unique(labels)))
+        return labels, float(sum(in_order(label, source.chunks(), self.n_jobs, short=True)))
 
     def _warn(self, n_found: int) -> None:
         if n_found < self.n_clusters:
@@ -384,12 +381,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
             raise ValueError(f"the centres do not fit rows of {n_columns} columns")
 
 
-def cluster_sums(chunk: Chunk, centres: Centres, found: Nearest) -> ClusterSums:
-    """The sums of a chunk whose rows have their labels."""
-    weight = np.zeros(len(centres.points))
-    total = np.zeros(centres.points.shape)
-    add_to_clusters(chunk.rows, chunk.weights, centres.shift, found.labels, weight, total)
-    return ClusterSums(weight, total, float(chunk.weights @ found.squared))
+def pass_by_bounds(
+    bounds, centres: Centres, source: Source, n_jobs: int | None, exact: bool = False
+) -> ClusterSums:
+    """The sums of all rows, saving distances; `exact`: the objective to the last digit."""
+    bounds.begin_pass(centres, exact)
+    changes = add_up(partial(bounds.sums, centres=centres), source, n_jobs)
+    return bounds.end_pass(centres, changes)
 
 
 def farthest_rows(source: Source, centres: Centres, count: int, n_jobs: int | None) -> np.ndarray:
@@ -421,14 +419,3 @@ def pick_farthest(
         picked.append(first)
         left[(rows == rows[first]).all(axis=1)] = 0.0
     return rows[picked], squared[picked]
-
-
-@kernel("f8[:,:]", "f8[:]", "f8[:]", "i4[:]", "out f8[:]", "out f8[:,:]")
-def add_to_clusters(rows, weights, shift, labels, weight, total):
-    """Weight and weighted sum of (row - shift) per cluster. rows (n, d), total (k, d)."""
-    d = rows.shape[1]
-    for i in range(len(rows)):
-        own = labels[i]
-        weight[own] += weights[i]
-        for j in range(d):
-            total[own, j] += weights[i] * (rows[i, j] - shift[j])

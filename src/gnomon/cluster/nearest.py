@@ -68,31 +68,17 @@ class Nearest(NamedTuple):
         return cls(np.empty(n_rows, np.int32), np.empty(n_rows), np.empty(n_rows))
 
 
-def rows_per_block(n_rows: int, n_columns: int, n_centres: int) -> int:
+@subkernel
+def rows_per_block(n_rows, n_columns, n_centres):
     """Rows whose values and products stay in the second-level cache; a multiple of the lanes."""
     fitting = BLOCK_CELLS // (n_columns + n_centres)
     return LANES * max(min(fitting, n_rows + LANES - 1) // LANES, 1)
 
 
-def find_nearest(
-    rows: np.ndarray, centres: Centres, found: Nearest, which: np.ndarray | None = None
-) -> Nearest:
-    """Fill `found` for the rows at the positions `which` (None: all)."""
-    n = len(rows) if which is None else len(which)
-    size = rows_per_block(n, rows.shape[1], len(centres.points))
-    block = np.zeros((size, rows.shape[1]))
-    products = np.empty((len(centres.points), size))
-    lengths, best, second = np.zeros(size), np.empty(size), np.empty(size)
-    label = np.empty(size, np.int64)
-    longest = float(np.sqrt(centres.squares.max()))
-    from_zero = float(np.sqrt(centres.shift @ centres.shift))
-    positions = np.arange(n) if which is None else which
-    for start in range(0, n, size):
-        some = positions[start : start + size]
-        gather_shifted(rows, some, centres.shift, block, lengths)
-        np.matmul(centres.factors, block.T, out=products)
-        two_smallest(products, centres.squares, best, second, label)
-        settle(rows, some, centres.points, longest, from_zero, lengths, best, second, label, *found)
+def find_nearest(rows: np.ndarray, centres: Centres, found: Nearest) -> Nearest:
+    """Fill `found` for all rows."""
+    everywhere = np.arange(len(rows))
+    fill_nearest(rows, everywhere, *centres, *found)
     return found
 
 
@@ -133,7 +119,7 @@ def squared_distance(a, b):
     return (s0 + s1) + (s2 + s3)
 
 
-@kernel("f8[:,:]", "i8[:]", "f8[:]", "out f8[:,:]", "out f8[:]")
+@subkernel
 def gather_shifted(rows, which, shift, block, lengths):
     """block[i] = rows[which[i]] - shift and its squared length. rows (n, d), block (m, d)."""
     for i in range(len(which)):
@@ -143,7 +129,7 @@ def gather_shifted(rows, which, shift, block, lengths):
         lengths[i] = squared_length(block[i])
 
 
-@kernel("f8[:,:]", "f8[:]", "out f8[:]", "out f8[:]", "out i8[:]")
+@subkernel
 def two_smallest(products, squares, best, second, label):
     """The two smallest of products[c, i] + squares[c] over c, for each i. products (k, m).
 
@@ -182,20 +168,7 @@ def two_nearest(row, points):
     return own, least, second
 
 
-@kernel(
-    "f8[:,:]",
-    "i8[:]",
-    "f8[:,:]",
-    "f8",
-    "f8",
-    "f8[:]",
-    "f8[:]",
-    "f8[:]",
-    "i8[:]",
-    "out i4[:]",
-    "out f8[:]",
-    "out f8[:]",
-)
+@subkernel
 def settle(
     rows,
     which,
@@ -231,6 +204,57 @@ def settle(
         labels[position] = own
         squared[position] = least
         lower[position] = np.sqrt(other) if other > 0.0 else 0.0
+
+
+@subkernel
+def nearest_of(rows, which, points, shift, factors, squares, labels, squared, lower):
+    """Label, squared distance and lower bound of the rows at the positions `which`.
+
+    Block by block, without ever giving the interpreter its lock back: threads that ask for it many
+    times a millisecond wait for each other. rows (n, d), which (m,), points and factors (k, d),
+    shift (d,), squares (k,), labels, squared, lower (n,).
+    """
+    m, k, d = len(which), len(points), rows.shape[1]
+    size = rows_per_block(m, d, k)
+    block, products = np.zeros((size, d)), np.empty((k, size))
+    lengths, best, second = np.zeros(size), np.empty(size), np.empty(size)
+    label = np.empty(size, np.int64)
+    longest, from_zero = np.sqrt(squares.max()), np.sqrt(squared_length(shift))
+    for start in range(0, m, size):
+        some = which[start : start + size]
+        gather_shifted(rows, some, shift, block, lengths)
+        np.dot(factors, block.T, products)
+        two_smallest(products, squares, best, second, label)
+        settle(
+            rows,
+            some,
+            points,
+            longest,
+            from_zero,
+            lengths,
+            best,
+            second,
+            label,
+            labels,
+            squared,
+            lower,
+        )
+
+
+@kernel(
+    "f8[:,:]",
+    "i8[:]",
+    "f8[:,:]",
+    "f8[:]",
+    "f8[:,:]",
+    "f8[:]",
+    "out i4[:]",
+    "out f8[:]",
+    "out f8[:]",
+)
+def fill_nearest(rows, which, points, shift, factors, squares, labels, squared, lower):
+    """`nearest_of` for Python."""
+    nearest_of(rows, which, points, shift, factors, squares, labels, squared, lower)
 
 
 @kernel("f8[:,:]", "f8[:,:]", "out f8[:,:]")

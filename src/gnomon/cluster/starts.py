@@ -18,6 +18,7 @@ from gnomon.cluster.nearest import squared_distance
 from gnomon.contract.data import Data
 from gnomon.engine.draw import WeightedDraw, canonical_key
 from gnomon.engine.kernel import kernel
+from gnomon.engine.products import inner
 from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
 from gnomon.engine.threads import in_order
 
@@ -75,11 +76,11 @@ class SurveyedData(Data):
 
 
 def _mean_sums(chunk: Chunk) -> Means:
-    return Means(chunk.weights.sum(), chunk.weights @ chunk.rows)
+    return Means(chunk.weights.sum(), inner(chunk.rows, chunk.weights))
 
 
 def _square_sums(mean: np.ndarray, chunk: Chunk) -> Means:
-    return Means(chunk.weights.sum(), chunk.weights @ (chunk.rows - mean) ** 2)
+    return Means(chunk.weights.sum(), inner((chunk.rows - mean) ** 2, chunk.weights))
 
 
 def rows_at(source: Source, positions: np.ndarray) -> np.ndarray:

@@ -8,9 +8,9 @@ machines.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -78,6 +78,7 @@ class Executor(Protocol):
     ) -> Iterable[tuple[int, Sums]]: ...
 
 
+@functools.cache
 def rows_per_chunk(n_columns: int) -> int:
     """Rows in a chunk: about a megabyte of numbers, which stays in a processor's cache."""
     rows = CHUNK_CELLS // max(n_columns, 1)
@@ -153,7 +154,7 @@ def add_up(function: Callable[[Chunk], Sums], source: Source, n_jobs: int | None
     if executor is None:
         return _add(in_order(function, source.chunks(), n_jobs, short=True))
     sent = _Sent(source.chunks())
-    alone = partial(_on_one_blas_thread, function)
+    alone = functools.partial(_on_one_blas_thread, function)
     return _add(_sorted_by_number(executor.run(alone, sent), sent))
 
 

@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 from gnomon.engine.config import settings
@@ -24,8 +24,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_THREADS = 256
-# Seconds of work that one thread does sooner than several that must be started.
-WORTH_THREADS = 0.002
+# Seconds of work that are worth handing to a thread.
+WORTH_THREADS = 0.0005
+# Items that go to a thread at once, at most: so many may be in memory for each.
+MOST_TOGETHER = 16
 # Columns of a square matrix that one BLAS thread solves as soon as several.
 SMALL_MATRIX = 256
 _inside = threading.local()
@@ -115,44 +117,84 @@ def in_order(
     items : iterable
     n_jobs : int or None
     short : bool, default=False
-        Items may be so short that threads would cost more than they save: begin on the calling
-        thread, and start threads when the work has lasted long enough to need them.
+        Items may be so short that threads would cost more than they save: the first is done on the
+        calling thread, and shows how many to hand to a thread at once.
     """
-    workers = resolve_jobs(n_jobs)
     items = iter(items)
-    first = list(itertools.islice(items, 2))
-    alone = len(first) < 2
-    items = itertools.chain(first, items)
-    del first
+    together = 1
     with one_blas_thread():
-        if workers == 1 or alone:  # one item alone is not worth a thread
+        if short:
+            together = yield from _first_alone(function, items)
+        begun = list(itertools.islice(items, together + 1))
+        workers = resolve_jobs(n_jobs) if len(begun) > together else 1
+        items = itertools.chain(begun, items)
+        del begun
+        if workers == 1:  # what is left for one thread is not worth another
             yield from map(function, items)
             return
-        if short:
-            yield from _begin_alone(function, items)
-        pool = ThreadPoolExecutor(workers, thread_name_prefix="gnomon", initializer=_enter_thread)
-        try:
-            ahead: deque = deque()
-            for item in items:
-                ahead.append(pool.submit(function, item))
-                if len(ahead) > 2 * workers:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        with _pool(workers) as pool:
+            ahead: deque[Future[list[Result]]] = deque()
+            try:
+                while batch := list(itertools.islice(items, together)):
+                    ahead.append(pool.submit(_each_of, function, batch))
+                    if len(ahead) > 2 * workers:
+                        yield from ahead.popleft().result()
+                while ahead:
+                    yield from ahead.popleft().result()
+            finally:
+                for future in ahead:
+                    future.cancel()
+                wait(ahead)
 
 
-def _begin_alone(function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:
-    """The first results, until they have taken as long as it takes to start threads."""
-    spent = 0.0
+def _each_of(function: Callable[[Item], Result], items: list[Item]) -> list[Result]:
+    return [function(item) for item in items]
+
+
+def _first_alone(
+    function: Callable[[Item], Result], items: Iterator[Item]
+) -> Generator[Result, None, int]:
+    """The first result; returns how many such items last long enough to be worth handing on."""
     for item in items:
         begin = time.perf_counter()
         result = function(item)
-        spent += time.perf_counter() - begin
+        spent = time.perf_counter() - begin
         yield result
-        if spent > WORTH_THREADS:
-            return
+        return min(int(WORTH_THREADS / max(spent, 1e-9)) + 1, MOST_TOGETHER)
+    return 1
+
+
+@contextlib.contextmanager
+def kept_threads() -> Iterator[None]:
+    """Let all uses of `in_order` within share their threads, which start when first needed.
+
+    For fits of many short passes, where starting threads would cost as much as a pass.
+    """
+    if getattr(_inside, "pools", None) is not None:
+        yield
+        return
+    _inside.pools = {}
+    try:
+        yield
+    finally:
+        pools, _inside.pools = _inside.pools, None
+        for pool in pools.values():
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _pool(workers: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads of this fit, where it keeps them, or new ones."""
+    pools = getattr(_inside, "pools", None)
+    pool = None if pools is None else pools.get(workers)
+    if pool is None:
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="gnomon", initializer=_enter_thread)
+    if pools is not None:
+        pools[workers] = pool
+        yield pool
+        return
+    with pool:
+        yield pool
 
 
 def _enter_thread() -> None:

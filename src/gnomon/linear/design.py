@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from gnomon.contract import Data
 from gnomon.engine.errors import DataError
+from gnomon.engine.products import inner
 from gnomon.engine.sums import Chunk
 
 MOST_DENSE_COLUMNS = 200
@@ -20,7 +21,7 @@ def first_means(data: Data) -> np.ndarray:
     """
     chunk = next(iter(data.source.chunks()))
     weights = chunk.weights / max(chunk.weights.sum(), np.finfo(np.float64).tiny)
-    return np.asarray(chunk.rows.T @ weights)
+    return np.asarray(inner(chunk.rows, weights))
 
 
 def is_sparse(data: Data) -> bool:

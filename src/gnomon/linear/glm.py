@@ -32,6 +32,7 @@ from gnomon.engine.parameters import (
     between,
     whole,
 )
+from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.sums import Chunk, add_up, rows_per_chunk
@@ -600,7 +601,7 @@ def glm_sums(family: Family, link: Link, intercept: bool, state, chunk: Chunk) -
     if not (np.isfinite(deviance) and np.isfinite(score).all() and np.isfinite(information).all()):
         return impossible
     scaled = design * np.sqrt(information)[:, None]
-    return GLMSums(deviance, design.T @ score, scaled.T @ scaled)
+    return GLMSums(deviance, inner(design, score), inner(scaled, scaled))
 
 
 def glm_sums_of(family: Family, link: Link, intercept: bool, state):
@@ -628,13 +629,13 @@ def closing_sums(
             rest = np.maximum(1 - leverage, EPS)
             score = score / (np.sqrt(rest) if errors == "HC2" else rest)
         outer = design * (np.sqrt(chunk.weights) * score)[:, None]
-        meat = outer.T @ outer
+        meat = inner(outer, outer)
     (null,) = mean_deviance(family, state["mean"], chunk)
     return ClosingSums(
         float(chunk.weights @ deviance),
         float(null),
         float(chunk.weights @ pearson),
-        scaled.T @ scaled,
+        inner(scaled, scaled),
         meat,
     )
 

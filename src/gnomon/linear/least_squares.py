@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from gnomon.contract import Data, Regressor, Step, SumLearner, Takes
 from gnomon.engine.parameters import FLAG, JOBS, at_least
+from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.sums import Chunk, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
@@ -431,14 +432,14 @@ class Ridge(LeastSquares):
 
 def moments(table: np.ndarray, chunk: Chunk) -> Moments:
     """Sums of a chunk's shifted columns and targets; overwrites `table`."""
-    first = chunk.weights @ table
+    first = inner(table, chunk.weights)
     if chunk.weighted:
         table *= np.sqrt(chunk.weights)[:, None]
     return Moments(
         chunk.weights.sum(),
         fractional_weights(chunk.weights) if chunk.weighted else 0,
         first,
-        table.T @ table,
+        inner(table, table),
     )
 
 

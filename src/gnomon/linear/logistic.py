@@ -3,8 +3,9 @@
 Minimises (1/W) sum_i w_i [-log P(y_i | x_i)] + |B|^2 / (2 C W), W = sum_i w_i, where P is the
 logistic function of x b + b0 for two classes and the softmax of x B' + b0 for more; the
 intercepts are not penalised. The objective is convex. Newton's method needs few passes over the
-rows; where the matrix of second derivatives is large, L-BFGS in nearly uncorrelated coordinates
-takes its place.
+rows, but each sums a matrix of second derivatives. So of many rows it solves an evenly spaced part
+only; from there, and in coordinates in which that part's curvature is the same everywhere, L-BFGS
+ends in a handful of passes that sum gradients alone.
 
 Texts: 000 11.3.1-11.3.2 · 001 5.2, 6 · 003 4.3.1 (there with squared error) · 004 8.1.
 """
@@ -27,8 +28,9 @@ from gnomon.contract import Classifier, Data, Step, SumLearner, Takes
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import History
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, StrOptions, at_least, between, whole
+from gnomon.engine.products import inner
 from gnomon.engine.registry import method
-from gnomon.engine.sums import Chunk, add_up, rows_per_chunk
+from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
     decision,
@@ -53,8 +55,13 @@ from gnomon.linear.solve import (
     symmetric_solve,
 )
 
-FEW_COEFFICIENTS, MOST_NEWTON = 100, 1500
-MOST_NEWTON_WORK = 1e9
+MOST_NEWTON = 1500
+# Products of columns per pass: so few that parts do not pay; the most for which Newton's method
+# does with several classes, whose blocks are many; and with two.
+LEAST_WORK, MOST_SOFTMAX_WORK, MOST_NEWTON_WORK = 2e6, 3e7, 1e9
+# Rows per coefficient whose curvature is near enough to that of all rows; the sparsest part.
+ROWS_PER_COEFFICIENT, FEWEST_PARTS, MOST_PARTS = 30, 3, 64
+PART_TOLERANCE, MOST_PART_STEPS = 0.1, 15
 MOST_WHITENED = 1500
 MOST_SUMMARISED = 3000
 SUFFICIENT_FALL = 1e-4
@@ -214,17 +221,49 @@ class LogisticRegression(Classifier, SumLearner):
         return weight.sum() / (len(codes) * np.maximum(weight, EPS))
 
     def _run(self, data: Data, rng: np.random.Generator):
-        if self._solver(data.n_rows, data.n_columns) == "newton":
+        state = self._start(data, rng)
+        solved = self._solved_part(data, state)
+        if solved is None and self._solver(data.n_rows, data.n_columns) == "newton":
             return super()._run(data, rng)
-        return self._run_lbfgs(data, self._start(data, rng) | {"solver": "lbfgs"})
+        return self._run_lbfgs(data, state | {"solver": "lbfgs"}, solved)
 
     def _solver(self, n_rows: int, n_columns: int) -> str:
         """Newton where summing its matrix costs less than the passes that it saves (measured)."""
         coefficients = self._equations() * (n_columns + self.fit_intercept)
-        if coefficients <= min(FEW_COEFFICIENTS, MOST_NEWTON):
-            return "newton"
-        small = coefficients <= MOST_NEWTON and n_rows * coefficients**2 <= MOST_NEWTON_WORK
+        most = MOST_NEWTON_WORK if self._equations() == 1 else MOST_SOFTMAX_WORK
+        small = coefficients <= MOST_NEWTON and n_rows * coefficients**2 <= most
         return "newton" if small else "lbfgs"
+
+    def _parts(self, n_rows: int, n_columns: int) -> int:
+        """Every how manieth row suffices to know the curvature; 1 where none can be left out."""
+        coefficients = self._equations() * (n_columns + self.fit_intercept)
+        parts = min(n_rows // (ROWS_PER_COEFFICIENT * max(coefficients, 1)), MOST_PARTS)
+        work = n_rows * coefficients**2
+        pays = work >= LEAST_WORK and work // max(parts, 1) <= MOST_NEWTON_WORK
+        return parts if pays and coefficients <= MOST_NEWTON and parts >= FEWEST_PARTS else 1
+
+    def _solved_part(self, data: Data, state) -> tuple[np.ndarray, np.ndarray] | None:
+        """Solution and curvature on evenly spaced rows, by Newton; None where these do not do.
+
+        They do not where they are too few, lack a class, or a column is constant on them; without
+        penalty either, where Newton's last steps on all rows tell whether there is a maximum.
+        """
+        parts = self._parts(data.n_rows, data.n_columns)
+        if parts == 1 or state["sparse"] or np.isinf(self.C):
+            return None
+        part = every_row(data.source, parts)
+        enough = max(PART_TOLERANCE * state["trial"].size / part.n_rows, self.tol)
+        for _ in range(min(self.max_iter, MOST_PART_STEPS)):
+            total = LossSums(*add_up(partial(self._sums, state), part, self.n_jobs))
+            if (total.classes == 0).any():
+                return None
+            curvature, idle = self._curvature(state, total)
+            if len(idle):
+                return None
+            state = self._update(state, total).state
+            if state["step"] == 1.0 and state["fall"] / 2 <= enough:
+                return state["trial"], curvature
+        return None
 
     def _equations(self) -> int:
         n_classes = len(getattr(self, "classes_", (0, 1)))
@@ -279,45 +318,67 @@ class LogisticRegression(Classifier, SumLearner):
 
     def _newton_direction(self, state, parameters, total: LossSums) -> tuple[np.ndarray, float]:
         """Newton's step and the fall that its slope promises (twice the true one)."""
-        k, q = parameters.shape
-        p = q - self.fit_intercept
         gradient = self._gradient(parameters, total)
+        curvature, idle = self._curvature(state, total)
+        gradient[:, idle] = 0.0
+        direction = -symmetric_solve(curvature, gradient.ravel())
+        return direction.reshape(parameters.shape), max(float(-(gradient.ravel() @ direction)), 0.0)
+
+    def _curvature(self, state, total: LossSums) -> tuple[np.ndarray, np.ndarray]:
+        """Second derivatives of the objective, and which columns do not vary (zero there)."""
+        k, q = state["trial"].shape
+        p = q - self.fit_intercept
         hessian = (total.hessian / total.weight).reshape(k, q, k, q)
         lengths = np.einsum("kjkj->j", hessian)
         idle = constant_columns(lengths, state["shift"], self.fit_intercept)
         lengths[idle] = 0.0
         refuse_tiny(np.sqrt(lengths[:p]), column_names(self))
-        hessian[:, idle] = hessian[:, :, :, idle] = gradient[:, idle] = 0.0
+        hessian[:, idle] = hessian[:, :, :, idle] = 0.0
         for one in range(k):
             hessian[one, range(p), one, range(p)] += self._decay(total)
         if k > 1:
             fix_common_part(hessian)
-        direction = -symmetric_solve(hessian.reshape(k * q, k * q), gradient.ravel())
-        return direction.reshape(k, q), max(float(-(gradient.ravel() @ direction)), 0.0)
+        return hessian.reshape(k * q, k * q), idle
 
-    def _run_lbfgs(self, data: Data, state) -> tuple[dict[str, Any], History]:
-        """Minimise by L-BFGS in coordinates of nearly the same curvature everywhere."""
+    def _run_lbfgs(self, data: Data, state, solved) -> tuple[dict[str, Any], History]:
+        """Minimise by L-BFGS in coordinates of nearly the same curvature everywhere.
+
+        Its first step always has the length one: in units of the first slope that is the step that
+        is right where the curvature is one.
+        """
         shape = state["parameters"].shape
-        to_plain, to_coordinates = self._coordinates(state, data)
+        if solved is None:
+            coordinates = self._coordinates(state, data)
+        else:
+            coordinates = Evened.of(solved[1], np.array([], int))
+            state["parameters"] = solved[0]
         course = self._course("step", self.max_iter)
         steps = iter(course)
 
         def value(flat):
-            trial = to_plain(flat.reshape(shape))
+            trial = coordinates.plain(flat, shape)
             function = partial(loss_sums, state | {"trial": trial}, n_classes=len(self.classes_))
             total = LossSums(*add_up(function, data.source, self.n_jobs))
             self._refuse_empty_class(total)
             state["separated"] = bool(np.isinf(self.C) and total.wrong == 0)
-            gradient = to_coordinates(self._gradient(trial, total))
-            return self._objective(trial, total), gradient.ravel()
+            return self._objective(trial, total), coordinates.slope(self._gradient(trial, total))
+
+        start = coordinates.of_plain(state["parameters"])
+        first = value(start)
+        unit = float(np.linalg.norm(first[1])) or 1.0
+        known = [first]
+
+        def value_in_units(flat):
+            objective, slope = known.pop() if known else value(flat * unit)
+            return objective / unit**2, slope / unit
 
         def after_step(intermediate_result) -> None:
-            now = to_plain(intermediate_result.x.reshape(shape))
+            now = coordinates.plain(intermediate_result.x * unit, shape)
             state["direction"] = now - state["parameters"]
             state["parameters"] = now
             next(steps, None)
             if course.end_step(
-                intermediate_result.fun,
+                intermediate_result.fun * unit**2,
                 state["separated"],
                 state=partial(self._replayable, state),
                 attributes=partial(self._attributes_in_full, state),
@@ -325,8 +386,8 @@ class LogisticRegression(Classifier, SumLearner):
                 raise StopIteration
 
         result = scipy.optimize.minimize(
-            value,
-            np.zeros(shape).ravel(),
+            value_in_units,
+            start / unit,
             jac=True,
             method="L-BFGS-B",
             callback=after_step,
@@ -334,18 +395,18 @@ class LogisticRegression(Classifier, SumLearner):
                 "maxiter": self.max_iter,
                 "maxfun": 50 * self.max_iter,
                 "maxcor": 20,
-                "gtol": 0.1 * np.sqrt(self.tol / state["parameters"].size),
+                "gtol": 0.1 * np.sqrt(self.tol / state["parameters"].size) / unit,
                 "ftol": 4 * EPS,
             },
         )
         if course.history.stopped == "done":
             course.history.stopped = "max_iter" if result.status == 1 else "converged"
         if not course.history.objective:
-            course.history.objective.append(float(result.fun))
+            course.history.objective.append(float(first[0]))
         return state, course.history
 
-    def _coordinates(self, state, data: Data):
-        """Maps from coordinates to coefficients, and of gradients the other way.
+    def _coordinates(self, state, data: Data) -> Scaled | Evened:
+        """Coordinates from what is known of the curvature everywhere.
 
         The curvature of the loss is at most a quarter (two classes) or half (softmax) of the
         columns' products, so that these (for many columns: their diagonal) tell which scales are
@@ -363,18 +424,9 @@ class LogisticRegression(Classifier, SumLearner):
         if not whole_matrix:
             lengths = np.sqrt(bound + penalised)
             lengths[idle] = np.inf
-            return lambda values: values / lengths, lambda gradient: gradient / lengths
-        bound += np.diag(penalised + 1e-10 * diagonal)
-        bound[idle] = bound[:, idle] = 0.0
-        bound[idle, idle] = 1.0
-        factor = np.linalg.cholesky(bound)
-        solve = partial(scipy.linalg.solve_triangular, factor, lower=True, check_finite=False)
-        moves = np.ones(len(bound))
-        moves[idle] = 0.0
-        return (
-            lambda values: solve(values.T, trans="T").T,
-            lambda gradient: solve((gradient * moves).T).T,
-        )
+            return Scaled(lengths)
+        bound += np.diag(penalised)
+        return Evened.of(bound, idle)
 
     def _attributes(self, state) -> dict[str, Any]:
         parameters = state["parameters"]
@@ -527,7 +579,75 @@ class LogisticRegression(Classifier, SumLearner):
         if self._solver(n_rows, n_columns) == "newton":
             side *= equations
         vectors = 50 * equations * (n_columns + 1)
+        parts = self._parts(n_rows, n_columns)
+        if parts > 1:
+            vectors += 2 * (n_rows // parts + 1) * (n_columns + 2)
         return 8 * (2 * n_rows + 2 * threads * block + (2 * threads + 6) * side**2 + vectors)
+
+
+class Scaled(NamedTuple):
+    """Coordinates of an L-BFGS search that are the coefficients times a length for each column.
+
+    ``plain`` maps coordinates to coefficients, ``of_plain`` back, ``slope`` a gradient by the
+    coefficients to that by the coordinates. An infinite length keeps a coefficient at zero.
+    """
+
+    lengths: np.ndarray
+
+    def plain(self, flat: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+        return flat.reshape(shape) / self.lengths
+
+    def of_plain(self, coefficients: np.ndarray) -> np.ndarray:
+        held = np.isinf(self.lengths)
+        return (coefficients * np.where(held, 0.0, self.lengths)).ravel()
+
+    def slope(self, gradient: np.ndarray) -> np.ndarray:
+        return (gradient / self.lengths).ravel()
+
+
+class Evened(NamedTuple):
+    """Coordinates in which a given curvature is the identity; they mix the coefficients.
+
+    The curvature is one for all coefficients, or one that every equation has; `moves` is zero for
+    coefficients that are kept at zero.
+    """
+
+    factor: np.ndarray
+    moves: np.ndarray
+
+    @classmethod
+    def of(cls, curvature: np.ndarray, idle: np.ndarray) -> Evened:
+        curvature = curvature + np.diag(1e-10 * np.diag(curvature))
+        curvature[idle] = curvature[:, idle] = 0.0
+        curvature[idle, idle] = 1.0
+        moves = np.ones(len(curvature))
+        moves[idle] = 0.0
+        return cls(np.linalg.cholesky(curvature), moves)
+
+    def plain(self, flat: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+        return self._solve(flat.reshape(-1, len(self.factor)), trans="T").reshape(shape)
+
+    def of_plain(self, coefficients: np.ndarray) -> np.ndarray:
+        return (coefficients.reshape(-1, len(self.factor)) @ self.factor).ravel()
+
+    def slope(self, gradient: np.ndarray) -> np.ndarray:
+        return self._solve(gradient.reshape(-1, len(self.factor)) * self.moves).ravel()
+
+    def _solve(self, values: np.ndarray, **options) -> np.ndarray:
+        return scipy.linalg.solve_triangular(
+            self.factor, values.T, lower=True, check_finite=False, **options
+        ).T
+
+
+def every_row(source: Source, parts: int) -> ArraySource:
+    """Every so manieth row in memory, each with the weight of those that it stands for."""
+    pieces = [
+        (chunk.rows[first::parts], chunk.y[first::parts], chunk.weights[first::parts])
+        for chunk in source.chunks()
+        for first in [-chunk.start % parts]
+    ]
+    rows, y, weights = (np.concatenate(entries) for entries in zip(*pieces))
+    return ArraySource(rows, y, weights * parts)
 
 
 def class_weight_sums(n_classes, chunk):
@@ -551,7 +671,7 @@ def loss_sums(state, chunk, n_classes, second=False):
     terms = loss(predictor, chunk.y, weights)
     sums = terms.slope.sum(axis=1)
     gradient = np.empty_like(theta)
-    gradient[:, :p] = (chunk.rows.T @ terms.slope.T).T - np.outer(sums, shift)
+    gradient[:, :p] = inner(chunk.rows, terms.slope.T).T - np.outer(sums, shift)
     gradient[:, p:] = sums[:, None]
     hessian = np.empty(0)
     if second:
@@ -590,10 +710,10 @@ def product_sums(state, constant: bool, whole_matrix: bool, chunk: Chunk) -> tup
     weights, shift = row_weights(state, chunk), state["shift"]
     if whole_matrix:
         design = with_constant(chunk, shift, constant) * np.sqrt(weights)[:, None]
-        return weights.sum(), design.T @ design
+        return weights.sum(), inner(design, design)
     rows = chunk.rows
     squares = rows.multiply(rows) if sp.issparse(rows) else (rows - shift) ** 2
-    lengths = squares.T @ weights
+    lengths = inner(squares, weights)
     return weights.sum(), np.append(lengths, weights.sum()) if constant else lengths
 
 

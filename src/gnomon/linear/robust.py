@@ -25,6 +25,7 @@ from gnomon.contract import Data, Regressor, Takes
 from gnomon.engine.draw import WeightedDraw, canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, StrOptions, above, at_least, whole
+from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.sums import Chunk, add_up, rows_per_chunk
 from gnomon.engine.threads import blas_for, resolve_jobs
@@ -211,7 +212,7 @@ def weighted_products(shift, intercept: bool, factors, chunk: Chunk) -> Weighted
     """Normal equations of a chunk under row factors."""
     design = with_constant(chunk, shift, intercept)
     scaled = design * factors[chunk.start : chunk.stop, None]
-    return WeightedProducts(scaled.T @ design, scaled.T @ chunk.y)
+    return WeightedProducts(inner(scaled, design), inner(scaled, chunk.y))
 
 
 def small_subset(order: np.ndarray, data: Data, rng: np.random.Generator, size: int) -> np.ndarray:

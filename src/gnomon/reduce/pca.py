@@ -34,6 +34,7 @@ from gnomon.engine.parameters import (
     above,
     whole,
 )
+from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, Chunk, Source, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
@@ -267,15 +268,15 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
 
     def _sums(self, state, chunk):
         shifted = chunk.rows if state["shift"] is None else chunk.rows - state["shift"]
-        rows = chunk.weights @ shifted
+        rows = inner(shifted, chunk.weights)
         if chunk.weighted:
             shifted = shifted * np.sqrt(chunk.weights)[:, np.newaxis]
         krylov = state.get("krylov")
         if krylov is None:
-            products = shifted.T @ shifted
+            products = inner(shifted, shifted)
             squares = float(np.trace(products))
         else:
-            products = shifted.T @ (shifted @ krylov.block)
+            products = inner(shifted, shifted @ krylov.block)
             squares = float(np.einsum("ij,ij->", shifted, shifted))
         return Moments(float(chunk.weights.sum()), rows, products, squares)
 

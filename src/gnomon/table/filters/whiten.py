@@ -7,6 +7,7 @@ import scipy.linalg
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, between, whole
+from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, add_up
 from gnomon.table.filters.base import COLUMNS, NumberFilter, weighted_mean
@@ -124,7 +125,7 @@ class Whiten(NumberFilter):
     def _scatter(self, chunk):
         deviations = chunk.rows - self.mean_
         weighted = deviations * chunk.weights[:, np.newaxis]
-        return float(chunk.weights.sum()), weighted.T @ deviations
+        return float(chunk.weights.sum()), inner(weighted, deviations)
 
     def _matrices(self, deviations: np.ndarray, vectors: np.ndarray):
         """W and its inverse, from the square roots of the eigenvalues, none below the floor."""
