@@ -9,7 +9,7 @@ per row in memory.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from gnomon.engine.threads import in_order
 
 MOST_PIECES = 2**20
 PIECES_PER_CENTRE = 64
+TRIED_ROWS = 512
 
 
 class Means(NamedTuple):
@@ -53,19 +54,40 @@ class SurveyedData(Data):
         sums = add_up(_mean_sums, self.source, self.n_jobs)
         return sums.total / sums.weight
 
-    @cached_property
+    @property
     def variances(self) -> np.ndarray:
         """Weighted variance of each column."""
-        sums = add_up(partial(_square_sums, self.mean), self.source, self.n_jobs)
-        return sums.total / sums.weight
+        return self._around_mean[0]
+
+    @property
+    def squares(self) -> np.ndarray:
+        """Squared distance of every row to the mean."""
+        return self._around_mean[1]
+
+    @cached_property
+    def _around_mean(self) -> tuple[np.ndarray, np.ndarray]:
+        squares = np.empty(self.n_rows)
+
+        def sums(chunk: Chunk) -> Means:
+            away = (chunk.rows - self.mean) ** 2
+            away.sum(axis=1, out=squares[chunk.start : chunk.stop])
+            return Means(chunk.weights.sum(), inner(away, chunk.weights))
+
+        parts = in_order(sums, self.source.chunks(), self.n_jobs, short=True)
+        total = Means(*map(sum, zip(*parts)))
+        return total.total / total.weight, squares
 
     @cached_property
     def order(self) -> np.ndarray:
         """The canonical order of the rows."""
         key = np.empty(self.n_rows)
-        for chunk in self.source.chunks():
+
+        def mix(chunk: Chunk) -> None:
             key[chunk.start : chunk.stop] = canonical_key(chunk.rows)
-        return np.argsort(key, kind="stable")
+
+        for _ in in_order(mix, self.source.chunks(), self.n_jobs, short=True):
+            pass
+        return np.argsort(key)  # rows of one key are equal, or as good as equal: any order will do
 
     @cached_property
     def row_weights(self) -> np.ndarray:
@@ -77,10 +99,6 @@ class SurveyedData(Data):
 
 def _mean_sums(chunk: Chunk) -> Means:
     return Means(chunk.weights.sum(), inner(chunk.rows, chunk.weights))
-
-
-def _square_sums(mean: np.ndarray, chunk: Chunk) -> Means:
-    return Means(chunk.weights.sum(), inner((chunk.rows - mean) ** 2, chunk.weights))
 
 
 def rows_at(source: Source, positions: np.ndarray) -> np.ndarray:
@@ -134,12 +152,15 @@ class Spread:
             here = slice(chunk.start, chunk.stop)
             take_centre(chunk.rows, centre, number, gaps, self.closest[here], self.owner[here])
 
-        for _ in in_order(shrink, self.data.source.chunks(), self.data.n_jobs):
+        for _ in in_order(shrink, self.data.source.chunks(), self.data.n_jobs, short=True):
             pass
 
     def best_of(self, candidates: np.ndarray) -> np.ndarray:
         """The candidate that leaves the smallest sum of squared distances."""
-        gaps = self._quarter_gaps(candidates)
+        shift = self.data.mean
+        shifted = candidates - shift
+        factors = np.ascontiguousarray(-2.0 * shifted.T)
+        constants = np.einsum("td,td->t", shifted, shifted) - shift @ factors
 
         def left(chunk: Chunk) -> np.ndarray:
             sums = np.zeros(len(candidates))
@@ -147,15 +168,16 @@ class Spread:
             try_centres(
                 chunk.rows,
                 chunk.weights,
-                candidates,
-                gaps,
+                factors,
+                constants,
+                self.data.squares[here],
                 self.closest[here],
-                self.owner[here],
                 sums,
             )
             return sums
 
-        total = sum(in_order(left, self.data.source.chunks(), self.data.n_jobs))
+        chunks = self.data.source.chunks()
+        total = sum(in_order(left, chunks, self.data.n_jobs, short=True))
         return candidates[np.argmin(total)]
 
     def _quarter_gaps(self, points: np.ndarray) -> np.ndarray:
@@ -296,15 +318,20 @@ def take_centre(rows, centre, number, quarter_gap, closest, owner):
             owner[i] = number
 
 
-@kernel("f8[:,:]", "f8[:]", "f8[:,:]", "f8[:,:]", "f8[:]", "i4[:]", "out f8[:]")
-def try_centres(rows, weights, candidates, quarter_gap, closest, owner, sums):
+@kernel("f8[:,:]", "f8[:]", "f8[:,:]", "f8[:]", "f8[:]", "f8[:]", "out f8[:]")
+def try_centres(rows, weights, factors, constants, squares, closest, sums):
     """The weighted sum of squared distances that each candidate would leave.
 
-    rows (n, d), candidates (t, d), quarter_gap (t, k), sums (t,).
+    Distances come from products of matrices, which is enough to choose by. rows (n, d), factors
+    (d, t), constants, sums (t,), squares (of rows around the mean) and closest (n,).
     """
-    for i in range(len(rows)):
-        for t in range(len(candidates)):
-            least = closest[i]
-            if quarter_gap[t, owner[i]] < least:
-                least = min(least, squared_distance(rows[i], candidates[t]))
-            sums[t] += weights[i] * least
+    n, t = len(rows), len(constants)
+    products = np.empty((TRIED_ROWS, t))
+    for start in range(0, n, TRIED_ROWS):
+        size = min(TRIED_ROWS, n - start)
+        np.dot(rows[start : start + size], factors, products[:size])
+        for i in range(size):
+            for each in range(t):
+                distance = products[i, each] + constants[each] + squares[start + i]
+                least = min(max(distance, 0.0), closest[start + i])
+                sums[each] += weights[start + i] * least

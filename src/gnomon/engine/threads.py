@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 MOST_THREADS = 256
 # Seconds of work that are worth handing to a thread.
-WORTH_THREADS = 0.0005
+WORTH_THREADS = 0.001
 # Items that go to a thread at once, at most: so many may be in memory for each.
 MOST_TOGETHER = 16
 # Columns of a square matrix that one BLAS thread solves as soon as several.
