@@ -1,7 +1,8 @@
-"""Gaussian mixtures against scikit-learn's, from the same first means."""
+"""Gaussian mixtures against scikit-learn's, from the same first means and covariances."""
 
 from functools import partial
 
+import numpy as np
 from sklearn.mixture import GaussianMixture as Peer
 
 from benchmarks.duels.duel import Duel
@@ -14,8 +15,16 @@ def data(n):
 
 
 def run(cls, shape, rows):
+    spread = 1 / rows.var(axis=0)
     return cls(
-        10, covariance_type=shape, means_init=rows[:10].copy(), max_iter=15, tol=0, random_state=0
+        10,
+        covariance_type=shape,
+        weights_init=np.full(10, 0.1),
+        means_init=rows[:10].copy(),
+        precisions_init=np.array([np.diag(spread) if shape == "full" else spread] * 10),
+        max_iter=15,
+        tol=0,
+        random_state=0,
     ).fit(rows)
 
 

@@ -127,6 +127,7 @@ def _checked_array(learner, X, y, reset: bool):
         y = None
     else:
         y = "no_validation"
+    harmless = isinstance(X, np.ndarray) and _squares_are_small(X, learner._largest)
     rows = validate_data(
         learner,
         X,
@@ -134,10 +135,11 @@ def _checked_array(learner, X, y, reset: bool):
         reset=reset,
         accept_sparse="csr" if learner.natively.sparse else False,
         dtype=FLOATS,
-        ensure_all_finite="allow-nan" if learner.natively.missing else True,
+        ensure_all_finite=not harmless and ("allow-nan" if learner.natively.missing else True),
     )
     rows = rows[0] if isinstance(rows, tuple) else rows
-    _refuse_huge(learner, rows)
+    if not harmless:
+        _refuse_huge(learner, rows)
     return rows
 
 
@@ -164,12 +166,13 @@ def _refuse_huge(learner, rows, names=None) -> None:
 
 
 def _squares_are_small(values: np.ndarray, largest: float) -> bool:
-    """Whether the sum of squares rules out a number beyond the largest: one fast pass."""
+    """Whether the sum of squares rules out missing and too large numbers: one fast pass."""
     if values.dtype != np.float64 or not (values.flags.c_contiguous or values.flags.f_contiguous):
         return False
     line = values.ravel(order="K")
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.dot(line, line) <= largest * largest)
+        total = float(np.dot(line, line))
+    return bool(np.isfinite(total) and total <= largest * largest)
 
 
 def _require_shape(learner, X) -> None:

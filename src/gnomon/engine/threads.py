@@ -137,7 +137,7 @@ def in_order(
             try:
                 while batch := list(itertools.islice(items, together)):
                     ahead.append(pool.submit(_each_of, function, batch))
-                    if len(ahead) > 2 * workers:
+                    if len(ahead) > workers + 1:
                         yield from ahead.popleft().result()
                 while ahead:
                     yield from ahead.popleft().result()

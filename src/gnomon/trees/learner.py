@@ -92,11 +92,21 @@ class GrowsTrees(Learner):
 
     def _sum_of_trees(self, rows) -> np.ndarray:
         """Sum of the trees' values for a block of rows."""
-        return self._packed.sum(dense(rows))
+        return self._forest().sum(dense(rows))
 
-    def _pack(self) -> None:
-        """Pack the trees for prediction; not saved, since it follows from them."""
-        self._packed = Forest.of(self._all_trees())
+    def _forest(self) -> Forest:
+        """The trees packed for prediction, when first asked for; it follows from them, unsaved."""
+        if "_packed" not in vars(self):
+            self._packed = Forest.of(self._voting_trees())
+        return self._packed
+
+    def _forget_packed(self) -> None:
+        """The trees have changed."""
+        vars(self).pop("_packed", None)
+
+    def _voting_trees(self) -> list[Tree]:
+        """The trees with values as they are added up."""
+        return self._all_trees()
 
     def _all_trees(self) -> list[Tree]:
         raise NotImplementedError
@@ -116,7 +126,7 @@ class GrowsTrees(Learner):
         return self._each_block(self._leaves, X)
 
     def _leaves(self, rows) -> np.ndarray:
-        return self._packed.apply(dense(rows))
+        return self._forest().apply(dense(rows))
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "n_features_in_"):
@@ -126,7 +136,6 @@ class GrowsTrees(Learner):
                 raise ValueError("a tree asks about a column that the model does not have")
             if tree.n_outputs != self._n_outputs:
                 raise ValueError("a tree has another number of outputs than the model")
-        self._pack()
 
 
 def columns_per_node(max_features: int | float | str | None, n_features: int) -> int | None:

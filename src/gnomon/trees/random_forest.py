@@ -32,7 +32,7 @@ from gnomon.trees.learner import (
     normalised,
 )
 from gnomon.trees.naming import names_of_columns
-from gnomon.trees.tree import LEAF, Forest, Tree
+from gnomon.trees.tree import LEAF, Tree
 
 MOST_TICKETS_PER_ROW = 64
 BLOCK = 4096
@@ -131,7 +131,7 @@ class ManyTrees(GrowsTrees):
                 break
         grown.close()
         self.trees_ = trees
-        self._pack()
+        self._forget_packed()
         self._n_columns, self._n_outputs = data.n_columns, trees[0].n_outputs
         shares = [tree.importances(data.n_columns) for tree in trees]
         self.feature_importances_ = normalised(np.mean(shares, axis=0))
@@ -191,8 +191,8 @@ class ManyTrees(GrowsTrees):
         """The tree with values as they are added up over the forest."""
         return tree
 
-    def _pack(self) -> None:
-        self._packed = Forest.of([self._voting(tree) for tree in self.trees_])
+    def _voting_trees(self) -> list[Tree]:
+        return [self._voting(tree) for tree in self.trees_]
 
     def predict_each(self, X) -> np.ndarray:
         """What every tree says by itself: the spread behind the forest's answer.
