@@ -26,12 +26,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gnomon.engine.kernel import kernel
+from gnomon.engine.kernel import kernel, subkernel
 
 MISSING_BIN = 255
 MAX_VALUE_BINS = 255
 N_CODES = 256
 ROWS_TURNED = 4096
+# Rows from which on sorting a column into parts of its range is faster than sorting it whole.
+MANY_ROWS = 20_000
+# Parts of the range of a column's values, and of its thresholds (whose table stays in cache).
+VALUE_CELLS, THRESHOLD_CELLS = 8192, 1024
 
 
 @dataclass(frozen=True)
@@ -291,6 +295,11 @@ def _used_rows(weights: np.ndarray | None, n_rows: int) -> tuple[np.ndarray | No
 
 
 def _numeric_bins(column: np.ndarray, weights: np.ndarray, j: int) -> _ColumnBins:
+    low, high = np.empty(MAX_VALUE_BINS), np.empty(MAX_VALUE_BINS)
+    if weights.size == 0 and column.size >= MANY_ROWS:
+        n_bins = bins_by_cells(column, low, high)
+        if n_bins > 0:
+            return _ColumnBins(n_bins, low[:n_bins], high[:n_bins], None, _NONE)
     if weights.size == 0:
         values = np.sort(column)
         values = values[: np.searchsorted(values, np.nan)]
@@ -301,7 +310,6 @@ def _numeric_bins(column: np.ndarray, weights: np.ndarray, j: int) -> _ColumnBin
         values = values[: weights.size]
     if values.size and (math.isinf(values[0]) or math.isinf(values[-1])):
         raise _infinite_value(j)
-    low, high = np.empty(MAX_VALUE_BINS), np.empty(MAX_VALUE_BINS)
     n_bins = equal_weight_bins(values, weights, low, high)
     return _ColumnBins(n_bins, low[:n_bins], high[:n_bins], None, _NONE)
 
@@ -355,6 +363,36 @@ def _on_threads(job, items: Iterable[int], n_jobs: int | None) -> list:
         return list(threads.map(job, items))
 
 
+@subkernel
+def fill_bins(values, weights, one_each, left, filled, n_bins, low, high):
+    """Put sorted values into bins, of which `n_bins` are closed already.
+
+    The next bin holds the weight `filled`; `left` is the weight that is not in closed bins. Returns
+    these three as they are then.
+    """
+    i = 0
+    while i < values.size:
+        value, mass = values[i], 0
+        while i < values.size and values[i] == value:
+            mass += weights[i] if weights.size > 0 else 1
+            i += 1
+        open_bins = low.size - n_bins
+        if filled > 0 and open_bins > 1 and float(mass) * open_bins >= left:
+            left -= filled
+            filled = 0
+            n_bins += 1
+            open_bins -= 1
+        if filled == 0:
+            low[n_bins] = value
+        high[n_bins] = value
+        filled += mass
+        if one_each or (open_bins > 1 and float(filled) * open_bins >= left):
+            left -= filled
+            filled = 0
+            n_bins += 1
+    return left, filled, n_bins
+
+
 @kernel("f8[:]", "i8[:]", "out f8[:]", "out f8[:]")
 def equal_weight_bins(values, weights, low, high):
     """Least and greatest value of each bin of sorted values (m,); returns the number of bins.
@@ -370,34 +408,82 @@ def equal_weight_bins(values, weights, low, high):
     for i in range(1, m):
         if values[i] != values[i - 1]:
             n_distinct += 1
-    weighted = weights.size > 0
-    left = 0
-    for i in range(m):
-        left += weights[i] if weighted else 1
+    left = m
+    if weights.size > 0:
+        left = weights.sum()
     one_each = n_distinct <= max_bins
-    n_bins = 0
-    filled = 0
-    i = 0
-    while i < m:
-        value = values[i]
-        mass = 0
-        while i < m and values[i] == value:
-            mass += weights[i] if weighted else 1
-            i += 1
-        open_bins = max_bins - n_bins
-        if filled > 0 and open_bins > 1 and float(mass) * open_bins >= left:
-            left -= filled
-            filled = 0
-            n_bins += 1
-            open_bins -= 1
-        if filled == 0:
-            low[n_bins] = value
-        high[n_bins] = value
-        filled += mass
-        if one_each or (open_bins > 1 and float(filled) * open_bins >= left):
-            left -= filled
-            filled = 0
-            n_bins += 1
+    left, filled, n_bins = fill_bins(values, weights, one_each, left, 0, 0, low, high)
+    return n_bins + (1 if filled > 0 else 0)
+
+
+@subkernel
+def cell_of(value, least, scale, n_cells):
+    """Which of the equal parts of a range a value is in: never falls as values rise.
+
+    All values are in the first part where the scale is zero.
+    """
+    if scale == 0.0:
+        return 0
+    place = (value - least) * scale
+    if place < 0.0:
+        return 0
+    return np.int64(place) if place < n_cells else n_cells - 1
+
+
+@subkernel
+def cells_per_unit(least, greatest, n_cells):
+    """Parts of a range per unit of it; zero where that is no number to compute with."""
+    scale = n_cells / (greatest - least) if greatest > least else 0.0
+    return scale if np.isfinite(scale) and np.isfinite(greatest - least) else 0.0
+
+
+@kernel("f8[:]", "out f8[:]", "out f8[:]")
+def bins_by_cells(column, low, high):
+    """`equal_weight_bins` of values in any order, without sorting most of them.
+
+    The values go to equal parts of their range; only the parts in which a bin ends are sorted.
+    Returns -1 where that would not pay or is not possible: infinite values, few different ones, or
+    too many in one part. NaN is left out. column (n,).
+    """
+    least, greatest, m = np.inf, -np.inf, 0
+    for i in range(column.size):
+        value = column[i]
+        if not np.isnan(value):
+            m += 1
+            least = min(least, value)
+            greatest = max(greatest, value)
+    scale = cells_per_unit(least, greatest, VALUE_CELLS)
+    if scale == 0.0:
+        return -1
+    first = np.zeros(VALUE_CELLS + 1, np.int64)
+    for i in range(column.size):
+        if not np.isnan(column[i]):
+            first[cell_of(column[i], least, scale, VALUE_CELLS) + 1] += 1
+    if first.max() > m // 32 or np.count_nonzero(first) <= low.size:
+        return -1
+    for cell in range(VALUE_CELLS):
+        first[cell + 1] += first[cell]
+    values, place = np.empty(m), first.copy()
+    for i in range(column.size):
+        if not np.isnan(column[i]):
+            cell = cell_of(column[i], least, scale, VALUE_CELLS)
+            values[place[cell]] = column[i]
+            place[cell] += 1
+    none = np.empty(0, np.int64)
+    left, filled, n_bins = m, 0, 0
+    for cell in range(VALUE_CELLS):
+        some = values[first[cell] : first[cell + 1]]
+        if some.size == 0:
+            continue
+        open_bins = low.size - n_bins
+        if open_bins == 1 or float(filled + some.size) * open_bins < left:
+            if filled == 0:
+                low[n_bins] = some.min()
+            high[n_bins] = some.max()
+            filled += some.size
+        else:
+            some.sort()
+            left, filled, n_bins = fill_bins(some, none, False, left, filled, n_bins, low, high)
     return n_bins + (1 if filled > 0 else 0)
 
 
@@ -405,9 +491,21 @@ def equal_weight_bins(values, weights, low, high):
 def bin_column(column, thresholds, codes):
     """Bin of every value: the number of thresholds below it, 255 for NaN; 1 if any is infinite.
 
-    A search without branches: eight halvings, each one comparison and one conditional addition.
+    A table tells how many thresholds lie in lower parts of their range; those in the value's own
+    part are searched by halving, without branches.
     """
     n_thresholds = thresholds.size
+    below = np.zeros(THRESHOLD_CELLS + 1, np.int64)
+    least, scale = 0.0, 0.0
+    if n_thresholds > 1:
+        least = thresholds[0]
+        scale = cells_per_unit(least, thresholds[n_thresholds - 1], THRESHOLD_CELLS)
+    for t in range(n_thresholds):
+        below[
+            (cell_of(thresholds[t], least, scale, THRESHOLD_CELLS) if scale > 0.0 else 0) + 1
+        ] += 1
+    for cell in range(THRESHOLD_CELLS):
+        below[cell + 1] += below[cell]
     infinite = 0
     for i in range(column.size):
         value = column[i]
@@ -416,8 +514,9 @@ def bin_column(column, thresholds, codes):
             continue
         if np.isinf(value):
             infinite = 1
-        position = 0
-        step = n_thresholds
+        cell = cell_of(value, least, scale, THRESHOLD_CELLS)
+        position = below[cell]
+        step = below[cell + 1] - position
         while step > 1:
             half = step >> 1
             position += half if thresholds[position + half - 1] < value else 0
