@@ -757,7 +757,7 @@ class FoldWork:
         if "probabilities" in needs:
             said.probabilities = self._probabilities(model, rows)
         if "scores" in needs:
-            said.scores = self._scores(model, rows)
+            said.scores = self._scores(model, rows, said.probabilities)
         return said
 
     def _probabilities(self, model: Any, rows: Any) -> np.ndarray:
@@ -769,8 +769,8 @@ class FoldWork:
         whole[:, np.searchsorted(self.problem.classes, model.classes_)] = given
         return whole
 
-    def _scores(self, model: Any, rows: Any) -> np.ndarray:
-        """Scores of the second of two classes."""
+    def _scores(self, model: Any, rows: Any, known: np.ndarray | None) -> np.ndarray:
+        """Scores of the second of two classes; its probabilities, where they are known already."""
         if self.problem.classes is None or len(self.problem.classes) != 2:
             n = 0 if self.problem.classes is None else len(self.problem.classes)
             raise DataError(
@@ -779,7 +779,7 @@ class FoldWork:
             )
         if hasattr(model, "decision_function") and len(model.classes_) == 2:
             return np.asarray(model.decision_function(rows), dtype=float)
-        return self._probabilities(model, rows)[:, 1]
+        return (self._probabilities(model, rows) if known is None else known)[:, 1]
 
     def _values(self, model, rows, y, test_rows, test_y) -> dict[str, float]:
         values = {}
