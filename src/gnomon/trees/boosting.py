@@ -353,6 +353,7 @@ class Boosted(GrowsTrees):
         if course.improvements:
             self.oob_improvement_ = np.array(course.improvements)
         self.feature_importances_ = normalised(gains_by_column(self.trees_, self._n_columns))
+        self._pack()
 
     def _all_trees(self) -> list[Tree]:
         return self.trees_
@@ -395,6 +396,7 @@ class Boosted(GrowsTrees):
         for tree in self.trees_:
             if tree.feature.max(initial=-1) >= self._n_columns or tree.n_outputs != 1:
                 raise ValueError("a tree does not fit to the columns of the model")
+        self._pack()
 
     def _staged_scores(self, X) -> Iterator[np.ndarray]:
         """Raw scores after each round."""

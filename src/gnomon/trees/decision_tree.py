@@ -42,7 +42,7 @@ class OneTree(GrowsTrees):
     def _take_tree(self, tree: Tree) -> None:
         """Make a tree the model: the grown one, or one that was pruned."""
         self.tree_ = tree
-        self._forget_packed()
+        self._pack()
         self.feature_importances_ = normalised(tree.importances(self._n_columns))
 
     def _all_trees(self) -> list[Tree]:

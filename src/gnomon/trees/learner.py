@@ -12,7 +12,7 @@ from gnomon.engine.parameters import JOBS, SEED, StrOptions, at_least, between, 
 from gnomon.engine.threads import resolve_jobs
 from gnomon.trees.binning import Binned, Binner
 from gnomon.trees.grower import GrowthRules, Statistics, class_statistics, value_statistics
-from gnomon.trees.tree import Forest, Tree
+from gnomon.trees.tree import PackedLater, Tree
 
 BYTES_PER_NODE = 90
 
@@ -92,17 +92,11 @@ class GrowsTrees(Learner):
 
     def _sum_of_trees(self, rows) -> np.ndarray:
         """Sum of the trees' values for a block of rows."""
-        return self._forest().sum(dense(rows))
+        return self._packed.forest.sum(dense(rows))
 
-    def _forest(self) -> Forest:
-        """The trees packed for prediction, when first asked for; it follows from them, unsaved."""
-        if "_packed" not in vars(self):
-            self._packed = Forest.of(self._voting_trees())
-        return self._packed
-
-    def _forget_packed(self) -> None:
-        """The trees have changed."""
-        vars(self).pop("_packed", None)
+    def _pack(self) -> None:
+        """Have the trees packed for prediction; not saved, since it follows from them."""
+        self._packed = PackedLater(self._voting_trees())
 
     def _voting_trees(self) -> list[Tree]:
         """The trees with values as they are added up."""
@@ -126,7 +120,7 @@ class GrowsTrees(Learner):
         return self._each_block(self._leaves, X)
 
     def _leaves(self, rows) -> np.ndarray:
-        return self._forest().apply(dense(rows))
+        return self._packed.forest.apply(dense(rows))
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "n_features_in_"):
@@ -136,6 +130,7 @@ class GrowsTrees(Learner):
                 raise ValueError("a tree asks about a column that the model does not have")
             if tree.n_outputs != self._n_outputs:
                 raise ValueError("a tree has another number of outputs than the model")
+        self._pack()
 
 
 def columns_per_node(max_features: int | float | str | None, n_features: int) -> int | None:

@@ -131,7 +131,7 @@ class ManyTrees(GrowsTrees):
                 break
         grown.close()
         self.trees_ = trees
-        self._forget_packed()
+        self._pack()
         self._n_columns, self._n_outputs = data.n_columns, trees[0].n_outputs
         shares = [tree.importances(data.n_columns) for tree in trees]
         self.feature_importances_ = normalised(np.mean(shares, axis=0))

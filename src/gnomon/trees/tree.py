@@ -233,6 +233,29 @@ class Forest:
         return rows
 
 
+class PackedLater:
+    """Trees that are packed when they first predict: many never do, and it takes memory.
+
+    Parameters
+    ----------
+    trees : list of Tree
+    """
+
+    def __init__(self, trees: list[Tree]):
+        self._trees = trees
+        self._forest: Forest | None = None
+
+    @property
+    def forest(self) -> Forest:
+        """The packed trees."""
+        if self._forest is None:
+            self._forest = Forest.of(self._trees)
+        return self._forest
+
+    def __getstate__(self) -> dict:
+        return {"_trees": self._trees, "_forest": None}
+
+
 # The second word of a node: bits 0 to 29 its column, 30 set where missing values go right, 31 at a
 # category node, 32 to 63 its left child. A leaf is its own left child, to which everything goes.
 MISSING_RIGHT_BIT = np.uint64(30)
