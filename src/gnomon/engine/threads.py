@@ -26,6 +26,8 @@ Result = TypeVar("Result")
 MOST_THREADS = 256
 # Seconds of work that are worth handing to a thread.
 WORTH_THREADS = 0.001
+# How much more it must be where threads are to be started first.
+STARTING_COST = 2
 # Items that go to a thread at once, at most: so many may be in memory for each.
 MOST_TOGETHER = 16
 # Columns of a square matrix that one BLAS thread solves as soon as several.
@@ -121,12 +123,13 @@ def in_order(
         calling thread, and shows how many to hand to a thread at once.
     """
     items = iter(items)
-    together = 1
+    together = enough = 1
     with one_blas_thread():
         if short:
-            together = yield from _first_alone(function, items)
-        begun = list(itertools.islice(items, together + 1))
-        workers = resolve_jobs(n_jobs) if len(begun) > together else 1
+            together = enough = yield from _first_alone(function, items)
+            enough *= 1 if getattr(_inside, "pools", None) else STARTING_COST
+        begun = list(itertools.islice(items, enough + 1))
+        workers = resolve_jobs(n_jobs) if len(begun) > enough else 1
         items = itertools.chain(begun, items)
         del begun
         if workers == 1:  # what is left for one thread is not worth another
