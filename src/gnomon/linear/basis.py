@@ -1,0 +1,669 @@
+"""Bases: fixed functions of the columns, so that a linear model of them is a curve in the columns.
+
+f(x) = sum_j w_j phi_j(x). The parameters enter linearly, so that all of least squares carries over;
+the basis decides which curves can be had. Polynomials are orthogonalised by the three-term
+recurrence p_{k+1}(z) = (z - a_k) p_k(z) - b_k p_{k-1}(z), splines are made of pieces between knots.
+
+Texts: 000 10.4.1 · 001 5.3 · 002 "Feature maps" · 003 4.2 · 004 4.2, 5.1.
+"""
+
+from __future__ import annotations
+
+import itertools
+from math import comb
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import BSpline, CubicSpline
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from gnomon.contract import Data, Transformer
+from gnomon.engine.errors import DataError
+from gnomon.engine.parameters import FLAG, JOBS, StrOptions, whole
+from gnomon.engine.registry import method
+from gnomon.engine.sums import rows_per_chunk
+
+MOST_COLUMNS = 10**6
+LEAST_NORM = 1e-10
+
+
+def polynomial_count(n_columns: int, degree: int, terms: str = "total") -> int:
+    """How many coefficients a polynomial of several variables has, the constant included.
+
+    (d + v)! / (d! v!) for all terms of total degree d or less in v variables; (d + 1)^v for the
+    grid of degree d or less in each. Texts: 003 4.2 · 001 5.3 (Q (Q + 3) / 2 + 1 for two).
+
+    Parameters
+    ----------
+    n_columns : int
+    degree : int
+    terms : {"total", "tensor", "interactions"}, default="total"
+        "interactions" counts products of different columns only.
+
+    Returns
+    -------
+    count : int
+
+    Examples
+    --------
+    >>> polynomial_count(2, 3), polynomial_count(10, 5), polynomial_count(3, 2, "tensor")
+    (10, 3003, 27)
+    """
+    if terms == "tensor":
+        return (degree + 1) ** n_columns
+    if terms == "interactions":
+        return sum(comb(n_columns, k) for k in range(min(degree, n_columns) + 1))
+    return comb(n_columns + degree, degree)
+
+
+class Basis(Transformer):
+    """What the bases share: names of the new columns, and a refusal of what is not finite."""
+
+    def _names_in(self, input_features) -> list[str]:
+        encoder = getattr(self, "encoder_", None)
+        names = _check_feature_names_in(self, input_features)
+        return list(names if encoder is None else encoder.columns.names)
+
+    def _names(self, names: list[str]) -> list[str]:
+        raise NotImplementedError
+
+    def _n_out(self) -> int:
+        raise NotImplementedError
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the new columns, made of the names of the old ones.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self)
+        return np.asarray(self._names(self._names_in(input_features)), dtype=object)
+
+    def _rows_at_once(self, rows) -> int:
+        return rows_per_chunk(max(rows.shape[1], self._n_out()))
+
+    def _finite(self, values: np.ndarray) -> np.ndarray:
+        if np.isfinite(values.sum()) or np.isfinite(values).all():
+            return values
+        column = int(np.argwhere(~np.isfinite(values))[0][1])
+        name = self._names(self._columns_in())[column]
+        raise DataError(
+            f"{type(self).__name__}: {name!r} is infinite or undefined for some row; rescale or "
+            "shift the column, or leave this function out"
+        )
+
+    def _columns_in(self) -> list[str]:
+        return self._names_in(None)
+
+
+@method(
+    task="filter",
+    texts="000 10.4.1 · 001 5.3 · 003 4.2 · 004 4.2",
+    use="To let a linear model bend or columns act together; one or a few columns.",
+    avoid="Many columns or high degrees: the terms explode. Splines or trees bend more safely.",
+    peers=("sklearn.preprocessing.PolynomialFeatures",),
+)
+class PolynomialFeatures(Basis):
+    """Powers and products of the columns, up to a degree.
+
+    Row x becomes all x_1^a_1 ... x_v^a_v with a_1 + ... + a_v <= degree: (d + v)! / (d! v!)
+    columns for degree d (`polynomial_count`). A linear model of these is a polynomial. Use it for
+    one or a few columns and low degrees. Not for many columns, and not far beyond the training
+    rows: training error never rises with the degree, while high degrees swing wildly between and
+    beyond the rows.
+
+    Raw powers are nearly dependent: at degree ten few digits are left. ``basis="centred"`` takes
+    powers of (x - mean) / deviation, ``basis="orthogonal"`` polynomials that are uncorrelated over
+    the training rows, column by column (products of different columns are so only where these
+    are independent). All three span the same functions.
+
+    Texts: 000 10.4.1 · 001 5.3 (degree Q in two columns: Q (Q + 3) / 2 terms beside the
+    constant) · 003 4.2 (total degree or the whole grid) · 004 4.2.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        The greatest degree.
+    interaction_only : bool, default=False
+        Leave out powers of a column: products of different columns only.
+    include_bias : bool, default=True
+        Whether the first column is the constant 1.
+    terms : {"total", "tensor"}, default="total"
+        The degree bounds the sum of exponents, or each of them.
+    basis : {"monomial", "centred", "orthogonal"}, default="monomial"
+        What stands for the powers of a column.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    powers_ : ndarray of shape (n_out, n_columns)
+        Exponent of each column in each term.
+    centre_ : ndarray of shape (n_columns,)
+        What is subtracted from a column first: zero, or its mean.
+    scale_ : ndarray of shape (n_columns,)
+        What it is then divided by: one, or its standard deviation.
+    recurrence_ : ndarray of shape (3, n_columns, degree + 1)
+        a_k, b_k and the length of p_k (0 where the rows have too few values for it).
+    encoder_ : TableEncoder
+        How a table became numbers; only when a table was given.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where they had any.
+
+    Examples
+    --------
+    >>> from gnomon.linear import PolynomialFeatures
+    >>> basis = PolynomialFeatures(2).fit([[2.0, 3.0], [1.0, 0.0]])
+    >>> basis.get_feature_names_out().tolist()
+    ['1', 'x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
+    >>> basis.transform([[2.0, 3.0]])
+    array([[1., 2., 3., 4., 6., 9.]])
+    """
+
+    _parameter_constraints = {
+        "degree": [whole(0)],
+        "interaction_only": FLAG,
+        "include_bias": FLAG,
+        "terms": [StrOptions({"total", "tensor"})],
+        "basis": [StrOptions({"monomial", "centred", "orthogonal"})],
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        degree=2,
+        *,
+        interaction_only=False,
+        include_bias=True,
+        terms="total",
+        basis="monomial",
+        n_jobs=None,
+    ):
+        self.degree = degree
+        self.interaction_only = interaction_only
+        self.include_bias = include_bias
+        self.terms = terms
+        self.basis = basis
+        self.n_jobs = n_jobs
+
+    @property
+    def _largest(self) -> float:  # type: ignore[override]
+        """Numbers whose highest product stays finite."""
+        return float(min(1e100, 10 ** (300 / max(self.degree, 1))))
+
+    def _fit(self, data: Data) -> None:
+        self.powers_ = self._exponents(data.n_columns)
+        d, degree = data.n_columns, int(self.degree)
+        self.centre_, self.scale_ = np.zeros(d), np.ones(d)
+        self.recurrence_ = np.zeros((3, d, degree + 1))
+        self.recurrence_[2] = 1.0
+        if self.basis == "monomial":
+            return
+        weights = data.weight_array
+        self.centre_, self.scale_ = location_and_scale(data.rows, weights)
+        if self.basis == "orthogonal":
+            for j in range(d):
+                z = (np.asarray(data.rows[:, j], dtype=float) - self.centre_[j]) / self.scale_[j]
+                self.recurrence_[:, j] = orthogonal_recurrence(z, weights, degree)
+
+    def _exponents(self, d: int) -> np.ndarray:
+        degree = int(self.degree)
+        kind = "interactions" if self.interaction_only else self.terms
+        if polynomial_count(d, degree, kind) > MOST_COLUMNS:
+            raise DataError(
+                f"terms={self.terms!r} of degree={degree} in {d:,} columns would be more than "
+                f"{MOST_COLUMNS:,}; lower degree, or choose columns first"
+            )
+        powers = exponents(d, degree, self.terms, bool(self.interaction_only))
+        if not self.include_bias:
+            powers = powers[1:]
+        if not len(powers):
+            raise DataError("degree=0 without include_bias leaves no column; set either")
+        return powers
+
+    def _n_out(self) -> int:
+        return len(self.powers_)
+
+    def _map(self, rows) -> np.ndarray:
+        return self._finite(products(self._factors(rows), self.powers_))
+
+    def _factors(self, rows) -> np.ndarray:
+        """p_k of every column, of shape (n_columns, degree + 1, n)."""
+        z = (rows.T - self.centre_[:, None]) / self.scale_[:, None]
+        a, b, lengths = self.recurrence_
+        values = np.ones((z.shape[0], int(self.degree) + 1, z.shape[1]))
+        for k in range(int(self.degree)):
+            values[:, k + 1] = (z - a[:, k, None]) * values[:, k]
+            if k:
+                values[:, k + 1] -= b[:, k, None] * values[:, k - 1]
+        if self.basis == "orthogonal":
+            seen = lengths > 0
+            values *= np.where(seen, 1 / np.where(seen, lengths, 1.0), 0.0)[:, :, None]
+        return values
+
+    def _names(self, names: list[str]) -> list[str]:
+        return [self._term(row, names) for row in self.powers_]
+
+    def _term(self, exponent: np.ndarray, names: list[str]) -> str:
+        parts = []
+        for j in np.flatnonzero(exponent):
+            k = int(exponent[j])
+            name = f"std({names[j]})" if self.basis == "centred" else names[j]
+            if self.basis == "orthogonal":
+                parts.append(f"P{k}({name})")
+            else:
+                parts.append(name if k == 1 else f"{name}^{k}")
+        return " ".join(parts) or "1"
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "powers_"):
+            return
+        d = self.powers_.shape[1]
+        shapes = self.centre_.shape, self.scale_.shape, self.recurrence_.shape
+        if shapes != ((d,), (d,), (3, d, int(self.degree) + 1)):
+            raise ValueError("the parts of the basis differ in shape")
+        if self.powers_.dtype.kind != "i" or (self.powers_ < 0).any():
+            raise ValueError("exponents must be whole numbers from 0")
+        if (self.powers_ > self.degree).any():
+            raise ValueError("an exponent is beyond the degree")
+
+
+def exponents(d: int, degree: int, terms: str, interaction_only: bool) -> np.ndarray:
+    """Exponents of all terms, by total degree, then with earlier columns first."""
+    if terms == "tensor":
+        most = min(degree, 1) if interaction_only else degree
+        every = list(itertools.product(range(most, -1, -1), repeat=d))
+        return np.array(sorted(every, key=sum), dtype=np.int64).reshape(-1, d)
+    choose = itertools.combinations if interaction_only else itertools.combinations_with_replacement
+    chosen = [c for k in range(degree + 1) for c in choose(range(d), k)]
+    powers = np.zeros((len(chosen), d), dtype=np.int64)
+    for row, columns in zip(powers, chosen):
+        np.add.at(row, list(columns), 1)
+    return powers
+
+
+def products(factors: np.ndarray, powers: np.ndarray) -> np.ndarray:
+    """Terms of rows: for each the product of factors[j, exponent of j].
+
+    Made from the terms with one column less, one multiplication each. factors (d, k, n), powers
+    (m, d); gives (n, m).
+    """
+    n = factors.shape[2]
+    out = np.ones((len(powers), n))
+    used = [np.flatnonzero(row) for row in powers]
+    for level in range(max(map(len, used), default=0)):
+        terms = np.array([i for i, columns in enumerate(used) if len(columns) > level])
+        column = np.array([used[i][level] for i in terms])
+        out[terms] *= factors[column, powers[terms, column]]
+    return np.ascontiguousarray(out.T)
+
+
+def location_and_scale(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted means and standard deviations of columns; deviation one where a column is constant.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    weights : ndarray of shape (n,)
+    """
+    share = weights / weights.sum()
+    mean, scale = np.empty(rows.shape[1]), np.empty(rows.shape[1])
+    for j in range(rows.shape[1]):
+        column = np.asarray(rows[:, j], dtype=np.float64)
+        mean[j] = share @ column
+        scale[j] = np.sqrt(share @ (column - mean[j]) ** 2)
+        if scale[j] <= 32 * np.finfo(np.float64).eps * abs(mean[j]):
+            scale[j] = 1.0
+    scale[scale == 0] = 1.0
+    return mean, scale
+
+
+def orthogonal_recurrence(z: np.ndarray, weights: np.ndarray, degree: int) -> np.ndarray:
+    """a_k, b_k and lengths of the polynomials that are orthogonal over weighted points.
+
+    a_k = <z p_k, p_k> / <p_k, p_k>, b_k = <p_k, p_k> / <p_{k-1}, p_{k-1}>; a length is the root of
+    the mean square, and 0 from the degree on at which the points cannot tell polynomials apart.
+    """
+    share = weights / weights.sum()
+    found = np.zeros((3, degree + 1))
+    before, now, square = np.zeros_like(z), np.ones_like(z), 1.0
+    found[2, 0] = 1.0
+    for k in range(degree):
+        a = share @ (z * now**2) / square
+        following = (z - a) * now - found[1, k] * before
+        length = np.sqrt(share @ following**2)
+        found[0, k] = a
+        if length <= LEAST_NORM * (np.sqrt(share @ (z * now) ** 2) + np.sqrt(square)):
+            break
+        found[2, k + 1] = length
+        found[1, k + 1] = length**2 / square
+        before, now, square = now, following, length**2
+    return found
+
+
+NAMED: dict[str, Any] = {
+    "identity": lambda x: x,
+    "square": np.square,
+    "cube": lambda x: x**3,
+    "sqrt": np.sqrt,
+    "cbrt": np.cbrt,
+    "abs": np.abs,
+    "log": np.log,
+    "log1p": np.log1p,
+    "exp": np.exp,
+    "reciprocal": lambda x: 1 / x,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tanh": np.tanh,
+    "step": lambda x: (x > 0).astype(float),
+}
+
+
+@method(
+    task="filter",
+    texts="002 feature maps · 004 4.2, 5.1",
+    use="When the shape of the relation is known: a linear model of any functions of the columns.",
+    avoid="When it is not known: splines, trees or neighbours find it themselves.",
+    peers=("patsy", "formulaic", "sklearn.preprocessing.FunctionTransformer"),
+)
+class BasisExpansion(Basis):
+    """Any fixed functions of the columns as new columns.
+
+    phi(x) = (1, phi_1(x), ..., phi_h(x)), in which a linear model f(x) = w'phi(x) is a curve in x.
+    Use it when you know the functions: cos of a season, log of a price. Parameters inside a
+    function (a period, a rate) are not fitted: only those before it are, because they
+    enter linearly. Not when the shape is unknown; use `SplineBasis` then.
+
+    Texts: 002 "Feature maps" · 004 4.2 (the quadratic basis 1, x1, x2, x1 x2, x1^2, x2^2) and 5.1
+    (1, cos x, log x, tanh x^3). A function that is undefined for a row is an error here, not a
+    gap.
+
+    Parameters
+    ----------
+    functions : "quadratic", str, callable, list or dict, default="quadratic"
+        Functions by name (identity, square, cube, sqrt, cbrt, abs, log, log1p, exp, reciprocal,
+        sin, cos, tanh, step) or as callables of an array, in a list or as a dict of name to
+        function. "quadratic" is all squares and products of pairs. A model with callables of
+        yours cannot be saved to a model file, which holds data only.
+    of : {"columns", "rows"}, default="columns"
+        Each function is applied to every column by itself, or (callables only) is given the
+        whole array of shape (n, n_columns) and gives one column.
+    include_bias : bool, default=True
+        Whether the first column is the constant 1.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    names_ : list of str
+        Names of the functions.
+    n_columns_ : int
+        Columns that the functions are of, after categories and text have become numbers.
+    encoder_ : TableEncoder
+        How a table became numbers; only when a table was given.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where they had any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.linear import BasisExpansion
+    >>> basis = BasisExpansion(["cos", "log", lambda x: np.tanh(x**3)]).fit([[1.0], [2.0]])
+    >>> basis.get_feature_names_out().tolist()
+    ['1', 'cos(x0)', 'log(x0)', 'f2(x0)']
+    >>> basis.transform([[1.0]]).round(3)
+    array([[1.   , 0.54 , 0.   , 0.762]])
+    """
+
+    _parameter_constraints = {
+        "functions": [str, callable, list, tuple, dict],
+        "of": [StrOptions({"columns", "rows"})],
+        "include_bias": FLAG,
+        "n_jobs": JOBS,
+    }
+
+    def __init__(self, functions="quadratic", *, of="columns", include_bias=True, n_jobs=None):
+        self.functions = functions
+        self.of = of
+        self.include_bias = include_bias
+        self.n_jobs = n_jobs
+
+    def _fit(self, data: Data) -> None:
+        table = self._table()
+        if self.of == "rows" and any(isinstance(each, str) for each in table.values()):
+            raise DataError(
+                "of='rows' needs callables that take the whole array; functions by name are of "
+                "single columns. Use of='columns', or give callables"
+            )
+        if not table:
+            raise DataError("functions is empty; give at least one")
+        self.names_ = list(table)
+        self.n_columns_ = data.n_columns
+
+    def _table(self) -> dict[str, Any]:
+        given = self.functions
+        if isinstance(given, dict):
+            return dict(given)
+        listed = list(given) if isinstance(given, (list, tuple)) else [given]
+        return {function_name(each, place): each for place, each in enumerate(listed)}
+
+    def _n_out(self) -> int:
+        return len(self._names([f"x{j}" for j in range(self.n_columns_)]))
+
+    def _map(self, rows) -> np.ndarray:
+        parts = [np.ones((len(rows), 1))] if self.include_bias else []
+        with np.errstate(all="ignore"):
+            for name, function in self._table().items():
+                parts.append(self._applied(name, function, rows))
+        return self._finite(np.hstack(parts))
+
+    def _applied(self, name: str, function, rows: np.ndarray) -> np.ndarray:
+        if isinstance(function, str) and function == "quadratic":
+            left, right = self._pairs()
+            return np.hstack([rows, rows[:, left] * rows[:, right]])
+        if isinstance(function, str) and function not in NAMED:
+            raise DataError(
+                f"there is no function {function!r}; by name there are quadratic, "
+                f"{', '.join(NAMED)}. Or give a callable"
+            )
+        values = np.asarray(NAMED[function](rows) if isinstance(function, str) else function(rows))
+        wanted = (len(rows), 1) if self.of == "rows" else rows.shape
+        if values.size != wanted[0] * wanted[1]:
+            raise DataError(
+                f"the function {name!r} gives an array of shape {values.shape}, not {wanted}; it "
+                f"must give one number for each of the {self.of}"
+            )
+        return values.reshape(wanted).astype(np.float64)
+
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of columns of the quadratic basis: products first, then squares."""
+        d = self.n_columns_
+        left, right = np.triu_indices(d, 1)
+        return np.r_[left, np.arange(d)], np.r_[right, np.arange(d)]
+
+    def _names(self, names: list[str]) -> list[str]:
+        found = ["1"] if self.include_bias else []
+        for name, function in self._table().items():
+            if isinstance(function, str) and function == "quadratic":
+                found += names
+                pairs = zip(*self._pairs())
+                found += [f"{names[i]}^2" if i == j else f"{names[i]} {names[j]}" for i, j in pairs]
+            elif self.of == "rows":
+                found.append(name)
+            else:
+                found += [each if name == "identity" else f"{name}({each})" for each in names]
+        return found
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "n_columns_") and not 0 < self.n_columns_ <= 10**7:
+            raise ValueError("n_columns_ must be a number of columns")
+
+
+def function_name(function, place: int) -> str:
+    """A name for a function: its own, or its place in the list."""
+    if isinstance(function, str):
+        return function
+    own = getattr(function, "__name__", "")
+    return own if own.isidentifier() and own != "<lambda>" else f"f{place}"
+
+
+@method(
+    task="filter",
+    texts="002 feature maps · 004 4.2",
+    use="To let a linear model follow a smooth curve of unknown shape in each column.",
+    avoid="Relations with steps (trees), and trust in what lies beyond the training rows.",
+    peers=("sklearn.preprocessing.SplineTransformer", "patsy bs, cr"),
+)
+class SplineBasis(Basis):
+    """Smooth pieces between knots, column by column.
+
+    Every column becomes a few columns B_1(x), B_2(x) ... that add up to one; a linear model of
+    them is a curve that is a polynomial between neighbouring knots and smooth across them. Use
+    it where a relation is smooth and of unknown shape; it bends locally, unlike a polynomial of
+    high degree. Not for steps. Beyond the outer knots the curve goes on straight
+    (``extrapolation="linear"``) or level.
+
+    A column of two values or fewer, such as a category's level, is kept as it is.
+
+    Texts: the basis functions of 002 "Feature maps" and 004 4.2; splines themselves are not in the
+    texts.
+
+    Parameters
+    ----------
+    n_knots : int, default=5
+        Knots per column, the ends included.
+    degree : int, default=3
+        Degree of the pieces of B-splines.
+    kind : {"bspline", "natural"}, default="bspline"
+        B-splines: n_knots + degree - 1 columns, each not zero over degree + 1 neighbouring
+        pieces. Natural cubic splines: n_knots columns, the k-th is 1 at the k-th knot and 0 at
+        the others, so that coefficients are the curve's heights at the knots; straight beyond
+        the ends.
+    knots : {"quantile", "uniform"}, default="quantile"
+        So that between any two lie equally many rows, or evenly spaced.
+    extrapolation : {"linear", "constant"}, default="linear"
+        How the curve of B-splines goes on beyond the outer knots.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    knots_ : list of ndarray
+        The knots of each column; empty where a column is kept as it is. Fewer than asked for where
+        a column has few values.
+    encoder_ : TableEncoder
+        How a table became numbers; only when a table was given.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where they had any.
+
+    Examples
+    --------
+    >>> from gnomon.linear import SplineBasis
+    >>> basis = SplineBasis(3, kind="natural").fit([[0.0], [1.0], [2.0]])
+    >>> basis.transform([[0.0], [0.5], [2.0]]) + 0.0
+    array([[ 1.     ,  0.     ,  0.     ],
+           [ 0.40625,  0.6875 , -0.09375],
+           [ 0.     ,  0.     ,  1.     ]])
+    """
+
+    _parameter_constraints = {
+        "n_knots": [whole(2)],
+        "degree": [whole(0, 20)],
+        "kind": [StrOptions({"bspline", "natural"})],
+        "knots": [StrOptions({"quantile", "uniform"})],
+        "extrapolation": [StrOptions({"linear", "constant"})],
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        n_knots=5,
+        *,
+        degree=3,
+        kind="bspline",
+        knots="quantile",
+        extrapolation="linear",
+        n_jobs=None,
+    ):
+        self.n_knots = n_knots
+        self.degree = degree
+        self.kind = kind
+        self.knots = knots
+        self.extrapolation = extrapolation
+        self.n_jobs = n_jobs
+
+    def _fit(self, data: Data) -> None:
+        weights = data.weight_array
+        self.knots_ = [
+            self._knots(np.asarray(data.rows[:, j], dtype=np.float64), weights)
+            for j in range(data.n_columns)
+        ]
+
+    def _knots(self, column: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        order = np.argsort(column, kind="stable")
+        values = column[order]
+        if len(np.unique(values)) <= 2:
+            return np.empty(0)
+        if self.knots == "uniform":
+            return np.linspace(values[0], values[-1], int(self.n_knots))
+        line = np.cumsum(weights[order])
+        marks = np.linspace(0, 1, int(self.n_knots)) * line[-1]
+        places = np.searchsorted(line, marks * (1 - 1e-12))
+        return np.unique(values[np.minimum(places, len(values) - 1)])
+
+    def _n_out(self) -> int:
+        return sum(self._widths())
+
+    def _widths(self) -> list[int]:
+        """New columns per column."""
+        more = 0 if self.kind == "natural" else int(self.degree) - 1
+        return [len(knots) + more if len(knots) else 1 for knots in self.knots_]
+
+    def _map(self, rows) -> np.ndarray:
+        parts = [self._pieces(rows[:, j], knots) for j, knots in enumerate(self.knots_)]
+        return self._finite(np.hstack(parts))
+
+    def _pieces(self, x: np.ndarray, knots: np.ndarray) -> np.ndarray:
+        if not len(knots):
+            return x[:, None]
+        inside = np.clip(x, knots[0], knots[-1])
+        curves: Any
+        if self.kind == "natural":
+            curves = CubicSpline(knots, np.eye(len(knots)), bc_type="natural")
+        else:
+            degree = int(self.degree)
+            padded = np.r_[[knots[0]] * degree, knots, [knots[-1]] * degree]
+            curves = BSpline(padded, np.eye(len(knots) + degree - 1), degree)
+        values = curves(inside)
+        if self.kind == "bspline" and (self.extrapolation == "constant" or self.degree == 0):
+            return values
+        beyond = np.flatnonzero(inside != x)
+        slopes = curves.derivative()(inside[beyond])
+        values[beyond] += (x - inside)[beyond, None] * slopes
+        return values
+
+    def _names(self, names: list[str]) -> list[str]:
+        return [
+            f"{name} spline {k}" if len(knots) else name
+            for name, knots, width in zip(names, self.knots_, self._widths())
+            for k in range(width)
+        ]
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return 8 * (7 * n_rows + 4 * n_columns)
+
+    def _check_loaded(self) -> None:
+        for knots in getattr(self, "knots_", []):
+            if not np.isfinite(knots).all() or (np.diff(knots) <= 0).any():
+                raise ValueError("knots must be finite and rise")
