@@ -30,6 +30,8 @@ import math
 
 import numpy as np
 
+from gnomon.engine.kernel import kernel
+
 # Residuals of a good fit are rounding where they are smaller than this share of the target.
 RESOLUTION = 2.0**-46
 
@@ -97,14 +99,23 @@ class SquaredError(Loss):
         return np.array([exact_mean(y, weights)])
 
     def derivatives(self, y, scores, gradients, hessians):
-        np.subtract(scores[0], y, out=gradients[0])
-        if self._unit > 0:
-            gradients[0][np.abs(gradients[0]) < self._unit] = 0.0
-        hessians[0] = 1.0
-        return 0.5 * gradients[0] ** 2
+        losses = np.empty(y.size)
+        squared_derivatives(y, scores[0], self._unit, gradients[0], hessians[0], losses)
+        return losses
 
     def values(self, y, scores):
         return 0.5 * (scores[0] - y) ** 2
+
+
+@kernel("f8[:]", "f8[:]", "f8", "out f8[:]", "out f8[:]", "out f8[:]")
+def squared_derivatives(y, scores, unit, gradients, hessians, losses):
+    """Derivatives of half the squared error, and it; differences below the unit are none."""
+    for i in range(y.size):
+        gradient = scores[i] - y[i]
+        gradient = 0.0 if abs(gradient) < unit else gradient
+        gradients[i] = gradient
+        hessians[i] = 1.0
+        losses[i] = 0.5 * gradient * gradient
 
 
 class Quantile(Loss):
