@@ -167,17 +167,96 @@ def test_the_stack_joins_the_learners_that_ran(rng):
     assert stack_of("classify", [Entrant(BASELINE, None, 0)]) is None
 
 
+def priced(seconds: float):
+    """A forecast by which every learner but the baseline takes so long per 1,000 rows."""
+
+    def cost(entrant, problem, train, y, seed):
+        each = 0.0 if entrant.name == BASELINE else seconds
+        return Cost(entrant.name, (500, 1000), (each / 2, each), 1.0, 0.5)
+
+    return cost
+
+
+def plan_at(monkeypatch, table, seconds, budget="60s", **asked):
+    """The plan of a run whose learners all take so long per 1,000 rows."""
+    monkeypatch.setattr(plan_module, "forecast_cost", priced(seconds))
+    problem = set_up(table, "y")
+    y = problem.values(problem.rows)
+    effort = plan_module.Effort(**asked)
+    return plan_module.make_plan(
+        problem, problem.rows, y, effort, None, Budget.of(budget), 0, lambda what: None
+    )
+
+
+def test_short_of_time_folds_and_searches_and_rows_are_spared_before_a_learner(rng, monkeypatch):
+    table = classes(rng, 12_000)
+    seen = []
+    for seconds in (0.1, 0.2, 0.4, 0.6):
+        plan = plan_at(monkeypatch, table, seconds)
+        assert len(plan.entrants) == 6
+        assert not plan.left_out
+        seen.append(plan)
+    folds = [len(plan.splits) for plan in seen]
+    assert folds == [5, 3, 3, 3]
+    assert [plan.effort.search for plan in seen] == [None, None, False, False]
+    assert [len(plan.splits[0][0]) for plan in seen] == [9_600, 8_000, 8_000, 5_000]
+    assert seen[0].decisions[0][1].startswith("12,000 training rows")
+    for plan, spared in zip(seen[1:], ("3 folds instead of 5", "not searched", "5,000 rows")):
+        assert "60 s are short for 6 learners" in plan.decisions[0][1]
+        assert spared in plan.decisions[0][1]
+    few = plan_at(monkeypatch, table, 30.0)
+    assert few.left_out
+    assert few.entrants[0].name == BASELINE
+    assert all("forecast" in why for why in few.left_out.values())
+
+
+def test_what_was_asked_for_is_not_spared(rng, monkeypatch):
+    asked = {"folds": 4, "repeats": 2, "search": True}
+    plan = plan_at(monkeypatch, classes(rng, 6_000), 5.0, **asked)
+    assert len(plan.splits) == 8
+    assert plan.effort == plan_module.Effort(**asked)
+    assert plan.left_out
+
+
+def test_a_run_that_spared_something_is_repeated_by_its_record(rng, tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    classes(rng, 2_000).save(path)
+    options = {"learners": ["naive Bayes", "pruned tree"], "folder": tmp_path / "run"}
+    with monkeypatch.context() as patch:
+        patch.setattr(plan_module, "forecast_cost", priced(0.9))
+        result = gnomon.learn(path, "y", budget="30s", **options)
+    assert result.settings.folds == 3
+    assert result.competed == ["baseline", "naive Bayes", "pruned tree"]
+    assert "folds=3" in result.script
+    assert gnomon.again(tmp_path / "run").same
+
+
+@pytest.mark.slow
+def test_the_seconds_hold_for_the_whole_run_the_ending_too(rng, tmp_path):
+    """A fifth more is borne: other programs may take the processors at the end."""
+    table = classes(rng, 20_000)
+    gnomon.learn(table[:400], "y", budget=3, folder=tmp_path / "warm")
+    budget = Budget.of("25s")
+    result = gnomon.learn(table, "y", budget=budget, folder=tmp_path / "run")
+    assert budget.spent < 30
+    assert len(result.competed) >= 3
+
+
 @pytest.mark.covers("cost-estimate", "small-subset-trial")
 def test_costs_are_extrapolated_by_the_power_of_two_trials(rng):
-    cost = Cost("x", (1000, 4000), (1.0, 8.0), 1.5, 0.9)
+    cost = Cost("x", (1000, 4000), (1.0, 8.0), 1.5, 0.9, predict=1e-4)
     assert cost.at(4000) == pytest.approx(8.0)
     assert cost.at(16_000) == pytest.approx(64.0)
+    assert cost.fold(4000, 1000) == pytest.approx(8.5)
+    slow_start = Cost("y", (1000, 4000), (1.0, 1.6), 0.34, 0.9)
+    assert slow_start.at(10_000) == pytest.approx(2.8)
     problem = set_up(classes(rng, 400), "y")
     y = problem.values(problem.rows)
     entrant = portfolio("classify", 400)[1]
     measured = forecast_cost(entrant, problem, problem.rows, y, 0)
     assert measured.sizes == (50, 200)
     assert measured.seconds[1] > 0
+    assert measured.predict > 0
     assert 0.4 < measured.score <= 1
     assert not measured.failure
 

@@ -19,6 +19,8 @@ PLAIN = {
     "time": None,
     "seed": 0,
     "fit_rows": None,
+    "search": None,
+    "compare_rows": None,
 }
 
 

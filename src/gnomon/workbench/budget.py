@@ -23,11 +23,14 @@ class Budget:
     evaluations : int or None
         Fits of a learner on a fold: the same work everywhere.
     began : float
+    given : str or None
+        As it was written.
     """
 
     seconds: float | None = None
     evaluations: int | None = None
     began: float = field(default_factory=time.perf_counter)
+    given: str | None = None
 
     @classmethod
     def of(cls, given: Any) -> Budget:
@@ -55,9 +58,9 @@ class Budget:
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", str(given).strip().lower())
         number = float(found[1]) if found else 0.0
         if found and found[2] in SECONDS and number > 0:
-            return cls(seconds=number * SECONDS[found[2]])
+            return cls(seconds=number * SECONDS[found[2]], given=str(given))
         if found and not found[2] and number.is_integer() and number > 0:
-            return cls(evaluations=int(number))
+            return cls(evaluations=int(number), given=str(given))
         raise DataError(
             f"{given!r} is no budget: write seconds or minutes with their unit ('60s', '2min', "
             "'1h'), or a whole number of evaluations ('40')"
@@ -67,6 +70,11 @@ class Budget:
     def spent(self) -> float:
         """Seconds since the job began."""
         return time.perf_counter() - self.began
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; infinite where there is no limit."""
+        return float("inf") if self.seconds is None else self.seconds - self.spent
 
     def over(self, share: float = 1.0) -> bool:
         """Whether this share of the seconds is spent."""

@@ -18,6 +18,7 @@ from gnomon.trees import GradientBoostingClassifier
 
 MOST_CELLS = 200_000
 MOST_ROWS = 2_000
+FEWEST_ROWS = 100
 REPEATS = 5
 DRIFT_ROWS = 5_000
 FEWEST_IN_GROUP = 30
@@ -76,12 +77,17 @@ class PermutationImportance(Result):
         }
 
 
-def said_by(model: Any, rows: Table, y: np.ndarray, measure: Measure) -> Said:
-    """What a model says of rows, as far as the measure needs it, and probabilities if it has."""
+def heard(model: Any, rows: Table, y: np.ndarray, measure: Measure) -> Said:
+    """What a model says of rows, as far as the measure needs it."""
     problem = Problem.of(model, rows, y, None, None)
     if problem.classes is not None:
         problem.classes = np.asarray(model.classes_)
-    said = FoldWork(model, problem, [measure], False, False, False, None).said_by(model, rows)
+    return FoldWork(model, problem, [measure], False, False, False, None).said_by(model, rows)
+
+
+def said_by(model: Any, rows: Table, y: np.ndarray, measure: Measure) -> Said:
+    """What a model says of rows, as far as the measure needs it, and probabilities if it has."""
+    said = heard(model, rows, y, measure)
     if said.probabilities is None and hasattr(model, "predict_proba"):
         said.probabilities = np.asarray(model.predict_proba(rows))
     return said
@@ -101,13 +107,14 @@ def permutation_importance(
     measure: Measure,
     *,
     n_repeats: int = REPEATS,
+    most_rows: int = MOST_ROWS,
     seed: int = 0,
 ) -> PermutationImportance:
     """Shuffle one column at a time and see how much worse a fitted model becomes.
 
     Unlike the impurity that trees save, it does not favour columns of many values, and holds for
     every learner. Of columns that go together each looks unimportant, as the other stands in for
-    it. At most 2,000 rows, fewer in wide tables, are asked about; the result says how many.
+    it. At most `most_rows` rows, fewer in wide tables, are asked about; the result says how many.
 
     Parameters
     ----------
@@ -117,6 +124,7 @@ def permutation_importance(
     y : ndarray
     measure : Measure
     n_repeats : int, default=5
+    most_rows : int, default=2000
     seed : int, default=0
 
     Returns
@@ -127,17 +135,17 @@ def permutation_importance(
     if not names:
         raise DataError("every column is an identifier: there is nothing to shuffle")
     rng = np.random.default_rng(seed)
-    most = max(min(MOST_ROWS, MOST_CELLS // len(rows.columns)), 100)
+    most = max(min(most_rows, MOST_CELLS // len(rows.columns)), FEWEST_ROWS)
     if len(y) > most:
         taken = np.sort(rng.choice(len(y), most, replace=False))
         rows, y = rows[taken], y[taken]
-    whole = score_of(measure, y, said_by(model, rows, y, measure))
+    whole = score_of(measure, y, heard(model, rows, y, measure))
     losses = np.empty((len(names), n_repeats))
     for j, name in enumerate(names):
         for k in range(n_repeats):
             shuffled = rows.column(name).take(rng.permutation(len(y)))
             mixed = _with_values(rows, name, shuffled)
-            losses[j, k] = whole - score_of(measure, y, said_by(model, mixed, y, measure))
+            losses[j, k] = whole - score_of(measure, y, heard(model, mixed, y, measure))
     return PermutationImportance(names, losses, len(y), measure.name)
 
 

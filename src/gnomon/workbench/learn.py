@@ -15,6 +15,7 @@ import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ from gnomon.table import Table, example, read, split
 from gnomon.workbench.budget import Budget
 from gnomon.workbench.checks import Evidence, all_checks
 from gnomon.workbench.diagnosis import (
+    MOST_ROWS,
+    REPEATS,
     Shift,
     group_scores,
     permutation_importance,
@@ -44,7 +47,7 @@ from gnomon.workbench.diagnosis import (
     shift_check,
     worst_rows,
 )
-from gnomon.workbench.plan import SHARE_TO_COMPARE, Plan, make_plan, splits_for
+from gnomon.workbench.plan import SHARE_TO_COMPARE, Plan, effort_of, make_plan
 from gnomon.workbench.portfolio import (
     BASELINE,
     STACK,
@@ -62,7 +65,13 @@ CHOICES = ("one-standard-error", "best")
 CURVE_SHARES = (0.125, 0.25, 0.5, 1.0)
 CURVE_ROWS = 20_000
 SAMPLE_ROWS = 2_000
+FEWEST_ASKED = 200
 DEFAULT_BUDGET = "60s"
+# what follows the final fit beside predictions: checks, pictures, report; measured on 10^6 rows
+ENDING_SECONDS = 6.0
+SHARE_TO_END = 0.25
+# model files are packed, written, and read again to be checked
+BYTES_PER_SECOND = 3e7
 
 Tell = Callable[[str, int, int], None]
 
@@ -101,6 +110,8 @@ class Settings:
     seed: int
     curve: bool | None
     fit_rows: int | None
+    search: bool | None = None
+    compare_rows: int | None = None
 
 
 def learn(
@@ -120,6 +131,9 @@ def learn(
     seed: int = 0,
     curve: bool | None = None,
     fit_rows: int | None = None,
+    search: bool | None = None,
+    compare_rows: int | None = None,
+    source: str | None = None,
     folder: str | os.PathLike | None = None,
     progress: Tell = quiet,
 ) -> LearnResult:
@@ -128,7 +142,9 @@ def learn(
     Use it when there is a table, a column to predict and no favourite method. Do not use it again
     and again on the same table until the test figure pleases: the test rows then are training
     rows. With a budget in evaluations, or none, the same call gives the same numbers everywhere;
-    with seconds, what ran is recorded and the run folder's ``again.py`` repeats that.
+    with seconds, what ran is recorded and the run folder's ``again.py`` repeats that. Where the
+    seconds are few there are fewer folds, then no searches, then fewer rows to compare on; only
+    then are learners left out. The decisions say so.
 
     Parameters
     ----------
@@ -159,6 +175,13 @@ def learn(
         Draw a learning curve; by default where rows and time allow.
     fit_rows : int, default=None
         The final model learns from so many rows at most; by default from all that time allows.
+    search : bool, default=None
+        Search settings inside every training part; by default up to 20,000 rows.
+    compare_rows : int, default=None
+        Compare learners on so many training rows at a time, drawn at random; by default on folds
+        of all, and on 80,000 where there are more than 100,000.
+    source : str, default=None
+        Where a table that is given in memory can be read again, for the record.
     folder : path, default=None
         Run folder: results are written there as they come, and a killed run goes on.
     progress : callable
@@ -182,7 +205,7 @@ def learn(
     if choose not in CHOICES:
         raise DataError(f"choose={choose!r} is none of {', '.join(CHOICES)}")
     allowance = Budget.of(budget)
-    source = source_of(table)
+    source = source_of(table) or source
     table = as_table(table)
     problem = set_up(table, target, task=task, measure=measure, groups=groups, time=time)
     picked(portfolio(problem.task, len(problem.rows)), learners)
@@ -193,7 +216,7 @@ def learn(
         task=problem.task,
         measure=problem.measure,
         learners=learners,
-        budget=None if budget is None else str(budget),
+        budget=allowance.given,
         choose=choose,
         folds=folds,
         repeats=repeats,
@@ -203,6 +226,8 @@ def learn(
         seed=seed,
         curve=curve,
         fit_rows=fit_rows,
+        search=search,
+        compare_rows=compare_rows,
     )
     run = Run.begin(folder, table, source, settings)
     with run:
@@ -225,6 +250,11 @@ def as_table(table: Any) -> Table:
         text = os.fspath(table)
         return example(text.removeprefix("example:")) if text.startswith("example:") else read(text)
     return Table.from_frame(table)
+
+
+def pace_of(scores: CrossValidation, plan: Plan) -> float:
+    """Seconds per row that a learner was asked about in the folds."""
+    return scores.predict_seconds / sum(len(test) for _, test in plan.splits)
 
 
 def inputs_sample(rows: Table, seed: int) -> Table:
@@ -256,12 +286,12 @@ class Job:
         train = parts["train"]
         y = self.problem.values(train)
         plan = self.plan(train, y)
-        self.run.note_plan(plan)
+        self.run.note_plan(plan, self.settings)
         board = self.compare(plan, train, y)
         chosen = self.choose(plan, board)
         cost = plan.cost_of(chosen.name) if chosen.name != STACK else None
         model, n_fitted = self.fit_again(chosen, train, y, board, plan)
-        curve = self.learning_curve(chosen, train, y, board)
+        curve = self.learning_curve(chosen, train, y, board, plan)
         test_rows = parts["test"]
         result = self.judge(plan, board, chosen, model, n_fitted, train, test_rows, curve)
         result.forecast = cost
@@ -291,25 +321,23 @@ class Job:
 
     def plan(self, train: Table, y: np.ndarray) -> Plan:
         settings = self.settings
-        splits, why = splits_for(
-            self.problem, train, y, settings.folds, settings.repeats, self.seed
-        )
-        self.run.decide(splits.how, why)
-        entrants = portfolio(self.problem.task, len(y), self.problem.measure)
-        entrants = picked(entrants, settings.learners)
         plan = make_plan(
             self.problem,
             train,
             y,
-            entrants,
-            splits,
+            effort_of(settings),
+            settings.learners,
             self.budget,
             self.seed,
             lambda what: self.progress(what, 0, 0),
         )
+        settings.folds, settings.repeats = plan.effort.folds, plan.effort.repeats
+        settings.search, settings.compare_rows = plan.effort.search, plan.effort.compare_rows
+        for what, why in plan.decisions:
+            self.run.decide(what, why)
         for name, reason in plan.left_out.items():
             self.run.decide(f"{name} does not compete", reason)
-        self.total = (len(plan.entrants) + 1) * len(splits) + 4
+        self.total = (len(plan.entrants) + 1) * len(plan.splits) + 4
         return plan
 
     def compare(self, plan: Plan, train: Table, y: np.ndarray) -> Leaderboard:
@@ -442,17 +470,37 @@ class Job:
         return seeded(chosen.learner, self.seed, 0).fit(inputs, y), n
 
     def affordable_rows(self, scores: CrossValidation, n: int, plan: Plan) -> int:
-        """Rows that the final fit can use in the seconds that are left."""
+        """Rows that the final fit can use in the seconds that are left.
+
+        What follows the fit is counted too, by the pace of the folds: predictions of the test
+        rows, shuffled columns, pictures, the model file.
+        """
         if self.budget.seconds is None:
             return n
         fold_rows = len(plan.splits[0][0])
-        each = scores.fit_seconds / len(scores.folds)
-        left = 0.9 * self.budget.seconds - self.budget.spent
-        affordable = int(fold_rows * max(left, 0.0) / max(each, 1e-9))
+        asked = self.n_test + self.least_asked()
+        later = self.ending() + asked * pace_of(scores, plan)
+        left = max(self.budget.left - later, 0.0)
+        size = np.nanmean(scores.scores[MODEL_SIZE.name]) / BYTES_PER_SECOND
+        each = scores.fit_seconds / len(scores.folds) + (size if np.isfinite(size) else 0.0)
+        affordable = int(fold_rows * left / max(each, 1e-9))
         return n if affordable >= n else max(affordable, min(fold_rows, n))
 
+    def ending(self) -> float:
+        """Seconds kept for checks, pictures and the report."""
+        return min(ENDING_SECONDS, SHARE_TO_END * (self.budget.seconds or np.inf))
+
+    @property
+    def n_test(self) -> int:
+        """Test rows."""
+        return round(self.settings.test_share * len(self.problem.rows))
+
+    def least_asked(self) -> int:
+        """Rows that the shuffled columns and the pictures ask about at the least."""
+        return FEWEST_ASKED * (1 + REPEATS * len(self.problem.features))
+
     def learning_curve(
-        self, chosen: Entrant, train: Table, y: np.ndarray, board: Leaderboard
+        self, chosen: Entrant, train: Table, y: np.ndarray, board: Leaderboard, plan: Plan
     ) -> Curve | None:
         """The score against the number of training rows, where rows and time allow."""
         self.step("learning curve")
@@ -462,7 +510,8 @@ class Job:
             scores = board[chosen.name]
             cost = 3 * sum(CURVE_SHARES) * scores.fit_seconds / len(scores.folds)
             if self.budget.seconds is not None:
-                wanted = wanted and self.budget.spent + cost < 0.9 * self.budget.seconds
+                later = self.ending() + self.n_test * pace_of(scores, plan)
+                wanted = wanted and cost < self.budget.left - later
         self.settings.curve = bool(wanted)
         if not wanted or self.problem.time or self.problem.groups:
             return None
@@ -484,12 +533,16 @@ class Job:
         problem = self.problem
         self.step("judging on the test rows")
         rows, y = problem.inputs(test), problem.values(test)
+        begin = perf_counter()
         said = said_by(model, rows, y, problem.figure)
+        pace = (perf_counter() - begin) / len(y)
         figure = problem.figure.figure(y, said)
         if not isinstance(figure, Figure):
             figure = Figure(float(figure), np.nan, np.nan, how="no interval is known")
         self.step("importance of columns, checks")
-        importance = permutation_importance(model, rows, y, problem.figure, seed=self.seed)
+        importance = permutation_importance(
+            model, rows, y, problem.figure, most_rows=self.shuffled_rows(pace), seed=self.seed
+        )
         evidence = Evidence(
             problem=problem,
             board=board,
@@ -529,6 +582,18 @@ class Job:
             seconds=self.budget.spent,
             run=self.run,
         )
+
+    def shuffled_rows(self, pace: float) -> int:
+        """Rows for the importance of columns: as many as the seconds left allow at this pace."""
+        if self.budget.seconds is None:
+            return MOST_ROWS
+        left = self.budget.left - self.ending()
+        affordable = left / (max(pace, 1e-9) * (1 + REPEATS * len(self.problem.features)))
+        if affordable >= MOST_ROWS:
+            return MOST_ROWS
+        n = max(int(affordable), FEWEST_ASKED)
+        self.run.decide(f"the importance of columns is judged on {n:,} rows", "time is short")
+        return n
 
     def shift(self, train: Table, test: Table) -> Shift | None:
         """Are training and test rows alike? Not asked where they follow each other in time."""

@@ -19,6 +19,7 @@ from gnomon.workbench.screen import (
 
 NO_MODEL = 3
 WIDE = 100
+CHECKED_ROWS = 1_000
 
 
 def learn(
@@ -80,6 +81,7 @@ def learn(
       gnomon learn --resume last
     """
     from gnomon.engine.modelfile import load
+    from gnomon.workbench.budget import Budget
     from gnomon.workbench.learn import as_table, source_of
     from gnomon.workbench.learn import learn as run
     from gnomon.workbench.runs import find_run, new_name
@@ -95,18 +97,19 @@ def learn(
         if target is None:
             raise typer.BadParameter("give the column to predict: --target NAME")
         given = f"example:{example}" if example is not None else str(file)
+        allowance = Budget.of(budget)
         table = as_table(given)
         if not as_json:
             show_table(given, table)
         folder = runs / (name or new_name(runs, source_of(given), target))
         with stopped_cleanly(folder), shown_progress("learning") as tell:
             result = run(
-                given,
+                table,
                 target,
                 task=task,
                 measure=measure,
                 learners=learner or None,
-                budget=budget,
+                budget=allowance,
                 choose=choose,
                 folds=folds,
                 repeats=repeats,
@@ -114,12 +117,13 @@ def learn(
                 groups=groups,
                 time=time,
                 seed=seed,
+                source=source_of(given),
                 folder=folder,
                 progress=tell,
             )
     written = [result.save(save)] if save is not None else []
     model = folder / "model.gnomon"
-    inputs = result.problem.inputs(result.test_table)
+    inputs = result.problem.inputs(result.test_table[: min(CHECKED_ROWS, result.n_test)])
     if not (load(model).predict(inputs) == result.model.predict(inputs)).all():
         raise RuntimeError(f"the model read back from {model} predicts differently")
     if as_json:

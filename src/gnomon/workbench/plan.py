@@ -1,25 +1,63 @@
-"""The plan of a run: which splits, which learners, what was decided and why."""
+"""The plan of a run: which splits, which learners, what was decided and why.
+
+Where the seconds do not suffice for everything, the plan becomes cheaper step by step: folds are
+not repeated, then there are fewer of them, settings are not searched, learners are compared on
+fewer rows. Only when the cheapest plan is too long are learners left out.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from gnomon.evaluate.cross_validation import fold_pairs
 from gnomon.evaluate.splits import Splits, forward_in_time, k_fold, random_splits
 from gnomon.table import Table
 from gnomon.workbench.budget import Budget
 from gnomon.workbench.forecast import Cost, forecast_cost
-from gnomon.workbench.portfolio import BASELINE, Entrant
+from gnomon.workbench.portfolio import (
+    BASELINE,
+    SEARCH_UP_TO,
+    Entrant,
+    picked,
+    portfolio,
+    search_fits,
+)
 from gnomon.workbench.problem import LearningProblem
 
 PLENTY = 10_000
 VERY_MANY = 100_000
 FORECAST_FROM = 4_000
-SHARE_TO_COMPARE = 0.65
+SHORT_BUDGET = 30.0
+SHARE_TO_COMPARE = 0.6
+FOLDS = 5
+FEWEST_FOLDS = 3  # two cannot tell a difference from chance
 SPLITS_OF_MANY = 3
 TRAIN_OF_MANY = 80_000
 TEST_OF_MANY = 40_000
+FEWER_ROWS = (40_000, 20_000, 10_000, 5_000)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How thoroughly learners are compared; None where the number of rows decides.
+
+    Attributes
+    ----------
+    folds, repeats : int or None
+    search : bool or None
+        Search settings inside the training parts.
+    compare_rows : int or None
+        Training rows of a split.
+    """
+
+    folds: int | None = None
+    repeats: int | None = None
+    search: bool | None = None
+    compare_rows: int | None = None
 
 
 @dataclass
@@ -32,6 +70,8 @@ class Plan:
         The same for every learner.
     entrants : list of Entrant
         Those that compete, in order.
+    effort : Effort
+        As asked for, or cheaper where the seconds are few.
     costs : list of Cost
         Forecasts, where they were made.
     left_out : dict of str to str
@@ -42,6 +82,7 @@ class Plan:
 
     splits: Splits
     entrants: list[Entrant]
+    effort: Effort = field(default_factory=Effort)
     costs: list[Cost] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     decisions: list[tuple[str, str]] = field(default_factory=list)
@@ -52,12 +93,7 @@ class Plan:
 
 
 def splits_for(
-    problem: LearningProblem,
-    train: Table,
-    y: np.ndarray,
-    n_folds: int | None,
-    n_repeats: int | None,
-    seed: int,
+    problem: LearningProblem, train: Table, y: np.ndarray, effort: Effort, seed: int
 ) -> tuple[Splits, str]:
     """The splits that compare the learners, and why these.
 
@@ -66,8 +102,7 @@ def splits_for(
     problem : LearningProblem
     train : Table
     y : ndarray
-    n_folds, n_repeats : int or None
-        None to choose by the number of rows.
+    effort : Effort
     seed : int
 
     Returns
@@ -75,65 +110,127 @@ def splits_for(
     splits : Splits
     why : str
     """
-    n = len(y)
+    n, folds = len(y), effort.folds or FOLDS
     if problem.time is not None:
         moments = train.column(problem.time).to_numpy(zero_copy_only=False)
-        splits = forward_in_time(moments, n_folds or 5)
+        splits = forward_in_time(moments, folds)
         return splits, f"rows have a time ({problem.time}): train on the past, test on the future"
     labels = y if problem.task == "classify" else None
     groups = None
     if problem.groups is not None:
         groups = np.asarray(train.column(problem.groups).to_pylist(), dtype=object).astype(str)
-    if n > VERY_MANY and n_folds is None and groups is None:
-        return splits_of_many(n, labels, seed)
-    repeats = n_repeats or (2 if n < PLENTY else 1)
-    folds = n_folds or 5
+    if draws_rows(problem, n, effort):
+        return splits_of_many(n, labels, effort, seed)
+    repeats = effort.repeats or usual_repeats(n)
     if labels is not None:
         rarest = int(np.unique(labels, return_counts=True)[1].min())
         folds = max(2, min(folds, rarest))
     splits = k_fold(n, folds, repeats, stratify=labels, groups=groups, random_state=seed)
-    why = "asked for" if n_folds else f"{n:,} training rows: folds use every row for a test"
+    why = "asked for" if effort.folds else f"{n:,} training rows: folds use every row for a test"
     return splits, why
 
 
-def splits_of_many(n: int, labels: np.ndarray | None, seed: int) -> tuple[Splits, str]:
+def usual_repeats(n: int) -> int:
+    """Repetitions of the folds for so many rows."""
+    return 2 if n < PLENTY else 1
+
+
+def draws_rows(problem: LearningProblem, n: int, effort: Effort) -> bool:
+    """Whether learners are compared on rows drawn at random instead of on folds of all."""
+    if problem.time is not None or problem.groups is not None:
+        return False
+    return effort.compare_rows is not None or (n > VERY_MANY and effort.folds is None)
+
+
+def drawn_sizes(n: int, effort: Effort) -> tuple[int, int]:
+    """Training and test rows of a random split."""
+    test = min(TEST_OF_MANY, n // 3)
+    if effort.compare_rows is None:
+        return min(TRAIN_OF_MANY, n - test), test
+    test = max(min(test, effort.compare_rows // 2), 1)
+    return min(effort.compare_rows, n - test), test
+
+
+def splits_of_many(
+    n: int, labels: np.ndarray | None, effort: Effort, seed: int
+) -> tuple[Splits, str]:
     """A few random splits of bounded size for very many rows."""
-    share = TEST_OF_MANY / n
-    drawn = random_splits(n, SPLITS_OF_MANY, share, stratify=labels, random_state=seed)
+    n_train, n_test = drawn_sizes(n, effort)
+    drawn = random_splits(n, SPLITS_OF_MANY, n_test / n, stratify=labels, random_state=seed)
     rng = np.random.default_rng(seed)
     pairs = [
-        (np.sort(rng.choice(train, min(TRAIN_OF_MANY, len(train)), replace=False)), test)
+        (np.sort(rng.choice(train, min(n_train, len(train)), replace=False)), test)
         for train, test in drawn
     ]
-    how = (
-        f"{SPLITS_OF_MANY} random splits, {TRAIN_OF_MANY:,} training and {TEST_OF_MANY:,} test rows"
-    )
+    how = f"{SPLITS_OF_MANY} random splits, {n_train:,} training and {n_test:,} test rows"
     why = (
-        f"{n:,} training rows are plenty: learners are compared on {TRAIN_OF_MANY:,} of them at a "
-        "time, drawn at random; the chosen one learns from all"
+        f"of {n:,} training rows learners are compared on {n_train:,} at a time, drawn at random; "
+        "the chosen one learns from all"
     )
     return Splits(pairs, n, how), why
+
+
+def efforts(problem: LearningProblem, n: int, asked: Effort) -> Iterator[tuple[Effort, str]]:
+    """What was asked for, then ever cheaper efforts, each with what it spares.
+
+    Parameters
+    ----------
+    problem : LearningProblem
+    n : int
+        Training rows.
+    asked : Effort
+        What is not None in it stays.
+
+    Yields
+    ------
+    effort : Effort
+    spared : str
+    """
+    effort, spared = asked, []
+    yield effort, ""
+    if not draws_rows(problem, n, effort):
+        if effort.repeats is None and problem.time is None and usual_repeats(n) > 1:
+            effort = replace(effort, repeats=1)
+            spared = ["folds are not repeated"]
+            yield effort, "; ".join(spared)
+        if effort.folds is None:
+            effort = replace(effort, folds=FEWEST_FOLDS)
+            spared.append(f"{FEWEST_FOLDS} folds instead of {FOLDS}")
+            yield effort, "; ".join(spared)
+    if effort.search is None and n <= SEARCH_UP_TO:
+        effort = replace(effort, search=False)
+        spared.append("settings are not searched")
+        yield effort, "; ".join(spared)
+    free = asked.folds is None and asked.compare_rows is None
+    if not free or problem.time is not None or problem.groups is not None:
+        return
+    for rows in FEWER_ROWS:
+        if 2 * rows <= n:
+            effort = replace(effort, compare_rows=rows, folds=None, repeats=None)
+            kept = [each for each in spared if "fold" not in each]
+            few = f"learners are compared on {rows:,} rows at a time"
+            yield effort, "; ".join([*kept, few])
 
 
 def make_plan(
     problem: LearningProblem,
     train: Table,
     y: np.ndarray,
-    entrants: list[Entrant],
-    splits: Splits,
+    asked: Effort,
+    learners: list[str] | None,
     budget: Budget,
     seed: int,
-    tell,
+    tell: Callable[[str], None],
 ) -> Plan:
-    """Let in the learners that the budget allows.
+    """Settle splits and learners within the budget.
 
     Parameters
     ----------
     problem : LearningProblem
     train : Table
     y : ndarray
-    entrants : list of Entrant
-    splits : Splits
+    asked : Effort
+    learners : list of str or None
     budget : Budget
     seed : int
     tell : callable
@@ -143,31 +240,110 @@ def make_plan(
     -------
     plan : Plan
     """
-    plan = Plan(splits, [])
-    if budget.evaluations is not None:
-        return within_evaluations(plan, entrants, budget.evaluations)
-    if budget.seconds is None or len(y) < FORECAST_FROM:
+
+    def entrants_at(effort: Effort) -> list[Entrant]:
+        found = portfolio(problem.task, len(y), problem.measure, effort.search)
+        return picked(found, learners)
+
+    entrants = entrants_at(asked)
+    seconds = budget.seconds
+    if seconds is None or (len(y) < FORECAST_FROM and seconds > SHORT_BUDGET):
+        plan = planned(problem, train, y, asked, seed)
+        if budget.evaluations is not None:
+            return within_evaluations(plan, entrants, budget.evaluations)
         plan.entrants = entrants
         return plan
-    rows = len(splits[0][0])
-    spent = budget.spent
-    limit = SHARE_TO_COMPARE * budget.seconds
-    for entrant in entrants:
-        tell(f"forecast: {entrant.name}")
-        cost = forecast_cost(entrant, problem, train, y, seed)
-        plan.costs.append(cost)
-        expected = len(splits) * cost.at(rows)
-        final = cost.at(len(y))
-        if entrant.name != BASELINE and max(spent, budget.spent) + expected + final > limit:
+    costs, late = forecasts(entrants, problem, train, y, budget, seed, tell)
+    limit = SHARE_TO_COMPARE * seconds - budget.spent
+    effort, spared, expected = affordable_effort(costs, entrants, problem, len(y), asked, limit)
+    plan = planned(problem, train, y, effort, seed)
+    plan.costs, plan.left_out = costs, dict(late)
+    if spared:
+        why = f"{budget} are short for {len(entrants)} learners: {spared}"
+        plan.decisions = [(plan.splits.how, why)]
+    for entrant in entrants_at(effort):
+        needed = expected.get(entrant.name)
+        if needed is None:
+            continue
+        if entrant.name != BASELINE and needed > limit:
             plan.left_out[entrant.name] = (
-                f"forecast: {expected:.0f} s for {len(splits)} fits on {rows:,} rows, and "
-                f"{final:.0f} s for one on all; {max(limit - spent, 0):.0f} s are left for "
-                "comparing"
+                f"forecast: {needed:.1f} s for {plan.splits.how}, {max(limit, 0):.1f} s are left "
+                "for comparing"
             )
             continue
-        spent = max(spent, budget.spent) + expected
+        limit -= needed
         plan.entrants.append(entrant)
     return plan
+
+
+def affordable_effort(
+    costs: list[Cost],
+    entrants: list[Entrant],
+    problem: LearningProblem,
+    n: int,
+    asked: Effort,
+    limit: float,
+) -> tuple[Effort, str, dict[str, float]]:
+    """The greatest effort within the seconds, or the least; what it spares, what it will take."""
+    found: list[tuple[Effort, str, dict[str, float]]] = []
+    for effort, spared in efforts(problem, n, asked):
+        expected = expected_seconds(costs, entrants, problem, n, effort)
+        found.append((effort, spared, expected))
+        if sum(expected.values()) <= limit:
+            break
+    return found[-1]
+
+
+def planned(
+    problem: LearningProblem, train: Table, y: np.ndarray, effort: Effort, seed: int
+) -> Plan:
+    """A plan with its splits, as yet without learners."""
+    splits, why = splits_for(problem, train, y, effort, seed)
+    return Plan(splits, [], effort, decisions=[(splits.how, why)])
+
+
+def forecasts(
+    entrants: list[Entrant],
+    problem: LearningProblem,
+    train: Table,
+    y: np.ndarray,
+    budget: Budget,
+    seed: int,
+    tell: Callable[[str], None],
+) -> tuple[list[Cost], dict[str, str]]:
+    """The costs of the learners, and those for whose trial there was no time."""
+    costs: list[Cost] = []
+    late: dict[str, str] = {}
+    for entrant in entrants:
+        if entrant.name != BASELINE and budget.over(SHARE_TO_COMPARE / 2):
+            late[entrant.name] = "no forecast: trials of the others took half of the time"
+            continue
+        tell(f"forecast: {entrant.name}")
+        costs.append(forecast_cost(entrant, problem, train, y, seed))
+    return costs, late
+
+
+def expected_seconds(
+    costs: list[Cost], entrants: list[Entrant], problem: LearningProblem, n: int, effort: Effort
+) -> dict[str, float]:
+    """Seconds that every learner is expected to take for its comparison."""
+    n_fits, n_train, n_test = comparison_size(problem, n, effort)
+    learners = {each.name: each.learner for each in entrants}
+    found = {}
+    for cost in costs:
+        searches = search_fits(learners[cost.name]) if effort.search is False else 1
+        found[cost.name] = n_fits * cost.fold(n_train, n_test) / searches
+    return found
+
+
+def comparison_size(problem: LearningProblem, n: int, effort: Effort) -> tuple[int, int, int]:
+    """Fits that a comparison needs, and the training and test rows of each."""
+    if draws_rows(problem, n, effort):
+        return SPLITS_OF_MANY, *drawn_sizes(n, effort)
+    folds = effort.folds or FOLDS
+    repeats = 1 if problem.time is not None else effort.repeats or usual_repeats(n)
+    further = 0 if problem.time is not None else len(fold_pairs(k_fold(n, folds), "auto"))
+    return folds * repeats + further, n - n // folds, n // folds
 
 
 def within_evaluations(plan: Plan, entrants: list[Entrant], most: int) -> Plan:
@@ -182,3 +358,8 @@ def within_evaluations(plan: Plan, entrants: list[Entrant], most: int) -> Plan:
         left -= len(plan.splits)
         plan.entrants.append(entrant)
     return plan
+
+
+def effort_of(settings: Any) -> Effort:
+    """The effort that the settings of a run ask for."""
+    return Effort(settings.folds, settings.repeats, settings.search, settings.compare_rows)

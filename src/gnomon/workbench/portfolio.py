@@ -57,7 +57,9 @@ class Entrant:
     search: str = ""
 
 
-def portfolio(task: str, n_rows: int, measure: str | None = None) -> list[Entrant]:
+def portfolio(
+    task: str, n_rows: int, measure: str | None = None, search: bool | None = None
+) -> list[Entrant]:
     """The learners that compete, in the order in which they are tried.
 
     What usually wins comes before what is slower to try, for the case that time runs out.
@@ -66,10 +68,12 @@ def portfolio(task: str, n_rows: int, measure: str | None = None) -> list[Entran
     ----------
     task : {"classify", "regress"}
     n_rows : int
-        Training rows; above 20,000 penalties are not searched: with many rows there is little
-        need of them (001 7.3.3).
+        Training rows.
     measure : str, default=None
         What searches go by, where it is a loss that they know.
+    search : bool, default=None
+        Search settings inside every training part; by default up to 20,000 rows: with many rows
+        there is little need of penalties (001 7.3.3).
 
     Returns
     -------
@@ -80,7 +84,8 @@ def portfolio(task: str, n_rows: int, measure: str | None = None) -> list[Entran
     >>> [each.name for each in portfolio("regress", 500)][:3]
     ['baseline', 'linear regression', 'ridge']
     """
-    search = n_rows <= SEARCH_UP_TO
+    if search is None:
+        search = n_rows <= SEARCH_UP_TO
     return classifiers(search, measure) if task == "classify" else regressors(search, measure)
 
 

@@ -27,6 +27,7 @@ from gnomon.workbench.whole_file import WriteError, write_whole
 
 FORMAT = 1
 RECORD = "run.json"
+SETTLED = ("folds", "repeats", "search", "compare_rows")
 PACKAGES = ("gnomon", "numpy", "scipy", "scikit-learn", "numba", "pyarrow", "duckdb")
 
 
@@ -112,11 +113,12 @@ class Run:
         self.decisions.append({"what": what, "why": why})
         self.write()
 
-    def note_plan(self, plan: Any) -> None:
-        """Record which learners compete, so that a killed run goes on with the same."""
+    def note_plan(self, plan: Any, settings: Any) -> None:
+        """Record who competes on which splits, so that a killed run goes on with the same."""
         wanted = self.record["settings"]["learners"]
         stack = [STACK] if wanted is None or STACK in wanted else []
         self.record["plan"] = [each.name for each in plan.entrants] + stack
+        self.record["settled"] = {name: getattr(settings, name) for name in SETTLED}
         self.record["forecasts"] = [asdict(each) for each in plan.costs]
         self.write()
 
@@ -201,7 +203,7 @@ def require_same(path: Path, kept: dict[str, Any], record: dict[str, Any]) -> No
         raise RunError(
             f"{path} holds a run on other data (the table has changed?); give another name"
         )
-    free = ("learners", "budget", "curve", "fit_rows")
+    free = ("learners", "budget", "curve", "fit_rows", *SETTLED)
     old = {k: v for k, v in kept["settings"].items() if k not in free}
     new = {k: v for k, v in record["settings"].items() if k not in free}
     other = sorted(key for key in new if old.get(key) != new[key])
@@ -313,5 +315,5 @@ def resume(folder: str | Path, **changes: Any) -> Any:
     settings = dict(record["settings"])
     in_seconds = Budget.of(settings["budget"]).seconds is not None
     if in_seconds and "plan" in record:
-        settings |= {"learners": record["plan"], "budget": None}
+        settings |= {"learners": record["plan"], "budget": None} | record.get("settled", {})
     return learn(table, folder=folder, **settings, **changes)
