@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from gnomon.workbench.completion import example_names, run_names
 from gnomon.workbench.screen import (
     complaints,
     console,
@@ -28,7 +29,10 @@ def learn(
     ] = None,
     target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
     example: Annotated[
-        str | None, typer.Option(help="Use a bundled example table instead of a file.")
+        str | None,
+        typer.Option(
+            help="Use a bundled example table instead of a file.", autocompletion=example_names
+        ),
     ] = None,
     budget: Annotated[
         str, typer.Option(help="Time ('60s', '5min'), or evaluations ('40': repeatable).")
@@ -57,7 +61,10 @@ def learn(
     runs: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
     name: Annotated[str | None, typer.Option(help="Name of this run's folder.")] = None,
     resume: Annotated[
-        str | None, typer.Option(help="Go on with this run (its name, its folder, or 'last').")
+        str | None,
+        typer.Option(
+            help="Go on with this run (its name, its folder, or 'last').", autocompletion=run_names
+        ),
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the model here too.")] = None,
     strict: Annotated[

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gnomon.workbench.completion import run_names
 from gnomon.workbench.screen import (
     complaints,
     console,
@@ -85,7 +86,10 @@ def with_first(rows: Any, name: str, table: Any) -> Any:
 
 
 def compare(
-    runs: Annotated[list[str], typer.Argument(help="Two or more runs, by name or folder.")],
+    runs: Annotated[
+        list[str],
+        typer.Argument(help="Two or more runs, by name or folder.", autocompletion=run_names),
+    ],
     folder: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
@@ -167,7 +171,12 @@ def run_line(path: Path, record: dict[str, Any]) -> list[str]:
 
 
 def again(
-    run: Annotated[str, typer.Argument(help="A finished run: its name, its folder, or 'last'.")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A finished run: its name, its folder, or 'last'.", autocompletion=run_names
+        ),
+    ],
     folder: RunsFolder = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
