@@ -8,10 +8,19 @@ import time
 import joblib
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import threadpoolctl
 
 import gnomon
-from gnomon.engine.threads import MOST_THREADS, in_order, one_blas_thread, processors, resolve_jobs
+from gnomon.engine.products import inner
+from gnomon.engine.threads import (
+    MOST_THREADS,
+    in_order,
+    kept_threads,
+    one_blas_thread,
+    processors,
+    resolve_jobs,
+)
 
 
 class Busy:
@@ -48,6 +57,46 @@ def test_results_come_in_the_order_of_items_whatever_they_take(n_jobs, rng):
         return i
 
     assert list(in_order(slow, range(40), n_jobs)) == list(range(40))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 300])
+@pytest.mark.parametrize("seconds", [0.0, 0.0003])
+def test_short_items_come_in_order_however_many_go_to_a_thread(count, seconds):
+
+    def short(i):
+        time.sleep(seconds)
+        return i
+
+    with kept_threads():
+        for _ in range(2):
+            assert list(in_order(short, range(count), 3, short=True)) == list(range(count))
+
+
+def test_runs_within_kept_threads_share_them_and_leave_none():
+    before = threading.active_count()
+    names = set()
+
+    def who(i):
+        time.sleep(0.002)
+        names.add(threading.get_ident())
+        return i
+
+    with kept_threads():
+        for _ in range(10):
+            list(in_order(who, range(8), 2))
+        with pytest.raises(ZeroDivisionError):
+            list(in_order(lambda i: 1 // i, range(8), 2))
+        assert list(in_order(who, range(8), 2)) == list(range(8))
+    assert len(names) <= 2
+    assert threading.active_count() == before
+
+
+def test_products_of_columns_are_those_of_matrices_dense_or_sparse(rng):
+    one, other = rng.normal(size=(50, 3)), rng.normal(size=(50, 2))
+    for right in (other, other[:, 0]):
+        expected = one.T @ right
+        np.testing.assert_allclose(inner(one, right), expected)
+        np.testing.assert_allclose(inner(sp.csr_array(one), right), expected)
 
 
 def test_items_are_taken_a_few_ahead_only():

@@ -84,6 +84,43 @@ def test_both_solvers_reach_the_same_minimum_and_never_rise(n_classes, rng):
         assert model.history_.stopped == "converged"
 
 
+def by_newton(model, X, y, weights=None):
+    """Fit by Newton's method on all rows, however many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(implementation, "MOST_PARTS", 1)
+        patch.setattr(implementation, "MOST_SOFTMAX_WORK", 1e12)
+        return model.fit(X, y, weights)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_start_from_a_part_of_the_rows_ends_where_newton_ends(n_classes, weighted, rng):
+    X, y = problem(rng, 12_000, 15, n_classes)
+    X = X * rng.uniform(0.1, 10, 15) + rng.normal(0, 100, 15)
+    weights = rng.uniform(0.2, 3, len(y)) if weighted else None
+    quick = LogisticRegression().fit(X, y, weights)
+    slow = by_newton(LogisticRegression(), X, y, weights)
+    assert (quick.solver_, slow.solver_) == ("lbfgs", "newton")
+    assert quick.history_[-1] <= slow.history_[-1] + 1e-9
+    scale = X.std(axis=0)
+    np.testing.assert_allclose(quick.coef_ * scale, slow.coef_ * scale, atol=1e-4)
+    assert (np.diff(quick.history_.objective) <= 1e-12).all()
+
+
+def test_a_part_that_lacks_a_class_or_a_column_is_no_start(rng):
+    X, y = problem(rng, 12_000, 15, 2)
+    parts = LogisticRegression()._parts(*X.shape)
+    assert parts > 1
+    rare = np.zeros(len(y), int)
+    rare[1::parts][:40] = 1
+    X[:, 3] = 0.0
+    X[1::parts, 3] = rng.normal(size=len(X[1::parts]))
+    for target in (rare, y):
+        quick = LogisticRegression().fit(X, target)
+        slow = by_newton(LogisticRegression(), X, target)
+        np.testing.assert_allclose(quick.coef_, slow.coef_, atol=1e-3)
+
+
 def test_newton_halves_steps_that_would_raise_the_objective():
     X = np.array([[-400.0], [-1], [0.1], [0.2], [1], [300]])
     y = [1, 0, 1, 0, 1, 0]

@@ -466,16 +466,18 @@ class LogisticRegression(Classifier, SumLearner):
     def _conclude(self, state, data: Data) -> None:
         """Without penalty: one more pass, for the standard errors and for partial separation.
 
-        Where classes are separated in part, a step that changes the likelihood no more still
-        moves the predictors of the separated rows by about one; in a true maximum all steps
+        Where classes are separated in part, a step of Newton's that changes the likelihood no more
+        still moves the predictors of the separated rows by about one; in a true maximum all steps
         vanish.
         """
         parameters = state["parameters"]
         if parameters.size > MOST_SUMMARISED:
             return
-        function = partial(
-            closing_sums, state | {"trial": parameters}, n_classes=len(self.classes_)
-        )
+        state = state | {"trial": parameters}
+        if state["solver"] == "lbfgs":
+            total = self._total(state, data.source)
+            state["direction"], _ = self._newton_direction(state, parameters, total)
+        function = partial(closing_sums, state, n_classes=len(self.classes_))
         *sums, moving = add_up(function, data.source, self.n_jobs)
         total = LossSums(*sums)
         if total.wrong == 0 or moving:
