@@ -176,6 +176,7 @@ class PolynomialRegression(Regressor):
     {'1': 1.0, 'x0': -2.0, 'x0^2': 0.0, 'x0^3': 1.0}
     """
 
+    _grows = True
     _parameter_constraints = {
         "degree": [StrOptions({"min", "1se"}), whole(0)],
         "max_degree": [whole(0)],
