@@ -197,11 +197,11 @@ def test_short_of_time_folds_and_searches_and_rows_are_spared_before_a_learner(r
         assert not plan.left_out
         seen.append(plan)
     folds = [len(plan.splits) for plan in seen]
-    assert folds == [5, 3, 3, 3]
-    assert [plan.effort.search for plan in seen] == [None, None, False, False]
-    assert [len(plan.splits[0][0]) for plan in seen] == [9_600, 8_000, 8_000, 5_000]
+    assert folds == [5, 5, 3, 3]
+    assert [plan.effort.search for plan in seen] == [None, False, False, False]
+    assert [len(plan.splits[0][0]) for plan in seen] == [9_600, 9_600, 8_000, 5_000]
     assert seen[0].decisions[0][1].startswith("12,000 training rows")
-    for plan, spared in zip(seen[1:], ("3 folds instead of 5", "not searched", "5,000 rows")):
+    for plan, spared in zip(seen[1:], ("not searched", "3 folds instead of 5", "5,000 rows")):
         assert "60 s are short for 6 learners" in plan.decisions[0][1]
         assert spared in plan.decisions[0][1]
     few = plan_at(monkeypatch, table, 30.0)

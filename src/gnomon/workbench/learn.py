@@ -47,7 +47,13 @@ from gnomon.workbench.diagnosis import (
     shift_check,
     worst_rows,
 )
-from gnomon.workbench.plan import SHARE_TO_COMPARE, Plan, effort_of, make_plan
+from gnomon.workbench.plan import (
+    LATEST_TO_COMPARE,
+    SHARE_TO_COMPARE,
+    Plan,
+    effort_of,
+    make_plan,
+)
 from gnomon.workbench.portfolio import (
     BASELINE,
     STACK,
@@ -143,7 +149,7 @@ def learn(
     and again on the same table until the test figure pleases: the test rows then are training
     rows. With a budget in evaluations, or none, the same call gives the same numbers everywhere;
     with seconds, what ran is recorded and the run folder's ``again.py`` repeats that. Where the
-    seconds are few there are fewer folds, then no searches, then fewer rows to compare on; only
+    seconds are few there are no searches, then fewer folds, then fewer rows to compare on; only
     then are learners left out. The decisions say so.
 
     Parameters
@@ -363,7 +369,8 @@ class Job:
 
         def tell(done: int, total: int) -> None:
             self.progress(entrant.name, self.done + done, self.total)
-            late = entrant.name != BASELINE and self.budget.over(SHARE_TO_COMPARE)
+            share = SHARE_TO_COMPARE if entrant.name == STACK else LATEST_TO_COMPARE
+            late = entrant.name != BASELINE and self.budget.over(share)
             if late and done < total:
                 raise OutOfTime
 

@@ -1,8 +1,8 @@
 """The plan of a run: which splits, which learners, what was decided and why.
 
 Where the seconds do not suffice for everything, the plan becomes cheaper step by step: folds are
-not repeated, then there are fewer of them, settings are not searched, learners are compared on
-fewer rows. Only when the cheapest plan is too long are learners left out.
+not repeated, settings are not searched, there are fewer folds, learners are compared on fewer
+rows. Only when the cheapest plan is too long are learners left out.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ from gnomon.workbench.problem import LearningProblem
 
 PLENTY = 10_000
 VERY_MANY = 100_000
-FORECAST_FROM = 4_000
-SHORT_BUDGET = 30.0
 SHARE_TO_COMPARE = 0.6
+LATEST_TO_COMPARE = 0.75  # for learners whose forecast was too low
 FOLDS = 5
 FEWEST_FOLDS = 3  # two cannot tell a difference from chance
 SPLITS_OF_MANY = 3
@@ -188,18 +187,19 @@ def efforts(problem: LearningProblem, n: int, asked: Effort) -> Iterator[tuple[E
     """
     effort, spared = asked, []
     yield effort, ""
-    if not draws_rows(problem, n, effort):
-        if effort.repeats is None and problem.time is None and usual_repeats(n) > 1:
-            effort = replace(effort, repeats=1)
-            spared = ["folds are not repeated"]
-            yield effort, "; ".join(spared)
-        if effort.folds is None:
-            effort = replace(effort, folds=FEWEST_FOLDS)
-            spared.append(f"{FEWEST_FOLDS} folds instead of {FOLDS}")
-            yield effort, "; ".join(spared)
+    in_folds = not draws_rows(problem, n, effort)
+    repeated = in_folds and problem.time is None and usual_repeats(n) > 1
+    if repeated and effort.repeats is None:
+        effort = replace(effort, repeats=1)
+        spared.append("folds are not repeated")
+        yield effort, "; ".join(spared)
     if effort.search is None and n <= SEARCH_UP_TO:
         effort = replace(effort, search=False)
         spared.append("settings are not searched")
+        yield effort, "; ".join(spared)
+    if in_folds and effort.folds is None:
+        effort = replace(effort, folds=FEWEST_FOLDS)
+        spared.append(f"{FEWEST_FOLDS} folds instead of {FOLDS}")
         yield effort, "; ".join(spared)
     free = asked.folds is None and asked.compare_rows is None
     if not free or problem.time is not None or problem.groups is not None:
@@ -246,15 +246,14 @@ def make_plan(
         return picked(found, learners)
 
     entrants = entrants_at(asked)
-    seconds = budget.seconds
-    if seconds is None or (len(y) < FORECAST_FROM and seconds > SHORT_BUDGET):
+    if budget.seconds is None:
         plan = planned(problem, train, y, asked, seed)
         if budget.evaluations is not None:
             return within_evaluations(plan, entrants, budget.evaluations)
         plan.entrants = entrants
         return plan
     costs, late = forecasts(entrants, problem, train, y, budget, seed, tell)
-    limit = SHARE_TO_COMPARE * seconds - budget.spent
+    limit = SHARE_TO_COMPARE * budget.seconds - budget.spent
     effort, spared, expected = affordable_effort(costs, entrants, problem, len(y), asked, limit)
     plan = planned(problem, train, y, effort, seed)
     plan.costs, plan.left_out = costs, dict(late)
