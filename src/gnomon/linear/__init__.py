@@ -1,5 +1,14 @@
 """Linear models: least squares, penalised, robust and generalised, with their inference."""
 
+from gnomon.linear.basis import (
+    BasisExpansion,
+    PolynomialFeatures,
+    SplineBasis,
+    polynomial_count,
+)
+from gnomon.linear.budget import BudgetRegression
+from gnomon.linear.chi_square import ChiSquareFit, ChiSquareResult, chi_square_fit
+from gnomon.linear.coefficient_bootstrap import coefficient_bootstrap
 from gnomon.linear.diagnostics import (
     box_cox,
     compare_groups,
@@ -13,28 +22,73 @@ from gnomon.linear.elastic_net import ElasticNet, Lasso, PenaltyPath
 from gnomon.linear.glm import GLM
 from gnomon.linear.inference import FitSummary, NoSummary
 from gnomon.linear.least_squares import LinearRegression, Ridge
+from gnomon.linear.line_with_outliers import LineWithOutliers
+from gnomon.linear.local import BayesianLocallyWeightedRegression, LocallyWeightedRegression
 from gnomon.linear.logistic import LogisticRegression
+from gnomon.linear.mars import MARS, AnovaTable
+from gnomon.linear.penalised import GroupLasso, LpRegression, PenalisedModel, TikhonovRegression
+from gnomon.linear.penalties import lp_decay
+from gnomon.linear.polynomial import DegreePath, PolynomialRegression
+from gnomon.linear.quantile import QuantileRegression
+from gnomon.linear.reading import CoefficientReport, coefficient_report
+from gnomon.linear.regression_classifier import RegressionClassifier
 from gnomon.linear.robust import RobustRegression, huber_scale, mad_scale, proposal_2_constant
+from gnomon.linear.sigmoid_units import SigmoidUnits
+from gnomon.linear.tangent import LocalLinearisation, TangentErrors
+from gnomon.linear.transform import BothResiduals, TransformedRegression
+from gnomon.linear.wide import WideRegression, wide_regression
 
 __all__ = [
     "GLM",
+    "MARS",
+    "AnovaTable",
+    "BasisExpansion",
+    "BayesianLocallyWeightedRegression",
+    "BothResiduals",
+    "BudgetRegression",
+    "ChiSquareFit",
+    "ChiSquareResult",
+    "CoefficientReport",
+    "DegreePath",
     "ElasticNet",
     "FitSummary",
+    "GroupLasso",
     "Lasso",
+    "LineWithOutliers",
     "LinearRegression",
+    "LocalLinearisation",
+    "LocallyWeightedRegression",
     "LogisticRegression",
+    "LpRegression",
     "NoSummary",
+    "PenalisedModel",
     "PenaltyPath",
+    "PolynomialFeatures",
+    "PolynomialRegression",
+    "QuantileRegression",
+    "RegressionClassifier",
     "Ridge",
     "RobustRegression",
+    "SigmoidUnits",
+    "SplineBasis",
+    "TangentErrors",
+    "TikhonovRegression",
+    "TransformedRegression",
+    "WideRegression",
     "box_cox",
+    "chi_square_fit",
+    "coefficient_bootstrap",
+    "coefficient_report",
     "compare_groups",
     "huber_scale",
     "influence",
+    "lp_decay",
     "mad_scale",
+    "polynomial_count",
     "prediction_intervals",
     "proposal_2_constant",
     "remove_outliers",
     "stability",
     "trust_checks",
+    "wide_regression",
 ]

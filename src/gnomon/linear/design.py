@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -9,9 +11,11 @@ from gnomon.contract import Data
 from gnomon.engine.errors import DataError
 from gnomon.engine.products import inner
 from gnomon.engine.sums import Chunk
+from gnomon.linear.solve import EPS
 
 MOST_DENSE_COLUMNS = 200
 LEAST_VARIATION = 1e-120
+LARGEST = 1e50  # fourth powers of such numbers can be computed with
 
 
 def first_means(data: Data) -> np.ndarray:
@@ -59,11 +63,33 @@ def fractional_weights(weights: np.ndarray) -> int:
     return int(np.count_nonzero(weights != np.rint(weights)))
 
 
-def refuse_tiny(variation: np.ndarray, names: list[str]) -> None:
+def refuse_tiny(variation: np.ndarray, names: list[str], least: float = LEAST_VARIATION) -> None:
     """Refuse columns whose variation (a root of summed squares) is lost when it is squared."""
-    tiny = np.flatnonzero((variation > 0) & (variation < LEAST_VARIATION))
+    tiny = np.flatnonzero((variation > 0) & (variation < least))
     if len(tiny):
         raise DataError(
             f"column {names[tiny[0]]!r} varies by no more than {variation[tiny[0]]:.2g}, which "
             "is too little to compute with; multiply it by a large number, or leave it out"
         )
+
+
+class Centred(NamedTuple):
+    """Rows about their weighted mean, with columns that do not vary set to zero."""
+
+    rows: np.ndarray
+    location: np.ndarray
+
+
+def centred_rows(data: Data, intercept: bool, names: list[str]) -> Centred:
+    """A dense copy of the rows, shifted where there is a constant to take up the shift."""
+    weights = data.weight_array
+    rows = np.array(data.rows, dtype=np.float64, order="C")
+    location = np.zeros(rows.shape[1])
+    if intercept:
+        location = weights @ rows / weights.sum()
+        rows -= location
+    variation = np.sqrt(np.einsum("ij,ij,i->j", rows, rows, weights))
+    idle = variation <= 32 * EPS * np.abs(location) * np.sqrt(weights.sum())
+    rows[:, idle] = 0.0
+    refuse_tiny(np.where(idle, 0.0, variation), names, 1 / LARGEST)
+    return Centred(rows, location)

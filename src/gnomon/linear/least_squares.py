@@ -244,7 +244,8 @@ class LeastSquares(Regressor, SumLearner):
             raise NoSummary(
                 f"the {p} columns have rank {self.rank_}: some are constant or combinations of "
                 "others (one column per level of a category is), or there are no more rows "
-                "than columns. Single coefficients then have no standard error; leave columns out"
+                "than columns. Single coefficients then have no standard error; leave columns out, "
+                "or bet on few of them (wide_regression, Lasso, ElasticNet)"
             )
         names, estimate = column_names(self), coef[target]
         if self.fit_intercept:

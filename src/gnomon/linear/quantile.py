@@ -1,0 +1,237 @@
+"""Quantile regression: the plane with a given share of the targets below it.
+
+Minimises  sum_i w_i rho(y_i - b0 - x_i b),  rho(r) = q r above and (q - 1) r below the plane; q =
+1/2 is least absolute deviations. This is a linear programme; its dual has one bounded unknown a_i
+per row, and as many equations as there are columns,
+
+    max a'y   so that  X'a = 0,   w_i (q - 1) <= a_i <= w_i q,
+
+and the simplex method ends at a plane through as many points as it has coefficients. Where several
+planes are equally good (an even number of rows and a median, say) the one of least coefficients is
+taken, so that the result depends neither on the order of rows nor on weight versus repetition.
+
+Texts: 001 3.6 and 000 11.2 (robust losses; the absolute one is the median's).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import scipy.linalg
+from scipy.optimize import linprog, nnls
+
+from gnomon.contract import Data, Regressor, Takes
+from gnomon.engine.errors import DataError
+from gnomon.engine.parameters import FLAG, between
+from gnomon.engine.registry import method
+from gnomon.engine.threads import one_blas_thread
+from gnomon.linear.design import LARGEST, centred_rows, decision
+from gnomon.linear.inference import column_names
+from gnomon.linear.solve import EPS
+
+AT_A_BOUND = 1e-7
+
+
+class Plane(NamedTuple):
+    """A plane and what it came to."""
+
+    coef: np.ndarray
+    constant: float
+    loss: float
+
+
+def quantile_plane(rows, y, weights, quantile: float, intercept: bool, costs=None) -> Plane:
+    """The plane of least sum_i w_i rho(y_i - f_i) + sum_j costs_j |b_j|.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, p)
+        Near to their mean, where there is an intercept.
+    y, weights : ndarray of shape (n,)
+    quantile : float
+    intercept : bool
+    costs : ndarray of shape (p,) or None, default=None
+        What a coefficient's absolute value costs.
+
+    Returns
+    -------
+    plane : Plane
+    """
+    n, p = rows.shape
+    scale = np.sqrt(np.einsum("ij,ij,i->j", rows, rows, weights) / weights.sum())
+    used = np.flatnonzero(scale > 0)
+    unit = float(np.abs(y).max(initial=0.0)) or 1.0
+    design = rows[:, used] / scale[used]
+    charged = costs is not None and bool(np.any(costs > 0))
+    basis = np.eye(len(used)) if charged else independent(design, weights)
+    table = design @ basis
+    if intercept:
+        table = np.column_stack([table, np.ones(n)])
+    low, high = weights * (quantile - 1), weights * quantile
+    target = y / unit
+    if charged:
+        rest = np.eye(len(used), table.shape[1])
+        bound = np.asarray(costs, dtype=np.float64)[used] / scale[used]
+        table, target = np.vstack([table, rest]), np.concatenate([target, np.zeros(len(used))])
+        low, high = np.concatenate([low, -bound]), np.concatenate([high, bound])
+    theta = programme(table, target, low, high)
+    k = basis.shape[1]
+    if charged:
+        theta[:k][np.abs(theta[:k]) <= 1e-12 * np.abs(theta).max(initial=0.0)] = 0.0
+    coef = np.zeros(p)
+    coef[used] = basis @ theta[:k] * unit / scale[used]
+    constant = float(theta[k] * unit) if intercept else 0.0
+    residual = y - rows @ coef - constant
+    loss = weights @ np.maximum(quantile * residual, (quantile - 1) * residual)
+    return Plane(coef, constant, float(loss))
+
+
+def independent(design: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Directions of the columns (p, k) that are not combinations of others, all of one length."""
+    scaled = design * np.sqrt(weights / weights.sum())[:, None]
+    values, vectors = np.linalg.eigh(scaled.T @ scaled)
+    kept = values > 100 * max(design.shape) * EPS * max(values.max(initial=0.0), EPS)
+    return vectors[:, kept] / np.sqrt(values[kept])
+
+
+def programme(table, target, low, high) -> np.ndarray:
+    """The coefficients of the programme, of least length where several are best."""
+    if not table.shape[1]:
+        return np.zeros(0)
+    size = float(high.max() - low.min())
+    found = linprog(
+        -target,
+        A_eq=table.T,
+        b_eq=np.zeros(table.shape[1]),
+        bounds=np.column_stack([low, high]) / size,
+        method="highs-ds",
+    )
+    if found.status != 0:
+        raise DataError(
+            f"the linear programme was not solved ({found.message}); scale the columns alike, or "
+            "use RobustRegression"
+        )
+    theta = -np.asarray(found.eqlin.marginals)
+    dual = found.x * size
+    width = high - low
+    above = dual >= high - AT_A_BOUND * width
+    below = dual <= low + AT_A_BOUND * width
+    through = ~above & ~below
+    return shortest(table, target, theta, through, above, below)
+
+
+def shortest(table, target, theta, through, above, below) -> np.ndarray:
+    """The best plane of least length: rows that must be met are, none changes its side."""
+    met = table[through]
+    corner = theta
+    if np.linalg.matrix_rank(met) == table.shape[1]:
+        return scipy.linalg.lstsq(met, target[through], check_finite=False)[0]
+    free = scipy.linalg.null_space(met) if len(met) else np.eye(table.shape[1])
+    start = theta - free @ (free.T @ theta)
+    if len(met):
+        start = start + scipy.linalg.lstsq(met, target[through] - met @ start)[0]
+    sides = np.concatenate([-table[above], table[below]]) @ free
+    room = np.concatenate([target[above] - table[above] @ start, table[below] @ start])
+    room[above.sum() :] -= target[below]
+    found = least_distance(sides, -room)
+    return corner if found is None else start + free @ found
+
+
+def least_distance(sides: np.ndarray, bounds: np.ndarray) -> np.ndarray | None:
+    """The shortest z with sides z >= bounds (Lawson and Hanson); None where there is none."""
+    if (bounds <= 0).all():
+        return np.zeros(sides.shape[1])
+    system = np.vstack([sides.T, bounds])
+    wanted = np.zeros(len(system))
+    wanted[-1] = 1.0
+    try:
+        multipliers, _ = nnls(system, wanted)
+    except RuntimeError:
+        return None
+    rest = system @ multipliers - wanted
+    if abs(rest[-1]) <= 1e-12:
+        return None
+    return -rest[:-1] / rest[-1]
+
+
+@method(
+    task="regress",
+    texts="000 11.2 · 001 3.6",
+    use="A quantile of the target: its median, or the bounds of an interval of predictions.",
+    avoid="Above some ten thousand rows; RobustRegression is faster against outliers.",
+    peers=("statsmodels.api.QuantReg", "sklearn.linear_model.QuantileRegressor"),
+    on="own",
+)
+class QuantileRegression(Regressor):
+    """Quantile regression: the plane that has a given share of the targets below it.
+
+    Minimises sum_i w_i rho(y_i - b0 - x_i b) with rho(r) = q r for r > 0 and (q - 1) r else. Use q
+    = 1/2 (least absolute deviations) where targets have outliers, and two quantiles for an interval
+    of predictions without assuming normal or even errors. Not where columns have outliers
+    (leverage), nor with many thousand rows: the linear programme takes long. Planes of several
+    quantiles may cross.
+
+    Texts: 000 11.2 and 001 3.6 speak of robust losses; quantiles are Koenker and Bassett's,
+    "Regression quantiles", 1978. Where several planes are equally good, the one whose coefficients
+    (of columns scaled alike and made independent) are least is taken.
+
+    Parameters
+    ----------
+    quantile : float, default=0.5
+        The share q of the targets below the plane.
+    fit_intercept : bool, default=True
+        Whether there is a constant b0.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_columns,)
+        The coefficients b.
+    intercept_ : float
+        The constant b0; zero without intercept.
+    loss_ : float
+        The minimum.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    See Also
+    --------
+    RobustRegression : Against outliers, on long tables.
+
+    Examples
+    --------
+    >>> from gnomon.linear import QuantileRegression
+    >>> X, y = [[0], [1], [2], [3], [4]], [0, 1, 2, 3, 40]
+    >>> QuantileRegression().fit(X, y).coef_.round(6)
+    array([1.])
+    """
+
+    natively = Takes()
+    _largest: ClassVar[float] = LARGEST
+    _largest_target: ClassVar[float] = LARGEST
+    _parameter_constraints = {"quantile": [between(0.0, 1.0, "neither")], "fit_intercept": FLAG}
+
+    def __init__(self, quantile=0.5, fit_intercept=True):
+        self.quantile = quantile
+        self.fit_intercept = fit_intercept
+
+    def _fit(self, data: Data) -> None:
+        with one_blas_thread():
+            centred = centred_rows(data, self.fit_intercept, column_names(self))
+            weights = data.weight_array
+            plane = quantile_plane(
+                centred.rows, data.y, weights, float(self.quantile), self.fit_intercept
+            )
+        constant = plane.constant - centred.location @ plane.coef
+        self.coef_ = plane.coef
+        self.intercept_ = float(constant) if self.fit_intercept else 0.0
+        self.loss_ = plane.loss
+
+    def _estimate(self, rows):
+        return decision(rows, self.coef_, self.intercept_)
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return 8 * (8 * n_rows * n_columns + 40 * n_rows + 12 * n_columns**2)
+
+    def _memory_remedy(self) -> str:
+        return "Use fewer rows or columns, or RobustRegression, which streams."
