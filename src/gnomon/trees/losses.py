@@ -238,13 +238,9 @@ class BinomialDeviance(Loss):
         return np.array([log_odds(y, weights)])
 
     def derivatives(self, y, scores, gradients, hessians):
-        score = scores[0]
-        decay = np.exp(-np.abs(score))
-        one_plus = 1.0 + decay
-        share = np.where(score >= 0, 1.0, decay) / one_plus
-        np.subtract(share, y, out=gradients[0])
-        np.divide(decay, one_plus * one_plus, out=hessians[0])
-        return np.log(one_plus) + np.maximum(score, 0.0) - y * score
+        losses = np.empty(y.size)
+        binomial_derivatives(y, scores[0], gradients[0], hessians[0], losses)
+        return losses
 
     def response(self, scores):
         score = scores[:, 0]
@@ -252,6 +248,18 @@ class BinomialDeviance(Loss):
         share = np.where(score >= 0, 1.0, decay) / (1.0 + decay)
         other = np.where(score >= 0, decay, 1.0) / (1.0 + decay)
         return np.column_stack([other, share])
+
+
+@kernel("f8[:]", "f8[:]", "out f8[:]", "out f8[:]", "out f8[:]")
+def binomial_derivatives(y, scores, gradients, hessians, losses):
+    """Derivatives of the binomial deviance, and it; y (n,) is 0 or 1. No tail overflows."""
+    for i in range(y.size):
+        score = scores[i]
+        decay = np.exp(-abs(score))
+        one_plus = 1.0 + decay
+        gradients[i] = (1.0 if score >= 0.0 else decay) / one_plus - y[i]
+        hessians[i] = decay / (one_plus * one_plus)
+        losses[i] = np.log(one_plus) + max(score, 0.0) - y[i] * score
 
 
 class Exponential(Loss):
