@@ -446,6 +446,12 @@ class BasisExpansion(Basis):
             )
         if not table:
             raise DataError("functions is empty; give at least one")
+        for function in table.values():
+            if isinstance(function, str) and function != "quadratic" and function not in NAMED:
+                raise DataError(
+                    f"there is no function {function!r}; by name there are quadratic, "
+                    f"{', '.join(NAMED)}. Or give a callable"
+                )
         self.names_ = list(table)
         self.n_columns_ = data.n_columns
 
@@ -470,11 +476,6 @@ class BasisExpansion(Basis):
         if isinstance(function, str) and function == "quadratic":
             left, right = self._pairs()
             return np.hstack([rows, rows[:, left] * rows[:, right]])
-        if isinstance(function, str) and function not in NAMED:
-            raise DataError(
-                f"there is no function {function!r}; by name there are quadratic, "
-                f"{', '.join(NAMED)}. Or give a callable"
-            )
         values = np.asarray(NAMED[function](rows) if isinstance(function, str) else function(rows))
         wanted = (len(rows), 1) if self.of == "rows" else rows.shape
         if values.size != wanted[0] * wanted[1]:
