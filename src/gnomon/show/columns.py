@@ -68,7 +68,10 @@ class Rows:
 
 
 def grid_of(values: np.ndarray, n_points: int) -> tuple[np.ndarray, bool]:
-    """Places along a column, from its 2nd to its 98th percentile; all levels of a category."""
+    """Places along a column, from its 2nd to its 98th percentile; all levels of a category.
+
+    Whole numbers stay whole.
+    """
     if values.dtype.kind != "f":
         return np.array(
             sorted({v for v in values.tolist() if v is not None}, key=str), object
@@ -78,4 +81,6 @@ def grid_of(values: np.ndarray, n_points: int) -> tuple[np.ndarray, bool]:
     if len(distinct) <= n_points:
         return distinct, True
     low, high = np.quantile(known, [0.02, 0.98])
-    return np.linspace(low, high, n_points), True
+    places = np.linspace(low, high, n_points)
+    whole = bool((distinct == np.rint(distinct)).all())
+    return (np.unique(np.rint(places)) if whole else places), True

@@ -51,12 +51,12 @@ def importances(
     figure : plotly.graph_objects.Figure
     """
     centre, error, how = _importance_values(model)
+    fitted = hasattr(model, "n_features_in_")
     if not squared:
         error = None if error is None else error / (2 * np.sqrt(np.maximum(centre, 1e-300)))
         centre = np.sqrt(np.maximum(centre, 0.0))
     if names is None:
-        known = hasattr(model, "n_features_in_")
-        names = names_of_columns(model) if known else getattr(model, "names", None)
+        names = names_of_columns(model) if fitted else getattr(model, "names", None)
     names = list(names) if names is not None else [f"x{j}" for j in range(len(centre))]
     unit = 100 / max(float(centre.max()), 1e-300)
     order = np.argsort(-centre, kind="stable")[:most]
@@ -78,10 +78,11 @@ def importances(
     )
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
     figure.update_xaxes(title="relative importance (greatest = 100)", rangemode="tozero")
+    title = "Importance of columns" + (f": {type(model).__name__}" if fitted else "")
     left = f"; {len(centre) - len(order)} lesser columns not shown" if len(centre) > most else ""
     return dress(
         figure,
-        f"Importance of columns: {type(model).__name__}",
+        title,
         theme,
         note=f"{how}{left}",
         width=820,

@@ -213,7 +213,8 @@ def add_worst(report: Report, result: LearnResult) -> None:
     rows = []
     for place, truth, said, loss in result.worst:
         cells = result.test_table.row(place)
-        rows.append([str(truth), str(said), loss, *(shortened(cells[name]) for name in names)])
+        named = [truth, said] if result.task == "regress" else [str(truth), str(said)]
+        rows.append([*named, loss, *(shortened(cells[name]) for name in names)])
     unit = "-log P(truth)" if result.task == "classify" else "distance"
     report.table(
         ["truth", "prediction", unit, *names],

@@ -4,6 +4,8 @@
   const figures = [...document.querySelectorAll(".figure")];
   const colours = JSON.parse(document.getElementById("colours").textContent);
   const paperWidth = 680;
+  const paperHeight = 405; // two figures with their captions on a page
+  const leastScale = 0.64; // below it small letters cannot be read
   let loading = null;
 
   function loadPlotly() {
@@ -24,15 +26,40 @@
     });
   }
 
+  /* lines of a title that are longer than the figure is wide go on in the next */
+  function wrapTitle(layout) {
+    const parts = layout.title?.text?.match(/^([^]*?<span[^>]*>)([^]*)(<\/span>)$/);
+    if (!parts) return;
+    const letters = Math.floor((layout.width - 40) / 6.4);
+    const before = parts[2].split("<br>");
+    const lines = before.flatMap((line) => {
+      const wrapped = [""];
+      for (const word of line.split(" ")) {
+        const last = wrapped.at(-1);
+        if (last && last.length + word.length >= letters) wrapped.push(word);
+        else wrapped[wrapped.length - 1] = last ? `${last} ${word}` : word;
+      }
+      return wrapped;
+    });
+    layout.title.text = parts[1] + lines.join("<br>") + parts[3];
+    const more = 17 * (lines.length - before.length);
+    if (layout.margin?.t) layout.margin.t += more;
+    if (layout.height) layout.height += more;
+  }
+
   function draw(place, theme, room) {
-    const key = theme + (room ?? place.clientWidth);
+    const key = theme + (room ? `paper${room}` : place.clientWidth);
     if (place.dataset.drawn === key) return;
     place.dataset.drawn = key;
     const text = document.getElementById(place.id.replace("figure", "data")).textContent;
     const { data, layout, frames } = JSON.parse(recoloured(text, theme));
     const wanted = Number(place.dataset.width) || 980;
-    layout.width = Math.min(wanted, room ?? place.clientWidth);
+    const fitting = Math.max(leastScale, paperHeight / (layout.height ?? 450));
+    const scale = room ? Math.min(1, fitting) : 1;
+    place.style.zoom = scale;
+    layout.width = Math.min(wanted, room ? room / scale : place.clientWidth);
     if (layout.width < 420) layout.width = Math.min(wanted, 420);
+    wrapTitle(layout);
     const options = {
       displaylogo: false,
       displayModeBar: "hover",
