@@ -408,7 +408,7 @@ def test_figures_print_the_digits_that_they_support():
     assert str(Figure(182.3265, 182.2265, 182.4265)) == "182.33 (182.23 to 182.43)"
     assert str(Figure(12345.6, 11345.6, 13345.6)) == "12346 (11346 to 13346)"
     assert str(Figure(0.5, -np.inf, np.inf)) == "0.5 (-inf to inf)"
-    assert str(share_interval(3, 3)) == "1.00 (0.44 to 1.00)"
+    assert str(share_interval(3, 3)) == "1.00 (0.38 to 1.00)"
 
 
 @pytest.mark.covers(
@@ -683,6 +683,52 @@ def test_a_weight_of_two_is_the_row_twice_in_every_measure_of_order(rng):
     np.testing.assert_allclose(weighted.rejected, repeated.rejected, atol=1e-12)
     for one, other in zip(weighted.accuracy, repeated.accuracy, strict=True):
         np.testing.assert_allclose(one[:5], other[:5])
+
+
+@pytest.mark.covers("error-rate-accuracy", "label-agreement", "two-class-rates")
+def test_a_weight_of_two_is_the_row_twice_in_measures_of_classes(rng):
+    y = np.append([0, 1, 2], rng.integers(0, 3, 57))
+    said = np.where(rng.random(60) < 0.6, y, rng.integers(0, 3, 60))
+    weights = np.append([1, 1, 1], rng.integers(0, 4, 57))
+    twice = np.repeat(np.arange(60), weights)
+    for measure in (balanced_accuracy, cohen_kappa):
+        weighted = measure(y, said, sample_weight=weights)
+        np.testing.assert_allclose(weighted[:5], measure(y[twice], said[twice])[:5])
+    proba = rng.dirichlet(np.ones(3), 60)
+    weighted = top_k_error(y, proba, 2, sample_weight=weights)
+    np.testing.assert_allclose(weighted[:5], top_k_error(y[twice], proba[twice], 2)[:5])
+    weighted = two_class_rates(y == 1, said == 1, True, sample_weight=weights)
+    repeated = two_class_rates(y[twice] == 1, said[twice] == 1, True)
+    np.testing.assert_allclose(weighted.sensitivity[:5], repeated.sensitivity[:5])
+
+
+@pytest.mark.covers("probability-calibration")
+@pytest.mark.parametrize("equal_counts", [True, False])
+def test_a_weight_of_two_is_the_row_twice_in_calibration(equal_counts, rng):
+    proba = np.round(rng.random(200), 2)
+    y = np.append([False, True], rng.random(198) < proba[2:])
+    weights = np.append([1, 1], rng.integers(0, 4, 198))
+    twice = np.repeat(np.arange(200), weights)
+    weighted = calibration(y, proba, True, equal_counts=equal_counts, sample_weight=weights)
+    repeated = calibration(y[twice], proba[twice], True, equal_counts=equal_counts)
+    for name in ("edges", "counts", "predicted", "shares", "z", "p", "expected_error"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-12)
+    for one, other in zip(weighted.observed, repeated.observed, strict=True):
+        np.testing.assert_allclose(one[:5], other[:5], atol=1e-12)
+
+
+@pytest.mark.covers("r-squared")
+def test_the_error_of_r_squared_is_that_of_the_jackknife_by_leaving_rows_out(rng):
+    y, said = rng.normal(size=(2, 15))
+    figure = r_squared(y, said)
+    logs = [np.log(1 - r_squared(np.delete(y, i), np.delete(said, i)).value) for i in range(15)]
+    error = np.sqrt(14 * np.var(logs))
+    assert figure.error == pytest.approx((1 - figure.value) * error)
+    half = stats.t.ppf(0.975, 14) * error
+    assert np.log(1 - figure.low) - np.log(1 - figure.value) == pytest.approx(half)
+    small = r_squared(y, said, np.full(15, 0.5))
+    assert small.value == pytest.approx(figure.value)
+    assert small.high - small.low > figure.high - figure.low
 
 
 @pytest.mark.covers("roc-curve")

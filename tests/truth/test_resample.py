@@ -225,8 +225,10 @@ def test_covariance_of_folds_is_that_of_a_plain_loop_over_pairs(measure, rng):
                 for rows in (rest, both)
             )
             changes.append(alone - without)
-    one, other = np.array(changes).reshape(-1, 2).T - np.mean(changes)
-    assert found.fold_covariance() == pytest.approx(max((one * other).sum() / 3.5, 0), rel=1e-9)
+    one, other = np.array(changes).reshape(-1, 2).T
+    # and a fifth pair, of correlation one half
+    expected = ((one * other).sum() + np.mean(np.square(changes)) / 2) / 5
+    assert found.fold_covariance() == pytest.approx(max(expected, 0), rel=1e-9)
 
 
 def test_pairs_whose_measure_is_undefined_do_not_count(rng):

@@ -92,10 +92,13 @@ class Bootstrap(Result):
         level : float, default=None
             0.90, 0.683 and 0.954 are the text's; the one of the call by default.
         method : {"expanded", "bca", "percentile", "basic", "normal"}, default=None
-            ``"expanded"`` is ``"bca"`` with Student's quantile and the factor sqrt(n / (n - 1))
-            that draws from n rows lack (Hesterberg 2015), and holds its level best: of 95%
-            intervals 95% for means and medians of 60 rows, 94% for correlations of 100, 93% for
-            variances of 150. ``"bca"`` corrects bias and skewness only: half to one percent less.
+            ``"expanded"`` is ``"bca"`` with Student's quantile and a further factor: the standard
+            error of the jackknife over that of the draws, which is too small. For means that is
+            sqrt(n / (n - 1)) (Hesterberg 2015), for variances more; statistics that are not smooth,
+            as medians, have no jackknife error and keep the factor of means. It holds its level
+            best: of 95% intervals 95% for means and medians of 60 rows, 94% for correlations and
+            standard deviations of 60, 93% for variances of 30. ``"bca"`` corrects bias and skewness
+            only: one to three percent less.
             ``"percentile"`` takes the quantiles of the replicates; ``"basic"`` reflects them about
             the estimate, and fails for medians (86%); ``"normal"`` is symmetric, from the standard
             error.
@@ -128,9 +131,8 @@ class Bootstrap(Result):
         if method == "bca":
             return self._bca(draws, estimate, normal_quantile(level))
         if method == "expanded":
-            n = self.n_rows
-            t = float(stats.t.ppf(0.5 + level / 2, n - 1)) * np.sqrt(n / (n - 1))
-            return self._bca(draws, estimate, t)
+            t = float(stats.t.ppf(0.5 + level / 2, self.n_rows - 1))
+            return self._bca(draws, estimate, t * self._missing_spread(draws, estimate))
         low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
         if method == "basic":
             return 2 * estimate - high, 2 * estimate - low
@@ -169,7 +171,17 @@ class Bootstrap(Result):
             how=f"{found.how}, expanded for {n:,} rows",
         )
 
-    def _bca(self, draws, estimate, half_width: float) -> tuple[np.ndarray, np.ndarray]:
+    def _missing_spread(self, draws, estimate) -> np.ndarray:
+        """Per entry the factor by which the draws scatter too little; sqrt(n / (n - 1)) or more."""
+        n = self.n_rows
+        least = np.sqrt(n / (n - 1))
+        without = self.jackknife.reshape(-1, *estimate.shape)
+        error = np.sqrt((n - 1) * without.var(axis=0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.nan_to_num(error / draws.std(axis=0, ddof=1), posinf=least)
+        return np.where(_is_smooth(without), np.maximum(ratio, least), least)
+
+    def _bca(self, draws, estimate, half_width: Any) -> tuple[np.ndarray, np.ndarray]:
         """Quantiles shifted for the bias of the median and for the skewness (Efron 1987)."""
         below = ((draws < estimate).mean(axis=0) + (draws <= estimate).mean(axis=0)) / 2
         below = np.clip(below, 0.5 / len(draws), 1 - 0.5 / len(draws))
@@ -453,6 +465,18 @@ def _jackknife(take, n: int) -> np.ndarray:
         left = np.arange(start, min(start + DRAWS_AT_ONCE, n))[:, None]
         parts.append(take(rest + (rest >= left)))
     return np.concatenate(parts)
+
+
+def _is_smooth(jackknife: np.ndarray) -> np.ndarray:
+    """Whether leaving out different rows mostly changes a statistic differently, per entry.
+
+    Quantiles take two or three values only, and their jackknife does not tell their error (so do
+    means of few distinct values, for which the factor is the same either way).
+    """
+    ordered = np.sort(jackknife, axis=0)
+    scale = np.abs(ordered).max(axis=0)
+    distinct = 1 + (np.diff(ordered, axis=0) > 1e-12 * scale).sum(axis=0)
+    return distinct > len(jackknife) / 2
 
 
 def _entry_quantiles(draws: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from gnomon.evaluate.intake import label_pair, number_block, probability_block, 
 
 
 def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Figure:
-    """Share of right predictions, with its Wilson interval.
+    """Share of right predictions, with the interval of `share_interval`.
 
     Nearly meaningless alone: show it beside the baseline's. With rare classes use
     `balanced_accuracy` or the class errors of `confusion_table`.
@@ -42,7 +42,7 @@ def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0
     Examples
     --------
     >>> print(accuracy(["a", "b", "c", "a"] * 50, ["a", "b", "b", "a"] * 50))
-    0.750 (0.686 to 0.805)
+    0.750 (0.685 to 0.805)
     """
     right = _right(y, predicted)
     weights = checked_weights(sample_weight, len(right))
@@ -52,7 +52,7 @@ def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0
 
 
 def error_rate(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Figure:
-    """Share of wrong predictions (the mean 0-1 loss), 1 - `accuracy`, with its Wilson interval.
+    """Share of wrong predictions (the mean 0-1 loss), 1 - `accuracy`, with its interval.
 
     Parameters
     ----------
@@ -73,17 +73,22 @@ def error_rate(y: Any, predicted: Any, sample_weight: Any = None, level: float =
     return complement(accuracy(y, predicted, sample_weight, level))
 
 
-def balanced_accuracy(y: Any, predicted: Any, level: float = 0.95) -> Figure:
+def balanced_accuracy(
+    y: Any, predicted: Any, level: float = 0.95, *, sample_weight: Any = None
+) -> Figure:
     """Mean over the classes of the share of each that is predicted rightly.
 
-    Every class counts the same, however rare. The interval joins the classes' Wilson intervals
-    (l_k, u_k) of recalls r_k: low = mean - sqrt(sum_k (r_k - l_k)^2) / K, and high alike.
+    Every class counts the same, however rare. The interval joins the intervals (l_k, u_k)
+    of the classes' recalls r_k: low = mean - sqrt(sum_k (r_k - l_k)^2) / K, and high alike.
 
     Parameters
     ----------
     y : array-like of shape (n,)
     predicted : array-like of shape (n,)
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice; a class whose rows all weigh
+        nothing does not count.
 
     Returns
     -------
@@ -95,8 +100,11 @@ def balanced_accuracy(y: Any, predicted: Any, level: float = 0.95) -> Figure:
     0.5
     """
     y, predicted = label_pair(y, predicted)
-    right = y == predicted
-    parts = [share_interval(int(right[y == c].sum()), int((y == c).sum()), level) for c in set(y)]
+    weights = checked_weights(sample_weight, len(y))
+    classes, codes = np.unique(y, return_inverse=True)
+    totals = np.bincount(codes, weights, len(classes))
+    hits = np.bincount(codes, (y == predicted) * (1.0 if weights is None else weights))
+    parts = [share_interval(h, n, level) for h, n in zip(hits, totals) if n > 0]
     return mean_of_shares(parts, level)
 
 
@@ -184,7 +192,7 @@ def f_measure(
     """Harmonic mean of precision and recall, F1 = 2 TP / (2 TP + FP + FN).
 
     Its interval is exact in kind: J = TP / (TP + FP + FN) is a share, and F1 = 2 J / (1 + J) rises
-    with it, so Wilson's interval of J carries over.
+    with it, so the interval of J carries over.
 
     Parameters
     ----------
@@ -210,11 +218,17 @@ def f_measure(
         raise DataError("no row is positive, truly or by prediction: F is undefined")
     found = share_interval(tp, tp + fp + fn, level)
     value, low, high = (2 * each / (1 + each) for each in found[:3])
-    return Figure(value, low, high, level, found.error * 2 / (1 + found.value) ** 2, "Wilson")
+    return Figure(value, low, high, level, found.error * 2 / (1 + found.value) ** 2, found.how)
 
 
 def top_k_error(
-    y: Any, scores: Any, k: int = 5, classes: Any = None, level: float = 0.95
+    y: Any,
+    scores: Any,
+    k: int = 5,
+    classes: Any = None,
+    level: float = 0.95,
+    *,
+    sample_weight: Any = None,
 ) -> Figure:
     """Share of rows whose class is not among the k classes of largest score.
 
@@ -231,6 +245,8 @@ def top_k_error(
     classes : array-like of shape (n_classes,), default=None
         The classes in the order of the columns; sorted classes of y by default.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -251,8 +267,10 @@ def top_k_error(
     tied = (scores == own).sum(axis=1)
     missed = 1 - np.clip((k - above) / tied, 0, 1)
     if np.isin(missed, (0, 1)).all():
-        return share_interval(int(missed.sum()), len(missed), level)
-    return mean_interval(missed, level=level)
+        weights = checked_weights(sample_weight, len(missed))
+        masses = np.ones(len(missed)) if weights is None else weights
+        return share_interval(float(missed @ masses), float(masses.sum()), level)
+    return mean_interval(missed, sample_weight, level=level)
 
 
 def mean_of_shares(parts: list[Figure], level: float) -> Figure:
@@ -262,7 +280,7 @@ def mean_of_shares(parts: list[Figure], level: float) -> Figure:
     below = float(np.sqrt(((values - low) ** 2).sum())) / k
     above = float(np.sqrt(((high - values) ** 2).sum())) / k
     error = float(np.sqrt(sum(each.error**2 for each in parts))) / k
-    return Figure(mean, mean - below, mean + above, level, error, "joined Wilson intervals")
+    return Figure(mean, mean - below, mean + above, level, error, "joined Agresti-Coull intervals")
 
 
 def complement(figure: Figure) -> Figure:
@@ -270,7 +288,9 @@ def complement(figure: Figure) -> Figure:
     return figure._replace(value=1 - figure.value, low=1 - figure.high, high=1 - figure.low)
 
 
-def cohen_kappa(y: Any, predicted: Any, level: float = 0.95) -> Figure:
+def cohen_kappa(
+    y: Any, predicted: Any, level: float = 0.95, *, sample_weight: Any = None
+) -> Figure:
     """Agreement beyond chance, (p_o - p_e) / (1 - p_e), with its large-sample standard error.
 
     p_o is the share of rows on which the two agree, p_e the share expected of independent ones
@@ -283,6 +303,8 @@ def cohen_kappa(y: Any, predicted: Any, level: float = 0.95) -> Figure:
     predicted : array-like of shape (n,)
         The other labelling.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -295,8 +317,11 @@ def cohen_kappa(y: Any, predicted: Any, level: float = 0.95) -> Figure:
     """
     y, predicted = label_pair(y, predicted)
     classes, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
-    k, n = len(classes), len(y)
-    joint = np.bincount(codes[:n] * k + codes[n:], minlength=k * k).reshape(k, k) / n
+    weights, k = checked_weights(sample_weight, len(y)), len(classes)
+    pairs = codes[: len(y)] * k + codes[len(y) :]
+    joint = np.bincount(pairs, weights, minlength=k * k).reshape(k, k)
+    n = float(joint.sum())
+    joint = joint / n
     rows, columns = joint.sum(axis=1), joint.sum(axis=0)
     observed, expected = float(np.trace(joint)), float(rows @ columns)
     if expected == 1:
@@ -309,9 +334,9 @@ def cohen_kappa(y: Any, predicted: Any, level: float = 0.95) -> Figure:
     error = float(np.sqrt(max(spread, 0.0) / n)) / (1 - expected)
     how = "large-sample, Fisher's z"
     if kappa == 1:
-        # no disagreement seen: as few as Wilson's interval of the agreement allows
+        # no disagreement seen: as few as the interval of the agreement allows
         least = (share_interval(n, n, level).low - expected) / (1 - expected)
-        return Figure(kappa, least, 1.0, level, error, "Wilson, of the agreement")
+        return Figure(kappa, least, 1.0, level, error, "Agresti-Coull, of the agreement")
     if kappa <= -1:
         return Figure(kappa, -1.0, 1.0, level, error, "no agreement at all")
     half = normal_quantile(level) * error / (1 - kappa**2)

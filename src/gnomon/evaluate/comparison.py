@@ -30,7 +30,7 @@ from scipy import stats
 from scipy.special import bdtr, stdtr, stdtrit
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, finite_column, normal_quantile
+from gnomon.evaluate.figure import Figure, finite_column, normal_quantile, share_interval
 from gnomon.evaluate.intake import label_pair
 from gnomon.evaluate.result import Result, p_text
 
@@ -521,7 +521,7 @@ def sign_test(first: ArrayLike, second: ArrayLike, mid: bool = False) -> PairTes
     gaps = paired_differences(first, second)
     wins, losses = int((gaps > 0).sum()), int((gaps < 0).sum())
     n = len(gaps)
-    share = stats.binomtest(wins, max(wins + losses, 1)).proportion_ci(method="wilson")
+    share = share_interval(wins, max(wins + losses, 1))
     decided = (wins + losses) / n
     figure = Figure(
         (wins - losses) / n,
@@ -529,7 +529,7 @@ def sign_test(first: ArrayLike, second: ArrayLike, mid: bool = False) -> PairTes
         (2 * share.high - 1) * decided,
         0.95,
         np.nan,
-        "Wilson, of the share of wins",
+        f"{share.how}, of the share of wins",
     )
     ties = n - wins - losses
     remark = f"{ties} ties of {n} are left out" if ties else ""

@@ -218,10 +218,10 @@ def confusion_table(
     Examples
     --------
     >>> print(confusion_table(["cat"] * 6 + ["dog"] * 4, ["cat"] * 5 + ["dog"] * 5))
-    Confusion of 10 rows: error 0.10 (0.02 to 0.40), truth in rows
+    Confusion of 10 rows: error 0.10 (0.00 to 0.43), truth in rows
     true \\ predicted  as cat  as dog          class error
-    cat                    5       1  0.17 (0.03 to 0.56)
-    dog                    0       4  0.00 (0.00 to 0.49)
+    cat                    5       1  0.17 (0.01 to 0.58)
+    dog                    0       4  0.00 (0.00 to 0.55)
     """
     y, predicted = label_pair(y, predicted)
     found = np.unique(np.concatenate([y, predicted]))
@@ -244,17 +244,17 @@ class Rates(Result):
     Attributes
     ----------
     positive, negative : label
-    tp, fp, fn, tn : int
-        True and false positives, false and true negatives.
+    tp, fp, fn, tn : int or float
+        True and false positives, false and true negatives; or their weights.
     level : float
     """
 
     positive: Any
     negative: Any
-    tp: int
-    fp: int
-    fn: int
-    tn: int
+    tp: float
+    fp: float
+    fn: float
+    tn: float
     level: float = 0.95
 
     @property
@@ -296,7 +296,7 @@ class Rates(Result):
         """
         return Rates(self.positive, self.negative, self.fn, self.tn, self.tp, self.fp, self.level)
 
-    def _share(self, part: int, whole: int) -> Figure | None:
+    def _share(self, part: float, whole: float) -> Figure | None:
         return share_interval(part, whole, self.level) if whole else None
 
     def _title(self) -> str:
@@ -322,7 +322,14 @@ class Rates(Result):
         return []
 
 
-def two_class_rates(y: Any, predicted: Any, positive: Any = None, level: float = 0.95) -> Rates:
+def two_class_rates(
+    y: Any,
+    predicted: Any,
+    positive: Any = None,
+    level: float = 0.95,
+    *,
+    sample_weight: Any = None,
+) -> Rates:
     """False positive and false negative rates, always both, with what follows from them.
 
     They trade off against each other; distrust a report that gives one alone.
@@ -335,6 +342,8 @@ def two_class_rates(y: Any, predicted: Any, positive: Any = None, level: float =
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -350,7 +359,10 @@ def two_class_rates(y: Any, predicted: Any, positive: Any = None, level: float =
     truly, positive, negative = two_classes(y, positive)
     said = predicted == positive
     cells = [truly & said, ~truly & said, truly & ~said, ~truly & ~said]
-    return Rates(positive, negative, *(int(each.sum()) for each in cells), level)
+    weights = checked_weights(sample_weight, len(y))
+    if weights is None:
+        return Rates(positive, negative, *(int(each.sum()) for each in cells), level)
+    return Rates(positive, negative, *(float(weights[each].sum()) for each in cells), level)
 
 
 @dataclass(repr=False)

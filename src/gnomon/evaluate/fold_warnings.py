@@ -1,0 +1,85 @@
+"""What learners warn of in many folds is said once, with the number of folds."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+import warnings
+from collections.abc import Iterator
+
+from gnomon.engine.errors import GnomonWarning
+
+ONCE_PER_PLACE = ("default", "module", "once")
+_listening = threading.Lock()
+_here = threading.local()
+
+
+@contextlib.contextmanager
+def in_fold(number: int) -> Iterator[None]:
+    """Warnings of this thread belong to a fold; inside another fold they stay that one's."""
+    outer = getattr(_here, "fold", None)
+    _here.fold = number if outer is None else outer
+    try:
+        yield
+    finally:
+        _here.fold = outer
+
+
+@contextlib.contextmanager
+def said_once(n_folds: int) -> Iterator[None]:
+    """Gather the warnings of folds, and say each of them once at the end.
+
+    Warnings that differ in their numbers only are the same. Filters hold as ever: what is ignored
+    is not counted, and what is an error is raised in its fold. Only the outermost call gathers:
+    the handlers of warnings are the interpreter's, not a thread's.
+
+    Parameters
+    ----------
+    n_folds : int
+        Numbers from here on are fits for the interval, not folds.
+    """
+    if not _listening.acquire(blocking=False):
+        yield
+        return
+    heard: dict[tuple[type[Warning], str], dict[int, str]] = {}
+    try:
+        with warnings.catch_warnings():
+            _count_all()
+            pass_on = warnings.showwarning
+
+            def hear(message, category, filename, lineno, file=None, line=None) -> None:
+                fold = getattr(_here, "fold", None)
+                if fold is None:
+                    pass_on(message, category, filename, lineno, file, line)
+                    return
+                same = re.sub(r"\d+", "#", str(message))
+                heard.setdefault((category, same), {}).setdefault(fold, str(message))
+
+            warnings.showwarning = hear
+            yield
+    finally:
+        _listening.release()
+        for (category, _), texts in heard.items():
+            _say(category, texts, n_folds)
+
+
+def _count_all() -> None:
+    """Let through what filters would show once per place: folds are counted here."""
+    warnings.filters[:] = [
+        ("always" if action in ONCE_PER_PLACE else action, *rest)
+        for action, *rest in warnings.filters
+    ]
+    warnings.simplefilter("always", append=True)
+
+
+def _say(category: type[Warning], texts: dict[int, str], n_folds: int) -> None:
+    own = sum(fold < n_folds for fold in texts)
+    where = f"in {own} of {n_folds} folds" if own else f"in {len(texts)} fits for the interval"
+    text = texts[min(texts)]
+    try:
+        warning = category(f"{text} ({where})")
+    except TypeError:
+        # some categories are made of more than a text
+        warning = GnomonWarning(f"{category.__name__}: {text} ({where})")
+    warnings.warn(warning, stacklevel=6)
