@@ -245,16 +245,6 @@ class AugmentedModel(Regressor):
         return "Use fewer rows or columns; Ridge, Lasso and GLM stream tables of any length."
 
 
-REASONS = {
-    "quadratic": "is neither a linear programme nor smooth, so that no solver here is exact for it",
-    "not convex": "has local minima in both parts of the search, which no solver here can compare",
-}
-
-
-def refuse_pair(loss: str, penalty: str, reason: str, alternatives: str) -> None:
-    raise DataError(f"loss={loss!r} with penalty={penalty!r} {reason}; use {alternatives}")
-
-
 @method(
     task="regress",
     texts="001 7.2.1-7.2.4 · 002 lp regression · 003 4.4.2",
@@ -273,7 +263,7 @@ class PenalisedModel(AugmentedModel):
 
     Losses: ``"squared"`` (y - f)^2; ``"huber"``, the same up to a residual of ``threshold``, linear
     beyond; ``"logistic"`` log(1 + exp(f)) - y f for targets between 0 and 1; ``"poisson"`` exp(f) -
-    y f and what makes it zero at best, for counts; ``"absolute"`` |y - f| / 2; ``"quantile"``.
+    y f and what makes it zero at best, for counts; ``"absolute"`` |y - f|; ``"quantile"``.
     Penalties: ``"l2"`` |b|^2; ``"order"`` sum_j j b_j^2 for columns that are powers; ``"matrix"``
     b'G b; ``"l1"`` |b|_1; ``"elastic net"`` r |b|_1 + (1 - r) |b|^2 / 2; ``"group"`` sum_g
     sqrt(size) |b_g|; ``"lp"`` sum_j |b_j|^p.
@@ -402,9 +392,11 @@ class PenalisedModel(AugmentedModel):
         self.random_state = random_state
 
     def _loss(self) -> Loss:
-        if self.loss in ("absolute", "quantile"):
-            share = 0.5 if self.loss == "absolute" else float(self.quantile)
-            return Loss(self.loss, -np.inf, np.inf, partial(quantile_value, share), None)
+        if self.loss == "absolute":
+            return Loss("absolute", -np.inf, np.inf, lambda y, f: np.abs(y - f), None)
+        if self.loss == "quantile":
+            value = partial(quantile_value, float(self.quantile))
+            return Loss("quantile", -np.inf, np.inf, value, None)
         if self.loss == "huber":
             value = partial(huber_value, float(self.threshold))
             working = partial(huber_working, float(self.threshold))
@@ -431,18 +423,16 @@ class PenalisedModel(AugmentedModel):
 
     def _refuse_what_cannot_be_solved(self, loss: Loss, penalty: Penalty, y) -> None:
         if loss.working is None and self.alpha and not is_absolute(penalty):
-            refuse_pair(
-                self.loss,
-                self.penalty,
-                REASONS["quadratic"],
-                "penalty='l1', or loss='huber' with a small threshold",
+            raise DataError(
+                f"loss={self.loss!r} with penalty={self.penalty!r} is neither a linear programme "
+                "nor smooth, so that no solver here is exact for it; use penalty='l1', or "
+                "loss='huber' with a small threshold"
             )
         if loss.working is not None and self.loss != "squared" and not penalty.convex:
-            refuse_pair(
-                self.loss,
-                f"lp, p={self.p:g}",
-                REASONS["not convex"],
-                "loss='squared', or p of one or more",
+            raise DataError(
+                f"loss={self.loss!r} with penalty='lp' and p={self.p:g} has many local minima, "
+                "which the steps of this loss cannot compare; use loss='squared', or p of one or "
+                "more"
             )
         low, high = float(y.min()), float(y.max())
         if low < loss.low or high > loss.high:
@@ -466,12 +456,12 @@ class PenalisedModel(AugmentedModel):
             before = place
             place, error = self._next_place(data, centred, loss, penalty, before, error)
             ended = loss is SQUARED or loss.working is None or self._still(centred, before, place)
-            found = partial(self._found, data, centred, *place, loss, penalty)
+            found = partial(self._found, data, centred, place[0], place[1], loss, penalty)
             if course.end_step(
                 error,
                 ended,
                 state=partial(dict, coef=place[0].copy(), constant=np.array(place[1])),
-                attributes=lambda found=found: self._public() | found(),
+                attributes=partial(self._so_far, found),
             ):
                 break
         self._keep(found())
@@ -483,6 +473,9 @@ class PenalisedModel(AugmentedModel):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+
+    def _so_far(self, found: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        return self._public() | found()
 
     def _first_place(self, data: Data, centred: Centred, loss: Loss) -> tuple[np.ndarray, float]:
         constant = 0.0
@@ -504,10 +497,17 @@ class PenalisedModel(AugmentedModel):
             return float(value) + alpha * penalty.value(coef)
 
         if loss.working is None:
-            share = 0.5 if self.loss == "absolute" else float(self.quantile)
+            absolute = self.loss == "absolute"
             costs = np.full(data.n_columns, alpha if isinstance(penalty, NetPenalty) else 0.0)
-            found = quantile_plane(centred.rows, data.y, weights, share, self.fit_intercept, costs)
-            return (found.coef, found.constant), total(found.coef, found.constant)
+            coef, constant, _ = quantile_plane(
+                centred.rows,
+                data.y,
+                2 * weights if absolute else weights,
+                0.5 if absolute else float(self.quantile),
+                self.fit_intercept,
+                costs,
+            )
+            return (coef, constant), total(coef, constant)
         working = loss.working(data.y, centred.rows @ place[0] + place[1])
         sums = products(centred.rows, working, weights, self.fit_intercept)
         coef = penalty.minimum(sums.gram, sums.cross, alpha, place[0])

@@ -15,13 +15,14 @@ Texts: 001 7.2.1-7.2.4 · 002 "Lp regression" · 003 4.4.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from gnomon.engine.errors import DataError
@@ -135,13 +136,14 @@ class Group(Penalty):
     groups: tuple[np.ndarray, ...]
 
     @classmethod
-    def of(cls, labels: Sequence, n_columns: int) -> Group:
+    def of(cls, labels: ArrayLike, n_columns: int) -> Group:
         """From a label per column; equal labels make a group."""
-        if len(labels) != n_columns:
+        labels = np.asarray(labels)
+        if labels.shape != (n_columns,):
             raise DataError(
-                f"groups has {len(labels)} labels and there are {n_columns} columns; give one each"
+                f"groups has {labels.size} labels and there are {n_columns} columns; give one each"
             )
-        _, codes = np.unique(np.asarray(labels), return_inverse=True)
+        _, codes = np.unique(labels, return_inverse=True)
         return cls(tuple(np.flatnonzero(codes == code) for code in range(codes.max() + 1)))
 
     def value(self, coef):

@@ -15,6 +15,7 @@ Texts: 003 4.3.1-4.3.2 (which calls the error surface convex because the activat
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -218,7 +219,7 @@ class SigmoidUnits(Classifier):
                 error,
                 still,
                 state=partial(dict, theta=thetas.copy()),
-                attributes=lambda found=found: self._public() | found(),
+                attributes=partial(self._so_far, found),
             ):
                 break
         self._keep(found())
@@ -230,6 +231,9 @@ class SigmoidUnits(Classifier):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+
+    def _so_far(self, found: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        return self._public() | found()
 
     @property
     def _tanh(self) -> bool:
