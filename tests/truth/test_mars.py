@@ -48,7 +48,8 @@ def test_each_step_lowers_the_error_as_much_as_the_best_of_all_pairs(max_degree,
 def test_pruning_removes_the_least_missed_term_at_every_size(rng):
     design = np.column_stack([np.ones(40), rng.normal(size=(40, 5))])
     target = design @ [1.0, 3.0, 0.0, 0.2, 0.0, 1.0] + 0.5 * rng.normal(size=40)
-    kept, path = pruned(design, target, 40.0, 2.0)
+    found = pruned(design, target, 40.0, 2.0)
+    kept, path = found.kept, found.path
     left = list(range(6))
     models = {6: left.copy()}
     while len(left) > 1:
@@ -60,6 +61,7 @@ def test_pruning_removes_the_least_missed_term_at_every_size(rng):
         expected = gcv(squared_error(design[:, models[int(size)]], target), int(size), 40.0, 2.0)
         np.testing.assert_allclose(value, expected, rtol=1e-8)
     assert kept == models[int(path[path[:, 1].argmin(), 0])]
+    np.testing.assert_allclose(found.error, squared_error(design[:, kept], target))
 
 
 @pytest.mark.covers("mars")
@@ -126,3 +128,15 @@ def test_the_error_falls_with_every_pair_and_gcv_is_that_of_the_kept_terms(rng):
     assert (np.diff(np.asarray(model.history_)) <= 1e-12).all()
     error = ((y - model.predict(rows)) ** 2).sum()
     np.testing.assert_allclose(model.gcv_, gcv(error, len(model.coef_), 150.0, 2.0), rtol=1e-6)
+
+
+@pytest.mark.covers("mars")
+def test_gcv_without_a_part_is_that_of_a_fit_without_it(rng):
+    rows = rng.normal(size=(150, 3))
+    y = np.sin(rows[:, 0]) + rows[:, 1] ** 2 + 0.3 * rng.normal(size=150)
+    model = MARS().fit(rows, y)
+    design = model._design(rows)
+    for part, value in zip(model.anova_.columns, model.anova_.gcv_without):
+        left = design[:, model.columns_[:, 0] != int(part[1:])]
+        expected = gcv(squared_error(left, y), left.shape[1], 150.0, 2.0)
+        np.testing.assert_allclose(value, expected, rtol=1e-6)

@@ -210,7 +210,8 @@ class PolynomialFeatures(Basis):
         self.centre_, self.scale_ = location_and_scale(data.rows, weights)
         if self.basis == "orthogonal":
             for j in range(d):
-                z = (np.asarray(data.rows[:, j], dtype=float) - self.centre_[j]) / self.scale_[j]
+                column = np.ascontiguousarray(data.rows[:, j], dtype=np.float64)
+                z = (column - self.centre_[j]) / self.scale_[j]
                 self.recurrence_[:, j] = orthogonal_recurrence(z, weights, degree)
 
     def _exponents(self, d: int) -> np.ndarray:
@@ -316,7 +317,7 @@ def location_and_scale(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarra
     share = weights / weights.sum()
     mean, scale = np.empty(rows.shape[1]), np.empty(rows.shape[1])
     for j in range(rows.shape[1]):
-        column = np.asarray(rows[:, j], dtype=np.float64)
+        column = np.ascontiguousarray(rows[:, j], dtype=np.float64)
         mean[j] = share @ column
         scale[j] = np.sqrt(share @ (column - mean[j]) ** 2)
         if scale[j] <= 32 * np.finfo(np.float64).eps * abs(mean[j]):

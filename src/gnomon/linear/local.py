@@ -30,7 +30,7 @@ from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.linear.basis import location_and_scale
 
 ROWS_TOGETHER = 2048
-NEGLIGIBLE = 42.0  # e^-42 of the nearest row's significance changes no digit of a sum
+NEGLIGIBLE = 42.0  # e^-42 of the nearest row's weight changes no digit of a sum
 N_PROBES = 64
 WIDTHS = 2.0 ** np.arange(-6, 2)
 
@@ -175,6 +175,28 @@ class LocalModel(Regressor):
 
     def _estimate(self, rows) -> np.ndarray:
         return self._said(rows)[:, 0]
+
+    def significances(self, query) -> np.ndarray:
+        """How much each training row counts for a query: s_i, one for a row at the query.
+
+        Parameters
+        ----------
+        query : array-like of shape (n_columns,)
+
+        Returns
+        -------
+        significances : ndarray of shape (n_rows,)
+        """
+        return self._each_block(self._significances, np.atleast_2d(query))[0]
+
+    def _significances(self, rows: np.ndarray) -> np.ndarray:
+        found = np.empty((len(rows), len(self.rows_)))
+        for row, query in zip(found, np.ascontiguousarray((rows - self.centre_) / self.scale_)):
+            squared_distances(self.rows_, query, False, row)
+            width = self.bandwidth_ if self.span is None else self._span_width(row)
+            u = np.sqrt(row) / width
+            row[:] = np.exp(-(u**2)) if self.kernel == "gaussian" else tricube(u)
+        return found
 
     def _rows_at_once(self, rows) -> int:
         return int(np.clip(2**18 // (self.rows_.shape[1] + 2) ** 2, 1, 64))
@@ -337,28 +359,6 @@ class LocallyWeightedRegression(LocalModel):
         """
         said = self._each_block(self._said, np.atleast_2d(query))[0]
         return float(said[0]), said[1:] / self.scale_
-
-    def significances(self, query) -> np.ndarray:
-        """How much each training row counts for a query: s_i, one for a row at the query.
-
-        Parameters
-        ----------
-        query : array-like of shape (n_columns,)
-
-        Returns
-        -------
-        significances : ndarray of shape (n_rows,)
-        """
-        return self._each_block(self._significances, np.atleast_2d(query))[0]
-
-    def _significances(self, rows: np.ndarray) -> np.ndarray:
-        found = np.empty((len(rows), len(self.rows_)))
-        for row, query in zip(found, np.ascontiguousarray((rows - self.centre_) / self.scale_)):
-            squared_distances(self.rows_, query, False, row)
-            width = self.bandwidth_ if self.span is None else self._span_width(row)
-            u = np.sqrt(row) / width
-            row[:] = np.exp(-(u**2)) if self.kernel == "gaussian" else tricube(u)
-        return found
 
 
 @method(

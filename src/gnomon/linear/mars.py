@@ -27,7 +27,7 @@ from gnomon.engine.parameters import JOBS, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.sums import rows_per_chunk
-from gnomon.engine.threads import in_order
+from gnomon.engine.threads import in_order, kept_threads, one_blas_thread
 from gnomon.evaluate.result import Result
 from gnomon.linear.basis import location_and_scale
 from gnomon.linear.inference import column_names
@@ -194,19 +194,22 @@ class MARS(Regressor):
     def _fit(self, data: Data) -> None:
         weights = data.weight_array
         centre, scale = location_and_scale(data.rows, weights)
-        rows = (np.asarray(data.rows, dtype=np.float64) - centre) / scale
+        rows = (np.ascontiguousarray(data.rows, dtype=np.float64) - centre) / scale
         level, spread = location_and_scale(data.y[:, None], weights)
         y = (data.y - level[0]) / spread[0]
         grower = Grower(
             rows, y, weights, self._terms_at_most(data.n_columns), int(self.max_degree), self.n_jobs
         )
         grower.knots = knots_of(grower.columns, grower.orders, weights, int(self.max_knots))
-        self._grow(grower, float(spread[0]) ** 2)
-        penalty = self.penalty
-        if penalty is None:
-            penalty = 2.0 if self.max_degree == 1 else 3.0
-        kept, path = pruned(grower.design(), grower.target, weights.sum(), float(penalty))
-        self._describe(grower, kept, path, float(penalty), centre, scale, level[0], spread[0])
+        with one_blas_thread(), kept_threads():
+            self._grow(grower, float(spread[0]) ** 2)
+            pruning = pruned(grower.design(), grower.target, weights.sum(), self._penalty())
+        self._describe(grower, pruning, centre, scale, float(level[0]), float(spread[0]))
+
+    def _penalty(self) -> float:
+        if self.penalty is not None:
+            return float(self.penalty)
+        return 2.0 if self.max_degree == 1 else 3.0
 
     def _grow(self, grower: Grower, variance: float) -> None:
         """Pairs of hinges, one step each, until enough, or nothing is gained."""
@@ -222,11 +225,9 @@ class MARS(Regressor):
                 break
         self.history_, self.n_iter_ = course.history, len(course.history)
 
-    def _describe(self, grower, kept, path, penalty, centre, scale, level, spread) -> None:
-        terms = [grower.terms[k] for k in kept]
-        root = np.sqrt(grower.weights)[:, None]
-        design = grower.design()[:, kept] / root
-        coef = least_squares(grower.design()[:, kept], grower.target)
+    def _describe(self, grower, pruning: Pruning, centre, scale, level, spread) -> None:
+        """The kept terms in the user's units."""
+        terms = [grower.terms[k] for k in pruning.kept]
         shape = len(terms), int(self.max_degree)
         self.columns_ = np.full(shape, -1, dtype=np.int64)
         self.knots_, self.sides_ = np.zeros(shape), np.zeros(shape, dtype=np.int64)
@@ -236,29 +237,32 @@ class MARS(Regressor):
                 self.columns_[m, k], self.sides_[m, k] = column, side
                 self.knots_[m, k] = knot * scale[column] + centre[column]
                 factor[m] /= scale[column]
-        self.coef_ = coef * factor
+        self.coef_ = pruning.coef * factor
         self.coef_[0] += level
-        self.pruning_ = path * np.array([1.0, spread**2])
+        self.pruning_ = pruning.path * np.array([1.0, spread**2])
         self.gcv_ = float(self.pruning_[:, 1].min())
-        self.anova_ = self._anova(design, coef * spread, grower, kept, penalty, spread)
+        self.anova_ = self._anova(grower, pruning, spread)
 
-    def _anova(self, design, coef, grower, kept, penalty, spread) -> AnovaTable:
-        names, share = column_names(self), grower.weights / grower.weights.sum()
+    def _anova(self, grower, pruning: Pruning, spread: float) -> AnovaTable:
+        """Parts by columns; without a part S the squared error rises by a_S' (G^-1_SS)^-1 a_S."""
+        names, weight = column_names(self), float(grower.weights.sum())
+        share, root = grower.weights / weight, np.sqrt(grower.weights)
         groups: dict[tuple[int, ...], list[int]] = {}
-        for m in range(1, len(kept)):
+        for m in range(1, len(pruning.kept)):
             used = tuple(sorted(int(c) for c in self.columns_[m] if c >= 0))
             groups.setdefault(used, []).append(m)
         table = AnovaTable([], [], [], [], self.gcv_)
         for used in sorted(groups, key=lambda columns: (len(columns), columns)):
             members = groups[used]
-            part = design[:, members] @ coef[members]
-            rest = [kept[m] for m in range(len(kept)) if m not in members]
-            whole_design = grower.design()[:, rest]
-            left = grower.target - whole_design @ least_squares(whole_design, grower.target)
-            without = gcv(left @ left, len(rest), grower.weights.sum(), penalty) * spread**2
+            values = grower.values[[pruning.kept[m] for m in members]].T
+            part = values @ pruning.coef[members] / root
+            inverse = pruning.inverse[np.ix_(members, members)]
+            rise = pruning.coef[members] @ np.linalg.solve(inverse, pruning.coef[members])
+            n_left = len(pruning.kept) - len(members)
+            without = gcv(pruning.error + rise, n_left, weight, self._penalty()) * spread**2
             table.columns.append(" x ".join(names[c] for c in used))
             table.n_terms.append(len(members))
-            table.deviations.append(float(np.sqrt(share @ (part - share @ part) ** 2)))
+            table.deviations.append(float(spread * np.sqrt(share @ (part - share @ part) ** 2)))
             table.gcv_without.append(float(without))
         return table
 
@@ -452,32 +456,30 @@ def knots_of(columns: np.ndarray, orders: np.ndarray, weights, max_knots: int) -
     return knots
 
 
-def least_squares(design: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Coefficients by an orthogonal factorisation."""
-    return scipy.linalg.lstsq(design, target, lapack_driver="gelsy", check_finite=False)[0]
-
-
 def gcv(error: float, n_terms: int, weight: float, penalty: float) -> float:
     """Generalised cross-validation; infinite where the terms use up the rows."""
     cost = n_terms + penalty * (n_terms - 1) / 2
     return float(error / weight / (1 - cost / weight) ** 2) if cost < weight else np.inf
 
 
-def pruned(
-    design: np.ndarray, target: np.ndarray, weight: float, penalty: float
-) -> tuple[list[int], np.ndarray]:
-    """The terms of least GCV along the removal of terms, and sizes with their GCV.
+class Pruning(NamedTuple):
+    """The terms kept: places, coefficients, (design'design)^-1, squared error; GCV by size."""
 
-    Removing term j raises the squared error by a_j^2 / (G^-1)_jj, G = design'design; G^-1 without
-    j follows from G^-1 by one outer product.
+    kept: list[int]
+    coef: np.ndarray
+    inverse: np.ndarray
+    error: float
+    path: np.ndarray
+
+
+def pruned(design: np.ndarray, target: np.ndarray, weight: float, penalty: float) -> Pruning:
+    """The terms of least GCV along the removal of terms, the least missed first.
+
+    Removing term j raises the squared error by a_j^2 / (G^-1)_jj; G^-1 without j follows from G^-1
+    by one outer product. The kept terms are solved for anew, without what rounding has gathered.
     """
-    q, r = np.linalg.qr(design)
-    inverse_root = scipy.linalg.solve_triangular(r, np.eye(len(r)), check_finite=False)
-    inverse = inverse_root @ inverse_root.T
-    coef = inverse_root @ (q.T @ target)
-    left = target - q @ (q.T @ target)
-    error = float(left @ left)
-    kept = list(range(len(coef)))
+    kept = list(range(design.shape[1]))
+    coef, inverse, error = solved(design, target)
     best, chosen = gcv(error, len(kept), weight, penalty), kept.copy()
     path = [(float(len(kept)), best)]
     while len(kept) > 1:
@@ -492,7 +494,16 @@ def pruned(
         path.append((float(len(kept)), now))
         if now <= best * (1 + BETTER):
             best, chosen = now, kept.copy()
-    return chosen, np.array(path)
+    return Pruning(chosen, *solved(design[:, chosen], target), np.array(path))
+
+
+def solved(design: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Coefficients, (design'design)^-1 and squared error, by an orthogonal factorisation."""
+    q, r = np.linalg.qr(design)
+    inverse_root = scipy.linalg.solve_triangular(r, np.eye(len(r)), check_finite=False)
+    along = q.T @ target
+    left = target - q @ along
+    return inverse_root @ along, inverse_root @ inverse_root.T, float(left @ left)
 
 
 @kernel(
