@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.duels.duel import DUELS, Duel
 
-ROOMS = ("bayes", "linear", "cluster", "density", "reduce", "trees", "ensemble")
+ROOMS = ("bayes", "linear", "cluster", "density", "reduce", "trees", "ensemble", "workbench")
 LONGEST = 60.0
 MEMORY_NOISE = 8e6
 HERE = Path(__file__).parent
@@ -106,6 +106,9 @@ def main() -> None:
     failed = []
     for duel in DUELS:
         if words and not any(word in f"{duel.name} {duel.peer}".lower() for word in words):
+            continue
+        if reason := duel.missing():
+            print(f"skipped {duel.name}: {reason}", flush=True)
             continue
         record = [row for row in record if (row["duel"], row["peer"]) != (duel.name, duel.peer)]
         for n_rows in duel.sizes:

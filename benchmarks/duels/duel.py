@@ -35,6 +35,8 @@ class Duel:
         The least time ratio (theirs / ours) that we want at 10^5 rows and more.
     repeats : int
         Timed runs of each side, in turns.
+    missing : callable
+        ``missing()`` says why the duel cannot be held here; nothing where it can.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Duel:
     sizes: tuple[int, ...] = (10**4, 10**5, 10**6)
     bar: float = 1.0
     repeats: int = 5
+    missing: Callable[[], str] = str
 
     def __post_init__(self):
         DUELS.append(self)

@@ -11,6 +11,7 @@ from gnomon.linear import (
     Lasso,
     LinearRegression,
     LogisticRegression,
+    QuantileRegression,
     Ridge,
     RobustRegression,
 )
@@ -163,5 +164,44 @@ Duel(
     higher_is_better=False,
     tolerance=1e-4,
     sizes=(10**4, 10**5),
+    bar=3.0,
+)
+
+
+def line20(n):
+    return line(n, 20)
+
+
+def quantile_loss(found, given) -> float:
+    """The loss of the 0.3 quantile: ours, or that of a result of statsmodels or scikit-learn."""
+    constant = hasattr(found, "params")
+    predicted = found.predict(sm.add_constant(given.rows) if constant else given.rows)
+    residual = given.y - predicted
+    return float(np.maximum(0.3 * residual, -0.7 * residual).sum())
+
+
+Duel(
+    name="quantile regression, 20 columns",
+    peer="statsmodels QuantReg",
+    data=line20,
+    ours=lambda given: QuantileRegression(0.3).fit(given.rows, given.y),
+    theirs=lambda given: sm.QuantReg(given.y, sm.add_constant(given.rows)).fit(q=0.3),
+    quality=quantile_loss,
+    higher_is_better=False,
+    tolerance=1e-3,
+    sizes=(10**4, 10**5),
+    bar=3.0,
+)
+
+Duel(
+    name="quantile regression, 20 columns",
+    peer="scikit-learn QuantileRegressor",
+    data=line20,
+    ours=lambda given: QuantileRegression(0.3).fit(given.rows, given.y),
+    theirs=lambda given: peer.QuantileRegressor(quantile=0.3, alpha=0).fit(given.rows, given.y),
+    quality=quantile_loss,
+    higher_is_better=False,
+    tolerance=1e-3,
+    sizes=(10**3, 5 * 10**3),
     bar=3.0,
 )

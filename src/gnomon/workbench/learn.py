@@ -369,12 +369,16 @@ class Job:
 
         def tell(done: int, total: int) -> None:
             self.progress(entrant.name, self.done + done, self.total)
+            if done < total:
+                require_time()
+
+        def require_time() -> None:
             share = SHARE_TO_COMPARE if entrant.name == STACK else LATEST_TO_COMPARE
-            late = entrant.name != BASELINE and self.budget.over(share)
-            if late and done < total:
+            if entrant.name != BASELINE and self.budget.over(share):
                 raise OutOfTime
 
         try:
+            require_time()
             found = cross_validate(
                 entrant.learner,
                 rows,

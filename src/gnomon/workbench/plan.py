@@ -252,18 +252,18 @@ def make_plan(
             return within_evaluations(plan, entrants, budget.evaluations)
         plan.entrants = entrants
         return plan
-    costs, late = forecasts(entrants, problem, train, y, budget, seed, tell)
+    costs = forecasts(entrants, problem, train, y, budget, seed, tell)
     limit = SHARE_TO_COMPARE * budget.seconds - budget.spent
-    effort, spared, expected = affordable_effort(costs, entrants, problem, len(y), asked, limit)
+    # where trials alone took so long, nothing but the least effort will do
+    most = limit if len(costs) == len(entrants) else -np.inf
+    effort, spared, expected = affordable_effort(costs, entrants, problem, len(y), asked, most)
     plan = planned(problem, train, y, effort, seed)
-    plan.costs, plan.left_out = costs, dict(late)
+    plan.costs = costs
     if spared:
         why = f"{budget} are short for {len(entrants)} learners: {spared}"
         plan.decisions = [(plan.splits.how, why)]
     for entrant in entrants_at(effort):
-        needed = expected.get(entrant.name)
-        if needed is None:
-            continue
+        needed = expected.get(entrant.name, 0.0)
         if entrant.name != BASELINE and needed > limit:
             plan.left_out[entrant.name] = (
                 f"forecast: {needed:.1f} s for {plan.splits.how}, {max(limit, 0):.1f} s are left "
@@ -309,17 +309,18 @@ def forecasts(
     budget: Budget,
     seed: int,
     tell: Callable[[str], None],
-) -> tuple[list[Cost], dict[str, str]]:
-    """The costs of the learners, and those for whose trial there was no time."""
+) -> list[Cost]:
+    """The costs of the learners, as far as half of the time for comparing reaches.
+
+    Learners without a forecast compete as long as there is time.
+    """
     costs: list[Cost] = []
-    late: dict[str, str] = {}
     for entrant in entrants:
-        if entrant.name != BASELINE and budget.over(SHARE_TO_COMPARE / 2):
-            late[entrant.name] = "no forecast: trials of the others took half of the time"
-            continue
+        if budget.over(SHARE_TO_COMPARE / 2):
+            break
         tell(f"forecast: {entrant.name}")
         costs.append(forecast_cost(entrant, problem, train, y, seed))
-    return costs, late
+    return costs
 
 
 def expected_seconds(
