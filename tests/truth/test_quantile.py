@@ -79,3 +79,26 @@ def test_an_l1_penalty_on_a_quantile_loss_sets_coefficients_to_zero(rng):
     nothing = PenalisedModel("absolute", "l1", alpha=1e4).fit(X, y)
     assert not nothing.coef_.any()
     assert nothing.loss_ == pytest.approx(np.abs(y - np.median(y)).sum())
+
+
+@pytest.mark.parametrize("quantile", [0.02, 0.5])
+@pytest.mark.parametrize("whole", [False, True])
+def test_guessing_the_side_of_far_rows_changes_nothing(quantile, whole, rng, monkeypatch):
+    X = rng.normal(size=(2500, 4))
+    y = X @ [1.0, 2.0, 3.0, 4.0] + rng.standard_t(2, size=2500)
+    if whole:
+        X, y = np.rint(X), np.rint(y)
+    guessed = QuantileRegression(quantile).fit(X, y)
+    monkeypatch.setattr("gnomon.linear.quantile.FEWEST_ROWS", 10**9)
+    full = QuantileRegression(quantile).fit(X, y)
+    assert guessed.loss_ == pytest.approx(full.loss_, rel=1e-9)
+    np.testing.assert_allclose(guessed.predict(X), full.predict(X), atol=1e-6)
+
+
+def test_rows_that_stray_from_their_guessed_side_are_let_in(rng, monkeypatch):
+    X = rng.normal(size=(3000, 2))
+    y = X @ [1.0, -1.0] + rng.standard_t(1, size=3000)
+    expected = QuantileRegression(0.4).fit(X, y)
+    monkeypatch.setattr("gnomon.linear.quantile.guess", lambda table, *rest: np.zeros(3))
+    found = QuantileRegression(0.4).fit(X, y)
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-9)

@@ -6,9 +6,12 @@ per row, and as many equations as there are columns,
 
     max a'y   so that  X'a = 0,   w_i (q - 1) <= a_i <= w_i q,
 
-and the simplex method ends at a plane through as many points as it has coefficients. Where several
-planes are equally good (an even number of rows and a median, say) the one of least coefficients is
-taken, so that the result depends neither on the order of rows nor on weight versus repetition.
+and the simplex method ends at a plane through as many points as it has coefficients. Of many rows
+most lie far from the plane: their side is guessed, only the near ones are unknowns, and the guess
+is checked (Portnoy and Koenker, "The Gaussian hare and the Laplacian tortoise", 1997). Where
+several planes are equally good (an even number of rows and a median, say) the one of least
+coefficients is taken, so that the result depends neither on the order of rows nor on weight versus
+repetition.
 
 Texts: 001 3.6 and 000 11.2 (robust losses; the absolute one is the median's).
 """
@@ -28,9 +31,11 @@ from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
 from gnomon.linear.design import LARGEST, centred_rows, decision
 from gnomon.linear.inference import column_names
-from gnomon.linear.solve import EPS
+from gnomon.linear.solve import EPS, symmetric_solve
 
 AT_A_BOUND = 1e-7
+FEWEST_ROWS = 1000
+GUESSES = 12
 
 
 class Plane(NamedTuple):
@@ -96,29 +101,73 @@ def independent(design: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def programme(table, target, low, high) -> np.ndarray:
-    """The coefficients of the programme, of least length where several are best."""
-    if not table.shape[1]:
+    """The coefficients of the programme, of least length where several are best.
+
+    Of many rows, only those near to a first guess of the plane are unknowns; the others are taken
+    to stay on their side, which is looked at afterwards: rows that did not are let in.
+    """
+    n, k = table.shape
+    if not k:
         return np.zeros(0)
-    size = float(high.max() - low.min())
-    found = linprog(
-        -target,
-        A_eq=table.T,
-        b_eq=np.zeros(table.shape[1]),
-        bounds=np.column_stack([low, high]) / size,
-        method="highs-ds",
-    )
-    if found.status != 0:
-        raise DataError(
-            f"the linear programme was not solved ({found.message}); scale the columns alike, or "
-            "use RobustRegression"
-        )
-    theta = -np.asarray(found.eqlin.marginals)
-    dual = found.x * size
+    near, distance = np.ones(n, dtype=bool), np.zeros(n)
+    band = max(FEWEST_ROWS, int(4 * n ** (2 / 3)))
+    if band < n / 2:
+        distance = target - table @ guess(table, target, low, high)
+        near = nearest(distance, band)
+    while True:
+        dual = np.where(distance > 0, high, low)
+        solved = on_rows(table, target, low, high, near, dual)
+        if solved is None:
+            band *= 2
+            near |= nearest(distance, min(band, n))
+            continue
+        theta, dual[near] = solved
+        strayed = ~near & ((target - table @ theta > 0) != (distance > 0))
+        if not strayed.any():
+            break
+        near |= strayed
     width = high - low
     above = dual >= high - AT_A_BOUND * width
     below = dual <= low + AT_A_BOUND * width
-    through = ~above & ~below
-    return shortest(table, target, theta, through, above, below)
+    return shortest(table, target, theta, ~above & ~below, above, below)
+
+
+def nearest(distance: np.ndarray, size: int) -> np.ndarray:
+    """Marks the rows of least distance."""
+    sizes = np.abs(distance)
+    return sizes <= np.partition(sizes, size - 1)[size - 1]
+
+
+def guess(table, target, low, high) -> np.ndarray:
+    """A plane near to the best, by a few reweighted least squares."""
+    theta = symmetric_solve(table.T @ table, table.T @ target)
+    for _ in range(GUESSES):
+        residual = target - table @ theta
+        blunt = 0.05 * float(np.median(np.abs(residual))) + np.finfo(np.float64).tiny
+        factors = np.where(residual > 0, high, -low) / np.maximum(np.abs(residual), blunt)
+        scaled = table.T * factors
+        theta = symmetric_solve(scaled @ table, scaled @ target)
+    return theta
+
+
+def on_rows(table, target, low, high, near, dual):
+    """The programme of some rows, the duals of the others given; None where it has no solution."""
+    size = float(high.max() - low.min())
+    found = linprog(
+        -target[near],
+        A_eq=table[near].T,
+        b_eq=-(dual[~near] / size) @ table[~near],
+        bounds=np.column_stack([low[near], high[near]]) / size,
+        method="highs-ds",
+    )
+    if found.status == 0:
+        return -np.asarray(found.eqlin.marginals), found.x * size
+    if not near.all():
+        return None
+    raise DataError(
+        f"the linear programme was not solved ({found.message}); scale the columns alike, or use "
+        "RobustRegression"
+    )
 
 
 def shortest(table, target, theta, through, above, below) -> np.ndarray:
@@ -159,9 +208,8 @@ def least_distance(sides: np.ndarray, bounds: np.ndarray) -> np.ndarray | None:
     task="regress",
     texts="000 11.2 · 001 3.6",
     use="A quantile of the target: its median, or the bounds of an interval of predictions.",
-    avoid="Above some ten thousand rows; RobustRegression is faster against outliers.",
+    avoid="Outliers among the columns (high leverage): RobustRegression with Tukey's loss.",
     peers=("statsmodels.api.QuantReg", "sklearn.linear_model.QuantileRegressor"),
-    on="own",
 )
 class QuantileRegression(Regressor):
     """Quantile regression: the plane that has a given share of the targets below it.
@@ -169,8 +217,7 @@ class QuantileRegression(Regressor):
     Minimises sum_i w_i rho(y_i - b0 - x_i b) with rho(r) = q r for r > 0 and (q - 1) r else. Use q
     = 1/2 (least absolute deviations) where targets have outliers, and two quantiles for an interval
     of predictions without assuming normal or even errors. Not where columns have outliers
-    (leverage), nor with many thousand rows: the linear programme takes long. Planes of several
-    quantiles may cross.
+    (leverage). Planes of several quantiles may cross.
 
     Texts: 000 11.2 and 001 3.6 speak of robust losses; quantiles are Koenker and Bassett's,
     "Regression quantiles", 1978. Where several planes are equally good, the one whose coefficients
