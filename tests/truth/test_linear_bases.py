@@ -153,13 +153,13 @@ def test_validated_errors_are_those_of_fits_without_each_fold(rng):
     from gnomon.contract import Data
     from gnomon.contract.data import Columns
     from gnomon.engine.sums import ArraySource
-    from gnomon.linear.polynomial import folds
+    from gnomon.linear.design import dealt_folds
 
     rows = rng.normal(size=(80, 2))
     y = rows[:, 0] ** 2 - rows[:, 1] + 0.3 * rng.normal(size=80)
     model = PolynomialRegression(max_degree=3, random_state=7).fit(rows, y)
     data = Data(ArraySource(rows, y), Columns.of_numbers(2))
-    parts = folds(data, 5, PolynomialRegression(random_state=7)._rng())
+    parts = dealt_folds(data, 5, PolynomialRegression(random_state=7)._rng())
     for place, degree in enumerate(model.validation_.degrees):
         errors = np.empty(80)
         columns = PolynomialFeatures(degree).fit_transform(rows)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gnomon.contract import Data
+from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.products import inner
 from gnomon.engine.sums import Chunk
@@ -26,6 +27,28 @@ def first_means(data: Data) -> np.ndarray:
     chunk = next(iter(data.source.chunks()))
     weights = chunk.weights / max(chunk.weights.sum(), np.finfo(np.float64).tiny)
     return np.asarray(inner(chunk.rows, weights))
+
+
+def dealt_folds(data: Data, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """The fold of every row; equal rows are in one, so that weights are repetitions.
+
+    All rows are in fold 0 where they are all equal.
+    """
+    rows, y = data.rows, data.y
+    order = canonical_order(rows, y)
+    gaps = y[order][1:] != y[order][:-1]
+    if sp.issparse(rows):
+        rows = sp.csr_array(rows)
+        gaps |= np.asarray(abs(rows[order[1:]] - rows[order[:-1]]).sum(axis=1)).ravel() != 0
+    else:
+        for j in range(rows.shape[1]):
+            column = rows[:, j][order]
+            gaps |= column[1:] != column[:-1]
+    groups = np.concatenate([[0], np.cumsum(gaps)])
+    n_groups = int(groups[-1]) + 1
+    parts = np.empty(len(order), dtype=np.int64)
+    parts[order] = (rng.permutation(n_groups) % n_folds)[groups]
+    return parts
 
 
 def is_sparse(data: Data) -> bool:

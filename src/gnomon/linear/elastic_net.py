@@ -20,7 +20,6 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.contract import Data, Step, SumLearner, Takes, intake
-from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, SEED, StrOptions, above, between, whole
 from gnomon.engine.registry import method
@@ -38,7 +37,7 @@ from gnomon.linear.coordinate_descent import (
     minimise,
     nothing_chosen,
 )
-from gnomon.linear.design import refuse_tiny
+from gnomon.linear.design import dealt_folds, refuse_tiny
 from gnomon.linear.inference import NoSummary, column_names
 from gnomon.linear.least_squares import (
     LeastSquares,
@@ -334,29 +333,11 @@ class PenalisedLeastSquares(LeastSquares):
         path.standard_errors = np.sqrt(spread / (len(found) - 1))
 
     def _folds(self, data: Data, n_folds: int) -> np.ndarray:
-        """The fold of every row; equal rows are in one, so that weights are repetitions."""
-        order = canonical_order(data.rows, data.y)
-        rows, y = data.rows, data.y
-        if sp.issparse(rows):
-            rows = sp.csr_array(rows)
-            gaps = np.asarray(abs(rows[order[1:]] - rows[order[:-1]]).sum(axis=1)).ravel() != 0
-        else:
-            gaps = np.zeros(len(order) - 1, dtype=bool)
-            for j in range(rows.shape[1]):
-                column = rows[:, j][order]
-                gaps |= column[1:] != column[:-1]
-        gaps |= y[order][1:] != y[order][:-1]
-        groups = np.concatenate([[0], np.cumsum(gaps)])
-        n_groups = int(groups[-1]) + 1
-        if n_groups < 2:
+        rng = np.random.default_rng(int(self._rng().integers(2**31)))
+        parts = dealt_folds(data, n_folds, rng)
+        if parts.max() == 0:
             raise DataError("cross-validation needs at least two different rows")
-        dealt = np.random.default_rng(self._fold_seed()).permutation(n_groups) % n_folds
-        parts = np.empty(len(order), dtype=np.int64)
-        parts[order] = dealt[groups]
         return parts
-
-    def _fold_seed(self) -> int:
-        return int(self._rng().integers(2**31))
 
     def _problems(self, data: Data, parts):
         """The problem of all rows, and for each fold a function to its own and its test."""

@@ -257,7 +257,7 @@ class MARS(Regressor):
             values = grower.values[[pruning.kept[m] for m in members]].T
             part = values @ pruning.coef[members] / root
             inverse = pruning.inverse[np.ix_(members, members)]
-            rise = pruning.coef[members] @ np.linalg.solve(inverse, pruning.coef[members])
+            rise = float(pruning.coef[members] @ np.linalg.solve(inverse, pruning.coef[members]))
             n_left = len(pruning.kept) - len(members)
             without = gcv(pruning.error + rise, n_left, weight, self._penalty()) * spread**2
             table.columns.append(" x ".join(names[c] for c in used))

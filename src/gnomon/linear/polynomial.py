@@ -18,7 +18,6 @@ from itertools import pairwise
 import numpy as np
 
 from gnomon.contract import Data, Regressor
-from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, whole
 from gnomon.engine.products import inner
@@ -29,6 +28,7 @@ from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.evaluate.result import Result
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.linear.basis import PolynomialFeatures, polynomial_count
+from gnomon.linear.design import dealt_folds
 from gnomon.linear.inference import column_names
 from gnomon.linear.least_squares import LinearRegression
 from gnomon.linear.solve import EPS
@@ -262,7 +262,7 @@ class PolynomialRegression(Regressor):
 
     def _validated(self, data: Data) -> DegreePath:
         """Errors of all degrees from sums of products, one set for each fold."""
-        parts = folds(data, int(self.n_folds), self._rng())
+        parts = dealt_folds(data, int(self.n_folds), self._rng())
         weights = data.weight_array
         held = np.bincount(parts, weights)
         degrees = self._tried(data.n_columns, float(weights.sum() - held.max()))
@@ -305,7 +305,7 @@ class PolynomialRegression(Regressor):
         total: defaultdict[tuple[int, ...], float] = defaultdict(float)
         for weight, powers in zip([self.intercept_, *self.coef_], basis.powers_):
             used = np.flatnonzero(powers)
-            single = [plain_powers(basis, j, powers[j]) for j in used]
+            single = [plain_powers(basis, int(j), int(powers[j])) for j in used]
             for place, value in np.ndenumerate(reduce(np.multiply.outer, single, weight)):
                 exponent = np.zeros_like(powers)
                 exponent[used] = place
@@ -329,20 +329,6 @@ class PolynomialRegression(Regressor):
 
     def _memory_remedy(self) -> str:
         return "Lower the degree: the coefficients grow with its power."
-
-
-def folds(data: Data, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-    """The fold of every row; equal rows are in one, so that weights are repetitions."""
-    order = canonical_order(data.rows, data.y)
-    gaps = data.y[order][1:] != data.y[order][:-1]
-    for j in range(data.n_columns):
-        column = data.rows[:, j][order]
-        gaps |= column[1:] != column[:-1]
-    groups = np.concatenate([[0], np.cumsum(gaps)])
-    n_groups = int(groups[-1]) + 1
-    parts = np.empty(len(order), dtype=np.int64)
-    parts[order] = (rng.permutation(n_groups) % min(n_folds, n_groups))[groups]
-    return parts
 
 
 def fold_products(basis: PolynomialFeatures, data: Data, centre: float, chosen) -> np.ndarray:

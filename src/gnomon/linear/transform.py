@@ -62,8 +62,7 @@ def change_of(given: Any, place: str) -> Change:
     """A change by its name, the power of a positive number, or a pair of functions."""
     if isinstance(given, str) and given in CHANGES:
         return CHANGES[given]
-    if isinstance(given, Real) and np.isfinite(given) and given != 0:
-        power = float(given)
+    if isinstance(given, Real) and np.isfinite(power := float(given)) and power != 0:
         return Change(lambda x: x**power, lambda v: v ** (1 / power), low=0.0, image_low=0.0)
     if isinstance(given, (tuple, list)) and len(given) == 2 and all(map(callable, given)):
         return Change(*given)
