@@ -267,6 +267,7 @@ def test_a_learner_whose_forecast_exceeds_the_seconds_does_not_compete(rng):
     assert BASELINE in result.board.names
     assert result.plan.left_out
     assert any("forecast" in why or "time was up" in why for why in result.plan.left_out.values())
+    assert result.competed[:2] == ["baseline", "naive Bayes"]
 
 
 def test_groups_never_stand_on_both_sides(rng):

@@ -48,6 +48,7 @@ from gnomon.workbench.diagnosis import (
     worst_rows,
 )
 from gnomon.workbench.plan import (
+    ALWAYS,
     LATEST_TO_COMPARE,
     SHARE_TO_COMPARE,
     Plan,
@@ -374,7 +375,7 @@ class Job:
 
         def require_time() -> None:
             share = SHARE_TO_COMPARE if entrant.name == STACK else LATEST_TO_COMPARE
-            if entrant.name != BASELINE and self.budget.over(share):
+            if entrant not in plan.entrants[:ALWAYS] and self.budget.over(share):
                 raise OutOfTime
 
         try:

@@ -33,6 +33,7 @@ VERY_MANY = 100_000
 SHARE_TO_COMPARE = 0.6
 LATEST_TO_COMPARE = 0.75  # for learners whose forecast was too low
 FOLDS = 5
+ALWAYS = 2  # the baseline and the first learner compete in any case
 FEWEST_FOLDS = 3  # two cannot tell a difference from chance
 SPLITS_OF_MANY = 3
 TRAIN_OF_MANY = 80_000
@@ -262,12 +263,14 @@ def make_plan(
     if spared:
         why = f"{budget} are short for {len(entrants)} learners: {spared}"
         plan.decisions = [(plan.splits.how, why)]
-    for entrant in entrants_at(effort):
+    for place, entrant in enumerate(entrants_at(effort)):
         needed = expected.get(entrant.name, 0.0)
-        if entrant.name != BASELINE and needed > limit:
+        if place >= ALWAYS and needed > limit:
             plan.left_out[entrant.name] = (
                 f"forecast: {needed:.1f} s for {plan.splits.how}, {max(limit, 0):.1f} s are left "
                 "for comparing"
+                if entrant.name in expected
+                else "the time was up before it could be tried"
             )
             continue
         limit -= needed
