@@ -56,6 +56,7 @@ from gnomon.show.points import (
     parallel_coordinates,
     scatterplot_matrix,
 )
+from gnomon.show.replays import replay
 from gnomon.show.resampling import (
     complexity,
     cv_curve,
@@ -140,6 +141,7 @@ __all__ = [
     "predicted_versus_true",
     "reject_zones",
     "rejection",
+    "replay",
     "residuals",
     "robust_losses",
     "roc",

@@ -34,7 +34,7 @@ class Predictions:
     ----------
     table : Table
         ``prediction``, for classes also ``probability`` of the predicted one and of each class,
-        and ``undecided`` where a limit was given.
+        for groups that a person has named ``group``, and ``undecided`` where a limit was given.
     rows : Table
         The rows as they were given.
     undecided : ndarray of int
@@ -213,10 +213,14 @@ def said_columns(model: Any, inputs: Table) -> dict[str, list]:
     """What the model says, column by column."""
     said = np.asarray(model.predict(inputs))
     columns: dict[str, list] = {"prediction": said.tolist()}
+    if hasattr(model, "group_names_"):
+        columns["group"] = [model.group_names_[group] for group in said]
     if hasattr(model, "predict_proba"):
         given = np.asarray(model.predict_proba(inputs))
         columns["probability"] = given.max(axis=1).tolist()
-        for place, name in enumerate(model.classes_):
+        names = getattr(model, "classes_", None)
+        names = getattr(model, "group_names_", range(given.shape[1])) if names is None else names
+        for place, name in enumerate(names):
             columns[f"P({name})"] = given[:, place].tolist()
     return columns
 
