@@ -15,7 +15,6 @@ from gnomon.linear import (
     Ridge,
     SigmoidUnits,
 )
-from gnomon.linear.regression_classifier import nearest_shares
 from gnomon.linear.sigmoid_units import Batch, activation, slopes, unit_error
 from gnomon.trees import RandomForestRegressor
 
@@ -73,15 +72,14 @@ def test_rows_far_on_the_right_side_spoil_what_is_separable():
     assert LogisticRegression(C=100.0).fit(x, y).score(x, y) == 1
 
 
-def test_the_nearest_shares_are_nearer_than_any_others(rng):
-    values = 2 * rng.normal(size=(30, 4))
-    found = nearest_shares(values)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert found.min() >= 0
-    distance = ((found - values) ** 2).sum(axis=1)
-    for _ in range(200):
-        other = rng.dirichlet(np.ones(4), size=30)
-        assert (((other - values) ** 2).sum(axis=1) >= distance - 1e-12).all()
+@pytest.mark.covers("regression-classifier")
+def test_probabilities_are_not_made_up(rng):
+    model = RegressionClassifier().fit(*groups(rng, 2))
+    assert not hasattr(model, "predict_proba")
+    assert not hasattr(model, "predict_log_proba")
+    with pytest.raises(AttributeError) as caught:
+        model.__getattribute__("predict_proba")
+    assert "decision_function" in str(caught.value.__cause__)
 
 
 @pytest.mark.covers("logistic-units-squared-error")

@@ -36,6 +36,7 @@ from gnomon.linear.robust import mad_scale, small_subset
 from gnomon.linear.solve import EPS, symmetric_solve
 
 LEAST_SCALE = 1e-8
+LEAST_SEEN = 1e-11
 
 
 class Mixture(NamedTuple):
@@ -222,9 +223,11 @@ class LineWithOutliers(Regressor):
             yield factors
 
     def _plane(self, data: Data, centred: Centred, factors) -> tuple[np.ndarray, float]:
+        """Least squares under factors; where only rows of no factor to speak of vary, zero."""
         working = Working(np.ones(data.n_rows), data.y)
         sums = products(centred.rows, working, factors, self.fit_intercept)
-        coef = symmetric_solve(sums.gram, sums.cross)
+        variation = np.einsum("ij,ij,i->j", centred.rows, centred.rows, data.weight_array)
+        coef = symmetric_solve(sums.gram + np.diag(LEAST_SEEN * variation), sums.cross)
         return coef, sums.target_mean - float(sums.location @ coef)
 
     def _climb(self, data: Data, centred: Centred, factors):

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_regressor
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from gnomon.contract import Classifier, Data
@@ -22,6 +23,12 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HasMethods
 from gnomon.engine.registry import method
 from gnomon.linear.least_squares import LinearRegression
+
+
+def _refuse_probabilities(model) -> bool:
+    raise AttributeError(
+        "regressions on classes give no probabilities; use decision_function, or LogisticRegression"
+    )
 
 
 @method(
@@ -60,11 +67,6 @@ class RegressionClassifier(Classifier):
     See Also
     --------
     LogisticRegression : With a loss made for classes.
-
-    Notes
-    -----
-    Probabilities are the regressions' values, (1 + f) / 2 for two classes, brought to the nearest
-    ones that are not negative and add up to one.
 
     Examples
     --------
@@ -125,18 +127,48 @@ class RegressionClassifier(Classifier):
         values = self._each_block(self._values, X)
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _proba(self, rows) -> np.ndarray:
-        values = self._values(rows)
-        if len(self.classes_) == 2:
-            values = np.hstack([1 - values, 1 + values]) / 2
-        return nearest_shares(values)
+    def predict(self, X) -> np.ndarray:
+        """The class of the greatest regression, for each row; of two, the second from zero on.
 
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
 
-def nearest_shares(values: np.ndarray) -> np.ndarray:
-    """The nearest rows that are not negative and add up to one."""
-    k = values.shape[1]
-    values = values - values.max(axis=1, keepdims=True)
-    falling = -np.sort(-values, axis=1)
-    excess = (np.cumsum(falling, axis=1) - 1) / np.arange(1, k + 1)
-    last = (falling > excess).sum(axis=1) - 1
-    return np.maximum(values - excess[np.arange(len(values)), last][:, None], 0.0)
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
+        values = self.decision_function(X)
+        if len(self.classes_) <= 2:
+            return self.classes_[((values >= 0) & (len(self.classes_) == 2)).astype(np.int64)]
+        return self.classes_[values.argmax(axis=1)]
+
+    @available_if(_refuse_probabilities)
+    def predict_proba(self, X) -> np.ndarray:
+        """Not given: a regression's values may lie below 0 and above 1.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        proba : None
+            Asking for it raises AttributeError.
+        """
+        raise NotImplementedError
+
+    @available_if(_refuse_probabilities)
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Not given, as `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_proba : None
+            Asking for it raises AttributeError.
+        """
+        raise NotImplementedError
