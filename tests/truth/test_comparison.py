@@ -58,6 +58,11 @@ def rejections(tests, level: float = 0.05) -> float:
     return float(np.mean([each.p < level for each in tests]))
 
 
+def not_above(count: float, runs: int, level: float) -> bool:
+    """Whether so many rejections do not refute (at one in 10,000) that the level holds."""
+    return stats.binom.sf(count - 1, runs, level) > 1e-4
+
+
 @pytest.mark.covers("learner-comparison")
 @pytest.mark.parametrize(
     "splits",
@@ -286,6 +291,36 @@ def test_a_thousand_models_of_ten_folds_are_compared_in_under_two_seconds(rng):
     assert time.process_time() - begin < 2
     assert len(found.p) == 499_500
     assert "more lines" in text
+
+
+@pytest.mark.covers("learner-comparison")
+def test_the_bayesian_t_test_errs_as_seldom_as_the_corrected_one_and_less_with_a_rope(rng):
+    splits = k_fold(100, 10, 5)
+    first, second = equally_good_learners(rng, splits, runs=500)
+    sure = {0.0: 0, 0.2: 0}
+    for a, b in zip(first, second):
+        p = corrected_t_test(a, b, splits.test_share).p
+        for rope in sure:
+            found = bayesian_t_test(a, b, splits.test_share, rope)
+            sure[rope] += max(found.better, found.worse) >= 0.975
+            if rope == 0:
+                assert 2 * min(found.better, found.worse) == pytest.approx(p, abs=1e-12)
+    assert not_above(sure[0.0], 500, 0.05)
+    assert sure[0.2] <= sure[0.0]
+
+
+@pytest.mark.covers("learner-comparison")
+@pytest.mark.parametrize("test", [bayesian_sign_test, bayesian_signed_rank_test])
+def test_of_equal_learners_one_is_called_better_in_a_twentieth_and_less_with_a_rope(test, rng):
+    runs, sure = 400, {0.0: np.zeros(2), 0.3: np.zeros(2)}
+    for seed, gaps in enumerate(rng.normal(size=(runs, 25))):
+        for rope, count in sure.items():
+            found = test(gaps, np.zeros(25), rope, n_draws=400, random_state=seed)
+            count += np.array([found.better, found.worse]) >= 0.95
+    for count in sure[0.0]:
+        assert not_above(count, runs, 0.06)
+        assert count / runs >= 0.01
+    assert sure[0.3].sum() <= sure[0.0].sum()
 
 
 @pytest.mark.covers("learner-comparison")
