@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn import preprocessing as peer
 from sklearn.linear_model import LinearRegression as PeerRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
@@ -28,7 +28,7 @@ def wave(n):
     rng = np.random.default_rng(SEED)
     x = np.sort(rng.uniform(0, 10, n + 1000))
     y = np.sin(x) + 0.3 * rng.normal(size=len(x))
-    queries = rng.permutation(len(x))[:1000]
+    queries = np.sort(rng.permutation(len(x))[:1000])
     learnt = np.setdiff1d(np.arange(len(x)), queries)
     return Labelled(x[learnt, None], y[learnt], x[queries, None], y[queries])
 
@@ -55,7 +55,8 @@ def their_degrees(given):
         peer.StandardScaler(), peer.PolynomialFeatures(include_bias=False), PeerRegression()
     )
     grid = {"polynomialfeatures__degree": list(range(1, DEGREES + 1))}
-    search = GridSearchCV(model, grid, cv=5, scoring="neg_mean_squared_error")
+    folds = KFold(5, shuffle=True, random_state=0)
+    search = GridSearchCV(model, grid, cv=folds, scoring="neg_mean_squared_error")
     return search.fit(given.rows, given.y).predict(given.test_rows)
 
 

@@ -49,7 +49,7 @@ def test_a_query_far_from_all_rows_is_answered_by_the_nearest(rng):
     rows = rng.normal(size=(50, 1))
     model = LocallyWeightedRegression(0.2, degree=0).fit(rows, rng.normal(size=50))
     said = model.predict([[1e6]])[0]
-    np.testing.assert_allclose(said, model.targets_[rows[:, 0].argmax()])
+    np.testing.assert_allclose(said, model.targets_[model.rows_[:, 0].argmax()])
 
 
 @pytest.mark.covers("locally-weighted-regression")
@@ -91,3 +91,16 @@ def test_variances_are_never_negative_and_fall_with_more_rows(rng):
     narrow, wide = (each.predict(queries, return_std=True)[1] for each in (many, few))
     assert (narrow >= 0).all()
     assert np.median(narrow / wide) < 1
+
+
+@pytest.mark.covers("locally-weighted-regression")
+@pytest.mark.parametrize("kernel", ["gaussian", "tricube"])
+@pytest.mark.parametrize("span", [None, 0.4])
+def test_rows_outside_the_stretch_that_is_looked_at_do_not_count(kernel, span, rng, monkeypatch):
+    rows = rng.normal(size=(300, 2))
+    y = rng.normal(size=300)
+    model = LocallyWeightedRegression(0.7, kernel=kernel, span=span).fit(rows, y)
+    inside = rng.normal(size=(30, 2)) / 4
+    found = model.predict(inside)
+    monkeypatch.setattr(module, "between", lambda line, at, reach: (0, len(line)))
+    np.testing.assert_allclose(model.predict(inside), found, rtol=1e-9, atol=1e-9)

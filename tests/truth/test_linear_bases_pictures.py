@@ -24,7 +24,7 @@ def trace(figure, name: str):
 
 
 def wave(rng, n=60):
-    x = rng.uniform(0, 10, n)
+    x = np.sort(rng.uniform(0, 10, n))
     return x, np.sin(x) + 0.2 * rng.normal(size=n)
 
 

@@ -19,9 +19,11 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from gnomon.contract import Data, Transformer
 from gnomon.engine.errors import DataError
+from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.engine.sums import rows_per_chunk
+from gnomon.linear.design import refuse_tiny
 
 MOST_COLUMNS = 10**6
 LEAST_NORM = 1e-10
@@ -144,6 +146,8 @@ class PolynomialFeatures(Basis):
     ----------
     powers_ : ndarray of shape (n_out, n_columns)
         Exponent of each column in each term.
+    parents_ : ndarray of int of shape (n_out,)
+        The term that a term is a multiple of, by a factor of its last column; -1 for the constant.
     centre_ : ndarray of shape (n_columns,)
         What is subtracted from a column first: zero, or its mean.
     scale_ : ndarray of shape (n_columns,)
@@ -200,6 +204,7 @@ class PolynomialFeatures(Basis):
 
     def _fit(self, data: Data) -> None:
         self.powers_ = self._exponents(data.n_columns)
+        self.parents_ = parents_of(self.powers_)
         d, degree = data.n_columns, int(self.degree)
         self.centre_, self.scale_ = np.zeros(d), np.ones(d)
         self.recurrence_ = np.zeros((3, d, degree + 1))
@@ -233,21 +238,22 @@ class PolynomialFeatures(Basis):
         return len(self.powers_)
 
     def _map(self, rows) -> np.ndarray:
-        return self._finite(products(self._factors(rows), self.powers_))
-
-    def _factors(self, rows) -> np.ndarray:
-        """p_k of every column, of shape (n_columns, degree + 1, n)."""
-        z = (rows.T - self.centre_[:, None]) / self.scale_[:, None]
-        a, b, lengths = self.recurrence_
-        values = np.ones((z.shape[0], int(self.degree) + 1, z.shape[1]))
-        for k in range(int(self.degree)):
-            values[:, k + 1] = (z - a[:, k, None]) * values[:, k]
-            if k:
-                values[:, k + 1] -= b[:, k, None] * values[:, k - 1]
-        if self.basis == "orthogonal":
-            seen = lengths > 0
-            values *= np.where(seen, 1 / np.where(seen, lengths, 1.0), 0.0)[:, :, None]
-        return values
+        if rows.shape[1] != len(self.centre_):
+            raise ValueError(f"{rows.shape[1]} columns were given for {len(self.centre_)}")
+        last = last_columns(self.powers_)
+        last_powers = self.powers_[np.arange(len(last)), last]
+        terms = np.empty((len(rows), len(self.powers_)))
+        polynomial_terms(
+            np.ascontiguousarray(rows),
+            self.centre_,
+            self.scale_,
+            self.recurrence_,
+            self.parents_,
+            last,
+            last_powers,
+            terms,
+        )
+        return self._finite(terms)
 
     def _names(self, names: list[str]) -> list[str]:
         return [self._term(row, names) for row in self.powers_]
@@ -274,6 +280,10 @@ class PolynomialFeatures(Basis):
             raise ValueError("exponents must be whole numbers from 0")
         if (self.powers_ > self.degree).any():
             raise ValueError("an exponent is beyond the degree")
+        if not np.array_equal(self.parents_, parents_of(self.powers_)):
+            raise ValueError("parents of terms do not belong to the exponents")
+        if (self.parents_ >= np.arange(len(self.parents_))).any():
+            raise ValueError("a term stands before its parent")
 
 
 def exponents(d: int, degree: int, terms: str, interaction_only: bool) -> np.ndarray:
@@ -290,20 +300,50 @@ def exponents(d: int, degree: int, terms: str, interaction_only: bool) -> np.nda
     return powers
 
 
-def products(factors: np.ndarray, powers: np.ndarray) -> np.ndarray:
-    """Terms of rows: for each the product of factors[j, exponent of j].
+def last_columns(powers: np.ndarray) -> np.ndarray:
+    """The last column that each term has a factor of; 0 for the constant."""
+    d = powers.shape[1]
+    last = d - 1 - (powers[:, ::-1] > 0).argmax(axis=1)
+    return np.where((powers > 0).any(axis=1), last, 0)
 
-    Made from the terms with one column less, one multiplication each. factors (d, k, n), powers
-    (m, d); gives (n, m).
+
+def parents_of(powers: np.ndarray) -> np.ndarray:
+    """The place of each term without its last column's factor; -1 where that is the constant."""
+    without = powers.copy()
+    without[np.arange(len(powers)), last_columns(powers)] = 0
+    places = {row.tobytes(): place for place, row in enumerate(powers) if row.any()}
+    return np.array([places.get(row.tobytes(), -1) for row in without], dtype=np.int64)
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:]",
+    "f8[:]",
+    "f8[:,:,:]",
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+    "out f8[:,:]",
+)
+def polynomial_terms(rows, centre, scale, recurrence, parents, last, last_powers, terms):
+    """Terms (n, m) of rows (n, d): each is its parent's times one factor, p_k of its last column.
+
+    recurrence (3, d, k) holds a_k, b_k and lengths (0: the polynomial is left out).
     """
-    n = factors.shape[2]
-    out = np.ones((len(powers), n))
-    used = [np.flatnonzero(row) for row in powers]
-    for level in range(max(map(len, used), default=0)):
-        terms = np.array([i for i, columns in enumerate(used) if len(columns) > level])
-        column = np.array([used[i][level] for i in terms])
-        out[terms] *= factors[column, powers[terms, column]]
-    return np.ascontiguousarray(out.T)
+    d, size = recurrence.shape[1], recurrence.shape[2]
+    factors = np.empty((d, size))
+    for i in range(len(rows)):
+        for j in range(d):
+            z = (rows[i, j] - centre[j]) / scale[j]
+            before, now = 0.0, 1.0
+            for k in range(size):
+                length = recurrence[2, j, k]
+                factors[j, k] = now / length if length > 0.0 else 0.0
+                following = (z - recurrence[0, j, k]) * now - recurrence[1, j, k] * before
+                before, now = now, following
+        for m in range(len(parents)):
+            rest = terms[i, parents[m]] if parents[m] >= 0 else 1.0
+            terms[i, m] = rest * factors[last[m], last_powers[m]]
 
 
 def location_and_scale(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -607,10 +647,9 @@ class SplineBasis(Basis):
 
     def _fit(self, data: Data) -> None:
         weights = data.weight_array
-        self.knots_ = [
-            self._knots(np.asarray(data.rows[:, j], dtype=np.float64), weights)
-            for j in range(data.n_columns)
-        ]
+        columns = [np.asarray(data.rows[:, j], dtype=np.float64) for j in range(data.n_columns)]
+        refuse_tiny(np.array([np.ptp(column) for column in columns]), self._columns_in())
+        self.knots_ = [self._knots(column, weights) for column in columns]
 
     def _knots(self, column: np.ndarray, weights: np.ndarray) -> np.ndarray:
         order = np.argsort(column, kind="stable")
@@ -633,27 +672,34 @@ class SplineBasis(Basis):
         return [len(knots) + more if len(knots) else 1 for knots in self.knots_]
 
     def _map(self, rows) -> np.ndarray:
-        parts = [self._pieces(rows[:, j], knots) for j, knots in enumerate(self.knots_)]
-        return self._finite(np.hstack(parts))
+        out = np.zeros((len(rows), self._n_out()))
+        first = 0
+        for j, (knots, width) in enumerate(zip(self.knots_, self._widths())):
+            self._fill(np.ascontiguousarray(rows[:, j]), knots, first, out)
+            first += width
+        return self._finite(out)
 
-    def _pieces(self, x: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    def _fill(self, x: np.ndarray, knots: np.ndarray, first: int, out: np.ndarray) -> None:
+        """Write the columns of x to `out`, from column `first` on."""
         if not len(knots):
-            return x[:, None]
+            out[:, first] = x
+            return
         inside = np.clip(x, knots[0], knots[-1])
         curves: Any
         if self.kind == "natural":
             curves = CubicSpline(knots, np.eye(len(knots)), bc_type="natural")
+            out[:, first : first + len(knots)] = curves(inside)
         else:
             degree = int(self.degree)
             padded = np.r_[[knots[0]] * degree, knots, [knots[-1]] * degree]
+            spline_pieces(inside, padded, degree, first, out)
+            if self.extrapolation == "constant" or degree == 0:
+                return
             curves = BSpline(padded, np.eye(len(knots) + degree - 1), degree)
-        values = curves(inside)
-        if self.kind == "bspline" and (self.extrapolation == "constant" or self.degree == 0):
-            return values
         beyond = np.flatnonzero(inside != x)
         slopes = curves.derivative()(inside[beyond])
-        values[beyond] += (x - inside)[beyond, None] * slopes
-        return values
+        gaps = (x - inside)[beyond, None]
+        out[beyond, first : first + slopes.shape[1]] += gaps * slopes
 
     def _names(self, names: list[str]) -> list[str]:
         return [
@@ -667,5 +713,30 @@ class SplineBasis(Basis):
 
     def _check_loaded(self) -> None:
         for knots in getattr(self, "knots_", []):
-            if not np.isfinite(knots).all() or (np.diff(knots) <= 0).any():
-                raise ValueError("knots must be finite and rise")
+            if len(knots) == 1 or not np.isfinite(knots).all() or (np.diff(knots) <= 0).any():
+                raise ValueError("knots must be two or more, finite and rising")
+
+
+@kernel("f8[:]", "f8[:]", "i8", "i8", "out f8[:,:]")
+def spline_pieces(x, knots, degree, first, out):
+    """Write to `out`, from column `first` on, the B-splines at x that are not zero.
+
+    By Cox and de Boor's recursion: those of degree k come from those of degree k - 1. knots hold
+    the outer ones degree + 1 times; x (n,) lies between them.
+    """
+    values = np.empty(degree + 1)
+    last = len(knots) - degree - 2
+    for i in range(len(x)):
+        piece = min(np.searchsorted(knots, x[i], side="right") - 1, last)
+        values[0] = 1.0
+        for k in range(1, degree + 1):
+            carried = 0.0
+            for r in range(k):
+                right = knots[piece + 1 + r] - x[i]
+                left = x[i] - knots[piece + 1 + r - k]
+                part = values[r] / (right + left)
+                values[r] = carried + right * part
+                carried = left * part
+            values[k] = carried
+        for r in range(degree + 1):
+            out[i, first + piece - degree + r] = values[r]

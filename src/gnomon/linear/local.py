@@ -6,7 +6,8 @@ Bayesian form puts a normal-gamma prior on the plane and the noise, so that each
 a variance, also where few rows are near.
 
 All that a query needs are the sums of products of the significant rows, added up block by block:
-distances by a kernel, products by BLAS, queries on threads.
+distances by a kernel, products by BLAS, queries on threads. The rows are kept sorted by one column,
+so that only the stretch of them is looked at that can count.
 
 Texts: 004 8.2, 8.2.1.
 """
@@ -52,8 +53,10 @@ class LocalModel(Regressor):
             self.centre_, self.scale_ = location_and_scale(rows, weights)
         rows -= self.centre_
         rows /= self.scale_
-        self.rows_, self.weights_ = rows, np.array(weights, dtype=np.float64)
-        self.targets_ = np.array(data.y, dtype=np.float64)
+        self.guide_ = int(np.argmax([len(np.unique(column)) for column in rows.T]))
+        order = np.argsort(rows[:, self.guide_], kind="stable")
+        self.rows_, self.weights_ = rows[order], np.asarray(weights, dtype=np.float64)[order]
+        self.targets_ = np.asarray(data.y, dtype=np.float64)[order]
         self._settle_target()
         self.validation_ = None
         if self.span is not None:
@@ -108,8 +111,10 @@ class LocalModel(Regressor):
         errors = np.full(len(widths), np.inf)
         if not np.isfinite(nearest):
             return errors
+        line = self.rows_[:, self.guide_]
         for place, width in enumerate(widths):
-            sums = self._products(query[0], squared, nearest, width)
+            low, high = between(line, query[0, self.guide_], self._reach(nearest, width))
+            sums = self._products(query[0], squared[low:high], nearest, width, low)
             if sums[-2, -2] > 0:
                 estimate = self._answers(sums[None], query)[0, 0]
                 errors[place] = (estimate - self._known(probe)) ** 2
@@ -119,12 +124,20 @@ class LocalModel(Regressor):
         """The target of a training row in the units of answers."""
         return float(self.targets_[place])
 
-    def _products(self, query, squared, nearest: float, width: float) -> np.ndarray:
+    def _reach(self, nearest: float, width: float) -> float:
+        """The distance beyond which no row counts, the nearest one's square being `nearest`."""
+        if self.kernel == "tricube":
+            return width
+        return float(np.sqrt(nearest + NEGLIGIBLE / self._power() * width**2))
+
+    def _products(self, query, squared, nearest: float, width: float, low: int) -> np.ndarray:
         """Z'SZ for rows z = (x - origin, 1, y), S their significances to the power times weights.
 
-        Of shape (d + 2, d + 2).
+        Of the rows from `low` on, whose squared distances are given; of shape (d + 2, d + 2).
         """
-        n, d = self.rows_.shape
+        n, d = len(squared), self.rows_.shape[1]
+        rows, targets = self.rows_[low : low + n], self.targets_[low : low + n]
+        weights = self.weights_[low : low + n]
         design = np.empty((min(n, ROWS_TOGETHER), d + 2))
         total = np.zeros((d + 2, d + 2))
         start, tricube = 0, self.kernel == "tricube"
@@ -132,9 +145,9 @@ class LocalModel(Regressor):
         origin = np.ascontiguousarray(self._origin(query))
         while start < n:
             filled, start = significant_rows(
-                self.rows_,
-                self.targets_,
-                self.weights_,
+                rows,
+                targets,
+                weights,
                 squared,
                 start,
                 origin,
@@ -148,36 +161,63 @@ class LocalModel(Regressor):
             total += inner(design[:filled], design[:filled])
         return total
 
+    def _queries(self, rows: np.ndarray) -> np.ndarray:
+        """Rows in the units in which distances are measured."""
+        if rows.shape[1] != len(self.centre_):
+            raise ValueError(f"{rows.shape[1]} columns were given for {len(self.centre_)}")
+        return np.ascontiguousarray((rows - self.centre_) / self.scale_)
+
     def _said(self, rows: np.ndarray) -> np.ndarray:
         """Answers for a block of rows in the user's units."""
-        queries = np.ascontiguousarray((rows - self.centre_) / self.scale_)
+        queries = self._queries(rows)
         n, d = self.rows_.shape
+        line = np.ascontiguousarray(self.rows_[:, self.guide_])
         squared = np.empty(n)
         sums = np.empty((len(queries), d + 2, d + 2))
         for place, query in enumerate(queries):
-            nearest = squared_distances(self.rows_, query, False, squared)
-            width = self.bandwidth_ if self.span is None else self._span_width(squared)
-            sums[place] = self._products(query, squared, nearest, width)
+            width, low, high = self._window(query, line)
+            near = squared[: high - low]
+            nearest = squared_distances(self.rows_[low:high], query, False, near)
+            sums[place] = self._products(query, near, nearest, width, low)
             if self._relative() and not sums[place, -2, -2] > 0:
                 raise DataError(
-                    f"no training row is within the bandwidth {width:.4g} of a row asked for "
-                    f"(the nearest is at {np.sqrt(nearest):.4g}, in units of the columns' "
-                    "deviations); widen bandwidth or span, or use kernel='gaussian'"
+                    f"no training row is within the bandwidth {width:.4g} of a row asked for (in "
+                    "units of the columns' deviations, where these are standardised); widen "
+                    "bandwidth or span, or use kernel='gaussian'"
                 )
         return self._answers(sums, queries)
 
-    def _span_width(self, squared: np.ndarray) -> float:
+    def _window(self, query: np.ndarray, line: np.ndarray) -> tuple[float, int, int]:
+        """The width for a query, and the rows that may count: a stretch of the sorted `line`.
+
+        A row of the stretch's neighbourhood bounds the distance of the nearest one.
+        """
+        at = query[self.guide_]
+        if self.span is not None:
+            width = self._span_width(query, line)
+        else:
+            width = self.bandwidth_
+        place = int(np.searchsorted(line, at))
+        beside = self.rows_[max(place - 1, 0) : place + 1]
+        nearest = float(((beside - query) ** 2).sum(axis=1).min())
+        return width, *between(line, at, self._reach(nearest, width))
+
+    def _span_width(self, query: np.ndarray, line: np.ndarray) -> float:
         """The distance within which the share `span` of the training weight lies."""
+        wanted = self.span * self.weights_.sum() * (1 - 1e-12)
+        if self.rows_.shape[1] == 1:
+            return reach_of_weight(line, self.weights_, query[0], wanted) or 1.0
+        squared = np.empty(len(line))
+        squared_distances(self.rows_, query, False, squared)
         order = np.argsort(squared, kind="stable")
-        line = np.cumsum(self.weights_[order])
-        place = np.searchsorted(line, self.span * line[-1] * (1 - 1e-12))
+        place = np.searchsorted(np.cumsum(self.weights_[order]), wanted)
         return float(np.sqrt(squared[order[min(place, len(order) - 1)]])) or 1.0
 
     def _estimate(self, rows) -> np.ndarray:
         return self._said(rows)[:, 0]
 
     def significances(self, query) -> np.ndarray:
-        """How much each training row counts for a query: s_i, one for a row at the query.
+        """How much each row of ``rows_`` counts for a query: s_i, one for a row at the query.
 
         Parameters
         ----------
@@ -191,9 +231,9 @@ class LocalModel(Regressor):
 
     def _significances(self, rows: np.ndarray) -> np.ndarray:
         found = np.empty((len(rows), len(self.rows_)))
-        for row, query in zip(found, np.ascontiguousarray((rows - self.centre_) / self.scale_)):
+        for row, query in zip(found, self._queries(rows)):
             squared_distances(self.rows_, query, False, row)
-            width = self.bandwidth_ if self.span is None else self._span_width(row)
+            width = self._window(query, np.ascontiguousarray(self.rows_[:, self.guide_]))[0]
             u = np.sqrt(row) / width
             row[:] = np.exp(-(u**2)) if self.kernel == "gaussian" else tricube(u)
         return found
@@ -215,6 +255,8 @@ class LocalModel(Regressor):
         n, d = self.rows_.shape
         if self.targets_.shape != (n,) or self.weights_.shape != (n,):
             raise ValueError("rows, targets and weights differ in length")
+        if not 0 <= self.guide_ < d or (np.diff(self.rows_[:, self.guide_]) < 0).any():
+            raise ValueError("the rows are not sorted by the column that guides the search")
         if self.centre_.shape != (d,) or self.scale_.shape != (d,):
             raise ValueError("centre and scale do not have one number for each column")
 
@@ -271,7 +313,9 @@ class LocallyWeightedRegression(LocalModel):
     validation_ : ndarray of shape (8, 2) or None
         Widths tried and their mean squared errors; None where the width was given.
     rows_ : ndarray of shape (n_rows, n_columns)
-        The training rows, in the units in which distances are measured.
+        The training rows, in the units in which distances are measured, sorted by one column.
+    guide_ : int
+        That column: the one of most different values.
     targets_, weights_ : ndarray of shape (n_rows,)
         Their targets and weights.
     centre_, scale_ : ndarray of shape (n_columns,)
@@ -406,7 +450,9 @@ class BayesianLocallyWeightedRegression(LocalModel):
     validation_ : ndarray of shape (8, 2) or None
         Widths tried and their mean squared errors; None where the width was given.
     rows_ : ndarray of shape (n_rows, n_columns)
-        The training rows, in the units in which distances are measured.
+        The training rows, in the units in which distances are measured, sorted by one column.
+    guide_ : int
+        That column: the one of most different values.
     targets_, weights_ : ndarray of shape (n_rows,)
         Their targets (standardised as they are) and weights.
     centre_, scale_ : ndarray of shape (n_columns,)
@@ -581,6 +627,32 @@ def tricube(u: np.ndarray) -> np.ndarray:
     return np.maximum(1 - u**3, 0.0) ** 3
 
 
+def between(line: np.ndarray, at: float, reach: float) -> tuple[int, int]:
+    """The stretch of a sorted line that lies within `reach` of a point, with room for rounding."""
+    reach = reach * (1 + 1e-9) + 1e-12 * abs(at)
+    low, high = np.searchsorted(line, at - reach), np.searchsorted(line, at + reach, side="right")
+    return int(low), int(high)
+
+
+@kernel("f8[:]", "f8[:]", "f8", "f8")
+def reach_of_weight(line, weights, query, wanted):
+    """The distance from a query within which so much weight of a sorted line lies."""
+    right = np.searchsorted(line, query)
+    left = right - 1
+    total = 0.0
+    reach = 0.0
+    while total < wanted and (left >= 0 or right < len(line)):
+        if right == len(line) or (left >= 0 and query - line[left] <= line[right] - query):
+            reach = query - line[left]
+            total += weights[left]
+            left -= 1
+        else:
+            reach = line[right] - query
+            total += weights[right]
+            right += 1
+    return reach
+
+
 @kernel("f8[:,:]", "f8[:]", "b1", "out f8[:]")
 def squared_distances(rows, query, leave, squared):
     """Squared distances of rows (n, d) from a query (d,), and the least of them.
@@ -629,7 +701,10 @@ def significant_rows(
     while i < n and filled < len(design):
         if tricubic:
             u = np.sqrt(squared[i]) / width
-            significance = max(1.0 - u * u * u, 0.0) ** (3 * power)
+            rest = max(1.0 - u * u * u, 0.0)
+            significance = rest * rest * rest
+            if power == 2:
+                significance *= significance
         elif power * (squared[i] - nearest) > NEGLIGIBLE * width * width:
             significance = 0.0
         else:

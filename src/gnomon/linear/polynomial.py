@@ -24,7 +24,7 @@ from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.sums import as_float_rows, rows_per_chunk
-from gnomon.engine.threads import in_order, resolve_jobs
+from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 from gnomon.evaluate.result import Result
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.linear.basis import PolynomialFeatures, polynomial_count
@@ -210,6 +210,10 @@ class PolynomialRegression(Regressor):
         return float(min(1e100, 10 ** (100 / max(degree, 1))))
 
     def _fit(self, data: Data) -> None:
+        with one_blas_thread():
+            self._fit_degree(data)
+
+    def _fit_degree(self, data: Data) -> None:
         n = float(data.weight_array.sum())
         self.validation_ = None
         if isinstance(self.degree, str):
