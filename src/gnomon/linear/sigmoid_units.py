@@ -314,11 +314,12 @@ class SigmoidUnits(Classifier):
         return activation(decision(rows, self.coef_, self.intercept_), self._tanh)
 
     def _proba(self, rows) -> np.ndarray:
-        values = self._units(rows)
-        values = (values + 1) / 2 if self._tanh else values
+        sums = decision(rows, self.coef_, self.intercept_)
+        if self._tanh:
+            sums = 2 * sums  # (1 + tanh f) / 2 is the logistic function of 2 f, exact in both tails
         if len(self.classes_) == 2:
-            return np.hstack([1 - values, values])
-        values = values + 1e-300
+            return logistic(np.hstack([-sums, sums]))
+        values = logistic(sums) + np.finfo(np.float64).tiny
         return values / values.sum(axis=1, keepdims=True)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
