@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from gnomon.evaluate import (
     compare_scores,
     corrected_standard_error,
     corrected_t_test,
+    cross_validate,
     experiment,
     five_by_two_f_test,
     five_by_two_t_test,
@@ -31,6 +33,7 @@ from gnomon.evaluate import (
     sign_test,
     wilcoxon_test,
 )
+from gnomon.evaluate.leaderboard import ranked
 
 RUNS = 2000
 
@@ -287,6 +290,23 @@ def test_a_thousand_models_of_ten_folds_are_compared_in_under_two_seconds(rng):
     compare_scores({name: scores[name] for name in list(scores)[:3]}, 1 / 9)
     begin = time.process_time()
     found = compare_scores(scores, 1 / 9)
+    text = str(found)
+    assert time.process_time() - begin < 2
+    assert len(found.p) == 499_500
+    assert "more lines" in text
+
+
+@pytest.mark.slow
+def test_a_leaderboard_of_a_thousand_models_is_compared_in_under_two_seconds(rng):
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    one = cross_validate(GaussianNB(), X, y, splits=10)
+    scores = one.scores["accuracy"] + 0.05 * rng.normal(size=(1000, 10))
+    board = ranked(
+        [replace(one, name=f"model {i}", scores={"accuracy": row}) for i, row in enumerate(scores)]
+    )
+    begin = time.process_time()
+    found = board.differences()
     text = str(found)
     assert time.process_time() - begin < 2
     assert len(found.p) == 499_500

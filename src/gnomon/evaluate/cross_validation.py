@@ -1030,9 +1030,7 @@ def _share_like(share: float, figure: Figure, n: int, level: float) -> Figure:
         found = share_interval(min(max(share, 0.0), 1.0) * n, n, level)
     else:
         found = share_like_interval(share, figure.error, level, "Agresti-Coull")
-    how = figure.how.replace(
-        "Student, corrected for skewness", f"{found.how} of the spread of rows"
-    )
+    how = figure.how.replace("Student, corrected for skewness", f"{found.how}, spread over rows")
     return found._replace(error=figure.error, how=how.replace("Student", found.how))
 
 

@@ -160,7 +160,7 @@ def performance_areas(
     """Accuracy, precision and recall as areas of the two-by-two table.
 
     The square is all rows: its width divides them by truth, its height by prediction. Each measure
-    is the dark area over the dark and the light area together. Text: 004 3.3.
+    is the area in full colour over that in full and in pale colour together. Text: 004 3.3.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def performance_areas(
         figure,
         "Accuracy, precision and recall as areas",
         theme,
-        note=f"{n:,} rows; measure = dark / (dark + light); area = rows",
+        note=f"{n:,} rows; measure = full colour / (full + pale); area = rows",
         width=1000,
         height=430,
         margin={"l": 40, "r": 30, "t": 110, "b": 60},

@@ -121,6 +121,8 @@ def learning_curve(curve: Curve, *, log_x: bool | None = None, theme: str = "lig
     figure = go.Figure()
     for k, name in enumerate(curve.lines):
         _add_line(figure, curve, name, colour(k), theme, name)
+    # lines lie on all bands
+    figure.data = sorted(figure.data, key=lambda trace: trace.fill is None)
     for name, value in curve.baselines.items():
         figure.add_hline(
             y=value,
@@ -260,7 +262,7 @@ def _add_standard_errors(figure, curve: Curve, line, code: str, name: str) -> No
 def _add_mark(figure, curve: Curve, place, text: str, dash: str, theme: str) -> None:
     x = _places(curve.x)[curve.x.index(place)]
     line = {"color": look(theme).strong, "width": 1.5, "dash": dash}
-    figure.add_shape(type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line=line)
+    figure.add_shape(type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line=line, layer="below")
     figure.add_scatter(x=[x], y=[None], name=text, showlegend=False)
 
 

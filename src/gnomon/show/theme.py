@@ -84,7 +84,7 @@ def dress(figure: Any, title: str, theme: str, *, note: str = "", **layout: Any)
             "y": 1,
             "yref": "container",
             "yanchor": "top",
-            "pad": {"t": 16},
+            "pad": {"t": 24},
         },
         font={"family": FONT, "size": 14, "color": colours.ink},
         paper_bgcolor=colours.paper,
