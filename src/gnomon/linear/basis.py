@@ -652,16 +652,16 @@ class SplineBasis(Basis):
         self.knots_ = [self._knots(column, weights) for column in columns]
 
     def _knots(self, column: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        order = np.argsort(column, kind="stable")
-        values = column[order]
-        if len(np.unique(values)) <= 2:
+        low, high = column.min(), column.max()
+        if not ((column > low) & (column < high)).any():
             return np.empty(0)
         if self.knots == "uniform":
-            return np.linspace(values[0], values[-1], int(self.n_knots))
+            return np.linspace(low, high, int(self.n_knots))
+        order = np.argsort(column, kind="stable")
         line = np.cumsum(weights[order])
         marks = np.linspace(0, 1, int(self.n_knots)) * line[-1]
         places = np.searchsorted(line, marks * (1 - 1e-12))
-        return np.unique(values[np.minimum(places, len(values) - 1)])
+        return np.unique(column[order[np.minimum(places, len(line) - 1)]])
 
     def _n_out(self) -> int:
         return sum(self._widths())
