@@ -97,7 +97,8 @@ class MARS(Regressor):
     and the model is to be read: ``terms()`` and ``anova_`` say what it found. Units and monotone
     rescaling of columns hardly matter, irrelevant columns are left out. Not for strongly
     correlated columns (which of them is taken is chance), nor far beyond the training rows,
-    where hinges go on straight.
+    where hinges go on straight. Steps are greedy: columns that act only together, such as
+    x1 * x2 with neither acting alone, may be missed.
 
     Texts: 001 13.7 names it in a table; built after Friedman (1991). Knots are the training values
     at even steps of the sorted column, as far apart as Friedman's minimum span says.
