@@ -19,7 +19,17 @@ from pathlib import Path
 
 from benchmarks.duels.duel import DUELS, Duel
 
-ROOMS = ("bayes", "linear", "cluster", "density", "reduce", "trees", "ensemble", "workbench")
+ROOMS = (
+    "bayes",
+    "linear",
+    "linear_bases",
+    "cluster",
+    "density",
+    "reduce",
+    "trees",
+    "ensemble",
+    "workbench",
+)
 LONGEST = 60.0
 MEMORY_NOISE = 8e6
 HERE = Path(__file__).parent
