@@ -187,7 +187,7 @@ def test_a_fit_without_kept_states_says_how_to_keep_them(rng):
 def test_the_loop_finds_better_settings_than_as_many_random_trials(rng):
     """A bowl in two settings and a choice; the mean over some runs, so that luck evens out."""
     ends = {"by loop": [], "at random": []}
-    for run in range(4):
+    for run in range(3):
         place = rng.uniform(0.2, 0.8, 2)
 
         def loss(settings, place=place):
@@ -196,16 +196,16 @@ def test_the_loop_finds_better_settings_than_as_many_random_trials(rng):
 
         space = {"a": (0.0, 1.0), "b": (0.0, 1.0), "tool": ["saw", "axe", "knife"]}
         loop = ImprovementLoop(space, {"loss": 1.0}, seed=run)
-        for _ in range(26):
+        for _ in range(20):
             settings = loop.propose()
             loop.record(settings, {"loss": loss(settings)})
         ends["by loop"].append(loop.losses.min())
         tried = [
             {"a": rng.random(), "b": rng.random(), "tool": rng.choice(space["tool"])}
-            for _ in range(26)
+            for _ in range(20)
         ]
         ends["at random"].append(min(map(loss, tried)))
-    assert np.mean(ends["by loop"]) < np.mean(ends["at random"])
+    assert np.mean(ends["by loop"]) < 0.5 * np.mean(ends["at random"])
 
 
 @pytest.mark.covers("improvement-loop")

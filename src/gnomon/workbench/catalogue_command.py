@@ -121,3 +121,67 @@ def theory(
         ],
     )
     say("Bounds hold for every data distribution, so they are wide; `gnomon learn` measures.")
+
+
+def verify(
+    word: Annotated[str, typer.Argument(help="A method; all by default.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Compare numbers of gnomon with other packages and worked numbers, here and now.
+
+    Example: gnomon verify PCA
+    """
+    from gnomon.workbench.verification import verify as compared
+
+    found = compared(word)
+    columns = found._columns()
+    if as_json:
+        print_json([dict(zip(columns, row)) for row in zip(*columns.values())])
+    else:
+        rows = [
+            [f"{c:.6g}" if isinstance(c, float) else c for c in r] for r in zip(*columns.values())
+        ]
+        print_table(list(columns), rows, str(found).splitlines()[0])
+    if not found.right:
+        raise typer.Exit(1)
+
+
+def conventions(as_json: AsJson = False) -> None:
+    """Where texts and other programs define things differently, and how to switch.
+
+    Example: gnomon conventions
+    """
+    from gnomon.workbench.verification import conventions as both
+
+    columns = both()._columns()
+    if as_json:
+        print_json([dict(zip(columns, row)) for row in zip(*columns.values())])
+        return
+    print_table(list(columns), list(zip(*columns.values())))
+
+
+def explain(
+    word: Annotated[str, typer.Argument(help="What to look for.")],
+    kind: Annotated[
+        str | None, typer.Option(help="fact, procedure, example or remember; all by default.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look a word up: facts, procedures, examples that run, and what to remember.
+
+    Example: gnomon explain boosting --kind procedure
+    """
+    from gnomon.workbench.help_entries import KINDS, help_entries
+
+    if kind is not None and kind not in KINDS:
+        raise typer.BadParameter(f"{kind!r} is none of {', '.join(KINDS)}", param_hint="--kind")
+    found = help_entries(word, kind)
+    if not found:
+        complaints.print(f"nothing is known about {word!r}", markup=False)
+        raise typer.Exit(1)
+    if as_json:
+        print_json([vars(each) for each in found])
+        return
+    for each in found:
+        say(f"{each.kind}: {each.title}" + (f"  ({each.texts})" if each.texts else ""))
+        say(each.text + "\n")

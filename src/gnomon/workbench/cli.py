@@ -36,6 +36,9 @@ app.command()(look_command.look)
 app.command()(catalogue_command.methods)
 app.command()(catalogue_command.examples)
 app.command()(catalogue_command.theory)
+app.command()(catalogue_command.explain)
+app.command()(catalogue_command.conventions)
+app.command()(catalogue_command.verify)
 
 
 @app.callback()

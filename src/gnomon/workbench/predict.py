@@ -218,9 +218,8 @@ def said_columns(model: Any, inputs: Table) -> dict[str, list]:
     if hasattr(model, "predict_proba"):
         given = np.asarray(model.predict_proba(inputs))
         columns["probability"] = given.max(axis=1).tolist()
-        names = getattr(model, "classes_", None)
-        names = getattr(model, "group_names_", range(given.shape[1])) if names is None else names
-        for place, name in enumerate(names):
+        names: Any = getattr(model, "group_names_", range(given.shape[1]))
+        for place, name in enumerate(getattr(model, "classes_", names)):
             columns[f"P({name})"] = given[:, place].tolist()
     return columns
 
