@@ -13,6 +13,7 @@ from gnomon.density import GaussianMixture
 from gnomon.engine.errors import DataError
 from gnomon.linear import LogisticRegression
 from gnomon.table import Table
+from gnomon.workbench.copy_check import copy_check
 from gnomon.workbench.curve_reading import read_curves
 from gnomon.workbench.improvement import ImprovementLoop
 from gnomon.workbench.named_groups import name_groups
@@ -222,3 +223,26 @@ def test_an_edited_goal_judges_the_same_trials_anew_and_a_persons_judgement_coun
         loop.propose() if len(loop.trials) >= 6 else loop.best
     with pytest.raises(DataError, match="no number for speed"):
         loop.record({"x": 0.2}, {"cost": 1.0})
+
+
+@pytest.mark.covers("generator-copy-check")
+def test_a_copying_generator_is_found_and_its_sources_named(rng):
+    scale = np.array([1.0, 1000.0])
+    train, new = (rng.normal(size=(80, 2)) * scale for _ in range(2))
+    copied = copy_check(train, train[::-1] + 1e-4 * scale, new)
+    assert copied.copies
+    np.testing.assert_array_equal(copied.nearest, np.arange(80)[::-1])
+    gaps = (((new[:, None] - train) / train.std(axis=0)) ** 2).sum(axis=2)
+    np.testing.assert_allclose(copied.held_out, np.sqrt(gaps.min(axis=1)))
+
+
+@pytest.mark.covers("generator-copy-check")
+def test_an_honest_generator_is_seldom_blamed(rng):
+    """One in a hundred by the test's level; ten of two hundred is beyond chance (p < 1e-4)."""
+    blamed = 0
+    for _ in range(200):
+        train, made, new = (rng.normal(size=(30, 2)) for _ in range(3))
+        blamed += copy_check(train, made, new).copies
+    assert blamed <= 10
+    with pytest.raises(DataError, match="held_out has 3 columns, train 2"):
+        copy_check(train, made, np.ones((4, 3)))
