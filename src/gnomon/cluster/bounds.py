@@ -75,7 +75,7 @@ class HamerlyBounds:
             self.labels[here],
             self.upper[here],
             self.lower[here],
-            changes.count,
+            changes.gained,
             changes.left,
             changes.weight,
             changes.total,
@@ -94,7 +94,7 @@ class Changes(NamedTuple):
     where distances of all rows are known.
     """
 
-    count: np.ndarray
+    gained: np.ndarray
     left: np.ndarray
     weight: np.ndarray
     total: np.ndarray
@@ -124,10 +124,10 @@ class Ledger:
     def book(self, centres: Centres, changes: Changes, mode: int) -> ClusterSums:
         """Take the changes of a pass in; the sums of all rows with these centres."""
         if mode in (ALL_ROWS, ALL_SUMS):
-            self.count, self.weight, self.total = changes.count, changes.weight, changes.total
-            self.held, self.left = changes.count, np.zeros(len(changes.count))
+            self.count, self.weight, self.total = changes.gained, changes.weight, changes.total
+            self.held, self.left = changes.gained, np.zeros(len(changes.gained))
         else:
-            self.count = self.count + changes.count
+            self.count = self.count + changes.gained
             self.weight = np.where(self.count > 0, self.weight + changes.weight, 0.0)
             self.total = self.total + changes.total
             self.left = self.left + changes.left

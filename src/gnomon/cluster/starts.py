@@ -73,9 +73,11 @@ class SurveyedData(Data):
             away.sum(axis=1, out=squares[chunk.start : chunk.stop])
             return Means(chunk.weights.sum(), inner(away, chunk.weights))
 
-        parts = in_order(sums, self.source.chunks(), self.n_jobs, short=True)
-        total = Means(*map(sum, zip(*parts)))
-        return total.total / total.weight, squares
+        weight, total = 0.0, np.zeros(self.n_columns)
+        for part in in_order(sums, self.source.chunks(), self.n_jobs, short=True):
+            weight += part.weight
+            total += part.total
+        return total / weight, squares
 
     @cached_property
     def order(self) -> np.ndarray:

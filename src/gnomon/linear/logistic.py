@@ -643,11 +643,11 @@ class Evened(NamedTuple):
 
 def every_row(source: Source, parts: int) -> ArraySource:
     """Every so manieth row in memory, each with the weight of those that it stands for."""
-    pieces = [
-        (chunk.rows[first::parts], chunk.y[first::parts], chunk.weights[first::parts])
-        for chunk in source.chunks()
-        for first in [-chunk.start % parts]
-    ]
+    pieces = []
+    for chunk in source.chunks():
+        assert chunk.y is not None
+        some = slice(-chunk.start % parts, None, parts)
+        pieces.append((chunk.rows[some], chunk.y[some], chunk.weights[some]))
     rows, y, weights = (np.concatenate(entries) for entries in zip(*pieces))
     return ArraySource(rows, y, weights * parts)
 
