@@ -66,7 +66,10 @@ def within_budget(gram, cross, budget: float, p: float) -> Spent:
     if size_of(penalised(low), p) <= budget:
         return Spent(coef, low)
     if p < 1:
-        return nearest_below(penalised, budget, p, low, high)
+        found = nearest_below(penalised, budget, p, low, high)
+        others = [free * (budget / size_of(free, p)) ** (1 / p), *singles(gram, cross, budget, p)]
+        best = min([found.coef, *others], key=lambda b: float(b @ (gram @ b / 2 - cross)))
+        return Spent(best, found.alpha)
     logarithm = brentq(
         lambda log: size_of(penalised(np.exp(log)), p) - budget, np.log(low), np.log(high), **ROOT
     )
@@ -95,6 +98,14 @@ def within_sphere(gram, cross, budget: float) -> Spent:
     return Spent(vectors @ (along / (values + 2 * alpha)), alpha)
 
 
+def singles(gram, cross, budget: float, p: float) -> list[np.ndarray]:
+    """The best within the budget of every column alone."""
+    squares = np.diag(gram)
+    alone = np.divide(cross, squares, out=np.zeros(len(cross)), where=squares > 0)
+    most = budget ** (1 / p)
+    return list(np.diag(np.clip(alone, -most, most)))
+
+
 def nearest_below(penalised: Callable, budget: float, p: float, low: float, high: float) -> Spent:
     """p < 1: the least penalty found that keeps to the budget, which may stay unspent."""
     best = Spent(penalised(high), high)
@@ -121,7 +132,7 @@ class BudgetRegression(Regressor):
     Minimises sum_i w_i (y_i - b0 - x_i b)^2 so that sum_j |b_j|^p <= ``budget`` (max_j |b_j| for p
     infinite). Use it where a bound is known: a norm that must not be exceeded (p = 2, the Ivanov
     form of ridge regression), a total of absolute values (p = 1), the largest value (p infinite).
-    Not below p = 1, unless a local minimum will do: the allowed region is not convex there, the
+    Not below p = 1, unless the best of some will do: the allowed region is not convex there, the
     size jumps with the penalty, and a part of the budget may stay unspent; this is warned of. It
     depends on the units of the columns: scale them alike first.
 
@@ -146,7 +157,8 @@ class BudgetRegression(Regressor):
         The constant b0; zero without intercept.
     alpha_ : float
         The weight of the penalty that gives the same coefficients, in the scale of `Ridge` and
-        `LpRegression`; zero where least squares keeps to the budget.
+        `LpRegression`; zero where least squares keeps to the budget. Below p = 1, where sizes
+        jump, the least penalty that keeps to it.
     spent_ : float
         sum_j |b_j|^p: the budget, or less where it does not bind.
     n_features_in_ : int
@@ -187,9 +199,9 @@ class BudgetRegression(Regressor):
             coef, alpha = within_budget(sums.gram, sums.cross, budget, p)
         if p < 1 and alpha:
             warnings.warn(
-                f"with p={p:g} the budget is not a convex region: the coefficients are a local "
-                f"minimum that spends {size_of(coef, p):.4g} of {budget:.4g}. Use p of one or more "
-                "for the best ones",
+                f"with p={p:g} the budget is not a convex region: the coefficients are the "
+                f"best found, which spend {size_of(coef, p):.4g} of {budget:.4g}. Use p of one or "
+                "more for the best ones",
                 GnomonWarning,
                 stacklevel=2,
             )
