@@ -135,7 +135,7 @@ def test_costs_that_mean_nothing_are_refused(matrix, message):
 def test_gain_ratio_keeps_off_a_column_with_a_value_per_row(rng):
     n = 40
     useful = rng.permutation(n) % 2
-    y = np.where((4 <= np.arange(n)) & (np.arange(n) < 12), 1 - useful, useful)
+    y = np.where((np.arange(n) >= 4) & (np.arange(n) < 12), 1 - useful, useful)
     table = Table.from_dict(
         {
             "card": [f"no {i % (n - 4)}" for i in range(n)],
