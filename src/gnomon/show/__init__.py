@@ -90,6 +90,7 @@ from gnomon.show.values import (
     class_histograms,
     stem,
 )
+from gnomon.show.workflows import workflow
 
 __all__ = [
     "association_map",
@@ -162,4 +163,5 @@ __all__ = [
     "trellis",
     "validation_curve",
     "variance_shares",
+    "workflow",
 ]
