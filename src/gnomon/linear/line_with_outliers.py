@@ -36,7 +36,7 @@ from gnomon.linear.robust import mad_scale, small_subset
 from gnomon.linear.solve import EPS, symmetric_solve
 
 LEAST_SCALE = 1e-8
-LEAST_SEEN = 1e-11
+LEAST_SEEN = 1e-8
 
 
 class Mixture(NamedTuple):
@@ -258,7 +258,7 @@ class LineWithOutliers(Regressor):
             found = Mixture(coef, constant, scale, share)
             if course.end_step(
                 -float(weights @ density) / total,
-                bool(lost or moved <= self.tol * scale or scale <= least),
+                bool(lost or moved <= max(self.tol * scale, least / 4 if scale <= least else 0.0)),
                 state=partial(dict, coef=coef.copy(), scale=np.array(scale)),
                 attributes=partial(self._so_far, data, centred, found),
             ):
