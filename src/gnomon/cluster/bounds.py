@@ -86,6 +86,11 @@ class HamerlyBounds:
         """The sums of all rows after a pass."""
         return self.ledger.book(centres, changes, self.mode)
 
+    @property
+    def rounded(self) -> bool:
+        """Whether the objective of the last pass shows rounding, so that it must be summed anew."""
+        return self.mode == CHANGES and self.ledger.small
+
 
 class Changes(NamedTuple):
     """What a pass adds to each cluster, or its sums where all rows are added anew.
@@ -120,6 +125,7 @@ class Ledger:
         self.keeps = keeps
         self.mode = ALL_SUMS
         self.scatter = 0.0
+        self.small = False
 
     def book(self, centres: Centres, changes: Changes, mode: int) -> ClusterSums:
         """Take the changes of a pass in; the sums of all rows with these centres."""
@@ -137,7 +143,8 @@ class Ledger:
             objective = self.scatter - explained
         else:
             self.scatter = objective + explained
-        self.mode = self._next_mode(objective)
+        self.small = objective <= LEAST_SHARE * self.scatter
+        self.mode = self._next_mode()
         return ClusterSums(self.weight, self.total, objective)
 
     def _explained(self, centres: Centres) -> float:
@@ -145,10 +152,10 @@ class Ledger:
         shifted = -0.5 * centres.factors
         return float(2 * (shifted * self.total).sum() - self.weight @ centres.squares)
 
-    def _next_mode(self, objective: float) -> int:
+    def _next_mode(self) -> int:
         if not self.keeps or (2 * self.left > self.held).any():
             return ALL_SUMS
-        return CHANGES if objective > LEAST_SHARE * self.scatter else ALL_DISTANCES
+        return ALL_DISTANCES if self.small else CHANGES
 
 
 class ElkanBounds:
@@ -159,6 +166,8 @@ class ElkanBounds:
     n_rows : int
     n_centres : int
     """
+
+    rounded = False
 
     def __init__(self, n_rows: int, n_centres: int):
         self.labels = np.zeros(n_rows, np.int32)

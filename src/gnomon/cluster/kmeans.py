@@ -387,7 +387,10 @@ def pass_by_bounds(
     """The sums of all rows, saving distances; `exact`: the objective to the last digit."""
     bounds.begin_pass(centres, exact)
     changes = add_up(partial(bounds.sums, centres=centres), source, n_jobs)
-    return bounds.end_pass(centres, changes)
+    sums = bounds.end_pass(centres, changes)
+    if bounds.rounded:
+        return pass_by_bounds(bounds, centres, source, n_jobs, exact=True)
+    return sums
 
 
 def farthest_rows(source: Source, centres: Centres, count: int, n_jobs: int | None) -> np.ndarray:
