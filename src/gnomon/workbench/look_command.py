@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated
 
@@ -37,8 +38,6 @@ def look(
 
     Example: gnomon look sales.csv --target churn --report look.html
     """
-    from gnomon.workbench.look import look as look_at
-
     if (file is None) == (example is None):
         raise typer.BadParameter("give a file, or --example NAME")
     name = f"the example {example!r}" if example is not None else str(file)
@@ -48,7 +47,8 @@ def look(
         def tell(what: str) -> None:
             bar.update(step, description=what)
 
-        found = look_at(_table(file, example), target, source=name, seed=seed, progress=tell)
+        table, look_at = _table_and_method(file, example)
+        found = look_at(table, target, source=name, seed=seed, progress=tell)
         if report is not None:
             tell("report")
             written = found.save(report)
@@ -66,11 +66,16 @@ def look(
         raise typer.Exit(1)
 
 
-def _table(file: Path | None, example: str | None):
+def _table_and_method(file: Path | None, example: str | None):
+    """The table, and what looks at it: its modules are loaded while the file is read."""
     from gnomon.table import example as bundled
     from gnomon.table import read
 
-    return bundled(example) if example is not None else read(file)
+    with ThreadPoolExecutor(1) as aside:
+        table = aside.submit(read, file) if example is None else aside.submit(bundled, example)
+        from gnomon.workbench.look import look as look_at
+
+        return table.result(), look_at
 
 
 def _progress() -> Progress:
