@@ -294,6 +294,11 @@ class DateCode(Code):
         return [f"{self.name}:{self.PARTS[p]}" for p in self.used]
 
     def encode(self, column, out):
+        if not could_be_dates(column):
+            raise DataError(
+                f"column {self.name!r} held dates when they were learnt; here it holds "
+                f"{column.type} values; give dates, or text such as 2026-01-31"
+            )
         parts = date_parts(column)
         if not self.keep_missing:
             parts = np.where(np.isnan(parts), self.means, parts)
@@ -380,6 +385,12 @@ def dictionary(column: pa.ChunkedArray) -> tuple[list, np.ndarray]:
         encoded = encoded.combine_chunks()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     return encoded.dictionary.to_pylist(), codes
+
+
+def could_be_dates(column: pa.ChunkedArray) -> bool:
+    """Whether the values of a column can be read as dates; where there is none, they can."""
+    unlike = pa.types.is_boolean(column.type) or pa.types.is_floating(column.type)
+    return column.null_count == len(column) or not unlike
 
 
 def date_parts(column: pa.ChunkedArray) -> np.ndarray:
