@@ -89,7 +89,10 @@ class SumLearner(Learner):
         self._end(state, data)
 
     def _run(self, data: Data, rng: np.random.Generator) -> tuple[Any, History]:
-        state = self._start(data, rng)
+        return self._pass_from(self._start(data, rng), data)
+
+    def _pass_from(self, state: Any, data: Data) -> tuple[Any, History]:
+        """Pass over the rows from a first state on."""
         course = self._course("pass", self._passes())
         for _ in course:
             total = self._total(state, data.source)

@@ -224,7 +224,7 @@ class LogisticRegression(Classifier, SumLearner):
         state = self._start(data, rng)
         solved = self._solved_part(data, state)
         if solved is None and self._solver(data.n_rows, data.n_columns) == "newton":
-            return super()._run(data, rng)
+            return self._pass_from(state, data)
         return self._run_lbfgs(data, state | {"solver": "lbfgs"}, solved)
 
     def _solver(self, n_rows: int, n_columns: int) -> str:

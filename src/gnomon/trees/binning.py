@@ -17,9 +17,7 @@ values).
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +25,7 @@ import numpy as np
 from scipy import sparse
 
 from gnomon.engine.kernel import kernel, subkernel
+from gnomon.engine.threads import in_order
 
 MISSING_BIN = 255
 MAX_VALUE_BINS = 255
@@ -134,7 +133,7 @@ class Binner:
                 return _category_bins(_level_codes(column, j), fixed)
             return _numeric_bins(column, fixed, j)
 
-        self._take(_on_threads(learn, range(len(source)), n_jobs), flags)
+        self._take(list(in_order(learn, range(len(source)), n_jobs)), flags)
         return self
 
     def transform(self, columns: Any, n_jobs: int | None = None) -> Binned:
@@ -150,13 +149,13 @@ class Binner:
             elif bin_column(column, self.thresholds_[j], codes[j]):
                 raise _infinite_value(j)
 
-        _on_threads(code, range(len(source)), n_jobs)
+        list(in_order(code, range(len(source)), n_jobs))
         by_row = np.empty((source.n_rows, len(source)), np.uint8)
 
         def turn(start: int) -> None:
             by_row[start : start + ROWS_TURNED] = codes[:, start : start + ROWS_TURNED].T
 
-        _on_threads(turn, range(0, source.n_rows, ROWS_TURNED), n_jobs)
+        list(in_order(turn, range(0, source.n_rows, ROWS_TURNED), n_jobs, short=True))
         return Binned(codes, by_row, self.columns_, self.edges_, self.levels_)
 
     def _take(self, bins: list[_ColumnBins], flags: np.ndarray) -> None:
@@ -353,14 +352,6 @@ def _infinite_value(j: int) -> ValueError:
         f"Column {j} holds an infinite value; trees take finite numbers and NaN for missing. "
         "Replace it by a large finite number or by NaN."
     )
-
-
-def _on_threads(job, items: Iterable[int], n_jobs: int | None) -> list:
-    n_threads = n_jobs or os.cpu_count() or 1
-    if n_threads == 1:
-        return [job(item) for item in items]
-    with ThreadPoolExecutor(n_threads) as threads:
-        return list(threads.map(job, items))
 
 
 @subkernel
