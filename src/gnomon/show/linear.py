@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 from scipy import stats
 
-from gnomon.show.theme import colour, dress, faded, look
+from gnomon.show.theme import colour, dress, faded, legend_below, look
 
 
 def influence_plot(influence, *, most: int = 5, theme: str = "light") -> go.Figure:
@@ -81,8 +81,7 @@ def influence_plot(influence, *, most: int = 5, theme: str = "light") -> go.Figu
         "What each row does to the fit",
         theme,
         note=f"{len(leverage)} rows; mean leverage {leverage.mean():.3g}; points are exact",
-        legend={"orientation": "h", "y": -0.16, "bgcolor": "rgba(0,0,0,0)"},
-        margin={"l": 70, "r": 30, "t": 90, "b": 100},
+        **legend_below(),
     )
 
 
@@ -395,6 +394,5 @@ def robust_losses(
         "How hard a residual pulls",
         theme,
         note="thresholds of 95 % efficiency on normal errors; curves of definitions",
-        legend={"orientation": "h", "y": -0.2, "bgcolor": "rgba(0,0,0,0)"},
-        margin={"l": 60, "r": 30, "t": 120, "b": 100},
+        **legend_below(top=120),
     )

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gnomon.engine.errors import DataError
-from gnomon.show.theme import colour, dress, faded, look
+from gnomon.show.theme import colour, dress, faded, legend_below, look
 
 POINTS = 300
 FAINTEST = 0.12
@@ -93,14 +93,7 @@ def local_fit(
     note = f"{len(x)} rows; they count as {counts.sum():.3g} at the query"
     if np.isfinite(wide):
         note += f"; bandwidth {wide:.3g}"
-    return dress(figure, "A line fitted for one query", theme, note=note, **_below())
-
-
-def _below() -> dict:
-    return {
-        "legend": {"orientation": "h", "y": -0.16, "bgcolor": "rgba(0,0,0,0)"},
-        "margin": {"l": 70, "r": 30, "t": 90, "b": 100},
-    }
+    return dress(figure, "A line fitted for one query", theme, note=note, **legend_below())
 
 
 def _band(figure: go.Figure, grid: np.ndarray, ends: np.ndarray, confidence: float) -> None:
@@ -181,10 +174,7 @@ def degree_curve(path, *, theme: str = "light") -> go.Figure:
     figure.update_yaxes(title="mean squared error", type="log" if spread > 20 else "linear")
     note = f"{path.n_rows:g} rows; least at degree {path.degree_min} (dashed line); within one "
     note += f"standard error from degree {path.degree_1se} on"
-    layout = _below()
-    layout["legend"]["y"] = -0.24
-    layout["margin"]["b"] = 120
-    return dress(figure, "Error by degree", theme, note=note, **layout)
+    return dress(figure, "Error by degree", theme, note=note, **legend_below(bottom=120))
 
 
 def hinge_parts(model, X, *, most: int = 6, theme: str = "light") -> go.Figure:
@@ -239,7 +229,7 @@ def hinge_parts(model, X, *, most: int = 6, theme: str = "light") -> go.Figure:
         note += f"; {len(drawn) - most} lesser parts not drawn"
     if together:
         note += f"; {together} terms of several columns are not here"
-    layout = _below()
+    layout = legend_below()
     layout["margin"]["t"] = 110
     return dress(figure, "Parts of the model", theme, note=note, **layout)
 
@@ -366,4 +356,4 @@ def tangent(
     figure.update_xaxes(title=x_title or f"column {column}")
     figure.update_yaxes(title="prediction")
     note = f"slope {line.coef[column]:.4g}; greatest error here {np.abs(said - plane).max():.3g}"
-    return dress(figure, "A model and its tangent", theme, note=note, **_below())
+    return dress(figure, "A model and its tangent", theme, note=note, **legend_below())

@@ -70,6 +70,20 @@ def error_bars(figures: Sequence[Any], theme: str) -> dict[str, Any]:
     }
 
 
+def legend_below(*, top: int = 90, bottom: int = 110) -> dict[str, Any]:
+    """Layout with the legend at the bottom of the picture, clear of the title of the axis."""
+    return {
+        "legend": {
+            "orientation": "h",
+            "yref": "container",
+            "y": 0.01,
+            "yanchor": "bottom",
+            "bgcolor": "rgba(0,0,0,0)",
+        },
+        "margin": {"l": 70, "r": 30, "t": top, "b": bottom},
+    }
+
+
 def dress(figure: Any, title: str, theme: str, *, note: str = "", **layout: Any) -> Any:
     """Give a Plotly figure its title, a note below it, and the look of a theme."""
     colours = look(theme)
