@@ -223,32 +223,33 @@ class Crew:
 
     def __init__(self, n_jobs: int | None = None):
         self.size = resolve_jobs(n_jobs)
-        self._pool: ThreadPoolExecutor | None = None
+        self._hands: list[_Hand] = []
         self._blas = one_blas_thread()
 
     def __enter__(self) -> Crew:
         self._blas.__enter__()
-        if self.size > 1:
-            self._pool = ThreadPoolExecutor(
-                self.size - 1, thread_name_prefix="gnomon", initializer=_enter_thread
-            )
+        self._hands = [_Hand() for _ in range(1, self.size)]
         return self
 
     def __exit__(self, *error) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        for hand in self._hands:
+            hand.dismiss()
+        self._hands = []
         self._blas.__exit__(*error)
 
     def shares(self, job: Callable[[int, int], Result]) -> list[Result]:
         """``job(worker, n_workers)`` on every thread; all have ended when it returns or raises."""
-        if self._pool is None:
-            return [job(0, 1)]
-        others = [self._pool.submit(job, worker, self.size) for worker in range(1, self.size)]
+        n_workers = len(self._hands) + 1
+        for worker, hand in enumerate(self._hands, 1):
+            hand.begin(job, worker, n_workers)
         try:
-            first = job(0, self.size)
+            first = job(0, n_workers)
         finally:
-            wait(others)
-        return [first, *(other.result() for other in others)]
+            others = [hand.end() for hand in self._hands]
+        for _, error in others:
+            if error is not None:
+                raise error
+        return [first, *(result for result, _ in others)]
 
     def each(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """``function(item)`` for all items, in order."""
@@ -264,3 +265,48 @@ class Crew:
         else:
             self.shares(job)
         return results
+
+
+class _Hand:
+    """A thread of a crew: waits for a job, does it, waits again.
+
+    Two bare locks pass the word, which wakes a thread in a fraction of the time of a future.
+    """
+
+    def __init__(self) -> None:
+        self._job: tuple[Callable[[int, int], Any], int, int] | None = None
+        self._outcome: tuple[Any, BaseException | None] = (None, None)
+        self._go, self._done = threading.Lock(), threading.Lock()
+        self._go.acquire()
+        self._done.acquire()
+        self._thread = threading.Thread(target=self._work, name="gnomon", daemon=True)
+        self._thread.start()
+
+    def begin(self, job: Callable[[int, int], Any], worker: int, n_workers: int) -> None:
+        self._job = (job, worker, n_workers)
+        self._go.release()
+
+    def end(self) -> tuple[Any, BaseException | None]:
+        """Wait for the job; its result and its error."""
+        self._done.acquire()
+        outcome, self._outcome = self._outcome, (None, None)
+        return outcome
+
+    def dismiss(self) -> None:
+        self._job = None
+        self._go.release()
+        self._thread.join()
+
+    def _work(self) -> None:
+        _enter_thread()
+        while True:
+            self._go.acquire()
+            if self._job is None:
+                return
+            job, worker, n_workers = self._job
+            try:
+                self._outcome = (job(worker, n_workers), None)
+            except BaseException as error:
+                self._outcome = (None, error)
+            del job
+            self._done.release()

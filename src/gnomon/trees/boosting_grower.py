@@ -31,7 +31,7 @@ TIE, TIE_OF_SHARES = 0.03, 8.0
 LEAST_GAIN = 1e-6
 # Nanoseconds of work, very nearly, that are not worth waking a thread.
 WORTH_A_THREAD = 100_000
-SEARCH, PART, JOIN = range(3)
+SEARCH, PART, JOIN, FILL = range(4)
 # Places of arrays in the kernels' arguments, and in a workshop's own.
 INDEX = 7
 NODES, REALS, MASKS, LISTS, BLOCKS = 1, 2, 3, 10, 11
@@ -171,6 +171,7 @@ class Derivatives:
     Attributes
     ----------
     gradients, hessians : float64 arrays of shape (n_rows,)
+        Second derivatives may be empty where all are one.
     counts : int64 array of shape (n_rows,) or empty
         How often each row stands in the table; empty where all stand once.
     tally : int64 array of shape (n_rows,) or empty
@@ -201,6 +202,10 @@ class Derivatives:
         n_rows = self.counts.sum() if self.counts.size else self.gradients.size
         shift = 32 if n_rows < 2**28 else 36
         return _scale(self.gradient_sum, 61 - shift), _scale(self.hessian_sum, shift - 2), shift
+
+    def tally_of(self, rows: np.ndarray) -> int:
+        """What some rows add to the number of rows in a leaf."""
+        return int(self.tally[rows].sum()) if self.tally.size else rows.size
 
     def least_gain(self) -> float:
         """Gains below are rounding: a millionth of what one step could gain at most.
@@ -278,10 +283,13 @@ class Workshop:
         self._n_nodes = 2 * (leaves + spare) + 1
         n_slots = max(1, HISTOGRAM_ROOM // (n_groups * kernels.CELLS * 8))
         n_slots = min(n_slots, leaves + leaves // 4 + 2)
+        # With few groups of columns, threads share the rows of great nodes instead.
+        self._n_sharing = n_threads if n_groups < 4 * n_threads else 1
+        n_shared = kernels.MOST_SHARED * self._n_sharing if self._n_sharing > 1 else 0
         restricted = self._max_features < table.n_columns or len(table.sets) > 0
         self._index = np.empty((2, n_rows), np.uint32)
         self._state = (
-            np.empty((n_slots, n_groups, kernels.CELLS), np.int64),
+            np.empty((n_slots + n_shared, n_groups, kernels.CELLS), np.int64),
             np.empty((self._n_nodes, kernels.N_NODE_FIELDS), np.int64),
             np.empty((self._n_nodes, 3)),
             np.empty((self._n_nodes, 4), np.uint64),
@@ -318,6 +326,7 @@ class Workshop:
         derivatives: Derivatives,
         packed: np.ndarray,
         taken: np.ndarray | None,
+        total: int,
         seed: int = 0,
         crew: Crew | None = None,
     ) -> GrownTree:
@@ -330,6 +339,8 @@ class Workshop:
             From `kernels.pack` with the derivatives' coarse scales.
         taken : uint32 array, optional
             The rows to grow on; by default all.
+        total : int
+            Sum of the packed derivatives of these rows.
         seed : int
             Of the draws of columns.
         crew : Crew, optional
@@ -341,7 +352,8 @@ class Workshop:
         else:
             index = np.empty((2, taken.size), np.uint32)
             index[0] = taken
-        whole, real = self._packed_rules(derivatives)
+        alone = crew is None or crew.size == 1
+        whole, real = self._packed_rules(derivatives, 1 if alone else self._n_sharing)
         table = self.table
         state = (
             table.codes,
@@ -354,13 +366,14 @@ class Workshop:
             index,
             *self._state,
         )
-        if crew is None or crew.size == 1:
-            kernels.grow_alone(*state, *self._rooms[0], seed)
+        root = derivatives.tally_of(index[0]), total
+        if alone:
+            kernels.grow_alone(*state, *self._rooms[0], *root, seed)
         else:
-            self._grow_together(state, crew, seed)
+            self._grow_together(state, crew, (*root, seed))
         return self._harvest(index, derivatives)
 
-    def _grow_together(self, state: tuple, crew: Crew, seed: int) -> None:
+    def _grow_together(self, state: tuple, crew: Crew, root: tuple[int, int, int]) -> None:
         """The steps of a tree, each shared by the threads where it is worth it."""
         n_groups = self.table.words.shape[1]
         numbers, blocks = self._state[LISTS][kernels.NUMBERS], self._state[BLOCKS]
@@ -375,9 +388,13 @@ class Workshop:
                 crew.shares(job)
 
         n_parted = state[INDEX].shape[1]
-        growing = kernels.start_tree(*state, seed)
+        growing = kernels.start_tree(*state, *root)
         while growing:
-            search_cost = n_parted + kernels.SEARCH_COST * int(numbers[kernels.N_JOBS])
+            search_cost = kernels.SEARCH_COST * int(numbers[kernels.N_JOBS])
+            if numbers[kernels.IS_SHARED]:
+                share(FILL, WORTH_A_THREAD)
+            else:
+                search_cost += n_parted
             share(SEARCH, 4 * search_cost * n_groups)
             growing = kernels.plan(*state) > 0
             if growing:
@@ -387,7 +404,9 @@ class Workshop:
                 if kernels.settle(*state):
                     share(JOIN, n_parted)
 
-    def _packed_rules(self, derivatives: Derivatives) -> tuple[np.ndarray, np.ndarray]:
+    def _packed_rules(
+        self, derivatives: Derivatives, n_sharing: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         rules = self.rules
         gradient_scale, hessian_scale, shift = derivatives.coarse_scales()
         least_weight = max(rules.min_hessian_leaf * hessian_scale, 1.0)
@@ -403,6 +422,7 @@ class Workshop:
                 self._max_features,
                 bounded,
                 self._n_nodes,
+                n_sharing,
             ],
             np.int64,
         )

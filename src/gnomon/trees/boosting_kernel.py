@@ -29,6 +29,7 @@ import numpy as np
 from gnomon.engine.kernel import kernel, lean_subkernel
 
 COLUMNS_PER_WORD = 8
+HALF_A_WORD = 4
 N_CODES = 256
 CELLS = COLUMNS_PER_WORD * N_CODES
 MISSING = 255
@@ -36,6 +37,9 @@ MISSING = 255
 BLOCK = 2**15
 # Rows whose codes are fetched at once.
 TILE = 1024
+# Rows of a node that are worth sharing among the threads, and jobs that are shared in this way.
+SHARED_ROWS = 2**15
+MOST_SHARED = 2
 # Nodes that one step splits at most.
 MOST_JOBS = 64
 # Cost of clearing, subtracting and searching a group's histograms, in additions of rows.
@@ -82,7 +86,7 @@ F_FEATURE, F_CUT, F_MISSING_LEFT, F_LEFT_TOTAL = range(4)
 # Rows of lists, and places in its first row.
 NUMBERS, FRONTIER, FREE_SLOTS, JOB_NODE, JOB_KIND, BATCH = range(6)
 N_LISTS = 6
-N_NODES, N_LEAVES, N_FRONTIER, N_FREE, N_JOBS, N_BATCH, N_BLOCKS, N_EXPANDED = range(8)
+N_NODES, N_LEAVES, N_FRONTIER, N_FREE, N_JOBS, N_BATCH, N_BLOCKS, N_EXPANDED, IS_SHARED = range(9)
 ROOT, PAIR, RECOUNT = range(3)
 # Columns of blocks.
 B_NODE, B_START, B_END, B_LEFT_ROWS, B_LEFT_COUNT, B_TO_LEFT, B_TO_RIGHT = range(7)
@@ -96,7 +100,7 @@ OWN, TALLY = range(2)
 
 Rules = namedtuple(
     "Rules",
-    "shift max_depth max_leaves min_leaf max_features bounded most_nodes "
+    "shift max_depth max_leaves min_leaf max_features bounded most_nodes n_workers "
     "least_weight least_gain l2 category_l2 tie",
 )
 State = namedtuple(
@@ -149,6 +153,7 @@ def rules_of(whole, real):
         whole[4],
         whole[5],
         whole[6],
+        whole[7],
         real[0],
         real[1],
         real[2],
@@ -183,6 +188,17 @@ def add_rows(words, values, n, hist):
 
 
 @lean_subkernel
+def add_rows_to_half(words, values, n, hist):
+    """The same where only the first four columns of the words are there."""
+    for i in range(np.uint64(n)):
+        word, value = words[i], values[i]
+        hist[word & BYTE] += value
+        hist[((word >> BITS[1]) & BYTE) + STARTS[1]] += value
+        hist[((word >> BITS[2]) & BYTE) + STARTS[2]] += value
+        hist[((word >> BITS[3]) & BYTE) + STARTS[3]] += value
+
+
+@lean_subkernel
 def gather(values, index, start, n, tile):
     """values of n rows from index[start] on into tile; ones where values are empty."""
     rows = np.uint64(start)
@@ -205,22 +221,38 @@ def gather_words(words, first, last, index, start, n, tile_words):
 
 
 @lean_subkernel
+def border(worker, n_workers, total):
+    return total * worker // n_workers
+
+
+@lean_subkernel
 def fill(node, first, last, values, hists, state, room):
     """Histograms of a node's rows for the groups of columns first .. last - 1.
 
     A thousand rows at a time: their codes are fetched from memory together, so that the processor
     waits for many at once, and are then added group by group in the first cache.
     """
+    fill_part(node, 0, 1, first, last, values, hists, state, room)
+
+
+@lean_subkernel
+def fill_part(node, part, n_parts, first, last, values, hists, state, room):
+    """The same for one of n_parts equal parts of the node's rows."""
     for group in range(first, last):
         clear(hists[group])
     index = state.index[state.nodes[node, BUFFER]]
-    end = state.nodes[node, END]
-    for start in range(state.nodes[node, START], end, TILE):
+    begin, n_rows = state.nodes[node, START], state.nodes[node, END] - state.nodes[node, START]
+    end = begin + border(part + 1, n_parts, n_rows)
+    n_columns = state.columns.shape[1]
+    for start in range(begin + border(part, n_parts, n_rows), end, TILE):
         n = min(TILE, end - start)
         gather(values, index, start, n, room.tile)
         gather_words(state.words, first, last, index, start, n, room.tile_words)
         for group in range(first, last):
-            add_rows(room.tile_words[group], room.tile, n, hists[group])
+            if n_columns - group * COLUMNS_PER_WORD <= HALF_A_WORD:
+                add_rows_to_half(room.tile_words[group], room.tile, n, hists[group])
+            else:
+                add_rows(room.tile_words[group], room.tile, n, hists[group])
 
 
 @lean_subkernel
@@ -530,11 +562,80 @@ def rows_to_add(job, state):
 
 
 @lean_subkernel
-def search_alone(node, first, last, state, rules, room):
+def filled_node(job, state):
+    """The node whose histograms a job adds up; -1 where it adds up several."""
+    node, kind = state.lists[JOB_NODE, job], state.lists[JOB_KIND, job]
+    if kind == ROOT:
+        return node
+    if kind == PAIR and state.nodes[node, SLOT] >= 0:
+        return lesser_child(node, state.nodes)
+    return -1
+
+
+@lean_subkernel
+def share_rows(state, rules):
+    """Decide whether threads add up parts of the rows, since there are too few groups to share."""
+    numbers = state.lists[NUMBERS]
+    n_jobs = numbers[N_JOBS]
+    numbers[IS_SHARED] = 0
+    n_units = n_jobs * state.words.shape[1]
+    if rules.n_workers < 2 or n_jobs > MOST_SHARED or n_units >= 4 * rules.n_workers:
+        return
+    rows = np.int64(0)
+    for job in range(n_jobs):
+        if filled_node(job, state) < 0:
+            return
+        rows += rows_to_add(job, state)
+    if rows >= SHARED_ROWS:
+        numbers[IS_SHARED] = 1
+
+
+@lean_subkernel
+def shared_slot(job, worker, state, rules):
+    """Where a thread adds up its part of the rows of a job."""
+    n_shared = MOST_SHARED * rules.n_workers
+    return state.hists.shape[0] - n_shared + job * rules.n_workers + worker
+
+
+@lean_subkernel
+def fill_share(worker, n_workers, state, rules, room):
+    """One thread's part of the rows of all jobs."""
+    n_groups = state.words.shape[1]
+    for job in range(state.lists[NUMBERS, N_JOBS]):
+        node = filled_node(job, state)
+        hists = state.hists[shared_slot(job, worker, state, rules)]
+        fill_part(node, worker, n_workers, 0, n_groups, state.packed, hists, state, room)
+
+
+@lean_subkernel
+def join_hists(job, first, last, hists, state, rules):
+    """Histograms of all rows from those of the threads' parts."""
+    for group in range(first, last):
+        clear(hists[group])
+        for worker in range(rules.n_workers):
+            add(hists[group], state.hists[shared_slot(job, worker, state, rules), group])
+
+
+@lean_subkernel
+def add(hist, part):
+    for cell in range(hist.size):
+        hist[cell] += part[cell]
+
+
+@lean_subkernel
+def fill_or_join(job, node, first, last, hists, state, rules, room):
+    if state.lists[NUMBERS, IS_SHARED]:
+        join_hists(job, first, last, hists, state, rules)
+    else:
+        fill(node, first, last, state.packed, hists, state, room)
+
+
+@lean_subkernel
+def search_alone(job, node, first, last, state, rules, room):
     """Groups first .. last - 1 of a node without the help of its parent or sibling."""
     slot = state.nodes[node, SLOT]
     hists = state.hists[slot] if slot >= 0 else room.hists[OWN]
-    fill(node, first, last, state.packed, hists, state, room)
+    fill_or_join(job, node, first, last, hists, state, rules, room)
     for group in range(first, last):
         search_group(node, group, hists[group], hists[group], False, state, rules, room)
 
@@ -553,7 +654,7 @@ def search_again(node, first, last, state, rules, room):
 
 
 @lean_subkernel
-def search_children(node, first, last, state, rules, room):
+def search_children(job, node, first, last, state, rules, room):
     """Groups first .. last - 1 of both children; the greater's histograms by subtraction.
 
     They take the place of the parent's.
@@ -565,10 +666,10 @@ def search_children(node, first, last, state, rules, room):
     if slot < 0:
         for child in range(nodes[node, LEFT], nodes[node, LEFT] + 2):
             if nodes[child, STATE] == OPEN:
-                search_alone(child, first, last, state, rules, room)
+                search_alone(job, child, first, last, state, rules, room)
         return
     hists = state.hists[own_slot] if own_slot >= 0 else room.hists[OWN]
-    fill(lesser, first, last, state.packed, hists, state, room)
+    fill_or_join(job, lesser, first, last, hists, state, rules, room)
     for group in range(first, last):
         hist, rest = hists[group], state.hists[slot, group]
         if nodes[lesser, STATE] == OPEN:
@@ -578,8 +679,10 @@ def search_children(node, first, last, state, rules, room):
 
 
 @lean_subkernel
-def border(worker, n_workers, total):
-    return total * worker // n_workers
+def cost_of(job, state):
+    """Cost of a group of columns: rows not yet added up, and the search."""
+    rows = 0 if state.lists[NUMBERS, IS_SHARED] else rows_to_add(job, state)
+    return rows + SEARCH_COST
 
 
 @lean_subkernel
@@ -589,12 +692,12 @@ def search_share(worker, n_workers, state, rules, room):
     lists = state.lists
     total = np.int64(0)
     for job in range(lists[NUMBERS, N_JOBS]):
-        total += (rows_to_add(job, state) + SEARCH_COST) * n_groups
+        total += cost_of(job, state) * n_groups
     from_cost = border(worker, n_workers, total)
     to_cost = border(worker + 1, n_workers, total)
     done = np.int64(0)
     for job in range(lists[NUMBERS, N_JOBS]):
-        cost = rows_to_add(job, state) + SEARCH_COST
+        cost = cost_of(job, state)
         # a group belongs to the thread in whose share its first unit of cost lies
         first = min(max(-((done - from_cost) // cost), 0), n_groups)
         last = min(max(-((done - to_cost) // cost), 0), n_groups)
@@ -603,11 +706,11 @@ def search_share(worker, n_workers, state, rules, room):
             continue
         node, kind = lists[JOB_NODE, job], lists[JOB_KIND, job]
         if kind == ROOT:
-            search_alone(node, first, last, state, rules, room)
+            search_alone(job, node, first, last, state, rules, room)
         elif kind == RECOUNT:
             search_again(node, first, last, state, rules, room)
         else:
-            search_children(node, first, last, state, rules, room)
+            search_children(job, node, first, last, state, rules, room)
 
 
 @lean_subkernel
@@ -840,6 +943,7 @@ def settle_nodes(state, rules):
         if nodes[left, STATE] == OPEN or nodes[left + 1, STATE] == OPEN:
             add_job(node, PAIR, lists)
         b = end
+    share_rows(state, rules)
     return any_joined
 
 
@@ -1004,23 +1108,23 @@ def plan_step(state, rules):
 
 
 @lean_subkernel
-def plant(state, rules, key):
-    """Make the root of the rows in index[0]; returns whether it may be split."""
+def plant(state, rules, count, total, key):
+    """Make the root of the rows in index[0]; returns whether it may be split.
+
+    count and total: sums of the tallies and of the packed derivatives of these rows.
+    """
     nodes, lists = state.nodes, state.lists
     for place in range(lists.shape[1]):
         lists[NUMBERS, place] = 0
     n_slots = state.hists.shape[0]
+    if rules.n_workers > 1:
+        n_slots -= MOST_SHARED * rules.n_workers
     for slot in range(n_slots):
         lists[FREE_SLOTS, slot] = n_slots - 1 - slot
     lists[NUMBERS, N_FREE] = n_slots
     lists[NUMBERS, N_NODES] = 1
     lists[NUMBERS, N_LEAVES] = 1
-    index, tally = state.index[0], state.tally
-    total, count = np.int64(0), np.int64(0)
-    for i in range(index.size):
-        total += state.packed[index[i]]
-        count += tally[index[i]] if tally.size > 0 else 1
-    nodes[0, START], nodes[0, END] = 0, index.size
+    nodes[0, START], nodes[0, END] = 0, state.index.shape[1]
     nodes[0, BUFFER], nodes[0, DEPTH], nodes[0, COUNTED] = 0, 0, 0
     nodes[0, COUNT], nodes[0, TOTAL] = count, total
     nodes[0, PARENT], nodes[0, SLOT] = -1, -1
@@ -1033,20 +1137,22 @@ def plant(state, rules, key):
     allow_columns(0, state, rules)
     nodes[0, SLOT] = take_slot(lists)
     add_job(0, ROOT, lists)
+    share_rows(state, rules)
     return True
 
 
-@kernel(*STATE_TYPES, "i8")
+@kernel(*STATE_TYPES, "i8", "i8", "i8")
 def start_tree(
     codes, words, packed, tally, columns, whole, real, index, hists, nodes, reals, masks,
-    found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck, key,
+    found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
+    count, total, key,
 ):  # fmt: skip
     """Make the root; returns whether it may be split. See `boosting_grower.Workshop`."""
     state = State(
         codes, words, packed, tally, columns, index, hists, nodes, reals, masks,
         found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
     )  # fmt: skip
-    return plant(state, rules_of(whole, real), key)
+    return plant(state, rules_of(whole, real), count, total, key)
 
 
 @kernel(*STATE_TYPES)
@@ -1081,7 +1187,7 @@ def do_share(
     found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
     tile, tile_words, room_hists, room_whole, room_real, sides, task, worker, n_workers,
 ):  # fmt: skip
-    """One thread's share of a task: 0 search splits, 1 part rows, 2 join blocks."""
+    """One thread's share of a task: 0 search splits, 1 part rows, 2 join blocks, 3 add up rows."""
     state = State(
         codes, words, packed, tally, columns, index, hists, nodes, reals, masks,
         found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
@@ -1091,15 +1197,17 @@ def do_share(
         search_share(worker, n_workers, state, rules_of(whole, real), room)
     elif task == 1:
         part_share(worker, n_workers, state, room)
-    else:
+    elif task == 2:
         join_share(worker, n_workers, state)
+    else:
+        fill_share(worker, n_workers, state, rules_of(whole, real), room)
 
 
-@kernel(*STATE_TYPES, *ROOM_TYPES, "i8")
+@kernel(*STATE_TYPES, *ROOM_TYPES, "i8", "i8", "i8")
 def grow_alone(
     codes, words, packed, tally, columns, whole, real, index, hists, nodes, reals, masks,
     found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-    tile, tile_words, room_hists, room_whole, room_real, sides, key,
+    tile, tile_words, room_hists, room_whole, room_real, sides, count, total, key,
 ):  # fmt: skip
     """Grow a tree on one thread."""
     state = State(
@@ -1108,7 +1216,7 @@ def grow_alone(
     )  # fmt: skip
     room = Room(tile, tile_words, room_hists, room_whole, room_real, sides)
     rules = rules_of(whole, real)
-    growing = plant(state, rules, key)
+    growing = plant(state, rules, count, total, key)
     while growing:
         search_share(0, 1, state, rules, room)
         growing = plan_step(state, rules) > 0
@@ -1118,69 +1226,80 @@ def grow_alone(
                 join_share(0, 1, state)
 
 
+@kernel("f8[:]", "i8[:]")
+def sum_of_sizes(values, counts):
+    """Sum of absolute values (n,), times counts (n,) or one; four sums run side by side."""
+    a = b = c = d = 0.0
+    if counts.size > 0:
+        for i in range(values.size):
+            a += abs(values[i]) * counts[i]
+        return a
+    n = values.size // 4 * 4
+    for i in range(0, n, 4):
+        a += abs(values[i])
+        b += abs(values[i + 1])
+        c += abs(values[i + 2])
+        d += abs(values[i + 3])
+    for i in range(n, values.size):
+        a += abs(values[i])
+    return (a + b) + (c + d)
+
+
 @kernel("f8[:]", "f8[:]", "i8[:]", "f8", "f8", "i8", "out i8[:]")
 def pack(gradients, hessians, counts, gradient_scale, hessian_scale, shift, packed):
     """packed (n,): both derivatives as whole numbers in one word, times counts (n,) or one.
 
-    A second derivative counts one unit at least, so that no row weighs nothing.
+    A second derivative counts one unit at least, so that no row weighs nothing; where they are
+    empty, all are one. Returns the sum.
     """
+    total = np.int64(0)
     for i in range(packed.size):
-        g = np.int64(np.rint(gradients[i] * gradient_scale))
-        h = np.int64(np.rint(hessians[i] * hessian_scale))
-        packed[i] = (g << shift) + max(h, 1)
-    if counts.size > 0:
-        for i in range(packed.size):
+        h = np.int64(1)
+        if hessians.size > 0:
+            h = max(np.int64(np.rint(hessians[i] * hessian_scale)), 1)
+        packed[i] = (np.int64(np.rint(gradients[i] * gradient_scale)) << shift) + h
+        if counts.size > 0:
             packed[i] *= counts[i]
+        total += packed[i]
+    return total
 
 
-@lean_subkernel
-def piece_of(pieces, p, worker, n_workers):
-    """Leaf, buffer, and first and last row of one thread's share of a piece."""
-    start, end = pieces[p, P_START], pieces[p, P_END]
-    first = start + border(worker, n_workers, end - start)
-    last = start + border(worker + 1, n_workers, end - start)
-    return pieces[p, P_LEAF], pieces[p, P_BUFFER], np.uint64(first), np.uint64(last)
+@kernel("i8[:,:]", "u4[:,:]", "i8", "i8", "out u4[:]")
+def tell_leaves(pieces, index, worker, n_workers, leaves):
+    """leaves (n_rows,): the leaf of each row, for one thread's share of every piece.
 
-
-@kernel(
-    "i8[:,:]", "u4[:,:]", "f8[:]", "f8[:]", "i8[:]", "f8", "f8", "i8", "i8", "out i8[:,:]"
-)  # fmt: skip
-def add_up_leaves(
-    pieces,
-    index,
-    gradients,
-    hessians,
-    counts,
-    gradient_scale,
-    hessian_scale,
-    worker,
-    n_workers,
-    sums,
-):
-    """sums (n_nodes, 2) += both derivatives of the leaves' rows as whole numbers: exact.
-
-    pieces (n, 4): leaf, buffer, start and end of its rows in index (2, n_rows).
+    pieces (n, 4): leaf, buffer, start and end of its rows in index (2, n_rows). Rows are then read
+    in their order, where every load serves eight of them.
     """
     for p in range(pieces.shape[0]):
-        leaf, buffer, first, last = piece_of(pieces, p, worker, n_workers)
-        g, h = np.int64(0), np.int64(0)
-        for i in range(first, last):
-            row = np.uint64(index[buffer, i])
-            times = counts[row] if counts.size > 0 else 1
-            g += times * np.int64(np.rint(gradients[row] * gradient_scale))
-            h += times * np.int64(np.rint(hessians[row] * hessian_scale))
-        sums[leaf, 0] += g
-        sums[leaf, 1] += h
+        leaf, here = np.uint32(pieces[p, P_LEAF]), index[pieces[p, P_BUFFER]]
+        start, n_rows = pieces[p, P_START], pieces[p, P_END] - pieces[p, P_START]
+        first = np.uint64(start + border(worker, n_workers, n_rows))
+        for i in range(first, np.uint64(start + border(worker + 1, n_workers, n_rows))):
+            leaves[np.uint64(here[i])] = leaf
 
 
-@kernel("i8[:,:]", "u4[:,:]", "f8[:]", "i8", "i8", "out f8[:]")
-def add_to_scores(pieces, index, values, worker, n_workers, scores):
-    """scores (n_rows,) += the value of each row's leaf; values (n_nodes,)."""
-    for p in range(pieces.shape[0]):
-        leaf, buffer, first, last = piece_of(pieces, p, worker, n_workers)
-        value = values[leaf]
-        for i in range(first, last):
-            scores[np.uint64(index[buffer, i])] += value
+@kernel("u4[:]", "f8[:]", "f8[:]", "i8[:]", "f8", "f8", "out i8[:,:]")
+def add_up_leaves(leaves, gradients, hessians, counts, gradient_scale, hessian_scale, sums):
+    """sums (n_nodes + 1, 2) += both derivatives of the rows of each leaf as whole numbers: exact.
+
+    Where hessians are empty, all are one.
+    """
+    one = np.int64(np.rint(hessian_scale))
+    for i in range(leaves.size):
+        leaf = np.uint64(leaves[i])
+        g = np.int64(np.rint(gradients[i] * gradient_scale))
+        h = np.int64(np.rint(hessians[i] * hessian_scale)) if hessians.size > 0 else one
+        times = counts[i] if counts.size > 0 else 1
+        sums[leaf, 0] += times * g
+        sums[leaf, 1] += times * h
+
+
+@kernel("u4[:]", "f8[:]", "out f8[:]")
+def add_to_scores(leaves, values, scores):
+    """scores (n_rows,) += the value of each row's leaf."""
+    for i in range(leaves.size):
+        scores[i] += values[np.uint64(leaves[i])]
 
 
 @kernel("u1[:,:]", "u4[:]", "i4[:]", "i4[:]", "u8[:,:]", "f8[:]", "out f8[:]")

@@ -260,15 +260,18 @@ class Booster(Scored):
         self.learning_rate = learning_rate
         n = target.y.size
         self.gradients = np.empty((loss.n_scores, n))
-        self.hessians = np.empty((loss.n_scores, n))
+        # Second derivatives that are all one need no room.
+        self._is_unit = loss.constant and target.shares is None
+        self.hessians = np.empty((loss.n_scores, 0 if self._is_unit else n))
         self.row_losses = np.empty(n if keep_losses else 0)
-        self._sums = np.zeros((2, loss.n_scores))
+        self._sums = np.full((2, loss.n_scores), float(target.n_rows))
         n_side_by_side = min(loss.n_scores, crew.size)
         self._workshops = [
             Workshop(table, rules, target.n_rows, crew.size if place == 0 else 1)
             for place in range(n_side_by_side)
         ]
         self._packed = [np.empty(n, np.int64) for _ in self._workshops]
+        self._leaves = [np.empty(n, np.uint32) for _ in self._workshops]
         self._tally, self._per_row = target.tally()
         self._everyone = np.arange(n, dtype=np.uint32)
 
@@ -276,24 +279,30 @@ class Booster(Scored):
         """Derivatives of the loss at the scores; returns the mean loss."""
         loss, target = self.loss, self.target
         loss.begin_round(target.y, self.scores, self.weights)
-        times = target.counts if target.counts.size else np.ones(ROWS_AT_ONCE)
+        counts = target.counts
 
         def derive_block(start: int) -> tuple[float, np.ndarray]:
             block = slice(start, start + ROWS_AT_ONCE)
             gradients, hessians = self.gradients[:, block], self.hessians[:, block]
             losses = loss.derivatives(target.y[block], self.scores[:, block], gradients, hessians)
             if target.shares is not None:
+                if loss.constant:
+                    hessians[:] = 1
                 gradients *= target.shares[block]
                 hessians *= target.shares[block]
             if self.row_losses.size:
                 self.row_losses[block] = losses
-            some = times[block] if target.counts.size else times[: losses.size]
-            sums = np.stack([np.abs(gradients) @ some, hessians @ some])
-            return float(losses @ self.weights[block]), sums
+            # second derivatives are never negative
+            sizes = [
+                [kernels.sum_of_sizes(row, counts[block]) for row in derivatives]
+                for derivatives in (gradients, hessians)
+                if derivatives.size
+            ]
+            return float(losses @ self.weights[block]), np.array(sizes)
 
         parts = self.crew.each(derive_block, self._starts)
         mean = sum(part for part, _ in parts) / self.total_weight
-        self._sums = sum(sums for _, sums in parts)
+        self._sums[: len(parts[0][1])] = sum(sums for _, sums in parts)
         if not (math.isfinite(mean) and np.isfinite(self._sums).all()):
             raise ValueError(
                 "the loss has grown beyond all numbers; use a smaller learning_rate, or rescale "
@@ -344,29 +353,46 @@ class Booster(Scored):
             self._per_row,
             float(self._sums[0, k]),
             float(self._sums[1, k]),
-            self.loss.constant and self.target.shares is None,
+            self._is_unit,
         )
         packed = self._packed[place]
-        self._pack(derivatives, packed, crew)
-        grown = self._workshops[place].grow(derivatives, packed, draw.taken, seed, crew)
-        values = self.learning_rate * self._values(grown, derivatives, crew)
-        coded = CodedTree(dataclasses.replace(grown.tree, value=values[:, None]), grown.masks)
-        scores = self.scores[k]
+        total = self._pack(derivatives, packed, crew)
+        if draw.taken is not None:
+            total = int(packed[draw.taken].sum())
+        grown = self._workshops[place].grow(derivatives, packed, draw.taken, total, seed, crew)
+        leaves = self._leaves[place]
+        if draw.taken is not None:
+            leaves.fill(grown.tree.n_nodes)
         crew.shares(
-            lambda worker, n_workers: kernels.add_to_scores(
-                grown.pieces, grown.index, values, worker, n_workers, scores
+            lambda worker, n_workers: kernels.tell_leaves(
+                grown.pieces, grown.index, worker, n_workers, leaves
             )
         )
+        values = self.learning_rate * self._values(grown, leaves, derivatives, crew)
+        coded = CodedTree(dataclasses.replace(grown.tree, value=values[:, None]), grown.masks)
+        self._add_leaves(leaves, np.append(values, 0.0), self.scores[k], crew)
         if draw.left_out is not None:
             self.add(k, coded, draw.left_out, crew)
         return coded
 
-    def _pack(self, derivatives: Derivatives, packed: np.ndarray, crew: Crew) -> None:
+    def _add_leaves(
+        self, leaves: np.ndarray, values: np.ndarray, scores: np.ndarray, crew: Crew
+    ) -> None:
+        """scores += the value of each row's leaf."""
+
+        def add_block(start: int) -> None:
+            block = slice(start, start + ROWS_AT_ONCE)
+            kernels.add_to_scores(leaves[block], values, scores[block])
+
+        crew.each(add_block, self._starts)
+
+    def _pack(self, derivatives: Derivatives, packed: np.ndarray, crew: Crew) -> int:
+        """Both derivatives of all rows as one whole number each; returns their sum."""
         gradient_scale, hessian_scale, shift = derivatives.coarse_scales()
 
-        def pack_block(start: int) -> None:
+        def pack_block(start: int) -> int:
             block = slice(start, start + ROWS_AT_ONCE)
-            kernels.pack(
+            return kernels.pack(
                 derivatives.gradients[block],
                 derivatives.hessians[block],
                 derivatives.counts[block] if derivatives.counts.size else NONE,
@@ -376,29 +402,32 @@ class Booster(Scored):
                 packed[block],
             )
 
-        crew.each(pack_block, self._starts)
+        return sum(crew.each(pack_block, self._starts))
 
-    def _values(self, grown: GrownTree, derivatives: Derivatives, crew: Crew) -> np.ndarray:
-        """Values of all nodes that lower the true loss most, before shrinkage."""
+    def _values(
+        self, grown: GrownTree, leaves: np.ndarray, derivatives: Derivatives, crew: Crew
+    ) -> np.ndarray:
+        """Values of all nodes that lower the true loss most, before shrinkage.
+
+        Rows that the tree was not grown on have the leaf after the last.
+        """
         tree = grown.tree
         scales = derivatives.fine_scales()
 
         def add_up(worker: int, n_workers: int) -> np.ndarray:
-            sums = np.zeros((tree.n_nodes, 2), np.int64)
+            sums = np.zeros((tree.n_nodes + 1, 2), np.int64)
+            some = slice(*(leaves.size * part // n_workers for part in (worker, worker + 1)))
             kernels.add_up_leaves(
-                grown.pieces,
-                grown.index,
-                derivatives.gradients,
-                derivatives.hessians,
-                derivatives.counts,
+                leaves[some],
+                derivatives.gradients[some],
+                derivatives.hessians[some],
+                derivatives.counts[some],
                 *scales,
-                worker,
-                n_workers,
                 sums,
             )
             return sums
 
-        sums = sum(crew.shares(add_up))
+        sums = sum(crew.shares(add_up))[:-1]
         is_leaf = tree.left == LEAF
         for node in np.flatnonzero(~is_leaf)[::-1]:
             sums[node] = sums[tree.left[node]] + sums[tree.right[node]]

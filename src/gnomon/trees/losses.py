@@ -63,7 +63,10 @@ class Loss:
     def derivatives(
         self, y: np.ndarray, scores: np.ndarray, gradients: np.ndarray, hessians: np.ndarray
     ) -> np.ndarray:
-        """Fill both derivatives, arrays of shape (n_scores, n), and give the loss per row."""
+        """Fill both derivatives, arrays of shape (n_scores, n), and give the loss per row.
+
+        Where the second is `constant`, its array is left alone.
+        """
         raise NotImplementedError
 
     def values(self, y: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -100,21 +103,20 @@ class SquaredError(Loss):
 
     def derivatives(self, y, scores, gradients, hessians):
         losses = np.empty(y.size)
-        squared_derivatives(y, scores[0], self._unit, gradients[0], hessians[0], losses)
+        squared_derivatives(y, scores[0], self._unit, gradients[0], losses)
         return losses
 
     def values(self, y, scores):
         return 0.5 * (scores[0] - y) ** 2
 
 
-@kernel("f8[:]", "f8[:]", "f8", "out f8[:]", "out f8[:]", "out f8[:]")
-def squared_derivatives(y, scores, unit, gradients, hessians, losses):
-    """Derivatives of half the squared error, and it; differences below the unit are none."""
+@kernel("f8[:]", "f8[:]", "f8", "out f8[:]", "out f8[:]")
+def squared_derivatives(y, scores, unit, gradients, losses):
+    """Derivative of half the squared error, and it; differences below the unit are none."""
     for i in range(y.size):
         gradient = scores[i] - y[i]
         gradient = 0.0 if abs(gradient) < unit else gradient
         gradients[i] = gradient
-        hessians[i] = 1.0
         losses[i] = 0.5 * gradient * gradient
 
 
@@ -138,7 +140,6 @@ class Quantile(Loss):
         sign = np.sign(residual)
         np.copyto(gradients[0], np.where(sign < 0, 1 - self.alpha, -self.alpha * sign))
         gradients[0] *= self.scale
-        hessians[0] = 1.0
         return -gradients[0] * residual
 
     def step_of_rows(self, residuals, weights):
@@ -178,7 +179,6 @@ class Huber(Loss):
     def derivatives(self, y, scores, gradients, hessians):
         residual = y - scores[0]
         np.clip(-residual, -self.delta, self.delta, out=gradients[0])
-        hessians[0] = 1.0
         inside = np.abs(gradients[0])
         return inside * (np.abs(residual) - 0.5 * inside)
 
