@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from gnomon.evaluate import cross_validate
+from gnomon.evaluate.fold_warnings import never_repeated
 
 
 class Warner(RegressorMixin, BaseEstimator):
@@ -69,3 +70,12 @@ def test_filters_of_warnings_hold_and_are_left_as_they_were(rows):
         run = cross_validate(Warner(), *rows, splits=5, n_jobs=2)
     assert len(run.failures) == 5
     assert "RuntimeWarning: not done" in run.failures[0].error
+
+
+def test_warnings_of_a_job_that_differ_in_numbers_only_are_said_once(recwarn):
+    with never_repeated():
+        for step, value in enumerate([1.5e-3, 2.25, 7]):
+            warnings.warn(f"not done after {step} steps at {value}", RuntimeWarning, stacklevel=1)
+        warnings.warn("something else", RuntimeWarning, stacklevel=1)
+    texts = [str(each.message) for each in recwarn.list]
+    assert texts == ["not done after 0 steps at 0.0015", "something else"]

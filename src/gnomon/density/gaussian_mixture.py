@@ -75,6 +75,9 @@ class Survey(NamedTuple):
 class FilledSource:
     """A source whose missing cells are filled with the columns' means, for the start only.
 
+    Rows without any value weigh nothing: all of them would lie on the mean, which may be as far
+    from one centre as from another.
+
     Parameters
     ----------
     source : Source
@@ -86,11 +89,16 @@ class FilledSource:
         self.means = means
         self.n_rows = source.n_rows
         self.n_columns = source.n_columns
-        self.weighted = source.weighted
+        self.weighted = True
 
     def chunks(self) -> Iterator[Chunk]:
         for chunk in self.source.chunks():
-            yield chunk._replace(rows=np.where(np.isnan(chunk.rows), self.means, chunk.rows))
+            missing = np.isnan(chunk.rows)
+            yield chunk._replace(
+                rows=np.where(missing, self.means, chunk.rows),
+                weights=np.where(missing.all(axis=1), 0.0, chunk.weights),
+                weighted=True,
+            )
 
 
 @method(

@@ -1,4 +1,4 @@
-"""What learners warn of in many folds is said once, with the number of folds."""
+"""What learners warn of in many folds or fits is said once."""
 
 from __future__ import annotations
 
@@ -53,8 +53,7 @@ def said_once(n_folds: int) -> Iterator[None]:
                 if fold is None:
                     pass_on(message, category, filename, lineno, file, line)
                     return
-                same = re.sub(r"\d+", "#", str(message))
-                heard.setdefault((category, same), {}).setdefault(fold, str(message))
+                heard.setdefault((category, _without_numbers(message)), {}).setdefault(fold, str(message))
 
             warnings.showwarning = hear
             yield
@@ -62,6 +61,27 @@ def said_once(n_folds: int) -> Iterator[None]:
         _listening.release()
         for (category, _), texts in heard.items():
             _say(category, texts, n_folds)
+
+
+@contextlib.contextmanager
+def never_repeated() -> Iterator[None]:
+    """Of warnings that differ in their numbers only, say the first."""
+    said: set[tuple[type[Warning], str]] = set()
+    with warnings.catch_warnings():
+        pass_on = warnings.showwarning
+
+        def say_new(message, category, filename, lineno, file=None, line=None) -> None:
+            what = (category, _without_numbers(message))
+            if what not in said:
+                said.add(what)
+                pass_on(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = say_new
+        yield
+
+
+def _without_numbers(message: Warning | str) -> str:
+    return re.sub(r"\d[\d.e+-]*", "#", str(message))
 
 
 def _count_all() -> None:

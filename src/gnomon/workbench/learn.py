@@ -34,6 +34,7 @@ from gnomon.evaluate import (
     ranked,
 )
 from gnomon.evaluate.cross_validation import seeded
+from gnomon.evaluate.fold_warnings import never_repeated
 from gnomon.table import Table, example, read, split
 from gnomon.workbench.budget import Budget
 from gnomon.workbench.checks import Evidence, all_checks
@@ -289,6 +290,10 @@ class Job:
         self.done = self.total = 0
 
     def do(self) -> LearnResult:
+        with never_repeated():
+            return self._do()
+
+    def _do(self) -> LearnResult:
         parts = self.put_test_rows_aside()
         train = parts["train"]
         y = self.problem.values(train)
