@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 import time
+import warnings
 
 import joblib
 import numpy as np
@@ -15,8 +17,8 @@ import gnomon
 from gnomon.engine.products import inner
 from gnomon.engine.threads import (
     MOST_THREADS,
+    Crew,
     in_order,
-    kept_threads,
     one_blas_thread,
     processors,
     resolve_jobs,
@@ -67,13 +69,12 @@ def test_short_items_come_in_order_however_many_go_to_a_thread(count, seconds):
         time.sleep(seconds)
         return i
 
-    with kept_threads():
-        for _ in range(2):
-            assert list(in_order(short, range(count), 3, short=True)) == list(range(count))
+    for _ in range(2):
+        assert list(in_order(short, range(count), 3, short=True)) == list(range(count))
 
 
-def test_runs_within_kept_threads_share_them_and_leave_none():
-    before = threading.active_count()
+@pytest.mark.parametrize("short", [False, True])
+def test_runs_one_after_another_share_their_threads(short):
     names = set()
 
     def who(i):
@@ -81,14 +82,28 @@ def test_runs_within_kept_threads_share_them_and_leave_none():
         names.add(threading.get_ident())
         return i
 
-    with kept_threads():
-        for _ in range(10):
-            list(in_order(who, range(8), 2))
-        with pytest.raises(ZeroDivisionError):
-            list(in_order(lambda i: 1 // i, range(8), 2))
-        assert list(in_order(who, range(8), 2)) == list(range(8))
-    assert len(names) <= 2
-    assert threading.active_count() == before
+    for _ in range(10):
+        list(in_order(who, range(8), 2, short=short))
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(lambda i: 1 // i, range(8), 2, short=short))
+    assert list(in_order(who, range(8), 2, short=short)) == list(range(8))
+    assert len(names) == 2
+
+
+def test_runs_side_by_side_have_threads_of_their_own():
+    first, second = (in_order(lambda i: i, range(9), 2) for _ in range(2))
+    assert list(zip(first, second)) == [(i, i) for i in range(9)]
+
+
+def test_a_forked_process_starts_threads_anew():
+    list(in_order(lambda i: i, range(9), 2))
+    fork = multiprocessing.get_context("fork")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = fork.Process(target=lambda: list(in_order(lambda i: i, range(9), 2)))
+        child.start()
+    child.join(30)
+    assert child.exitcode == 0
 
 
 def test_products_of_columns_are_those_of_matrices_dense_or_sparse(rng):
@@ -139,11 +154,14 @@ def test_an_error_in_the_source_of_items_is_told():
         list(in_order(lambda i: i, items(), 2))
 
 
-def test_threads_are_gone_when_the_consumer_stops_early():
-    results = in_order(lambda i: i, range(100), 3)
+def test_threads_are_idle_when_the_consumer_stops_early():
+    begun = []
+    results = in_order(begun.append, range(100), 3)
     next(results)
     results.close()
-    assert not [t for t in threading.enumerate() if t.name.startswith("gnomon")]
+    n_begun = len(begun)
+    time.sleep(0.01)
+    assert len(begun) == n_begun < 100
 
 
 def test_nested_runs_use_no_more_threads_than_the_outer_one():
@@ -216,3 +234,26 @@ def test_no_number_of_jobs_means_the_setting_then_all_processors():
 def test_zero_jobs_is_refused_with_a_remedy():
     with pytest.raises(ValueError, match="use 1"):
         resolve_jobs(0)
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_an_error_of_one_thread_of_a_crew_is_told_when_all_have_ended(failing):
+    ended = []
+
+    def job(worker, n_workers):
+        if worker == failing:
+            raise KeyError(worker)
+        time.sleep(0.002)
+        ended.append(worker)
+
+    with Crew(3) as crew:
+        for _ in range(3):
+            ended.clear()
+            with pytest.raises(KeyError, match=str(failing)):
+                crew.shares(job)
+            assert sorted(ended) == [worker for worker in range(3) if worker != failing]
+        assert crew.shares(lambda worker, n_workers: (worker, n_workers)) == [
+            (0, 3),
+            (1, 3),
+            (2, 3),
+        ]

@@ -15,7 +15,7 @@ from gnomon.contract.data import Data
 from gnomon.contract.learner import Learner
 from gnomon.engine.history import History
 from gnomon.engine.sums import Chunk, Source, Sums, add_up
-from gnomon.engine.threads import blas_for, kept_threads
+from gnomon.engine.threads import blas_for
 
 
 class Step(NamedTuple):
@@ -68,7 +68,7 @@ class SumLearner(Learner):
         return one[-1] < other[-1]
 
     def _fit(self, data: Data) -> None:
-        with blas_for(data.n_columns), kept_threads():
+        with blas_for(data.n_columns):
             self._pass_over(data)
 
     def _pass_over(self, data: Data) -> None:

@@ -26,13 +26,15 @@ Result = TypeVar("Result")
 MOST_THREADS = 256
 # Seconds of work that are worth handing to a thread.
 WORTH_THREADS = 0.001
-# How much more it must be where threads are to be started first.
-STARTING_COST = 2
 # Items that go to a thread at once, at most: so many may be in memory for each.
 MOST_TOGETHER = 16
 # Columns of a square matrix that one BLAS thread solves as soon as several.
 SMALL_MATRIX = 256
 _inside = threading.local()
+# Pools that no run uses now: waking a thread costs a fraction of starting one.
+_idle: dict[int, list[ThreadPoolExecutor]] = {}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # a child process has none of the threads
 _blas_lock = threading.Lock()
 _blas_users = 0
 _blas_limit: Any = None
@@ -123,35 +125,65 @@ def in_order(
         calling thread, and shows how many to hand to a thread at once.
     """
     items = iter(items)
-    together = enough = 1
+    together = 1
     with one_blas_thread():
         if short:
-            together = enough = yield from _first_alone(function, items)
-            enough *= 1 if getattr(_inside, "pools", None) else STARTING_COST
-        begun = list(itertools.islice(items, enough + 1))
-        workers = resolve_jobs(n_jobs) if len(begun) > enough else 1
+            together = yield from _first_alone(function, items)
+        begun = list(itertools.islice(items, together + 1))
+        workers = resolve_jobs(n_jobs) if len(begun) > together else 1
         items = itertools.chain(begun, items)
         del begun
         if workers == 1:  # what is left for one thread is not worth another
             yield from map(function, items)
             return
-        with _pool(workers) as pool:
-            ahead: deque[Future[list[Result]]] = deque()
+        # short items keep the calling thread busy too; long ones leave it free to take results
+        with _pool(workers - 1 if short else workers) as pool:
+            ahead: deque[_Batch] = deque()
             try:
                 while batch := list(itertools.islice(items, together)):
-                    ahead.append(pool.submit(_each_of, function, batch))
+                    ahead.append(_Batch(function, batch, pool))
                     if len(ahead) > workers + 1:
-                        yield from ahead.popleft().result()
+                        yield from _first_of(ahead, help_out=short)
                 while ahead:
-                    yield from ahead.popleft().result()
+                    yield from _first_of(ahead, help_out=short)
             finally:
-                for future in ahead:
-                    future.cancel()
-                wait(ahead)
+                for each in ahead:
+                    each.future.cancel()
+                wait([each.future for each in ahead])
 
 
-def _each_of(function: Callable[[Item], Result], items: list[Item]) -> list[Result]:
-    return [function(item) for item in items]
+class _Batch:
+    """Items that go to a thread together, unless the calling thread does them first."""
+
+    def __init__(self, function: Callable[[Item], Result], items: list[Item], pool: Any):
+        self.function, self.items = function, items
+        self.future: Future[list[Any]] = pool.submit(self.done)
+        self.results: list[Any] | None = None
+
+    def done(self) -> list[Any]:
+        return [self.function(item) for item in self.items]
+
+    def do_here(self) -> bool:
+        """Do the work on this thread, where no other has begun it."""
+        if not self.future.cancel():
+            return False
+        outer = getattr(_inside, "engine_thread", False)
+        _inside.engine_thread = True
+        try:
+            self.results = self.done()
+        finally:
+            _inside.engine_thread = outer
+        return True
+
+
+def _first_of(ahead: deque[_Batch], help_out: bool) -> list[Any]:
+    """The results of the first batch; while others work on it, this thread does later ones."""
+    first = ahead[0]
+    while help_out and first.results is None and not first.future.done():
+        if not any(each.results is None and each.do_here() for each in reversed(ahead)):
+            break
+    ahead.popleft()
+    return first.future.result() if first.results is None else first.results
 
 
 def _first_alone(
@@ -168,36 +200,16 @@ def _first_alone(
 
 
 @contextlib.contextmanager
-def kept_threads() -> Iterator[None]:
-    """Let all uses of `in_order` within share their threads, which start when first needed.
-
-    For fits of many short passes, where starting threads would cost as much as a pass.
-    """
-    if getattr(_inside, "pools", None) is not None:
-        yield
-        return
-    _inside.pools = {}
+def _pool(n_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Idle threads of earlier runs, or new ones; afterwards they wait for the next."""
     try:
-        yield
+        pool = _idle[n_threads].pop()
+    except (KeyError, IndexError):
+        pool = ThreadPoolExecutor(n_threads, thread_name_prefix="gnomon", initializer=_enter_thread)
+    try:
+        yield pool
     finally:
-        pools, _inside.pools = _inside.pools, None
-        for pool in pools.values():
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextlib.contextmanager
-def _pool(workers: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads of this fit, where it keeps them, or new ones."""
-    pools = getattr(_inside, "pools", None)
-    pool = None if pools is None else pools.get(workers)
-    if pool is None:
-        pool = ThreadPoolExecutor(workers, thread_name_prefix="gnomon", initializer=_enter_thread)
-    if pools is not None:
-        pools[workers] = pool
-        yield pool
-        return
-    with pool:
-        yield pool
+        _idle.setdefault(n_threads, []).append(pool)
 
 
 def _enter_thread() -> None:

@@ -27,7 +27,7 @@ from gnomon.engine.parameters import JOBS, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.sums import rows_per_chunk
-from gnomon.engine.threads import in_order, kept_threads, one_blas_thread
+from gnomon.engine.threads import in_order, one_blas_thread
 from gnomon.evaluate.result import Result
 from gnomon.linear.basis import location_and_scale
 from gnomon.linear.inference import column_names
@@ -202,7 +202,7 @@ class MARS(Regressor):
             rows, y, weights, self._terms_at_most(data.n_columns), int(self.max_degree), self.n_jobs
         )
         grower.knots = knots_of(grower.columns, grower.orders, weights, int(self.max_knots))
-        with one_blas_thread(), kept_threads():
+        with one_blas_thread():
             self._grow(grower, float(spread[0]) ** 2)
             pruning = pruned(grower.design(), grower.target, weights.sum(), self._penalty())
         self._describe(grower, pruning, centre, scale, float(level[0]), float(spread[0]))
