@@ -53,7 +53,9 @@ def said_once(n_folds: int) -> Iterator[None]:
                 if fold is None:
                     pass_on(message, category, filename, lineno, file, line)
                     return
-                heard.setdefault((category, _without_numbers(message)), {}).setdefault(fold, str(message))
+                heard.setdefault((category, _without_numbers(message)), {}).setdefault(
+                    fold, str(message)
+                )
 
             warnings.showwarning = hear
             yield

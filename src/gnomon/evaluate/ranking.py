@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from scipy.optimize import brentq
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import (
@@ -26,6 +27,8 @@ from gnomon.evaluate.intake import both_present, label_pair, number_block, same_
 from gnomon.evaluate.result import Result, p_text
 
 RECALL_LEVELS = np.arange(11) / 10
+# Rows of the rarer class on the wrong side of the others that tell the spread of an area.
+FEW_WRONG = 0.5
 
 
 @dataclass(repr=False)
@@ -137,10 +140,11 @@ def area_under_roc(
     """The area under the ROC curve with DeLong's standard error and a share's interval.
 
     The interval is that of a share with this error, and Student's quantile for the two classes'
-    degrees of freedom. Of 95% intervals 94 to 96% hold from 20 rows of each class on; with ten rows
-    of one class and an area beyond 0.9 about 90%, as ten rows do not tell their own spread. Where
-    the scores part the classes wholly, the error is zero and the interval is that of a share of
-    the rarer class.
+    degrees of freedom; of 95% intervals 94 to 97% hold. Where less than half a row of the rarer
+    class is ranked wrongly, rows do not tell their spread (80 to 92% would hold): the interval then
+    reaches at least as far as Newcombe's (2006, method 5), whose spread follows from the area
+    itself, and 97 to 99% hold. Where the scores part the classes wholly, the error is zero and the
+    interval is at least that of a share of the rarer class.
 
     Parameters
     ----------
@@ -182,14 +186,42 @@ def area_figure(
 ) -> Figure:
     """An area with its interval; where it is 0 or 1, that of a share of the rarer class.
 
-    `variances` are what the rows of every class add to the area's variance.
+    `variances` are what the rows of every class add to the area's variance. For two classes with
+    few rows on the wrong side the interval holds Newcombe's.
     """
     error = float(np.sqrt(variances.sum()))
     if 0 < area < 1:
         freedom = joint_freedom(variances, rows - 1) if np.isfinite(error) else np.inf
-        return share_like_interval(area, error, level, f"{how}, Agresti-Coull", freedom)
-    ends = share_interval(area * rows.min(), float(rows.min()), level)
-    return ends._replace(error=error, how="Agresti-Coull, of the rarer class")
+        figure = share_like_interval(area, error, level, f"{how}, Agresti-Coull", freedom)
+    else:
+        ends = share_interval(area * rows.min(), float(rows.min()), level)
+        figure = ends._replace(error=error, how="Agresti-Coull, of the rarer class")
+    if len(rows) != 2 or min(area, 1 - area) * rows.min() >= FEW_WRONG:
+        return figure
+    low, high = newcombe_ends(area, *rows, level)
+    return figure._replace(
+        low=min(figure.low, low), high=max(figure.high, high), how=f"{figure.how}, and Newcombe"
+    )
+
+
+def newcombe_ends(area: float, n_high: float, n_low: float, level: float) -> tuple[float, float]:
+    """The areas from which this one is just as far as the level allows (Newcombe 2006, method 5).
+
+    The variance is that of scores of exponential laws with both classes of their mean size, at the
+    area in question and not at the one found.
+    """
+    size = (n_high + n_low) / 2
+    quantile = normal_quantile(level)
+
+    def excess(true: float) -> float:
+        spread = 1 + (size - 1) * ((1 - true) / (2 - true) + true / (1 + true))
+        return (area - true) ** 2 - quantile**2 * true * (1 - true) * spread / (n_high * n_low)
+
+    # both ends of the line are roots too
+    inside = min(max(area, 1e-12), 1 - 1e-12)
+    low = brentq(excess, 0.0, inside) if area > 0 else 0.0
+    high = brentq(excess, inside, 1.0) if area < 1 else 1.0
+    return float(low), float(high)
 
 
 def placements(
