@@ -172,7 +172,7 @@ def test_cross_validated_quality_of_learners_that_hang_on_single_rows(
     learner, measure, d, steepness, rng
 ):
     splits, found = k_fold(100, 10), []
-    for _ in range(1000):
+    for _ in range(RUNS):
         X, y = bell_and_logit(rng, 100, d, steepness)
         run = cross_validate(
             learner, X, y, splits=splits, measures=measure, n_jobs=1, keep_models=True
@@ -182,7 +182,7 @@ def test_cross_validated_quality_of_learners_that_hang_on_single_rows(
         else:
             truth = expected_log_loss(run.models, d, steepness)
         found.append(holds(run.figure(), truth))
-    assert not refuted(np.mean(found), 1000)
+    assert not refuted(np.mean(found), RUNS)
 
 
 @pytest.mark.covers("kfold-cv")
