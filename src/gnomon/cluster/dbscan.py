@@ -1,0 +1,665 @@
+"""DBSCAN: groups are maximal sets of rows connected through dense neighbourhoods.
+
+A row is *core* when its closed ball of radius eps holds at least min_samples rows (itself counted),
+*border* when it is not core and lies in the ball of a core row, else *noise*. Core rows within eps
+of each other share a cluster.
+
+Texts: 001 19.1 and 22.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.cluster.boxes import (
+    DEEPEST,
+    BoxTree,
+    box_tree,
+    closest_pair,
+    count_within,
+    least_between,
+    least_squared,
+    most_squared,
+    nearest_rows,
+    squared_between,
+    weights_within,
+)
+from gnomon.cluster.distinct import DistinctRows, RowsClusterer, numbered_by_first
+from gnomon.cluster.intake import distance_table, number_rows
+from gnomon.engine.errors import DataError
+from gnomon.engine.kernel import kernel, subkernel
+from gnomon.engine.parameters import JOBS, StrOptions, above, at_least
+from gnomon.engine.registry import method
+from gnomon.engine.threads import in_order
+
+CELLS_AT_ONCE = 4096
+CORE, BORDER, NOISE = "core", "border", "noise"
+
+
+@method(
+    task="group",
+    texts="001 19.1, 22",
+    use="Groups of any shape among noise, where dense regions are separated by thin ones.",
+    avoid="Groups of very different density: no one eps fits them all; many columns.",
+    peers=("sklearn.cluster.DBSCAN",),
+)
+class DBSCAN(RowsClusterer):
+    """Groups of any shape: rows connected through balls of radius eps that hold min_samples rows.
+
+    A row is core when ``sum of weights in |x - y| <= eps`` is at least `min_samples`; core rows
+    within eps of each other share a cluster; other rows within eps of a core row are its border;
+    the rest is noise, labelled -1. Use it for groups of any shape among outliers, in few columns of
+    one scale. Not where densities differ much between groups: too small an eps makes noise of the
+    thin ones, too large a one joins the dense.
+
+    The result is exact for every eps and the same for every order of rows. Memory is O(rows): no
+    neighbourhood is ever stored. The time hardly depends on eps.
+
+    Parameters
+    ----------
+    eps : float, default=0.5
+        Radius of the balls.
+    min_samples : float, default=5
+        Weight of rows in a ball that makes its centre core; the centre counts.
+    border : {"nearest", "first"}, default="nearest"
+        A border row within reach of several clusters goes to that of its nearest core row, or to
+        the first of them (scikit-learn's rule; the listing of 001 lets the last take it).
+    rho : float, default=0
+        Above 0: rho-approximate DBSCAN. Core rows within eps share a cluster, those beyond
+        ``eps (1 + rho)`` are not joined directly, and between the two whatever is quicker holds.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each row, numbered by the canonical order of rows; -1 for noise.
+    n_clusters_ : int
+        Number of clusters.
+    core_rows_ : ndarray of shape (n_core, n_columns)
+        The distinct core rows.
+    core_labels_ : ndarray of shape (n_core,)
+        Their clusters.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    See Also
+    --------
+    dbscan_on_distances : The same on a table of any distances.
+
+    Notes
+    -----
+    Texts: 001 19.1 (the printed recursion lacks a test whether a row was visited and does not end)
+    and 22 (exact DBSCAN on cells of diameter eps, joined by their closest pairs; rho-approximate
+    DBSCAN with its sandwich guarantee: each cluster of eps lies within one found here, and each of
+    these within one of eps (1 + rho)). The text's cells are those of a lattice of side
+    eps / sqrt(d); here a tree halves the rows until a node is at most eps across, which does the
+    same in any number of columns: all rows of a cell with min_samples are core, two cells are
+    joined when one pair of their core rows is within eps, and cells already joined are not compared.
+
+    A new row gets the cluster of a core row within eps by the same rule, else -1.
+
+    Examples
+    --------
+    >>> from gnomon.cluster import DBSCAN
+    >>> rows = [[0.0], [1.0], [2.0], [3.5], [5.0], [6.0], [7.0], [20.0]]
+    >>> DBSCAN(eps=1.5, min_samples=3).fit_predict(rows).tolist()
+    [0, 0, 0, 0, 0, 0, 0, -1]
+    """
+
+    _parameter_constraints = {
+        "eps": [at_least(0)],
+        "min_samples": [above(0)],
+        "border": [StrOptions({"nearest", "first"})],
+        "rho": [at_least(0)],
+        "n_jobs": JOBS,
+    }
+    _largest = 1e140
+    _keeps_rows = True
+
+    def __init__(self, eps=0.5, *, min_samples=5, border="nearest", rho=0.0, n_jobs=None):
+        self.eps = eps
+        self.min_samples = min_samples
+        self.border = border
+        self.rho = rho
+        self.n_jobs = n_jobs
+
+    def _group(self, distinct: DistinctRows) -> np.ndarray:
+        cells = dense_cells(distinct, self.eps, self.min_samples, self.n_jobs)
+        core, group = joined_cores(cells, self.eps, self.rho)
+        labels = numbered_by_first(np.where(core, group, -1))
+        self.core_rows_, self.core_labels_ = distinct.rows[core], labels[core]
+        self.n_clusters_ = int(labels.max()) + 1
+        others = np.flatnonzero(~core)
+        if len(others) and core.any():
+            labels[others] = self._reached(distinct.rows[others])
+        return labels
+
+    def predict(self, X) -> np.ndarray:
+        """The cluster of a core row within eps of each row, or -1.
+
+        A tree over the core rows is built at each call; give many rows at once.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        tree = self._tree() if hasattr(self, "core_rows_") and len(self.core_rows_) else None
+        return self._each_block(lambda rows: self._within_reach(rows, tree), X)
+
+    def kinds(self, X) -> np.ndarray:
+        """Of each row whether it is "core", "border" or "noise"; of new rows, as what they lie at.
+
+        A row that equals a core row is core.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        kinds : ndarray of str of shape (n_samples,)
+        """
+        labels = self.predict(X)
+        kinds = np.where(labels >= 0, BORDER, NOISE)
+        if len(self.core_rows_):
+            tree = self._tree()
+            kinds[self._each_block(lambda rows: _found(rows, tree, 0.0) >= 0, X)] = CORE
+        return kinds
+
+    def memberships(self, X) -> np.ndarray:
+        """All clusters that have a core row within eps of each row: overlapping groups.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        member : ndarray of bool of shape (n_samples, n_clusters)
+        """
+
+        def of_block(rows: np.ndarray) -> np.ndarray:
+            member = np.zeros((len(rows), self.n_clusters_), dtype=bool)
+            for cluster, tree in enumerate(trees):
+                member[:, cluster] = _found(rows, tree, self.eps) >= 0
+            return member
+
+        trees = [
+            box_tree(self.core_rows_[self.core_labels_ == c]) for c in range(self.n_clusters_)
+        ]
+        return self._each_block(of_block, X)
+
+    def _tree(self) -> BoxTree:
+        return box_tree(self.core_rows_)
+
+    def _reached(self, rows: np.ndarray) -> np.ndarray:
+        tree = self._tree()
+        starts = range(0, len(rows), CELLS_AT_ONCE)
+        parts = in_order(
+            lambda start: self._within_reach(rows[start : start + CELLS_AT_ONCE], tree),
+            starts,
+            self.n_jobs,
+            short=True,
+        )
+        return np.concatenate(list(parts))
+
+    def _within_reach(self, rows: np.ndarray, tree: BoxTree | None) -> np.ndarray:
+        labels = np.full(len(rows), -1, np.int64)
+        if tree is None:
+            return labels
+        if self.border == "first":
+            numbers = self.core_labels_[tree.order].astype(np.int64)
+            least_labels(rows, tree.rows, *tree[2:], numbers, self.eps**2, labels)
+            return labels
+        found = _found(rows, tree, self.eps)
+        reached = found >= 0
+        labels[reached] = self.core_labels_[found[reached]]
+        return labels
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        tree = 8 * n_rows * (6 * n_columns + 12)
+        return tree + self._distinct_memory(n_rows, n_columns)
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "core_rows_"):
+            self._check_points("core_rows_")
+            self._check_numbers("core_labels_", len(self.core_rows_), 0, self.n_clusters_)
+            if not 0 <= self.n_clusters_ <= len(self.core_rows_):
+                raise ValueError("there are more clusters than core rows")
+
+
+def _found(rows: np.ndarray, tree: BoxTree, eps: float) -> np.ndarray:
+    found, distances = np.empty(len(rows), np.int64), np.empty(len(rows))
+    nearest_rows(rows, tree.rows, tree.order, *tree[2:], eps**2, found, distances)
+    return found
+
+
+class Cells(NamedTuple):
+    """Rows in cells of diameter eps, and which are core, in the order of the tree.
+
+    Attributes
+    ----------
+    tree : BoxTree
+    nodes : ndarray of shape (n_cells,)
+        The node of each cell, in the order of rows.
+    cell_of : ndarray of shape (n_nodes,)
+        The cell that a node is, or -1.
+    cores_before : ndarray of shape (n + 1,)
+        Number of core rows before each row.
+    """
+
+    tree: BoxTree
+    nodes: np.ndarray
+    cell_of: np.ndarray
+    cores_before: np.ndarray
+
+
+def dense_cells(
+    distinct: DistinctRows, eps: float, min_samples: float, n_jobs: int | None
+) -> Cells:
+    """Cut the rows in cells of diameter eps and find the core rows."""
+    tree = box_tree(distinct.rows, eps)
+    nodes, cell_of = np.empty(len(distinct.rows), np.int64), np.empty(len(tree.start), np.int64)
+    nodes = nodes[: mark_cells(eps**2, *tree[2:], nodes, cell_of)].copy()
+    nodes = nodes[np.argsort(tree.start[nodes])]
+    cell_of[nodes] = np.arange(len(nodes))
+    before = np.concatenate([[0.0], np.cumsum(distinct.weights[tree.order])])
+    core = np.zeros(len(distinct.rows), dtype=np.bool_)
+
+    def find(start: int) -> None:
+        some = nodes[start : start + CELLS_AT_ONCE]
+        find_cores(some, tree.rows, before, *tree[2:], eps**2, float(min_samples), core)
+
+    for _ in in_order(find, range(0, len(nodes), CELLS_AT_ONCE), n_jobs, short=True):
+        pass
+    return Cells(tree, nodes, cell_of, np.concatenate([[0], np.cumsum(core)]))
+
+
+def joined_cores(cells: Cells, eps: float, rho: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows of the table are core, and the group of each row's cell."""
+    tree = cells.tree
+    above = np.arange(len(cells.nodes))
+    lax = (eps * (1.0 + rho)) ** 2
+    join_cells(
+        cells.nodes, cells.cell_of, cells.cores_before, tree.rows, *tree[2:], eps**2, lax, above
+    )
+    core, group = np.empty(len(tree.rows), dtype=bool), np.empty(len(tree.rows), np.int64)
+    core[tree.order] = np.diff(cells.cores_before) > 0
+    group[tree.order] = np.repeat(above, tree.stop[cells.nodes] - tree.start[cells.nodes])
+    return core, group
+
+
+@kernel(
+    "f8", "i8[:]", "i8[:]", "i8[:]", "f8[:,:]", "f8[:,:]", "out i8[:]", "out i8[:]"
+)
+def mark_cells(squared, start, stop, child, low, high, nodes, cell_of):
+    """The highest nodes that are at most eps across; returns how many. nodes (n,), cell_of (m,)."""
+    count = 0
+    inside = np.zeros(len(start), np.bool_)
+    for node in range(len(start)):
+        cell_of[node] = -1
+        if not inside[node]:
+            across = 0.0
+            for j in range(low.shape[1]):
+                side = high[node, j] - low[node, j]
+                across += side * side
+            if across <= squared or child[node] < 0:
+                nodes[count] = node
+                cell_of[node] = count
+                count += 1
+                inside[node] = True
+        if child[node] >= 0:
+            inside[child[node]] = inside[node]
+            inside[child[node] + 1] = inside[node]
+    return count
+
+
+@kernel(
+    "i8[:]",
+    "f8[:,:]",
+    "f8[:]",
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+    "f8[:,:]",
+    "f8[:,:]",
+    "f8",
+    "f8",
+    "out b1[:]",
+)
+def find_cores(nodes, rows, before, start, stop, child, low, high, squared, enough, core):
+    """Mark the core rows of some cells. rows (n, d), before (n + 1,), core (n,)."""
+    stack = np.empty(DEEPEST, np.int64)
+    for node in nodes:
+        dense = before[stop[node]] - before[start[node]] >= enough
+        for i in range(start[node], stop[node]):
+            core[i] = dense or (
+                count_within(
+                    rows[i],
+                    rows,
+                    before,
+                    start,
+                    stop,
+                    child,
+                    low,
+                    high,
+                    squared,
+                    squared,
+                    enough,
+                    stack,
+                )
+                >= enough
+            )
+
+
+@subkernel
+def top(above, cell):
+    """The cell that stands for a group of cells; paths are halved on the way."""
+    while above[cell] != cell:
+        above[cell] = above[above[cell]]
+        cell = above[cell]
+    return cell
+
+
+@subkernel
+def core_in_reach(
+    point, root, cores_before, rows, start, stop, child, low, high, squared, lax_squared, stack
+):
+    """Whether a core row of a node is within reach of a point."""
+    stack[0], waiting = root, 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if cores_before[stop[node]] == cores_before[start[node]]:
+            continue
+        if least_squared(point, low[node], high[node]) > squared:
+            continue
+        if most_squared(point, low[node], high[node]) <= lax_squared:
+            return True
+        if child[node] >= 0:
+            stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
+            waiting += 2
+            continue
+        for i in range(start[node], stop[node]):
+            if cores_before[i + 1] > cores_before[i]:
+                if squared_between(point, rows[i]) <= squared:
+                    return True
+    return False
+
+
+@kernel(
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+    "f8[:,:]",
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+    "f8[:,:]",
+    "f8[:,:]",
+    "f8",
+    "f8",
+    "out i8[:]",
+)
+def join_cells(
+    nodes,
+    cell_of,
+    cores_before,
+    rows,
+    start,
+    stop,
+    child,
+    low,
+    high,
+    squared,
+    lax_squared,
+    above,
+):
+    """Join cells that have core rows within reach of each other.
+
+    At the end above (n_cells,) holds for each cell the one that stands for its group.
+    """
+    stack, inner = np.empty(DEEPEST, np.int64), np.empty(DEEPEST, np.int64)
+    for cell in range(len(nodes)):
+        own = nodes[cell]
+        if cores_before[stop[own]] == cores_before[start[own]]:
+            continue
+        stack[0], waiting = 0, 1
+        while waiting > 0:
+            waiting -= 1
+            node = stack[waiting]
+            if stop[node] <= stop[own] or cores_before[stop[node]] == cores_before[start[node]]:
+                continue
+            if least_between(low[own], high[own], low[node], high[node]) > squared:
+                continue
+            other = cell_of[node]
+            if other < 0:
+                stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
+                waiting += 2
+                continue
+            one, two = top(above, cell), top(above, other)
+            if one == two:
+                continue
+            few, many = own, node
+            if stop[own] - start[own] > stop[node] - start[node]:
+                few, many = node, own
+            for i in range(start[few], stop[few]):
+                if cores_before[i + 1] == cores_before[i]:
+                    continue
+                if core_in_reach(
+                    rows[i],
+                    many,
+                    cores_before,
+                    rows,
+                    start,
+                    stop,
+                    child,
+                    low,
+                    high,
+                    squared,
+                    lax_squared,
+                    inner,
+                ):
+                    above[max(one, two)] = min(one, two)
+                    break
+    for cell in range(len(nodes)):
+        above[cell] = top(above, cell)
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:,:]",
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+    "f8[:,:]",
+    "f8[:,:]",
+    "i8[:]",
+    "f8",
+    "out i8[:]",
+)
+def least_labels(points, rows, start, stop, child, low, high, numbers, squared, labels):
+    """The smallest of the numbers of rows within reach of each point, or -1. numbers (n,)."""
+    stack = np.empty(DEEPEST, np.int64)
+    for p in range(len(points)):
+        labels[p] = -1
+        stack[0], waiting = 0, 1
+        while waiting > 0:
+            waiting -= 1
+            node = stack[waiting]
+            if least_squared(points[p], low[node], high[node]) > squared:
+                continue
+            if child[node] >= 0:
+                stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
+                waiting += 2
+                continue
+            for i in range(start[node], stop[node]):
+                if labels[p] >= 0 and numbers[i] >= labels[p]:
+                    continue
+                if squared_between(points[p], rows[i]) <= squared:
+                    labels[p] = numbers[i]
+
+
+class DistanceClusters(NamedTuple):
+    """DBSCAN of a table of distances.
+
+    Attributes
+    ----------
+    labels : ndarray of int
+        -1 for noise; a border item is in the first cluster that reaches it.
+    core : ndarray of bool
+    """
+
+    labels: np.ndarray
+    core: np.ndarray
+
+
+def dbscan_on_distances(distances: Any, eps: float, min_samples: float = 5) -> DistanceClusters:
+    """DBSCAN of items of which only distances are known, by its definition (001 19.1).
+
+    Parameters
+    ----------
+    distances : array-like of shape (n, n)
+    eps : float
+    min_samples : float, default=5
+        Items within eps, itself counted, that make an item core.
+
+    Returns
+    -------
+    clusters : DistanceClusters
+
+    Examples
+    --------
+    >>> dbscan_on_distances([[0, 1, 5], [1, 0, 5], [5, 5, 0]], 1.0, 2).labels.tolist()
+    [0, 0, -1]
+    """
+    near = distance_table(distances) <= eps
+    core = near.sum(axis=1) >= min_samples
+    labels = np.full(len(near), -1)
+    clusters = 0
+    for seed in np.flatnonzero(core):
+        if labels[seed] >= 0:
+            continue
+        waiting = [seed]
+        while waiting:
+            item = waiting.pop()
+            if labels[item] >= 0:
+                continue
+            labels[item] = clusters
+            if core[item]:
+                waiting += np.flatnonzero(near[item] & (labels < 0)).tolist()
+        clusters += 1
+    return DistanceClusters(labels, core)
+
+
+def approximate_range_count(
+    X: Any, points: Any, eps: float, rho: float = 0.01
+) -> np.ndarray:
+    """Rows near each point: a count between those within eps and within eps (1 + rho) (001 22.4).
+
+    A box wholly within eps (1 + rho) is counted at once, so that the time does not depend on how
+    many rows there are in it. ``rho=0`` counts exactly.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    points : array-like of shape (m, d)
+    eps : float
+    rho : float, default=0.01
+
+    Returns
+    -------
+    counts : ndarray of int of shape (m,)
+
+    Examples
+    --------
+    >>> approximate_range_count([[0.0], [1.0], [3.0]], [[0.0]], 1.0, rho=0.1).tolist()
+    [2]
+    """
+    rows, points = number_rows(X), number_rows(points, "points")
+    if rows.shape[1] != points.shape[1]:
+        raise DataError(f"rows have {rows.shape[1]} columns and points {points.shape[1]}")
+    if not eps >= 0 or not rho >= 0:
+        raise DataError(f"eps={eps} and rho={rho} must not be negative")
+    tree = box_tree(rows, eps * rho)
+    before = np.arange(len(rows) + 1, dtype=np.float64)
+    counts = np.empty(len(points))
+    lax = (eps * (1.0 + rho)) ** 2
+    weights_within(points, tree.rows, before, *tree[2:], eps**2, lax, counts)
+    return counts.astype(np.int64)
+
+
+class ClosestPair(NamedTuple):
+    """A pair of rows of two sets.
+
+    Attributes
+    ----------
+    first, second : int
+        Their places.
+    distance : float
+    """
+
+    first: int
+    second: int
+    distance: float
+
+
+def bichromatic_closest_pair(first: Any, second: Any, within: float = 0.0) -> ClosestPair:
+    """The closest pair of a row of one set and a row of another (001 22.2).
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n_1, d) and (n_2, d)
+    within : float, default=0
+        Ends at the first pair found that is so near; it need not be the closest then.
+
+    Returns
+    -------
+    pair : ClosestPair
+
+    Examples
+    --------
+    >>> bichromatic_closest_pair([[0.0], [4.0]], [[9.0], [5.5]])
+    ClosestPair(first=1, second=1, distance=1.5)
+    """
+    points, rows = number_rows(first, "first"), number_rows(second, "second")
+    if rows.shape[1] != points.shape[1]:
+        raise DataError(f"the sets have {points.shape[1]} and {rows.shape[1]} columns")
+    tree = box_tree(rows)
+    pair, distance = np.zeros(2, np.int64), np.zeros(1)
+    closest_pair(points, tree.rows, tree.order, *tree[2:], within**2, pair, distance)
+    return ClosestPair(int(pair[0]), int(pair[1]), float(distance[0]))
+
+
+def any_point_covered(points: Any, centres: Any, radius: float) -> bool:
+    """Whether a point lies in a ball of one radius round a centre, by reduction to DBSCAN.
+
+    Unit-spherical emptiness checking (001 22.2, lemmas 3 and 4): with min_samples=1 every row is
+    core, so a cluster of points and centres holds both kinds exactly where some point and some
+    centre are within the radius. It shows that DBSCAN is as hard as that problem; to compute it,
+    `bichromatic_closest_pair` is the plain way.
+
+    Parameters
+    ----------
+    points, centres : array-like of shape (n, d) and (m, d)
+    radius : float
+
+    Returns
+    -------
+    covered : bool
+
+    Examples
+    --------
+    >>> any_point_covered([[0.0], [3.0]], [[4.5]], 1.0), any_point_covered([[0.0]], [[0.5]], 1.0)
+    (False, True)
+    """
+    points, centres = number_rows(points, "points"), number_rows(centres, "centres")
+    labels = DBSCAN(radius, min_samples=1).fit_predict(np.vstack([points, centres]))
+    return bool(np.isin(labels[: len(points)], labels[len(points) :]).any())

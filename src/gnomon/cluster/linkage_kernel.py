@@ -1,0 +1,284 @@
+"""Merging clusters: three ways that keep O(rows) numbers, and one on a table of distances.
+
+Single linkage is Prim's spanning tree; Ward's is the chain of nearest neighbours on centroids (a
+merge never brings two clusters nearer to a third, so any two mutual nearest neighbours may merge);
+mean and median linkage, which lack that property, keep for each cluster its nearest one. All take
+O(n^2 d) time: distances are computed when needed and never stored. Clusters stand in columns, so
+that the innermost loops run over clusters and become vector instructions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnomon.engine.kernel import kernel, subkernel
+
+SINGLE, COMPLETE, AVERAGE, MEAN, MEDIAN, WARD = range(6)
+TILE = 256
+
+
+@subkernel
+def squared_to_tile(columns, point, start, size, squared):
+    """Squared distances of a point to columns start .. start + size. columns (d, n), point (d,)."""
+    for t in range(size):
+        gap = columns[0, start + t] - point[0]
+        squared[t] = gap * gap
+    for j in range(1, len(point)):
+        value = point[j]
+        for t in range(size):
+            gap = columns[j, start + t] - value
+            squared[t] += gap * gap
+
+
+@kernel("out f8[:,:]", "out i8[:]", "out i8[:]", "out f8[:]")
+def spanning_tree(columns, one, other, squared_height):
+    """Prim's minimum spanning tree of the points in columns (d, n), which are used up.
+
+    Writes the n - 1 edges: their ends `one` and `other`, and their squared lengths.
+    """
+    d, n = columns.shape
+    best, source, name = np.full(n, np.inf), np.zeros(n, np.int64), np.arange(n)
+    squared, point = np.empty(TILE), np.empty(d)
+    left, current, slot = n, 0, 0
+    for edge in range(n - 1):
+        for j in range(d):
+            point[j] = columns[j, slot]
+        left -= 1
+        for j in range(d):
+            columns[j, slot] = columns[j, left]
+        best[slot], source[slot], name[slot] = best[left], source[left], name[left]
+        least = np.inf
+        slot = 0
+        for start in range(0, left, TILE):
+            size = min(TILE, left - start)
+            squared_to_tile(columns, point, start, size, squared)
+            for t in range(size):
+                near = squared[t] < best[start + t]
+                best[start + t] = squared[t] if near else best[start + t]
+                source[start + t] = current if near else source[start + t]
+            for t in range(size):
+                if best[start + t] < least:
+                    least = best[start + t]
+                    slot = start + t
+        one[edge], other[edge], squared_height[edge] = source[slot], name[slot], least
+        current = name[slot]
+
+
+@subkernel
+def nearest_by_ward(columns, weights, left, own, squared, point):
+    """The cluster whose union with cluster `own` adds the least squares, and how much it adds.
+
+    Of equals the one in the first column. columns (d, n), weights (n,), of which `left` are there.
+    """
+    d = columns.shape[0]
+    weight = weights[own]
+    for j in range(d):
+        point[j] = columns[j, own]
+    least, found = np.inf, -1
+    for start in range(0, left, TILE):
+        size = min(TILE, left - start)
+        squared_to_tile(columns, point, start, size, squared)
+        for t in range(size):
+            beside = weights[start + t]
+            squared[t] *= weight * beside / (weight + beside)
+        for t in range(size):
+            if squared[t] < least and start + t != own:
+                least = squared[t]
+                found = start + t
+    return found, least
+
+
+@kernel("out f8[:,:]", "out f8[:]", "out i8[:]", "out i8[:]", "out f8[:]")
+def ward_chain(columns, weights, one, other, added):
+    """Ward's merges by the chain of nearest neighbours; columns (d, n) and weights are used up.
+
+    Writes the n - 1 merges: a row of each side, and the sum of squares that the merge adds.
+    """
+    d, n = columns.shape
+    name = np.arange(n)
+    squared, point = np.empty(TILE), np.empty(d)
+    chain, chain_height = np.empty(n, np.int64), np.empty(n)
+    place = np.arange(n)
+    length, left = 0, n
+    for merge in range(n - 1):
+        if length == 0:
+            chain[0], length = name[0], 1
+        while True:
+            tip = place[chain[length - 1]]
+            found, least = nearest_by_ward(columns, weights, left, tip, squared, point)
+            if length > 1 and least >= chain_height[length - 2]:
+                break
+            chain_height[length - 1] = least
+            chain[length] = name[found]
+            length += 1
+        kept, gone = chain[length - 1], chain[length - 2]
+        one[merge], other[merge], added[merge] = kept, gone, chain_height[length - 2]
+        length -= 2
+        a, b = place[kept], place[gone]
+        total = weights[a] + weights[b]
+        share = weights[b] / total
+        for j in range(d):
+            columns[j, a] += share * (columns[j, b] - columns[j, a])
+        weights[a] = total
+        left -= 1
+        for j in range(d):
+            columns[j, b] = columns[j, left]
+        weights[b], name[b] = weights[left], name[left]
+        place[name[b]] = b
+
+
+@subkernel
+def nearest_after(columns, left, own, squared, point):
+    """The nearest of the columns after column `own`, and its squared distance."""
+    for j in range(len(point)):
+        point[j] = columns[j, own]
+    least, found = np.inf, -1
+    for start in range(own + 1, left, TILE):
+        size = min(TILE, left - start)
+        squared_to_tile(columns, point, start, size, squared)
+        for t in range(size):
+            if squared[t] < least:
+                least = squared[t]
+                found = start + t
+    return found, least
+
+
+@kernel("out f8[:,:]", "out f8[:]", "i8", "out i8[:]", "out i8[:]", "out f8[:]")
+def merge_centres(columns, weights, midway, one, other, squared_height):
+    """Mean (midway = 0) or median linkage on centres in columns (d, n), which are used up.
+
+    A merged cluster takes the first column of its two, the other is filled with infinity. Each
+    column keeps its nearest later one; a distance that is out of date is too small at most for a
+    column whose nearest has moved away, and is then computed again. Merges come in their order;
+    heights may fall (inversions).
+    """
+    d, n = columns.shape
+    squared, point = np.empty(TILE), np.empty(d)
+    near, least = np.empty(n, np.int64), np.empty(n)
+    for i in range(n):
+        near[i], least[i] = nearest_after(columns, n, i, squared, point)
+    for merge in range(n - 1):
+        while True:
+            a = 0
+            for i in range(1, n):
+                if least[i] < least[a]:
+                    a = i
+            b = near[a]
+            now = 0.0
+            for j in range(d):
+                gap = columns[j, a] - columns[j, b]
+                now += gap * gap
+            if now == least[a]:
+                break
+            near[a], least[a] = nearest_after(columns, n, a, squared, point)
+        one[merge], other[merge], squared_height[merge] = a, b, least[a]
+        share = 0.5 if midway else weights[b] / (weights[a] + weights[b])
+        weights[a] += weights[b]
+        for j in range(d):
+            columns[j, a] += share * (columns[j, b] - columns[j, a])
+            columns[j, b] = np.inf
+            point[j] = columns[j, a]
+        least[b] = np.inf
+        for start in range(0, a, TILE):
+            size = min(TILE, a - start)
+            squared_to_tile(columns, point, start, size, squared)
+            for t in range(size):
+                if squared[t] < least[start + t]:
+                    least[start + t], near[start + t] = squared[t], a
+        near[a], least[a] = nearest_after(columns, n, a, squared, point)
+        for i in range(b):
+            if near[i] == b and least[i] < np.inf:
+                near[i], least[i] = nearest_after(columns, n, i, squared, point)
+
+
+@subkernel
+def lance_williams_value(linkage, d_ir, d_jr, d_ij, n_i, n_j, n_r):
+    """Distance of the union of i and j to r; squared distances for mean, median and Ward's."""
+    both = n_i + n_j
+    if linkage == SINGLE:
+        return min(d_ir, d_jr)
+    if linkage == COMPLETE:
+        return max(d_ir, d_jr)
+    if linkage == AVERAGE:
+        return (n_i * d_ir + n_j * d_jr) / both
+    if linkage == MEAN:
+        return (n_i * d_ir + n_j * d_jr - n_i * n_j / both * d_ij) / both
+    if linkage == MEDIAN:
+        return 0.5 * d_ir + 0.5 * d_jr - 0.25 * d_ij
+    return ((n_i + n_r) * d_ir + (n_j + n_r) * d_jr - n_r * d_ij) / (both + n_r)
+
+
+@subkernel
+def nearest_in_line(table, alive, own):
+    """The nearest cluster after `own` in its line of the table, and the distance."""
+    least, found = np.inf, -1
+    for j in range(own + 1, len(alive)):
+        if alive[j] and table[own, j] < least:
+            least, found = table[own, j], j
+    return found, least
+
+
+@kernel("out f8[:,:]", "f8[:]", "i8", "out i8[:]", "out i8[:]", "out f8[:]")
+def merge_by_table(table, weights, linkage, one, other, height):
+    """Merge by Lance and Williams on a table (n, n) of distances, which is used up.
+
+    Each line keeps its nearest later cluster. Merges come in their order; a merged cluster takes
+    the first place of its two.
+    """
+    n = len(table)
+    alive = np.ones(n, np.bool_)
+    sizes = weights.copy()
+    near, least = np.empty(n, np.int64), np.empty(n)
+    for i in range(n):
+        near[i], least[i] = nearest_in_line(table, alive, i)
+    for merge in range(n - 1):
+        a = -1
+        for i in range(n):
+            if alive[i] and near[i] >= 0 and (a < 0 or least[i] < least[a]):
+                a = i
+        b = near[a]
+        between = table[a, b]
+        one[merge], other[merge], height[merge] = a, b, between
+        alive[b] = False
+        for r in range(n):
+            if not alive[r] or r == a:
+                continue
+            value = lance_williams_value(
+                linkage, table[a, r], table[b, r], between, sizes[a], sizes[b], sizes[r]
+            )
+            table[a, r] = value
+            table[r, a] = value
+        sizes[a] += sizes[b]
+        for i in range(n):
+            if not alive[i] or i > b:
+                continue
+            if i == a or near[i] == a or near[i] == b:
+                near[i], least[i] = nearest_in_line(table, alive, i)
+            elif i < a and table[i, a] < least[i]:
+                near[i], least[i] = a, table[i, a]
+
+
+@kernel("i8[:]", "i8[:]", "f8[:]", "f8[:]", "out f8[:,:]")
+def name_merges(one, other, heights, weights, merges):
+    """Merges of rows as a tree: clusters numbered n, n + 1 ... as they arise.
+
+    one, other, heights (n - 1,) in order of merging: a row of each side; merges (n - 1, 4): both
+    clusters (the smaller number first), height, weight.
+    """
+    n = len(weights)
+    above, number, size = np.arange(n), np.arange(n), weights.copy()
+    for merge in range(n - 1):
+        a, b = one[merge], other[merge]
+        while above[a] != a:
+            above[a] = above[above[a]]
+            a = above[a]
+        while above[b] != b:
+            above[b] = above[above[b]]
+            b = above[b]
+        merges[merge, 0] = min(number[a], number[b])
+        merges[merge, 1] = max(number[a], number[b])
+        merges[merge, 2] = heights[merge]
+        size[a] += size[b]
+        merges[merge, 3] = size[a]
+        above[b] = a
+        number[a] = n + merge
