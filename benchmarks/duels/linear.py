@@ -2,6 +2,9 @@
 
 import numpy as np
 import statsmodels.api as sm
+from celer import celer_path
+from glum import GeneralizedLinearRegressor
+from scipy.special import xlogy
 from sklearn import linear_model as peer
 
 from benchmarks.duels.duel import Duel
@@ -83,6 +86,23 @@ for solver in ("lbfgs", "newton-cholesky"):
         )
 
 
+def seven_classes(n):
+    return classes(n, 50, 7)
+
+
+Duel(
+    name="logistic regression, 50 columns, 7 classes, to the same objective",
+    peer="scikit-learn LogisticRegression(lbfgs)",
+    data=seven_classes,
+    ours=lambda given: LogisticRegression().fit(given.rows, given.y),
+    theirs=lambda given: peer.LogisticRegression(max_iter=1000).fit(given.rows, given.y),
+    quality=penalised_loss,
+    higher_is_better=False,
+    sizes=(10**4, 10**5),
+    bar=1.5,
+)
+
+
 def wide(n):
     """Twenty columns for each row, of which fifty matter."""
     rng = np.random.default_rng(0)
@@ -128,6 +148,23 @@ for make, shape, sizes in (
         sizes=sizes,
         bar=4.0,
     )
+    Duel(
+        name=f"lasso path of 100 penalties to the same duality gap, {shape}",
+        peer="celer celer_path",
+        data=make,
+        ours=lambda given: Lasso(tol=2e-5).path(given.rows, given.y),
+        theirs=lambda given: celer_path(
+            np.asfortranarray(given.rows - given.rows.mean(axis=0)),
+            given.y - given.y.mean(),
+            "lasso",
+            n_alphas=100,
+            tol=1e-5,
+        ),
+        quality=path_objective,
+        higher_is_better=False,
+        tolerance=1e-4,
+        sizes=sizes,
+    )
 
 
 def counts50(n):
@@ -137,7 +174,21 @@ def counts50(n):
 
 
 def deviance(found, given) -> float:
-    return float(found.facts["deviance"] if hasattr(found, "facts") else found.deviance)
+    """That of our summary, or of a result of statsmodels or glum."""
+    if hasattr(found, "facts"):
+        return float(found.facts["deviance"])
+    if hasattr(found, "deviance"):
+        return float(found.deviance)
+    means = found.predict(given.rows)
+    return float(2 * (xlogy(given.y, given.y / means) - given.y + means).sum())
+
+
+def with_table(given):
+    """glum's fit and its table of coefficients."""
+    model = GeneralizedLinearRegressor(family="poisson", alpha=0, gradient_tol=1e-7)
+    model.fit(given.rows, given.y)
+    model.coef_table(X=given.rows, y=given.y)
+    return model
 
 
 Duel(
@@ -152,6 +203,16 @@ Duel(
     higher_is_better=False,
     sizes=(10**4, 10**5),
     bar=3.0,
+)
+
+Duel(
+    name="Poisson regression with summary table, 50 columns",
+    peer="glum GeneralizedLinearRegressor",
+    data=counts50,
+    ours=lambda given: GLM("poisson").fit(given.rows, given.y).summary(),
+    theirs=with_table,
+    quality=deviance,
+    higher_is_better=False,
 )
 
 Duel(
