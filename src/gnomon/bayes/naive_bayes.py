@@ -32,6 +32,7 @@ from gnomon.bayes.column_models import (
     Smoothing,
 )
 from gnomon.bayes.kernels import class_moments
+from gnomon.bayes.priors import class_priors
 from gnomon.contract import Classifier, Columns, Data, Step, SumLearner, Takes, intake
 from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least, validated, whole
@@ -238,7 +239,7 @@ class NaiveBayes(Classifier, SumLearner):
     def _attributes(self, state):
         return {
             "class_count_": state["class_count"],
-            "class_prior_": self._prior(state["class_count"]),
+            "class_prior_": class_priors(self.priors, state["class_count"]),
             "column_models_": _models_by_name(state["models"]),
             "fitted_models_": state["models"],
         }
@@ -363,19 +364,6 @@ class NaiveBayes(Classifier, SumLearner):
         n = seen.sum()
         likelihood = (seen * np.log(seen / n)).sum() + sum(m.log_likelihood() for m in models)
         return float(-likelihood / n)
-
-    def _prior(self, class_count: np.ndarray) -> np.ndarray:
-        n_classes = len(self.classes_)
-        if self.priors is None:
-            return class_count / class_count.sum()
-        if isinstance(self.priors, str):
-            return np.full(n_classes, 1.0 / n_classes)
-        priors = np.asarray(self.priors, dtype=np.float64)
-        if priors.shape != (n_classes,):
-            raise ValueError(f"priors has shape {priors.shape}, and there are {n_classes} classes")
-        if not (priors >= 0).all() or not np.isclose(priors.sum(), 1.0):
-            raise ValueError("priors must be probabilities: zero or more each, and 1 together")
-        return priors
 
     @validated
     def partial_fit(self, X, y, classes=None, sample_weight=None):

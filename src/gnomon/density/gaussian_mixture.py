@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.starts import STARTS, SurveyedData
 from gnomon.contract import Data, DensityEstimator, Step, SumLearner, Takes
 from gnomon.density.covariance import FORMS, CollapseError, Form, factorised
+from gnomon.density.draws import as_generator
 from gnomon.density.expectation import (
     Components,
     add_missing_covariances,
@@ -671,11 +671,3 @@ def own_covariances(
     moments = second / weight[:, :, None] - mean[:, :, None] * mean[:, None, :]
     own = roots @ moments @ roots.transpose(0, 2, 1)
     return (own + own.transpose(0, 2, 1)) / 2
-
-
-def as_generator(random_state) -> np.random.Generator:
-    """A generator from any form of ``random_state``."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    legacy = check_random_state(random_state)
-    return np.random.default_rng(legacy.randint(0, 2**32, size=4, dtype=np.uint32))
