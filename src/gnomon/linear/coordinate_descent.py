@@ -27,6 +27,7 @@ from gnomon.engine.kernel import kernel
 from gnomon.linear.solve import EPS
 
 SWEEPS = 8
+SWEEPS_ALONE = 4
 MOST_ROUNDS = 200
 FEWEST_WORKING = 64
 MOST_PRODUCTS = 3000
@@ -288,9 +289,11 @@ def on_products(gram, cross, start, l1, l2, total=0.0, enough=0.0) -> np.ndarray
     slopes = cross - gram @ coef
     size = max(float(np.abs(cross).max(initial=0.0)), float(l1.max(initial=0.0)))
     if enough:
-        descend(gram, slopes, coef, l1, l2, SWEEPS)
-        if gap_of(slopes, cross, coef, l1, l2, total) <= enough:
-            return coef
+        # a gap that is not small needs no exact solution: sweeps alone are cheaper
+        for doubled in range(SWEEPS_ALONE):
+            descend(gram, slopes, coef, l1, l2, SWEEPS << doubled)
+            if gap_of(slopes, cross, coef, l1, l2, total) <= enough:
+                return coef
     ahead, _ = newton_on_support(gram, cross, coef, l1, l2, project=True)
     if value_of(gram, cross, ahead, l1, l2) < value_of(gram, cross, coef, l1, l2):
         coef = ahead
