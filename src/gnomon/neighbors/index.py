@@ -1,0 +1,422 @@
+"""Indexes: training rows made ready for the search of the nearest ones.
+
+- "brute": all rows are compared, by products of matrices. In single precision
+  -2 q'x + |x|^2 + |q|^2 costs a tenth of a plain comparison, and a bound of its rounding error
+  tells which rows may be among the nearest; only these, a few dozen per query, are compared in
+  double precision. The result is exact, ties included. Other exponents than p = 2 are compared
+  column by column.
+- "kd_tree": rows halved again and again along the widest side of their box; of a box is known how
+  near its rows can be. For few coordinates.
+- "ball_tree": see `gnomon.neighbors.ball_tree`; for any true metric.
+
+"auto" takes the tree of boxes for up to 8 coordinates and 512 rows or more, else brute force.
+
+Texts: 003 2.2.4.2 · 000a 1.2.1.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from gnomon.engine.errors import DataError
+from gnomon.engine.storable import storable
+from gnomon.engine.threads import in_order
+from gnomon.neighbors.ball_tree import BallTree
+from gnomon.neighbors.distances import Distance, power_sums
+from gnomon.neighbors.kernels import (
+    build_boxes,
+    search_boxes,
+    sort_heaps,
+    take_best,
+    take_best_of_products,
+)
+
+ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree")
+ROWS_TOGETHER = 512
+QUERIES_TOGETHER = 256
+CELLS_TOGETHER = 2**19
+LEAF = 10
+MOST_COORDINATES_OF_BOXES = 8
+FEWEST_ROWS_OF_BOXES = 512
+NOBODY = np.iinfo(np.int64).max
+SINGLE = 2.0**-24
+
+
+class Neighbours(NamedTuple):
+    """The nearest training rows of some queries, nearest first; of equal distance by row number.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (n_queries, k)
+    indices : ndarray of int of shape (n_queries, k)
+    """
+
+    distances: np.ndarray
+    indices: np.ndarray
+
+
+def empty_heaps(n: int, k: int) -> Neighbours:
+    """Room for the k best of n queries."""
+    return Neighbours(np.full((n, k), np.inf), np.full((n, k), NOBODY))
+
+
+@storable
+class NeighbourIndex:
+    """Training rows and a fitted distance, ready for searches.
+
+    Parameters
+    ----------
+    distance : Distance
+        Fitted.
+    rows : array of shape (n, n_columns)
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
+    leaf_size : int
+
+    Attributes
+    ----------
+    stored : ndarray
+        The rows in the distance's coordinates, or as they are where it has none.
+    chosen : str
+        The algorithm, after "auto" was settled.
+    """
+
+    def __init__(self, distance: Distance, rows: Any, algorithm: str = "auto", leaf_size=LEAF):
+        self.distance = distance
+        self.leaf_size = int(leaf_size)
+        if distance.has_coordinates and not sp.issparse(rows):
+            self.stored = np.array(distance.coordinates(rows), dtype=np.float64, order="C")
+            if not np.isfinite(self.stored).all():
+                raise DataError(
+                    f"{distance!r} overflows on these rows: rescale the columns of huge numbers"
+                )
+        else:
+            self.stored = rows.copy() if sp.issparse(rows) else np.array(rows, dtype=np.float64)
+        self.chosen = self._settled(algorithm)
+
+    def _settled(self, algorithm: str) -> str:
+        if algorithm == "auto":
+            small = self.has_coordinates and self.stored.shape[1] <= MOST_COORDINATES_OF_BOXES
+            many = self.n_rows >= FEWEST_ROWS_OF_BOXES
+            return "kd_tree" if small and many and self.stored.shape[1] else "brute"
+        if algorithm == "kd_tree" and not self.has_coordinates:
+            raise DataError(
+                f"a kd_tree needs a distance with coordinates, and {self.distance!r} has none; "
+                "use algorithm='brute'"
+            )
+        if algorithm == "ball_tree" and not (
+            self.distance.is_metric or (self.has_coordinates and self.distance.exponent == 2)
+        ):
+            raise DataError(
+                f"a ball_tree needs the triangle inequality, which {self.distance!r} does not "
+                "keep; use algorithm='brute'"
+            )
+        return algorithm
+
+    @property
+    def has_coordinates(self) -> bool:
+        return self.distance.has_coordinates and not sp.issparse(self.stored)
+
+    @property
+    def n_rows(self) -> int:
+        return self.stored.shape[0]
+
+    def ready(self) -> NeighbourIndex:
+        """Build now what the first search would build."""
+        if self.chosen == "kd_tree":
+            _ = self._boxes
+        elif self.chosen == "ball_tree":
+            _ = self._balls
+        elif self.has_coordinates and self.distance.exponent == 2:
+            _ = self._filter
+        return self
+
+    def nearest(self, rows: Any, k: int) -> Neighbours:
+        """The k nearest of each row, on the calling thread.
+
+        Parameters
+        ----------
+        rows : array of shape (n, n_columns)
+        k : int
+            At most `n_rows`.
+
+        Returns
+        -------
+        neighbours : Neighbours
+        """
+        if not 1 <= k <= self.n_rows:
+            raise DataError(
+                f"{k} neighbours were asked for and there are {self.n_rows} training rows"
+            )
+        if not self.has_coordinates:
+            return self._nearest_in_pairs(rows, k)
+        queries = np.ascontiguousarray(self.distance.coordinates(rows), dtype=np.float64)
+        if not np.isfinite(queries).all():
+            raise DataError(f"{self.distance!r} overflows on a row asked for: rescale the columns")
+        found = self._nearest_sums(queries, k)
+        if not np.isfinite(found.distances).all():
+            raise DataError(f"{self.distance!r} overflows between these rows: rescale the columns")
+        return Neighbours(self.distance.finish(found.distances), found.indices)
+
+    def _nearest_sums(self, queries: np.ndarray, k: int) -> Neighbours:
+        p = self.distance.exponent
+        if self.chosen == "kd_tree":
+            return self._boxes.nearest(queries, k, p)
+        if self.chosen == "ball_tree" and p == 2:
+            return Neighbours(*self._balls.nearest_squares(queries, k)[0])
+        if self.chosen == "ball_tree":
+            distances, indices, _ = self._balls.query(queries, k)
+            return Neighbours(_undone(distances, p), indices)
+        if p == 2:
+            return self._filter.nearest(queries, k)
+        found = empty_heaps(len(queries), k)
+        for start in range(0, self.n_rows, ROWS_TOGETHER):
+            block = power_sums(queries, self.stored[start : start + ROWS_TOGETHER], p)
+            take_best(block, start, *found)
+        sort_heaps(*found)
+        return found
+
+    def _nearest_in_pairs(self, rows, k: int) -> Neighbours:
+        if self.chosen == "ball_tree":
+            distances, indices, _ = self._balls.query(rows, k)
+            return Neighbours(distances, indices)
+        found = empty_heaps(rows.shape[0], k)
+        for start, block in self.blocks(rows):
+            take_best(np.ascontiguousarray(block), start, *found)
+        sort_heaps(*found)
+        found.indices[np.isinf(found.distances) & (found.indices == NOBODY)] = -1
+        return found
+
+    def others(self, k: int, n_jobs: int | None = None) -> Neighbours:
+        """The k nearest other stored rows of every stored row, on threads.
+
+        Parameters
+        ----------
+        k : int
+        n_jobs : int or None
+
+        Returns
+        -------
+        neighbours : Neighbours
+        """
+        if not 1 <= k < self.n_rows:
+            raise DataError(
+                f"{k} other rows were asked for and there are {self.n_rows - 1}; choose fewer"
+            )
+        starts = range(0, self.n_rows, QUERIES_TOGETHER)
+        parts = list(in_order(lambda start: self._others_of(start, k), starts, n_jobs))
+        return Neighbours(*(np.concatenate(part) for part in zip(*parts)))
+
+    def _others_of(self, start: int, k: int) -> Neighbours:
+        some = self.stored[start : start + QUERIES_TOGETHER]
+        if self.has_coordinates:
+            found = self._nearest_sums(np.ascontiguousarray(some), k + 1)
+            found = Neighbours(self.distance.finish(found.distances), found.indices)
+        else:
+            found = self._nearest_in_pairs(some, k + 1)
+        own = np.arange(start, start + len(found.indices))[:, None]
+        kept = found.indices != own
+        kept[kept.all(axis=1), -1] = False
+        shape = (len(kept), k)
+        return Neighbours(found.distances[kept].reshape(shape), found.indices[kept].reshape(shape))
+
+    def blocks(self, rows: Any):
+        """Distances of rows to the training rows, in blocks of these: pairs (first, block)."""
+        given = type(self.distance).__name__ == "PrecomputedDistance"
+        coordinates = self.distance.coordinates(rows) if self.has_coordinates else None
+        size = max(CELLS_TOGETHER // max(rows.shape[0], 1), 16)
+        for start in range(0, self.n_rows, size):
+            stored = self.stored[start : start + size]
+            if given:
+                yield start, self.distance.pairwise(rows, None)[:, start : start + size]
+            elif coordinates is not None:
+                sums = power_sums(coordinates, stored, self.distance.exponent)
+                yield start, self.distance.finish(sums)
+            else:
+                yield start, self.distance.pairwise(rows, stored)
+
+    def within(self, rows: Any, radius: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """For each row the training rows within a radius (itself allowed), nearest first.
+
+        Parameters
+        ----------
+        rows : array of shape (n, n_columns)
+        radius : float
+
+        Returns
+        -------
+        distances : list of ndarray
+        indices : list of ndarray of int
+        """
+        found: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(rows.shape[0])]
+        for start, block in self.blocks(rows):
+            for i, j in zip(*_by_row(block <= radius)):
+                found[i].append((block[i, j], start + j))
+        distances, indices = [], []
+        for parts in found:
+            near = np.concatenate([d for d, _ in parts]) if parts else np.empty(0)
+            which = np.concatenate([j for _, j in parts]) if parts else np.empty(0, np.int64)
+            order = np.lexsort([which, near])
+            distances.append(near[order])
+            indices.append(which[order])
+        return distances, indices
+
+    @cached_property
+    def _filter(self) -> ProductFilter:
+        return ProductFilter(self.stored)
+
+    @cached_property
+    def _boxes(self) -> Boxes:
+        return Boxes(self.stored, self.leaf_size)
+
+    @cached_property
+    def _balls(self) -> BallTree:
+        if self.has_coordinates and self.distance.exponent == 2:
+            return BallTree(self.stored, leaf_size=self.leaf_size)
+        return BallTree(self.stored, self._between_stored(), leaf_size=self.leaf_size)
+
+    def _between_stored(self) -> Any:
+        if not self.has_coordinates:
+            return self.distance
+        return _BetweenCoordinates(self.distance)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in ("_filter", "_boxes", "_balls")}
+
+    def _check_loaded(self) -> None:
+        if not isinstance(self.distance, Distance) or self.chosen not in ALGORITHMS:
+            raise ValueError("an index without a distance or an algorithm")
+        dense = not sp.issparse(self.stored)
+        if dense and (self.stored.ndim != 2 or self.stored.dtype != np.float64):
+            raise ValueError("the stored rows are not a table of numbers")
+        if dense and not np.isfinite(self.stored).all() and self.has_coordinates:
+            raise ValueError("the stored rows hold numbers that are not finite")
+        if self.leaf_size < 1 or self.n_rows < 1:
+            raise ValueError("an index of no rows or of leaves without rows")
+
+
+class _BetweenCoordinates:
+    """The distance between rows that are already in coordinates."""
+
+    def __init__(self, distance: Distance):
+        self.distance = distance
+
+    def pairwise(self, one, other) -> np.ndarray:
+        return self.distance.finish(power_sums(one, other, self.distance.exponent))
+
+
+class ProductFilter:
+    """Exact nearest rows by Euclidean distance, by products of matrices in single precision.
+
+    Of the product of rounded vectors the error is at most (d + 2) 2^-24 |q| |x|, and 2 |q| |x| is
+    at most |q|^2 + |x|^2: these squares are lowered by the share (d + 8) 2^-23, twice what is
+    needed, and what rounds to zero is covered by a slack. Rows are centred and scaled by a power of
+    two first.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    """
+
+    def __init__(self, points: np.ndarray):
+        self.points = points
+        n, d = points.shape
+        sample = points[:: max(n // 512, 1)]
+        self.centre = np.median(sample, axis=0)
+        centred = points - self.centre
+        largest = float(np.abs(centred).max(initial=0.0))
+        self.factor = 1.0 if largest == 0 else 2.0 ** -np.clip(np.frexp(largest)[1], -400, 400)
+        centred *= self.factor
+        self.share = 1.0 - (d + 8) * 2 * SINGLE
+        self.slack = 1e-35 * (d + 1)
+        self.squares = ((centred**2).sum(axis=1) * self.share).astype(np.float32)
+        self.columns = np.ascontiguousarray(centred.T, dtype=np.float32)
+
+    def lowered(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """-2 q in single precision and lowered |q|^2; no bound where q is far beyond all rows."""
+        scaled = (queries - self.centre) * self.factor
+        lengths = (scaled**2).sum(axis=1)
+        far = ~(lengths < 1e24)
+        scaled[far] = 0.0
+        return (-2.0 * scaled).astype(np.float32), np.where(far, -np.inf, lengths * self.share)
+
+    @property
+    def unit(self) -> float:
+        """Squared units of the products per squared unit of the rows, and some for rounding."""
+        return self.factor**2 * (1 + 1e-6)
+
+    def nearest(self, queries: np.ndarray, k: int) -> Neighbours:
+        """Squared distances and numbers of the k nearest, in order."""
+        found = empty_heaps(len(queries), k)
+        doubled, lengths = self.lowered(queries)
+        room = np.empty((min(QUERIES_TOGETHER, len(queries)), ROWS_TOGETHER), np.float32)
+        nobody = np.empty(0, np.int64)
+        for first in range(0, len(queries), QUERIES_TOGETHER):
+            some = slice(first, first + QUERIES_TOGETHER)
+            block = queries[some]
+            for start in range(0, len(self.points), ROWS_TOGETHER):
+                stop = min(start + ROWS_TOGETHER, len(self.points))
+                whole = stop - start == ROWS_TOGETHER and len(block) == len(room)
+                products = np.dot(
+                    doubled[some], self.columns[:, start:stop], out=room if whole else None
+                )
+                take_best_of_products(
+                    products,
+                    self.squares[start:stop],
+                    lengths[some],
+                    self.unit,
+                    self.slack,
+                    block,
+                    self.points[start:stop],
+                    nobody,
+                    start,
+                    found.distances[some],
+                    found.indices[some],
+                )
+        sort_heaps(*found)
+        return found
+
+
+class Boxes:
+    """A balanced tree of boxes (KD tree).
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    leaf_size : int
+        A leaf has between half as many points and so many.
+    """
+
+    def __init__(self, points: np.ndarray, leaf_size: int):
+        n, d = points.shape
+        depth = max(int(np.ceil(np.log2(max(n / leaf_size, 1)))), 0)
+        while depth and n >> depth == 0:
+            depth -= 1
+        n_nodes = 2 ** (depth + 1) - 1
+        self.order = np.arange(n)
+        self.spans = np.empty((n_nodes, 2), np.int64)
+        self.low, self.high = np.empty((n_nodes, d)), np.empty((n_nodes, d))
+        columns = np.ascontiguousarray(points.T)
+        build_boxes(points, columns, self.order, self.spans, self.low, self.high)
+        self.points = points[self.order]
+
+    def nearest(self, queries: np.ndarray, k: int, p: float) -> Neighbours:
+        """Power sums and numbers of the k nearest, in order."""
+        found = empty_heaps(len(queries), k)
+        search_boxes(
+            queries, self.points, self.order, self.spans, self.low, self.high, float(p), *found
+        )
+        return found
+
+
+def _undone(distances: np.ndarray, p: float) -> np.ndarray:
+    return distances if p in (0, 1) or np.isinf(p) else distances**p
+
+
+def _by_row(mask: np.ndarray):
+    """The rows of a mask that hold something, and where."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    return rows, [np.flatnonzero(mask[i]) for i in rows]

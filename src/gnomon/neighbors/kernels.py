@@ -1,0 +1,381 @@
+"""Inner loops of distances and searches.
+
+Neighbours are ordered by (distance, row number) everywhere, so that ties are settled the same way
+by every search. The best so far of a query stand in a heap with the worst on top.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnomon.engine.kernel import kernel, lean_subkernel
+
+STRIP = 64
+
+
+@lean_subkernel
+def term(difference, p):
+    """|difference|^p; 1 for p = 0 where it is not zero; |difference| itself for infinite p."""
+    if p == 2.0:
+        return difference * difference
+    size = abs(difference)
+    if p == 1.0 or p == np.inf:
+        return size
+    if p == 0.0:
+        return 1.0 if size > 0.0 else 0.0
+    return size**p
+
+
+@kernel("f8[:,:]", "f8[:,:]", "f8", "i8", "out f8[:,:]")
+def add_power_sums(one, columns, p, first, sums):
+    """Add sum_j |a_j - b_j|^p to sums[:, first:]. one (n, d), columns (d, m) of other rows."""
+    d, m = columns.shape
+    for i in range(len(one)):
+        row = sums[i, first : first + m]
+        for j in range(d):
+            a = one[i, j]
+            if p == 2.0:
+                for b in range(m):
+                    difference = a - columns[j, b]
+                    row[b] += difference * difference
+            elif p == np.inf:
+                for b in range(m):
+                    row[b] = max(row[b], abs(a - columns[j, b]))
+            else:
+                for b in range(m):
+                    row[b] += term(a - columns[j, b], p)
+
+
+@kernel("f8[:,:]", "f8[:,:]", "out f8[:,:]")
+def add_chi_square(one, other, sums):
+    """Add sum_j (a_j - b_j)^2 / (a_j + b_j). one (n, d), other (m, d), sums (n, m)."""
+    for i in range(len(one)):
+        for k in range(len(other)):
+            for j in range(one.shape[1]):
+                both = one[i, j] + other[k, j]
+                if both > 0.0:
+                    difference = one[i, j] - other[k, j]
+                    sums[i, k] += difference * difference / both
+
+
+@lean_subkernel
+def power_sum(a, b, p):
+    """sum_j |a_j - b_j|^p of two rows, in the order of columns."""
+    total = 0.0
+    if p == 2.0:
+        for j in range(len(a)):
+            difference = a[j] - b[j]
+            total += difference * difference
+        return total
+    for j in range(len(a)):
+        value = term(a[j] - b[j], p)
+        if p == np.inf:
+            total = max(total, value)
+        else:
+            total += value
+    return total
+
+
+@lean_subkernel
+def is_before(distance, number, other_distance, other_number):
+    """Whether a neighbour comes before another: nearer, or as near and of smaller number."""
+    return distance < other_distance or (distance == other_distance and number < other_number)
+
+
+@lean_subkernel
+def replace_worst(distances, numbers, distance, number):
+    """Put a neighbour in the place of the worst, the root of the heap. distances, numbers (k,)."""
+    k = len(distances)
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= k:
+            break
+        if child + 1 < k and is_before(
+            distances[child], numbers[child], distances[child + 1], numbers[child + 1]
+        ):
+            child += 1
+        if not is_before(distance, number, distances[child], numbers[child]):
+            break
+        distances[place] = distances[child]
+        numbers[place] = numbers[child]
+        place = child
+    distances[place] = distance
+    numbers[place] = number
+
+
+@lean_subkernel
+def sort_heap(distances, numbers):
+    """Put a heap in order, best first."""
+    for last in range(len(distances) - 1, 0, -1):
+        distance, number = distances[last], numbers[last]
+        distances[last], numbers[last] = distances[0], numbers[0]
+        replace_worst(distances[:last], numbers[:last], distance, number)
+
+
+@kernel("out f8[:,:]", "out i8[:,:]")
+def sort_heaps(distances, numbers):
+    """Put the heaps of all queries in order, best first. distances, numbers (n, k)."""
+    for i in range(len(distances)):
+        sort_heap(distances[i], numbers[i])
+
+
+@kernel("f8[:,:]", "i8", "out f8[:,:]", "out i8[:,:]")
+def take_best(block, first, distances, numbers):
+    """Let the rows `first`, `first` + 1 ... compete. block (n, m) holds distances to them."""
+    for i in range(len(block)):
+        for j in range(block.shape[1]):
+            if is_before(block[i, j], first + j, distances[i, 0], numbers[i, 0]):
+                replace_worst(distances[i], numbers[i], block[i, j], first + j)
+
+
+@lean_subkernel
+def count_below(products, squares, limit):
+    """How many sums of a product and a square are below a limit; eight at once on most machines."""
+    count = np.int32(0)
+    for j in range(len(products)):
+        if products[j] + squares[j] < limit:
+            count += np.int32(1)
+    return count
+
+
+@kernel(
+    "f4[:,:]",
+    "f4[:]",
+    "f8[:]",
+    "f8",
+    "f8",
+    "f8[:,:]",
+    "f8[:,:]",
+    "i8[:]",
+    "i8",
+    "out f8[:,:]",
+    "out i8[:,:]",
+)
+def take_best_of_products(
+    products, squares, lengths, unit, slack, queries, rows, given, first, distances, numbers
+):
+    """Let rows compete by their squared distance, computed only where a cheap bound allows it.
+
+    products (n, m) are -2 q'x and squares (m,) lowered |x|^2 in single precision; with lengths (n,)
+    lowered |q|^2, all in units of which `unit` make one squared unit of the rows, their sum less
+    `slack` bounds the squared distance from below. A row is looked at in double precision where the
+    bound is not beyond the worst of the best so far. queries (n, d), rows (m, d) are the rows of
+    these products, given (m,) their numbers where first < 0, else first, first + 1 ...
+    """
+    m = products.shape[1]
+    for i in range(len(products)):
+        best, which = distances[i], numbers[i]
+        line = products[i]
+        limit = np.float32(best[0] * unit - lengths[i] + slack)
+        for start in range(0, m, STRIP):
+            stop = min(start + STRIP, m)
+            if count_below(line[start:stop], squares[start:stop], limit) == 0:
+                continue
+            for j in range(start, stop):
+                if not line[j] + squares[j] < limit:
+                    continue
+                distance = power_sum(queries[i], rows[j], 2.0)
+                number = first + j if first >= 0 else given[j]
+                if is_before(distance, number, best[0], which[0]):
+                    replace_worst(best, which, distance, number)
+                    limit = np.float32(best[0] * unit - lengths[i] + slack)
+
+
+@lean_subkernel
+def nth_smallest(order, values, low, high, n):
+    """Reorder order[low:high] so that values of places before n are not above those after it."""
+    high -= 1
+    while low < high:
+        middle = values[order[(low + high) // 2]]
+        i, j = low, high
+        while i <= j:
+            while values[order[i]] < middle:
+                i += 1
+            while values[order[j]] > middle:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if n <= j:
+            high = j
+        elif n >= i:
+            low = i
+        else:
+            return
+
+
+@kernel("f8[:,:]", "f8[:,:]", "out i8[:]", "out i8[:,:]", "out f8[:,:]", "out f8[:,:]")
+def build_boxes(points, columns, order, spans, low, high):
+    """A balanced tree of boxes: each node's points are halved along the widest side of its box.
+
+    points (n, d), columns (d, n) the same by column, order (n,), spans (n_nodes, 2): from where to
+    where in `order` the points of a node stand; low, high (n_nodes, d): its box. The children of
+    node v are 2v + 1 and 2v + 2.
+    """
+    n, d = points.shape
+    n_nodes = len(spans)
+    spans[0, 0], spans[0, 1] = 0, n
+    for node in range(n_nodes):
+        start, stop = spans[node, 0], spans[node, 1]
+        widest, width = 0, -1.0
+        for j in range(d):
+            least = most = points[order[start], j]
+            for place in range(start + 1, stop):
+                value = points[order[place], j]
+                least = min(least, value)
+                most = max(most, value)
+            low[node, j], high[node, j] = least, most
+            if most - least > width:
+                widest, width = j, most - least
+        child = 2 * node + 1
+        if child < n_nodes:
+            middle = (start + stop) // 2
+            nth_smallest(order, columns[widest], start, stop, middle)
+            spans[child, 0], spans[child, 1] = start, middle
+            spans[child + 1, 0], spans[child + 1, 1] = middle, stop
+
+
+@lean_subkernel
+def box_bound(query, low, high, p):
+    """Least power sum between a query and a point of a box; never above that of one computed."""
+    total = 0.0
+    for j in range(len(query)):
+        gap = 0.0
+        if query[j] < low[j]:
+            gap = low[j] - query[j]
+        elif query[j] > high[j]:
+            gap = query[j] - high[j]
+        if p == 2.0:
+            total += gap * gap
+        elif p == np.inf:
+            total = max(total, gap)
+        else:
+            total += term(gap, p)
+    return total
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:,:]",
+    "i8[:]",
+    "i8[:,:]",
+    "f8[:,:]",
+    "f8[:,:]",
+    "f8",
+    "out f8[:,:]",
+    "out i8[:,:]",
+)
+def search_boxes(queries, points, order, spans, low, high, p, distances, numbers):
+    """The best of each query by descent into the nearer box first. Points stand in tree order.
+
+    queries (n, d), points (m, d), order (m,), spans (n_nodes, 2), low and high (n_nodes, d),
+    distances and numbers (n, k), filled with infinity and a number beyond all.
+    """
+    n_nodes = len(spans)
+    nodes, bounds = np.empty(128, np.int64), np.empty(128)
+    for i in range(len(queries)):
+        query, best, which = queries[i], distances[i], numbers[i]
+        nodes[0], bounds[0] = 0, 0.0
+        top = 1
+        while top > 0:
+            top -= 1
+            node = nodes[top]
+            if bounds[top] > best[0]:
+                continue
+            child = 2 * node + 1
+            if child >= n_nodes:
+                for place in range(spans[node, 0], spans[node, 1]):
+                    distance = power_sum(query, points[place], p)
+                    if distance <= best[0] and is_before(distance, order[place], best[0], which[0]):
+                        replace_worst(best, which, distance, order[place])
+                continue
+            left = box_bound(query, low[child], high[child], p)
+            right = box_bound(query, low[child + 1], high[child + 1], p)
+            near = child if left <= right else child + 1
+            far = child + 1 if left <= right else child
+            nodes[top], bounds[top] = far, max(left, right)
+            nodes[top + 1], bounds[top + 1] = near, min(left, right)
+            top += 2
+        sort_heap(best, which)
+
+
+@lean_subkernel
+def push(keys, items, size, key, item):
+    """Add to a heap with the smallest key on top."""
+    place = size
+    while place > 0:
+        above = (place - 1) // 2
+        if keys[above] <= key:
+            break
+        keys[place], items[place] = keys[above], items[above]
+        place = above
+    keys[place], items[place] = key, item
+
+
+@lean_subkernel
+def drop_top(keys, items, size):
+    """Take the smallest off a heap of `size` entries."""
+    key, item = keys[size - 1], items[size - 1]
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= size - 1:
+            break
+        if child + 1 < size - 1 and keys[child + 1] < keys[child]:
+            child += 1
+        if keys[child] >= key:
+            break
+        keys[place], items[place] = keys[child], items[child]
+        place = child
+    keys[place], items[place] = key, item
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:,:]",
+    "i8[:]",
+    "i8[:,:]",
+    "i8[:,:]",
+    "f8[:,:]",
+    "f8[:]",
+    "f8",
+    "out f8[:,:]",
+    "out i8[:,:]",
+    "out i8[:]",
+)
+def search_balls(
+    queries, points, order, spans, children, centres, radii, slack, distances, numbers, evaluations
+):
+    """The best of each query, the nearest ball being opened first (Euclidean).
+
+    queries (n, d), points (m, d) in tree order, order (m,), spans and children (n_balls, 2), -1
+    where a ball is a leaf, centres (n_balls, d), radii (n_balls,), evaluations (n,): distances
+    computed to points.
+    """
+    n_balls = len(radii)
+    keys, balls = np.empty(n_balls), np.empty(n_balls, np.int64)
+    for i in range(len(queries)):
+        query, best, which = queries[i], distances[i], numbers[i]
+        keys[0], balls[0] = 0.0, 0
+        size = 1
+        while size > 0 and not keys[0] * keys[0] > best[0]:
+            ball = balls[0]
+            drop_top(keys, balls, size)
+            size -= 1
+            if children[ball, 0] < 0:
+                for place in range(spans[ball, 0], spans[ball, 1]):
+                    distance = power_sum(query, points[place], 2.0)
+                    evaluations[i] += 1
+                    if is_before(distance, order[place], best[0], which[0]):
+                        replace_worst(best, which, distance, order[place])
+                continue
+            for side in range(2):
+                child = children[ball, side]
+                away = np.sqrt(power_sum(query, centres[child], 2.0))
+                bound = max(away * (1.0 - 1e-12) - radii[child] * (1.0 + 1e-12) - slack, 0.0)
+                if not bound * bound > best[0]:
+                    push(keys, balls, size, bound, child)
+                    size += 1
+        sort_heap(best, which)

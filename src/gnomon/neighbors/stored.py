@@ -1,0 +1,312 @@
+"""What the learners of nearest rows share: stored rows, the search, weights of neighbours.
+
+Texts: 000a 1.2 · 003 2.2 · 004 2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.contract import Data, Learner, Takes
+from gnomon.engine.errors import DataError
+from gnomon.engine.parameters import JOBS, StrOptions, above, whole
+from gnomon.engine.threads import resolve_jobs
+from gnomon.neighbors.distances import NAMES, Distance, PrecomputedDistance, distance_of
+from gnomon.neighbors.index import ALGORITHMS, NeighbourIndex, Neighbours
+
+QUERIES_AT_ONCE = 512
+METRIC: list = [StrOptions(set(NAMES)), Distance, callable]
+SEARCH: dict[str, list] = {
+    "metric": METRIC,
+    "algorithm": [StrOptions(set(ALGORITHMS))],
+    "n_jobs": JOBS,
+}
+WEIGHING: dict[str, list] = {
+    "n_neighbors": [whole(1)],
+    "weights": [StrOptions({"uniform", "distance", "gaussian"}), callable],
+    "power": [above(-np.inf)],
+    "offset": [above(-1e-300)],
+    "bandwidth": [StrOptions({"auto"}), above(0)],
+}
+
+
+class Neighbourhood(NamedTuple):
+    """Queries and the training rows near to them.
+
+    Attributes
+    ----------
+    places : ndarray of int of shape (n,)
+        Which queries of the block these are.
+    distances : ndarray of shape (n, m)
+    indices : ndarray of int of shape (n, m)
+    counted : ndarray of shape (n, m)
+        How many training rows each neighbour counts as; zero for those beyond the k-th.
+    """
+
+    places: np.ndarray
+    distances: np.ndarray
+    indices: np.ndarray
+    counted: np.ndarray
+
+
+def reached(distances: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
+    """The distance within which k training rows lie, by weight; the farthest where there are fewer.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, m)
+        In rising order.
+    weights : ndarray of shape (n, m)
+    k : int
+
+    Returns
+    -------
+    reach : ndarray of shape (n, 1)
+    """
+    enough = np.cumsum(weights, axis=1) >= k * (1 - 1e-12)
+    enough[:, -1] = True
+    return np.take_along_axis(distances, enough.argmax(axis=1)[:, None], axis=1)
+
+
+def shared(distances, weights, reach, k: int) -> np.ndarray:
+    """What counts of each neighbour: all before the reach, and at it a share of what is left."""
+    inside = np.where(distances < reach, weights, 0.0)
+    tied = np.where(distances == reach, weights, 0.0)
+    mass = tied.sum(axis=1, keepdims=True)
+    left = np.clip(k - inside.sum(axis=1, keepdims=True), 0.0, mass)
+    return inside + tied * (left / np.maximum(mass, 1e-300))
+
+
+class StoredRows(Learner):
+    """A learner that keeps its rows and looks for the nearest ones when asked."""
+
+    natively = Takes(missing=True, categories=True)
+    _keeps_rows = True
+
+    def _store(self, data: Data) -> None:
+        """Keep the rows, by the metric that was asked for."""
+        rows = np.asarray(data.rows, dtype=np.float64)
+        try:
+            distance = distance_of(self.metric)
+            self.distance_ = distance.fit(rows, data.columns.levels, data.weights)
+            self.index_ = NeighbourIndex(self.distance_, rows, self.algorithm).ready()
+        except DataError as error:
+            raise DataError(
+                f"metric={self.metric!r} with algorithm={self.algorithm!r}: {error}"
+            ) from error
+        self.weights_ = data.weights
+
+    def _require_neighbours(self, k: int, what: str = "n_neighbors") -> None:
+        """Refuse more neighbours than there are rows."""
+        total = self.index_.n_rows if self.weights_ is None else float(self.weights_.sum())
+        if k > total * (1 + 1e-9):
+            raise DataError(
+                f"{what}={k} neighbours cannot be found among n_samples = {total:g} training rows "
+                f"(counted by weight); choose at most {int(total)}"
+            )
+
+    def _neighbourhoods(self, rows: np.ndarray, k: int) -> Iterator[Neighbourhood]:
+        """For groups of queries, neighbours that make up k training rows, and what of each counts.
+
+        A row of weight two counts as two neighbours. Rows that are tied at the distance where k is
+        reached share what is left of k, so that the order of rows does not matter.
+        """
+        found = self._enough(rows, k)
+        distances, indices = found
+        weights = np.ones(distances.shape) if self.weights_ is None else self.weights_[indices]
+        reach = reached(distances, weights, k)
+        counted = shared(distances, weights, reach, k)
+        cut_off = (distances[:, -1:] == reach).ravel() & (distances.shape[1] < self.index_.n_rows)
+        whole = np.flatnonzero(~cut_off)
+        if len(whole) == len(rows):
+            yield Neighbourhood(whole, distances, indices, counted)
+            return
+        yield Neighbourhood(whole, distances[whole], indices[whole], counted[whole])
+        yield from self._with_all_ties(rows, np.flatnonzero(cut_off), reach, k)
+
+    def _enough(self, rows: np.ndarray, k: int) -> Neighbours:
+        """So many neighbours that k and one more training rows are among them."""
+        n = self.index_.n_rows
+        asked = min(k + 1, n)
+        while True:
+            found = self.index_.nearest(rows, asked)
+            if self.weights_ is None or asked == n:
+                return found
+            if (self.weights_[found.indices].sum(axis=1) >= k * (1 - 1e-12)).all():
+                return found
+            asked = min(2 * asked, n)
+
+    def _with_all_ties(self, rows, places, reach, k: int) -> Iterator[Neighbourhood]:
+        """Neighbourhoods of queries one by one, as all tied rows must be looked for."""
+        near: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in places]
+        for start, block in self.index_.blocks(rows[places]):
+            for each, line, limit in zip(near, block, reach[places]):
+                which = np.flatnonzero(line <= limit)
+                each.append((line[which], which + start))
+        for place, parts in zip(places, near):
+            distances = np.concatenate([d for d, _ in parts])[None]
+            indices = np.concatenate([i for _, i in parts])[None]
+            weights = np.ones(distances.shape) if self.weights_ is None else self.weights_[indices]
+            counted = shared(distances, weights, reach[place : place + 1], k)
+            yield Neighbourhood(np.array([place]), distances, indices, counted)
+
+    def _rows_at_once(self, rows) -> int:
+        return QUERIES_AT_ONCE
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        threads = resolve_jobs(getattr(self, "n_jobs", None))
+        return 8 * (n_rows * (4 * n_columns + 8) + threads * 2**18)
+
+    def _memory_remedy(self) -> str:
+        return "Use fewer rows (all of them are kept), or prototypes of them."
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed" or isinstance(
+            self.metric, PrecomputedDistance
+        )
+        return tags
+
+    def kneighbors(self, X, n_neighbors: int | None = None) -> Neighbours:
+        """The nearest training rows of each row, nearest first.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        n_neighbors : int, default=None
+            None for the learner's own number.
+
+        Returns
+        -------
+        neighbours : Neighbours
+            ``distances`` and ``indices``, each of shape (n_samples, n_neighbors); of equal
+            distance the row of smaller number comes first.
+        """
+        k = self.n_neighbors if n_neighbors is None else int(n_neighbors)
+
+        def both(rows: np.ndarray) -> np.ndarray:
+            found = self.index_.nearest(rows, k)
+            return np.stack([found.distances, found.indices.astype(np.float64)], axis=1)
+
+        found = self._each_block(both, X)
+        return Neighbours(found[:, 0].copy(), found[:, 1].astype(np.int64))
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "index_"):
+            return
+        if not isinstance(self.index_, NeighbourIndex):
+            raise ValueError("there is no index of rows")
+        if self.weights_ is not None and self.weights_.shape != (self.index_.n_rows,):
+            raise ValueError("the weights are not as many as the rows")
+
+
+class WeighedNeighbours(StoredRows):
+    """Neighbours with weights by distance: the part that classes and numbers share."""
+
+    def _learn_bandwidth(self, rows: np.ndarray) -> None:
+        """Settle the width of the Gaussian, where it is asked for."""
+        self.bandwidth_ = None
+        if self.weights != "gaussian":
+            return
+        if self.bandwidth != "auto":
+            self.bandwidth_ = float(self.bandwidth)
+            return
+        n = self.index_.n_rows
+        counts = np.ones(n) if self.weights_ is None else self.weights_
+        k = int(min(self.n_neighbors + 1, np.floor(counts.sum() * (1 + 1e-9))))
+
+        def reach(block: np.ndarray) -> np.ndarray:
+            distances, indices = self._enough(block, max(k, 1))
+            return reached(distances, counts[indices], max(k, 1)).ravel()
+
+        self.bandwidth_ = float(np.average(self._on_threads(reach, rows), weights=counts))
+
+    def _weighed(self, rows: np.ndarray, k: int) -> Iterator[Neighbourhood]:
+        """Neighbourhoods in which rows count by nearness too; shares that sum to one."""
+        for each in self._neighbourhoods(rows, k):
+            shares = each.counted * self._by_distance(each)
+            shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+            yield each._replace(counted=shares)
+
+    def _by_distance(self, near: Neighbourhood) -> np.ndarray | float:
+        if self.weights == "uniform":
+            return 1.0
+        if callable(self.weights):
+            return _checked_weights(self.weights, near.distances)
+        return inverse_powers(near.distances, self.power, self.offset)
+
+    def _kernel_means(self, rows: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Means of targets over all training rows, weighed by a Gaussian of the distance."""
+        assert self.bandwidth_ is not None
+        nearest = self.index_.nearest(rows, 1).distances ** 2
+        total = np.zeros((len(rows), targets.shape[1]))
+        mass = np.zeros((len(rows), 1))
+        for start, block in self.index_.blocks(rows):
+            part = slice(start, start + block.shape[1])
+            weights = gaussian_weights(block, nearest, self.bandwidth_)
+            if self.weights_ is not None:
+                weights *= self.weights_[part]
+            total += np.dot(weights, targets[part])
+            mass += weights.sum(axis=1, keepdims=True)
+        return total / mass
+
+
+def gaussian_weights(distances: np.ndarray, nearest: np.ndarray, width: float) -> np.ndarray:
+    """exp(-d^2 / (2 width^2)) relative to that of the nearest row, which is one.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, m)
+    nearest : ndarray of shape (n, 1)
+        Squared distance of the nearest.
+    width : float
+        Zero for the limit: the nearest rows alone.
+    """
+    beyond = np.maximum(distances**2 - nearest, 0.0)
+    if width == 0:
+        return (beyond == 0).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return np.exp(-(beyond / width / width) / 2)
+
+
+def inverse_powers(distances: np.ndarray, power: float, offset: float) -> np.ndarray:
+    """1 / (d + offset)^power relative to the nearest row's; rows of distance 0 alone where it is 0.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, k)
+        In rising order.
+    power : float
+    offset : float
+    """
+    away = distances + offset
+    least = away.min(axis=1, keepdims=True)
+    exact = (least == 0) & (power > 0)
+    safe = np.where(away == 0, 1.0, away)
+    with np.errstate(over="ignore", under="ignore"):
+        ratio = (np.where(least == 0, 1.0, least) / safe) ** power
+    if power < 0:
+        ratio = np.where((away == 0) & (away.max(axis=1, keepdims=True) > 0), 0.0, ratio)
+        top = ratio.max(axis=1, keepdims=True)
+        ratio = np.where(np.isfinite(top), ratio, np.isinf(ratio))
+    return np.where(exact, (away == 0).astype(np.float64), ratio)
+
+
+def _checked_weights(function: Callable[[np.ndarray], Any], distances: np.ndarray) -> np.ndarray:
+    weights = np.asarray(function(distances), dtype=np.float64)
+    if weights.shape != distances.shape:
+        raise DataError(
+            f"the function of weights must keep the shape of distances, {distances.shape}; it "
+            f"gave {weights.shape}"
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise DataError("the function of weights gave numbers that are negative or not finite")
+    if (weights.sum(axis=1) == 0).any():
+        raise DataError(
+            "the function of weights left a row without any neighbour that counts; let it give "
+            "something to the nearest"
+        )
+    return weights
