@@ -18,6 +18,7 @@ from scipy.interpolate import BSpline, CubicSpline
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from gnomon.contract import Data, Transformer
+from gnomon.engine.columns import location_and_scale
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, whole
@@ -344,26 +345,6 @@ def polynomial_terms(rows, centre, scale, recurrence, parents, last, last_powers
         for m in range(len(parents)):
             rest = terms[i, parents[m]] if parents[m] >= 0 else 1.0
             terms[i, m] = rest * factors[last[m], last_powers[m]]
-
-
-def location_and_scale(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted means and standard deviations of columns; deviation one where a column is constant.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-    weights : ndarray of shape (n,)
-    """
-    share = weights / weights.sum()
-    mean, scale = np.empty(rows.shape[1]), np.empty(rows.shape[1])
-    for j in range(rows.shape[1]):
-        column = np.ascontiguousarray(rows[:, j], dtype=np.float64)
-        mean[j] = share @ column
-        scale[j] = np.sqrt(share @ (column - mean[j]) ** 2)
-        if scale[j] <= 32 * np.finfo(np.float64).eps * abs(mean[j]):
-            scale[j] = 1.0
-    scale[scale == 0] = 1.0
-    return mean, scale
 
 
 def orthogonal_recurrence(z: np.ndarray, weights: np.ndarray, degree: int) -> np.ndarray:
