@@ -7,8 +7,18 @@ from gnomon.cluster.agglomerative import (
     lance_williams,
     linkage_tree,
 )
+from gnomon.cluster.dbscan import (
+    DBSCAN,
+    any_point_covered,
+    approximate_range_count,
+    bichromatic_closest_pair,
+    dbscan_on_distances,
+)
 from gnomon.cluster.dendrogram import Dendrogram, is_nested, number_of_dendrograms
 from gnomon.cluster.kmeans import KMeans
+from gnomon.cluster.medoids import KMedoids, k_medoids
+from gnomon.cluster.soft import JunkKMeans, SoftKMeans, soft_step
+from gnomon.cluster.som import SelfOrganisingMap, grid_distances, grid_places
 from gnomon.cluster.validity import (
     betacv,
     c_index,
@@ -27,21 +37,33 @@ from gnomon.cluster.validity import (
 )
 
 __all__ = [
+    "DBSCAN",
     "Agglomerative",
     "Dendrogram",
+    "JunkKMeans",
     "KMeans",
-    "between_clusters",
+    "KMedoids",
+    "SelfOrganisingMap",
+    "SoftKMeans",
+    "any_point_covered",
+    "approximate_range_count",
     "betacv",
+    "between_clusters",
+    "bichromatic_closest_pair",
     "c_index",
     "cluster_criteria",
     "cluster_f",
     "contingency_table",
     "cophenetic_correlation",
     "davies_bouldin",
+    "dbscan_on_distances",
     "dunn",
     "external_validity",
+    "grid_distances",
+    "grid_places",
     "hubert",
     "is_nested",
+    "k_medoids",
     "lance_williams",
     "linkage_tree",
     "maximum_matching",
@@ -50,4 +72,5 @@ __all__ = [
     "proximity_weights",
     "purity",
     "silhouette",
+    "soft_step",
 ]

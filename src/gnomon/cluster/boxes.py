@@ -45,7 +45,7 @@ class BoxTree(NamedTuple):
 
 
 def box_tree(rows: np.ndarray, diameter: float = np.inf) -> BoxTree:
-    """The tree of distinct rows; leaves are no larger across than `diameter`, unless single rows."""
+    """The tree of rows; leaves are no larger across than `diameter`, unless single rows."""
     n, d = rows.shape
     most = 2 * n
     order = np.arange(n)

@@ -97,7 +97,7 @@ class DBSCAN(RowsClusterer):
     these within one of eps (1 + rho)). The text's cells are those of a lattice of side
     eps / sqrt(d); here a tree halves the rows until a node is at most eps across, which does the
     same in any number of columns: all rows of a cell with min_samples are core, two cells are
-    joined when one pair of their core rows is within eps, and cells already joined are not compared.
+    joined when one pair of their core rows is within eps, and joined cells are not compared again.
 
     A new row gets the cluster of a core row within eps by the same rule, else -1.
 
@@ -191,9 +191,7 @@ class DBSCAN(RowsClusterer):
                 member[:, cluster] = _found(rows, tree, self.eps) >= 0
             return member
 
-        trees = [
-            box_tree(self.core_rows_[self.core_labels_ == c]) for c in range(self.n_clusters_)
-        ]
+        trees = [box_tree(self.core_rows_[self.core_labels_ == c]) for c in range(self.n_clusters_)]
         return self._each_block(of_block, X)
 
     def _tree(self) -> BoxTree:
@@ -296,9 +294,7 @@ def joined_cores(cells: Cells, eps: float, rho: float) -> tuple[np.ndarray, np.n
     return core, group
 
 
-@kernel(
-    "f8", "i8[:]", "i8[:]", "i8[:]", "f8[:,:]", "f8[:,:]", "out i8[:]", "out i8[:]"
-)
+@kernel("f8", "i8[:]", "i8[:]", "i8[:]", "f8[:,:]", "f8[:,:]", "out i8[:]", "out i8[:]")
 def mark_cells(squared, start, stop, child, low, high, nodes, cell_of):
     """The highest nodes that are at most eps across; returns how many. nodes (n,), cell_of (m,)."""
     count = 0
@@ -388,9 +384,9 @@ def core_in_reach(
             waiting += 2
             continue
         for i in range(start[node], stop[node]):
-            if cores_before[i + 1] > cores_before[i]:
-                if squared_between(point, rows[i]) <= squared:
-                    return True
+            is_core = cores_before[i + 1] > cores_before[i]
+            if is_core and squared_between(point, rows[i]) <= squared:
+                return True
     return False
 
 
@@ -559,9 +555,7 @@ def dbscan_on_distances(distances: Any, eps: float, min_samples: float = 5) -> D
     return DistanceClusters(labels, core)
 
 
-def approximate_range_count(
-    X: Any, points: Any, eps: float, rho: float = 0.01
-) -> np.ndarray:
+def approximate_range_count(X: Any, points: Any, eps: float, rho: float = 0.01) -> np.ndarray:
     """Rows near each point: a count between those within eps and within eps (1 + rho) (001 22.4).
 
     A box wholly within eps (1 + rho) is counted at once, so that the time does not depend on how

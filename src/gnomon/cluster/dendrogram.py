@@ -80,9 +80,7 @@ class Dendrogram:
         """Merges that are lower than the one before them."""
         return int((np.diff(self.heights) < 0).sum())
 
-    def cut(
-        self, n_clusters: int | None = None, *, height: float | None = None
-    ) -> np.ndarray:
+    def cut(self, n_clusters: int | None = None, *, height: float | None = None) -> np.ndarray:
         """Labels of the leaves: of `n_clusters`, of merges up to `height`, or at the largest gap.
 
         Parameters

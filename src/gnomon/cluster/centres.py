@@ -1,0 +1,100 @@
+"""What clusterers by centres share: first centres, nearest centre, labels, checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gnomon.cluster.nearest import Centres, Nearest, all_distances, find_nearest
+from gnomon.cluster.starts import STARTS, SurveyedData
+from gnomon.contract import Clusterer, Data, SumLearner
+from gnomon.engine.sums import Chunk
+
+MOST_ROWS = 2**16
+
+
+class CentreClusterer(Clusterer, SumLearner):
+    """A loop of sums over rows whose state holds centres; a row's group is its nearest centre."""
+
+    def _learn(self, X, y, sample_weight):
+        vars(self).pop("labels_", None)
+        super()._learn(X, y, sample_weight)
+        self.labels_ = self.predict(X)
+        return self
+
+    def _fit(self, data: Data) -> None:
+        require_rows(data.n_rows, self.n_clusters)
+        super()._fit(SurveyedData.of(data, self.n_jobs))
+
+    def _first_centres(self, data: SurveyedData, rng: np.random.Generator) -> np.ndarray:
+        """Where the centres start: by k-means++, or as given."""
+        given = getattr(self, "init", "k-means++")
+        if isinstance(given, str):
+            return STARTS[given](data, self.n_clusters, rng)
+        return given_centres(given, self.n_clusters, data.n_columns)
+
+    def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
+        return {"cluster_centers_": state["centres"].points}
+
+    def _replayable(self, state: dict[str, Any]) -> dict[str, Any]:
+        return {"cluster_centers": state["centres"].points.copy()}
+
+    def _prepared(self) -> Centres:
+        return Centres.at(self.cluster_centers_, self.cluster_centers_.mean(axis=0))
+
+    def _nearest(self, rows: np.ndarray) -> np.ndarray:
+        return find_nearest(rows, self._prepared(), Nearest.of(len(rows))).labels
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        shares = 40 * self.n_clusters * min(n_rows, MOST_ROWS)
+        return 8 * (12 * n_rows + 8 * self.n_clusters * n_columns) + shares
+
+    def _memory_remedy(self) -> str:
+        return "Stream the rows with gnomon.table.scan."
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "cluster_centers_"):
+            encoder = getattr(self, "encoder_", None)
+            n_columns = self.n_features_in_ if encoder is None else len(encoder.columns)
+            check_centres(self.cluster_centers_, n_columns)
+
+
+def require_rows(n_rows: int, n_clusters: int) -> None:
+    """Refuse more clusters than rows."""
+    if n_rows < n_clusters:
+        raise ValueError(
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}: there are fewer rows (of "
+            "positive weight) than clusters; ask for fewer clusters"
+        )
+
+
+def given_centres(centres: Any, n_clusters: int, n_columns: int) -> np.ndarray:
+    """First centres that the user gives, checked."""
+    centres = np.array(centres, dtype=np.float64)
+    if centres.shape != (n_clusters, n_columns) or not np.isfinite(centres).all():
+        raise ValueError(
+            f"the first centres must be finite numbers of shape {(n_clusters, n_columns)}, one "
+            f"line per cluster; these have shape {centres.shape}"
+        )
+    return centres
+
+
+def check_centres(centres: Any, n_columns: int) -> None:
+    """Raise where centres read from a model file do not fit the columns."""
+    wrong = not isinstance(centres, np.ndarray) or centres.dtype != np.float64
+    if wrong or centres.ndim != 2 or centres.shape[1] != n_columns or len(centres) == 0:
+        raise ValueError(f"the centres do not fit rows of {n_columns} columns")
+
+
+def distances_to(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Distance of every row to every centre."""
+    distances = np.empty((len(rows), len(centres)))
+    all_distances(np.ascontiguousarray(rows), np.ascontiguousarray(centres), distances)
+    return distances
+
+
+def squared_spread(chunk: Chunk, centres: Centres) -> tuple[float, float]:
+    """Weight of a chunk, and squared distances of its rows to their nearest centres, summed."""
+    found = find_nearest(chunk.rows, centres, Nearest.of(len(chunk.rows)))
+    return float(chunk.weights.sum()), float(chunk.weights @ found.squared)
