@@ -168,6 +168,7 @@ def expected_log_loss(models, d: int, steepness: float) -> float:
     ],
     ids=["single neighbours", "trees", "logistic regression"],
 )
+@pytest.mark.timeout(900)
 def test_cross_validated_quality_of_learners_that_hang_on_single_rows(
     learner, measure, d, steepness, rng
 ):

@@ -179,7 +179,7 @@ def _require_shape(learner, X) -> None:
     """Refuse before the conversion to float allocates anything."""
     shape = getattr(X, "shape", None)
     if shape is not None and len(shape) == 2:
-        learner._require_memory(*shape)
+        learner._require_memory(*shape, getattr(X, "nnz", None))
 
 
 def _data(learner, rows, y, sample_weight, columns: Columns) -> Data:
@@ -206,7 +206,7 @@ def _data(learner, rows, y, sample_weight, columns: Columns) -> Data:
         y = None if y is None else y[kept]
     if weights is not None and (weights == 1).all():
         weights = None
-    learner._require_memory(*rows.shape)
+    learner._require_memory(*rows.shape, rows.nnz if sp.issparse(rows) else None)
     return Data(ArraySource(rows, y, weights), columns, kept, factors=factors)
 
 

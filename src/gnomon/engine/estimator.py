@@ -69,7 +69,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         """
         return modelfile.save(self, path)
 
-    def forecast(self, n_rows: int, n_columns: int) -> int:
+    def forecast(self, n_rows: int, n_columns: int, n_entries: int | None = None) -> int:
         """Peak bytes that ``fit`` will allocate for a table of this shape, beside the table itself.
 
         Parameters
@@ -77,11 +77,17 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         n_rows : int
         n_columns : int
             Columns that the method sees: after categories and text have become numbers.
+        n_entries : int, default=None
+            Cells that are stored, of a sparse table.
 
         Returns
         -------
         bytes : int
         """
+        if n_entries is not None:
+            sparse = self._sparse_memory(n_rows, n_columns, n_entries)
+            if sparse is not None:
+                return sparse
         threads = resolve_jobs(getattr(self, "n_jobs", None))
         chunk = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 2) * 8
         return int(2 * threads * chunk + self._working_memory(n_rows, n_columns))
@@ -90,13 +96,16 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         """What the method itself allocates at its peak; methods with more than O(rows) say so."""
         return 8 * (4 * n_rows + 4 * n_columns)
 
+    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
+        """All that ``fit`` allocates for sparse rows; None where it is as for dense ones."""
+
     def _memory_remedy(self) -> str:
         """What to do when the forecast exceeds the limit."""
         return "Use fewer rows or columns."
 
-    def _require_memory(self, n_rows: int, n_columns: int) -> None:
+    def _require_memory(self, n_rows: int, n_columns: int, n_entries: int | None = None) -> None:
         memory.require(
-            self.forecast(n_rows, n_columns),
+            self.forecast(n_rows, n_columns, n_entries),
             f"{type(self).__name__}.fit on {n_rows:,} rows x {n_columns:,} columns",
             self._memory_remedy(),
         )

@@ -273,3 +273,15 @@ def family_of(name: str, parameter: float) -> Family:
     """The family of a name, with its overdispersion or power where it has one."""
     made = {"negative binomial": negative_binomial, "tweedie": tweedie}
     return made[name](parameter) if name in made else FAMILIES[name]
+
+
+def newton_weights(family: Family, link: Link, predictor, mean, y, weights):
+    """Derivatives of half the deviance: the score's factor, and the information's."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        slope = link.slope(predictor)
+        variance = family.variance(mean)
+        share = np.where(variance > 0, slope / np.where(variance > 0, variance, 1.0), 0.0)
+        residual = y - mean
+        if family.name == "binomial" and link.name == "logit":
+            share = np.ones_like(slope)
+        return weights * share * residual, weights * share * slope

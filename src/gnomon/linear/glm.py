@@ -10,6 +10,7 @@ Texts: 000 11.3-11.4.3.
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from dataclasses import dataclass
 from functools import partial
@@ -35,7 +36,7 @@ from gnomon.engine.parameters import (
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
-from gnomon.engine.sums import Chunk, add_up, rows_per_chunk
+from gnomon.engine.sums import ArraySource, Chunk, add_up, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.coordinate_descent import on_products
 from gnomon.linear.design import (
@@ -46,7 +47,13 @@ from gnomon.linear.design import (
     refuse_tiny,
     with_constant,
 )
-from gnomon.linear.families import FAMILIES, LINKS, Family, Link, family_of
+from gnomon.linear.families import FAMILIES, LINKS, Family, Link, family_of, newton_weights
+from gnomon.linear.glm_sparse import (
+    SPARSE_CHUNK,
+    SparseInformation,
+    SparseSums,
+    conjugate_gradients,
+)
 from gnomon.linear.inference import (
     FitSummary,
     NoSummary,
@@ -59,6 +66,8 @@ from gnomon.linear.solve import EPS, null_space, symmetric_inverse, symmetric_so
 SUFFICIENT_FALL = 1e-4
 SMALLEST_STEP = 1e-10
 SEPARATED = 1e-7
+# Sparse columns whose products are still added up.
+MOST_WITH_MATRIX = 2000
 
 
 class GLMSums(NamedTuple):
@@ -178,7 +187,7 @@ class GLM(Regressor, SumLearner):
     separated_ : bool
         Binomial family: whether the means have gone to the targets, so that no maximum exists.
     statistics_ : GLMStatistics or None
-        What `summary` is made of; None where penalised.
+        What `summary` is made of; None where penalised, and for very many sparse columns.
     history_ : History
         The objective at each step; it never rises.
     n_iter_ : int
@@ -308,6 +317,32 @@ class GLM(Regressor, SumLearner):
             "rank": 0,
         }
 
+    def _is_matrix_free(self, n_columns: int) -> bool:
+        """Whether sparse rows of so many columns are fitted without their products."""
+        return n_columns > MOST_WITH_MATRIX and not self.alpha * self.l1_ratio
+
+    def _run(self, data: Data, rng: np.random.Generator):
+        if not (is_sparse(data) and self._is_matrix_free(data.n_columns)):
+            return super()._run(data, rng)
+        assert isinstance(data.source, ArraySource)
+        source = dataclasses.replace(data.source, size=SPARSE_CHUNK)
+        state = self._start(Data(source, data.columns), rng)
+        information = SparseInformation(
+            self._family(), self._link(), source, self.fit_intercept, self.n_jobs
+        )
+        state |= {"information": information}
+        course = self._course("pass", self.max_iter)
+        for _ in course:
+            state, objective, converged = self._update(state, information.sums(state["trial"]))
+            if course.end_step(
+                objective,
+                converged,
+                state=partial(self._replayable, state),
+                attributes=partial(self._attributes_in_full, state),
+            ):
+                break
+        return state, course.history
+
     def _unit(self, data: Data, mean: float, weight: float) -> float:
         """The mean deviance of the mean alone: the unit of the objective for `tol`."""
         (deviance,) = add_up(partial(mean_deviance, self._family(), mean), data.source, self.n_jobs)
@@ -343,12 +378,12 @@ class GLM(Regressor, SumLearner):
             free[state["fixed"]] = 0.0
         return self.alpha * self.l1_ratio * free, self.alpha * (1 - self.l1_ratio) * free
 
-    def _objective(self, state, parameters, total: GLMSums) -> float:
+    def _objective(self, state, parameters, total: GLMSums | SparseSums) -> float:
         l1, l2 = self._penalties(state)
         penalty = l1 @ np.abs(parameters) + l2 @ parameters**2 / 2
         return float(total.deviance / (2 * state["weight"]) + penalty)
 
-    def _update(self, state, total: GLMSums):
+    def _update(self, state, total: GLMSums | SparseSums):
         trial, before = state["trial"], state["objective"]
         objective = self._objective(state, trial, total)
         allowed = before - SUFFICIENT_FALL * state["step"] * state["fall"] + 4 * EPS * abs(before)
@@ -361,7 +396,10 @@ class GLM(Regressor, SumLearner):
             step = state["step"] / 2
             state = state | {"step": step, "trial": state["parameters"] + step * state["direction"]}
             return Step(state, before, step < SMALLEST_STEP)
-        direction, fall, rank = self._newton(state, trial, total)
+        if isinstance(total, SparseSums):
+            direction, fall, rank = self._matrix_free_newton(state, trial, total)
+        else:
+            direction, fall, rank = self._newton(state, trial, total)
         ended = fall <= self.tol * state["unit"]
         state = state | {
             "parameters": trial + direction if ended else trial,
@@ -401,6 +439,25 @@ class GLM(Regressor, SumLearner):
         fall -= l1 @ (np.abs(now + moved) - np.abs(now))
         return step, max(float(fall), 0.0), len(free) - null_space(matrix).shape[1]
 
+    def _matrix_free_newton(self, state, parameters, total: SparseSums):
+        """The same for very many sparse columns, nearly: ever more nearly as it comes to an end."""
+        weight = state["weight"]
+        _, l2 = self._penalties(state)
+        free = total.diagonal > 0
+        if state["fixed"] >= 0:
+            free[state["fixed"]] = False
+        slope = np.where(free, total.score / weight - l2 * parameters, 0.0)
+        diagonal = np.where(free, total.diagonal / weight + l2, 0.0)
+
+        def times(vector: np.ndarray) -> np.ndarray:
+            product = state["information"].times(vector) / weight + l2 * vector
+            return np.where(free, product, 0.0)
+
+        left = float(slope @ np.divide(slope, diagonal, out=np.zeros_like(slope), where=free))
+        tolerance = min(0.1, np.sqrt(left / state["unit"]))
+        step = conjugate_gradients(times, diagonal, slope, tolerance)
+        return step, max(float(slope @ step), 0.0), int(np.count_nonzero(free))
+
     def _attributes(self, state) -> dict[str, Any]:
         p = len(state["shift"])
         coef = state["parameters"][:p].copy()
@@ -416,6 +473,9 @@ class GLM(Regressor, SumLearner):
         }
 
     def _end(self, state, data: Data) -> None:
+        if "information" in state:
+            self._warn_of_no_convergence()
+            return
         family = self._family()
         state = state | {"trial": state["parameters"]}
         function = partial(
@@ -438,7 +498,13 @@ class GLM(Regressor, SumLearner):
                 GnomonWarning,
                 stacklevel=2,
             )
-        elif self.history_.stopped == "max_iter":
+        else:
+            self._warn_of_no_convergence()
+        if not self.alpha:
+            self.statistics_ = self._statistics(state, data, closing)
+
+    def _warn_of_no_convergence(self) -> None:
+        if self.history_.stopped == "max_iter":
             warnings.warn(
                 f"GLM has not converged in max_iter={self.max_iter} passes; the objective has come "
                 f"down to {self.history_[-1]:.6g}. Raise max_iter, scale the columns alike, or "
@@ -446,8 +512,6 @@ class GLM(Regressor, SumLearner):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        if not self.alpha:
-            self.statistics_ = self._statistics(state, data, closing)
 
     def _inverse(self, state, information) -> np.ndarray:
         """Inverse information, zero for the coefficient that is fixed."""
@@ -519,6 +583,11 @@ class GLM(Regressor, SumLearner):
         check_is_fitted(self)
         if not 0 < confidence < 1:
             raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
+        if self.statistics_ is None and not self.alpha:
+            raise NoSummary(
+                f"{len(self.coef_):,} sparse columns were fitted without the matrix of which "
+                f"standard errors are made; give at most {MOST_WITH_MATRIX:,} columns"
+            )
         if self.statistics_ is None:
             raise NoSummary(
                 "the estimates are biased by the penalty, so that the usual standard errors and "
@@ -543,8 +612,17 @@ class GLM(Regressor, SumLearner):
         block = min(rows_per_chunk(n_columns), n_rows) * (2 * n_columns + 12)
         return 8 * (2 * n_rows + 2 * threads * block + (3 * threads + 8) * (n_columns + 1) ** 2)
 
+    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
+        if not self._is_matrix_free(n_columns):
+            return None
+        threads = resolve_jobs(self.n_jobs)
+        return 8 * (8 * n_rows + (6 * threads + 20) * (n_columns + 1) + 3 * n_entries)
+
     def _memory_remedy(self) -> str:
-        return "Use fewer columns: the sums grow with their square."
+        return (
+            "Use fewer columns: the sums grow with their square, save for sparse rows without L1 "
+            f"penalty and more than {MOST_WITH_MATRIX:,} columns."
+        )
 
 
 def target_sums(fixed: int | None, chunk: Chunk) -> tuple:
@@ -575,18 +653,6 @@ def means_of(link: Link, intercept: bool, state, chunk: Chunk):
         return predictor, link.mean(predictor), design
 
 
-def weights_of(family: Family, link: Link, predictor, mean, y, weights):
-    """Derivatives of half the deviance: the score's factor, and the information's."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        slope = link.slope(predictor)
-        variance = family.variance(mean)
-        share = np.where(variance > 0, slope / np.where(variance > 0, variance, 1.0), 0.0)
-        residual = y - mean
-        if family.name == "binomial" and link.name == "logit":
-            share = np.ones_like(slope)
-        return weights * share * residual, weights * share * slope
-
-
 def glm_sums(family: Family, link: Link, intercept: bool, state, chunk: Chunk) -> GLMSums:
     """Deviance, score and information at the trial; infinite where means are impossible."""
     assert chunk.y is not None
@@ -597,7 +663,7 @@ def glm_sums(family: Family, link: Link, intercept: bool, state, chunk: Chunk) -
         return impossible
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         deviance = float(chunk.weights @ family.deviance(chunk.y, mean))
-    score, information = weights_of(family, link, predictor, mean, chunk.y, chunk.weights)
+    score, information = newton_weights(family, link, predictor, mean, chunk.y, chunk.weights)
     if not (np.isfinite(deviance) and np.isfinite(score).all() and np.isfinite(information).all()):
         return impossible
     scaled = design * np.sqrt(information)[:, None]
@@ -616,7 +682,7 @@ def closing_sums(
     assert chunk.y is not None
     predictor, mean, design = means_of(link, intercept, state, chunk)
     ones = np.ones(len(mean))
-    score, information = weights_of(family, link, predictor, mean, chunk.y, ones)
+    score, information = newton_weights(family, link, predictor, mean, chunk.y, ones)
     variance = family.variance(mean)
     with np.errstate(divide="ignore", invalid="ignore"):
         pearson = np.where(variance > 0, (chunk.y - mean) ** 2 / variance, 0.0)
