@@ -14,11 +14,14 @@ from gnomon.cluster.dbscan import (
     bichromatic_closest_pair,
     dbscan_on_distances,
 )
+from gnomon.cluster.denclue import Denclue, density_attractor
 from gnomon.cluster.dendrogram import Dendrogram, is_nested, number_of_dendrograms
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.medoids import KMedoids, k_medoids
 from gnomon.cluster.soft import JunkKMeans, SoftKMeans, soft_step
 from gnomon.cluster.som import SelfOrganisingMap, grid_distances, grid_places
+from gnomon.cluster.transfer import HartiganKMeans, SubsampleKMeans
+from gnomon.cluster.tree_kmeans import KMeansTree
 from gnomon.cluster.validity import (
     betacv,
     c_index,
@@ -39,12 +42,16 @@ from gnomon.cluster.validity import (
 __all__ = [
     "DBSCAN",
     "Agglomerative",
+    "Denclue",
     "Dendrogram",
+    "HartiganKMeans",
     "JunkKMeans",
     "KMeans",
+    "KMeansTree",
     "KMedoids",
     "SelfOrganisingMap",
     "SoftKMeans",
+    "SubsampleKMeans",
     "any_point_covered",
     "approximate_range_count",
     "betacv",
@@ -57,6 +64,7 @@ __all__ = [
     "cophenetic_correlation",
     "davies_bouldin",
     "dbscan_on_distances",
+    "density_attractor",
     "dunn",
     "external_validity",
     "grid_distances",

@@ -1,0 +1,446 @@
+"""DENCLUE: rows climb the density of a Gaussian kernel; hills above a threshold are clusters.
+
+f(x) = (1 / (n h^d)) sum K((x - x_i) / h) with K the standard normal density. The attractor of a row
+is the top that a steepest way from it leads to.
+
+Texts: 001 19.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, squared_between
+from gnomon.cluster.distinct import DistinctRows, RowsClusterer, numbered_by_first
+from gnomon.cluster.intake import number_rows
+from gnomon.engine.errors import DataError
+from gnomon.engine.kernel import kernel, subkernel
+from gnomon.engine.parameters import JOBS, StrOptions, above, at_least, whole
+from gnomon.engine.registry import method
+from gnomon.engine.threads import in_order
+
+# Bandwidths beyond which a kernel's value is taken as nothing: exp(-32) of its top.
+REACH = 8.0
+ROWS_AT_ONCE = 256
+GRADIENT, DIRECT = range(2)
+WAYS = ("gradient", "direct")
+PATH_POINTS = 20
+
+
+@method(
+    task="group",
+    texts="001 19.3",
+    use="Groups as hills of the density, of any shape, with noise where the density is low.",
+    avoid="Many columns or rows: every row climbs by sums over its neighbours.",
+    peers=("smile.clustering.DENCLUE", "sklearn.cluster.MeanShift"),
+)
+class Denclue(RowsClusterer):
+    """Groups as hills of a kernel density: each row climbs to its attractor.
+
+    The density is ``f(x) = sum_i w_i K((x - x_i) / h) / (n h^d)``, K the standard normal. A step is
+    the weighted mean of the rows around (update="direct", the mean-shift step: never downhill), or
+    along the gradient (update="gradient"). Attractors within `merge_within` of each other are one.
+    Rows whose attractor has ``f < xi`` are noise (-1). Centre-defined clusters have one attractor
+    each; of arbitrary shape: attractors joined by a way on which f stays at xi or above share one.
+    Use it for groups of any shape with a notion of how dense they must be. With ``xi=0`` and
+    centre-defined clusters it is mean shift. Not for many columns, where no density is dense.
+
+    Parameters
+    ----------
+    bandwidth : float or "auto", default="auto"
+        h, in units of the columns; "auto": Scott's rule ``n^(-1 / (d + 4))`` times the root mean
+        variance of the columns.
+    xi : float, default=0.0
+        Least density of an attractor, and along a way that joins two.
+    shape : {"centre", "arbitrary"}, default="centre"
+        Clusters of one attractor, or of attractors joined by ways.
+    update : {"direct", "gradient"}, default="direct"
+        The step. "gradient" moves by ``h^2 / f`` times the gradient halved: half the direct step.
+    tol : float, default=1e-4
+        A climb ends when a step is shorter than this share of the bandwidth.
+    max_steps : int, default=500
+        Most steps of a climb.
+    merge_within : float, default=0.5
+        Attractors within so many bandwidths of each other are one.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row; -1 for noise.
+    attractors_ : ndarray of shape (n_attractors, n_columns)
+        The tops.
+    attractor_density_ : ndarray of shape (n_attractors,)
+        The density there.
+    attractor_labels_ : ndarray of shape (n_attractors,)
+        Their clusters; -1 for those below `xi`.
+    bandwidth_ : float
+        The bandwidth used.
+    rows_ : ndarray of shape (n_distinct, n_columns)
+        The rows that make the density.
+    row_weights_ : ndarray of shape (n_distinct,)
+        Their weights. A new row climbs too, and goes to the nearest attractor.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    Notes
+    -----
+    Texts: 001 19.3 (its listing has lost three lines). The text leaves open how a way is tested:
+    here straight lines between attractors, looked at in twenty points, and chains of such lines.
+    Kernels are cut off at eight bandwidths, where they are ``exp(-32)`` of their top.
+
+    Examples
+    --------
+    >>> from gnomon.cluster import Denclue
+    >>> Denclue(bandwidth=1.0).fit_predict([[0.0], [0.5], [1.0], [9.0], [9.5]]).tolist()
+    [0, 0, 0, 1, 1]
+    """
+
+    _parameter_constraints = {
+        "bandwidth": [StrOptions({"auto"}), above(0)],
+        "xi": [at_least(0)],
+        "shape": [StrOptions({"centre", "arbitrary"})],
+        "update": [StrOptions(set(WAYS))],
+        "tol": [above(0)],
+        "max_steps": [whole(1)],
+        "merge_within": [at_least(0)],
+        "n_jobs": JOBS,
+    }
+    _largest = 1e100
+    _keeps_rows = True
+
+    def __init__(
+        self,
+        bandwidth="auto",
+        *,
+        xi=0.0,
+        shape="centre",
+        update="direct",
+        tol=1e-4,
+        max_steps=500,
+        merge_within=0.5,
+        n_jobs=None,
+    ):
+        self.bandwidth = bandwidth
+        self.xi = xi
+        self.shape = shape
+        self.update = update
+        self.tol = tol
+        self.max_steps = max_steps
+        self.merge_within = merge_within
+        self.n_jobs = n_jobs
+
+    def _group(self, distinct: DistinctRows) -> np.ndarray:
+        self.rows_, self.row_weights_ = distinct.rows, distinct.weights
+        self.bandwidth_ = self._chosen_bandwidth(distinct)
+        hills = self._hills()
+        tops, density = self._climbed(distinct.rows, hills)
+        merged = merged_points(tops, density, self.merge_within * self.bandwidth_)
+        self.attractors_, self.attractor_density_ = tops[merged.chosen], density[merged.chosen]
+        self.attractor_labels_ = self._attractor_labels(hills)
+        owner = merged.owner
+        labels = self.attractor_labels_[owner]
+        renamed = numbered_by_first(labels)
+        pairs = dict(zip(labels.tolist(), renamed.tolist()))
+        self.attractor_labels_ = np.array(
+            [pairs.get(label, -1) for label in self.attractor_labels_.tolist()], dtype=np.int64
+        )
+        return self._of_tops(tops, density)
+
+    def _chosen_bandwidth(self, distinct: DistinctRows) -> float:
+        if self.bandwidth != "auto":
+            return float(self.bandwidth)
+        weights, rows = distinct.weights, distinct.rows
+        n, d = weights.sum(), rows.shape[1]
+        mean = weights @ rows / n
+        root = np.sqrt(float((weights @ (rows - mean) ** 2 / n).mean()))
+        return float(root * n ** (-1 / (d + 4))) if root > 0 else 1.0
+
+    def _hills(self) -> Hills:
+        return Hills.of(self.rows_, self.row_weights_, self.bandwidth_)
+
+    def _climbed(self, rows: np.ndarray, hills: Hills) -> tuple[np.ndarray, np.ndarray]:
+        """The top that each row reaches, and the density there."""
+
+        def climb(start: int) -> tuple[np.ndarray, np.ndarray]:
+            tops = rows[start : start + ROWS_AT_ONCE].copy()
+            density = np.empty(len(tops))
+            way = WAYS.index(self.update)
+            climb_hills(*hills, way, self.tol, self.max_steps, tops, density)
+            return tops, density
+
+        parts = list(in_order(climb, range(0, len(rows), ROWS_AT_ONCE), self.n_jobs, short=True))
+        tops, density = (np.concatenate(each) for each in zip(*parts))
+        return tops, density
+
+    def _attractor_labels(self, hills: Hills) -> np.ndarray:
+        high = self.attractor_density_ >= self.xi
+        labels = np.where(high, np.arange(len(high)), -1)
+        if self.shape == "centre":
+            return labels
+        places = np.flatnonzero(high)
+        shares = np.linspace(0, 1, PATH_POINTS)[:, None]
+        for number, a in enumerate(places):
+            for b in places[number + 1 :]:
+                if labels[a] == labels[b]:
+                    continue
+                way = self.attractors_[a] + shares * (self.attractors_[b] - self.attractors_[a])
+                if hills.density(way).min() >= self.xi:
+                    labels[labels == labels[b]] = labels[a]
+        return labels
+
+    def _of_tops(self, tops: np.ndarray, density: np.ndarray) -> np.ndarray:
+        """The label of the attractor that is nearest to each top."""
+        labels = np.full(len(tops), -1, dtype=np.int64)
+        for start in range(0, len(tops), ROWS_AT_ONCE):
+            some = tops[start : start + ROWS_AT_ONCE]
+            squared = ((some[:, None] - self.attractors_) ** 2).sum(axis=2)
+            labels[start : start + ROWS_AT_ONCE] = self.attractor_labels_[squared.argmin(axis=1)]
+        labels[density <= 0] = -1
+        return labels
+
+    def _nearest(self, rows: np.ndarray) -> np.ndarray:
+        return self._of_tops(*self._climbed(rows, self._hills()))
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return 2 * self._distinct_memory(n_rows, 4 * n_columns)
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "attractors_"):
+            return
+        self._check_points("rows_", "attractors_")
+        n = len(self.attractors_)
+        self._check_numbers("attractor_labels_", n, -1, max(n, 1))
+        if n == 0 or self.row_weights_.shape != (len(self.rows_),) or len(self.rows_) == 0:
+            raise ValueError("the attractors or weights do not fit the rows")
+        if self.row_weights_.dtype != np.float64 or not self.bandwidth_ > 0:
+            raise ValueError("weights must be numbers and the bandwidth positive")
+
+
+class Hills(NamedTuple):
+    """A kernel density over rows in a tree of boxes.
+
+    Attributes
+    ----------
+    rows, weights : ndarray
+        In the order of the tree.
+    start, stop, child, low, high : ndarray
+        The nodes of the tree.
+    bandwidth : float
+    factor : float
+        ``1 / (n h^d (2 pi)^(d / 2))``.
+    """
+
+    rows: np.ndarray
+    weights: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    child: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    bandwidth: float
+    factor: float
+
+    @classmethod
+    def of(cls, rows: np.ndarray, weights: np.ndarray, bandwidth: float) -> Hills:
+        tree = box_tree(rows)
+        d = rows.shape[1]
+        log_factor = -d * (np.log(bandwidth) + 0.5 * np.log(2 * np.pi)) - np.log(weights.sum())
+        factor = float(np.exp(np.clip(log_factor, -700, 700)))
+        return cls(tree.rows, weights[tree.order], *tree[2:], bandwidth, factor)
+
+    def density(self, points: np.ndarray) -> np.ndarray:
+        tops, density = np.ascontiguousarray(points).copy(), np.empty(len(points))
+        climb_hills(*self, DIRECT, 1.0, 0, tops, density)
+        return density
+
+
+class Merged(NamedTuple):
+    """Points of which near ones are one: the highest of each lot, and each point's lot."""
+
+    chosen: np.ndarray
+    owner: np.ndarray
+
+
+def merged_points(points: np.ndarray, height: np.ndarray, within: float) -> Merged:
+    """Walk the points from the highest down; one within reach of a chosen one joins the nearest."""
+    owner = np.empty(len(points), np.int64)
+    chosen: list[int] = []
+    for place in np.argsort(-height, kind="stable"):
+        if chosen:
+            squared = ((points[chosen] - points[place]) ** 2).sum(axis=1)
+            near = int(squared.argmin())
+            if squared[near] <= within**2:
+                owner[place] = near
+                continue
+        owner[place] = len(chosen)
+        chosen.append(int(place))
+    return Merged(np.array(chosen), owner)
+
+
+@subkernel
+def kernel_sums(point, rows, weights, start, stop, child, low, high, bandwidth, total, stack):
+    """Sum of kernels at a point, and of rows weighted by them (into total (d,))."""
+    reach = (REACH * bandwidth) ** 2
+    scale = -0.5 / (bandwidth * bandwidth)
+    total[:] = 0.0
+    mass = 0.0
+    stack[0], waiting = 0, 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if least_squared(point, low[node], high[node]) > reach:
+            continue
+        if child[node] >= 0:
+            stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
+            waiting += 2
+            continue
+        for i in range(start[node], stop[node]):
+            squared = squared_between(point, rows[i])
+            if squared <= reach:
+                value = weights[i] * np.exp(scale * squared)
+                mass += value
+                for j in range(len(point)):
+                    total[j] += value * (rows[i, j] - point[j])
+    return mass
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:]",
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+    "f8[:,:]",
+    "f8[:,:]",
+    "f8",
+    "f8",
+    "i8",
+    "f8",
+    "i8",
+    "out f8[:,:]",
+    "out f8[:]",
+)
+def climb_hills(
+    rows,
+    weights,
+    start,
+    stop,
+    child,
+    low,
+    high,
+    bandwidth,
+    factor,
+    way,
+    tol,
+    max_steps,
+    points,
+    density,
+):
+    """Move the points (m, d) uphill until they stand; their density. See `Denclue`."""
+    d = rows.shape[1]
+    stack, total = np.empty(DEEPEST, np.int64), np.empty(d)
+    least = (tol * bandwidth) ** 2
+    for i in range(len(points)):
+        mass = 0.0
+        for step in range(max_steps + 1):
+            mass = kernel_sums(
+                points[i], rows, weights, start, stop, child, low, high, bandwidth, total, stack
+            )
+            if step == max_steps or mass == 0.0:
+                break
+            moved = 0.0
+            share = 1.0 if way == DIRECT else 0.5
+            for j in range(d):
+                away = share * total[j] / mass
+                points[i, j] += away
+                moved += away * away
+            if moved <= least:
+                mass = kernel_sums(
+                    points[i], rows, weights, start, stop, child, low, high, bandwidth, total, stack
+                )
+                break
+        density[i] = mass * factor
+
+
+class Climb(NamedTuple):
+    """The way of a point to its attractor.
+
+    Attributes
+    ----------
+    attractor : ndarray of shape (d,)
+    density : float
+        The density there.
+    path : ndarray of shape (n_steps + 1, d)
+        From the point on.
+    """
+
+    attractor: np.ndarray
+    density: float
+    path: np.ndarray
+
+
+def density_attractor(
+    X: Any,
+    point: Any,
+    bandwidth: float,
+    *,
+    update: str = "direct",
+    step: float | None = None,
+    tol: float = 1e-6,
+    max_steps: int = 10_000,
+) -> Climb:
+    """Climb the Gaussian kernel density of rows from a point to its attractor (001 19.3).
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    point : array-like of shape (d,)
+    bandwidth : float
+    update : {"direct", "gradient"}, default="direct"
+        ``x <- sum K x_i / sum K``, or ``x <- x + step grad f(x)`` with
+        ``grad f = (1 / (n h^(d + 2))) sum K (x_i - x)``.
+    step : float, default=None
+        Of the gradient; half of ``h^2 / f`` at the point by default, which keeps it uphill.
+    tol : float, default=1e-6
+        Ends when a step is no longer than this.
+    max_steps : int, default=10000
+
+    Returns
+    -------
+    climb : Climb
+
+    Examples
+    --------
+    >>> density_attractor([[0.0], [1.0]], [0.2], 1.0).attractor.round(3).tolist()
+    [0.5]
+    """
+    rows = number_rows(X)
+    place = np.array(point, dtype=np.float64).reshape(-1)
+    if len(place) != rows.shape[1]:
+        raise DataError(f"the point has {len(place)} coordinates and the rows {rows.shape[1]}")
+    if update not in WAYS or not bandwidth > 0:
+        raise DataError(f"update is 'direct' or 'gradient' and bandwidth positive, not {update!r}")
+    n, d = rows.shape
+    constant = n * bandwidth**d * (2 * np.pi) ** (d / 2)
+    path = [place.copy()]
+    for _ in range(max_steps):
+        kernels = np.exp(-0.5 * ((rows - place) ** 2).sum(axis=1) / bandwidth**2)
+        mass = kernels.sum()
+        if mass == 0:
+            raise DataError("no row is within reach of the point; take a larger bandwidth")
+        uphill = kernels @ (rows - place)
+        if update == "direct":
+            move = uphill / mass
+        else:
+            length = step if step is not None else 0.5 * bandwidth**2 * constant / mass
+            move = length * uphill / constant / bandwidth**2
+        place = place + move
+        path.append(place.copy())
+        if np.sqrt(move @ move) <= tol:
+            break
+    kernels = np.exp(-0.5 * ((rows - place) ** 2).sum(axis=1) / bandwidth**2)
+    return Climb(place, float(kernels.sum() / constant), np.array(path))
