@@ -13,7 +13,7 @@ Texts: 002 "Gaussian classifier", "Bayes classifier" · 000a 1.3 · 004 3.1.
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -33,6 +33,7 @@ from gnomon.engine.threads import resolve_jobs
 
 LEAST_VARIANCE = 1e-290
 FARTHEST = 1e140
+EPSILON = float(np.finfo(np.float64).eps)
 LOST_DIGITS = 1e8  # a mean so far from its shift, in variances, costs half of the digits
 HALF_LOG_2_PI = 0.5 * float(np.log(2 * np.pi))
 
@@ -286,9 +287,11 @@ class GaussianClassifier(Classifier, SumLearner):
             root = np.linalg.cholesky(covariance)
         except np.linalg.LinAlgError:
             self._refuse(code)
+        if (np.diagonal(root) ** 2 <= 4 * len(root) * EPSILON).any():
+            self._refuse(code)
         return solve_triangular(root, np.eye(len(root)), lower=True).T
 
-    def _refuse(self, code: int) -> None:
+    def _refuse(self, code: int) -> NoReturn:
         whose = "all classes" if self.shared else f"class {self.classes_[code]!r}"
         raise DataError(
             f"the covariance of {whose} is not positive definite: its rows lie in fewer dimensions "

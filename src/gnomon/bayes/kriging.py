@@ -13,14 +13,14 @@ Texts: 004 1.2 (the surface and the next sample; the equations are not in the te
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import nnls
-from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,13 +31,12 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.sums import rows_per_chunk
-from gnomon.engine.threads import resolve_jobs
 
 MOST_SITES = 1500  # of the variogram: so many sites make a million pairs
 N_BINS = 20
 N_RANGES = 60
 JITTER = 1e-10
-LARGEST_STACK = 2**21
+LARGEST_BLOCK = 2**18
 RULES = ("maximum", "variance", "expected-improvement", "upper-bound")
 
 
@@ -343,21 +342,44 @@ class Kriging(Regressor):
         return self.n_neighbors is None or len(self.sites_) <= self.n_neighbors
 
     def _rows_at_once(self, rows) -> int:
-        k = len(self.sites_) if self._whole() else self.n_neighbors
-        per_row = k if self._whole() else (k + 1) ** 2
-        return int(max(min(rows_per_chunk(rows.shape[1]), LARGEST_STACK // per_row), 1))
+        n = len(self.sites_)
+        per_row = 4 * n if self._whole() else n + 4 * (self.n_neighbors + 1) ** 2
+        return int(max(min(rows_per_chunk(rows.shape[1]), LARGEST_BLOCK // per_row), 1))
 
-    def _estimate(self, rows: np.ndarray) -> np.ndarray:
-        return self._solved(rows)[:, 0]
+    def predict(self, X) -> np.ndarray:
+        """The height of the surface, for each row.
 
-    def _solved(self, rows: np.ndarray) -> np.ndarray:
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        return self._both(X)[:, 0]
+
+    def _both(self, X) -> np.ndarray:
         """Estimate and variance of each row; of shape (n, 2)."""
+        check_is_fitted(self)
+        return self._each_block(partial(self._solved, self._factor()), X)
+
+    def _factor(self) -> Any:
+        """The factor of the covariance of all sites, where estimates are made of all."""
+        if not self._whole():
+            return None
+        own = self._cover(cdist(self.sites_, self.sites_))
+        own[np.diag_indices(len(own))] += self._noise(self.weights_)
+        return cho_factor(own, lower=True, overwrite_a=True, check_finite=False)
+
+    def _solved(self, factor: Any, rows: np.ndarray) -> np.ndarray:
         queries = np.clip((rows - self.centre_) / self.scale_, -1e100, 1e100)
         middle = self.weights_ @ self.values_ / self.weights_.sum()
-        if self._whole():
-            estimate, variance = self._from_all(queries, self.values_ - middle)
+        values = self.values_ - middle
+        if factor is not None:
+            estimate, variance = self._from_all(factor, queries, values)
         else:
-            estimate, variance = self._from_nearest(queries, self.values_ - middle)
+            estimate, variance = self._from_nearest(queries, values)
         return np.column_stack([middle + estimate, np.maximum(variance, 0.0)])
 
     def _cover(self, apart: np.ndarray) -> np.ndarray:
@@ -370,11 +392,8 @@ class Kriging(Regressor):
         jitter = JITTER * max(model["sill"], model["nugget"])
         return model["nugget"] / weights + jitter
 
-    def _from_all(self, queries, values) -> tuple[np.ndarray, np.ndarray]:
+    def _from_all(self, factor, queries, values) -> tuple[np.ndarray, np.ndarray]:
         """One factor of C for all queries: the border is solved by hand."""
-        own = self._cover(cdist(self.sites_, self.sites_))
-        own[np.diag_indices(len(own))] += self._noise(self.weights_)
-        factor = cho_factor(own, lower=True, overwrite_a=True, check_finite=False)
         beside = self._cover(cdist(self.sites_, queries))
         ones = cho_solve(factor, np.ones(len(values)), check_finite=False)
         solved = cho_solve(factor, beside, check_finite=False)
@@ -386,11 +405,14 @@ class Kriging(Regressor):
     def _from_nearest(self, queries, values) -> tuple[np.ndarray, np.ndarray]:
         """A bordered system of the nearest sites for every query."""
         k = int(self.n_neighbors)
-        apart, which = KDTree(self.sites_).query(queries, k=k)
+        apart = cdist(queries, self.sites_)
+        which = np.sort(np.argpartition(apart, k - 1, axis=1)[:, :k], axis=1)
+        apart = np.take_along_axis(apart, which, axis=1)
         sites = self.sites_[which]
         squared = (sites**2).sum(axis=2)
-        inner = np.matmul(sites, sites.transpose(0, 2, 1))
-        mutual = np.sqrt(np.maximum(squared[:, :, None] + squared[:, None, :] - 2 * inner, 0.0))
+        products = np.matmul(sites, sites.transpose(0, 2, 1))
+        mutual = squared[:, :, None] + squared[:, None, :] - 2 * products
+        mutual = np.sqrt(np.maximum(mutual, 0.0))
         system = np.ones((len(queries), k + 1, k + 1))
         system[:, :k, :k] = self._cover(mutual)
         system[:, np.arange(k), np.arange(k)] = self._cover(np.zeros(1))[0] + self._noise(
@@ -417,7 +439,7 @@ class Kriging(Regressor):
         -------
         deviation : ndarray of shape (n_samples,)
         """
-        return np.sqrt(self._each_block(self._solved, X)[:, 1])
+        return np.sqrt(self._both(X)[:, 1])
 
     def next_sample(
         self, X, rule="expected-improvement", *, minimise=False, strength=2.0
@@ -441,10 +463,9 @@ class Kriging(Regressor):
         -------
         next : NextSample
         """
-        check_is_fitted(self)
         if rule not in RULES:
             raise ValueError(f"rule={rule!r} is none of {', '.join(RULES)}")
-        found = self._each_block(self._solved, X)
+        found = self._both(X)
         sign = -1.0 if minimise else 1.0
         estimate, deviation = sign * found[:, 0], np.sqrt(found[:, 1])
         score = {
@@ -459,9 +480,7 @@ class Kriging(Regressor):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         pairs = min(n_rows, MOST_SITES) ** 2
-        threads = resolve_jobs(self.n_jobs)
-        whole = self.n_neighbors is None
-        systems = 3 * n_rows**2 if whole else 0 * threads
+        systems = 3 * n_rows**2 if self.n_neighbors is None else 0
         return 8 * (6 * pairs + n_rows * (4 * n_columns + 10) + systems)
 
     def _memory_remedy(self) -> str:
