@@ -1,6 +1,11 @@
 """Nearest neighbours: distances, searches, and what is learnt from the rows nearby."""
 
-from gnomon.neighbors.ball_tree import BallTree, bounding_ball, break_even_rows
+from gnomon.neighbors.approximate import (
+    ApproximateNeighbors,
+    TunedIndexes,
+    approximate_neighbors,
+)
+from gnomon.neighbors.ball_tree import Ball, BallTree, bounding_ball, break_even_rows
 from gnomon.neighbors.classify import KNeighborsClassifier
 from gnomon.neighbors.distances import (
     AdjustedCosineDistance,
@@ -19,32 +24,79 @@ from gnomon.neighbors.distances import (
     distance_of,
     hamming,
 )
+from gnomon.neighbors.impute import KNNImputer
 from gnomon.neighbors.index import NeighbourIndex, Neighbours
+from gnomon.neighbors.labels import NeighborLabels
+from gnomon.neighbors.local_learner import LocalClassifier, LocalRegressor
+from gnomon.neighbors.pairwise import (
+    ClassDistances,
+    checked_dissimilarities,
+    class_distance_table,
+    condensed_distances,
+    distance_blocks,
+    pairwise_distances,
+    rowwise_distances,
+    similarity_to_distance,
+    table_of_pairs,
+)
+from gnomon.neighbors.recommend import NeighborRecommender, Ratings
+from gnomon.neighbors.reduce_stored import (
+    Prototypes,
+    PrunedSet,
+    prototypes,
+    prune_stored_set,
+)
 from gnomon.neighbors.regress import KNeighborsRegressor
 from gnomon.neighbors.search import NearestNeighbors
+from gnomon.neighbors.voronoi import VoronoiCells, voronoi_cells
 
 __all__ = [
     "AdjustedCosineDistance",
+    "ApproximateNeighbors",
+    "Ball",
     "BallTree",
     "ChiSquareDistance",
+    "ClassDistances",
     "CosineDistance",
     "CosineRatioDistance",
     "Distance",
     "FunctionDistance",
     "GreatCircleDistance",
     "HammingDistance",
+    "KNNImputer",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "LocalClassifier",
+    "LocalRegressor",
     "MahalanobisDistance",
     "MinkowskiDistance",
     "NearestNeighbors",
+    "NeighborLabels",
+    "NeighborRecommender",
     "NeighbourIndex",
     "Neighbours",
     "PearsonDistance",
     "PrecomputedDistance",
+    "Prototypes",
+    "PrunedSet",
     "QuadraticFormDistance",
+    "Ratings",
+    "TunedIndexes",
+    "VoronoiCells",
+    "approximate_neighbors",
     "bounding_ball",
     "break_even_rows",
+    "checked_dissimilarities",
+    "class_distance_table",
+    "condensed_distances",
+    "distance_blocks",
     "distance_of",
     "hamming",
+    "pairwise_distances",
+    "prototypes",
+    "prune_stored_set",
+    "rowwise_distances",
+    "similarity_to_distance",
+    "table_of_pairs",
+    "voronoi_cells",
 ]

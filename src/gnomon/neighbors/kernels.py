@@ -379,3 +379,100 @@ def search_balls(
                     push(keys, balls, size, bound, child)
                     size += 1
         sort_heap(best, which)
+
+
+@kernel("f8[:,:]", "f8[:,:]", "f8[:]", "out i8[:]", "out i8[:,:]", "out i8[:]", "out f8[:]")
+def build_random_tree(points, columns, draws, order, spans, sides, cuts):
+    """A balanced tree that halves a node along one of its five widest columns, drawn at random.
+
+    points (n, d), columns (d, n), draws (n_nodes,) in [0, 1), order (n,), spans (n_nodes, 2), sides
+    and cuts (n_nodes,): column and value of the division. Spreads are of at most 64 points of a
+    node.
+    """
+    n, d = points.shape
+    n_nodes = len(spans)
+    spread = np.empty(d)
+    spans[0, 0], spans[0, 1] = 0, n
+    for node in range(n_nodes):
+        child = 2 * node + 1
+        if child >= n_nodes:
+            continue
+        start, stop = spans[node, 0], spans[node, 1]
+        step = max((stop - start) // 64, 1)
+        for j in range(d):
+            total, squares, count = 0.0, 0.0, 0
+            for place in range(start, stop, step):
+                value = points[order[place], j] - points[order[start], j]
+                total += value
+                squares += value * value
+                count += 1
+            spread[j] = squares - total * total / count
+        wanted = int(draws[node] * min(5, d))
+        side = 0
+        for _ in range(wanted + 1):
+            side = 0
+            for j in range(d):
+                if spread[j] > spread[side]:
+                    side = j
+            spread[side] = -1.0
+        middle = (start + stop) // 2
+        nth_smallest(order, columns[side], start, stop, middle)
+        sides[node], cuts[node] = side, points[order[middle], side]
+        spans[child, 0], spans[child, 1] = start, middle
+        spans[child + 1, 0], spans[child + 1, 1] = middle, stop
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:,:]",
+    "i8[:,:]",
+    "i8[:,:]",
+    "i8[:,:]",
+    "f8[:,:]",
+    "i8",
+    "out i8[:]",
+    "out f8[:,:]",
+    "out i8[:,:]",
+    "out i8[:]",
+)
+def search_forest(
+    queries, points, orders, spans, sides, cuts, most, seen, distances, numbers, evaluations
+):
+    """The best of each query among the rows of the leaves that look nearest, in all trees.
+
+    queries (n, d), points (m, d), orders (t, m), spans (n_nodes, 2), sides and cuts (t, n_nodes),
+    most: rows to be compared, at least one leaf of each tree; seen (m,): -1 at first.
+    """
+    n_trees, n_nodes = sides.shape
+    keys, places = np.empty(n_trees * n_nodes), np.empty(n_trees * n_nodes, np.int64)
+    for i in range(len(queries)):
+        query, best, which = queries[i], distances[i], numbers[i]
+        size = 0
+        for tree in range(n_trees):
+            push(keys, places, size, -1.0, tree * n_nodes)
+            size += 1
+        while size > 0 and (keys[0] < 0.0 or evaluations[i] < most):
+            bound, place = max(keys[0], 0.0), places[0]
+            drop_top(keys, places, size)
+            size -= 1
+            tree, node = place // n_nodes, place % n_nodes
+            while 2 * node + 1 < n_nodes:
+                apart = query[sides[tree, node]] - cuts[tree, node]
+                near = 2 * node + 1 if apart < 0.0 else 2 * node + 2
+                far = 4 * node + 3 - near
+                push(keys, places, size, bound + apart * apart, tree * n_nodes + far)
+                size += 1
+                node = near
+            for position in range(spans[node, 0], spans[node, 1]):
+                number = orders[tree, position]
+                if seen[number] == i:
+                    continue
+                seen[number] = i
+                evaluations[i] += 1
+                distance = power_sum(query, points[number], 2.0)
+                if is_before(distance, number, best[0], which[0]):
+                    replace_worst(best, which, distance, number)
+        for place in range(len(best)):
+            if which[place] == np.iinfo(np.int64).max:
+                best[place] = np.inf
+        sort_heap(best, which)

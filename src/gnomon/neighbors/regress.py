@@ -32,7 +32,8 @@ class KNeighborsRegressor(WeighedNeighbours, Regressor):
     smooth function with derivatives.
 
     Rows that are tied at the distance of the k-th share what is left of k. With weights by
-    distance, rows at distance zero decide alone (their mean). A row of weight two counts as two neighbours.
+    distance, rows at distance zero decide alone (their mean). A row of weight two counts as two
+    neighbours.
 
     Texts: 003 2.2.1 to 2.2.2.1, 004 2.1 and its equation 2.1. 004 says that for d0 to infinity the
     answer is the mean of all training rows: it is that of the k nearest. scikit-learn's default is

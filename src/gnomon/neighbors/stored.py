@@ -13,6 +13,7 @@ import numpy as np
 from gnomon.contract import Data, Learner, Takes
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, StrOptions, above, whole
+from gnomon.engine.sums import as_float_rows
 from gnomon.engine.threads import resolve_jobs
 from gnomon.neighbors.distances import NAMES, Distance, PrecomputedDistance, distance_of
 from gnomon.neighbors.index import ALGORITHMS, NeighbourIndex, Neighbours
@@ -88,7 +89,7 @@ class StoredRows(Learner):
 
     def _store(self, data: Data) -> None:
         """Keep the rows, by the metric that was asked for."""
-        rows = np.asarray(data.rows, dtype=np.float64)
+        rows = as_float_rows(data.rows)
         try:
             distance = distance_of(self.metric)
             self.distance_ = distance.fit(rows, data.columns.levels, data.weights)

@@ -165,7 +165,7 @@ class RegressionImpute(NumberFilter):
             return np.empty((grid.n_rows, 0))
         names = [code.name for code in self.encoder_.codes]
         columns = {name: grid.column(p) for name, p in zip(names, self.beside_)}
-        return self.encoder_.transform(_Columns(columns, grid.n_rows))
+        return self.encoder_.transform(ColumnsByName(columns, grid.n_rows))
 
     def _fit_rounds(self, block, beside, weights):
         self.mean_ = weighted_mean(block, weights)
@@ -259,7 +259,7 @@ class RegressionImpute(NumberFilter):
         return 8 * (8 * n_rows * n_columns + 4 * n_columns**2)
 
 
-class _Columns:
+class ColumnsByName:
     """Just enough of a table for an encoder: columns by name."""
 
     def __init__(self, columns: dict[str, pa.ChunkedArray], n_rows: int):

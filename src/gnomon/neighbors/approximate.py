@@ -1,0 +1,434 @@
+"""Approximate nearest neighbours: nearly always right, many times faster, tuned to a wanted recall.
+
+Two indexes, each with one number that says how hard it looks:
+
+- "cells": k-means divides the rows in cells; a query is compared with the rows of the cells whose
+  centres are nearest. Queries that look in one cell do so together, by a product of matrices.
+- "forest": several trees that halve the rows along widest columns drawn at random; a query looks in
+  the leaves that seem nearest in any tree, up to a number of rows.
+
+`fit` keeps some rows back as queries, finds for each index the least effort that reaches the wanted
+recall on half of them, and takes the index of least cost (or all rows, where that costs less). The
+recall that is reported is measured on the other half. Cost is counted in rows compared, not timed,
+so that a choice can be repeated.
+
+Texts: 000a 1.2.1, 6.3.2, exercise 2.6 (FLANN: randomised trees and hierarchical k-means, tuned by
+search).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from gnomon.cluster import KMeans
+from gnomon.contract import Data
+from gnomon.engine.draw import canonical_order
+from gnomon.engine.errors import DataError
+from gnomon.engine.parameters import JOBS, SEED, StrOptions, share, whole
+from gnomon.evaluate.figure import Figure, mean_interval
+from gnomon.evaluate.result import Result
+from gnomon.neighbors.index import NOBODY, Neighbours, ProductFilter, empty_heaps
+from gnomon.neighbors.kernels import (
+    build_random_tree,
+    search_forest,
+    sort_heaps,
+    take_best_of_products,
+)
+from gnomon.neighbors.stored import METRIC, StoredRows
+
+N_PROBES = 400
+N_TREES = 4
+LEAF = 16
+QUERIES_AT_ONCE = 2048
+MOST_ROWS_OF_CENTRES = 20_000
+# What comparing a row costs, against brute force; a cell costs as many rows more to be opened.
+COST = {"brute": 1.0, "cells": 2.0, "forest": 40.0}
+COST_OF_CELL = 100.0
+
+
+class Cells:
+    """Rows by k-means cells.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    rng : Generator
+    n_jobs : int or None
+    """
+
+    name = "cells"
+
+    def __init__(self, points: np.ndarray, rng: np.random.Generator, n_jobs: int | None):
+        n = len(points)
+        n_cells = int(np.clip(np.sqrt(n) * 2, 1, max(n // 8, 1)))
+        some = points
+        if n > MOST_ROWS_OF_CENTRES:
+            some = points[np.sort(rng.choice(n, MOST_ROWS_OF_CENTRES, replace=False))]
+        n_cells = min(n_cells, len(np.unique(some, axis=0)))
+        model = KMeans(n_cells, n_init=1, max_iter=20, tol=1e-2, random_state=0, n_jobs=n_jobs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # any centres make cells
+            model.fit(some)
+        self.centres = ProductFilter(np.ascontiguousarray(model.cluster_centers_))
+        labels = model.predict(points)
+        self.order = np.argsort(labels, kind="stable")
+        self.starts = np.searchsorted(labels[self.order], np.arange(n_cells + 1))
+        self.rows = ProductFilter(np.ascontiguousarray(points[self.order]))
+
+    @property
+    def most(self) -> int:
+        """The greatest effort: all cells."""
+        return len(self.starts) - 1
+
+    def nearest(self, queries: np.ndarray, k: int, effort: int) -> tuple[Neighbours, np.ndarray]:
+        """The best of `effort` cells, squared distances; and what that cost per query."""
+        cells = self.centres.nearest(queries, min(effort, self.most)).indices
+        found = empty_heaps(len(queries), k)
+        doubled, lengths = self.rows.lowered(queries)
+        who = np.argsort(cells.ravel(), kind="stable")
+        borders = np.searchsorted(cells.ravel()[who], np.arange(self.most + 1))
+        for cell in np.flatnonzero(np.diff(borders)).tolist():
+            some = who[borders[cell] : borders[cell + 1]] // cells.shape[1]
+            self._compete(cell, some, queries, doubled, lengths, found)
+        sort_heaps(*found)
+        sizes = np.diff(self.starts)
+        cost = COST["cells"] * sizes[cells].sum(axis=1) + COST_OF_CELL * cells.shape[1] + self.most
+        return found, cost
+
+    def _compete(self, cell: int, some, queries, doubled, lengths, found: Neighbours) -> None:
+        start, stop = self.starts[cell], self.starts[cell + 1]
+        if start == stop:
+            return
+        distances, indices = found.distances[some], found.indices[some]
+        take_best_of_products(
+            np.ascontiguousarray(np.dot(doubled[some], self.rows.columns[:, start:stop])),
+            self.rows.squares[start:stop],
+            lengths[some],
+            self.rows.unit,
+            self.rows.slack,
+            queries[some],
+            self.rows.points[start:stop],
+            self.order[start:stop],
+            -1,
+            distances,
+            indices,
+        )
+        found.distances[some], found.indices[some] = distances, indices
+
+
+class Forest:
+    """Rows in several trees with divisions drawn at random.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    rng : Generator
+    n_jobs : int or None
+        Not used.
+    """
+
+    name = "forest"
+
+    def __init__(self, points: np.ndarray, rng: np.random.Generator, n_jobs: int | None = None):
+        n = len(points)
+        depth = max(int(np.ceil(np.log2(max(n / LEAF, 1)))), 0)
+        n_nodes = 2 ** (depth + 1) - 1
+        self.points = points
+        self.orders = np.tile(np.arange(n), (N_TREES, 1))
+        self.spans = np.empty((n_nodes, 2), np.int64)
+        self.sides = np.zeros((N_TREES, n_nodes), np.int64)
+        self.cuts = np.zeros((N_TREES, n_nodes))
+        columns = np.ascontiguousarray(points.T)
+        for order, sides, cuts in zip(self.orders, self.sides, self.cuts):
+            build_random_tree(points, columns, rng.random(n_nodes), order, self.spans, sides, cuts)
+
+    @property
+    def most(self) -> int:
+        """The greatest effort: all rows."""
+        return len(self.points)
+
+    def nearest(self, queries: np.ndarray, k: int, effort: int) -> tuple[Neighbours, np.ndarray]:
+        """The best of about `effort` rows, squared distances; and what that cost per query."""
+        found = empty_heaps(len(queries), k)
+        evaluations = np.zeros(len(queries), np.int64)
+        seen = np.full(len(self.points), -1)
+        search_forest(
+            queries,
+            self.points,
+            self.orders,
+            self.spans,
+            self.sides,
+            self.cuts,
+            max(effort, k),
+            seen,
+            *found,
+            evaluations,
+        )
+        return found, COST["forest"] * evaluations
+
+
+class Everything:
+    """All rows: exact.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    rng : Generator
+    n_jobs : int or None
+    """
+
+    name = "brute"
+
+    def __init__(self, points: np.ndarray, rng: Any = None, n_jobs: int | None = None):
+        self.rows = ProductFilter(points)
+
+    @property
+    def most(self) -> int:
+        return 1
+
+    def nearest(self, queries: np.ndarray, k: int, effort: int) -> tuple[Neighbours, np.ndarray]:
+        """The best of all rows, squared distances; and what that cost per query."""
+        cost = np.full(len(queries), COST["brute"] * len(self.rows.points))
+        return self.rows.nearest(queries, k), cost
+
+
+INDEXES: dict[str, Any] = {"cells": Cells, "forest": Forest, "brute": Everything}
+
+
+@dataclass(frozen=True)
+class TunedIndexes(Result):
+    """What the search over indexes found.
+
+    Attributes
+    ----------
+    methods : list of str
+    efforts : list of int
+        The least that reached the wanted recall.
+    recalls : list of float
+        On the queries that efforts were tuned on.
+    costs : list of float
+        Per query, in rows compared by brute force.
+    """
+
+    methods: list[str]
+    efforts: list[int]
+    recalls: list[float]
+    costs: list[float]
+
+    def _title(self) -> str:
+        return "Indexes tuned to a recall"
+
+    def _columns(self) -> dict[str, list]:
+        return {
+            "method": self.methods,
+            "effort": self.efforts,
+            "recall when tuned": self.recalls,
+            "cost in rows": self.costs,
+        }
+
+
+class ApproximateNeighbors(StoredRows):
+    """The nearest training rows, nearly always, by an index tuned to a wanted recall.
+
+    Use it for many queries against 10^5 rows and more where missing one neighbour in twenty does no
+    harm. Not where neighbours must be exact: `NearestNeighbors`. Distances of what is found are
+    exact. It takes distances with Euclidean coordinates.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Neighbours for which the recall is tuned, and that are given where not told.
+    recall : float, default=0.95
+        Wanted share of the true neighbours among those given, on average.
+    method : {"auto", "cells", "forest", "brute"}, default="auto"
+        "auto" for the one of least cost.
+    metric : str, Distance or callable, default="euclidean"
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+
+    Attributes
+    ----------
+    method_ : str
+    effort_ : int
+        Cells that are opened, or rows that are compared.
+    recall_ : Figure
+        Measured on rows kept back that were not tuned on, with an interval.
+    tuned_ : TunedIndexes
+        All indexes that were tried.
+    distance_ : Distance
+    index_ : NeighbourIndex
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(5000, 8))
+    >>> model = ApproximateNeighbors(5, random_state=0).fit(rows)
+    >>> model.kneighbors(rows[:3]).indices[:, 0].tolist(), bool(model.recall_.value > 0.9)
+    ([0, 1, 2], True)
+    """
+
+    _parameter_constraints = {
+        "n_neighbors": [whole(1)],
+        "recall": [share("neither")],
+        "method": [StrOptions({"auto", *INDEXES})],
+        "metric": METRIC,
+        "random_state": SEED,
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        n_neighbors=10,
+        *,
+        recall=0.95,
+        method="auto",
+        metric="euclidean",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.recall = recall
+        self.method = method
+        self.metric = metric
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def algorithm(self) -> str:
+        return "brute"
+
+    def _fit(self, data: Data) -> None:
+        self._store(data)
+        self.weights_ = None
+        if not self.index_.has_coordinates or self.distance_.exponent != 2:
+            raise DataError(
+                f"metric={self.metric!r} has no Euclidean coordinates to build an index on; use "
+                "NearestNeighbors"
+            )
+        if self.n_neighbors >= self.index_.n_rows:
+            raise DataError(
+                f"n_neighbors={self.n_neighbors} others of {self.index_.n_rows} rows cannot be "
+                "found; choose fewer"
+            )
+        points, rng = self.index_.stored, self._rng()
+        order = canonical_order(points)
+        held = order[rng.choice(len(points), min(N_PROBES, len(points)), replace=False)]
+        truth = self._others(self.index_._filter.nearest(points[held], self.n_neighbors + 1), held)
+        names = list(INDEXES) if self.method == "auto" else [self.method]
+        half = max(len(held) // 2, 1)
+        tuned = []
+        for name in names:
+            made = INDEXES[name](points, rng, self.n_jobs)
+            tuned.append((made, *self._tuned(made, held[:half], truth[:half])))
+        made, self.effort_, _, _ = min(tuned, key=lambda each: each[3])
+        self.method_ = made.name
+        self._made = made
+        self.tuned_ = TunedIndexes(
+            [each[0].name for each in tuned], *(list(part) for part in list(zip(*tuned))[1:])
+        )
+        rest = held[half:] if len(held) > half else held
+        recalls, _ = self._recalls(made, rest, truth[-len(rest) :], self.effort_)
+        self.recall_ = mean_interval(recalls)
+
+    def _tuned(self, made, held: np.ndarray, truth: np.ndarray) -> tuple[int, float, float]:
+        """The least effort that reaches the recall: doubled until enough, then halved between."""
+        low, high = 0, 1
+        while True:
+            recalls, cost = self._recalls(made, held, truth, high)
+            if self._is_enough(recalls) or high >= made.most:
+                break
+            low, high = high, min(2 * high, made.most)
+        best = high, float(recalls.mean()), cost
+        while high - low > max(high // 8, 1):
+            middle = (low + high) // 2
+            recalls, cost = self._recalls(made, held, truth, middle)
+            if self._is_enough(recalls):
+                high, best = middle, (middle, float(recalls.mean()), cost)
+            else:
+                low = middle
+        return best
+
+    def _is_enough(self, recalls: np.ndarray) -> bool:
+        """Whether the mean is above the wanted recall by a standard error."""
+        error = recalls.std() / np.sqrt(len(recalls))
+        return bool(recalls.mean() - error >= self.recall or recalls.min() == 1)
+
+    def _recalls(self, made, held, truth, effort: int) -> tuple[np.ndarray, float]:
+        """Per query the share of true neighbours that are found, and the mean cost."""
+        points = np.ascontiguousarray(self.index_.stored[held])
+        found, cost = made.nearest(points, self.n_neighbors + 1, effort)
+        others = self._others(found, held)
+        hits = (others[:, :, None] == truth[:, None, :]).any(axis=2) & (others != NOBODY)
+        return hits.mean(axis=1), float(cost.mean())
+
+    def _others(self, found: Neighbours, held: np.ndarray) -> np.ndarray:
+        """Numbers of neighbours that are not the query itself."""
+        kept = found.indices != held[:, None]
+        kept[kept.all(axis=1), -1] = False
+        return found.indices[kept].reshape(len(held), -1)
+
+    def kneighbors(self, X, n_neighbors: int | None = None) -> Neighbours:
+        """Nearly the nearest training rows of each row, nearest first.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        n_neighbors : int, default=None
+            None for the number that the recall was tuned for.
+
+        Returns
+        -------
+        neighbours : Neighbours
+            Where an index found fewer, infinite distances and the number -1 fill up.
+        """
+        k = self.n_neighbors if n_neighbors is None else int(n_neighbors)
+        if not 1 <= k <= self.index_.n_rows:
+            raise DataError(f"{k} neighbours of {self.index_.n_rows} rows were asked for")
+
+        def both(rows: np.ndarray) -> np.ndarray:
+            queries = np.ascontiguousarray(self.distance_.coordinates(rows), dtype=np.float64)
+            found, _ = self._made.nearest(queries, k, self.effort_)
+            numbers = np.where(found.indices == NOBODY, -1, found.indices)
+            return np.stack([self.distance_.finish(found.distances), numbers], axis=1)
+
+        found = self._each_block(both, X)
+        return Neighbours(found[:, 0].copy(), found[:, 1].astype(np.int64))
+
+    def _rows_at_once(self, rows) -> int:
+        return QUERIES_AT_ONCE
+
+
+def approximate_neighbors(
+    X, queries, n_neighbors: int = 10, *, recall: float = 0.95, random_state: int | None = None
+) -> tuple[Neighbours, Figure]:
+    """Nearly the nearest rows in one call: builds an index, asks it, and forgets it.
+
+    Parameters
+    ----------
+    X : array-like, data frame or Table of shape (n, n_columns)
+    queries : array-like, data frame or Table of shape (m, n_columns)
+    n_neighbors : int, default=10
+    recall : float, default=0.95
+    random_state : int or None, default=None
+
+    Returns
+    -------
+    neighbours : Neighbours
+    recall : Figure
+        As measured on rows kept back.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(500, 3))
+    >>> found, recall = approximate_neighbors(rows, rows[:2], 3, random_state=0)
+    >>> found.indices[:, 0].tolist()
+    [0, 1]
+    """
+    model = ApproximateNeighbors(n_neighbors, recall=recall, random_state=random_state).fit(X)
+    return model.kneighbors(queries), model.recall_

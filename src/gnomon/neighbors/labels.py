@@ -1,0 +1,124 @@
+"""Several labels of any kind at once: the mean of numbers, the mode of categories.
+
+Texts: 003 2.2.1, 2.2.2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from gnomon.contract.intake import as_table, is_frame
+from gnomon.engine.errors import DataError
+from gnomon.neighbors.search import NearestNeighbors
+from gnomon.neighbors.stored import inverse_powers
+from gnomon.table.codes import as_numbers, dictionary
+from gnomon.table.kinds import Kind
+from gnomon.table.table import Table
+
+NUMBERS = (Kind.NUMBER, Kind.INTEGER)
+
+
+class NeighborLabels:
+    """A vector of labels of mixed kinds from the nearest rows, each label as the baseline would.
+
+    Numbers get the (weighted) mean of the k nearest rows' labels, all else the label of most
+    weight, of equal weights the one that sorts first. With k = n and power 0 it is the baseline,
+    with k = 1 the label vector of the nearest row. Missing labels are left out.
+
+    Use it where rows have several labels of different kinds; for one label see
+    `KNeighborsClassifier` and `KNeighborsRegressor`, which do more. Texts: 003 2.2.1, 2.2.2.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+    power : float, default=0.0
+        Neighbours weigh 1/d^power; rows at distance zero then decide alone.
+    metric : str, Distance or callable, default="standardised"
+    n_jobs : int or None, default=None
+
+    Attributes
+    ----------
+    search_ : NearestNeighbors
+    labels_ : Table
+        The labels of the stored rows.
+
+    Examples
+    --------
+    >>> labels = {"price": [10.0, 20.0, 90.0], "colour": ["red", "red", "blue"]}
+    >>> model = NeighborLabels(2).fit([[0.0], [1.0], [9.0]], Table.from_dict(labels))
+    >>> model.predict([[0.4]]).arrow.to_pylist()
+    [{'price': 15.0, 'colour': 'red'}]
+    """
+
+    def __init__(self, n_neighbors=5, *, power=0.0, metric="standardised", n_jobs=None):
+        self.n_neighbors = n_neighbors
+        self.power = power
+        self.metric = metric
+        self.n_jobs = n_jobs
+
+    def fit(self, X, labels) -> NeighborLabels:
+        """Store rows and their labels.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n, n_columns)
+        labels : data frame, Table or array-like of shape (n, n_labels)
+
+        Returns
+        -------
+        self : NeighborLabels
+        """
+        if not (isinstance(labels, Table) or is_frame(labels)):
+            block = np.asarray(labels)
+            block = block.reshape(len(block), -1)
+            labels = Table.from_dict({f"y{j}": block[:, j].tolist() for j in range(block.shape[1])})
+        self.labels_ = as_table(labels)
+        self.search_ = NearestNeighbors(
+            self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
+        ).fit(X)
+        if len(self.labels_) != self.search_.index_.n_rows:
+            raise DataError(
+                f"X has {self.search_.index_.n_rows} rows and there are {len(self.labels_)} labels"
+            )
+        return self
+
+    def predict(self, X) -> Table:
+        """The labels of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n, n_columns)
+
+        Returns
+        -------
+        labels : Table
+        """
+        distances, indices = self.search_.kneighbors(X)
+        weights = (
+            inverse_powers(distances, self.power, 0.0) if self.power else np.ones(distances.shape)
+        )
+        columns = {
+            column.name: self._combined(column, indices, weights) for column in self.labels_.schema
+        }
+        return Table(pa.table(columns))
+
+    def _combined(self, column, indices: np.ndarray, weights: np.ndarray) -> pa.Array:
+        values = self.labels_.column(column.name)
+        if column.kind in NUMBERS:
+            numbers = as_numbers(values, column.name)[indices]
+            known = np.where(np.isnan(numbers), 0.0, weights)
+            mass = known.sum(axis=1)
+            means = (known * np.nan_to_num(numbers)).sum(axis=1) / np.where(mass > 0, mass, 1.0)
+            return pa.array(means, mask=mass == 0)
+        levels, codes = dictionary(values)
+        rank = np.argsort(np.argsort(np.array([str(level) for level in levels]), kind="stable"))
+        near = codes[indices]
+        votes = np.zeros((len(near), len(levels)))
+        for j in range(near.shape[1]):
+            known = np.flatnonzero(near[:, j] >= 0)
+            votes[known, rank[near[known, j]]] += weights[known, j]
+        by_rank = [levels[i] for i in np.argsort(rank)]
+        best = votes.argmax(axis=1)
+        none = votes.sum(axis=1) == 0
+        return pa.array([None if gone else by_rank[b] for b, gone in zip(best, none)])
