@@ -7,6 +7,28 @@ from gnomon.cluster.agglomerative import (
     lance_williams,
     linkage_tree,
 )
+from gnomon.cluster.assignment import (
+    assignment_matrix,
+    cluster_shapes,
+    hard_labels,
+    harden,
+    membership_probability,
+)
+from gnomon.cluster.choice import (
+    ChoiceOfK,
+    choose_by_application,
+    choose_by_encoding,
+    choose_by_gap,
+    choose_by_information,
+    choose_by_knee,
+    choose_by_prediction_strength,
+    choose_by_silhouette,
+    choose_by_stability,
+    likelihood_by_k,
+    mismatch,
+    weights_of_k,
+)
+from gnomon.cluster.constrained import ConstrainedKMeans, contradictions
 from gnomon.cluster.dbscan import (
     DBSCAN,
     any_point_covered,
@@ -16,10 +38,26 @@ from gnomon.cluster.dbscan import (
 )
 from gnomon.cluster.denclue import Denclue, density_attractor
 from gnomon.cluster.dendrogram import Dendrogram, is_nested, number_of_dendrograms
+from gnomon.cluster.divisive import DivisiveClustering
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.medoids import KMedoids, k_medoids
+from gnomon.cluster.partitions import best_partition, partitions, stirling, sum_of_squares
+from gnomon.cluster.reachability import DensityRelations
+from gnomon.cluster.signals import (
+    DictionaryVote,
+    TypeHistogramClassifier,
+    VectorQuantiser,
+    block_types,
+    fill_by_clusters,
+    image_pieces,
+    pixel_features,
+    segment_image,
+    signal_pieces,
+    type_histograms,
+)
 from gnomon.cluster.soft import JunkKMeans, SoftKMeans, soft_step
 from gnomon.cluster.som import SelfOrganisingMap, grid_distances, grid_places
+from gnomon.cluster.tendency import distance_histogram, hopkins, parameter_sensitivity
 from gnomon.cluster.transfer import HartiganKMeans, SubsampleKMeans
 from gnomon.cluster.tree_kmeans import KMeansTree
 from gnomon.cluster.validity import (
@@ -42,8 +80,13 @@ from gnomon.cluster.validity import (
 __all__ = [
     "DBSCAN",
     "Agglomerative",
+    "ChoiceOfK",
+    "ConstrainedKMeans",
     "Denclue",
     "Dendrogram",
+    "DensityRelations",
+    "DictionaryVote",
+    "DivisiveClustering",
     "HartiganKMeans",
     "JunkKMeans",
     "KMeans",
@@ -52,33 +95,66 @@ __all__ = [
     "SelfOrganisingMap",
     "SoftKMeans",
     "SubsampleKMeans",
+    "TypeHistogramClassifier",
+    "VectorQuantiser",
     "any_point_covered",
     "approximate_range_count",
+    "assignment_matrix",
+    "best_partition",
     "betacv",
     "between_clusters",
     "bichromatic_closest_pair",
+    "block_types",
     "c_index",
+    "choose_by_application",
+    "choose_by_encoding",
+    "choose_by_gap",
+    "choose_by_information",
+    "choose_by_knee",
+    "choose_by_prediction_strength",
+    "choose_by_silhouette",
+    "choose_by_stability",
     "cluster_criteria",
     "cluster_f",
+    "cluster_shapes",
     "contingency_table",
+    "contradictions",
     "cophenetic_correlation",
     "davies_bouldin",
     "dbscan_on_distances",
     "density_attractor",
+    "distance_histogram",
     "dunn",
     "external_validity",
+    "fill_by_clusters",
     "grid_distances",
     "grid_places",
+    "hard_labels",
+    "harden",
+    "hopkins",
     "hubert",
+    "image_pieces",
     "is_nested",
     "k_medoids",
     "lance_williams",
+    "likelihood_by_k",
     "linkage_tree",
     "maximum_matching",
+    "membership_probability",
+    "mismatch",
     "modularity",
     "number_of_dendrograms",
+    "parameter_sensitivity",
+    "partitions",
+    "pixel_features",
     "proximity_weights",
     "purity",
+    "segment_image",
+    "signal_pieces",
     "silhouette",
     "soft_step",
+    "stirling",
+    "sum_of_squares",
+    "type_histograms",
+    "weights_of_k",
 ]
