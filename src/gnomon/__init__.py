@@ -12,6 +12,7 @@ _HOMES = {
     "settings": "gnomon.engine.config",
     "again": "gnomon.workbench.again",
     "compare": "gnomon.workbench.compare",
+    "group": "gnomon.workbench.group",
     "learn": "gnomon.workbench.learn",
     "load": "gnomon.engine.modelfile",
     "look": "gnomon.workbench.look",

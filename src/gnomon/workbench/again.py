@@ -119,6 +119,7 @@ def again(run: str | Path, *, runs: str | Path = "runs", **options: Any) -> Repe
     -------
     repetition : Repetition
     """
+    from gnomon.workbench.group import group
     from gnomon.workbench.learn import learn
 
     folder = find_run(run, runs)
@@ -128,8 +129,11 @@ def again(run: str | Path, *, runs: str | Path = "runs", **options: Any) -> Repe
     table = options.pop("table", record["source"])
     if table is None:
         raise RunError(f"the table of {folder} was not read from a file; give it as table=")
-    settings = record["settings"] | {"budget": None}
-    result = learn(table, **settings, **options)
+    result: Any
+    if record["job"] == "group":
+        result = group(table, **record["settings"], **options)
+    else:
+        result = learn(table, **record["settings"] | {"budget": None}, **options)
     if result.run.record["data"]["fingerprint"] != record["data"]["fingerprint"]:
         raise RunError(f"the data of {folder} have changed since: {record['source']}")
     return Repetition(folder.name, numbers(record["results"]), numbers(result.summary()))
@@ -137,6 +141,15 @@ def again(run: str | Path, *, runs: str | Path = "runs", **options: Any) -> Repe
 
 def numbers(summary: dict[str, Any]) -> dict[str, float]:
     """The figures of a run that a repetition must give."""
+    if "groups" in summary:
+        return {
+            **{f"rows of {each['name']}": each["rows"] for each in summary["groups"]},
+            **{
+                f"{measure} of {each['method']}, {each['k']} groups": each[measure]["value"]
+                for each in summary["groupings"]
+                for measure in ("silhouette", "stability")
+            },
+        }
     return {
         **{name: each["value"] for name, each in summary["scores"].items()},
         "test": summary["test"]["value"],

@@ -12,6 +12,7 @@ import typer
 from gnomon.workbench import (
     advise_command,
     catalogue_command,
+    group_command,
     learn_command,
     look_command,
     runs_command,
@@ -27,6 +28,7 @@ app = typer.Typer(
     "Begin with: gnomon learn --example customers --target churn",
 )
 app.command()(learn_command.learn)
+app.command()(group_command.group)
 app.command()(runs_command.predict)
 app.command()(runs_command.compare)
 app.command()(runs_command.runs)

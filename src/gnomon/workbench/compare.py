@@ -70,6 +70,8 @@ def finished(place: Path) -> dict[str, Any]:
             f"{place} is not finished ({record.get('status')}); go on with: "
             f"gnomon learn --resume {place}"
         )
+    if record["job"] != "learn":
+        raise RunError(f"{place} is a run of 'gnomon {record['job']}', which has no test figure")
     return record
 
 

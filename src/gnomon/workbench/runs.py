@@ -51,11 +51,13 @@ class Run:
     record: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, folder: Any, table: Table, source: str | None, settings: Any) -> Run:
+    def begin(
+        cls, folder: Any, table: Table, source: str | None, settings: Any, job: str = "learn"
+    ) -> Run:
         """A new run, or one that goes on in its folder; refuses a folder of another run."""
         record = {
             "format": FORMAT,
-            "job": "learn",
+            "job": job,
             "status": "running",
             "begun": now(),
             "source": source,
@@ -140,7 +142,9 @@ class Run:
 
     def finish(self, result: Any) -> None:
         """Write all results; the record last, so that a finished run is complete."""
-        self.record["settings"] = asdict(result.settings) | {"learners": result.competed}
+        self.record["settings"] = asdict(result.settings)
+        if self.record["job"] == "learn":
+            self.record["settings"]["learners"] = result.competed
         self.record["results"] = result.summary()
         self.record["ended"] = now()
         self.record["seconds"] = round(result.seconds, 3)
@@ -309,6 +313,10 @@ def resume(folder: str | Path, **changes: Any) -> Any:
     from gnomon.workbench.learn import learn
 
     record = read_record(folder)
+    if record["job"] != "learn":
+        raise RunError(
+            f"{folder} is a run of 'gnomon {record['job']}', which is not resumed: run it again"
+        )
     table = changes.pop("table", record["source"])
     if table is None:
         raise DataError(f"the table of {folder} was not read from a file; give it as table=")

@@ -154,6 +154,8 @@ def run_line(path: Path, record: dict[str, Any]) -> list[str]:
     from gnomon.evaluate import Figure
 
     results = record.get("results")
+    if record["job"] == "group":
+        return grouping_line(path, record)
     figure = ""
     if results:
         test = results["test"]
@@ -167,6 +169,21 @@ def run_line(path: Path, record: dict[str, Any]) -> list[str]:
         record["status"],
         results["chosen"] if results else "",
         figure,
+    ]
+
+
+def grouping_line(path: Path, record: dict[str, Any]) -> list[str]:
+    """A run of `gnomon group` as cells."""
+    results = record.get("results")
+    chosen = results["chosen"] if results else {}
+    return [
+        path.name,
+        record["begun"][:16].replace("T", " "),
+        "(groups)",
+        f"{record['data']['rows']:,}",
+        record["status"],
+        f"{chosen['method']}, {chosen['k']} groups" if results else "",
+        ("clear" if results["clear"] else "not clear") if results else "",
     ]
 
 

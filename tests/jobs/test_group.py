@@ -1,0 +1,152 @@
+"""`gnomon group`: named groups with honest figures, or the statement that there are none."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon.engine.errors import DataError
+from gnomon.table import Table
+from gnomon.workbench.group_profile import profiles
+from gnomon.workbench.runs import RunError
+from tests.jobs.terminal import call
+
+pytestmark = pytest.mark.covers("clustering-assessment")
+
+
+def three_clouds(rng, n: int = 60) -> dict[str, list]:
+    """Three kinds of customers, told apart by age, spending and plan."""
+    kinds = np.repeat([0, 1, 2], n)
+    return {
+        "age": (rng.normal(size=3 * n) + np.array([25, 45, 70])[kinds]).round(1).tolist(),
+        "spending": (rng.normal(size=3 * n) + np.array([10, 60, 30])[kinds]).round(2).tolist(),
+        "plan": np.array(["free", "gold", "silver"])[kinds].tolist(),
+        "left": np.where(
+            rng.random(3 * n) < np.array([0.8, 0.1, 0.3])[kinds], "yes", "no"
+        ).tolist(),
+    }
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory, seed):
+    folder = tmp_path_factory.mktemp("runs") / "clouds"
+    table = three_clouds(np.random.default_rng(seed))
+    return gnomon.group(table, without=["left"], most=5, folder=folder), folder
+
+
+def test_three_clouds_are_three_groups_that_are_called_clear(found):
+    result, _ = found
+    assert result.chosen.k == 3
+    assert result.clear
+    assert sorted(each.rows for each in result.groups) == [60, 60, 60]
+    assert "nearly the same groups" in result.verdict()
+
+
+def test_profiles_say_what_sets_a_group_apart_also_in_columns_that_were_left_out(found):
+    result, _ = found
+    said = "\n".join(map(str, result.groups))
+    assert "plan is 'gold' in 100% of the rows, against 0% elsewhere" in said
+    assert "left is" in said
+    assert len({each.name for each in result.groups}) == 3
+
+
+def test_the_run_folder_holds_labels_groupings_model_report_and_script(found):
+    result, folder = found
+    names = {each.name for each in folder.iterdir()}
+    assert names >= {"labels.csv", "groupings.csv", "model.gnomon", "report.html", "again.py"}
+    labels = gnomon.read(folder / "labels.csv").to_dict()
+    assert labels["group"] == result.labels.tolist()
+    record = json.loads((folder / "run.json").read_text())
+    assert (record["job"], record["status"]) == ("group", "finished")
+
+
+def test_the_saved_model_assigns_new_rows_and_knows_the_names(found, rng):
+    result, folder = found
+    new = three_clouds(rng, 20)
+    said = gnomon.predict(folder, new).table.to_dict()
+    assert len(set(zip(said["prediction"], said["group"]))) == 3
+    names = {each.number: each.name for each in result.groups}
+    assert [names[group] for group in said["prediction"]] == said["group"]
+    assert [len(set(said["prediction"][start : start + 20])) for start in (0, 20, 40)] == [1, 1, 1]
+
+
+def test_one_normal_cloud_has_no_groups_and_it_is_said(rng):
+    table = {name: rng.normal(size=300).tolist() for name in "abc"}
+    result = gnomon.group(table, most=4, methods=["k-means"])
+    assert not result.clear
+    assert "no groups" in result.verdict() or "No grouping is stable" in result.verdict()
+
+
+def test_clouds_without_groups_are_called_clear_at_most_as_often_as_chance_allows(rng):
+    clear = 0
+    for _ in range(12):
+        table = {name: rng.normal(size=120).tolist() for name in "ab"}
+        clear += gnomon.group(table, most=3, methods=["k-means"]).clear
+    assert clear <= 5
+
+
+def test_effects_are_those_of_hedges_and_cohen(rng):
+    table = Table.from_dict({"x": [1.0, 2.0, 3.0, 7.0, 8.0, 9.0], "c": list("aabbbb")})
+    number, level = profiles(table, np.array([0, 0, 0, 1, 1, 1]))[1].traits
+    exact = 1 - 3 / (4 * 4 - 1)
+    assert number.effect == pytest.approx(exact * 6 / 1.0)
+    assert level.effect == pytest.approx(2 * np.arcsin(1) - 2 * np.arcsin(np.sqrt(1 / 3)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"without": ["agee"]}, "Did you mean 'age'"),
+        ({"groups": 1}, "between 2 and"),
+        ({"groups": 1000}, "between 2 and"),
+        ({"methods": ["k-mean"]}, "there are k-means"),
+        ({"without": ["age", "spending", "plan", "left"]}, "no column|has no columns"),
+    ],
+)
+def test_bad_questions_are_refused_by_name(options, message, rng):
+    with pytest.raises((DataError, KeyError), match=message):
+        gnomon.group(three_clouds(rng, 10), **options)
+
+
+def test_a_table_of_equal_rows_or_of_few_rows_is_refused():
+    with pytest.raises(DataError, match="one value only"):
+        gnomon.group({"a": [1.0] * 50, "b": ["x"] * 50})
+    with pytest.raises(DataError, match="9 rows"):
+        gnomon.group({"a": list(range(9))})
+
+
+def test_the_command_prints_writes_and_is_repeated_to_the_same_numbers(tmp_path, rng):
+    Table.from_dict(three_clouds(rng, 25)).save(tmp_path / "clouds.csv")
+    options = ("--without", "left", "--most", "4", "--method", "k-means", "--method", "Ward")
+    done = call("group", "clouds.csv", *options, "--strict", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "3 groups by" in done.stdout
+    assert (tmp_path / "runs" / "clouds-groups-1" / "report.html").exists()
+    listed = call("runs", folder=tmp_path).stdout
+    assert "(groups)" in listed
+    again = call("again", "last", folder=tmp_path)
+    assert again.returncode == 0, again.stdout + again.stderr
+    as_json = call("group", "clouds.csv", *options, "--json", folder=tmp_path)
+    assert json.loads(as_json.stdout)["chosen"]["k"] == 3
+
+
+def test_strict_ends_with_3_where_there_are_no_groups(tmp_path, rng):
+    Table.from_dict({name: rng.normal(size=200).tolist() for name in "abc"}).save(
+        tmp_path / "cloud.csv"
+    )
+    done = call(
+        "group", "cloud.csv", "--most", "3", "--method", "k-means", "--strict", folder=tmp_path
+    )
+    assert done.returncode in (0, 3)
+    assert (done.returncode == 0) == ("nearly the same groups" in done.stdout)
+
+
+def test_a_grouping_is_neither_resumed_nor_compared(found):
+    _, folder = found
+    with pytest.raises(RunError, match="not resumed"):
+        gnomon.resume(folder)
+    with pytest.raises(RunError, match="no test figure"):
+        gnomon.compare([folder, folder])
