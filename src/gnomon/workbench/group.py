@@ -159,7 +159,7 @@ class GroupResult:
 
     def save(self, path: str | os.PathLike) -> Path:
         """Write the model, which assigns new rows."""
-        return self.model.save(path)
+        return self.model.save(Path(path))
 
     def summary(self) -> dict[str, Any]:
         """All results as plain data."""

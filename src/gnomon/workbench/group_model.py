@@ -42,7 +42,7 @@ class GroupModel(Estimator):
     n_features_in_ : int
     """
 
-    _parameter_constraints: dict[str, Any] = {"clusterer": [object]}
+    _parameter_constraints = {"clusterer": [object]}
 
     def __init__(self, clusterer=None):
         self.clusterer = clusterer

@@ -204,8 +204,16 @@ class _Numbers(NamedTuple):
         exact = 1 - 3 / (4 * (n + m - 2) - 1)
         effect = exact * (here.mean() - elsewhere.mean()) / spread
         half = normal_quantile(0.95) * np.sqrt((n + m) / (n * m) + effect**2 / (2 * (n + m)))
-        ends = effect - half, effect + half
-        return [Trait(self.name, *map(float, (effect, *ends, here.mean(), elsewhere.mean())))]
+        return [
+            Trait(
+                self.name,
+                float(effect),
+                float(effect - half),
+                float(effect + half),
+                float(here.mean()),
+                float(elsewhere.mean()),
+            )
+        ]
 
 
 class _Levels(NamedTuple):

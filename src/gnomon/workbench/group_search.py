@@ -115,8 +115,10 @@ def tendency_of(points: np.ndarray, k: int, seed: int) -> Tendency:
         return float(silhouette(some, labels).total)
 
     own = parted(rows)
-    shape = {"size": len(rows), "method": "eigh"}
-    clouds = [parted(rng.multivariate_normal(mean, covariance, **shape)) for _ in range(CLOUDS)]
+    clouds = [
+        parted(rng.multivariate_normal(mean, covariance, len(rows), method="eigh"))
+        for _ in range(CLOUDS)
+    ]
     p = (1 + sum(each >= own for each in clouds)) / (CLOUDS + 1)
     return Tendency(own, float(np.mean(clouds)), p, hopkins(rows, random_state=seed).statistic)
 
