@@ -14,7 +14,7 @@ from gnomon.workbench.group_profile import profiles
 from gnomon.workbench.runs import RunError
 from tests.jobs.terminal import call
 
-pytestmark = pytest.mark.covers("clustering-assessment")
+pytestmark = pytest.mark.covers("clustering-assessment-workflow")
 
 
 def three_clouds(rng, n: int = 60) -> dict[str, list]:
