@@ -1,0 +1,70 @@
+"""Distinct rows: a table in canonical order, equal rows written once with their weights added.
+
+A machine then takes the same steps however the table was ordered, and whether a row was weighted or
+repeated; and no two of its support vectors are the same.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnomon.contract import Data
+from gnomon.engine.draw import canonical_order
+from gnomon.engine.errors import GnomonWarning
+
+UNEQUAL = 100.0
+
+
+class Distinct(NamedTuple):
+    """Rows that all differ, in canonical order.
+
+    Attributes
+    ----------
+    rows : float64 array (n, d)
+    y : array (n,) or None
+    weights : float64 array (n,)
+    places : int array
+        For every given row, where it is among the distinct ones.
+    """
+
+    rows: np.ndarray
+    y: Any
+    weights: np.ndarray
+    places: np.ndarray
+
+
+def distinct_rows(data: Data) -> Distinct:
+    """The rows of a fit, equal ones (same target too) merged."""
+    rows = np.ascontiguousarray(data.rows, dtype=np.float64)
+    y, weights = data.y, data.weight_array
+    order = canonical_order(rows, y)
+    ordered = rows[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    if y is not None:
+        new[1:] |= y[order][1:] != y[order][:-1]
+    group = np.cumsum(new) - 1
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = group
+    first = order[new]
+    if len(first) == len(order):
+        return Distinct(ordered, None if y is None else y[order], weights[order], places)
+    total = np.bincount(group, weights[order])
+    return Distinct(ordered[new], None if y is None else y[first], total, places)
+
+
+def warn_unscaled(rows: np.ndarray, name: str) -> None:
+    """Say so where columns differ so much in scale that few of them would decide all."""
+    spread = np.ptp(rows, axis=0)
+    spread = spread[spread > 0]
+    if len(spread) > 1 and spread.max() > UNEQUAL * spread.min():
+        warnings.warn(
+            f"{name}: the ranges of the columns differ by a factor of "
+            f"{spread.max() / spread.min():.3g}, so that the widest decide all distances; scale "
+            "them first (gnomon.table.filters.Standardize, say)",
+            GnomonWarning,
+            stacklevel=2,
+        )

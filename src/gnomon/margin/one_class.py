@@ -1,0 +1,170 @@
+"""One-class machine: the smallest region of a kernel's space that holds most rows.
+
+    min  1/2 |w|^2 - rho + 1 / (nu n) sum_i w_i xi_i,    w . phi(x_i) >= rho - xi_i,  xi_i >= 0
+
+At most a share nu of the rows lies outside, and at least a share nu are support vectors.
+
+Texts: 004 10.1 (its machine, with one class).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from gnomon.contract import Data
+from gnomon.engine.parameters import between
+from gnomon.engine.registry import method
+from gnomon.margin.machine import KERNEL_PARAMETERS, MACHINE_PARAMETERS, KernelMachine
+from gnomon.margin.svc import fill_up
+from gnomon.margin.working_set import Programme
+
+
+@method(
+    task="density",
+    texts="004 10.1",
+    use="Rows unlike those of a clean table: which new rows do not belong to it.",
+    avoid="Tables with many outliers in them, columns of unlike scale, densities as such.",
+    peers=("sklearn.svm.OneClassSVM",),
+)
+class OneClassSVM(OutlierMixin, KernelMachine):
+    """The region in which rows lie: which new rows are unlike all that was seen.
+
+    Minimises 1/2 |w|^2 - rho + 1 / (nu n) sum_i w_i xi_i with f(x_i) >= rho - xi_i. Use it to tell
+    novel rows from those of a clean table; nu is the share of training rows that may lie outside.
+    Not to estimate a density, nor with columns of unlike scale.
+
+    Texts: 004 10.1 (its machine, with one class).
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The share, above 0 and at most 1.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
+        The kernel; see `SVC`.
+    gamma : float or {"scale", "auto", "median"}, default="scale"
+        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
+    degree : int, default=3
+        Of the kernel poly.
+    coef0 : float, default=1.0
+        Constant of the kernels poly and sigmoid.
+    tol : float, default=0.001
+        Greatest violation of the conditions of optimality.
+    cache_size : float, default=256.0
+        Megabytes for rows of the kernel matrix.
+    max_steps : int or None, default=None
+        Most pair steps; None for a million, or a hundred per row if more.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors among the rows given; of equal rows the first.
+    support_vectors_ : ndarray of shape (n_support, n_columns)
+        These rows.
+    dual_coef_ : ndarray of shape (1, n_support)
+        The a_i, which are at most the weight of the row.
+    intercept_ : ndarray of shape (1,)
+        -rho.
+    offset_ : float
+        rho: scores of at least this are inside.
+    kernel_ : Kernel
+        The kernel with all its numbers.
+    dual_objective_ : float
+        The dual objective reached.
+    kkt_violation_ : float
+        Greatest violation of the conditions of optimality that is left.
+    n_iter_ : int
+        Pair steps that were taken.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    Examples
+    --------
+    >>> from gnomon.margin import OneClassSVM
+    >>> model = OneClassSVM(0.2, gamma=0.5).fit([[0.0], [0.5], [1.0], [0.4], [0.6]])
+    >>> model.predict([[0.5], [5.0]])
+    array([ 1, -1])
+    """
+
+    _parameter_constraints = {
+        "nu": [between(0.0, 1.0, "right")],
+        **KERNEL_PARAMETERS,
+        **MACHINE_PARAMETERS,
+    }
+
+    def __init__(
+        self,
+        nu=0.5,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=1.0,
+        tol=1e-3,
+        cache_size=256.0,
+        max_steps=None,
+        n_jobs=None,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_steps = max_steps
+        self.n_jobs = n_jobs
+
+    def _fit(self, data: Data) -> None:
+        given = self._machine_rows(data)
+        n = len(given.rows)
+        group = np.zeros(n, dtype=np.int64)
+        start = fill_up(given.weights, group, self.nu * given.weights.sum())
+        programme = Programme(np.arange(n), np.ones(n), np.zeros(n), given.weights, group, start)
+        solution = self._solve(programme, given)
+        self._keep_support(given, solution.alpha[None, :], np.array([solution.offsets[0]]))
+        self.offset_ = -solution.offsets[0]
+        self.dual_objective_ = -solution.objective
+        self.kkt_violation_ = solution.gap
+        self.n_iter_ = solution.n_steps
+
+    def decision_function(self, X) -> np.ndarray:
+        """f(x) - rho: zero or more inside the region.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        return self._each_block(self._expansions(), X)[:, 0]
+
+    def score_samples(self, X) -> np.ndarray:
+        """f(x), greater where rows are more like those seen.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X) -> np.ndarray:
+        """1 for rows inside the region, -1 for those outside.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        inside : ndarray of shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -1,0 +1,297 @@
+"""Support vector regression: a tube of half-width epsilon, and a price for what lies outside.
+
+    min  1/2 |w|^2 + C sum_i w_i (xi_i + xi*_i)
+    y_i - f(x_i) <= epsilon + xi*_i,   f(x_i) - y_i <= epsilon + xi_i,   xi_i, xi*_i >= 0
+
+(004 10.1.4 prints epsilon - xi.) Rows inside the tube cost nothing and are no support vectors. The
+dual has two variables per row, one for each side of the tube; `working_set` solves it.
+
+Texts: 004 10.1.4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnomon.contract import Data, Regressor
+from gnomon.engine.parameters import at_least, between
+from gnomon.engine.registry import method
+from gnomon.margin.machine import (
+    KERNEL_PARAMETERS,
+    MACHINE_PARAMETERS,
+    KernelMachine,
+    MachineRows,
+)
+from gnomon.margin.svc import fill_up
+from gnomon.margin.working_set import Programme, Solution
+
+
+def both_sides(linear: np.ndarray, bound: np.ndarray) -> Programme:
+    """A programme of two variables per row: above the tube, then below it, in one group."""
+    n = len(bound)
+    return Programme(
+        np.tile(np.arange(n), 2),
+        np.repeat([1.0, -1.0], n),
+        linear,
+        np.tile(bound, 2),
+        np.zeros(2 * n, dtype=np.int64),
+        np.zeros(2 * n),
+    )
+
+
+class TubeMachine(KernelMachine, Regressor):
+    """A regression with a tube; a class writes ``_tube``."""
+
+    def _tube(self, given: MachineRows) -> tuple[np.ndarray, float, float, Solution]:
+        """Coefficients of the rows, offset, half-width of the tube, solution."""
+        raise NotImplementedError
+
+    def _fit(self, data: Data) -> None:
+        given = self._machine_rows(data)
+        coefficients, offset, width, solution = self._tube(given)
+        self._keep_support(given, coefficients[None, :], np.array([offset]))
+        self.epsilon_ = float(width)
+        self.dual_objective_ = -solution.objective
+        self.kkt_violation_ = solution.gap
+        self.n_iter_ = solution.n_steps
+
+    def predict(self, X) -> np.ndarray:
+        """The estimated target, for each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        return self._each_block(self._expansions(), X)[:, 0]
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return super()._working_memory(n_rows, n_columns) + 8 * 20 * n_rows
+
+
+@method(
+    task="regress",
+    texts="004 10.1.4",
+    use="A number that bends with its columns, up to some ten thousand rows; errors of no matter.",
+    avoid="Very many rows, columns of unlike scale, or where intervals are wanted.",
+    peers=("sklearn.svm.SVR",),
+)
+class SVR(TubeMachine):
+    """Support vector regression: errors below epsilon are free, larger ones cost in proportion.
+
+    Minimises 1/2 |w|^2 + C sum_i w_i max(0, |y_i - f(x_i)| - epsilon). Use it where small errors do
+    not matter and outliers should not pull; scale the columns first, and choose epsilon in the
+    units of the target. Not for very many rows. ``C=numpy.inf`` allows nothing outside the tube and
+    is an error where no function of this kernel stays inside.
+
+    Texts: 004 10.1.4, eq. 10.7 (whose slack has the wrong sign in print).
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of what lies outside the tube.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
+        The kernel; see `SVC`.
+    gamma : float or {"scale", "auto", "median"}, default="scale"
+        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
+    degree : int, default=3
+        Of the kernel poly.
+    coef0 : float, default=1.0
+        Constant of the kernels poly and sigmoid.
+    tol : float, default=0.001
+        Greatest violation of the conditions of optimality, in units of the target.
+    cache_size : float, default=256.0
+        Megabytes for rows of the kernel matrix.
+    max_steps : int or None, default=None
+        Most pair steps; None for a million, or a hundred per variable if more.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors among the rows given; of equal rows the first.
+    support_vectors_ : ndarray of shape (n_support, n_columns)
+        These rows.
+    dual_coef_ : ndarray of shape (1, n_support)
+        a_i - a*_i.
+    intercept_ : ndarray of shape (1,)
+        The b.
+    epsilon_ : float
+        Half-width of the tube.
+    kernel_ : Kernel
+        The kernel with all its numbers.
+    dual_objective_ : float
+        The dual objective reached.
+    kkt_violation_ : float
+        Greatest violation of the conditions of optimality that is left.
+    n_iter_ : int
+        Pair steps that were taken.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    Examples
+    --------
+    >>> from gnomon.margin import SVR
+    >>> model = SVR(C=100, epsilon=0.5, kernel="linear", tol=1e-9).fit([[0], [1], [2]], [0, 1, 2])
+    >>> model.predict([[0], [2]]).round(6)
+    array([0.5, 1.5])
+    """
+
+    _parameter_constraints = {
+        "C": [between(0.0, np.inf, "right")],
+        "epsilon": [at_least(0.0)],
+        **KERNEL_PARAMETERS,
+        **MACHINE_PARAMETERS,
+    }
+
+    def __init__(
+        self,
+        C=1.0,
+        epsilon=0.1,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=1.0,
+        tol=1e-3,
+        cache_size=256.0,
+        max_steps=None,
+        n_jobs=None,
+    ):
+        self.C = C
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_steps = max_steps
+        self.n_jobs = n_jobs
+
+    def _tube(self, given: MachineRows):
+        y = given.y
+        linear = np.concatenate([self.epsilon - y, self.epsilon + y])
+        programme = both_sides(linear, self.C * given.weights)
+        solution = self._solve(programme, given)
+        coefficients = solution.coefficients(programme, len(y))
+        return coefficients, solution.offsets[0], self.epsilon, solution
+
+
+@method(
+    task="regress",
+    texts="004 10.1.4 (the nu form of its machine)",
+    use="As SVR, where the share of rows outside the tube is easier to choose than its width.",
+    avoid="Very many rows, columns of unlike scale, or where the width of the tube is known.",
+    peers=("sklearn.svm.NuSVR",),
+)
+class NuSVR(TubeMachine):
+    """Support vector regression that finds the width of its tube.
+
+    Minimises 1/2 |w|^2 + C (nu n epsilon + sum_i w_i max(0, |y_i - f(x_i)| - epsilon)) over epsilon
+    too: at most a share nu of the rows lies outside the tube. Use it where that share is easier to
+    choose than a width; not where errors of a known size are free (`SVR`).
+
+    Texts: 004 10.1.4 (which has the form with epsilon).
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The share, above 0 and at most 1.
+    C : float, default=1.0
+        Price of what lies outside the tube.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
+        The kernel; see `SVC`.
+    gamma : float or {"scale", "auto", "median"}, default="scale"
+        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
+    degree : int, default=3
+        Of the kernel poly.
+    coef0 : float, default=1.0
+        Constant of the kernels poly and sigmoid.
+    tol : float, default=0.001
+        Greatest violation of the conditions of optimality, in units of the target.
+    cache_size : float, default=256.0
+        Megabytes for rows of the kernel matrix.
+    max_steps : int or None, default=None
+        Most pair steps; None for a million, or a hundred per variable if more.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors among the rows given; of equal rows the first.
+    support_vectors_ : ndarray of shape (n_support, n_columns)
+        These rows.
+    dual_coef_ : ndarray of shape (1, n_support)
+        a_i - a*_i.
+    intercept_ : ndarray of shape (1,)
+        The b.
+    epsilon_ : float
+        Half-width of the tube that was found.
+    kernel_ : Kernel
+        The kernel with all its numbers.
+    dual_objective_ : float
+        The dual objective reached.
+    kkt_violation_ : float
+        Greatest violation of the conditions of optimality that is left.
+    n_iter_ : int
+        Pair steps that were taken.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    Examples
+    --------
+    >>> from gnomon.margin import NuSVR
+    >>> model = NuSVR(0.5, C=100, kernel="linear", tol=1e-9).fit([[0], [1], [2]], [0, 1, 2])
+    >>> model.predict([[3]]).round(6)
+    array([3.])
+    """
+
+    _parameter_constraints = {
+        "nu": [between(0.0, 1.0, "right")],
+        "C": [between(0.0, np.inf, "neither")],
+        **KERNEL_PARAMETERS,
+        **MACHINE_PARAMETERS,
+    }
+
+    def __init__(
+        self,
+        nu=0.5,
+        C=1.0,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=1.0,
+        tol=1e-3,
+        cache_size=256.0,
+        max_steps=None,
+        n_jobs=None,
+    ):
+        self.nu = nu
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_steps = max_steps
+        self.n_jobs = n_jobs
+
+    def _tube(self, given: MachineRows):
+        y, bound = given.y, self.C * given.weights
+        programme = both_sides(np.concatenate([-y, y]), bound)
+        programme.group = np.repeat(np.arange(2), len(y))
+        programme.start = fill_up(programme.bound, programme.group, self.nu * bound.sum() / 2)
+        solution = self._solve(programme, given)
+        above, below = solution.offsets
+        width = max((above - below) / 2, 0.0)
+        return solution.coefficients(programme, len(y)), (above + below) / 2, width, solution
