@@ -259,7 +259,9 @@ def between_clusters(
     one, other = number_rows(one), number_rows(other)
     if linkage in ("single", "complete", "average"):
         distances = cdist(one, other, metric=metric)
-        return float({"single": np.min, "complete": np.max, "average": np.mean}[linkage](distances))
+        if linkage == "average":
+            return float(distances.mean())
+        return float(distances.min() if linkage == "single" else distances.max())
     if linkage not in ("mean", "ward"):
         raise DataError(f"linkage={linkage!r} has no definition by two clusters alone")
     means = one.mean(axis=0, keepdims=True), other.mean(axis=0, keepdims=True)

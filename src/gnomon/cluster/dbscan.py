@@ -543,7 +543,7 @@ def dbscan_on_distances(distances: Any, eps: float, min_samples: float = 5) -> D
     for seed in np.flatnonzero(core):
         if labels[seed] >= 0:
             continue
-        waiting = [seed]
+        waiting = [int(seed)]
         while waiting:
             item = waiting.pop()
             if labels[item] >= 0:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, squared_between
 from gnomon.cluster.distinct import DistinctRows, RowsClusterer, numbered_by_first
@@ -204,6 +205,21 @@ class Denclue(RowsClusterer):
 
     def _nearest(self, rows: np.ndarray) -> np.ndarray:
         return self._of_tops(*self._climbed(rows, self._hills()))
+
+    def density(self, X) -> np.ndarray:
+        """The kernel density at each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        density : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        hills = self._hills()
+        return self._each_block(hills.density, X)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         return 2 * self._distinct_memory(n_rows, 4 * n_columns)

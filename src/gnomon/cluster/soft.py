@@ -108,6 +108,9 @@ class SoftKMeans(CentreClusterer):
     [[0.5, 0.5]]
     """
 
+    cluster_centers_: np.ndarray
+    scale_: float
+
     _parameter_constraints = {
         "n_clusters": [whole(1)],
         "membership": [StrOptions({"gaussian", "exponential", "fuzzy"})],
