@@ -1,0 +1,563 @@
+"""Kernel density: a bump on every row.
+
+    f(x) = 1 / n sum_i prod_j K((x_j - x_ij) / h_j) / h_j
+
+with the bandwidth h in the units of the data, one for all columns or one for each. The window
+kernel counts the rows in a box of edge h about x (a hypercube, not a ball); the Gaussian one is
+smooth, and its gradient is (1 / n) sum_i K_i(x) (x_i - x) / h^2.
+
+Why it is fast: rows are sorted by one column, so that a query looks only at the stretch that can
+count, outward from the nearest; sums are taken relative to the nearest row met so far, so nothing
+underflows however far a query lies. On grids: linear binning and one convolution by FFT.
+
+Texts: 001 19.2.2-19.2.3, 19.3 (gradient) · 000a 13.2 (class-conditional densities).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import fft, optimize
+from scipy.signal import fftconvolve
+
+from gnomon.contract import Data, DensityEstimator
+from gnomon.density.draws import as_generator
+from gnomon.engine.columns import location_and_scale
+from gnomon.engine.errors import DataError
+from gnomon.engine.kernel import kernel
+from gnomon.engine.parameters import JOBS, SEED, StrOptions, above, between
+from gnomon.engine.registry import method
+from gnomon.engine.threads import in_order
+from gnomon.evaluate.figure import checked_weights, finite_column
+
+KERNELS = ("gaussian", "window", "epanechnikov")
+RULES = ("silverman", "scott", "improved-sheather-jones", "leave-one-out")
+MOST_PROBES = 2000
+IMPOSSIBLE = -1e4
+ISJ_GRID = 2**12
+NORMAL_IQR = 1.3489795003921634
+
+
+@method(
+    task="density",
+    texts="001 19.2-19.3 · 000a 13.2",
+    use="A density of any shape in one to a few columns; class conditionals, outliers, modes.",
+    avoid="More than some five columns: nearly all places are far from every row there.",
+    peers=("sklearn.neighbors.KernelDensity", "scipy.stats.gaussian_kde", "KDEpy.FFTKDE"),
+)
+class KernelDensity(DensityEstimator):
+    """A bump on every row: a density of any shape, without a model.
+
+    f(x) = 1/n sum_i prod_j K((x_j - x_ij) / h_j) / h_j. Use it in one to a few columns, to look at
+    a shape, for outliers, or per class in `gnomon.bayes.GenerativeClassifier`. Do not use it in
+    many columns, nor where a density falls to zero sharply: bumps reach over the border.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "window", "epanechnikov"}, default="gaussian"
+        The bump: normal, flat in a box of edge h (h/2 to each side), or the parabola
+        3/4 (1 - z^2) with z up to 1 to each side.
+    bandwidth : str, float or array-like of shape (n_columns,), default="silverman"
+        h in the units of the data; one number for all columns, or one for each. Rules:
+        "silverman" and "scott" (from deviations and the number of rows; right for one normal
+        cloud, too wide for several bumps), "improved-sheather-jones" (one column; finds several
+        bumps), "leave-one-out" (the multiple of Silverman's under which rows left out, each with
+        its equals, are likeliest; 2000 rows evenly taken where there are more). Rules are made
+        for the Gaussian kernel and are widened for the others to the same spread.
+    tol : float, default=1e-9
+        Relative error of a Gaussian density by leaving out rows that are too far to matter.
+    random_state : int, RandomState, Generator or None, default=None
+        Of `sample`.
+    n_jobs : int or None, default=None
+        Threads; None for all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    bandwidth_ : ndarray of shape (n_columns,)
+        h of each column.
+    rows_ : ndarray of shape (n_rows, n_columns)
+        The training rows in units of the bandwidth, sorted by the guiding column.
+    weights_ : ndarray of shape (n_rows,)
+        Their shares.
+    centre_ : ndarray of shape (n_columns,)
+        What was taken from each column.
+    guide_ : int
+        The column by which rows are sorted: the widest in bandwidths.
+    encoder_ : TableEncoder
+        How the columns of a table became numbers; only after fitting on a table.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names; only where they have names.
+
+    Notes
+    -----
+    Texts: 001 19.2.2-19.2.3 (window and Gaussian kernels; no selector is given there), 000a 13.2.
+    A squared distance counts as 1e300 at most. Compact kernels are zero far from all rows: the log
+    density is minus infinity there.
+
+    Examples
+    --------
+    >>> from gnomon.density import KernelDensity
+    >>> import numpy as np
+    >>> model = KernelDensity(bandwidth=1.0).fit([[1.0], [2.0], [2.5], [4.0], [7.0]])
+    >>> np.exp(model.score_samples([[2.0]])).round(6)
+    array([0.209394])
+    """
+
+    _keeps_rows = True
+    _parameter_constraints = {
+        "kernel": [StrOptions(set(KERNELS))],
+        "bandwidth": [StrOptions(set(RULES)), above(0), "array-like"],
+        "tol": [between(1e-15, 0.1)],
+        "random_state": SEED,
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        kernel="gaussian",
+        *,
+        bandwidth="silverman",
+        tol=1e-9,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, data: Data) -> None:
+        if data.n_rows == 0:
+            raise DataError("no row has a weight above zero; there is nothing to learn from")
+        rows = np.array(data.rows, dtype=np.float64, order="C")
+        weights = np.asarray(data.weight_array, dtype=np.float64)
+        self.centre_, _ = location_and_scale(rows, weights)
+        rows -= self.centre_
+        self.bandwidth_ = self._chosen(rows, weights)
+        self._keep_sorted(rows, weights)
+
+    def _keep_sorted(self, rows: np.ndarray, weights: np.ndarray) -> None:
+        scaled = rows / self.bandwidth_
+        self.guide_ = int(np.ptp(scaled, axis=0).argmax())
+        order = np.lexsort([*scaled.T[::-1], scaled[:, self.guide_]])
+        self.rows_ = np.ascontiguousarray(scaled[order])
+        self.weights_ = weights[order] / weights.sum()
+
+    def _chosen(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        d = rows.shape[1]
+        if not isinstance(self.bandwidth, str):
+            given = np.asarray(self.bandwidth, dtype=np.float64)
+            if given.shape not in ((), (d,)) or not (given > 0).all():
+                raise ValueError(
+                    f"bandwidth has shape {given.shape}; give a number, or {d} of them, above zero"
+                )
+            return np.broadcast_to(given, (d,)).copy()
+        widen = spread_ratio(self.kernel)
+        if self.bandwidth == "improved-sheather-jones":
+            if d != 1:
+                raise ValueError(
+                    f"bandwidth='improved-sheather-jones' is for one column, not {d}; take "
+                    "'silverman' or 'leave-one-out'"
+                )
+            return widen * np.array([improved_sheather_jones(rows[:, 0], weights)])
+        first = widen * rule_bandwidth(rows, weights, self.bandwidth)
+        if self.bandwidth == "leave-one-out":
+            return first * self._best_factor(rows, weights, first)
+        return first
+
+    def _best_factor(self, rows, weights, first: np.ndarray) -> float:
+        """The multiple of greatest likelihood of rows left out, each with its equals."""
+        rows, which = np.unique(rows, axis=0, return_inverse=True)
+        weights = np.bincount(which.ravel(), weights)
+        total = weights.sum()
+        probes, counts = np.arange(len(rows)), weights
+        if len(rows) > MOST_PROBES:
+            line = np.cumsum(weights)
+            marks = (np.arange(MOST_PROBES) + 0.5) / MOST_PROBES * total
+            found = np.minimum(np.searchsorted(line, marks), len(rows) - 1)
+            probes, counts = np.unique(found, return_counts=True)
+        if len(rows) < 2:
+            return 1.0
+        others = np.log1p(-weights[probes] / total)
+
+        def cost(log_factor: float) -> float:
+            trial = KernelDensity(self.kernel, tol=self.tol)
+            trial.bandwidth_ = first * np.exp(log_factor)
+            trial.centre_ = np.zeros(rows.shape[1])
+            trial._keep_sorted(rows, weights)
+            logs = trial._log_density(rows[probes])
+            own = np.exp(np.minimum(trial._log_peak() + np.log(weights[probes] / total) - logs, 0))
+            with np.errstate(divide="ignore"):
+                rest = logs + np.log1p(-np.minimum(own, 1.0)) - others
+            return -float(counts @ np.maximum(rest, IMPOSSIBLE)) / float(counts.sum())
+
+        grid = np.log(np.geomspace(0.05, 3.0, 13))
+        costs = list(in_order(cost, grid, self.n_jobs))
+        best = int(np.argmin(costs))
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+        fine = optimize.minimize_scalar(cost, bounds=(low, high), method="bounded")
+        return float(np.exp(fine.x if fine.fun < costs[best] else grid[best]))
+
+    def _log_peak(self) -> float:
+        """log of the height of one bump at its middle."""
+        d = len(self.bandwidth_)
+        heights = {"gaussian": 1 / np.sqrt(2 * np.pi), "window": 1.0, "epanechnikov": 0.75}
+        return float(d * np.log(heights[self.kernel]) - np.log(self.bandwidth_).sum())
+
+    def _log_density(self, rows: np.ndarray) -> np.ndarray:
+        queries = np.ascontiguousarray((rows - self.centre_) / self.bandwidth_)
+        found = np.empty(len(queries))
+        if self.kernel == "gaussian":
+            beyond = 2 * (math.log(len(self.rows_)) - math.log(self.tol))
+            gaussian_sums(queries, self.rows_, self.weights_, self.guide_, beyond, found)
+        else:
+            flat = self.kernel == "window"
+            compact_sums(queries, self.rows_, self.weights_, self.guide_, flat, found)
+        return found + self._log_peak()
+
+    def gradient(self, X) -> np.ndarray:
+        """Gradient of the density at each row, for the Gaussian kernel.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        gradient : ndarray of shape (n_samples, n_columns)
+        """
+        if self.kernel != "gaussian":
+            raise ValueError(f"kernel={self.kernel!r} has no gradient; take kernel='gaussian'")
+        return self._each_block(self._slope, X)
+
+    def _slope(self, rows: np.ndarray) -> np.ndarray:
+        queries = np.ascontiguousarray((rows - self.centre_) / self.bandwidth_)
+        found = np.zeros(queries.shape)
+        gaussian_pulls(queries, self.rows_, self.weights_, found)
+        return found * np.exp(self._log_peak()) / self.bandwidth_
+
+    def sample(self, n_samples=1, random_state=None) -> np.ndarray:
+        """Draw rows: a training row by its weight, then a point of its bump.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        random_state : int, RandomState, Generator or None, default=None
+            None for the estimator's own.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_columns)
+        """
+        rng = self._rng() if random_state is None else as_generator(random_state)
+        chosen = self.rows_[rng.choice(len(self.rows_), n_samples, p=self.weights_)]
+        shape = chosen.shape
+        if self.kernel == "gaussian":
+            noise = rng.standard_normal(shape)
+        elif self.kernel == "window":
+            noise = rng.uniform(-0.5, 0.5, shape)
+        else:
+            noise = 2 * rng.beta(2, 2, shape) - 1
+        return (chosen + noise) * self.bandwidth_ + self.centre_
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return 8 * n_rows * (5 * n_columns + 12)
+
+    def _memory_remedy(self) -> str:
+        return "Use fewer rows or columns, or a GaussianMixture, which keeps no rows."
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "rows_"):
+            return
+        d = self.rows_.shape[1]
+        fits = self.weights_.shape == self.rows_.shape[:1] and self.bandwidth_.shape == (d,)
+        if not fits or self.centre_.shape != (d,) or not 0 <= self.guide_ < max(d, 1):
+            raise ValueError("rows_, weights_, bandwidth_, centre_ and guide_ do not fit together")
+
+
+def spread_ratio(name: str) -> float:
+    """What a Gaussian bandwidth is multiplied by for another kernel of the same deviation."""
+    return {"gaussian": 1.0, "window": math.sqrt(12.0), "epanechnikov": math.sqrt(5.0)}[name]
+
+
+def rule_bandwidth(rows: np.ndarray, weights: np.ndarray, rule: str) -> np.ndarray:
+    """Silverman's or Scott's bandwidth of each column; by the deviation one where constant.
+
+    With one column Silverman's takes the lesser of deviation and quartile range / 1.349, times
+    0.9 n^-1/5; with several the deviations times (4 / (d + 2) / n)^(1 / (d + 4)).
+    """
+    _, scale = location_and_scale(rows, weights)
+    n, d = weights.sum(), rows.shape[1]
+    if rule == "scott":
+        return scale * n ** (-1 / (d + 4))
+    if d == 1:
+        low, high = weighted_quantiles(rows[:, 0], weights, [0.25, 0.75])
+        spread = (high - low) / NORMAL_IQR
+        return np.where(spread > 0, np.minimum(scale, spread), scale) * 0.9 * n**-0.2
+    return scale * (4 / (d + 2) / n) ** (1 / (d + 4))
+
+
+def weighted_quantiles(values: np.ndarray, weights: np.ndarray, shares) -> np.ndarray:
+    """The least value whose cumulated weight reaches each share."""
+    order = np.argsort(values, kind="stable")
+    line = np.cumsum(weights[order])
+    places = np.searchsorted(line, np.asarray(shares) * line[-1] * (1 - 1e-12))
+    return values[order][np.minimum(places, len(values) - 1)]
+
+
+def improved_sheather_jones(values: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Bandwidth by the improved Sheather-Jones rule (Botev, Grotowski and Kroese 2010).
+
+    The fixed point of the plug-in rule for the squared norm of the density's derivatives, by the
+    cosine transform of a fine histogram: no normal shape is assumed, so several bumps stay apart.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), default=None
+
+    Returns
+    -------
+    bandwidth : float
+        Silverman's where the equation has no root (few rows).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=500)
+    >>> 0.15 < improved_sheather_jones(x) < 0.45
+    True
+    """
+    x = finite_column(values, "values")
+    weights = checked_weights(sample_weight, len(x))
+    weights = np.ones(len(x)) if weights is None else weights
+    span = float(np.ptp(x))
+    if span == 0:
+        return 1.0
+    low, width = x.min() - 0.5 * span, 2 * span
+    counts, _ = np.histogram(x, ISJ_GRID, (low, low + width), weights=weights)
+    n = float(weights.sum())
+    coefficients = fft.dct(counts / n, type=2)[1:]
+    squared = (coefficients / 2) ** 2
+    index = np.arange(1, ISJ_GRID, dtype=np.float64) ** 2
+
+    def excess(t: float) -> float:
+        return t - _plug_in(t, n, index, squared)
+
+    grid = np.geomspace(1e-9, 0.1, 60)
+    heights = [excess(t) for t in grid]
+    for a, b, fa, fb in zip(grid, grid[1:], heights, heights[1:]):
+        if fa < 0 <= fb:
+            return float(np.sqrt(optimize.brentq(excess, a, b)) * width)
+    return float(rule_bandwidth(x[:, None], weights, "silverman")[0])
+
+
+def _plug_in(t: float, n: float, index: np.ndarray, squared: np.ndarray) -> float:
+    """The bandwidth (squared, over the width) that the stages of derivatives lead to from t."""
+    stages = 7
+    with np.errstate(under="ignore"):
+        norm = (
+            2
+            * np.pi ** (2 * stages)
+            * (index**stages * squared * np.exp(-index * np.pi**2 * t)).sum()
+        )
+        for s in range(stages - 1, 1, -1):
+            odd = np.prod(np.arange(1, 2 * s, 2, dtype=np.float64)) / math.sqrt(2 * math.pi)
+            constant = (1 + 0.5 ** (s + 0.5)) / 3
+            time = (2 * constant * odd / (n * max(norm, 1e-300))) ** (2 / (3 + 2 * s))
+            norm = (
+                2 * np.pi ** (2 * s) * (index**s * squared * np.exp(-index * np.pi**2 * time)).sum()
+            )
+        return float((2 * n * math.sqrt(math.pi) * max(norm, 1e-300)) ** (-0.4))
+
+
+class GridDensity(NamedTuple):
+    """A density on a regular grid.
+
+    Attributes
+    ----------
+    axes : tuple of ndarray
+    density : ndarray
+        One axis per column.
+    bandwidth : ndarray
+    """
+
+    axes: tuple[np.ndarray, ...]
+    density: np.ndarray
+    bandwidth: np.ndarray
+
+
+def grid_density(
+    rows: ArrayLike,
+    bandwidth: Any = "silverman",
+    *,
+    n_points: int = 512,
+    sample_weight: ArrayLike | None = None,
+) -> GridDensity:
+    """A Gaussian kernel density on a regular grid of one or two columns, by FFT.
+
+    Rows are shared out to the neighbouring points of the grid (linear binning), then one
+    convolution: the time hardly depends on the number of rows.
+
+    Parameters
+    ----------
+    rows : array-like of shape (n,), (n, 1) or (n, 2)
+    bandwidth : str, float or array-like, default="silverman"
+        As in `KernelDensity`.
+    n_points : int, default=512
+        Of the grid along each column; it reaches four bandwidths beyond the rows.
+    sample_weight : array-like of shape (n,), default=None
+
+    Returns
+    -------
+    found : GridDensity
+
+    Examples
+    --------
+    >>> found = grid_density([1.0, 2.0, 2.5, 4.0, 7.0], 1.0)
+    >>> round(float(np.interp(2.0, found.axes[0], found.density)), 3)
+    0.209
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    n, d = rows.shape
+    if d > 2 or not np.isfinite(rows).all() or not n:
+        raise DataError("a grid is of one or two columns of finite numbers; else use KernelDensity")
+    weights = checked_weights(sample_weight, n)
+    weights = np.ones(n) if weights is None else weights
+    template = KernelDensity(bandwidth=bandwidth)
+    h = template._chosen(rows, weights)
+    axes = tuple(
+        np.linspace(rows[:, j].min() - 4 * h[j], rows[:, j].max() + 4 * h[j], n_points)
+        for j in range(d)
+    )
+    steps = np.array([axis[1] - axis[0] for axis in axes])
+    mass = _binned(rows, weights / weights.sum(), axes, steps)
+    bumps = [_bump(step, width) for step, width in zip(steps, h)]
+    bump = bumps[0] if d == 1 else np.outer(*bumps)
+    density = np.maximum(fftconvolve(mass, bump, mode="same"), 0.0)
+    return GridDensity(axes, density, h)
+
+
+def _bump(step: float, width: float) -> np.ndarray:
+    reach = max(int(np.ceil(6 * width / step)), 1)
+    z = np.arange(-reach, reach + 1) * step / width
+    return np.exp(-0.5 * z**2) / (width * np.sqrt(2 * np.pi))
+
+
+def _binned(rows, share, axes, steps) -> np.ndarray:
+    """Weights shared out to the points around each row, in proportion to nearness."""
+    places = (rows - np.array([axis[0] for axis in axes])) / steps
+    below = np.minimum(np.floor(places).astype(np.int64), len(axes[0]) - 2)
+    part = places - below
+    shape = tuple(len(axis) for axis in axes)
+    mass = np.zeros(shape)
+    for corner in np.ndindex(*(2,) * len(axes)):
+        portion = share * np.prod(np.where(np.array(corner), part, 1 - part), axis=1)
+        flat = np.ravel_multi_index(tuple((below + np.array(corner)).T), shape)
+        mass += np.bincount(flat, portion, minlength=mass.size).reshape(shape)
+    return mass
+
+
+@kernel("f8[:,:]", "f8[:,:]", "f8[:]", "i8", "f8", "out f8[:]")
+def gaussian_sums(queries, rows, weights, guide, beyond, found):
+    """log sum_i weights[i] exp(-|q - row_i|^2 / 2) of each query q.
+
+    queries (m, d), rows (n, d) sorted by column `guide`. Rows are met outward from the nearest in
+    that column; sums are relative to the nearest row so far, and a side ends where the guide alone
+    is `beyond` farther (squared) than it.
+    """
+    n, d = rows.shape
+    for i in range(len(queries)):
+        x = queries[i, guide]
+        low, high = 0, n
+        while low < high:
+            middle = (low + high) // 2
+            if rows[middle, guide] < x:
+                low = middle + 1
+            else:
+                high = middle
+        right = low
+        left = low - 1
+        least = np.inf
+        total = 0.0
+        while left >= 0 or right < n:
+            gap_left = x - rows[left, guide] if left >= 0 else np.inf
+            gap_right = rows[right, guide] - x if right < n else np.inf
+            if gap_left <= gap_right:
+                j = left
+                gap = gap_left
+                left -= 1
+            else:
+                j = right
+                gap = gap_right
+                right += 1
+            if gap * gap > least + beyond:
+                break
+            squared = 0.0
+            for c in range(d):
+                z = queries[i, c] - rows[j, c]
+                squared += z * z
+            if squared > 1e300:
+                squared = 1e300
+            if squared < least:
+                total = total * math.exp(-0.5 * (least - squared)) if total > 0 else 0.0
+                least = squared
+                total += weights[j]
+            elif squared - least < beyond:
+                total += weights[j] * math.exp(-0.5 * (squared - least))
+        found[i] = math.log(total) - 0.5 * least
+
+
+@kernel("f8[:,:]", "f8[:,:]", "f8[:]", "i8", "b1", "out f8[:]")
+def compact_sums(queries, rows, weights, guide, flat, found):
+    """log sum_i weights[i] prod_c K(q_c - row_ic), K one up to 1/2 (flat) or 1 - z^2 up to 1.
+
+    queries (m, d), rows (n, d) sorted by column `guide`.
+    """
+    n, d = rows.shape
+    reach = 0.5 if flat else 1.0
+    for i in range(len(queries)):
+        x = queries[i, guide]
+        low, high = 0, n
+        while low < high:
+            middle = (low + high) // 2
+            if rows[middle, guide] < x - reach:
+                low = middle + 1
+            else:
+                high = middle
+        total = 0.0
+        j = low
+        while j < n and rows[j, guide] <= x + reach:
+            bump = weights[j]
+            for c in range(d):
+                z = abs(queries[i, c] - rows[j, c])
+                if z > reach:
+                    bump = 0.0
+                elif not flat:
+                    bump *= 1 - z * z
+            total += bump
+            j += 1
+        found[i] = math.log(total) if total > 0 else -np.inf
+
+
+@kernel("f8[:,:]", "f8[:,:]", "f8[:]", "out f8[:,:]")
+def gaussian_pulls(queries, rows, weights, found):
+    """sum_i weights[i] exp(-|q - row_i|^2 / 2) (row_i - q) of each query; found (m, d) of zeros."""
+    n, d = rows.shape
+    for i in range(len(queries)):
+        for j in range(n):
+            squared = 0.0
+            for c in range(d):
+                z = queries[i, c] - rows[j, c]
+                squared += z * z
+            if squared < 1400.0:
+                bump = weights[j] * math.exp(-0.5 * squared)
+                for c in range(d):
+                    found[i, c] += bump * (rows[j, c] - queries[i, c])
