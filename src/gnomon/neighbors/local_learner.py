@@ -92,7 +92,7 @@ def ridge_heights(
     """Height at each query of the ridge plane through its own rows.
 
     Minimises sum_j w_j (y_j - b0 - b'(x_j - mean))^2 + lambda |b|^2 with lambda = alpha times the
-    mean of w_j |x_j - mean|^2, solved in the space of rows.
+    mean of w_j |x_j - mean|^2, solved in the space of rows or of columns, whichever is smaller.
 
     Parameters
     ----------
@@ -111,13 +111,17 @@ def ridge_heights(
     root = np.sqrt(weights)[:, :, None]
     centred = (rows - centre[:, None]) * root
     rest = (targets - level[:, None]) * root
-    products = centred @ centred.transpose(0, 2, 1)
-    k = products.shape[1]
+    across = centred.transpose(0, 2, 1)
+    few_rows = rows.shape[1] <= rows.shape[2]
+    products = centred @ across if few_rows else across @ centred
     spread = np.trace(products, axis1=1, axis2=2)
     ridge = np.where(spread > 0, alpha * spread / weights.sum(axis=1), 1.0)
-    products[:, np.arange(k), np.arange(k)] += ridge[:, None]
-    along = np.linalg.solve(products, rest)
-    slopes = centred.transpose(0, 2, 1) @ along
+    diagonal = np.arange(products.shape[1])
+    products[:, diagonal, diagonal] += ridge[:, None]
+    if few_rows:
+        slopes = across @ np.linalg.solve(products, rest)
+    else:
+        slopes = np.linalg.solve(products, across @ rest)
     return level + ((queries - centre)[:, None] @ slopes)[:, 0]
 
 
