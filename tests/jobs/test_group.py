@@ -12,6 +12,7 @@ from gnomon.engine.errors import DataError
 from gnomon.table import Table
 from gnomon.workbench.group_profile import profiles
 from gnomon.workbench.runs import RunError
+from tests.jobs.browser import needs_browser, opened, require_sound
 from tests.jobs.terminal import call
 
 pytestmark = pytest.mark.covers("clustering-assessment-workflow")
@@ -150,3 +151,13 @@ def test_a_grouping_is_neither_resumed_nor_compared(found):
         gnomon.resume(folder)
     with pytest.raises(RunError, match="no test figure"):
         gnomon.compare([folder, folder])
+
+
+@needs_browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_report_opens_without_errors_and_draws_every_picture(found, dark):
+    _, folder = found
+    with opened(folder / "report.html", dark=dark) as page:
+        require_sound(page)
+        assert len(page.figures()) == 8
+    assert (folder / "report.html").stat().st_size < 6e6

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
+from gnomon.evaluate import Figure
 from gnomon.table import Table
 from gnomon.table.schema import no_such_column
 from gnomon.workbench.group_model import GroupModel
@@ -136,7 +137,7 @@ class GroupResult:
     def board(self) -> list[list[Any]]:
         """All groupings that competed, one per line."""
         return [
-            [each.method, each.k, str(each.silhouette), str(each.stability), each.remark]
+            [each.method, each.k, *map(with_error, each[2:4]), each.remark]
             for each in self.groupings
         ]
 
@@ -231,6 +232,11 @@ class GroupResult:
 
 
 _USUAL = GroupSettings()
+
+
+def with_error(figure: Figure) -> str:
+    """A figure with its standard error."""
+    return f"{figure.value:.3f} ± {figure.error:.3f}"
 
 
 def group(

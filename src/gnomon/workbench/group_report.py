@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gnomon import show
+from gnomon.cluster import Agglomerative, SelfOrganisingMap, silhouette
+from gnomon.cluster.choice import ChoiceOfK
 from gnomon.reduce import PCA
 from gnomon.table import Table
 from gnomon.workbench.group import GroupResult
+from gnomon.workbench.group_search import judged_places
 from gnomon.workbench.report import Report
 
-FIRST, SECOND = "first principal component", "second principal component"
+FIRST, SECOND = "component 1", "component 2"
 CAPTIONS = {
     "map": "Rows on the two directions in which they vary most, with the ellipses of each group's "
     "mean and covariance. Groups that overlap here may be parted in other directions.",
+    "ellipsoids": "The groups in the three directions in which rows vary most; turn it to see.",
     "sizes": "Rows by group.",
+    "silhouettes": "Every row's silhouette, sorted within its group: rows to the left of zero lie "
+    "nearer to another group.",
+    "silhouette by number": "How well groups are parted, by their number.",
+    "stability by number": "How far halves of the rows agree, by the number of groups.",
+    "tree": "Rows merged step by step (Ward); the slider moves the cut.",
+    "planes": "A map of the rows, once for each column: columns that look alike go together.",
 }
+TREE_ROWS = 1_000
+MOST_PLANES = 6
 
 
 def figures_of(result: GroupResult, theme: str = "light") -> dict[str, Any]:
@@ -23,17 +37,53 @@ def figures_of(result: GroupResult, theme: str = "light") -> dict[str, Any]:
     names = {each.number: each.name for each in result.groups}
     labels = [names[label] for label in result.labels.tolist()]
     sizes = {each.name: each.rows for each in result.groups}
-    found = {"sizes": show.category_bars(sizes, name="group", theme=theme)}
     points = result.model.coordinates(result.table)
+    seed = result.settings.seed
+    found = {}
     if points.shape[1] > 1:
         plane = PCA(2).fit_transform(points)
         columns = {FIRST: plane[:, 0].tolist(), SECOND: plane[:, 1].tolist(), "group": labels}
         found["map"] = show.covariance_contours(
-            Table.from_dict(columns),
-            [FIRST, SECOND],
-            by="group",
-            seed=result.settings.seed,
-            theme=theme,
+            Table.from_dict(columns), [FIRST, SECOND], by="group", seed=seed, theme=theme
+        )
+    if points.shape[1] > 2:
+        found["ellipsoids"] = show.inertial_ellipsoids(
+            points, result.labels, seed=seed, theme=theme
+        )
+    found["sizes"] = show.category_bars(sizes, name="group", theme=theme)
+    taken = judged_places(len(points), seed)
+    taken = taken[result.labels[taken] >= 0]
+    if len(set(result.labels[taken].tolist())) > 1:
+        parted = silhouette(points[taken], result.labels[taken])
+        found["silhouettes"] = show.silhouettes(parted, theme=theme)
+    return found | _choices(result, theme) | _hierarchy_and_planes(result, points, theme)
+
+
+def _choices(result: GroupResult, theme: str) -> dict[str, Any]:
+    """Silhouette and stability of the chosen method by the number of groups."""
+    method = result.chosen.method
+    tried = sorted({each.k: each for each in result.groupings if each.method == method}.items())
+    if len(tried) < 2:
+        return {}
+    found = {}
+    for measure in ("silhouette", "stability"):
+        figures = [getattr(each, measure) for _, each in tried]
+        ks, chosen = [k for k, _ in tried], result.chosen.k
+        choice = ChoiceOfK(ks, figures, chosen, [chosen], f"{measure} of {method}", True)
+        found[f"{measure} by number"] = show.choice_of_k(choice, theme=theme)
+    return found
+
+
+def _hierarchy_and_planes(result: GroupResult, points: np.ndarray, theme: str) -> dict[str, Any]:
+    """The tree of merges of some rows, and a self-organising map's planes of the columns."""
+    rows = points[judged_places(len(points), result.settings.seed)]
+    tree = Agglomerative(result.chosen.k).fit(rows[:TREE_ROWS]).dendrogram_
+    found = {"tree": show.dendrogram(tree, n_clusters=result.chosen.k, theme=theme)}
+    names = result.model.encoder_.columns.names
+    if len(names) > 1:
+        planes = SelfOrganisingMap(random_state=result.settings.seed).fit(rows)
+        found["planes"] = show.component_planes(
+            planes, list(range(min(len(names), MOST_PLANES))), names=list(names), theme=theme
         )
     return found
 
@@ -46,7 +96,7 @@ def report_of(result: GroupResult) -> Report:
     figures = figures_of(result)
     report.section("Are there groups?").text(result.verdict())
     report.section("The groups")
-    for key in ("map", "sizes"):
+    for key in ("map", "ellipsoids", "sizes"):
         if key in figures:
             report.figure(figures.pop(key), CAPTIONS[key])
     report.text(
@@ -61,14 +111,15 @@ def report_of(result: GroupResult) -> Report:
     headings = ["group", "rows", "what sets it apart", "effect", "95% low", "high"]
     report.table(headings, rows)
     report.section("Groupings that competed")
-    for figure in figures.values():
-        report.figure(figure)
+    for key, figure in figures.items():
+        report.figure(figure, CAPTIONS[key])
     headings = ["method", "groups", "silhouette", "stability", "remark"]
     report.table(
         headings,
         result.board(),
         "Silhouette: nearer to the own group than to the next one, from -1 to 1. Stability: halves "
-        "of the rows, grouped apart, agree (adjusted Rand index, 1 is wholly).",
+        "of the rows, grouped apart, agree (adjusted Rand index, 1 is wholly). Both with their "
+        "standard errors.",
     )
     report.section("Decisions")
     report.table(["what", "why"], [[each["what"], each["why"]] for each in result.run.decisions])

@@ -123,12 +123,11 @@ def tendency_of(points: np.ndarray, k: int, seed: int) -> Tendency:
     return Tendency(own, float(np.mean(clouds)), p, hopkins(rows, random_state=seed).statistic)
 
 
-def judged_rows(points: np.ndarray, seed: int) -> np.ndarray:
-    """The rows that groupings are judged on."""
-    if len(points) <= MOST_JUDGED:
-        return points
-    taken = np.random.default_rng(seed).choice(len(points), MOST_JUDGED, replace=False)
-    return points[np.sort(taken)]
+def judged_places(n: int, seed: int) -> np.ndarray:
+    """Which rows groupings are judged on: all, or as many as that takes a bearable time."""
+    if n <= MOST_JUDGED:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, MOST_JUDGED, replace=False))
 
 
 def search(
@@ -153,7 +152,7 @@ def search(
     groupings : list of Grouping
     """
     methods = allowed_methods(settings, len(points), decide)
-    rows = judged_rows(points, settings.seed)
+    rows = points[judged_places(len(points), settings.seed)]
     numbers = [settings.groups] if settings.groups else range(2, settings.most + 1)
     jobs = [(name, k) for name in methods if name != "DBSCAN" for k in numbers]
     reaches = list(reaches_of(rows)) if "DBSCAN" in methods else []
