@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gnomon.engine.errors import DataError
+from gnomon.margin.hulls import convex_hull
 from gnomon.show.labels import label
 from gnomon.show.theme import DIVERGING, SEQUENTIAL, colour, dress, faded, legend_below, look
 
@@ -291,8 +292,6 @@ def hulls(margin: Any, X: Any, y: Any, *, names=("x0", "x1"), theme: str = "ligh
 
 def _ring(points: np.ndarray) -> np.ndarray:
     """Corners of the hull of points in the plane, round once and closed."""
-    from gnomon.margin import convex_hull
-
     corners = convex_hull(points).corners
     centre = corners.mean(axis=0)
     order = np.argsort(np.arctan2(corners[:, 1] - centre[1], corners[:, 0] - centre[0]))
