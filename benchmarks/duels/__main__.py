@@ -20,9 +20,11 @@ from pathlib import Path
 from benchmarks.duels.duel import DUELS, Duel
 
 ROOMS = (
+    "neighbors",
     "bayes",
     "linear",
     "linear_bases",
+    "margin",
     "cluster",
     "density",
     "reduce",
