@@ -1,10 +1,17 @@
-"""Naive Bayes against scikit-learn's."""
+"""Naive Bayes, Gaussian classifiers and kriging against scikit-learn's."""
 
+import numpy as np
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.duels.duel import Duel
 from benchmarks.duels.tables import accuracy, classes
-from gnomon.bayes import NaiveBayes
+from gnomon.bayes import GaussianClassifier, Kriging, NaiveBayes
 
 
 def data(n):
@@ -34,3 +41,54 @@ Duel(
 def _predicted(model, given):
     model.fit(given.rows, given.y).predict(given.rows)
     return model
+
+
+for shared, peer, name in (
+    (False, QuadraticDiscriminantAnalysis, "quadratic"),
+    (True, LinearDiscriminantAnalysis, "linear"),
+):
+    Duel(
+        name=f"Gaussian classifier fit and predict, {name}, 20 columns, 5 classes",
+        peer=f"scikit-learn {peer.__name__}",
+        data=data,
+        ours=lambda given, shared=shared: _predicted(GaussianClassifier(shared=shared), given),
+        theirs=lambda given, peer=peer: _predicted(peer(), given),
+        quality=accuracy,
+        tolerance=1e-4,
+        bar=2.0,
+    )
+
+
+def surface(n):
+    rng = np.random.default_rng(0)
+    sites = rng.uniform(0, 10, (n + 2000, 2))
+    values = np.sin(sites[:, 0]) + np.cos(sites[:, 1]) + 0.1 * rng.normal(size=len(sites))
+    return sites[:n], values[:n], sites[n:], values[n:]
+
+
+def kriged(given):
+    sites, values, at, _ = given
+    return (
+        Kriging(range=3.0, sill=1.0, nugget=0.01, standardise=False).fit(sites, values).predict(at)
+    )
+
+
+def processed(given):
+    sites, values, at, _ = given
+    kernel = ConstantKernel(100.0, "fixed") + Matern(3.0, "fixed", nu=0.5)
+    model = GaussianProcessRegressor(kernel, alpha=0.01, optimizer=None, normalize_y=False)
+    return model.fit(sites, values).predict(at)
+
+
+Duel(
+    name="kriging of 2,000 places from the 100 nearest of n sites",
+    peer="scikit-learn GaussianProcessRegressor, all sites",
+    data=surface,
+    ours=kriged,
+    theirs=processed,
+    quality=lambda estimate, given: float(np.mean((estimate - given[3]) ** 2)),
+    tolerance=0.02,
+    higher_is_better=False,
+    sizes=(500, 2000, 5000),
+    repeats=3,
+)

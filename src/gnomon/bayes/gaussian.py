@@ -179,6 +179,7 @@ class GaussianClassifier(Classifier, SumLearner):
         if data.n_rows == 0:
             raise DataError("no row has a weight above zero; there is nothing to learn from")
         first = next(iter(data.source.chunks()))
+        assert first.y is not None
         k = len(self.classes_)
         shift = np.tile(first.rows.mean(axis=0), (k, 1))
         weight, total, squares = np.zeros(k), np.zeros(shift.shape), np.zeros(shift.shape)
@@ -191,6 +192,7 @@ class GaussianClassifier(Classifier, SumLearner):
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> ClassMoments:
         shift = state["shift"]
         k, d = shift.shape
+        assert chunk.y is not None
         weight = np.bincount(chunk.y, chunk.weights, minlength=k)
         first = np.zeros((k, d))
         if self.covariance != "full":
@@ -348,9 +350,25 @@ class GaussianClassifier(Classifier, SumLearner):
             joint[block.positions] = block.logs.T
         return joint
 
+    def _scores(self, rows: np.ndarray) -> np.ndarray:
+        """log p(class, x) up to what all classes share; linear where the covariance is shared."""
+        if not self.shared:
+            return self._joint(rows)
+        middle = self.class_prior_ @ self.means_
+        factor = self.whitening_[0]
+        apart = self.means_ - middle
+        whitened = apart @ factor if factor.ndim == 2 else apart * factor
+        slopes = whitened @ factor.T if factor.ndim == 2 else whitened * factor
+        with np.errstate(divide="ignore"):
+            heights = np.log(self.class_prior_) - 0.5 * (whitened**2).sum(axis=1)
+        reach = FARTHEST / np.maximum(np.abs(slopes).max(), 1.0)
+        gaps = rows - middle
+        np.clip(gaps, -reach, reach, out=gaps)
+        return np.dot(gaps, slopes.T) + heights
+
     def _log_proba(self, rows: np.ndarray) -> np.ndarray:
-        joint = self._joint(rows)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
+        scores = self._scores(rows)
+        return scores - logsumexp(scores, axis=1, keepdims=True)
 
     def _proba(self, rows: np.ndarray) -> np.ndarray:
         proba = np.exp(self._log_proba(rows))
@@ -380,7 +398,7 @@ class GaussianClassifier(Classifier, SumLearner):
         -------
         classes : ndarray of shape (n_samples,)
         """
-        best = self._each_block(lambda rows: self._joint(rows).argmax(axis=1), X)
+        best = self._each_block(lambda rows: self._scores(rows).argmax(axis=1), X)
         return self.classes_[best]
 
     def predict_joint_log_proba(self, X) -> np.ndarray:

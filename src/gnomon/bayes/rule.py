@@ -148,7 +148,7 @@ def bayes_rule(
         )
     if not np.isfinite(likelihood).all() or (likelihood < 0).any():
         raise DataError("a likelihood is finite and not negative")
-    names = list(range(len(prior))) if hypotheses is None else list(hypotheses)
+    names: list[Hashable] = list(range(len(prior)) if hypotheses is None else hypotheses)
     if len(names) != len(prior):
         raise DataError(f"{len(names)} names for {len(prior)} hypotheses")
     with np.errstate(divide="ignore"):

@@ -231,8 +231,8 @@ def kl_of_densities(
     def term(x: float) -> float:
         return float(special.rel_entr(float(p(x)), float(q(x))))
 
-    middle = np.linspace(low, high, 65)[1:-1] if np.isfinite([low, high]).all() else []
-    if any(np.isinf(term(x)) for x in middle):
+    bounded = bool(np.isfinite([low, high]).all())
+    if bounded and any(np.isinf(term(x)) for x in np.linspace(low, high, 65)[1:-1]):
         return np.inf
     found, _ = integrate.quad(term, low, high, limit=500)
     return max(float(found), 0.0) / _unit(base)
@@ -303,7 +303,7 @@ def information_of_table(joint: ArrayLike, base: float | None = None) -> Informa
     x, y = joint.sum(axis=1), joint.sum(axis=0)
     together = entropy(joint, base)
     mutual = kl_divergence(joint, np.outer(x, y), base)
-    unit = {None: "nats", 2: "bits"}.get(base, f"units of log {base}")
+    unit = "nats" if base is None else "bits" if base == 2 else f"units of log {base}"
     return InformationDiagram(entropy(x, base), entropy(y, base), together, mutual, unit)
 
 
@@ -399,7 +399,7 @@ def continuous_mutual_information(
     >>> continuous_mutual_information(a, rng.normal(size=2000)) < 0.05
     True
     """
-    x, y = (np.asarray(each, dtype=np.float64).reshape(len(each), -1) for each in (x, y))
+    x, y = (np.atleast_2d(np.asarray(each, dtype=np.float64).T).T for each in (x, y))
     n = len(x)
     if len(y) != n or n <= n_neighbors:
         raise DataError(f"x and y need one length, more than n_neighbors={n_neighbors}")

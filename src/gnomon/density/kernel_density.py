@@ -6,9 +6,10 @@ with the bandwidth h in the units of the data, one for all columns or one for ea
 kernel counts the rows in a box of edge h about x (a hypercube, not a ball); the Gaussian one is
 smooth, and its gradient is (1 / n) sum_i K_i(x) (x_i - x) / h^2.
 
-Why it is fast: rows are sorted by one column, so that a query looks only at the stretch that can
-count, outward from the nearest; sums are taken relative to the nearest row met so far, so nothing
-underflows however far a query lies. On grids: linear binning and one convolution by FFT.
+Why it is fast: distances by products of matrices and exponentials of whole tiles that stay in
+cache, over the stretch of rows (sorted by one column) that can count. Queries far from all rows,
+where that would underflow, look outward from the nearest row with sums relative to it. On grids:
+linear binning and one convolution by FFT.
 
 Texts: 001 19.2.2-19.2.3, 19.3 (gradient) · 000a 13.2 (class-conditional densities).
 """
@@ -38,6 +39,9 @@ RULES = ("silverman", "scott", "improved-sheather-jones", "leave-one-out")
 MOST_PROBES = 2000
 IMPOSSIBLE = -1e4
 ISJ_GRID = 2**12
+TILE_QUERIES, TILE_ROWS = 128, 512
+LARGEST_SQUARE = 1e6  # exponents of greater squares would lose digits
+DEPTH = 40.0  # sums below e^-40 are taken relative to the nearest row instead
 NORMAL_IQR = 1.3489795003921634
 
 
@@ -214,8 +218,12 @@ class KernelDensity(DensityEstimator):
         queries = np.ascontiguousarray((rows - self.centre_) / self.bandwidth_)
         found = np.empty(len(queries))
         if self.kernel == "gaussian":
+            far = tiled_sums(queries, self.rows_, self.weights_, self.guide_, self.tol, found)
             beyond = 2 * (math.log(len(self.rows_)) - math.log(self.tol))
-            gaussian_sums(queries, self.rows_, self.weights_, self.guide_, beyond, found)
+            rest = np.empty(len(far))
+            some = np.ascontiguousarray(queries[far])
+            gaussian_sums(some, self.rows_, self.weights_, self.guide_, beyond, rest)
+            found[far] = rest
         else:
             flat = self.kernel == "window"
             compact_sums(queries, self.rows_, self.weights_, self.guide_, flat, found)
@@ -463,6 +471,46 @@ def _binned(rows, share, axes, steps) -> np.ndarray:
         flat = np.ravel_multi_index(tuple((below + np.array(corner)).T), shape)
         mass += np.bincount(flat, portion, minlength=mass.size).reshape(shape)
     return mass
+
+
+def tiled_sums(
+    queries: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    guide: int,
+    tol: float,
+    found: np.ndarray,
+) -> np.ndarray:
+    """log sum_i weights[i] exp(-|q - row_i|^2 / 2) of the queries for which this is safe.
+
+    The exponent is one product of (q, 1, -|q|^2 / 2) with (row, -|row|^2 / 2, 1). Returns the
+    positions of queries whose sums are too small, or whose coordinates too great, to be told so.
+    """
+    half, query_half = _half_squares(rows), _half_squares(queries)
+    order = np.argsort(queries[:, guide], kind="stable")
+    order = order[query_half[order] < LARGEST_SQUARE]
+    total = np.zeros(len(queries))
+    if half.max(initial=0.0) < LARGEST_SQUARE:
+        right = np.column_stack([rows, -half, np.ones(len(rows))])
+        left = np.column_stack([queries, np.ones(len(queries)), -query_half])
+        reach = math.sqrt(2 * (DEPTH - math.log(tol)))
+        for start in range(0, len(order), TILE_QUERIES):
+            some = order[start : start + TILE_QUERIES]
+            ends = queries[some[[0, -1]], guide] + [-reach, reach]
+            first, last = np.searchsorted(rows[:, guide], ends)
+            for row in range(first, last, TILE_ROWS):
+                stop = min(row + TILE_ROWS, last)
+                tile = np.dot(left[some], right[row:stop].T)
+                np.exp(tile, out=tile)
+                total[some] += np.dot(tile, weights[row:stop])
+    safe = total > math.exp(-DEPTH)
+    found[safe] = np.log(total[safe])
+    return np.flatnonzero(~safe)
+
+
+def _half_squares(rows: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return 0.5 * np.einsum("ij,ij->i", rows, rows)
 
 
 @kernel("f8[:,:]", "f8[:,:]", "f8[:]", "i8", "f8", "out f8[:]")

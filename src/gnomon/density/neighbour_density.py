@@ -10,7 +10,7 @@ Texts: 001 19.2.4 · 000a 4.2.2 (boxes) · 004 5.5 (histogram).
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,7 @@ class NearestNeighborDensity:
     rows: Any
     n_neighbors: int = 5
     count_self: bool = True
+    _tree: Any = field(init=False, repr=False)
 
     def __post_init__(self):
         rows = _as_rows(self.rows)
