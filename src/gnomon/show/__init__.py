@@ -27,6 +27,12 @@ from gnomon.show.comparisons import (
     majority_vote,
     null_histogram,
 )
+from gnomon.show.densities import (
+    density_curves,
+    kriging_surface,
+    posterior_curves,
+    simplex,
+)
 from gnomon.show.ensembles import (
     boosting_rounds,
     boosting_say,
@@ -161,6 +167,7 @@ __all__ = [
     "cv_curve",
     "degree_curve",
     "dendrogram",
+    "density_curves",
     "ellipsoid_morph",
     "ellipsoid_surface",
     "feature_space",
@@ -178,6 +185,7 @@ __all__ = [
     "joint_grid",
     "kernel_bumps",
     "kernel_surface",
+    "kriging_surface",
     "leaderboard",
     "learning_curve",
     "likelihood_by_k",
@@ -196,6 +204,7 @@ __all__ = [
     "partial_dependence",
     "penalty_pressure",
     "performance_areas",
+    "posterior_curves",
     "precision_recall",
     "predicted_versus_true",
     "reject_zones",
@@ -211,6 +220,7 @@ __all__ = [
     "segmentation",
     "shattering",
     "silhouettes",
+    "simplex",
     "small_multiples",
     "sorted_scores",
     "split_candidates",
