@@ -336,6 +336,9 @@ class _Problem:
             for (a, b), cost in zip(pairs.tolist(), costs.tolist()):
                 self.partners.setdefault(a, []).append((b, cost, must))
                 self.partners.setdefault(b, []).append((a, cost, must))
+        linked = np.unique(links.must)
+        groups = self.group[linked]
+        self.joined = [linked[groups == g] for g in np.unique(groups)]
         spread = rows.max(axis=0) - rows.min(axis=0)
         self.span = float((spread**2).sum())
 
@@ -356,9 +359,40 @@ class _Problem:
                 best = int(cost.argmin())
                 if cost[best] < cost[labels[i]]:
                     labels[i], moved = best, True
+            moved |= self._move_together(labels, distances, metrics)
             if not moved:
                 break
         return labels
+
+    def _move_together(self, labels, distances, metrics) -> bool:
+        """Rows joined by must-links to one cluster, where that is cheaper than where they are.
+
+        One by one each would break the link first, so that a pair in the wrong place would stay.
+        """
+        moved = False
+        for members in self.joined:
+            here = labels[members].copy()
+            least, best = self._cost_of(members, labels, distances, metrics), None
+            for c in range(distances.shape[1]):
+                labels[members] = c
+                cost = self._cost_of(members, labels, distances, metrics)
+                if cost < least * (1 - 1e-12) if least > 0 else cost < least:
+                    least, best = cost, c
+            labels[members] = here if best is None else best
+            moved |= best is not None
+        return moved
+
+    def _cost_of(self, members, labels, distances, metrics) -> float:
+        """Distances of some rows and what their broken links cost, links among them once."""
+        inside = set(members.tolist())
+        total = float(self.weights[members] @ distances[members, labels[members]])
+        for i in members.tolist():
+            for other, weight, must in self.partners.get(i, ()):
+                if (labels[i] != labels[other]) == must:
+                    factors = self._link_factors(i, other, labels[other], metrics, must)
+                    share = 0.5 if other in inside else 1.0
+                    total += share * weight * float(factors[labels[i]])
+        return total
 
     def distances(self, centres, metrics) -> np.ndarray:
         if self.metric == "euclidean":

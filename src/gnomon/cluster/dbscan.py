@@ -214,7 +214,7 @@ class DBSCAN(RowsClusterer):
             return labels
         if self.border == "first":
             numbers = self.core_labels_[tree.order].astype(np.int64)
-            least_labels(rows, tree.rows, *tree[2:], numbers, self.eps**2, labels)
+            least_labels(rows, tree.rows, *tree[2:], numbers, square(self.eps), labels)
             return labels
         found = _found(rows, tree, self.eps)
         reached = found >= 0
@@ -233,9 +233,14 @@ class DBSCAN(RowsClusterer):
                 raise ValueError("there are more clusters than core rows")
 
 
+def square(length: float) -> float:
+    """A length squared; infinite where it overflows."""
+    return float(length) * float(length)
+
+
 def _found(rows: np.ndarray, tree: BoxTree, eps: float) -> np.ndarray:
     found, distances = np.empty(len(rows), np.int64), np.empty(len(rows))
-    nearest_rows(rows, tree.rows, tree.order, *tree[2:], eps**2, found, distances)
+    nearest_rows(rows, tree.rows, tree.order, *tree[2:], square(eps), found, distances)
     return found
 
 
@@ -265,7 +270,7 @@ def dense_cells(
     """Cut the rows in cells of diameter eps and find the core rows."""
     tree = box_tree(distinct.rows, eps)
     nodes, cell_of = np.empty(len(distinct.rows), np.int64), np.empty(len(tree.start), np.int64)
-    nodes = nodes[: mark_cells(eps**2, *tree[2:], nodes, cell_of)].copy()
+    nodes = nodes[: mark_cells(square(eps), *tree[2:], nodes, cell_of)].copy()
     nodes = nodes[np.argsort(tree.start[nodes])]
     cell_of[nodes] = np.arange(len(nodes))
     before = np.concatenate([[0.0], np.cumsum(distinct.weights[tree.order])])
@@ -273,7 +278,7 @@ def dense_cells(
 
     def find(start: int) -> None:
         some = nodes[start : start + CELLS_AT_ONCE]
-        find_cores(some, tree.rows, before, *tree[2:], eps**2, float(min_samples), core)
+        find_cores(some, tree.rows, before, *tree[2:], square(eps), float(min_samples), core)
 
     for _ in in_order(find, range(0, len(nodes), CELLS_AT_ONCE), n_jobs, short=True):
         pass
@@ -284,9 +289,16 @@ def joined_cores(cells: Cells, eps: float, rho: float) -> tuple[np.ndarray, np.n
     """Which rows of the table are core, and the group of each row's cell."""
     tree = cells.tree
     above = np.arange(len(cells.nodes))
-    lax = (eps * (1.0 + rho)) ** 2
+    lax = square(eps * (1.0 + rho))
     join_cells(
-        cells.nodes, cells.cell_of, cells.cores_before, tree.rows, *tree[2:], eps**2, lax, above
+        cells.nodes,
+        cells.cell_of,
+        cells.cores_before,
+        tree.rows,
+        *tree[2:],
+        square(eps),
+        lax,
+        above,
     )
     core, group = np.empty(len(tree.rows), dtype=bool), np.empty(len(tree.rows), np.int64)
     core[tree.order] = np.diff(cells.cores_before) > 0
@@ -585,8 +597,8 @@ def approximate_range_count(X: Any, points: Any, eps: float, rho: float = 0.01) 
     tree = box_tree(rows, eps * rho)
     before = np.arange(len(rows) + 1, dtype=np.float64)
     counts = np.empty(len(points))
-    lax = (eps * (1.0 + rho)) ** 2
-    weights_within(points, tree.rows, before, *tree[2:], eps**2, lax, counts)
+    lax = square(eps * (1.0 + rho))
+    weights_within(points, tree.rows, before, *tree[2:], square(eps), lax, counts)
     return counts.astype(np.int64)
 
 
@@ -628,7 +640,7 @@ def bichromatic_closest_pair(first: Any, second: Any, within: float = 0.0) -> Cl
         raise DataError(f"the sets have {points.shape[1]} and {rows.shape[1]} columns")
     tree = box_tree(rows)
     pair, distance = np.zeros(2, np.int64), np.zeros(1)
-    closest_pair(points, tree.rows, tree.order, *tree[2:], within**2, pair, distance)
+    closest_pair(points, tree.rows, tree.order, *tree[2:], square(within), pair, distance)
     return ClosestPair(int(pair[0]), int(pair[1]), float(distance[0]))
 
 
