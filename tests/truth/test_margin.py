@@ -98,6 +98,28 @@ def test_squared_slack_is_the_hard_margin_of_a_ridged_matrix(kernel, rng):
     assert model.dual_objective_[0] == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.covers("soft-margin-svm")
+def test_a_bound_on_the_weights_is_kept_at_the_least_slack(rng):
+    X, sign = overlapping(rng, 30)
+    free = SVC(5.0, kernel="linear", tol=1e-9).fit(X, sign)
+    norm = np.linalg.norm(free.dual_coef_[0] @ free.support_vectors_)
+    same = SVC(5.0, kernel="linear", tol=1e-9, max_norm=1.01 * norm).fit(X, sign)
+    np.testing.assert_array_equal(same.dual_coef_, free.dual_coef_)
+    model = SVC(5.0, kernel="linear", tol=1e-9, max_norm=0.6 * norm).fit(X, sign)
+    w = model.dual_coef_[0] @ model.support_vectors_
+    assert np.linalg.norm(w) == pytest.approx(0.6 * norm, rel=1e-3)
+    assert np.linalg.norm(w) <= 0.6 * norm * (1 + 1e-9)
+
+    def objective(z):
+        return 0.5 * z[:2] @ z[:2] + 5 * np.maximum(0, 1 - sign * (X @ z[:2] + z[2])).sum()
+
+    reached = objective(np.append(w, model.intercept_))
+    for _ in range(500):
+        z = np.append(w, model.intercept_) + 0.02 * rng.normal(size=3)
+        if np.linalg.norm(z[:2]) <= 0.6 * norm:
+            assert objective(z) >= reached - 2e-3 * reached
+
+
 @pytest.mark.covers("svm-class-costs")
 def test_a_dearer_class_is_missed_less(rng):
     X, sign = overlapping(rng, 400, gap=0.4)

@@ -32,6 +32,7 @@ SHORTEST = 1e-10
     "f8[:]",
     "f8[:]",
     "f8[:]",
+    "f8[:]",
     "i8[:]",
     "f8",
     "f8",
@@ -39,10 +40,11 @@ SHORTEST = 1e-10
     "out f8[:]",
     "out i8[:]",
 )
-def descend_once(rows, bound, ridge, squares, order, low, high, alpha, plane, kept):
+def descend_once(rows, sign, bound, ridge, squares, order, low, high, alpha, plane, kept):
     """One pass of dual coordinate descent over the rows in order.
 
-    rows (n, d), bound (n,) of alpha (n,), ridge (n,) on the diagonal, squares (n,) = |v|^2 + ridge.
+    rows (n, d), sign (n,) +1 or -1, bound (n,) of alpha (n,), ridge (n,) on the diagonal, squares
+    (n,) = |x|^2 + ridge.
     Rows on a bound whose slope is beyond low or high (those of the pass before) are left out of
     kept. Gives how many are kept, and the least and greatest slope.
     """
@@ -51,7 +53,7 @@ def descend_once(rows, bound, ridge, squares, order, low, high, alpha, plane, ke
     most = -np.inf
     d = rows.shape[1]
     for i in order:
-        slope = np.dot(rows[i], plane) - 1.0 + ridge[i] * alpha[i]
+        slope = sign[i] * np.dot(rows[i], plane) - 1.0 + ridge[i] * alpha[i]
         move = slope
         if alpha[i] <= 0.0:
             if slope > high:
@@ -68,7 +70,7 @@ def descend_once(rows, bound, ridge, squares, order, low, high, alpha, plane, ke
         if abs(move) > LEAST_MOVE and squares[i] > 0.0:
             before = alpha[i]
             alpha[i] = min(max(before - slope / squares[i], 0.0), bound[i])
-            change = alpha[i] - before
+            change = sign[i] * (alpha[i] - before)
             for j in range(d):
                 plane[j] += change * rows[i, j]
     return count, least, most
@@ -80,7 +82,9 @@ class PlaneSearch:
     Parameters
     ----------
     rows : ndarray of shape (n, d)
-        The v_i = y_i x_i, constant column included.
+        The x_i, constant column included.
+    sign : ndarray of shape (n,)
+        The y_i, +1 or -1.
     cost : ndarray of shape (n,)
     squared : bool
         Whether slack is squared.
@@ -89,9 +93,18 @@ class PlaneSearch:
     n_jobs : int or None
     """
 
-    def __init__(self, rows: np.ndarray, cost: np.ndarray, squared: bool, tol: float, n_jobs: Any):
+    def __init__(
+        self,
+        rows: np.ndarray,
+        sign: np.ndarray,
+        cost: np.ndarray,
+        squared: bool,
+        tol: float,
+        n_jobs: Any,
+    ):
         n = len(rows)
-        self.rows, self.cost, self.squared, self.tol, self.n_jobs = rows, cost, squared, tol, n_jobs
+        self.rows, self.sign, self.cost, self.squared = rows, sign, cost, squared
+        self.tol, self.n_jobs = tol, n_jobs
         self.ridge = 0.5 / cost if squared else np.zeros(n)
         self.bound = np.full(n, np.inf) if squared else cost
         self.alpha = np.zeros(n)
@@ -118,10 +131,11 @@ class PlaneSearch:
 
     def _scores(self, plane: np.ndarray) -> np.ndarray:
         parts = in_order(lambda here: np.dot(self.rows[here], plane), self._blocks(), self.n_jobs)
-        return np.concatenate(list(parts))
+        return self.sign * np.concatenate(list(parts))
 
     def _combined(self, factors: np.ndarray) -> Any:
         """sum_i factors_i v_i."""
+        factors = self.sign * factors
         parts = in_order(
             lambda here: inner(self.rows[here], factors[here]), self._blocks(), self.n_jobs
         )
@@ -299,6 +313,7 @@ class CoordinateDescent(PlaneSearch):
         order = rng.permutation(self.active)
         count, least, most = descend_once(
             self.rows,
+            self.sign,
             self.bound,
             self.ridge,
             self.squares,

@@ -172,8 +172,8 @@ class LinearSVM(LinearMachine):
         search, cost = self._search(*rows.shape), self.C * given.weights
         squared = self.loss == "squared_hinge"
         runs: list[PlaneSearch] = [
-            search(rows * sign[:, None], cost, squared, self.tol, self.n_jobs)
-            for sign in one_against_rest(given.y, len(self.classes_))
+            search(rows, sign, cost, squared, self.tol, self.n_jobs)
+            for sign in np.ascontiguousarray(one_against_rest(given.y, len(self.classes_)))
         ]
         rng = self._rng()
         course = self._course("step", self.max_iter)
@@ -217,7 +217,7 @@ class LinearSVM(LinearMachine):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         # a plane per class; three are reckoned with
-        return 8 * (n_rows * (6 * n_columns + 60) + 6 * n_columns**2)
+        return 8 * (n_rows * (3 * n_columns + 60) + 6 * n_columns**2)
 
 
 @method(

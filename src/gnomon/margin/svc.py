@@ -33,6 +33,8 @@ from gnomon.margin.platt import couple, fit_sigmoid, sigmoid
 from gnomon.margin.working_set import Programme, Solution
 
 FOLDS = 5
+HALVINGS = 60
+CLOSE_PRICE = 1e-6
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
@@ -241,12 +243,15 @@ class SVC(PairwiseMachine):
     and is an error where the classes cannot be separated.
 
     Texts: 001 8.6-8.7 · 002 L1716 · 004 10.1.2-10.1.3 (slack power k = 1; different penalties per
-    class are ``class_weight``; the bound on |w| is what C stands for). 001 8.3 prints max for min.
+    class are ``class_weight``; the bound |w|^2 <= c_r is ``max_norm``). 001 8.3 prints max for min.
 
     Parameters
     ----------
     C : float, default=1.0
         Price of slack; the texts' lambda is 1 / (n C).
+    max_norm : float or None, default=None
+        Bound on |w|, where the margin must not be narrower than 1 / max_norm; the price of slack is
+        then lowered until it holds.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
         The kernel: a word, an object such as ``RBF(sigma=2) + Linear()``, or a function of two
         blocks of rows. "precomputed" takes matrices of similarities for X.
@@ -314,6 +319,7 @@ class SVC(PairwiseMachine):
 
     _parameter_constraints = {
         "C": [between(0.0, np.inf, "right")],
+        "max_norm": [above(0.0), None],
         **KERNEL_PARAMETERS,
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "probability": FLAG,
@@ -324,6 +330,7 @@ class SVC(PairwiseMachine):
         self,
         C=1.0,
         *,
+        max_norm=None,
         kernel="rbf",
         gamma="scale",
         degree=3,
@@ -336,6 +343,7 @@ class SVC(PairwiseMachine):
         n_jobs=None,
     ):
         self.C = C
+        self.max_norm = max_norm
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -348,9 +356,37 @@ class SVC(PairwiseMachine):
         self.n_jobs = n_jobs
 
     def _two_classes(self, given: MachineRows, sign: np.ndarray):
-        programme = Programme.simple(sign, -np.ones(len(sign)), self.C * given.weights)
-        solution = self._solve(programme, given)
+        solution = self._priced(given, sign, self.C)
+        if self.max_norm is not None and self._norm(sign, solution) > self.max_norm:
+            solution = self._bounded(given, sign, solution)
         return sign * solution.alpha, solution.offsets[0], solution
+
+    def _priced(self, given: MachineRows, sign: np.ndarray, price: float) -> Solution:
+        programme = Programme.simple(sign, -np.ones(len(sign)), price * given.weights)
+        return self._solve(programme, given)
+
+    @staticmethod
+    def _norm(sign: np.ndarray, solution: Solution) -> float:
+        return float(np.sqrt(max((sign * solution.alpha) @ solution.values, 0.0)))
+
+    def _bounded(self, given: MachineRows, sign: np.ndarray, dearest: Solution) -> Solution:
+        """The dearest price of slack at which |w| keeps its bound.
+
+        With a multiplier m of the bound, (1 + 2 m) / 2 |w|^2 + C sum xi is the same machine at the
+        price C / (1 + 2 m), and |w| grows with the price.
+        """
+        high = min(self.C, 2 * float((dearest.alpha / given.weights).max()))
+        low, best = 0.0, None
+        for _ in range(HALVINGS):
+            price = (low + high) / 2
+            found = self._priced(given, sign, price)
+            if self._norm(sign, found) <= self.max_norm:
+                low, best = price, found
+            else:
+                high = price
+            if best is not None and high - low <= CLOSE_PRICE * high:
+                break
+        return best if best is not None else found
 
 
 @method(
