@@ -151,10 +151,7 @@ class KNNImputer(Filter):
     def _compared(self, grid: Grid) -> np.ndarray:
         """The rows as they are compared: numbers, category codes, NaN in holes."""
         if self.encoder_ is None:
-            if grid.arrow is None:
-                rows = np.array(grid.numbers(self.compared_), dtype=np.float64, order="C")
-            else:
-                rows = np.empty((grid.n_rows, 0))
+            rows = np.array(grid.numbers(self.compared_), dtype=np.float64, order="C")
             names = [f"x{p}" for p in self.compared_]
         else:
             names = [code.name for code in self.encoder_.codes]

@@ -32,7 +32,8 @@ class LocalLearner(StoredRows):
 
     def _keep_all(self, data: Data) -> None:
         self._store(data)
-        self._require_neighbours(self.n_neighbors)
+        total = self.index_.n_rows if self.weights_ is None else float(self.weights_.sum())
+        self.n_neighbors_ = max(min(self.n_neighbors, int(total * (1 + 1e-9))), 1)
         self.rows_ = np.array(data.rows, dtype=np.float64)
         self.units_ = MinkowskiDistance(units="deviation").fit(self.rows_, None, data.weights)
 
@@ -40,7 +41,7 @@ class LocalLearner(StoredRows):
         """Heights at the queries of ridge planes through their neighbours. targets (n, t)"""
         queries, stored = self.units_.coordinates(rows), self.units_.coordinates(self.rows_)
         found = np.empty((len(rows), targets.shape[1]))
-        for near in self._neighbourhoods(rows, self.n_neighbors):
+        for near in self._neighbourhoods(rows, self.n_neighbors_):
             found[near.places] = ridge_heights(
                 queries[near.places],
                 stored[near.indices],
@@ -54,7 +55,7 @@ class LocalLearner(StoredRows):
         """Let ``answer(model, rows)`` fill `out`; queries of the same neighbours share a model."""
         together: dict[bytes, list[int]] = {}
         neighbours: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
-        for near in self._neighbourhoods(rows, self.n_neighbors):
+        for near in self._neighbourhoods(rows, self.n_neighbors_):
             for place, members, counted in _each(near):
                 key = members.tobytes() + counted.tobytes()
                 together.setdefault(key, []).append(place)
@@ -155,7 +156,8 @@ class LocalRegressor(LocalLearner, Regressor):
     estimator : regressor or None, default=None
         Fitted on columns of numbers; None for a ridge plane.
     n_neighbors : int, default=20
-        Rows that a model is fitted on; rows tied with the last of them share its weight.
+        Rows that a model is fitted on, or all where there are fewer; rows tied with the last of
+        them share its weight.
     alpha : float, default=0.01
         Ridge of the planes, in units of the neighbours' mean square distance from their mean.
     metric : str, Distance or callable, default="standardised"
@@ -167,6 +169,8 @@ class LocalRegressor(LocalLearner, Regressor):
 
     Attributes
     ----------
+    n_neighbors_ : int
+        Rows that a model is fitted on.
     rows_ : ndarray of shape (n_rows, n_columns)
         The training rows.
     targets_ : ndarray of shape (n_rows,)
@@ -259,7 +263,8 @@ class LocalClassifier(LocalLearner, Classifier):
     estimator : classifier or None, default=None
         Fitted on columns of numbers; None for ridge planes.
     n_neighbors : int, default=20
-        Rows that a model is fitted on; rows tied with the last of them share its weight.
+        Rows that a model is fitted on, or all where there are fewer; rows tied with the last of
+        them share its weight.
     alpha : float, default=0.01
         Ridge of the planes, in units of the neighbours' mean square distance from their mean.
     metric : str, Distance or callable, default="standardised"
@@ -275,6 +280,8 @@ class LocalClassifier(LocalLearner, Classifier):
         The classes, sorted.
     codes_ : ndarray of int of shape (n_rows,)
         The class of each stored row, as a position in ``classes_``.
+    n_neighbors_ : int
+        Rows that a model is fitted on.
     rows_ : ndarray of shape (n_rows, n_columns)
         The training rows.
     weights_ : ndarray of shape (n_rows,) or None

@@ -112,14 +112,18 @@ def _circle(tree, ball: int, depth: int, place: dict, n_opened: int, look_of) ->
     centre, radius = tree.centres[ball], tree.radii[ball]
     tone = colour(depth)
     filled = ball in place
+    leaf = tree.children[ball, 0] < 0
     order = f"<br>opened as number {place[ball] + 1}" if filled else ""
-    share = 0.28 * (1 - place[ball] / (n_opened + 1)) + 0.05 if filled else 0.0
+    share = (0.3 if leaf else 0.06) * (1 - 0.7 * place[ball] / n_opened) if filled else 0.0
     inside = int(tree.spans[ball, 1] - tree.spans[ball, 0])
     return go.Scatter(
         x=centre[0] + radius * np.cos(CIRCLE),
         y=centre[1] + radius * np.sin(CIRCLE),
         mode="lines",
-        line={"color": faded(tone, 0.9 if filled or not n_opened else 0.35), "width": 1.3},
+        line={
+            "color": faded(tone, 0.9 if filled or not n_opened else 0.35),
+            "width": 2 if filled else 1.2,
+        },
         fill="toself" if filled else None,
         fillcolor=faded(tone, share) if filled else None,
         name=f"ball {ball}",
@@ -257,8 +261,6 @@ def class_distances(table: Any, *, theme: str = "light") -> go.Figure:
             ygap=2,
         )
     )
-    figure.update_yaxes(autorange="reversed", type="category")
-    figure.update_xaxes(type="category")
     verdict = (
         "every class is nearest to itself"
         if table.separates
@@ -266,7 +268,7 @@ def class_distances(table: Any, *, theme: str = "light") -> go.Figure:
     )
     pairs = "pairs drawn at random" if table.sampled else "all pairs"
     size = int(np.clip(230 + 70 * n, 480, 950))
-    return dress(
+    dress(
         figure,
         "Distance between classes",
         theme,
@@ -275,6 +277,9 @@ def class_distances(table: Any, *, theme: str = "light") -> go.Figure:
         height=size,
         margin={"l": 110, "r": 30, "t": 100, "b": 90},
     )
+    figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
+    figure.update_xaxes(type="category", showgrid=False)
+    return figure
 
 
 def unit_balls(
@@ -357,13 +362,13 @@ def _bowl(minimum: np.ndarray, curvature: Any, look_of) -> go.Contour:
     return go.Contour(
         x=line,
         y=line,
-        z=squares,
+        z=np.sqrt(squares),
         contours={"coloring": "none", "showlabels": False},
-        ncontours=14,
+        ncontours=20,
         line={"color": look_of.faint, "width": 1},
         showscale=False,
-        name="squares",
-        hovertemplate="sum of squares %{z:.3g}<extra></extra>",
+        name="squared error",
+        hovertemplate="root of the sum of squares %{z:.3g}<extra></extra>",
     )
 
 
@@ -451,7 +456,9 @@ def nearest_regions(
         )
     (left, bottom), (right, top) = cells.box
     figure.update_xaxes(range=[left, right], title="first column", constrain="domain")
-    figure.update_yaxes(range=[bottom, top], title="second column", scaleanchor="x")
+    figure.update_yaxes(
+        range=[bottom, top], title="second column", scaleanchor="x", constrain="domain"
+    )
     return dress(
         figure,
         "Regions of the nearest neighbour",
@@ -613,7 +620,13 @@ def scaling_chart(
             hovertemplate=f"equal at {x:,.0f} rows<extra></extra>",
         )
         figure.add_annotation(
-            x=np.log10(x), y=np.log10(y), text=f"{x:,.0f} rows", yshift=20, showarrow=False
+            x=np.log10(x),
+            y=np.log10(y),
+            text=f"{x:,.0f} rows",
+            xanchor="right",
+            xshift=-12,
+            yshift=16,
+            showarrow=False,
         )
     figure.update_xaxes(type="log", title="number of rows")
     figure.update_yaxes(type="log", title=unit)
