@@ -16,6 +16,7 @@ _HOMES = {
     "learn": "gnomon.workbench.learn",
     "load": "gnomon.engine.modelfile",
     "look": "gnomon.workbench.look",
+    "map": "gnomon.workbench.map",
     "methods": "gnomon.engine.registry",
     "predict": "gnomon.workbench.predict",
     "read": "gnomon.table",

@@ -127,7 +127,7 @@ def test_the_command_prints_writes_and_is_repeated_to_the_same_numbers(tmp_path,
     assert "3 groups by" in done.stdout
     assert (tmp_path / "runs" / "clouds-groups-1" / "report.html").exists()
     listed = call("runs", folder=tmp_path).stdout
-    assert "(groups)" in listed
+    assert "(group)" in listed
     again = call("again", "last", folder=tmp_path)
     assert again.returncode == 0, again.stdout + again.stderr
     as_json = call("group", "clouds.csv", *options, "--json", folder=tmp_path)

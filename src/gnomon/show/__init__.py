@@ -60,6 +60,7 @@ from gnomon.show.linear_bases import (
     local_fit,
     tangent,
 )
+from gnomon.show.linked_maps import linked_maps
 from gnomon.show.margins import (
     corrections,
     feature_space,
@@ -189,6 +190,7 @@ __all__ = [
     "leaderboard",
     "learning_curve",
     "likelihood_by_k",
+    "linked_maps",
     "linked_views",
     "local_fit",
     "losses",

@@ -121,6 +121,7 @@ def again(run: str | Path, *, runs: str | Path = "runs", **options: Any) -> Repe
     """
     from gnomon.workbench.group import group
     from gnomon.workbench.learn import learn
+    from gnomon.workbench.map import map as map_rows
 
     folder = find_run(run, runs)
     record = read_record(folder)
@@ -132,6 +133,8 @@ def again(run: str | Path, *, runs: str | Path = "runs", **options: Any) -> Repe
     result: Any
     if record["job"] == "group":
         result = group(table, **record["settings"], **options)
+    elif record["job"] == "map":
+        result = map_rows(table, **record["settings"], **options)
     else:
         result = learn(table, **record["settings"] | {"budget": None}, **options)
     if result.run.record["data"]["fingerprint"] != record["data"]["fingerprint"]:
@@ -141,6 +144,12 @@ def again(run: str | Path, *, runs: str | Path = "runs", **options: Any) -> Repe
 
 def numbers(summary: dict[str, Any]) -> dict[str, float]:
     """The figures of a run that a repetition must give."""
+    if "quality" in summary:
+        return {
+            f"{measure} of {name}": each["value"]
+            for name, found in summary["quality"].items()
+            for measure, each in found.items()
+        }
     if "groups" in summary:
         return {
             **{f"rows of {each['name']}": each["rows"] for each in summary["groups"]},

@@ -15,6 +15,7 @@ from gnomon.workbench import (
     group_command,
     learn_command,
     look_command,
+    map_command,
     runs_command,
 )
 from gnomon.workbench.screen import complaints, console, progress_bar
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 app.command()(learn_command.learn)
 app.command()(group_command.group)
+app.command("map")(map_command.map_rows)
 app.command()(runs_command.predict)
 app.command()(runs_command.compare)
 app.command()(runs_command.runs)

@@ -154,8 +154,8 @@ def run_line(path: Path, record: dict[str, Any]) -> list[str]:
     from gnomon.evaluate import Figure
 
     results = record.get("results")
-    if record["job"] == "group":
-        return grouping_line(path, record)
+    if record["job"] != "learn":
+        return other_line(path, record)
     figure = ""
     if results:
         test = results["test"]
@@ -172,18 +172,24 @@ def run_line(path: Path, record: dict[str, Any]) -> list[str]:
     ]
 
 
-def grouping_line(path: Path, record: dict[str, Any]) -> list[str]:
-    """A run of `gnomon group` as cells."""
+def other_line(path: Path, record: dict[str, Any]) -> list[str]:
+    """A run of `gnomon group` or `gnomon map` as cells."""
     results = record.get("results")
-    chosen = results["chosen"] if results else {}
+    chosen = figure = ""
+    if results and record["job"] == "group":
+        chosen = f"{results['chosen']['method']}, {results['chosen']['k']} groups"
+        figure = "clear" if results["clear"] else "not clear"
+    elif results:
+        chosen = results["best"]
+        figure = f"trustworthiness {results['quality'][chosen]['trustworthiness']['value']:.3f}"
     return [
         path.name,
         record["begun"][:16].replace("T", " "),
-        "(groups)",
+        f"({record['job']})",
         f"{record['data']['rows']:,}",
         record["status"],
-        f"{chosen['method']}, {chosen['k']} groups" if results else "",
-        ("clear" if results["clear"] else "not clear") if results else "",
+        chosen,
+        figure,
     ]
 
 

@@ -79,11 +79,26 @@
       if (event) chosen(new Set(event.points.map((point) => point.customdata)));
     });
     place.on("plotly_deselect", () => chosen(null));
+    place.on("plotly_hover", (event) => pointOut(place, event.points[0].customdata));
     place.on("plotly_restyle", ([update]) => {
       if (!Object.keys(update).some((key) => key.includes("constraintrange"))) return;
       const trace = place._fullData.find((each) => each.type === "parcoords");
       chosen(inRanges(trace));
     });
+  }
+
+  /* a row that is pointed at in one panel is named in all panels of the figure */
+  let pointing = false;
+  function pointOut(place, id) {
+    if (pointing || id === undefined) return;
+    const twins = place._fullData.flatMap((trace, curveNumber) => {
+      const pointNumber = trace.xaxis ? [...trace.customdata].indexOf(id) : -1;
+      return pointNumber < 0 ? [] : [{ curveNumber, pointNumber, panel: trace.xaxis + trace.yaxis }];
+    });
+    if (twins.length < 2) return;
+    pointing = true;
+    Plotly.Fx.hover(place, twins, twins.map((each) => each.panel));
+    pointing = false;
   }
 
   function inRanges(trace) {

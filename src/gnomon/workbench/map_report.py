@@ -1,0 +1,104 @@
+"""What `gnomon map` shows: linked maps, and a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gnomon import show
+from gnomon.table.kinds import Kind
+from gnomon.workbench.map import MapResult
+from gnomon.workbench.report import Report
+
+MOST_COLOURS = 12
+MOST_OUTLIERS = 50
+LONGEST_NAME = 60
+UNCOLOURED = (Kind.IDENTIFIER, Kind.TEXT, Kind.DATETIME)
+CAPTION = (
+    "Point at a row to find it on every map; draw round some with the mouse to mark them on all, "
+    "double-click to let them go. The menu chooses the column that colours them. Axes have no "
+    "unit, and of PCA alone a meaning."
+)
+
+
+def figures_of(result: MapResult, theme: str = "light") -> dict[str, Any]:
+    """The pictures of a map by name."""
+    notes = {
+        name: f"trustworthiness {found.trustworthiness.value:.2f}, "
+        f"continuity {found.continuity.value:.2f}, stress {found.stress.value:.2f}"
+        for name, found in result.quality.items()
+    }
+    maps = show.linked_maps(
+        result.places,
+        colours_of(result),
+        notes=notes,
+        ids=names_of(result),
+        far=result.far.tolist(),
+        theme=theme,
+    )
+    return {"maps": maps}
+
+
+def colours_of(result: MapResult) -> dict[str, list]:
+    """Columns to colour by: the one asked for first, and how far each row is to be believed."""
+    columns = result.table.to_dict()
+    wanted = [column.name for column in result.table.schema if column.kind not in UNCOLOURED]
+    wanted.sort(key=lambda name: name != result.settings.colour)
+    found = {name: [_plain(value) for value in columns[name]] for name in wanted[:MOST_COLOURS]}
+    invented = result.quality[result.best].invented
+    return found | {f"neighbours invented by {result.best}": invented.tolist()}
+
+
+def _plain(value: Any) -> Any:
+    if value is None:
+        return np.nan
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def names_of(result: MapResult) -> list[str]:
+    """What every row is called: its number, its identifier, and its colour."""
+    columns = result.table.to_dict()
+    shown = [each.name for each in result.table.schema if each.kind is Kind.IDENTIFIER][:1]
+    if result.settings.colour is not None:
+        shown.append(result.settings.colour)
+    names = []
+    for place, row in enumerate(result.rows.tolist()):
+        words = [f"row {row + 1}", *(f"{name} {columns[name][place]}" for name in shown)]
+        names.append(", ".join(words)[:LONGEST_NAME])
+    return names
+
+
+def report_of(result: MapResult) -> Report:
+    """The report of a map."""
+    source = result.run.record["source"] or "a table"
+    report = Report(f"Maps of {source}", f"{len(result.rows):,} rows")
+    report.section("Can the maps be trusted?").text(result.verdict())
+    report.table(
+        ["map", "trustworthiness", "continuity", "stress"],
+        result.board(),
+        "Trustworthiness: shown neighbours are neighbours. Continuity: neighbours are shown. One "
+        "is best, one half is chance. Stress of distances: zero is best. With 95% intervals.",
+    )
+    report.section("The maps").figure(figures_of(result)["maps"], CAPTION)
+    if len(result.far):
+        _outliers(report, result)
+    report.section("Decisions")
+    made = [[each["what"], each["why"]] for each in result.run.decisions]
+    left = [[f"{name} is not used", why] for name, why in result.left_out.items()]
+    report.table(["what", "why"], made + left)
+    return report
+
+
+def _outliers(report: Report, result: MapResult) -> None:
+    report.section("Outliers").text(
+        "Their sixth nearest neighbour is much farther than that of other rows: look at them."
+    )
+    far = result.far[:MOST_OUTLIERS]
+    columns = list(result.table.columns)[:8]
+    cells = result.table[far].to_dict()
+    rows = [
+        [row + 1, *(cells[name][place] for name in columns)]
+        for place, row in enumerate(result.rows[far].tolist())
+    ]
+    report.table(["row", *columns], rows)

@@ -1,0 +1,138 @@
+"""`gnomon map`: maps that say how far they can be trusted, linked in one report."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.manifold import trustworthiness
+
+import gnomon
+from gnomon import show
+from gnomon.engine.errors import DataError
+from gnomon.table import Table
+from gnomon.workbench.map_quality import map_quality
+from tests.jobs.browser import needs_browser, opened, require_sound
+from tests.jobs.terminal import call
+
+
+def clumps(rng, n: int = 40) -> dict[str, list]:
+    """Three clumps in five columns, and a row far from all."""
+    kinds = np.repeat([0, 1, 2], n)
+    points = rng.normal(size=(3 * n, 5)) + 8 * np.eye(3, 5)[kinds]
+    points[0] = 60.0
+    names = {f"x{j}": points[:, j].round(3).tolist() for j in range(5)}
+    return names | {"kind": np.array(["a", "b", "c"])[kinds].tolist()}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory, seed):
+    folder = tmp_path_factory.mktemp("runs") / "clumps"
+    table = clumps(np.random.default_rng(seed))
+    return gnomon.map(table, colour="kind", without=["kind"], folder=folder), folder
+
+
+@pytest.mark.parametrize("k", [5, 12])
+def test_trustworthiness_and_continuity_are_those_of_scikit_learn(k, rng):
+    points = rng.normal(size=(80, 6))
+    places = points[:, :2] + 0.2 * rng.normal(size=(80, 2))
+    found = map_quality(points, places, k)
+    expected = trustworthiness(points, places, n_neighbors=k)
+    assert found.trustworthiness.value == pytest.approx(expected)
+    expected = trustworthiness(places, points, n_neighbors=k)
+    assert found.continuity.value == pytest.approx(expected)
+
+
+def test_stress_is_that_of_all_distances_at_the_best_scale(rng):
+    from scipy.spatial.distance import pdist
+
+    points, places = rng.normal(size=(50, 4)), rng.normal(size=(50, 2))
+    true, shown = pdist(points), pdist(places)
+    scale = (true @ shown) / (shown @ shown)
+    expected = np.sqrt(((true - scale * shown) ** 2).sum() / (true @ true))
+    assert map_quality(points, places).stress.value == pytest.approx(expected)
+
+
+def test_maps_are_ordered_by_trust_and_find_the_row_that_is_far_away(found):
+    result, _ = found
+    assert set(result.places) == {"PCA", "stress", "Sammon", "t-SNE"}
+    trust = [each.trustworthiness.value for each in result.quality.values()]
+    assert trust == sorted(trust, reverse=True)
+    assert result.far[0] == 0
+    assert all(place.shape == (120, 2) for place in result.places.values())
+
+
+def test_a_map_of_many_dimensions_of_noise_is_not_to_be_believed(rng):
+    table = {f"x{j}": rng.normal(size=300).tolist() for j in range(30)}
+    result = gnomon.map(table, methods=["PCA"])
+    assert "believe no map" in result.verdict()
+
+
+def test_the_folder_holds_coordinates_of_every_mapped_row(found):
+    result, folder = found
+    kept = gnomon.read(folder / "coordinates.csv").to_dict()
+    assert kept["row"] == list(range(1, 121))
+    np.testing.assert_allclose(kept["PCA 1"], result.places["PCA"][:, 0])
+    assert kept["outlier"][0]
+    assert json.loads((folder / "run.json").read_text())["job"] == "map"
+
+
+def test_of_many_rows_some_are_drawn_and_it_is_said(rng):
+    table = {name: rng.normal(size=2500).tolist() for name in "ab"}
+    result = gnomon.map(table, methods=["PCA"], seed=3)
+    assert len(result.rows) == 2000
+    assert "2,000 of 2,500 rows" in result.run.decisions[0]["what"]
+
+
+def test_equal_rows_and_one_column_have_maps_too(rng):
+    doubled = np.repeat(rng.normal(size=(20, 3)), 2, axis=0)
+    result = gnomon.map({name: doubled[:, j].tolist() for j, name in enumerate("abc")})
+    assert all(np.isfinite(place).all() for place in result.places.values())
+    assert len(gnomon.map({"a": rng.normal(size=30).tolist()}).places) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"colour": "knd"}, "Did you mean 'kind'"),
+        ({"without": ["x9"]}, "No column is named"),
+        ({"methods": ["tsne"]}, "there are PCA"),
+    ],
+)
+def test_bad_questions_are_refused_by_name(options, message, rng):
+    with pytest.raises((DataError, KeyError), match=message):
+        gnomon.map(clumps(rng, 5), **options)
+
+
+def test_the_command_writes_and_is_repeated_to_the_same_numbers(tmp_path, rng):
+    Table.from_dict(clumps(rng, 15)).save(tmp_path / "clumps.csv")
+    done = call("map", "clumps.csv", "--colour", "kind", "--without", "kind", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "trustworthiness" in done.stdout
+    assert "(map)" in call("runs", folder=tmp_path).stdout
+    again = call("again", "last", folder=tmp_path)
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_categories_beyond_eight_are_coloured_as_others():
+    places = np.arange(24.0).reshape(12, 2)
+    figure = show.linked_maps({"a": places}, {"letter": list("abcdefghijkl")})
+    assert figure.data[0].marker.colorbar.ticktext[-1] == "(others)"
+    with pytest.raises(DataError, match=r"shape \(n, 2\)"):
+        show.linked_maps({"a": places, "b": places[:5]})
+
+
+@needs_browser
+@pytest.mark.covers("embedding-map")
+def test_a_row_that_is_pointed_at_or_selected_is_marked_on_every_map(found):
+    _, folder = found
+    with opened(folder / "report.html") as page:
+        require_sound(page)
+        page.scroll_through()
+        first = "document.querySelector('.figure')"
+        page.evaluate(f"{first}.emit('plotly_hover', {{points: [{{customdata: 5}}]}})")
+        page.wait_for(f"{first}.querySelectorAll('.hoverlayer .hovertext').length === 4")
+        page.evaluate(f"{first}.emit('plotly_selected', {{points: [{{customdata: 7}}]}})")
+        page.wait_for(f"{first}._fullData.every(t => String(t.selectedpoints) === '7')")
+        assert page.errors == []
