@@ -44,8 +44,9 @@ def test_cuts_are_those_of_scipy(linkage, rng):
     height = (levels[25] + levels[26]) / 2
     theirs = hierarchy.fcluster(tree.merges, height, "distance")
     assert metrics.adjusted_rand_score(theirs, tree.cut(height=height)) == 1.0
-    flat = hierarchy.cut_tree(tree.merges, n_clusters=7).ravel()
-    assert metrics.adjusted_rand_score(flat, tree.cut(7)) == 1.0
+    if tree.n_inversions == 0:
+        flat = hierarchy.cut_tree(tree.merges, n_clusters=7).ravel()
+        assert metrics.adjusted_rand_score(flat, tree.cut(7)) == 1.0
     table = cdist(rows, rows)
     expected = hierarchy.cophenet(tree.merges, table[np.triu_indices(40, 1)])[0]
     assert cophenetic_correlation(tree, (table + table.T) / 2) == pytest.approx(expected)
