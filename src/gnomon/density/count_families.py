@@ -24,6 +24,8 @@ TAIL = 1e-14
 class Bernoulli(ExponentialFamily):
     """One trial, 0 or 1: parameter ``probability`` of 1.
 
+    Certainty has no finite natural parameter: 1e-300 and 1 - 1e-16 stand for 0 and 1.
+
     Examples
     --------
     >>> Bernoulli().fit([1, 1, 0, 1]).parameters
@@ -220,6 +222,8 @@ class Multinomial(ExponentialFamily):
 
 class Poisson(ExponentialFamily):
     """Counts of rare events: parameter ``rate``, the mean.
+
+    A rate of zero has no finite natural parameter: 1e-300 stands for it.
 
     Examples
     --------

@@ -15,12 +15,14 @@ MOST_NEWTON = 100
 
 
 def positive(value: Any, name: str) -> Any:
+    """A parameter that must be greater than zero."""
     if not np.all(np.asarray(value, dtype=np.float64) > 0):
         raise DataError(f"{name}={value} must be greater than zero")
     return value
 
 
 def within_unit(value: Any, name: str) -> Any:
+    """A parameter between 0 and 1."""
     value = np.asarray(value, dtype=np.float64)
     if not ((value >= 0) & (value <= 1)).all():
         raise DataError(f"{name}={value} must lie between 0 and 1")
@@ -36,11 +38,13 @@ def simplex(values: ArrayLike, name: str) -> np.ndarray:
 
 
 def log_or_minus_infinity(values: Any) -> np.ndarray:
+    """Logarithm, minus infinity of zero."""
     with np.errstate(divide="ignore"):
         return np.log(values)
 
 
 def plain(value: Any) -> Any:
+    """A number where an array has no axes."""
     return float(value) if np.ndim(value) == 0 else value
 
 
@@ -71,4 +75,5 @@ def inverse_digamma(value: np.ndarray) -> np.ndarray:
 
 
 def root_between(function: Any, low: float, high: float) -> float:
+    """Where a function of one number crosses zero."""
     return float(brentq(function, low, high, xtol=1e-14, rtol=1e-14))

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gnomon.contract.intake import as_table
+from gnomon.density import covariance_ellipse
 from gnomon.engine.errors import DataError
 from gnomon.show.columns import Rows
 from gnomon.show.labels import label, labels
@@ -421,11 +422,7 @@ def covariance_contours(
 
 
 def _ellipses(mean: np.ndarray, covariance: np.ndarray, deviations: Sequence[float]) -> list:
-    angle = np.linspace(0, 2 * np.pi, 121)
-    circle = np.stack([np.cos(angle), np.sin(angle)])
-    values, vectors = np.linalg.eigh(covariance)
-    shape = vectors * np.sqrt(np.maximum(values, 0.0))
-    return [mean[:, None] + each * shape @ circle for each in deviations]
+    return [covariance_ellipse(mean, covariance, each).T for each in deviations]
 
 
 def _replay(figure: go.Figure, course, deviations, look_of) -> None:
