@@ -638,13 +638,23 @@ def test_holes_take_the_mean_or_mode_of_the_nearest_rows_that_know_them(rng):
     holed = np.where(rng.random(rows.shape) < 0.15, np.nan, rows)
     holed[:3] = rows[:3]
     found = KNNImputer(3, metric="standardised").fit_transform(holed)
-    scale = np.nanstd(holed, axis=0, ddof=1)
-    z = np.where(np.isnan(holed), np.nanmean(holed, axis=0), holed) / scale
-    away = np.sqrt(((z[:, None] - z[None]) ** 2).sum(axis=2))
+    z = (holed - np.nanmean(holed, axis=0)) / np.nanstd(holed, axis=0, ddof=1)
+    deviation = np.nanstd(z, axis=0)
     for i, j in np.argwhere(np.isnan(holed)):
         knows = np.flatnonzero(~np.isnan(holed[:, j]))
-        near = knows[np.argsort(away[i, knows])[:3]]
-        assert found[i, j] == pytest.approx(holed[near, j].mean())
+        columns = np.flatnonzero(~np.isnan(z[i]))
+        away = [
+            sum(
+                z[i, c] ** 2 + deviation[c] ** 2
+                if np.isnan(z[row, c])
+                else (z[i, c] - z[row, c]) ** 2
+                for c in columns
+            )
+            for row in knows
+        ]
+        near = knows[np.argsort(away)[:3]]
+        if len(columns):
+            assert found[i, j] == pytest.approx(holed[near, j].mean())
     known = ~np.isnan(holed)
     np.testing.assert_array_equal(found[known], holed[known])
 

@@ -70,7 +70,7 @@ class Cells:
         if n > MOST_ROWS_OF_CENTRES:
             some = points[np.sort(rng.choice(n, MOST_ROWS_OF_CENTRES, replace=False))]
         n_cells = min(n_cells, len(np.unique(some, axis=0)))
-        model = KMeans(n_cells, n_init=1, max_iter=20, tol=1e-2, random_state=0, n_jobs=n_jobs)
+        model = KMeans(n_cells, n_init=1, max_iter=10, tol=1e-2, random_state=0, n_jobs=n_jobs)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # any centres make cells
             model.fit(some)
@@ -197,7 +197,7 @@ class Everything:
         return self.rows.nearest(queries, k), cost
 
 
-INDEXES: dict[str, Any] = {"cells": Cells, "forest": Forest, "brute": Everything}
+INDEXES: dict[str, Any] = {"brute": Everything, "cells": Cells, "forest": Forest}
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class TunedIndexes(Result):
     ----------
     methods : list of str
     efforts : list of int
-        The least that reached the wanted recall.
+        The least that reached the wanted recall, or at which the index cost more than another.
     recalls : list of float
         On the queries that efforts were tuned on.
     costs : list of float
@@ -321,10 +321,11 @@ class ApproximateNeighbors(StoredRows):
         truth = self._others(self.index_._filter.nearest(points[held], self.n_neighbors + 1), held)
         names = list(INDEXES) if self.method == "auto" else [self.method]
         half = max(len(held) // 2, 1)
-        tuned = []
+        tuned: list[tuple[Any, int, float, float]] = []
         for name in names:
             made = INDEXES[name](points, rng, self.n_jobs)
-            tuned.append((made, *self._tuned(made, held[:half], truth[:half])))
+            cheapest = min((each[3] for each in tuned), default=np.inf)
+            tuned.append((made, *self._tuned(made, held[:half], truth[:half], cheapest)))
         made, self.effort_, _, _ = min(tuned, key=lambda each: each[3])
         self.method_ = made.name
         self._made = made
@@ -335,11 +336,18 @@ class ApproximateNeighbors(StoredRows):
         recalls, _ = self._recalls(made, rest, truth[-len(rest) :], self.effort_)
         self.recall_ = mean_interval(recalls)
 
-    def _tuned(self, made, held: np.ndarray, truth: np.ndarray) -> tuple[int, float, float]:
-        """The least effort that reaches the recall: doubled until enough, then halved between."""
+    def _tuned(self, made, held, truth, cheapest: float) -> tuple[int, float, float]:
+        """The least effort that reaches the recall: doubled until enough, then halved between.
+
+        Given up where it costs more than the cheapest so far.
+        """
+        if made.name == "brute":
+            return 1, 1.0, COST["brute"] * self.index_.n_rows
         low, high = 0, 1
         while True:
             recalls, cost = self._recalls(made, held, truth, high)
+            if cost > cheapest:
+                return high, float(recalls.mean()), cost
             if self._is_enough(recalls) or high >= made.most:
                 break
             low, high = high, min(2 * high, made.most)

@@ -16,8 +16,9 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import JOBS, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, resolve_jobs
-from gnomon.neighbors.distances import distance_of
-from gnomon.neighbors.index import NeighbourIndex
+from gnomon.neighbors.distances import MinkowskiDistance, distance_of
+from gnomon.neighbors.index import NeighbourIndex, Neighbours, empty_heaps
+from gnomon.neighbors.kernels import add_masked_sums, sort_heaps, take_best
 from gnomon.neighbors.stored import METRIC, reached, shared
 from gnomon.table.encode import TableEncoder
 from gnomon.table.filters.base import COLUMNS, Filter
@@ -28,7 +29,66 @@ from gnomon.table.schema import Schema
 from gnomon.table.table import Table
 
 ROWS_AT_ONCE = 256
+ROWS_TOGETHER = 1024
 UNUSED = (Kind.IDENTIFIER, Kind.TEXT)
+
+
+class HoleSearch:
+    """Nearest training rows of rows with holes, by an L^p distance over what each row knows.
+
+    Columns that the row does not know are left out for all training rows alike. A hole in a
+    training row counts as the column's mean, and as one deviation of the column more, which is
+    what is to be expected of an unknown value.
+
+    Parameters
+    ----------
+    distance : MinkowskiDistance
+        Fitted.
+    rows : ndarray of shape (n, n_columns)
+        All training rows.
+    donors : ndarray of int
+        Those to be searched.
+    """
+
+    def __init__(self, distance: MinkowskiDistance, rows: np.ndarray, donors: np.ndarray):
+        self.distance = distance
+        self.stored = np.ascontiguousarray(distance.coordinates(rows))
+        gone = self._by_coordinate(np.isnan(rows))
+        spread = np.zeros(self.stored.shape[1])
+        for j in np.flatnonzero(gone.any(axis=0)):
+            spread[j] = self.stored[~gone[:, j], j].std() if not gone[:, j].all() else 0.0
+        costs = spread if np.isinf(distance.p) else spread**distance.p
+        self.extra = np.where(gone, costs * self._of_numbers(), 0.0)[donors]
+        self.stored = self.stored[donors]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.stored)
+
+    def _counts(self) -> np.ndarray:
+        """Coordinates of each column."""
+        levels = self.distance.levels
+        return np.ones(len(levels), np.int64) if self.distance.p == 0 else np.maximum(levels, 1)
+
+    def _by_coordinate(self, cells: np.ndarray) -> np.ndarray:
+        return np.repeat(cells, self._counts(), axis=1)
+
+    def _of_numbers(self) -> np.ndarray:
+        return np.repeat(self.distance.levels == 0, self._counts())
+
+    def nearest(self, rows: np.ndarray, k: int) -> Neighbours:
+        """The k nearest of each row, and their distances."""
+        queries = np.ascontiguousarray(self.distance.coordinates(rows))
+        known = np.ascontiguousarray(self._by_coordinate(~np.isnan(rows))).astype(np.uint8)
+        found = empty_heaps(len(rows), k)
+        for start in range(0, self.n_rows, ROWS_TOGETHER):
+            part = slice(start, start + ROWS_TOGETHER)
+            block = np.zeros((len(rows), len(self.stored[part])))
+            p = self.distance.exponent
+            add_masked_sums(queries, known, self.stored[part], self.extra[part], p, block)
+            take_best(block, start, *found)
+        sort_heaps(*found)
+        return Neighbours(self.distance.finish(found.distances), found.indices)
 
 
 @method(
@@ -43,8 +103,9 @@ class KNNImputer(Filter):
 
     For a hole in column j of a row, of the training rows that know column j the k nearest to the
     row are taken; numbers get their mean, categories and truth values their mode (of equal counts
-    the level that comes first). Rows are compared by all columns but text and identifiers, through
-    a distance that tolerates holes; filled values never take part in filling others. Use it where
+    the level that comes first). Rows are compared by the columns that the row knows, text and
+    identifiers aside; a hole in a training row counts as the column's mean and a deviation more.
+    Filled values never take part in filling others. Use it where
     similar rows have similar values; `Impute` is the baseline that it must beat. Not where
     missingness itself says something. All training rows are kept. Filled cells stay filled on the
     way back.
@@ -58,8 +119,8 @@ class KNNImputer(Filter):
         Rows that are asked, fewer where fewer know the column; rows tied with the last share its
         weight.
     metric : str, Distance or callable, default="standardised"
-        See `gnomon.neighbors.distance_of`; "pearson" and "adjusted_cosine" leave holes out, others
-        count them as the column's mean.
+        See `gnomon.neighbors.distance_of`; "pearson" and "adjusted_cosine" leave holes out in
+        their own way, "mahalanobis" and "cosine" count them as the column's mean.
     columns : list of str or int, or None, default=None
         Columns to fill; None for all but text, dates and identifiers.
     n_jobs : int or None, default=None
@@ -211,7 +272,7 @@ class KNNImputer(Filter):
         donors = np.flatnonzero(~np.isnan(self.rows_[:, place]))
         if len(donors) == 0:
             return np.full(len(rows), np.nan)
-        index = NeighbourIndex(self.distance_, self.rows_[donors], "brute").ready()
+        index = self._search(donors)
         values = self.rows_[donors, place]
         weights = np.ones(len(donors)) if self.weights_ is None else self.weights_[donors]
 
@@ -220,6 +281,12 @@ class KNNImputer(Filter):
 
         starts = range(0, len(rows), ROWS_AT_ONCE)
         return np.concatenate(list(in_order(fill, starts, self.n_jobs)))
+
+    def _search(self, donors: np.ndarray) -> NeighbourIndex | HoleSearch:
+        """How the nearest of some training rows are found."""
+        if type(self.distance_) is MinkowskiDistance:
+            return HoleSearch(self.distance_, self.rows_, donors)
+        return NeighbourIndex(self.distance_, self.rows_[donors], "brute").ready()
 
     def _said(self, index, values, weights, rows, by_mode: bool) -> np.ndarray:
         k = self.n_neighbors

@@ -58,6 +58,25 @@ def add_chi_square(one, other, sums):
                     sums[i, k] += difference * difference / both
 
 
+@kernel("f8[:,:]", "u1[:,:]", "f8[:,:]", "f8[:,:]", "f8", "out f8[:,:]")
+def add_masked_sums(one, known, other, extra, p, sums):
+    """Add |a_j - b_j|^p + e_j over the coordinates that are known of a.
+
+    one and known (n, d), other and extra (m, d), sums (n, m); extra is what a hole in b costs.
+    """
+    for i in range(len(one)):
+        for k in range(len(other)):
+            total = sums[i, k]
+            for j in range(one.shape[1]):
+                if known[i, j]:
+                    value = term(one[i, j] - other[k, j], p) + extra[k, j]
+                    if p == np.inf:
+                        total = max(total, value)
+                    else:
+                        total += value
+            sums[i, k] = total
+
+
 @lean_subkernel
 def power_sum(a, b, p):
     """sum_j |a_j - b_j|^p of two rows, in the order of columns."""
