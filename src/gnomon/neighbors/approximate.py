@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.cluster import KMeans
+from gnomon.cluster.kmeans import KMeans
 from gnomon.contract import Data
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.cluster import KMeans
+from gnomon.cluster.kmeans import KMeans
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import Figure, mean_interval, share_interval
 from gnomon.evaluate.result import Result
