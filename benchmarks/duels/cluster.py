@@ -1,12 +1,16 @@
-"""k-means against scikit-learn's, from the same first centres."""
+"""Clusterers against their peers: k-means (from the same first centres), DBSCAN, trees, maps."""
 
+import importlib.util
 from functools import partial
 
+import numpy as np
+from sklearn.cluster import DBSCAN as PeerDBSCAN
 from sklearn.cluster import KMeans as Peer
+from sklearn.metrics import silhouette_score
 
 from benchmarks.duels.duel import Duel
 from benchmarks.duels.tables import clouds
-from gnomon.cluster import KMeans
+from gnomon.cluster import DBSCAN, KMeans, SelfOrganisingMap, linkage_tree, silhouette
 
 
 def few(n):
@@ -43,4 +47,88 @@ Duel(
     quality=lambda model, rows: float(model.inertia_),
     higher_is_better=False,
     tolerance=0.25,
+)
+
+
+def absent(package):
+    return "" if importlib.util.find_spec(package) else f"{package} is not installed"
+
+
+def by_fastcluster(rows, linkage):
+    import fastcluster
+
+    return fastcluster.linkage_vector(rows, linkage)
+
+
+def our_map(rows):
+    model = SelfOrganisingMap(20, 20, grid="square", max_iter=10, sigma_end=1.0, sigma_start=3.0)
+    return model.fit(rows).prototypes_
+
+
+def by_minisom(rows):
+    from minisom import MiniSom
+
+    peer = MiniSom(20, 20, rows.shape[1], sigma=3.0, learning_rate=0.5, random_seed=0)
+    peer.train_batch(rows, 10 * len(rows))
+    return peer.get_weights().reshape(400, -1)
+
+
+def found_clusters(model, rows):
+    return float(len(set(model.labels_.tolist())))
+
+
+for eps in (0.2, 0.5, 2.0):
+    Duel(
+        name=f"DBSCAN, 3 columns, eps = {eps:g}",
+        peer="scikit-learn DBSCAN",
+        data=lambda n: clouds(n, 3, 20),
+        ours=lambda rows, eps=eps: DBSCAN(eps, min_samples=10).fit(rows),
+        theirs=lambda rows, eps=eps: PeerDBSCAN(eps=eps, min_samples=10).fit(rows),
+        quality=found_clusters,
+        sizes=(10**4, 2 * 10**5) if eps < 1 else (10**4,),
+        bar=3.0,
+        repeats=3,
+    )
+
+for linkage in ("ward", "single"):
+    Duel(
+        name=f"{linkage} linkage, 10 columns",
+        peer="fastcluster linkage_vector",
+        data=lambda n: clouds(n, 10, 10),
+        ours=lambda rows, linkage=linkage: linkage_tree(rows, linkage).merges,
+        theirs=lambda rows, linkage=linkage: by_fastcluster(rows, linkage),
+        quality=lambda merges, rows: float(merges[:, 2].sum()),
+        tolerance=1e-6,
+        sizes=(10**4, 5 * 10**4),
+        repeats=2,
+        missing=partial(absent, "fastcluster"),
+    )
+
+Duel(
+    name="silhouette, 10 columns, 5 clusters",
+    peer="scikit-learn silhouette_score",
+    data=lambda n: clouds(n, 10, 5),
+    ours=lambda rows: silhouette(rows, np.arange(len(rows)) % 5).total,
+    theirs=lambda rows: silhouette_score(rows, np.arange(len(rows)) % 5),
+    quality=lambda total, rows: float(total),
+    tolerance=1e-6,
+    sizes=(10**4, 10**5),
+    repeats=2,
+)
+
+Duel(
+    name="self-organising map of 20 x 20 cells, 10 columns, 10 passes",
+    peer="MiniSom train_batch",
+    data=lambda n: clouds(n, 10, 10),
+    ours=our_map,
+    theirs=by_minisom,
+    quality=lambda prototypes, rows: float(
+        np.sqrt(((rows[:500, None] - prototypes) ** 2).sum(axis=2)).min(axis=1).mean()
+    ),
+    higher_is_better=False,
+    tolerance=0.05,
+    sizes=(10**4, 10**5),
+    bar=10.0,
+    repeats=2,
+    missing=partial(absent, "minisom"),
 )

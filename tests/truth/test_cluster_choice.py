@@ -184,7 +184,7 @@ def test_pieces_of_signals_and_images_stand_where_they_were_cut(rng):
 def waves(rng, n, kind):
     length = int(rng.integers(150, 300))
     t = np.arange(length)
-    wave = np.sign(np.sin(t / 3)) if kind else np.sin(t / 3)
+    wave = 3 * np.sign(np.sin(t / 3)) if kind else np.sin(t / 3)
     return [wave + 0.1 * rng.normal(size=length) for _ in range(n)]
 
 

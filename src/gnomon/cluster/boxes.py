@@ -172,7 +172,7 @@ def count_within(
     """Weight of the rows within reach of a point; stops counting once it is `enough`.
 
     Nodes whose farthest corner is within `lax_squared` are counted whole, rows one by one within
-    `squared`. before (n + 1,): weights cumulated in the order of the tree.
+    `squared`; below some rows a look at each is quicker than at boxes. before (n + 1,): weights cumulated in the order of the tree.
     """
     total = 0.0
     stack[0], waiting = 0, 1
@@ -181,9 +181,10 @@ def count_within(
         node = stack[waiting]
         if least_squared(point, low[node], high[node]) > squared:
             continue
-        if most_squared(point, low[node], high[node]) <= lax_squared:
+        few = stop[node] - start[node] <= LEAF_ROWS
+        if not few and most_squared(point, low[node], high[node]) <= lax_squared:
             total += before[stop[node]] - before[start[node]]
-        elif child[node] >= 0:
+        elif not few:
             stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
             waiting += 2
         else:
