@@ -208,13 +208,13 @@ class Mallows(ExponentialFamily):
     def draw(self, theta, n, rng):
         """Repeated insertion: item i of the centre goes j places before the end, with e^-jt."""
         order = np.argsort(self.centre)
-        rankings = np.empty((n, self.width))
-        for row in rankings:
-            listed: list[int] = []
-            for i, item in enumerate(order):
-                share = special.softmax(-theta[0] * np.arange(i + 1))
-                listed.insert(i - rng.choice(i + 1, p=share), int(item))
-            row[listed] = np.arange(self.width)
+        rankings = np.zeros((n, self.width))
+        for i, item in enumerate(order):
+            line = np.cumsum(special.softmax(-theta[0] * np.arange(i + 1)))
+            place = i - np.searchsorted(line[:-1], rng.random(n), side="right")
+            earlier = order[:i]
+            rankings[:, earlier] += rankings[:, earlier] >= place[:, None]
+            rankings[:, item] = place
         return rankings
 
     def moments(self, theta):
