@@ -172,7 +172,8 @@ def count_within(
     """Weight of the rows within reach of a point; stops counting once it is `enough`.
 
     Nodes whose farthest corner is within `lax_squared` are counted whole, rows one by one within
-    `squared`; below some rows a look at each is quicker than at boxes. before (n + 1,): weights cumulated in the order of the tree.
+    `squared`; below some rows a look at each is quicker than at boxes. before (n + 1,): weights
+    cumulated in the order of the tree.
     """
     total = 0.0
     stack[0], waiting = 0, 1
