@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 from hypothesis import given
@@ -117,9 +119,6 @@ def test_votes_and_claims_agree_with_what_is_predicted(seed, k):
 
 @given(st.integers(0, 10**6))
 def test_kernels_of_any_make_are_saved_with_their_machines(seed):
-    import tempfile
-    from pathlib import Path
-
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(20, 2))
     kernel = 0.5 * RBF(sigma=1.3) + Polynomial(2) * ANOVA(0.3, 1) + Linear()

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.engine.errors import DataError
 from gnomon.margin.hulls import two_sides
-from gnomon.margin.kernels import _square
+from gnomon.margin.kernels import square_matrix
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def kernel_perceptron(gram: Any, y: Any, *, max_iter: int = 1000) -> Expansion:
     >>> (score(RBF(1.0)(X)) > 0).tolist()
     [False, False, True, True]
     """
-    gram = _square(gram)
+    gram = square_matrix(gram)
     _, sign = two_sides(y)
     counts = np.zeros(len(sign))
     offset = 0.0
@@ -110,7 +110,7 @@ def kernel_ridge(gram: Any, y: Any, alpha: float = 1.0) -> Expansion:
     >>> estimate(Linear()([[1.0]], X)).round(6).tolist()
     [1.5]
     """
-    gram, y = _square(gram), np.asarray(y, dtype=np.float64)
+    gram, y = square_matrix(gram), np.asarray(y, dtype=np.float64)
     if not alpha > 0:
         raise DataError(f"alpha={alpha} must be positive, or K + alpha I may have no inverse")
     mean = y.mean(axis=0)
@@ -141,7 +141,7 @@ def kernel_nearest_mean(gram: Any, y: Any) -> Expansion:
     >>> kernel_nearest_mean(Linear()(X), [0, 0, 1])(Linear()([[4.0]], X)).argmax(axis=1).tolist()
     [0]
     """
-    gram = _square(gram)
+    gram = square_matrix(gram)
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
     members = (codes.ravel()[:, None] == np.arange(len(labels))).astype(np.float64)
     means = members / members.sum(axis=0)
@@ -199,7 +199,7 @@ def kernel_k_means(
     >>> kernel_k_means(Linear()(X), 2).objective
     1.0
     """
-    gram = _square(gram)
+    gram = square_matrix(gram)
     n = len(gram)
     if not 1 <= n_clusters <= n:
         raise DataError(f"n_clusters={n_clusters} for {n} rows; give between 1 and {n}")
@@ -279,7 +279,7 @@ def kernel_pca(gram: Any, n_components: int = 2) -> KernelComponents:
     >>> kernel_pca(Linear()(X), 1).variances.round(6).tolist()
     [1.333333]
     """
-    gram = _square(gram)
+    gram = square_matrix(gram)
     n = len(gram)
     if not 1 <= n_components <= n:
         raise DataError(f"n_components={n_components} for {n} rows; give between 1 and {n}")

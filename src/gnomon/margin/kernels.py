@@ -558,7 +558,7 @@ def mercer_check(matrix: Any, *, tol: float = 1e-10) -> MercerCheck:
     >>> print(mercer_check([[1.0, 2.0], [2.0, 1.0]]))
     not a kernel matrix: eigenvalues from -1 to 3, greatest asymmetry 0
     """
-    matrix = _square(matrix)
+    matrix = square_matrix(matrix)
     asymmetry = float(np.abs(matrix - matrix.T).max())
     values = np.linalg.eigvalsh((matrix + matrix.T) / 2)
     size = float(np.abs(values).max())
@@ -588,7 +588,7 @@ def repair(matrix: Any, how: str = "clip") -> np.ndarray:
     >>> repair([[1.0, 2.0], [2.0, 1.0]], "shift").tolist()
     [[2.0, 2.0], [2.0, 2.0]]
     """
-    matrix = _square(matrix)
+    matrix = square_matrix(matrix)
     symmetric = (matrix + matrix.T) / 2
     values, vectors = np.linalg.eigh(symmetric)
     if how == "shift":
@@ -599,7 +599,8 @@ def repair(matrix: Any, how: str = "clip") -> np.ndarray:
     return (vectors * mended) @ vectors.T
 
 
-def _square(matrix: Any) -> np.ndarray:
+def square_matrix(matrix: Any) -> np.ndarray:
+    """A square matrix of finite numbers, or a clear error."""
     matrix = np.asarray(matrix, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"a matrix of similarities is square, not of shape {matrix.shape}")
