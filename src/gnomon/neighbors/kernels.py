@@ -491,7 +491,4 @@ def search_forest(
                 distance = power_sum(query, points[number], 2.0)
                 if is_before(distance, number, best[0], which[0]):
                     replace_worst(best, which, distance, number)
-        for place in range(len(best)):
-            if which[place] == np.iinfo(np.int64).max:
-                best[place] = np.inf
         sort_heap(best, which)

@@ -139,7 +139,6 @@ def _each(near: Neighbourhood):
     texts="003 2.2.3.3",
     use="A relation that is simple nearby and not as a whole, with a learner that is fast to fit.",
     avoid="Fast answers: a model is fitted for each; few rows; many columns.",
-    peers=("none",),
 )
 class LocalRegressor(LocalLearner, Regressor):
     """Any regressor, trained on the nearest rows of each query when it is asked.
@@ -245,7 +244,6 @@ class LocalRegressor(LocalLearner, Regressor):
     texts="003 2.2.3.3",
     use="Boundaries that are simple nearby and not as a whole, with a learner fast to fit.",
     avoid="Fast answers: a model is fitted for each; few rows; many columns.",
-    peers=("none",),
 )
 class LocalClassifier(LocalLearner, Classifier):
     """Any classifier, trained on the nearest rows of each query when it is asked.
