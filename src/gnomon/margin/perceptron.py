@@ -119,7 +119,7 @@ class _Corrected(LinearMachine):
         for step in course:
             corrections += self._pass(step, rows, given, signs, planes, rng)
             room = self._room(rows, given.y, signs, planes)
-            wrong = float(given.weights[room <= 0].sum())
+            wrong = float(given.weights[room <= self._least_room()].sum())
             if wrong < fewest or not self.pocket:
                 best, fewest = planes.copy(), wrong
             separated = bool((room > self._least_room()).all())
