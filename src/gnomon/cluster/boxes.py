@@ -172,26 +172,35 @@ def count_within(
     """Weight of the rows within reach of a point; stops counting once it is `enough`.
 
     Nodes whose farthest corner is within `lax_squared` are counted whole, rows one by one within
-    `squared`; below some rows a look at each is quicker than at boxes. before (n + 1,): weights
+    `squared`; below some rows a look at each is quicker than at boxes. Near
+    nodes come first, so that enough is soon found. before (n + 1,): weights
     cumulated in the order of the tree.
     """
     total = 0.0
-    stack[0], waiting = 0, 1
+    waiting = 0
+    if least_squared(point, low[0], high[0]) <= squared:
+        stack[0], waiting = 0, 1
     while waiting > 0:
         waiting -= 1
         node = stack[waiting]
-        if least_squared(point, low[node], high[node]) > squared:
-            continue
-        few = stop[node] - start[node] <= LEAF_ROWS
-        if not few and most_squared(point, low[node], high[node]) <= lax_squared:
-            total += before[stop[node]] - before[start[node]]
-        elif not few:
-            stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
-            waiting += 2
-        else:
+        if stop[node] - start[node] <= LEAF_ROWS:
             for i in range(start[node], stop[node]):
                 if squared_between(point, rows[i]) <= squared:
                     total += before[i + 1] - before[i]
+        elif most_squared(point, low[node], high[node]) <= lax_squared:
+            total += before[stop[node]] - before[start[node]]
+        else:
+            near, far = child[node], child[node] + 1
+            to_near = least_squared(point, low[near], high[near])
+            to_far = least_squared(point, low[far], high[far])
+            if to_far < to_near:
+                near, far, to_near, to_far = far, near, to_far, to_near
+            if to_far <= squared:
+                stack[waiting] = far
+                waiting += 1
+            if to_near <= squared:
+                stack[waiting] = near
+                waiting += 1
         if total >= enough:
             return total
     return total

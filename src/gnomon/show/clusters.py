@@ -614,7 +614,7 @@ def core_border_noise(
                 name="noise" if noise else f"cluster {cluster}, {kind}",
             )
     two = table.shape[1] == 2
-    places = np.flatnonzero(kinds == "core")[:balls] if two else []
+    places = np.flatnonzero(kinds == "core")[: balls if two else 0]
     for place in places:
         centre, shade = table[place, [x, y]], colour(int(labels[place]))
         figure.add_shape(
