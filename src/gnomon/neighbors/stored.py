@@ -19,6 +19,7 @@ from gnomon.neighbors.distances import NAMES, Distance, PrecomputedDistance, dis
 from gnomon.neighbors.index import ALGORITHMS, NeighbourIndex, Neighbours
 
 QUERIES_AT_ONCE = 512
+MOST_TIES = 2**20  # rows tied with their queries' k-th neighbours that are held at once
 METRIC: list = [StrOptions(set(NAMES)), Distance, callable]
 SEARCH: dict[str, list] = {
     "metric": METRIC,
@@ -126,7 +127,10 @@ class StoredRows(Learner):
             yield Neighbourhood(whole, distances, indices, counted)
             return
         yield Neighbourhood(whole, distances[whole], indices[whole], counted[whole])
-        yield from self._with_all_ties(rows, np.flatnonzero(cut_off), reach, k)
+        tied = np.flatnonzero(cut_off)
+        size = max(MOST_TIES // self.index_.n_rows, 1)
+        for start in range(0, len(tied), size):
+            yield from self._with_all_ties(rows, tied[start : start + size], reach, k)
 
     def _enough(self, rows: np.ndarray, k: int) -> Neighbours:
         """So many neighbours that k and one more training rows are among them."""
