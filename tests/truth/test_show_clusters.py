@@ -168,6 +168,19 @@ def test_planes_have_a_cell_for_each_prototype_coloured_by_its_coordinate(theme,
     assert len(show.u_matrix(model, model.name_cells(rows, np.arange(60) % 3)).data) == 14
 
 
+@pytest.mark.covers("som-component-planes")
+def test_rows_stand_in_their_cells_beside_their_columns(rng):
+    rows, _ = blobs(rng, d=3)
+    model = SelfOrganisingMap(3, 4).fit(rows)
+    figure = show.linked_map(model, rows, names=list("abc"))
+    on_map = next(trace for trace in figure.data if trace.type == "scatter")
+    places = model.transform(rows)[np.array(on_map.customdata, dtype=int)]
+    away = np.hypot(np.array(on_map.x) - places[:, 0], np.array(on_map.y) - places[:, 1])
+    assert away.max() <= 0.36
+    lines = next(trace for trace in figure.data if trace.type == "parcoords")
+    assert [each.label for each in lines.dimensions] == list("abc")
+
+
 @pytest.mark.covers("attractor-picture")
 def test_hills_show_density_attractors_and_ways(rng):
     rows, _ = blobs(rng)
