@@ -9,7 +9,8 @@
   near its rows can be. For few coordinates.
 - "ball_tree": see `gnomon.neighbors.ball_tree`; for any true metric.
 
-"auto" takes the tree of boxes for up to 8 coordinates and 512 rows or more, else brute force.
+"auto" takes the tree of boxes for at most log2(n) - 10 coordinates (three from 8,192 rows on, six
+from 65,536), or log2(n) - 6 where p is not 2 and brute force slower, and else brute force.
 
 Texts: 003 2.2.4.2 · 000a 1.2.1.
 """
@@ -40,8 +41,6 @@ ROWS_TOGETHER = 512
 QUERIES_TOGETHER = 256
 CELLS_TOGETHER = 2**19
 LEAF = 10
-MOST_COORDINATES_OF_BOXES = 8
-FEWEST_ROWS_OF_BOXES = 512
 NOBODY = np.iinfo(np.int64).max
 SINGLE = 2.0**-24
 
@@ -99,9 +98,10 @@ class NeighbourIndex:
 
     def _settled(self, algorithm: str) -> str:
         if algorithm == "auto":
-            small = self.has_coordinates and self.stored.shape[1] <= MOST_COORDINATES_OF_BOXES
-            many = self.n_rows >= FEWEST_ROWS_OF_BOXES
-            return "kd_tree" if small and many and self.stored.shape[1] else "brute"
+            if not self.has_coordinates:
+                return "brute"
+            most = np.log2(self.n_rows) - (10 if self.distance.exponent == 2 else 6)
+            return "kd_tree" if 1 <= self.stored.shape[1] <= most else "brute"
         if algorithm == "kd_tree" and not self.has_coordinates:
             raise DataError(
                 f"a kd_tree needs a distance with coordinates, and {self.distance!r} has none; "
