@@ -452,7 +452,9 @@ def direction_diagnostics(
         norms.append(length)
         shares.append(along / np.maximum(length**2, 1e-300) / max(largest, 1e-300))
     weak = (shares[0] < threshold) | (shares[1] < threshold)
-    return DirectionDiagnostics(cca.correlations_, *norms, *shares, weak, threshold)
+    return DirectionDiagnostics(
+        cca.correlations_, norms[0], norms[1], shares[0], shares[1], weak, threshold
+    )
 
 
 @dataclass(repr=False)

@@ -126,7 +126,7 @@ def complete_low_rank(
         left, sizes, right = np.linalg.svd(np.where(known, values, model), full_matrices=False)
         shrunk = np.maximum(sizes - penalty, 0.0)
         new = (left * shrunk) @ right
-        change = np.linalg.norm(new - model) / max(np.linalg.norm(new), 1e-300)
+        change = np.linalg.norm(new - model) / max(float(np.linalg.norm(new)), 1e-300)
         model, kept = new, int((shrunk > 0).sum())
         history.append(float(0.5 * ((values - model)[known] ** 2).sum() + penalty * shrunk.sum()))
         if change <= tol:

@@ -268,7 +268,10 @@ def factorise(
     mean = np.zeros(rows.shape[1]) if centre else -offset
     left = values if centre else np.where(known, values + offset, 0.0)
     total = float((cells * left**2).sum())
-    scores, components, costs, converged = [], [], [], True
+    scores: list[np.ndarray] = []
+    components: list[np.ndarray] = []
+    costs: list[float] = []
+    converged = True
     for _ in range(min(k, *rows.shape)):
         if components and costs[-1] <= RANK_ROUNDING**2 * total:
             break
@@ -291,7 +294,8 @@ def factorise(
         model, more, settled = _refined(values, cells, model, centre, max_iter, tol, total)
         costs += more
         converged = settled
-    return Factors(*_in_order(*model, cells, centre, offset, uneven), costs, converged)
+    mean, placed, axes = _in_order(*model, cells, centre, offset, uneven)
+    return Factors(mean, placed, axes, costs, converged)
 
 
 def one_component(left, cells, max_iter: int, tol: float):
@@ -450,7 +454,9 @@ def first_principal_components(
     rows = check_array(X, dtype=np.float64)
     rng = check_random_state(random_state)
     left = rows - rows.mean(axis=0)
-    components, counts, ratios = [], [], []
+    components: list[np.ndarray] = []
+    counts: list[int] = []
+    ratios: list[float] = []
     for _ in range(n_components):
         p = rng.standard_normal(rows.shape[1])
         p /= np.linalg.norm(p)

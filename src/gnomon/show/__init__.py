@@ -69,16 +69,6 @@ from gnomon.show.linear_bases import (
     tangent,
 )
 from gnomon.show.linked_maps import linked_maps
-from gnomon.show.margins import (
-    corrections,
-    feature_space,
-    hulls,
-    kernel_bumps,
-    kernel_surface,
-    seasons,
-    support_vectors,
-    tube,
-)
 from gnomon.show.maps import (
     biplot,
     canonical_correlations,
@@ -88,6 +78,16 @@ from gnomon.show.maps import (
     residual_images,
     scree,
     shepard,
+)
+from gnomon.show.margins import (
+    corrections,
+    feature_space,
+    hulls,
+    kernel_bumps,
+    kernel_surface,
+    seasons,
+    support_vectors,
+    tube,
 )
 from gnomon.show.measures import (
     calibration,
