@@ -670,3 +670,13 @@ def test_hill_climbing_never_ends_lower_and_annealing_leaves_a_lower_hill(rng):
         for _ in range(6)
     ]
     assert max(found) > 6
+
+
+@pytest.mark.covers("potts-gibbs")
+def test_a_very_cold_grid_against_a_strong_field_is_drawn_without_overflow():
+    field = np.zeros((4, 4, 2))
+    field[..., 1] = 5000.0
+    found = potts_gibbs((4, 4), 900.0, 30, field=field, start=np.zeros((4, 4)), random_state=0)
+    assert (found.states == 1).all()
+    stuck = potts_gibbs((4, 4), 900.0, 30, field=field / 5, start=np.zeros((4, 4)), random_state=0)
+    assert np.isfinite(stuck.energy).all()

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
-from gnomon.engine.kernel import kernel
+from gnomon.engine.kernel import kernel, subkernel
 from gnomon.evaluate.result import Result
 from gnomon.sample.draws import Seed
 
@@ -122,13 +122,16 @@ def potts_gibbs(
         raise DataError(f"n_burn_in={n_burn_in} must be less than n_sweeps={n_sweeps}")
     n_kept = (n_sweeps - n_burn_in) // keep_every if keep_every else 0
     memory.require(
-        8 * height * width * (n_kept + 3 * n_states + 2),
+        8 * height * width * (n_kept + 4 * n_states + 2),
         f"a Potts model of {height:,} x {width:,} sites with {n_kept:,} kept states",
         "Keep fewer states or take a smaller grid.",
     )
+    beta = float(beta)
     rng = np.random.default_rng(random_state)
     states = _start(start, shape, n_states, rng)
     outer = _field(field, (height, width, n_states))
+    pull = np.exp(outer - outer.max(axis=2, keepdims=True))
+    liking = np.exp(beta * np.arange(5) - max(4 * beta, 0.0))
     energy = np.empty(n_sweeps)
     counts = np.zeros((height, width, n_states), dtype=np.int64)
     kept = np.empty((n_kept, height, width), dtype=np.int64)
@@ -136,13 +139,13 @@ def potts_gibbs(
         uniforms = rng.random((height, width))
         passes = (0, 1) if scan == "checkerboard" else (-1,)
         for colour in passes:
-            energy[sweep] = potts_sweep(states, beta, outer, uniforms, colour)
+            energy[sweep] = potts_sweep(states, beta, outer, pull, liking, uniforms, colour)
         after = sweep - n_burn_in + 1
         if after > 0:
             count_states(states, counts)
             if keep_every and after % keep_every == 0:
                 kept[after // keep_every - 1] = states
-    return PottsSample(states, energy, counts, kept, float(beta), n_burn_in)
+    return PottsSample(states, energy, counts, kept, beta, n_burn_in)
 
 
 def potts_log_density(states: ArrayLike, beta: float, field: ArrayLike | None = None) -> float:
@@ -171,53 +174,67 @@ def potts_log_density(states: ArrayLike, beta: float, field: ArrayLike | None = 
     return float(beta * equal + outer)
 
 
-@kernel("out i8[:,:]", "f8", "f8[:,:,:]", "f8[:,:]", "i8")
-def potts_sweep(states, beta, field, uniforms, colour):
+@kernel("out i8[:,:]", "f8", "f8[:,:,:]", "f8[:,:,:]", "f8[:]", "f8[:,:]", "i8")
+def potts_sweep(states, beta, field, pull, liking, uniforms, colour):
     """Draw every site (of one checkerboard colour 0 or 1, or all for -1) given its neighbours.
 
-    states (h, w) is rewritten, field (h, w, q), uniforms (h, w); returns the energy afterwards.
+    states (h, w) is rewritten; field (h, w, q) in logarithms, pull (h, w, q) = exp(field) and
+    liking (5,) = exp(beta times 0 to 4 equal neighbours), both scaled to 1 at most, so that no
+    exponential is computed unless all of them vanish; uniforms (h, w). Returns the energy.
     """
     height, width = states.shape
     n_states = field.shape[2]
-    weight = np.empty(n_states)
+    equal, weight = np.zeros(n_states, np.int64), np.empty(n_states)
     for i in range(height):
-        for j in range(width):
-            if colour >= 0 and (i + j) % 2 != colour:
-                continue
-            largest = -np.inf
+        first, step = 0, 1
+        if colour >= 0:
+            first, step = (i + colour) % 2, 2
+        for j in range(first, width, step):
             for k in range(n_states):
-                equal = 0
-                if i > 0 and states[i - 1, j] == k:
-                    equal += 1
-                if i + 1 < height and states[i + 1, j] == k:
-                    equal += 1
-                if j > 0 and states[i, j - 1] == k:
-                    equal += 1
-                if j + 1 < width and states[i, j + 1] == k:
-                    equal += 1
-                weight[k] = beta * equal + field[i, j, k]
-                largest = max(largest, weight[k])
+                equal[k] = 0
+            if i > 0:
+                equal[states[i - 1, j]] += 1
+            if i + 1 < height:
+                equal[states[i + 1, j]] += 1
+            if j > 0:
+                equal[states[i, j - 1]] += 1
+            if j + 1 < width:
+                equal[states[i, j + 1]] += 1
             total = 0.0
             for k in range(n_states):
-                weight[k] = np.exp(weight[k] - largest)
+                weight[k] = liking[equal[k]] * pull[i, j, k]
                 total += weight[k]
+            if total < 1e-200:
+                largest, total = -np.inf, 0.0
+                for k in range(n_states):
+                    largest = max(largest, beta * equal[k] + field[i, j, k])
+                for k in range(n_states):
+                    weight[k] = np.exp(beta * equal[k] + field[i, j, k] - largest)
+                    total += weight[k]
             mark = uniforms[i, j] * total
-            chosen = n_states - 1
-            for k in range(n_states):
+            chosen = 0
+            for k in range(n_states - 1):
                 mark -= weight[k]
                 if mark < 0:
-                    chosen = k
                     break
+                chosen = k + 1
             states[i, j] = chosen
-    energy = 0.0
+    return potts_energy(states, beta, field)
+
+
+@subkernel
+def potts_energy(states, beta, field):
+    """-beta times equal neighbours, less the field. states (h, w), field (h, w, q)."""
+    height, width = states.shape
+    equal, outer = 0, 0.0
     for i in range(height):
         for j in range(width):
-            energy -= field[i, j, states[i, j]]
+            outer += field[i, j, states[i, j]]
             if i + 1 < height and states[i + 1, j] == states[i, j]:
-                energy -= beta
+                equal += 1
             if j + 1 < width and states[i, j + 1] == states[i, j]:
-                energy -= beta
-    return energy
+                equal += 1
+    return -beta * equal - outer
 
 
 @kernel("i8[:,:]", "out i8[:,:,:]")

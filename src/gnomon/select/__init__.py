@@ -1,0 +1,49 @@
+"""Select: which features to keep, by filters, wrappers, elimination, stability and shadows."""
+
+from gnomon.select.boruta import Boruta
+from gnomon.select.elimination import RecursiveElimination
+from gnomon.select.filter import FeatureRanking, FilterSelector, rank_features
+from gnomon.select.honest import (
+    SelectionBias,
+    SelectionStability,
+    selection_bias,
+    stability,
+    stability_score,
+)
+from gnomon.select.scores import entropy_of, mutual_information
+from gnomon.select.searches import (
+    AlongRanking,
+    Backward,
+    Beam,
+    Evolution,
+    Exhaustive,
+    Floating,
+    Forward,
+)
+from gnomon.select.stable import StabilitySelector
+from gnomon.select.wrapper import SelectionTrace, WrapperSelector
+
+__all__ = [
+    "AlongRanking",
+    "Backward",
+    "Beam",
+    "Boruta",
+    "Evolution",
+    "Exhaustive",
+    "FeatureRanking",
+    "FilterSelector",
+    "Floating",
+    "Forward",
+    "RecursiveElimination",
+    "SelectionBias",
+    "SelectionStability",
+    "SelectionTrace",
+    "StabilitySelector",
+    "WrapperSelector",
+    "entropy_of",
+    "mutual_information",
+    "rank_features",
+    "selection_bias",
+    "stability",
+    "stability_score",
+]
