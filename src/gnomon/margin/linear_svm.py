@@ -34,6 +34,7 @@ from gnomon.engine.parameters import (
     whole,
 )
 from gnomon.engine.registry import method
+from gnomon.engine.threads import one_blas_thread
 from gnomon.margin.distinct import distinct_rows
 from gnomon.margin.hyperplane import LinearDiscriminant
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest
@@ -165,6 +166,10 @@ class LinearSVM(LinearMachine):
         return planes[:, -1] * (self.intercept_scaling if self.fit_intercept else 0.0)
 
     def _fit(self, data: Data) -> None:
+        with one_blas_thread():
+            self._descend(data)
+
+    def _descend(self, data: Data) -> None:
         given = distinct_rows(data)
         rows = np.empty((len(given.rows), data.n_columns + 1))
         rows[:, :-1] = given.rows

@@ -20,6 +20,7 @@ from gnomon.contract import Data
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HasMethods, StrOptions
 from gnomon.engine.registry import method
+from gnomon.engine.threads import one_blas_thread
 from gnomon.margin.linear_machine import ScoringClassifier
 from gnomon.margin.linear_svm import LinearSVM
 from gnomon.margin.svc import class_pairs
@@ -46,9 +47,10 @@ class OfBinary(ScoringClassifier):
                 "the rows"
             )
         self.estimators_ = []
-        for used, target in self._questions(data.y):
-            given = {} if weights is None else {"sample_weight": weights[used]}
-            self.estimators_.append(clone(member).fit(data.rows[used], target[used], **given))
+        with one_blas_thread():
+            for used, target in self._questions(data.y):
+                given = {} if weights is None else {"sample_weight": weights[used]}
+                self.estimators_.append(clone(member).fit(data.rows[used], target[used], **given))
 
     def _questions(self, codes: np.ndarray) -> list[tuple[Any, np.ndarray]]:
         """Which rows each member learns from, and their targets 0 and 1."""

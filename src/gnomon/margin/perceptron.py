@@ -23,6 +23,7 @@ from gnomon.contract import Data
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, HISTORY, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.threads import one_blas_thread
 from gnomon.margin.distinct import distinct_rows
 from gnomon.margin.hyperplane import Hyperplane, margins
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest
@@ -109,6 +110,10 @@ class _Corrected(LinearMachine):
     """What both perceptrons share: passes, a pocket, and what is told at the end."""
 
     def _fit(self, data: Data) -> None:
+        with one_blas_thread():
+            self._correct(data)
+
+    def _correct(self, data: Data) -> None:
         given = distinct_rows(data)
         rows = np.column_stack([given.rows, np.full(len(given.rows), float(self.fit_intercept))])
         signs = one_against_rest(given.y, len(self.classes_))

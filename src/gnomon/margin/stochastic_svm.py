@@ -26,6 +26,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.threads import one_blas_thread
 from gnomon.evaluate.cross_validation import cross_validate
 from gnomon.evaluate.result import Result
 from gnomon.evaluate.splits import random_splits
@@ -184,6 +185,10 @@ class StochasticSVM(LinearMachine):
                 f"{self.rate_top / self.rate_base:g}, is 2 or more, so that steps lead away from "
                 "the optimum; raise rate_base or lower the penalty"
             )
+        with one_blas_thread():
+            self._train(data)
+
+    def _train(self, data: Data) -> None:
         given = distinct_rows(data)
         rows = np.column_stack([given.rows, np.full(len(given.rows), float(self.fit_intercept))])
         signs = one_against_rest(given.y, len(self.classes_))
