@@ -429,7 +429,9 @@ def _starts(
     if d is None:
         raise DataError("without a target, give starts= or dimension=")
     points = rng.normal(0, spread, (n_chains, d))
-    for chain in range(n_chains if target is not None else 0):
+    if target is None:
+        return points
+    for chain in range(n_chains):
         for _ in range(100):
             if target(points[chain]) > -np.inf:
                 break

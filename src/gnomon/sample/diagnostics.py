@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
+from scipy.special import ndtri
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.result import Result
@@ -299,7 +300,7 @@ def _autocovariances(values: np.ndarray) -> np.ndarray:
 
 def _normal_ranks(values: np.ndarray) -> np.ndarray:
     ranks = stats.rankdata(values).reshape(values.shape)
-    return stats.norm.ppf((ranks - 0.375) / (values.size + 0.25))
+    return ndtri((ranks - 0.375) / (values.size + 0.25))
 
 
 def _split(values: np.ndarray) -> np.ndarray:

@@ -209,7 +209,7 @@ def _solved(cdf: Callable[[float], float], u: float, support: tuple[float, float
     low, high = support
     centre = 0.0
     if np.isfinite(low) or np.isfinite(high):
-        centre = np.mean([end for end in (low, high) if np.isfinite(end)])
+        centre = float(np.mean([end for end in (low, high) if np.isfinite(end)]))
     width = 1.0
     left = low if np.isfinite(low) else centre - width
     right = high if np.isfinite(high) else centre + width

@@ -80,7 +80,7 @@ class GibbsWalker(Walker):
         for i in range(n):
             if self.sampler.scan == "random":
                 order = rng.permutation(len(conditionals))
-            for j in order:
+            for j in order.tolist():
                 x[blocks[j]] = conditionals[j](x, rng)
             draws[i] = x
             if self.target is not None:

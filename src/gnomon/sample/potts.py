@@ -133,7 +133,7 @@ def potts_gibbs(
     pull = np.exp(outer - outer.max(axis=2, keepdims=True))
     liking = np.exp(beta * np.arange(5) - max(4 * beta, 0.0))
     energy = np.empty(n_sweeps)
-    counts = np.zeros((height, width, n_states), dtype=np.int64)
+    counts = np.zeros((height, width, n_states), dtype=np.int32)
     kept = np.empty((n_kept, height, width), dtype=np.int64)
     for sweep in range(n_sweeps):
         uniforms = rng.random((height, width))
@@ -180,10 +180,11 @@ def potts_sweep(states, beta, field, pull, liking, uniforms, colour):
 
     states (h, w) is rewritten; field (h, w, q) in logarithms, pull (h, w, q) = exp(field) and
     liking (5,) = exp(beta times 0 to 4 equal neighbours), both scaled to 1 at most, so that no
-    exponential is computed unless all of them vanish; uniforms (h, w). Returns the energy.
+    exponential is computed unless all of them vanish; uniforms (h, w). A field for all sites alike
+    is (1, 1, q). Returns the energy.
     """
     height, width = states.shape
-    n_states = field.shape[2]
+    rows, columns, n_states = field.shape
     equal, weight = np.zeros(n_states, np.int64), np.empty(n_states)
     for i in range(height):
         first, step = 0, 1
@@ -202,22 +203,20 @@ def potts_sweep(states, beta, field, pull, liking, uniforms, colour):
                 equal[states[i, j + 1]] += 1
             total = 0.0
             for k in range(n_states):
-                weight[k] = liking[equal[k]] * pull[i, j, k]
+                weight[k] = liking[equal[k]] * pull[min(i, rows - 1), min(j, columns - 1), k]
                 total += weight[k]
             if total < 1e-200:
                 largest, total = -np.inf, 0.0
                 for k in range(n_states):
-                    largest = max(largest, beta * equal[k] + field[i, j, k])
+                    weight[k] = field[min(i, rows - 1), min(j, columns - 1), k] + beta * equal[k]
+                    largest = max(largest, weight[k])
                 for k in range(n_states):
-                    weight[k] = np.exp(beta * equal[k] + field[i, j, k] - largest)
+                    weight[k] = np.exp(weight[k] - largest)
                     total += weight[k]
-            mark = uniforms[i, j] * total
-            chosen = 0
+            mark, line, chosen = uniforms[i, j] * total, 0.0, 0
             for k in range(n_states - 1):
-                mark -= weight[k]
-                if mark < 0:
-                    break
-                chosen = k + 1
+                line += weight[k]
+                chosen += mark >= line
             states[i, j] = chosen
     return potts_energy(states, beta, field)
 
@@ -226,18 +225,19 @@ def potts_sweep(states, beta, field, pull, liking, uniforms, colour):
 def potts_energy(states, beta, field):
     """-beta times equal neighbours, less the field. states (h, w), field (h, w, q)."""
     height, width = states.shape
+    rows, columns, _ = field.shape
     equal, outer = 0, 0.0
     for i in range(height):
         for j in range(width):
-            outer += field[i, j, states[i, j]]
-            if i + 1 < height and states[i + 1, j] == states[i, j]:
-                equal += 1
-            if j + 1 < width and states[i, j + 1] == states[i, j]:
-                equal += 1
+            outer += field[min(i, rows - 1), min(j, columns - 1), states[i, j]]
+            if i + 1 < height:
+                equal += states[i + 1, j] == states[i, j]
+            if j + 1 < width:
+                equal += states[i, j + 1] == states[i, j]
     return -beta * equal - outer
 
 
-@kernel("i8[:,:]", "out i8[:,:,:]")
+@kernel("i8[:,:]", "out i4[:,:,:]")
 def count_states(states, counts):
     """Add one to the count of each site's state. states (h, w), counts (h, w, q)."""
     for i in range(states.shape[0]):
@@ -256,7 +256,7 @@ def _start(start, shape, n_states: int, rng: np.random.Generator) -> np.ndarray:
 
 def _field(field, shape: tuple[int, int, int]) -> np.ndarray:
     if field is None:
-        return np.zeros(shape)
+        return np.zeros((1, 1, shape[2]))
     outer = np.ascontiguousarray(field, dtype=np.float64)
     if outer.shape != shape or not np.isfinite(outer).all():
         raise DataError(f"field must be finite numbers of shape {shape}, not {outer.shape}")

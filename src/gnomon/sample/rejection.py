@@ -61,8 +61,8 @@ class RejectionSample(Result):
     def normaliser(self) -> Figure:
         """Integral of the unnormalised density: acceptance times area."""
         share = self.acceptance
-        scaled = [each * self.area for each in (share.value, share.low, share.high)]
-        return Figure(*scaled, share.level, how=share.how)
+        value, low, high = (each * self.area for each in (share.value, share.low, share.high))
+        return Figure(value, low, high, share.level, how=share.how)
 
     def _title(self) -> str:
         return f"{len(self.draws):,} draws by rejection, acceptance {self.acceptance}"

@@ -22,7 +22,7 @@ from gnomon.engine.registry import method
 from gnomon.select.models import fitted, read_importances, require_kind
 from gnomon.select.problem import Problem
 from gnomon.select.selector import TASK, Selector
-from gnomon.trees import RandomForestClassifier, RandomForestRegressor
+from gnomon.trees.random_forest import RandomForestClassifier, RandomForestRegressor
 
 DEPTH = 8
 

@@ -168,8 +168,9 @@ class RecursiveElimination(Selector):
     def _scores_of(self, problem: Problem, fold: Fold, seed: int) -> list[float]:
         """Score on a fold of every size, the features eliminated on its training rows."""
         order = self._order(problem.part(fold.learn), seed)
-        if self.estimator is None:
-            scores = LeastSquaresFolds(problem, [fold])
-        else:
-            scores = LearnerFolds(problem, [fold], self.estimator, None, seed)
+        scores: LeastSquaresFolds | LearnerFolds = (
+            LeastSquaresFolds(problem, [fold])
+            if self.estimator is None
+            else LearnerFolds(problem, [fold], self.estimator, None, seed)
+        )
         return [scores.held(tuple(sorted(order[:size])), fold) for size in self.sizes_.tolist()]

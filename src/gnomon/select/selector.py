@@ -62,7 +62,7 @@ class Selector(Transformer):
         members, names, places = self._features(data)
         n_classes = len(self.classes_) if self.target_kind_ == "classes" else 0
         if not n_classes:
-            vars(self).pop("classes_", None)
+            self.__dict__.pop("classes_", None)
         self._places = places
         try:
             self._select(Problem.of(data, members, names, n_classes))

@@ -227,7 +227,6 @@ class WrapperSelector(Selector):
             self._keep_visits(problem, visits, scores)
             if course.end_step(visit.score.value, attributes=self._public):
                 break
-        steps.close()
         if course.history.stopped == "max_iter":
             course.history.stopped = "done"
         self.history_ = course.history
