@@ -80,8 +80,9 @@ def test_gap_and_prediction_strength_choose_three_blobs(rng):
 def test_information_counts_parameters_and_chooses_three_blobs(rng):
     rows, _ = three_blobs(rng)
     mixture = GaussianMixture(random_state=0)
-    choice = choose_by_information(mixture, rows, [1, 2, 3, 4])
+    choice = choose_by_information(mixture, rows, [1, 2, 3])
     assert choice.chosen == 3
+    assert choice.reasonable == [3]
     model = choice.detail["models"][2]
     log_likelihood = float(model.score_samples(rows).sum())
     assert choice.values[2] == pytest.approx(bic(log_likelihood, 17, len(rows)))
@@ -98,7 +99,7 @@ def test_weights_of_k_sum_to_one_and_follow_the_prior(rng):
     choice = choose_by_information(GaussianMixture(random_state=0), rows, [2, 3, 4])
     weights = weights_of_k(choice)
     assert weights.sum() == pytest.approx(1.0)
-    assert weights.argmax() == 1
+    assert weights[0] < 1e-6
     ratio = np.exp(-(choice.values[1] - choice.values[2]) / 2)
     assert weights[1] / weights[2] == pytest.approx(ratio, rel=1e-6)
     assert weights_of_k(choice, [1, 0, 1])[1] == 0.0

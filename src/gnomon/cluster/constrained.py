@@ -104,7 +104,7 @@ class ConstrainedKMeans(Clusterer):
     ``metric="diagonal"`` or ``"full"`` each cluster learns its own distance
     ``(x - c)' A_c (x - c) - log det A_c``, and a broken link costs more the farther (must) or
     nearer (cannot) its rows are (MPCK-means). Use it when some pairs are known. The first centres
-    are the means of the largest groups that must-links make, then those of k-means.
+    are means of groups that must-links make, heavy ones that lie far apart, then those of k-means.
 
     Links name rows by their place in the table that ``fit`` is given. A new row goes to its
     nearest centre, since no link names it.
@@ -253,7 +253,7 @@ class ConstrainedKMeans(Clusterer):
         return labels
 
     def _first_centres(self, problem: _Problem) -> np.ndarray:
-        """Means of the heaviest groups of must-links, then of those farthest from them."""
+        """Means of heavy groups of must-links that lie apart, then centres of k-means."""
         k, rows, weights = self.n_clusters, problem.rows, problem.weights
         seed = int(self._rng().integers(2**31))
         model = KMeans(k, random_state=seed, n_jobs=self.n_jobs)
@@ -262,8 +262,14 @@ class ConstrainedKMeans(Clusterer):
             return spread.copy()
         group, sizes = problem.group, np.bincount(problem.group, weights)
         linked = np.unique(group[problem.links.must])
-        linked = linked[np.argsort(-sizes[linked], kind="stable")][:k]
-        centres = [weights[group == g] @ rows[group == g] / sizes[g] for g in linked]
+        means = np.array([weights[group == g] @ rows[group == g] / sizes[g] for g in linked])
+        centres = [means[sizes[linked].argmax()]]
+        while len(centres) < k:
+            gaps = ((means[:, None] - np.array(centres)) ** 2).sum(axis=2).min(axis=1)
+            pull = sizes[linked] * gaps
+            if not pull.max() > 0:
+                break
+            centres.append(means[pull.argmax()])
         while len(centres) < k:
             gaps = ((spread[:, None] - np.array(centres)) ** 2).sum(axis=2).min(axis=1)
             centres.append(spread[gaps.argmax()])
@@ -360,6 +366,7 @@ class _Problem:
                 if cost[best] < cost[labels[i]]:
                     labels[i], moved = best, True
             moved |= self._move_together(labels, distances, metrics)
+            moved |= self._exchange(labels, distances, metrics)
             if not moved:
                 break
         return labels
@@ -376,10 +383,31 @@ class _Problem:
             for c in range(distances.shape[1]):
                 labels[members] = c
                 cost = self._cost_of(members, labels, distances, metrics)
-                if cost < least * (1 - 1e-12) if least > 0 else cost < least:
+                if cost < least - 1e-12 * abs(least):
                     least, best = cost, c
             labels[members] = here if best is None else best
             moved |= best is not None
+        return moved
+
+    def _exchange(self, labels, distances, metrics) -> bool:
+        """The two sides of a cannot-link change places, where that is cheaper.
+
+        Each alone would break the link first, so that two rows in each other's place would stay.
+        """
+        moved = False
+        for a, b in self.links.cannot.tolist():
+            if labels[a] == labels[b]:
+                continue
+            sides = [np.flatnonzero(self.group == self.group[row]) for row in (a, b)]
+            members = np.concatenate(sides)
+            here = labels[members].copy()
+            before = self._cost_of(members, labels, distances, metrics)
+            labels[sides[0]], labels[sides[1]] = labels[b], labels[a]
+            after = self._cost_of(members, labels, distances, metrics)
+            if after < before - 1e-12 * abs(before):
+                moved = True
+            else:
+                labels[members] = here
         return moved
 
     def _cost_of(self, members, labels, distances, metrics) -> float:
