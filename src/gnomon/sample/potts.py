@@ -191,18 +191,13 @@ def potts_sweep(states, beta, field, pull, liking, uniforms, colour):
         if colour >= 0:
             first, step = (i + colour) % 2, 2
         for j in range(first, width, step):
-            for k in range(n_states):
-                equal[k] = 0
-            if i > 0:
-                equal[states[i - 1, j]] += 1
-            if i + 1 < height:
-                equal[states[i + 1, j]] += 1
-            if j > 0:
-                equal[states[i, j - 1]] += 1
-            if j + 1 < width:
-                equal[states[i, j + 1]] += 1
+            above = states[i - 1, j] if i > 0 else -1
+            below = states[i + 1, j] if i + 1 < height else -1
+            left = states[i, j - 1] if j > 0 else -1
+            right = states[i, j + 1] if j + 1 < width else -1
             total = 0.0
             for k in range(n_states):
+                equal[k] = (above == k) + (below == k) + (left == k) + (right == k)
                 weight[k] = liking[equal[k]] * pull[min(i, rows - 1), min(j, columns - 1), k]
                 total += weight[k]
             if total < 1e-200:
