@@ -19,7 +19,7 @@ from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.neighbors.distances import MinkowskiDistance, distance_of
 from gnomon.neighbors.index import NeighbourIndex, Neighbours, empty_heaps
 from gnomon.neighbors.kernels import add_masked_sums, sort_heaps, take_best
-from gnomon.neighbors.stored import METRIC, reached, shared
+from gnomon.neighbors.stored import METRIC, is_within, reached, shared
 from gnomon.table.encode import TableEncoder
 from gnomon.table.filters.base import COLUMNS, Filter
 from gnomon.table.filters.regression import ColumnsByName
@@ -294,8 +294,7 @@ class KNNImputer(Filter):
         while True:
             distances, found = index.nearest(rows, asked)
             reach = reached(distances, weights[found], k)
-            complete = (distances[:, -1:] > reach).all() or asked == index.n_rows
-            if complete:
+            if asked == index.n_rows or not is_within(distances[:, -1:], reach).any():
                 break
             asked = min(2 * asked, index.n_rows)
         counted = shared(distances, weights[found], reach, k)

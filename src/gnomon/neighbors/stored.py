@@ -19,6 +19,7 @@ from gnomon.neighbors.distances import NAMES, Distance, PrecomputedDistance, dis
 from gnomon.neighbors.index import ALGORITHMS, NeighbourIndex, Neighbours
 
 QUERIES_AT_ONCE = 512
+TIED = 1e-12  # what rounding may put between equal distances
 MOST_TIES = 2**20  # rows tied with their queries' k-th neighbours that are held at once
 METRIC: list = [StrOptions(set(NAMES)), Distance, callable]
 SEARCH: dict[str, list] = {
@@ -73,10 +74,15 @@ def reached(distances: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
     return np.take_along_axis(distances, enough.argmax(axis=1)[:, None], axis=1)
 
 
+def is_within(distances: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Which distances are at most the reach, up to rounding."""
+    return distances <= reach * (1 + TIED)
+
+
 def shared(distances, weights, reach, k: int) -> np.ndarray:
     """What counts of each neighbour: all before the reach, and at it a share of what is left."""
-    inside = np.where(distances < reach, weights, 0.0)
-    tied = np.where(distances == reach, weights, 0.0)
+    inside = np.where(distances < reach * (1 - TIED), weights, 0.0)
+    tied = np.where(is_within(distances, reach), weights, 0.0) - inside
     mass = tied.sum(axis=1, keepdims=True)
     left = np.clip(k - inside.sum(axis=1, keepdims=True), 0.0, mass)
     return inside + tied * (left / np.maximum(mass, 1e-300))
@@ -121,7 +127,8 @@ class StoredRows(Learner):
         weights = np.ones(distances.shape) if self.weights_ is None else self.weights_[indices]
         reach = reached(distances, weights, k)
         counted = shared(distances, weights, reach, k)
-        cut_off = (distances[:, -1:] == reach).ravel() & (distances.shape[1] < self.index_.n_rows)
+        cut_off = is_within(distances[:, -1:], reach).ravel()
+        cut_off &= distances.shape[1] < self.index_.n_rows
         whole = np.flatnonzero(~cut_off)
         if len(whole) == len(rows):
             yield Neighbourhood(whole, distances, indices, counted)
@@ -149,7 +156,7 @@ class StoredRows(Learner):
         near: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in places]
         for start, block in self.index_.blocks(rows[places]):
             for each, line, limit in zip(near, block, reach[places]):
-                which = np.flatnonzero(line <= limit)
+                which = np.flatnonzero(is_within(line, limit))
                 each.append((line[which], which + start))
         for place, parts in zip(places, near):
             distances = np.concatenate([d for d, _ in parts])[None]
