@@ -152,6 +152,7 @@ def test_a_sampler_is_calibrated(name, rng):
     assert uniform(ranks[:, 1], length)
 
 
+@pytest.mark.covers("gibbs-sampler")
 def test_fixed_scan_and_one_coordinate_slices_reach_the_exact_posterior(rng):
     y = np.array([1.0, -0.5])
     exact = np.linalg.inv(SLOPE.T @ SLOPE / NOISE**2 + np.eye(2))
