@@ -12,10 +12,8 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components, dijkstra
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.csgraph import connected_components
 from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning
 
@@ -26,10 +24,10 @@ from gnomon.engine.storable import storable
 from gnomon.engine.threads import in_order
 from gnomon.neighbors.distances import distance_of
 from gnomon.neighbors.index import NeighbourIndex
-from gnomon.reduce.spectrum import with_signs
+from gnomon.reduce.path_kernels import shortest_paths
+from gnomon.reduce.spectrum import leading_pairs, with_signs
 
 ROWS_TOGETHER = 128
-ROWS_OF_EIGH = 600
 
 
 def _refuse_weights(learner, data: Data) -> None:
@@ -173,10 +171,12 @@ class Isomap(Transformer):
 
     def _paths(self, graph, n: int) -> np.ndarray:
         lengths = np.empty((n, n))
+        starts, columns = (each.astype(np.int64) for each in (graph.indptr, graph.indices))
+        values = np.ascontiguousarray(graph.data)
 
         def part(start):
             stop = min(start + ROWS_TOGETHER, n)
-            lengths[start:stop] = dijkstra(graph, directed=False, indices=np.arange(start, stop))
+            shortest_paths(starts, columns, values, start, stop, lengths[start:stop])
 
         for _ in in_order(part, range(0, n, ROWS_TOGETHER), self.n_jobs):
             pass
@@ -212,19 +212,6 @@ class Isomap(Transformer):
 
     def _memory_remedy(self):
         return "Map fewer rows: all distances along the graph are needed."
-
-
-def leading_pairs(inner: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest eigenvalues of a symmetric matrix and their vectors, in columns."""
-    n = len(inner)
-    if n <= ROWS_OF_EIGH or 4 * k > n:
-        values, vectors = scipy.linalg.eigh(inner, subset_by_index=[n - k, n - 1])
-    else:
-        start = np.random.default_rng(0).standard_normal(n)
-        values, vectors = eigsh(inner, k, which="LA", v0=start)
-        order = np.argsort(values)
-        values, vectors = values[order], vectors[:, order]
-    return values[::-1], with_signs(np.ascontiguousarray(vectors.T[::-1])).T
 
 
 @storable

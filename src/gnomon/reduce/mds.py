@@ -25,7 +25,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.threads import Crew, one_blas_thread
 from gnomon.evaluate.result import Result
 from gnomon.neighbors.pairwise import checked_dissimilarities
-from gnomon.reduce.spectrum import with_signs
+from gnomon.reduce.spectrum import leading_pairs
 from gnomon.reduce.stress_kernels import pair_stress, table_stress
 
 ITEMS_TOGETHER = 256
@@ -129,12 +129,11 @@ def principal_coordinates(distances: Any, n_components: int = 2) -> DistanceMap:
         raise DataError(f"n_components={n_components} must lie between 1 and {n}, the items")
     _require_table(n, 4, "principal coordinates")
     inner = inner_products(table)
-    values, vectors = scipy.linalg.eigh(inner, subset_by_index=[n - n_components, n - 1])
+    values, vectors = leading_pairs(inner, n_components)
     every = scipy.linalg.eigvalsh(inner)[::-1]
     sizes = np.abs(every).sum()
     negative = float(-every[every < -1e-10 * sizes].sum() / sizes) if sizes > 0 else 0.0
-    leading = with_signs(vectors.T[::-1]).T
-    places = leading * np.sqrt(np.maximum(values[::-1], 0.0))
+    places = vectors * np.sqrt(np.maximum(values, 0.0))
     return DistanceMap(
         places,
         raw_stress(table, places).total,
@@ -386,9 +385,8 @@ def _start(table: np.ndarray, k: int, start: Any, rng) -> np.ndarray:
         table = complete_by_paths(table)
     if k > len(table):
         raise DataError(f"n_components={k} must be at most {len(table)}, the items")
-    n = len(table)
-    values, vectors = scipy.linalg.eigh(inner_products(table), subset_by_index=[n - k, n - 1])
-    return vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0))
+    values, vectors = leading_pairs(inner_products(table), k)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def _random_places(table: np.ndarray, k: int, rng) -> np.ndarray:

@@ -300,10 +300,13 @@ def factorise(
 
 def one_component(left, cells, max_iter: int, tol: float):
     """One component of a matrix by turns; None where nothing is left to fit."""
-    lengths = (cells * left**2).sum(axis=1)
+    # cells of little trust must not choose where to start; a row's own weight must not either
+    trust = cells / np.maximum(cells.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    lengths = (trust * left**2).sum(axis=1)
     if not lengths.any():
         return None
-    u = left[int(np.argmax((left**2).sum(axis=1)))].copy()
+    start = int(np.argmax(lengths))
+    u = trust[start] * left[start]
     u /= np.linalg.norm(u)
     for _ in range(max_iter):
         w = _ratio((cells * left) @ u, cells @ u**2)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse.linalg import eigsh
 
 from gnomon.engine.threads import in_order
 
@@ -17,6 +18,7 @@ COLUMN_BLOCK = 256
 NEAR_TIE = 1e-6
 OVERSAMPLING = 10
 MOST_BLOCKS = 6
+ROWS_OF_EIGH = 600
 
 
 class Spectrum(NamedTuple):
@@ -207,3 +209,16 @@ def orthonormal_beside(basis: np.ndarray, vectors: np.ndarray) -> np.ndarray:
         vectors, triangle, _ = scipy.linalg.qr(vectors, mode="economic", pivoting=True)
         vectors = vectors[:, np.abs(np.diag(triangle)) > 1e-8]
     return vectors
+
+
+def leading_pairs(inner: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest eigenvalues of a symmetric matrix and their vectors, in columns."""
+    n = len(inner)
+    if n <= ROWS_OF_EIGH or 4 * k > n:
+        values, vectors = scipy.linalg.eigh(inner, subset_by_index=[n - k, n - 1])
+    else:
+        start = np.random.default_rng(0).standard_normal(n)
+        values, vectors = eigsh(inner, k, which="LA", v0=start)
+        order = np.argsort(values)
+        values, vectors = values[order], vectors[:, order]
+    return values[::-1], with_signs(np.ascontiguousarray(vectors.T[::-1])).T
