@@ -25,6 +25,8 @@ from gnomon.evaluate.figure import checked_weights
 
 MOST_STEPS = 200
 SMALL_STEP = 1e-12
+MATCHED = 1e-12  # mean statistics so near, as a share of their size, are equal but for rounding
+NEAR = 1e-9  # as near as rounding may let them come on the border of the family
 
 
 class ExponentialFamily:
@@ -108,6 +110,8 @@ class ExponentialFamily:
         value = theta @ mean - self.log_partition(theta)
         for _ in range(MOST_STEPS):
             gap = mean - self.mean_statistics(theta)
+            if np.all(np.abs(gap) <= MATCHED * (1 + np.abs(mean))):
+                return theta
             step = np.linalg.solve(self.statistics_covariance(theta), gap)
             share = 1.0
             while share > SMALL_STEP:
@@ -119,10 +123,9 @@ class ExponentialFamily:
                 share /= 2
             else:
                 return theta
-            done = np.all(np.abs(share * step) <= 1e-13 * np.maximum(np.abs(theta), 1e-3))
             theta, value = following, new_value
-            if done:
-                return theta
+        if np.all(np.abs(mean - self.mean_statistics(theta)) <= NEAR * (1 + np.abs(mean))):
+            return theta
         raise DataError(
             f"{self.name}: no member with mean statistics {mean.tolist()} was found in "
             f"{MOST_STEPS} steps; the data may lie on the border of what the family can do"
