@@ -6,15 +6,20 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import approx_fprime
+from scipy.sparse.csgraph import dijkstra
 from scipy.spatial.distance import pdist, squareform
+from sklearn.base import clone
 
+import gnomon
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import Crew
 from gnomon.reduce import (
     ICA,
     TSNE,
     Isomap,
+    SupervisedPCA,
     activity_network,
     complete_by_paths,
     ego_network,
@@ -33,6 +38,7 @@ from gnomon.reduce import (
     tuned_layout,
 )
 from gnomon.reduce.mds import PairObjective, _TableObjective
+from gnomon.reduce.path_kernels import shortest_paths
 from gnomon.reduce.tsne import Forces, joint
 
 
@@ -368,8 +374,6 @@ def test_too_large_a_perplexity_and_weights_are_refused(rng):
 
 
 def test_joint_shares_are_the_symmetrised_ones(rng):
-    import scipy.sparse as sp
-
     near = rng.random((5, 5))
     near /= near.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(joint(sp.csr_array(near)).toarray(), (near + near.T) / 10)
@@ -411,3 +415,33 @@ def test_mixed_uniform_sources_are_found_again(rng):
     assert (match.max(axis=1) > 0.95).all()
     assert sorted(match.argmax(axis=1).tolist()) == [0, 1, 2]
     np.testing.assert_allclose(found @ ica.mixing_.T + ica.mean_, sources @ mixing.T, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        TSNE(perplexity=5, max_iter=60),
+        Isomap(n_neighbors=8, disconnected="join"),
+        ICA(random_state=0, max_iter=50),
+        SupervisedPCA(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_saved_map_places_new_rows_where_it_did_before(rng, model, tmp_path):
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = clone(model).fit(X, y if isinstance(model, SupervisedPCA) else None)
+    loaded = gnomon.load(model.save(tmp_path / "map.gnomon"))
+    assert (loaded.transform(X[:7]) == model.transform(X[:7])).all()
+
+
+def test_paths_of_the_kernel_are_those_of_scipy(rng):
+    n = 40
+    table = np.where(rng.random((n, n)) < 0.1, rng.random((n, n)) + 0.1, 0)
+    table = sp.csr_array(np.maximum(table, table.T))
+    found = np.empty((n, n))
+    shortest_paths(
+        table.indptr.astype(np.int64), table.indices.astype(np.int64), table.data, 0, n, found
+    )
+    np.testing.assert_allclose(found, dijkstra(table, directed=False))
