@@ -25,6 +25,7 @@ from gnomon.evaluate.figure import checked_weights
 
 MOST_STEPS = 200
 SMALL_STEP = 1e-12
+ROUNDING = 1e-13
 MATCHED = 1e-12  # mean statistics so near, as a share of their size, are equal but for rounding
 NEAR = 1e-9  # as near as rounding may let them come on the border of the family
 
@@ -118,7 +119,7 @@ class ExponentialFamily:
                 following = theta + share * step
                 if self.allowed(following):
                     new_value = following @ mean - self.log_partition(following)
-                    if new_value >= value - 1e-14 * abs(value):
+                    if new_value >= value - ROUNDING * (1 + abs(value)):
                         break
                 share /= 2
             else:
