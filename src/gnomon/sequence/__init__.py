@@ -1,0 +1,122 @@
+"""Sequence: Markov chains, ranking of pages, n-grams, hidden Markov models, random fields."""
+
+from gnomon.sequence.autoregression import Autoregression, LagRegressor, lag_table
+from gnomon.sequence.chain import (
+    Absorption,
+    ChainStructure,
+    MarkovChain,
+    PowerResult,
+    gamblers_ruin,
+    random_walk,
+    run_lengths,
+)
+from gnomon.sequence.class_models import HMMClassifier, adapt_means
+from gnomon.sequence.costs import CostPath, least_cost_path
+from gnomon.sequence.crf import ChainCRF, segment_scores, token_features
+from gnomon.sequence.duration import DurationHMM
+from gnomon.sequence.emissions import (
+    CategoricalEmission,
+    Emission,
+    GaussianEmission,
+    LagEmission,
+    MixtureEmission,
+    PoissonEmission,
+)
+from gnomon.sequence.hmm import (
+    HiddenMarkovModel,
+    NextObservation,
+    OnlineFilter,
+    Posteriors,
+    posteriors,
+)
+from gnomon.sequence.markov_model import MarkovModel
+from gnomon.sequence.memm import LabelBias, MaxEntMarkovModel, label_bias
+from gnomon.sequence.ngram import LETTERS, NGramModel, corpus_needed, plain_letters
+from gnomon.sequence.noisy_text import (
+    SubstitutionCipher,
+    WordMatcher,
+    break_cipher,
+    channel,
+    correct_text,
+    corrupt,
+    matching_cost,
+)
+from gnomon.sequence.pagerank import LinkGraph, PageRank, link_graph, pagerank, search_pages
+from gnomon.sequence.speech import (
+    DIGITS,
+    WordRecogniser,
+    cepstra,
+    deltas,
+    mel_filters,
+    spectrogram,
+)
+from gnomon.sequence.state_space import (
+    GaussianStates,
+    LinearGaussianModel,
+    ParticleStates,
+    extended_kalman_filter,
+    particle_filter,
+)
+
+__all__ = [
+    "DIGITS",
+    "LETTERS",
+    "Absorption",
+    "Autoregression",
+    "CategoricalEmission",
+    "ChainCRF",
+    "ChainStructure",
+    "CostPath",
+    "DurationHMM",
+    "Emission",
+    "GaussianEmission",
+    "GaussianStates",
+    "HMMClassifier",
+    "HiddenMarkovModel",
+    "LabelBias",
+    "LagEmission",
+    "LagRegressor",
+    "LinearGaussianModel",
+    "LinkGraph",
+    "MarkovChain",
+    "MarkovModel",
+    "MaxEntMarkovModel",
+    "MixtureEmission",
+    "NGramModel",
+    "NextObservation",
+    "OnlineFilter",
+    "PageRank",
+    "ParticleStates",
+    "PoissonEmission",
+    "Posteriors",
+    "PowerResult",
+    "SubstitutionCipher",
+    "WordMatcher",
+    "WordRecogniser",
+    "adapt_means",
+    "break_cipher",
+    "cepstra",
+    "channel",
+    "corpus_needed",
+    "correct_text",
+    "corrupt",
+    "deltas",
+    "extended_kalman_filter",
+    "gamblers_ruin",
+    "label_bias",
+    "lag_table",
+    "least_cost_path",
+    "link_graph",
+    "matching_cost",
+    "mel_filters",
+    "pagerank",
+    "particle_filter",
+    "plain_letters",
+    "posteriors",
+    "random_walk",
+    "run_lengths",
+    "search_pages",
+    "segment_scores",
+    "spectrogram",
+    "token_features",
+]

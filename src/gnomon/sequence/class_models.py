@@ -1,0 +1,274 @@
+"""Classes of sequences: one hidden Markov model for each, joined by Bayes' rule.
+
+p(m | X) = p(X | theta_m) p(m) / sum_l p(X | theta_l) p(l). Each model learns from its own class
+alone, or all of them together so that the sum of log p(m_r | X_r) rises: then every sequence is
+scored by every model, and start, transitions and tables of symbols are softmaxes of free numbers,
+whose gradients are expected counts less row sums times probabilities.
+
+Texts: 001 14.2.7 · 002 L6558-6602 (adaptation to a speaker is named there).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from sklearn.base import clone
+
+from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.storable import storable
+from gnomon.sequence.emissions import CategoricalEmission, GaussianEmission
+from gnomon.sequence.hmm import HiddenMarkovModel, posteriors, prepare
+
+
+@storable
+class HMMClassifier(Estimator):
+    """One hidden Markov model per class, and Bayes' rule.
+
+    Use it for sequences of different lengths with one label each: words, gestures, kinds of
+    machine noise. Where each step has a label of its own, use `HiddenMarkovModel.fit` with states,
+    or `ChainCRF`.
+
+    Parameters
+    ----------
+    model : HiddenMarkovModel, default=None
+        What is fitted to each class; two Gaussian states by default.
+    priors : dict, default=None
+        Probability of each class; their shares in the data by default.
+    discriminative : bool, default=False
+        Whether to go on and maximise sum_r log p(class_r | X_r) over start, transitions and tables
+        of symbols (emissions of other kinds stay as they are).
+    penalty : float, default=1e-3
+        Times the squared distance of the free numbers from where maximum likelihood left them;
+        without it a separable data set has no maximum.
+    max_iter : int, default=100
+        Steps of L-BFGS, where discriminative.
+
+    Attributes
+    ----------
+    classes_ : list
+    models_ : list of HiddenMarkovModel
+    log_priors_ : ndarray
+
+    Notes
+    -----
+    Texts: 001 14.2.7.
+
+    Examples
+    --------
+    >>> model = HiddenMarkovModel(1, "categorical", alpha=1.0)
+    >>> texts = ["aaab", "aab", "bbba", "bb"]
+    >>> HMMClassifier(model).fit(texts, ["A", "A", "B", "B"]).predict(["aa", "bbb"])
+    ['A', 'B']
+    """
+
+    def __init__(
+        self,
+        model: HiddenMarkovModel | None = None,
+        *,
+        priors: dict | None = None,
+        discriminative: bool = False,
+        penalty: float = 1e-3,
+        max_iter: int = 100,
+    ):
+        self.model = model
+        self.priors = priors
+        self.discriminative = discriminative
+        self.penalty = penalty
+        self.max_iter = max_iter
+
+    def fit(self, sequences: Sequence, y: Sequence[Hashable]) -> HMMClassifier:
+        """Fit one model to the sequences of each class.
+
+        Parameters
+        ----------
+        sequences : list of sequences
+        y : sequence
+            Class of each.
+
+        Returns
+        -------
+        self : HMMClassifier
+        """
+        if len(sequences) != len(y):
+            raise DataError(f"{len(sequences)} sequences have {len(y)} labels")
+        self.classes_ = sorted(set(y))
+        shares = self.priors or {c: list(y).count(c) / len(y) for c in self.classes_}
+        missing = [c for c in self.classes_ if shares.get(c, 0) <= 0]
+        if missing:
+            raise DataError(f"the class {missing[0]!r} has no prior; give one above 0")
+        weights = np.array([shares[c] for c in self.classes_], dtype=float)
+        self.log_priors_ = np.log(weights / weights.sum())
+        prototype = self._prototype(sequences)
+        self.models_ = [
+            clone(prototype).fit([x for x, label in zip(sequences, y, strict=True) if label == c])
+            for c in self.classes_
+        ]
+        if self.discriminative:
+            self._sharpen(sequences, np.array([self.classes_.index(label) for label in y]))
+        return self
+
+    def _prototype(self, sequences: Sequence) -> HiddenMarkovModel:
+        """The model to fit, which knows the symbols of all classes."""
+        prototype = clone(self.model) if self.model is not None else HiddenMarkovModel()
+        law = prototype._law()
+        if isinstance(law, CategoricalEmission):
+            if law.symbols is None:
+                law.know(sequences)
+                law.alpha = max(law.alpha, prototype.alpha)
+            prototype.emission = law
+        return prototype
+
+    def _joint(self, sequences: Sequence) -> np.ndarray:
+        scores = np.column_stack([model.log_likelihood(sequences) for model in self.models_])
+        return scores + self.log_priors_
+
+    def predict_proba(self, sequences: Sequence) -> np.ndarray:
+        """p(class | sequence), in the order of ``classes_``."""
+        joint = self._joint(sequences)
+        total = logsumexp(joint, axis=1, keepdims=True)
+        if np.isneginf(total).any():
+            raise DataError(
+                f"sequence {np.flatnonzero(np.isneginf(total))[0]} is impossible in every class; "
+                "smooth the models (alpha)"
+            )
+        return np.exp(joint - total)
+
+    def predict(self, sequences: Sequence) -> list:
+        """The most probable class of each sequence."""
+        return [self.classes_[k] for k in self.predict_proba(sequences).argmax(axis=1)]
+
+    def score(self, sequences: Sequence, y: Sequence[Hashable]) -> float:
+        """Share of sequences with the right class."""
+        return float(np.mean([a == b for a, b in zip(self.predict(sequences), y, strict=True)]))
+
+    def _sharpen(self, sequences: Sequence, codes: np.ndarray) -> None:
+        """Raise sum log p(class | X) by L-BFGS."""
+        first = np.concatenate([_free_numbers(model) for model in self.models_])
+        sizes = np.cumsum([len(_free_numbers(model)) for model in self.models_])[:-1]
+
+        def loss(numbers: np.ndarray) -> tuple[float, np.ndarray]:
+            for model, part in zip(self.models_, np.split(numbers, sizes), strict=True):
+                _set_free_numbers(model, part)
+            joint = self._joint(sequences)
+            shares = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+            chosen = np.arange(len(codes)), codes
+            away = numbers - first
+            value = -np.log(shares[chosen]).sum() + self.penalty * away @ away
+            pull = shares.copy()
+            pull[chosen] -= 1
+            slopes = [
+                _likelihood_slope(model, sequences, pull[:, m])
+                for m, model in enumerate(self.models_)
+            ]
+            return value, np.concatenate(slopes) + 2 * self.penalty * away
+
+        found = minimize(
+            loss, first, jac=True, method="L-BFGS-B", options={"maxiter": self.max_iter}
+        )
+        loss(found.x)
+
+
+def _tables(model: HiddenMarkovModel) -> list[np.ndarray]:
+    """The tables whose rows are softmaxes of free numbers."""
+    tables = [model.start_[None, :], model.transition_]
+    if isinstance(model.emission_, CategoricalEmission):
+        tables.append(model.emission_.table)
+    return tables
+
+
+def _free_numbers(model: HiddenMarkovModel) -> np.ndarray:
+    """Logarithms of the entries that are not zero; zeros stay zero."""
+    return np.concatenate([np.log(table[table > 0]) for table in _tables(model)])
+
+
+def _set_free_numbers(model: HiddenMarkovModel, numbers: np.ndarray) -> None:
+    used = 0
+    made = []
+    for table in _tables(model):
+        free = table > 0
+        logs = np.full(table.shape, -np.inf)
+        logs[free] = numbers[used : used + free.sum()]
+        used += int(free.sum())
+        made.append(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
+    model.start_, model.transition_ = made[0][0], made[1]
+    if len(made) == 3:
+        model.emission_.table = made[2]
+
+
+def _likelihood_slope(
+    model: HiddenMarkovModel, sequences: Sequence, weights: np.ndarray
+) -> np.ndarray:
+    """Gradient of sum_r weights_r log p(X_r) by the free numbers: counts less row sums x shares."""
+    tables = _tables(model)
+    counts = [np.zeros(table.shape) for table in tables]
+    for sequence, weight in zip(sequences, weights, strict=True):
+        if weight == 0 or len(sequence) == 0:
+            continue
+        data = prepare(model.emission_, [sequence])
+        logs = model.emission_.log_likelihood(data.rows)
+        found = posteriors(model.start_, model.transition_, logs, data.bounds)
+        counts[0] += weight * found.states[:1]
+        counts[1] += weight * found.pairs
+        if len(tables) == 3:
+            seen = data.rows >= 0
+            np.add.at(counts[2].T, data.rows[seen], weight * found.states[seen])
+    return np.concatenate(
+        [
+            (count - count.sum(axis=1, keepdims=True) * table)[table > 0]
+            for count, table in zip(counts, tables, strict=True)
+        ]
+    )
+
+
+def adapt_means(
+    model: HiddenMarkovModel, sequences: Sequence, *, n_iter: int = 5
+) -> HiddenMarkovModel:
+    """Adapt Gaussian emissions to a new speaker from a few sequences: mu' = A mu + b for all
+    states.
+
+    Parameters
+    ----------
+    model : HiddenMarkovModel
+        With `GaussianEmission`; it is not changed.
+    sequences : list of sequences
+        Of the new speaker.
+    n_iter : int, default=5
+        Steps of EM; each raises the likelihood of the sequences.
+
+    Returns
+    -------
+    adapted : HiddenMarkovModel
+        Same transitions and covariances, moved means. Of all maps that fit equally well, the one
+        closest to none at all.
+
+    Notes
+    -----
+    Maximum likelihood linear regression with one class of Gaussians. Texts: 002, speaker adaptation
+    (named there). Covariances must be diagonal, so that each row of (b, A) is a least-squares
+    problem.
+    """
+    law = model.emission_
+    if not isinstance(law, GaussianEmission) or law.covariance != "diagonal":
+        raise DataError("adapt_means needs GaussianEmission with covariance='diagonal'")
+    adapted = copy.deepcopy(model)
+    data = prepare(law, sequences)
+    variances = np.diagonal(law.covariances, axis1=1, axis2=2)
+    inputs = np.column_stack([np.ones(len(law.means)), law.means])
+    for _ in range(n_iter):
+        logs = adapted.emission_.log_likelihood(data.rows)
+        weights = posteriors(model.start_, model.transition_, logs, data.bounds).states
+        moved = adapted.emission_.means.copy()
+        for i in range(law.means.shape[1]):
+            seen = ~np.isnan(data.rows[:, i])
+            mass = weights[seen].sum(axis=0) / variances[:, i]
+            sums = weights[seen].T @ data.rows[seen, i] / variances[:, i]
+            left = inputs.T @ (mass[:, None] * inputs)
+            right = inputs.T @ (sums - mass * law.means[:, i])
+            moved[:, i] = law.means[:, i] + inputs @ np.linalg.lstsq(left, right, rcond=1e-10)[0]
+        adapted.emission_.means = moved
+    return adapted

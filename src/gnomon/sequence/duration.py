@@ -1,0 +1,212 @@
+"""Hidden Markov models with explicit durations (hidden semi-Markov models).
+
+A plain state lasts a geometric time. Here a state k is entered, lasts t steps with probability
+p(t | k), and goes to another state by A with A_kk = 0. It is the plain model over pairs (state,
+steps left), for which all recursions are exact; the last stay may be cut off by the end.
+
+Texts: 001 14.2.7 (sketched).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine import memory
+from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.storable import storable
+from gnomon.sequence.chain import Seed, stochastic_rows
+from gnomon.sequence.emissions import Emission, _normalised
+from gnomon.sequence.hmm import EMISSIONS, Posteriors, posteriors, prepare, viterbi
+
+
+@storable
+class DurationHMM(Estimator):
+    """Hidden Markov model whose states last as long as a table of durations says.
+
+    Use it where stays have a typical length, such as sounds or shifts. A step costs the square of
+    states times durations: keep `max_duration` small.
+
+    Parameters
+    ----------
+    n_states : int, default=2
+        At least 2, as a state is always left for another.
+    emission : {"categorical", "gaussian", "poisson", "mixture"} or Emission, default="gaussian"
+    max_duration : int, default=10
+    start, transition, durations : array-like, default=None
+        First values: (n_states,), (n_states, n_states) with a zero diagonal, and
+        (n_states, max_duration).
+    n_init : int, default=1
+    max_iter : int, default=100
+    tol : float, default=1e-6
+        Stop when a step raises the log-likelihood of one row by less.
+    random_state : int, Generator or None, default=None
+
+    Attributes
+    ----------
+    start_, transition_ : ndarray
+    durations_ : ndarray of shape (n_states, max_duration)
+        p(t | k) of t = 1, 2 ...
+    emission_ : Emission
+    history_ : list of float
+        Log-likelihood before each step; it never falls.
+
+    Notes
+    -----
+    Texts: 001 14.2.7.
+
+    Examples
+    --------
+    >>> model = DurationHMM(2, max_duration=5, random_state=0).fit([[0, 0.1, 0, 5, 5.1, 5] * 5])
+    >>> model.durations_.argmax(axis=1) + 1
+    array([3, 3])
+    """
+
+    def __init__(
+        self,
+        n_states: int = 2,
+        emission: str | Emission = "gaussian",
+        *,
+        max_duration: int = 10,
+        start: Any = None,
+        transition: Any = None,
+        durations: Any = None,
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: Seed = None,
+    ):
+        self.n_states = n_states
+        self.emission = emission
+        self.max_duration = max_duration
+        self.start = start
+        self.transition = transition
+        self.durations = durations
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, sequences: Sequence, y: Any = None) -> DurationHMM:
+        """EM over several sequences."""
+        if self.n_states < 2 or self.max_duration < 1:
+            raise DataError(
+                "a duration model needs 2 states or more, and a max_duration of 1 or more"
+            )
+        law = EMISSIONS[self.emission]() if isinstance(self.emission, str) else self.emission
+        law = copy.deepcopy(law)
+        if hasattr(law, "know"):
+            law.know(sequences)
+        data = prepare(law, sequences)
+        memory.require(
+            8 * 5 * len(data.rows) * self.n_states * self.max_duration,
+            f"DurationHMM on {len(data.rows):,} rows",
+            "Use fewer rows, states or durations.",
+        )
+        rng = self._rng()
+        best: DurationHMM | None = None
+        for _ in range(self.n_init):
+            tried = copy.deepcopy(self)
+            tried._one_fit(data, copy.deepcopy(law), rng)
+            if best is None or tried.history_[-1] > best.history_[-1]:
+                best = tried
+        for name in ("start_", "transition_", "durations_", "emission_", "history_", "n_iter_"):
+            setattr(self, name, getattr(best, name))
+        return self
+
+    def _one_fit(self, data, law, rng) -> None:
+        k, d = self.n_states, self.max_duration
+        off = 1 - np.eye(k)
+        self.start_ = self._first(self.start, rng.uniform(0.5, 1.5, (1, k)), "the start")[0]
+        weights = rng.uniform(0.5, 1.5, (k, k)) * off
+        self.transition_ = self._first(self.transition, weights, "the transition matrix")
+        if np.diag(self.transition_).any():
+            raise DataError("a state is never followed by itself: the diagonal must be zero")
+        self.durations_ = self._first(
+            self.durations, rng.uniform(0.5, 1.5, (k, d)), "the durations"
+        )
+        law.begin(data.rows, k, rng)
+        self.emission_ = law
+        self.history_ = []
+        for _ in range(self.max_iter + 1):
+            found = self._posteriors(data)
+            self.history_.append(float(found.log_likelihood.sum()))
+            gained = np.diff(self.history_[-2:])
+            if len(self.history_) > self.max_iter or (
+                len(gained) and gained[0] < self.tol * len(data.rows)
+            ):
+                break
+            self._maximise(found, data)
+        self.n_iter_ = len(self.history_) - 1
+
+    def _first(self, given: Any, drawn: np.ndarray, what: str) -> np.ndarray:
+        if given is None:
+            return drawn / drawn.sum(axis=1, keepdims=True)
+        table = stochastic_rows(np.atleast_2d(given), what)
+        if table.shape != drawn.shape:
+            raise DataError(f"{what} has shape {table.shape}; {drawn.shape} is needed")
+        return table
+
+    def expanded(self) -> tuple[np.ndarray, np.ndarray]:
+        """Start and transitions of the plain chain over (state, steps left), states first."""
+        k, d = self.durations_.shape
+        start = (self.start_[:, None] * self.durations_).ravel()
+        moves = np.zeros((k, d, k, d))
+        for state in range(k):
+            for left in range(1, d):
+                moves[state, left, state, left - 1] = 1
+            moves[state, 0] = self.transition_[state][:, None] * self.durations_
+        return start, moves.reshape(k * d, k * d)
+
+    def _logs(self, data) -> np.ndarray:
+        return np.repeat(self.emission_.log_likelihood(data.rows), self.durations_.shape[1], axis=1)
+
+    def _posteriors(self, data) -> Posteriors:
+        return posteriors(*self.expanded(), self._logs(data), data.bounds)
+
+    def _maximise(self, found: Posteriors, data) -> None:
+        k, d = self.durations_.shape
+        by_state = found.states.reshape(-1, k, d)
+        firsts = by_state[data.bounds[:-1][np.diff(data.bounds) > 0]].sum(axis=0)
+        # pairs that leave a stay in its last step enter the next state for a new duration
+        entered = found.pairs.reshape(k, d, k, d)[:, 0].copy()
+        entered[np.arange(k), np.arange(k)] = 0
+        self.start_ = _normalised(firsts.sum(axis=1)[None, :], self.start_[None, :])[0]
+        self.transition_ = _normalised(entered.sum(axis=2), self.transition_)
+        self.durations_ = _normalised(firsts + entered.sum(axis=0), self.durations_)
+        self.emission_.learn(data.rows, by_state.sum(axis=2))
+
+    def log_likelihood(self, sequences: Sequence) -> np.ndarray:
+        """log p(X) of each sequence."""
+        return self._posteriors(prepare(self.emission_, sequences)).log_likelihood
+
+    def score(self, sequences: Sequence, y: Any = None) -> float:
+        """Sum of the log-likelihoods of the sequences."""
+        return float(self.log_likelihood(sequences).sum())
+
+    def smooth(self, sequences: Sequence) -> list[np.ndarray]:
+        """p(state | X) at every step."""
+        data = prepare(self.emission_, sequences)
+        states = self._posteriors(data).states.reshape(-1, *self.durations_.shape).sum(axis=2)
+        return data.split(states)
+
+    def predict(self, sequences: Sequence) -> list[list[int]]:
+        """Best paths of states (with their durations)."""
+        data = prepare(self.emission_, sequences)
+        path, _ = viterbi(*self.expanded(), self._logs(data), data.bounds)
+        return [part.tolist() for part in data.split(path // self.durations_.shape[1])]
+
+    def sample(self, length: int, *, random_state: Seed = None) -> tuple[list[int], Any]:
+        """A path of states and what they show."""
+        rng = np.random.default_rng(random_state)
+        path: list[int] = []
+        state = int(rng.choice(len(self.start_), p=self.start_))
+        while len(path) < length:
+            stay = 1 + int(rng.choice(self.durations_.shape[1], p=self.durations_[state]))
+            path += [state] * stay
+            state = int(rng.choice(len(self.start_), p=self.transition_[state]))
+        return path[:length], self.emission_.draw(np.array(path[:length]), rng)

@@ -1,0 +1,540 @@
+"""What hidden states show: categories, numbers, counts, mixtures, numbers that depend on lags.
+
+An emission law gives log p(x | k) for a block of rows and learns from rows that are weighted by the
+probabilities of the states; any object with the methods of `Emission` can be used in a hidden
+Markov model. A row of which nothing was seen has log p = 0 for every state and teaches nothing.
+
+Texts: 001 14.2.1, 14.2.4, 14.2.7 (lags) · 002 L6496-6556.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import gammaln, logsumexp
+
+from gnomon.engine.errors import DataError
+from gnomon.engine.products import inner
+from gnomon.engine.storable import storable
+
+LOG_TWO_PI = float(np.log(2 * np.pi))
+
+
+@runtime_checkable
+class Emission(Protocol):
+    """What a hidden Markov model asks of an emission law."""
+
+    def rows(self, sequence: Any) -> np.ndarray:
+        """One sequence as an array with one entry or row for each step, checked."""
+
+    def begin(self, rows: np.ndarray, n_states: int, rng: np.random.Generator) -> None:
+        """First parameters, from all rows without their order."""
+
+    def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
+        """log p(row | state), of shape (n_rows, n_states)."""
+
+    def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
+        """Maximum likelihood parameters from rows weighted for each state (n_rows, n_states)."""
+
+    def draw(self, states: np.ndarray, rng: np.random.Generator) -> Any:
+        """A sequence of observations for a path of state numbers."""
+
+    def n_parameters(self) -> int:
+        """Free numbers."""
+
+
+@storable
+class CategoricalEmission:
+    """Symbols with a table of probabilities for each state; a missing symbol is None.
+
+    Parameters
+    ----------
+    table : array-like of shape (n_states, n_symbols), default=None
+        Known probabilities; learned by default.
+    symbols : sequence, default=None
+        Names; those seen, sorted, by default, or 0, 1, 2 ... with a table.
+    alpha : float, default=0.0
+        Added to every count when learning.
+
+    Examples
+    --------
+    >>> die = CategoricalEmission([[0.5, 0.5], [0.1, 0.9]], ["low", "high"])
+    >>> np.exp(die.log_likelihood(die.rows(["high", None])))
+    array([[0.5, 0.9],
+           [1. , 1. ]])
+    """
+
+    def __init__(
+        self, table: Any = None, symbols: Sequence[Hashable] | None = None, alpha: float = 0.0
+    ):
+        self.alpha = alpha
+        self.table = None if table is None else np.array(table, dtype=float)
+        self.symbols = None if symbols is None else list(symbols)
+        if self.table is not None:
+            from gnomon.sequence.chain import stochastic_rows
+
+            stochastic_rows(self.table, "the table of emissions")
+            if self.symbols is None:
+                self.symbols = list(range(self.table.shape[1]))
+            if len(self.symbols) != self.table.shape[1]:
+                raise DataError(f"{self.table.shape[1]} columns of emissions need as many symbols")
+
+    def know(self, sequences: Sequence) -> None:
+        """Take the symbols of the sequences as names where none were given."""
+        if self.symbols is None:
+            seen = {
+                symbol for sequence in sequences for symbol in sequence if not _is_missing(symbol)
+            }
+            self.symbols = sorted(seen)
+
+    def rows(self, sequence: Any) -> np.ndarray:
+        places = {symbol: i for i, symbol in enumerate(self.symbols)}
+        codes = np.empty(len(sequence), dtype=np.int64)
+        for n, symbol in enumerate(sequence):
+            code = -1 if _is_missing(symbol) else places.get(symbol)
+            if code is None:
+                raise DataError(
+                    f"{symbol!r} at position {n} is not among the {len(places)} symbols; name all "
+                    "of them in CategoricalEmission(symbols=...)"
+                )
+            codes[n] = code
+        return codes
+
+    def begin(self, rows: np.ndarray, n_states: int, rng: np.random.Generator) -> None:
+        if self.table is not None:
+            return
+        common = np.bincount(rows[rows >= 0], minlength=len(self.symbols)) + 1.0
+        table = common * rng.uniform(0.5, 1.5, (n_states, len(common)))
+        self.table = table / table.sum(axis=1, keepdims=True)
+
+    def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            logs = np.vstack([np.log(self.table.T), np.zeros(len(self.table))])
+        return logs[rows]
+
+    def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
+        n_symbols = len(self.symbols)
+        kept = rows >= 0
+        counts = np.array(
+            [
+                np.bincount(rows[kept], weights=column[kept], minlength=n_symbols)
+                for column in weights.T
+            ]
+        )
+        self.table = _normalised(counts + self.alpha, self.table)
+
+    def draw(self, states: np.ndarray, rng: np.random.Generator) -> list:
+        ladder = np.cumsum(self.table, axis=1)
+        height = rng.random(len(states)) * ladder[states, -1]
+        codes = (ladder[states] <= height[:, None]).sum(axis=1)
+        return [self.symbols[code] for code in np.minimum(codes, len(self.symbols) - 1)]
+
+    def n_parameters(self) -> int:
+        return self.table.shape[0] * (self.table.shape[1] - 1)
+
+
+@storable
+class GaussianEmission:
+    """Numbers with a normal law for each state; a missing row is NaN.
+
+    Parameters
+    ----------
+    covariance : {"full", "diagonal", "tied"}, default="full"
+        Of each state, of its columns alone, or one of all states. Rows of which only some cells
+        are missing need "diagonal".
+    means, covariances : array-like, default=None
+        Known parameters; learned by default.
+    floor : float, default=1e-6
+        Least variance, as a share of the data's: a state on a single point has none of its own.
+
+    Examples
+    --------
+    >>> law = GaussianEmission(means=[[0.0], [2.0]], covariances=[[[1.0]], [[1.0]]])
+    >>> law.log_likelihood(law.rows([0.0, 1.0])).round(3)
+    array([[-0.919, -2.919],
+           [-1.419, -1.419]])
+    """
+
+    def __init__(
+        self,
+        covariance: str = "full",
+        *,
+        means: Any = None,
+        covariances: Any = None,
+        floor: float = 1e-6,
+    ):
+        if covariance not in ("full", "diagonal", "tied"):
+            raise DataError(f"covariance is 'full', 'diagonal' or 'tied', not {covariance!r}")
+        self.covariance = covariance
+        self.floor = floor
+        self.means = None if means is None else np.array(means, dtype=float)
+        self.covariances = None if covariances is None else np.array(covariances, dtype=float)
+        self.ridge = 0.0
+
+    def rows(self, sequence: Any) -> np.ndarray:
+        table = number_rows(sequence)
+        if self.means is not None and table.shape[1] != self.means.shape[1]:
+            raise DataError(f"rows have {table.shape[1]} columns, the model {self.means.shape[1]}")
+        partly = np.isnan(table).any(axis=1) & ~np.isnan(table).all(axis=1)
+        if self.covariance != "diagonal" and partly.any():
+            raise DataError(
+                f"row {np.flatnonzero(partly)[0]} misses some of its cells; use "
+                "covariance='diagonal', or make the whole row missing"
+            )
+        return table
+
+    def begin(self, rows: np.ndarray, n_states: int, rng: np.random.Generator) -> None:
+        whole = rows[~np.isnan(rows).any(axis=1)]
+        if len(whole) < n_states:
+            raise DataError(f"{n_states} states need as many complete rows; there are {len(whole)}")
+        spread = whole.var(axis=0)
+        self.ridge = self.floor * np.where(spread > 0, spread, 1.0)
+        if self.means is None:
+            self.means = spread_out(whole, n_states, rng)
+        if self.covariances is None:
+            nearest = _nearest(whole, self.means, spread)
+            self.learn_covariances(whole, np.eye(n_states)[nearest] + 1e-3)
+
+    def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
+        if self.covariance == "diagonal":
+            return self._diagonal_likelihood(rows)
+        found = np.empty((len(rows), len(self.means)))
+        for k, mean in enumerate(self.means):
+            found[:, k] = normal_log_density(rows - mean, self.covariances[k])
+        found[np.isnan(rows).any(axis=1)] = 0.0
+        return found
+
+    def _diagonal_likelihood(self, rows: np.ndarray) -> np.ndarray:
+        variances = np.diagonal(self.covariances, axis1=1, axis2=2)
+        seen = ~np.isnan(rows)
+        filled = np.where(seen, rows, 0.0)
+        weight = 1 / variances
+        constant = seen @ (np.log(variances) + LOG_TWO_PI + self.means**2 * weight).T
+        return -0.5 * (constant + filled**2 @ weight.T - 2 * filled @ (self.means * weight).T)
+
+    def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
+        seen = (~np.isnan(rows)).astype(float)
+        filled = np.where(seen > 0, rows, 0.0)
+        mass = inner(weights, seen)
+        self.means = np.where(
+            mass > 0, inner(weights, filled) / np.where(mass > 0, mass, 1), self.means
+        )
+        self.learn_covariances(rows, weights)
+
+    def learn_covariances(self, rows: np.ndarray, weights: np.ndarray) -> None:
+        n_columns = rows.shape[1]
+        seen = ~np.isnan(rows)
+        found = np.zeros((len(self.means), n_columns, n_columns))
+        masses = np.zeros(len(self.means))
+        for k, mean in enumerate(self.means):
+            centred = np.where(seen, rows - mean, 0.0)
+            if self.covariance == "diagonal":
+                mass = weights[:, k] @ seen
+                spread = weights[:, k] @ centred**2 / np.where(mass > 0, mass, 1)
+                found[k] = np.diag(np.where(mass > 0, spread, self.ridge / self.floor))
+                continue
+            masses[k] = weights[seen.all(axis=1), k].sum()
+            found[k] = inner(centred * weights[:, k, None], centred)
+        if self.covariance == "tied":
+            found[:] = found.sum(axis=0) / masses.sum()
+        elif self.covariance == "full":
+            lonely = masses <= 0
+            found /= np.where(lonely, 1, masses)[:, None, None]
+            found[lonely] = np.diag(np.broadcast_to(self.ridge / self.floor, n_columns))
+        self.covariances = found + np.diag(np.broadcast_to(self.ridge, n_columns))
+
+    def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        noise = rng.standard_normal((len(states), self.means.shape[1]))
+        roots = np.linalg.cholesky(self.covariances)
+        return self.means[states] + np.einsum("nij,nj->ni", roots[states], noise)
+
+    def n_parameters(self) -> int:
+        k, d = self.means.shape
+        spread = {"full": k * d * (d + 1) // 2, "diagonal": k * d, "tied": d * (d + 1) // 2}
+        return k * d + spread[self.covariance]
+
+
+@storable
+class PoissonEmission:
+    """Counts with a Poisson law for each state and column; a missing cell is NaN.
+
+    Examples
+    --------
+    >>> law = PoissonEmission([[1.0], [5.0]])
+    >>> law.log_likelihood(law.rows([0, 5])).round(3)
+    array([[-1.   , -5.   ],
+           [-5.787, -1.74 ]])
+    """
+
+    def __init__(self, rates: Any = None):
+        self.rates = None if rates is None else np.array(rates, dtype=float)
+
+    def rows(self, sequence: Any) -> np.ndarray:
+        table = number_rows(sequence)
+        seen = table[~np.isnan(table)]
+        if (seen < 0).any() or (seen != np.floor(seen)).any():
+            raise DataError("counts must be whole numbers, 0 or more")
+        return table
+
+    def begin(self, rows: np.ndarray, n_states: int, rng: np.random.Generator) -> None:
+        if self.rates is None:
+            whole = rows[~np.isnan(rows).any(axis=1)]
+            if len(whole) < n_states:
+                raise DataError(
+                    f"{n_states} states need as many complete rows: there are {len(whole)}"
+                )
+            self.rates = spread_out(whole, n_states, rng) + 0.5
+
+    def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
+        seen = ~np.isnan(rows)
+        filled = np.where(seen, rows, 0.0)
+        rates = np.maximum(self.rates, np.finfo(float).tiny)
+        constant = (gammaln(filled + 1) * seen).sum(axis=1)
+        return filled @ np.log(rates).T - seen @ self.rates.T - constant[:, None]
+
+    def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
+        seen = (~np.isnan(rows)).astype(float)
+        mass = inner(weights, seen)
+        sums = inner(weights, np.where(seen > 0, rows, 0.0))
+        self.rates = np.where(mass > 0, sums / np.where(mass > 0, mass, 1), self.rates)
+
+    def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return rng.poisson(self.rates[states]).astype(float)
+
+    def n_parameters(self) -> int:
+        return self.rates.size
+
+
+@storable
+class MixtureEmission:
+    """Numbers with a mixture of normal laws for each state.
+
+    Each state has `n_components` components, of the same kinds of covariance as `GaussianEmission`
+    (not "tied"). Learning splits the weight of a state among its components, one step of EM for
+    each step of EM of the whole model.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+    covariance : {"full", "diagonal"}, default="diagonal"
+    shares : array-like of shape (n_states, n_components), default=None
+    components : GaussianEmission, default=None
+        The components of all states, those of the first state first.
+
+    Examples
+    --------
+    >>> law = MixtureEmission(2, shares=[[0.5, 0.5]], components=GaussianEmission(
+    ...     "diagonal", means=[[-1.0], [1.0]], covariances=[[[1.0]], [[1.0]]]))
+    >>> law.log_likelihood(law.rows([0.0])).round(3)
+    array([[-1.419]])
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        covariance: str = "diagonal",
+        *,
+        shares: Any = None,
+        components: GaussianEmission | None = None,
+    ):
+        if covariance not in ("full", "diagonal"):
+            raise DataError(f"covariance is 'full' or 'diagonal', not {covariance!r}")
+        self.n_components = n_components
+        self.covariance = covariance
+        self.shares = None if shares is None else np.array(shares, dtype=float)
+        self.components = components or GaussianEmission(covariance)
+
+    def rows(self, sequence: Any) -> np.ndarray:
+        return self.components.rows(sequence)
+
+    def begin(self, rows: np.ndarray, n_states: int, rng: np.random.Generator) -> None:
+        self.components.begin(rows, n_states * self.n_components, rng)
+        if self.shares is None:
+            # neighbouring components begin in one state
+            order = np.lexsort(self.components.means.T[::-1])
+            self.components.means = self.components.means[order]
+            self.components.covariances = self.components.covariances[order]
+            self.shares = np.full((n_states, self.n_components), 1 / self.n_components)
+
+    def _by_component(self, rows: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            shares = np.log(self.shares)
+        return self.components.log_likelihood(rows).reshape(-1, *self.shares.shape) + shares
+
+    def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
+        return logsumexp(self._by_component(rows), axis=2)
+
+    def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
+        joint = self._by_component(rows)
+        within = np.exp(joint - logsumexp(joint, axis=2, keepdims=True))
+        responsibilities = within * weights[:, :, None]
+        seen = ~np.isnan(rows).all(axis=1)
+        self.shares = _normalised(responsibilities[seen].sum(axis=0), self.shares)
+        self.components.learn(rows, responsibilities.reshape(len(rows), -1))
+
+    def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        ladder = np.cumsum(self.shares, axis=1)
+        chosen = (ladder[states] <= rng.random(len(states))[:, None]).sum(axis=1)
+        chosen = np.minimum(chosen, self.n_components - 1)
+        return self.components.draw(states * self.n_components + chosen, rng)
+
+    def n_parameters(self) -> int:
+        return self.shares.size - len(self.shares) + self.components.n_parameters()
+
+
+@storable
+class LagEmission:
+    """Numbers whose mean is linear in the rows before: the law of an autoregressive hidden Markov
+    model.
+
+    x_n = W_k (1, x_{n-1}, ..., x_{n-lags}) + noise of covariance S_k. The first `lags` rows of
+    each sequence, and those with a gap among their lags, are taken as given: they tell nothing.
+
+    Parameters
+    ----------
+    lags : int, default=1
+    weights : array-like of shape (n_states, 1 + lags * d, d), default=None
+    covariances : array-like of shape (n_states, d, d), default=None
+
+    Notes
+    -----
+    Texts: 001 14.2.7 (sketched there).
+
+    Examples
+    --------
+    >>> law = LagEmission(1, weights=[[[0.0], [0.5]]], covariances=[[[1.0]]])
+    >>> law.log_likelihood(law.rows([2.0, 1.0])).round(3)
+    array([[ 0.   ],
+           [-0.919]])
+    """
+
+    def __init__(self, lags: int = 1, *, weights: Any = None, covariances: Any = None):
+        if lags < 1:
+            raise DataError("lags is 1 or more; without lags use GaussianEmission")
+        self.lags = lags
+        self.weights = None if weights is None else np.array(weights, dtype=float)
+        self.covariances = None if covariances is None else np.array(covariances, dtype=float)
+
+    def rows(self, sequence: Any) -> np.ndarray:
+        """Each row with those before it: (x_n, x_{n-1}, ..., x_{n-lags})."""
+        return lag_rows(number_rows(sequence), self.lags)
+
+    def _split(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        width = rows.shape[1] // (self.lags + 1)
+        whole = ~np.isnan(rows).any(axis=1)
+        filled = np.where(whole[:, None], rows, 0.0)
+        return filled[:, :width], np.column_stack([np.ones(len(rows)), filled[:, width:]]), whole
+
+    def begin(self, rows: np.ndarray, n_states: int, rng: np.random.Generator) -> None:
+        if self.weights is not None:
+            return
+        now, before, whole = self._split(rows)
+        if whole.sum() < n_states * before.shape[1]:
+            raise DataError(
+                f"only {whole.sum()} rows have all their lags; use fewer lags or states"
+            )
+        width = now.shape[1]
+        self.weights = np.zeros((n_states, before.shape[1], width))
+        spread = np.diag(now[whole].var(axis=0) + 1e-12)
+        self.covariances = np.tile(spread, (n_states, 1, 1))
+        plain = np.linalg.lstsq(before[whole], now[whole], rcond=None)[0]
+        self.weights[:] = plain
+        self.weights[:, 1:] += rng.normal(0, 0.3, (n_states, before.shape[1] - 1, width))
+        self.weights[:, 0] += rng.normal(0, 1, (n_states, width)) * np.sqrt(np.diag(spread))
+
+    def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
+        now, before, whole = self._split(rows)
+        found = np.empty((len(rows), len(self.weights)))
+        for k, weights in enumerate(self.weights):
+            found[:, k] = normal_log_density(now - before @ weights, self.covariances[k])
+        found[~whole] = 0.0
+        return found
+
+    def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
+        now, before, whole = self._split(rows)
+        spread = now[whole].var(axis=0) + 1e-12
+        for k in range(len(self.weights)):
+            mass = weights[:, k] * whole
+            if mass.sum() <= before.shape[1] * 1e-8:
+                continue
+            scaled = before * mass[:, None]
+            self.weights[k] = np.linalg.lstsq(
+                inner(scaled, before), inner(scaled, now), rcond=None
+            )[0]
+            rest = now - before @ self.weights[k]
+            self.covariances[k] = inner(rest * mass[:, None], rest) / mass.sum()
+            self.covariances[k] += np.diag(1e-6 * spread)
+
+    def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        width = self.weights.shape[2]
+        drawn = np.zeros((len(states) + self.lags, width))
+        roots = np.linalg.cholesky(self.covariances)
+        for n, k in enumerate(states, start=self.lags):
+            before = np.r_[1.0, drawn[n - self.lags : n][::-1].ravel()]
+            drawn[n] = before @ self.weights[k] + roots[k] @ rng.standard_normal(width)
+        return drawn[self.lags :]
+
+    def n_parameters(self) -> int:
+        k, _, d = self.weights.shape
+        return self.weights.size + k * d * (d + 1) // 2
+
+
+def number_rows(sequence: Any) -> np.ndarray:
+    """A sequence of numbers or of rows of numbers as a table; NaN stands for missing."""
+    table = np.asarray(sequence, dtype=np.float64)
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2:
+        raise DataError(
+            f"a sequence is a list of numbers or a table, not an array of {table.ndim} axes"
+        )
+    if np.isinf(table).any():
+        raise DataError(f"row {np.argwhere(np.isinf(table))[0][0]} of a sequence is infinite")
+    return np.ascontiguousarray(table)
+
+
+def lag_rows(table: np.ndarray, lags: int) -> np.ndarray:
+    """Each row followed by the `lags` rows before it, the nearest first; NaN where there is
+    none."""
+    padded = np.vstack([np.full((lags, table.shape[1]), np.nan), table])
+    return np.hstack([padded[lags - i : len(padded) - i] for i in range(lags + 1)])
+
+
+def normal_log_density(centred: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """log N(x | mean, covariance) of rows from which the mean has been taken; NaN rows stay NaN."""
+    root = np.linalg.cholesky(covariance)
+    distances = (solve_triangular(root, centred.T, lower=True, check_finite=False) ** 2).sum(axis=0)
+    return -0.5 * (distances + len(root) * LOG_TWO_PI) - np.log(np.diag(root)).sum()
+
+
+def spread_out(rows: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows far from each other: each next one is drawn by its squared distance to those chosen."""
+    scale = rows.std(axis=0)
+    scaled = rows / np.where(scale > 0, scale, 1.0)
+    chosen = [int(rng.integers(len(rows)))]
+    nearest = ((scaled - scaled[chosen[0]]) ** 2).sum(axis=1)
+    for _ in range(count - 1):
+        total = nearest.sum()
+        chance = nearest / total if total > 0 else None
+        chosen.append(int(rng.choice(len(rows), p=chance)))
+        nearest = np.minimum(nearest, ((scaled - scaled[chosen[-1]]) ** 2).sum(axis=1))
+    return rows[chosen].copy()
+
+
+def _nearest(rows: np.ndarray, centres: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    weight = 1 / np.where(spread > 0, spread, 1.0)
+    distances = [((rows - centre) ** 2 * weight).sum(axis=1) for centre in centres]
+    return np.argmin(distances, axis=0)
+
+
+def _normalised(counts: np.ndarray, old: np.ndarray | None) -> np.ndarray:
+    """Rows divided by their sums; a row without counts keeps its old values, or becomes uniform."""
+    sums = counts.sum(axis=1, keepdims=True)
+    kept = np.full(counts.shape, 1 / counts.shape[1]) if old is None else old
+    return np.where(sums > 0, counts / np.where(sums > 0, sums, 1), kept)
+
+
+def _is_missing(symbol: Any) -> bool:
+    return symbol is None or (isinstance(symbol, float) and np.isnan(symbol))

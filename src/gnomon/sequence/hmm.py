@@ -1,0 +1,815 @@
+"""Hidden Markov models: a chain that is not seen, and what its states show.
+
+p(X, Z) = pi(z_1) prod_n A(z_{n-1}, z_n) prod_n p(x_n | z_n). Filtering asks p(z_n | x_1 .. x_n),
+smoothing p(z_n | X), decoding the best path. Baum-Welch is EM: with the smoothed posteriors
+gamma_n(k) and those of pairs xi_n(j, k),
+
+    pi_k ~ sum gamma_1(k),   A_jk ~ sum_n xi_n(j, k),   emissions: maximum likelihood weighted by
+    gamma.
+
+Texts: 000b 13.2-13.3, 001 14.2, 002 L6337-6556. Three texts print wrong forms that let the
+likelihood fall: 000b multiplies marginals where pairs are needed and sums transitions to the total
+instead of to rows, its backward recursion is wrong, and 002 weights by filtered probabilities.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine import memory
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.storable import storable
+from gnomon.sequence import recursions
+from gnomon.sequence.chain import MarkovChain, Seed, stochastic_rows
+from gnomon.sequence.emissions import (
+    CategoricalEmission,
+    Emission,
+    GaussianEmission,
+    MixtureEmission,
+    PoissonEmission,
+    _normalised,
+)
+
+EMISSIONS = {
+    "categorical": CategoricalEmission,
+    "gaussian": GaussianEmission,
+    "poisson": PoissonEmission,
+    "mixture": MixtureEmission,
+}
+PARTS = ("start", "transition", "emission")
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Sequences end to end.
+
+    Attributes
+    ----------
+    rows : ndarray
+    bounds : ndarray of int
+        Sequence r has the rows bounds[r] to bounds[r + 1].
+    """
+
+    rows: np.ndarray
+    bounds: np.ndarray
+
+    def split(self, table: np.ndarray) -> list[np.ndarray]:
+        """A result for all rows, cut into those of the sequences."""
+        return np.split(table, self.bounds[1:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """What the forward and backward passes say.
+
+    Attributes
+    ----------
+    log_likelihood : ndarray of shape (n_sequences,)
+    states : ndarray of shape (n_rows, n_states)
+        p(z_n = k | X).
+    pairs : ndarray of shape (n_states, n_states)
+        Sum over steps of p(z_{n-1} = j, z_n = k | X).
+    """
+
+    log_likelihood: np.ndarray
+    states: np.ndarray
+    pairs: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class NextObservation:
+    """Law of an observation to come: a mixture over the hidden states.
+
+    Attributes
+    ----------
+    states : ndarray
+        Probabilities of the state at that time.
+    emission : Emission
+    """
+
+    states: np.ndarray
+    emission: Any
+
+    def log_density(self, sequence: Any) -> np.ndarray:
+        """Logarithm of the probability (or density) of each of some values."""
+        logs = self.emission.log_likelihood(self.emission.rows(sequence))
+        largest = logs.max(axis=1, keepdims=True)
+        largest = np.where(np.isfinite(largest), largest, 0.0)
+        with np.errstate(divide="ignore"):
+            return np.log(np.exp(logs - largest) @ self.states) + largest[:, 0]
+
+    @property
+    def symbols(self) -> np.ndarray:
+        """Probabilities of the symbols, of categorical emissions."""
+        return self.states @ self.emission.table
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Expected row, of Gaussian or Poisson emissions."""
+        law = self.emission
+        return self.states @ (law.means if hasattr(law, "means") else law.rates)
+
+
+@storable
+class HiddenMarkovModel(Estimator):
+    """Hidden Markov model for many sequences of different lengths, with gaps and known labels.
+
+    Use it where a series goes through a few regimes that are not seen themselves: parts of speech,
+    machine states, volatility. Not for labelled sequences whose rows have many dependent features:
+    `ChainCRF` need not explain them. The end of EM is a local maximum, so let it start several
+    times (`n_init`).
+
+    Parameters
+    ----------
+    n_states : int, default=2
+        Ignored where names of states or parameters are given.
+    emission : {"categorical", "gaussian", "poisson", "mixture"} or Emission, default="gaussian"
+        What states show; an object brings its options and known parameters.
+    topology : {"any", "left-to-right"}, default="any"
+        Left to right: begins in the first state and never goes back.
+    max_jump : int, default=None
+        Most states that one step may go ahead, left to right.
+    training : {"baum-welch", "viterbi"}, default="baum-welch"
+        Sums over all paths, or counts along the best one (faster, biased, not likelihood).
+    frozen : tuple of {"start", "transition", "emission"}, default=()
+        Parts that keep their first values.
+    start, transition : array-like, default=None
+        First values. Zeros stay zero.
+    alpha : float, default=0.0
+        Added to every count of starts and transitions that the topology allows.
+    recursion : {"scaled", "log"}, default="scaled"
+        Log space is slower, and right for weights of any size.
+    n_init : int, default=1
+        Starts, of which the best is kept.
+    max_iter : int, default=200
+    tol : float, default=1e-6
+        Stop when a step raises the log-likelihood of one row by less.
+    random_state : int, Generator or None, default=None
+
+    Attributes
+    ----------
+    start_, transition_ : ndarray
+    emission_ : Emission
+    states_ : list
+        Names: those of the labels, or 0, 1, 2 ...
+    history_ : list of float
+        Log-likelihood before each step (of the best paths in Viterbi training).
+    n_iter_ : int
+    converged_ : bool
+
+    Notes
+    -----
+    Maximises sum_r log p(X_r) by EM, which never lowers it (`alpha` maximises the posterior under
+    Dirichlet priors). Texts: 000b 13.2-13.3, 001 14.2, 002 L6337-6556; their printed updates are
+    corrected, see the module. Data are lists of sequences, so this is no table learner.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> series = np.concatenate([rng.normal(0, 1, 50), rng.normal(6, 1, 50)])
+    >>> model = HiddenMarkovModel(2, "gaussian", random_state=0).fit([series])
+    >>> path = model.predict([series])[0]
+    >>> bool(path[0] != path[-1]), len(set(path[:50]))
+    (True, 1)
+    """
+
+    def __init__(
+        self,
+        n_states: int = 2,
+        emission: str | Emission = "gaussian",
+        *,
+        topology: str = "any",
+        max_jump: int | None = None,
+        training: str = "baum-welch",
+        frozen: Sequence[str] = (),
+        start: Any = None,
+        transition: Any = None,
+        alpha: float = 0.0,
+        recursion: str = "scaled",
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        random_state: Seed = None,
+    ):
+        self.n_states = n_states
+        self.emission = emission
+        self.topology = topology
+        self.max_jump = max_jump
+        self.training = training
+        self.frozen = frozen
+        self.start = start
+        self.transition = transition
+        self.alpha = alpha
+        self.recursion = recursion
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @classmethod
+    def known(
+        cls,
+        start: Any,
+        transition: Any,
+        emission: Emission,
+        states: Sequence | None = None,
+        **options,
+    ) -> HiddenMarkovModel:
+        """A model with known parameters, ready to decode and to draw from.
+
+        Parameters
+        ----------
+        start : array-like of shape (n_states,)
+        transition : array-like of shape (n_states, n_states)
+        emission : Emission
+            With its parameters.
+        states : sequence, default=None
+            Names.
+        **options
+            Other parameters of the class.
+
+        Returns
+        -------
+        model : HiddenMarkovModel
+
+        Examples
+        --------
+        >>> model = HiddenMarkovModel.known(
+        ...     [0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]],
+        ...     CategoricalEmission([[0.5, 0.4, 0.1], [0.1, 0.3, 0.6]]))
+        >>> round(float(np.exp(model.score([[0, 1, 2]]))), 5)
+        0.03628
+        """
+        n = len(start)
+        model = cls(n, emission, start=start, transition=transition, **options)
+        model.start_ = stochastic_rows(np.atleast_2d(start), "the start")[0]
+        model.transition_ = stochastic_rows(transition, "the transition matrix")
+        if model.transition_.shape != (n, n):
+            raise DataError(f"{n} states need a square transition matrix of that size")
+        model.emission_ = emission
+        model.states_ = list(range(n)) if states is None else list(states)
+        model.history_, model.n_iter_, model.converged_ = [], 0, True
+        return model
+
+    def fit(self, sequences: Sequence, states: Sequence | None = None) -> HiddenMarkovModel:
+        """Learn from sequences, with all, some or none of their states known.
+
+        Parameters
+        ----------
+        sequences : list of sequences
+            Each a list of symbols or a table of numbers; missing ones None or NaN.
+        states : list of sequences, default=None
+            Known states, by name, None where one is not known. Where all are known, learning is
+            counting, in one pass.
+
+        Returns
+        -------
+        self : HiddenMarkovModel
+        """
+        self._check_options()
+        law = self._law()
+        if hasattr(law, "know"):
+            law.know(sequences)
+        data = prepare(law, sequences)
+        self.states_, labels = self._labels(states, data)
+        self._require_room(len(data.rows))
+        rng = self._rng()
+        best = None
+        for _ in range(self.n_init if labels is None or (labels < 0).any() else 1):
+            found = self._one_fit(data, labels, copy.deepcopy(law), rng)
+            if best is None or found["history"][-1] > best["history"][-1]:
+                best = found
+        self.start_, self.transition_ = best["start"], best["transition"]
+        self.emission_ = best["emission"]
+        self.history_, self.converged_ = best["history"], best["converged"]
+        self.n_iter_ = len(self.history_) - 1
+        if not self.converged_:
+            warnings.warn(
+                f"EM had not converged after {self.max_iter} steps; raise max_iter or tol",
+                GnomonWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _check_options(self) -> None:
+        choices = {
+            "topology": ("any", "left-to-right"),
+            "training": ("baum-welch", "viterbi"),
+            "recursion": ("scaled", "log"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise DataError(
+                    f"{name} is one of {', '.join(allowed)}, not {getattr(self, name)!r}"
+                )
+        unknown = set(self.frozen) - set(PARTS)
+        if unknown:
+            raise DataError(f"frozen may name {', '.join(PARTS)}, not {sorted(unknown)}")
+        for part in ("start", "transition"):
+            if part in self.frozen and getattr(self, part) is None:
+                raise DataError(f"{part} is frozen and not given; give its values")
+
+    def _law(self) -> Any:
+        if isinstance(self.emission, str):
+            if self.emission not in EMISSIONS:
+                raise DataError(f"emission is one of {', '.join(EMISSIONS)}, not {self.emission!r}")
+            return EMISSIONS[self.emission]()
+        return copy.deepcopy(self.emission)
+
+    def _labels(self, states: Sequence | None, data: Prepared) -> tuple[list, np.ndarray | None]:
+        """Names of the states, and the number of each known state (-1 where it is not known)."""
+        if states is None:
+            count = len(self.start) if self.start is not None else self.n_states
+            return list(range(count)), None
+        flat = [label for path in states for label in path]
+        if [len(path) for path in states] != np.diff(data.bounds).tolist():
+            raise DataError("states must have the lengths of their sequences")
+        seen = sorted({label for label in flat if label is not None})
+        given = len(self.start) if self.start is not None else self.n_states
+        whole = set(seen) <= set(range(max(given, len(seen))))
+        names = list(range(max(given, len(seen)))) if whole else seen
+        places = {name: k for k, name in enumerate(names)}
+        return names, np.array([-1 if s is None else places[s] for s in flat], dtype=np.int64)
+
+    def _require_room(self, n_rows: int) -> None:
+        memory.require(
+            8 * 5 * n_rows * len(self.states_),
+            f"HiddenMarkovModel on {n_rows:,} rows x {len(self.states_)} states",
+            "Use fewer rows or states.",
+        )
+
+    def _one_fit(self, data: Prepared, labels: np.ndarray | None, law: Any, rng) -> dict:
+        start, transition = self._first_chain(rng)
+        law.begin(data.rows, len(start), rng)
+        allowed = (start > 0, transition > 0)
+        known = labels is not None and (labels >= 0).all()
+        clamp = None if labels is None else _clamp(labels, len(start))
+        if clamp is not None:
+            self._begin_from_labels(law, data, labels, len(start))
+        history: list[float] = []
+        converged = False
+        for step in range(self.max_iter + 1):
+            found = self._expect(start, transition, law, data, clamp)
+            history.append(float(found.log_likelihood.sum()))
+            gained = history[-1] - history[-2] if step else np.inf
+            converged = (known and step >= 1) or gained < self.tol * len(data.rows)
+            if converged or step == self.max_iter:
+                break
+            if "start" not in self.frozen:
+                firsts = found.states[data.bounds[:-1][np.diff(data.bounds) > 0]]
+                counts = firsts.sum(axis=0) + self.alpha * allowed[0]
+                start = _normalised(counts[None, :], start[None, :])[0]
+            if "transition" not in self.frozen:
+                transition = _normalised(found.pairs + self.alpha * allowed[1], transition)
+            if "emission" not in self.frozen:
+                law.learn(data.rows, found.states)
+        return {
+            "start": start,
+            "transition": transition,
+            "emission": law,
+            "history": history,
+            "converged": converged,
+        }
+
+    def _begin_from_labels(
+        self, law: Any, data: Prepared, labels: np.ndarray, n_states: int
+    ) -> None:
+        if "emission" in self.frozen:
+            return
+        weights = np.full((len(labels), n_states), 1e-6)
+        weights[labels >= 0] = np.eye(n_states)[labels[labels >= 0]]
+        law.learn(data.rows, weights)
+
+    def _first_chain(self, rng) -> tuple[np.ndarray, np.ndarray]:
+        """First start and transition: given, or drawn near uniform; zeros where the topology
+        asks."""
+        n = len(self.states_)
+        ahead = np.ones((n, n), dtype=bool)
+        begins = np.ones(n, dtype=bool)
+        if self.topology == "left-to-right":
+            jump = np.subtract.outer(np.arange(n), np.arange(n)) * -1
+            ahead = (jump >= 0) & (jump <= (n if self.max_jump is None else self.max_jump))
+            begins = np.arange(n) == 0
+        start = self._given(self.start, (1, n), "the start")
+        if start is None:
+            start = _normalised((rng.uniform(0.5, 1.5, n) * begins)[None, :], None)
+        transition = self._given(self.transition, (n, n), "the transition matrix")
+        if transition is None:
+            # states last a while: else the two ends of a coin flip are as good as two regimes
+            weights = rng.uniform(0.5, 1.5, (n, n)) + 2.0 * n * np.eye(n)
+            transition = _normalised(weights * ahead, None)
+        return start[0], transition
+
+    def _given(self, values: Any, shape: tuple[int, int], what: str) -> np.ndarray | None:
+        if values is None:
+            return None
+        table = stochastic_rows(np.atleast_2d(values), what)
+        if table.shape != shape:
+            raise DataError(f"{what} has shape {table.shape}, the model needs {shape}")
+        return table
+
+    def _expect(
+        self, start, transition, law, data: Prepared, clamp: np.ndarray | None
+    ) -> Posteriors:
+        logs = law.log_likelihood(data.rows)
+        if clamp is not None:
+            logs = np.where(clamp, logs, -np.inf)
+        if self.training == "viterbi":
+            return _hard_posteriors(start, transition, logs, data.bounds)
+        return posteriors(start, transition, logs, data.bounds, self.recursion)
+
+    def _logs(self, sequences: Sequence) -> tuple[Prepared, np.ndarray]:
+        data = prepare(self.emission_, sequences)
+        return data, self.emission_.log_likelihood(data.rows)
+
+    def log_likelihood(self, sequences: Sequence) -> np.ndarray:
+        """log p(X) of each sequence, by the forward pass; -inf where it is impossible.
+
+        Parameters
+        ----------
+        sequences : list of sequences
+
+        Returns
+        -------
+        values : ndarray of shape (n_sequences,)
+        """
+        return np.array([self._one_log_likelihood(sequence) for sequence in sequences])
+
+    def _one_log_likelihood(self, sequence: Any) -> float:
+        data, logs = self._logs([sequence])
+        if len(data.rows) == 0:
+            return 0.0
+        if self.recursion == "log":
+            return float(_logsum(_log_alpha(self.start_, self.transition_, logs, data.bounds)[-1]))
+        _, scale, shift, stuck = scaled_forward(self.start_, self.transition_, logs, data.bounds)
+        return -np.inf if stuck >= 0 else float(np.log(scale).sum() + shift.sum())
+
+    def score(self, sequences: Sequence, y: Any = None) -> float:
+        """Sum of the log-likelihoods of the sequences."""
+        return float(self.log_likelihood(sequences).sum())
+
+    def filter(self, sequences: Sequence) -> list[np.ndarray]:
+        """p(z_n = k | x_1 ... x_n) at every step: what is known at that time.
+
+        Returns
+        -------
+        probabilities : list of ndarray of shape (length, n_states)
+        """
+        data, logs = self._logs(sequences)
+        alpha, _, _, stuck = scaled_forward(self.start_, self.transition_, logs, data.bounds)
+        _refuse_impossible(stuck, data.bounds)
+        return data.split(alpha)
+
+    def smooth(self, sequences: Sequence) -> list[np.ndarray]:
+        """p(z_n = k | all of X) at every step.
+
+        Returns
+        -------
+        probabilities : list of ndarray of shape (length, n_states)
+        """
+        data, logs = self._logs(sequences)
+        found = posteriors(self.start_, self.transition_, logs, data.bounds, self.recursion)
+        return data.split(found.states)
+
+    def pair_posteriors(self, sequence: Any) -> np.ndarray:
+        """p(z_n = j, z_{n+1} = k | X) of one sequence, of shape (length - 1, n_states,
+        n_states)."""
+        data, logs = self._logs([sequence])
+        alpha, scale, shift, stuck = scaled_forward(
+            self.start_, self.transition_, logs, data.bounds
+        )
+        _refuse_impossible(stuck, data.bounds)
+        likelihood = np.exp(logs - shift[:, None])
+        beta = np.empty_like(alpha)
+        recursions.backward_table(data.bounds, self.transition_, likelihood, scale, beta)
+        ahead = likelihood[1:] * beta[1:] / scale[1:, None]
+        return alpha[:-1, :, None] * self.transition_ * ahead[:, None, :]
+
+    def instantaneous(self, sequences: Sequence) -> list[np.ndarray]:
+        """p(z_n = k | x_n alone), with prior pi A^(n-1): the baseline that filtering improves on.
+
+        Texts: 002 L6439-6447 (the index in the denominator is wrong there).
+        """
+        data, logs = self._logs(sequences)
+        found = []
+        for part in data.split(logs):
+            prior = self.start_
+            rows = np.empty_like(part)
+            for n, row in enumerate(part):
+                joint = prior * np.exp(row - row.max())
+                rows[n] = joint / joint.sum()
+                prior = prior @ self.transition_
+            found.append(rows)
+        return found
+
+    def predict(self, sequences: Sequence) -> list[list]:
+        """Best paths of states (Viterbi), by name."""
+        return self.decode(sequences)[0]
+
+    def decode(self, sequences: Sequence, method: str = "viterbi") -> tuple[list[list], np.ndarray]:
+        """States of each sequence, by name, and log p(X, path).
+
+        Parameters
+        ----------
+        sequences : list of sequences
+        method : {"viterbi", "posterior"}, default="viterbi"
+            The path of highest joint probability, or the most probable state of each step: more
+            single states right on average, though their path may be impossible (a warning says so,
+            and its log p is -inf).
+
+        Returns
+        -------
+        paths : list of list
+        log_joint : ndarray of shape (n_sequences,)
+        """
+        data, logs = self._logs(sequences)
+        if method == "viterbi":
+            path, joint = viterbi(self.start_, self.transition_, logs, data.bounds)
+            _refuse_dead_ends(joint, self.start_, self.transition_, logs, data.bounds)
+        elif method == "posterior":
+            found = posteriors(self.start_, self.transition_, logs, data.bounds, self.recursion)
+            path = found.states.argmax(axis=1)
+            joint = self._joint(path, logs, data.bounds)
+        else:
+            raise DataError(f"method is 'viterbi' or 'posterior', not {method!r}")
+        return [[self.states_[k] for k in part] for part in data.split(path)], joint
+
+    def _joint(self, path: np.ndarray, logs: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+        joint = path_log_joint(self.start_, self.transition_, logs, path, bounds)
+        if np.isneginf(joint).any():
+            warnings.warn(
+                "the most probable states of sequence "
+                f"{np.flatnonzero(np.isneginf(joint))[0]} follow each other by a transition of probability 0; for a possible path use "
+                "method='viterbi'",
+                GnomonWarning,
+                stacklevel=4,
+            )
+        return joint
+
+    def log_joint(self, sequence: Any, path: Sequence[Hashable]) -> float:
+        """log p(X, Z) of one sequence and one path of states, by name."""
+        data, logs = self._logs([sequence])
+        places = {name: k for k, name in enumerate(self.states_)}
+        codes = np.array([places[name] for name in path], dtype=np.int64)
+        return float(path_log_joint(self.start_, self.transition_, logs, codes, data.bounds)[0])
+
+    def predict_states(self, sequence: Any, n_steps: int = 1) -> np.ndarray:
+        """p(z_{N+i} | X) for i = 1 ... n_steps, of shape (n_steps, n_states)."""
+        now = self.filter([sequence])[0][-1] if len(sequence) else None
+        rows = np.empty((n_steps, len(self.start_)))
+        for i in range(n_steps):
+            now = self.start_ if now is None else now @ self.transition_
+            rows[i] = now
+        return rows
+
+    def predict_observation(self, sequence: Any, n_steps: int = 1) -> NextObservation:
+        """Law of the observation `n_steps` after the end of a sequence.
+
+        Texts: 001 eq. 13.30, 002 L6400-6404.
+        """
+        return NextObservation(self.predict_states(sequence, n_steps)[-1], self.emission_)
+
+    def online(self) -> OnlineFilter:
+        """A filter that takes one observation at a time."""
+        return OnlineFilter(self)
+
+    def sample(self, length: int, *, random_state: Seed = None) -> tuple[list, Any]:
+        """A path of states, by name, and the observations that they show."""
+        rng = np.random.default_rng(random_state)
+        path = np.empty(length, dtype=np.int64)
+        if length:
+            first = int(rng.choice(len(self.start_), p=self.start_ / self.start_.sum()))
+            ladder = np.cumsum(self.transition_, axis=1)
+            recursions.walk(first, ladder, rng.random(length), path)
+        return [self.states_[k] for k in path], self.emission_.draw(path, rng)
+
+    def chain(self) -> MarkovChain:
+        """The hidden chain."""
+        return MarkovChain(self.transition_, self.states_, self.start_)
+
+    @property
+    def n_parameters(self) -> int:
+        """Free numbers: entries that are not zero, less one for each row, and the emissions'."""
+        rows = [self.start_, *self.transition_]
+        return sum(int((row > 0).sum()) - 1 for row in rows) + self.emission_.n_parameters()
+
+    def bic(self, sequences: Sequence) -> float:
+        """-2 log p + parameters x log of the number of rows: lower is better."""
+        n_rows = sum(len(sequence) for sequence in sequences)
+        return -2 * self.score(sequences) + self.n_parameters * float(np.log(n_rows))
+
+    def aic(self, sequences: Sequence) -> float:
+        """-2 log p + 2 x parameters: lower is better."""
+        return -2 * self.score(sequences) + 2 * self.n_parameters
+
+
+class OnlineFilter:
+    """State probabilities after each observation, and the running log-likelihood.
+
+    Made by `HiddenMarkovModel.online`.
+
+    Attributes
+    ----------
+    states : ndarray
+        p(z_n | x_1 ... x_n).
+    log_likelihood : float
+    n_seen : int
+    """
+
+    def __init__(self, model: HiddenMarkovModel):
+        self.model = model
+        self.states = model.start_
+        self.log_likelihood = 0.0
+        self.n_seen = 0
+
+    def update(self, observation: Any) -> np.ndarray:
+        """Take in one observation; the new state probabilities."""
+        law = self.model.emission_
+        logs = law.log_likelihood(law.rows([observation]))[0]
+        ahead = self.states @ self.model.transition_ if self.n_seen else self.states
+        shift = logs.max()
+        joint = ahead * np.exp(logs - shift) if np.isfinite(shift) else np.zeros(len(logs))
+        total = joint.sum()
+        if not total > 0:
+            raise DataError(
+                f"observation {self.n_seen} ({observation!r}) is impossible in every state"
+            )
+        self.states = joint / total
+        self.log_likelihood += float(np.log(total) + shift)
+        self.n_seen += 1
+        return self.states
+
+
+def prepare(law: Any, sequences: Sequence) -> Prepared:
+    """Check each sequence by the emission law and lay them end to end."""
+    if isinstance(sequences, (str, np.ndarray)) and not _holds_sequences(sequences):
+        raise DataError("give a list of sequences: [sequence] where there is only one")
+    parts = []
+    for r, sequence in enumerate(sequences):
+        try:
+            parts.append(law.rows(sequence))
+        except DataError as error:
+            raise DataError(f"sequence {r}: {error}") from error
+    if not parts:
+        raise DataError("there are no sequences")
+    bounds = np.cumsum([0, *(len(part) for part in parts)]).astype(np.int64)
+    if any(part.shape[1:] != parts[0].shape[1:] for part in parts):
+        raise DataError("sequences have different numbers of columns")
+    return Prepared(np.concatenate(parts), bounds)
+
+
+def scaled_forward(start, transition, logs, bounds):
+    """Filtered probabilities, scales, shifts of the logarithms, and the first impossible row or
+    -1."""
+    largest = logs.max(axis=1, initial=-np.inf)
+    shift = np.where(np.isfinite(largest), largest, 0.0)
+    likelihood = np.exp(logs - shift[:, None])
+    alpha = np.empty_like(likelihood)
+    scale = np.ones(len(logs))
+    stuck = recursions.forward(
+        bounds, _floats(start), _floats(transition), likelihood, alpha, scale
+    )
+    return alpha, scale, shift, stuck
+
+
+def posteriors(start, transition, logs, bounds, recursion: str = "scaled") -> Posteriors:
+    """Forward and backward passes: log p of each sequence, posteriors of states and pairs.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n_states,)
+    transition : ndarray of shape (n_states, n_states)
+        Weights; they need not be probabilities.
+    logs : ndarray of shape (n_rows, n_states)
+        log p(x_n | k), of all sequences end to end.
+    bounds : ndarray of int
+        Sequence r has the rows bounds[r] to bounds[r + 1].
+    recursion : {"scaled", "log"}, default="scaled"
+
+    Returns
+    -------
+    result : Posteriors
+    """
+    if recursion == "log":
+        return _log_posteriors(start, transition, logs, bounds)
+    alpha, scale, shift, stuck = scaled_forward(start, transition, logs, bounds)
+    _refuse_impossible(stuck, bounds)
+    likelihood = np.exp(logs - shift[:, None])
+    gamma = np.empty_like(alpha)
+    pairs = np.zeros(transition.shape)
+    recursions.backward(bounds, _floats(transition), likelihood, scale, alpha, gamma, pairs)
+    steps = np.r_[0.0, np.cumsum(np.log(scale) + shift)]
+    return Posteriors(np.diff(steps[bounds]), gamma, pairs)
+
+
+def viterbi(start, transition, logs, bounds) -> tuple[np.ndarray, np.ndarray]:
+    """Best paths and their log joint weights; arguments as in `posteriors`."""
+    with np.errstate(divide="ignore"):
+        log_start, log_transition = np.log(_floats(start)), np.log(_floats(transition))
+    path = np.empty(len(logs), dtype=np.int64)
+    reached = np.empty(len(bounds) - 1)
+    recursions.best_paths(bounds, log_start, log_transition, _floats(logs), path, reached)
+    return path, reached
+
+
+def path_log_joint(start, transition, logs, path, bounds) -> np.ndarray:
+    """log p(X, Z) of each sequence for given paths, end to end."""
+    with np.errstate(divide="ignore"):
+        log_start, log_transition = np.log(start), np.log(transition)
+    terms = logs[np.arange(len(path)), path].copy()
+    terms[1:] += log_transition[path[:-1], path[1:]]
+    found = np.zeros(len(bounds) - 1)
+    for r, (first, end) in enumerate(pairwise(bounds)):
+        if end > first:
+            opening = log_start[path[first]] + logs[first, path[first]]
+            found[r] = opening + terms[first + 1 : end].sum()
+    return found
+
+
+def _hard_posteriors(start, transition, logs, bounds) -> Posteriors:
+    """Counts along the best paths, in the place of posteriors."""
+    path, joint = viterbi(start, transition, logs, bounds)
+    _refuse_dead_ends(joint, start, transition, logs, bounds)
+    states = np.eye(len(start))[path]
+    pairs = np.zeros(transition.shape)
+    within = np.ones(max(len(path) - 1, 0), dtype=bool)
+    within[bounds[1:-1][(bounds[1:-1] > 0) & (bounds[1:-1] < len(path))] - 1] = False
+    np.add.at(pairs, (path[:-1][within], path[1:][within]), 1.0)
+    return Posteriors(joint, states, pairs)
+
+
+def _log_alpha(start, transition, logs, bounds) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        log_start, log_transition = np.log(_floats(start)), np.log(_floats(transition))
+    log_alpha = np.empty(logs.shape)
+    recursions.log_forward(bounds, log_start, log_transition, _floats(logs), log_alpha)
+    return log_alpha
+
+
+def _log_posteriors(start, transition, logs, bounds) -> Posteriors:
+    log_alpha = _log_alpha(start, transition, logs, bounds)
+    with np.errstate(divide="ignore"):
+        log_transition = np.log(_floats(transition))
+    log_beta = np.empty(logs.shape)
+    recursions.log_backward(bounds, log_transition, _floats(logs), log_beta)
+    values = np.zeros(len(bounds) - 1)
+    pairs = np.zeros(transition.shape)
+    gamma = np.empty(logs.shape)
+    for r, (first, end) in enumerate(pairwise(bounds)):
+        if first == end:
+            continue
+        values[r] = _logsum(log_alpha[end - 1])
+        if not np.isfinite(values[r]):
+            _refuse_impossible(_first_dead(log_alpha[first:end]) + first, bounds)
+        gamma[first:end] = np.exp(log_alpha[first:end] + log_beta[first:end] - values[r])
+        for n in range(first + 1, end):
+            ahead = logs[n] + log_beta[n] - values[r]
+            pairs += np.exp(log_alpha[n - 1][:, None] + log_transition + ahead)
+    return Posteriors(values, gamma, pairs)
+
+
+def _first_dead(log_alpha: np.ndarray) -> int:
+    return int(np.flatnonzero(np.isneginf(log_alpha).all(axis=1))[0])
+
+
+def _refuse_impossible(stuck: int, bounds: np.ndarray) -> None:
+    if stuck < 0:
+        return
+    r = int(np.searchsorted(bounds, stuck, side="right") - 1)
+    raise DataError(
+        f"observation {stuck - bounds[r]} of sequence {r} is impossible: no state that can be "
+        "reached there shows it. Smooth the probabilities (alpha), or mark it as missing"
+    )
+
+
+def _refuse_dead_ends(joint, start, transition, logs, bounds) -> None:
+    if np.isneginf(joint).any():
+        _refuse_impossible(scaled_forward(start, transition, logs, bounds)[3], bounds)
+
+
+def _clamp(labels: np.ndarray, n_states: int) -> np.ndarray:
+    allowed = np.ones((len(labels), n_states), dtype=bool)
+    known = labels >= 0
+    allowed[known] = np.eye(n_states, dtype=bool)[labels[known]]
+    return allowed
+
+
+def _logsum(values: np.ndarray) -> float:
+    largest = values.max()
+    return largest if np.isneginf(largest) else largest + np.log(np.exp(values - largest).sum())
+
+
+def _floats(table: Any) -> np.ndarray:
+    return np.ascontiguousarray(table, dtype=np.float64)
+
+
+def _holds_sequences(sequences: Any) -> bool:
+    return isinstance(sequences, np.ndarray) and (sequences.ndim > 1 or sequences.dtype == object)

@@ -1,0 +1,202 @@
+"""Markov models of order M, learned by counting.
+
+p(x_n | x_{n-1} ... x_{n-M}) = (count of the M states before and x_n + alpha) / (count of the M
+states before + alpha K). K^M (K - 1) free numbers (001 14.1 prints K^(M-1) (K - 1), which has none
+right at M = 1).
+
+Texts: 000b 13.1 · 001 14.1 · 002 L5874-6035.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine import memory
+from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.storable import storable
+from gnomon.sequence.chain import MarkovChain, Seed
+
+
+@storable
+class MarkovModel(Estimator):
+    """Markov model of any order over named states, fitted to sequences by counting.
+
+    Use it for sequences of few different states, to predict the next one, to score and to
+    simulate. Where there are many items (words), most histories are never seen: `NGramModel` keeps
+    only those that were, and has better smoothing.
+
+    Parameters
+    ----------
+    order : int, default=1
+        How many states before matter; 0 makes steps independent.
+    alpha : float, default=0.0
+        Added to every count. With 0, a history that was never seen has no prediction: asking for
+        it is an error.
+    states : sequence, default=None
+        Names of all states; those seen, sorted, by default.
+
+    Attributes
+    ----------
+    states_ : list
+    counts_ : ndarray of shape (n_states,) * (order + 1)
+        How often each run of order + 1 states was seen.
+    start_ : ndarray of shape (n_states,) * order
+        Probabilities of the first `order` states.
+
+    Notes
+    -----
+    p(x) = p(x_1 ... x_M) prod_n p(x_n | the M states before). Texts: 000b 13.1, 001 14.1 (number of
+    parameters repaired), 002 L5874-6035. Data are a list of sequences of any lengths, so this is no
+    table learner.
+
+    Examples
+    --------
+    >>> model = MarkovModel().fit(["aababb", "abab"])
+    >>> model.transition_.round(3)
+    array([[0.2  , 0.8  ],
+           [0.667, 0.333]])
+    >>> model.n_parameters
+    2
+    """
+
+    def __init__(self, order: int = 1, *, alpha: float = 0.0, states: Sequence | None = None):
+        self.order = order
+        self.alpha = alpha
+        self.states = states
+
+    def fit(self, sequences: Sequence[Sequence[Hashable]], y: Any = None) -> MarkovModel:
+        """Count.
+
+        Parameters
+        ----------
+        sequences : list of sequences of states
+        y : ignored
+
+        Returns
+        -------
+        self : MarkovModel
+        """
+        if self.order < 0 or self.alpha < 0:
+            raise DataError("order and alpha are 0 or more")
+        seen = {state for sequence in sequences for state in sequence}
+        self.states_ = sorted(seen) if self.states is None else list(self.states)
+        if not self.states_:
+            raise DataError("no states: the sequences are empty; give some, or name the states")
+        n = len(self.states_)
+        memory.require(
+            16 * n ** (self.order + 1),
+            f"a table of all runs of {self.order + 1} of {n} states",
+            "Use a lower order, or NGramModel, which keeps the runs that were seen.",
+        )
+        counts = np.zeros(n ** (self.order + 1))
+        starts = np.zeros(n**self.order)
+        for sequence in sequences:
+            codes = self._codes(sequence)
+            if len(codes) >= self.order:
+                starts[self._runs(codes[: self.order], self.order)] += 1
+            np.add.at(counts, self._runs(codes, self.order + 1), 1)
+        self.counts_ = counts.reshape((n,) * (self.order + 1))
+        starts += self.alpha
+        total = starts.sum()
+        self.start_ = (starts / total if total else starts).reshape((n,) * self.order)
+        return self
+
+    def _codes(self, sequence: Sequence[Hashable]) -> np.ndarray:
+        places = {state: i for i, state in enumerate(self.states_)}
+        for n, state in enumerate(sequence):
+            if state not in places:
+                raise DataError(
+                    f"{state!r} at position {n} is not among the {len(places)} states; name all of "
+                    "them in `states`"
+                )
+        return np.array([places[state] for state in sequence], dtype=np.int64)
+
+    def _runs(self, codes: np.ndarray, length: int) -> np.ndarray:
+        """Numbers of all runs of a length, in base K."""
+        if len(codes) < length:
+            return np.empty(0, dtype=np.int64)
+        if length == 0:
+            return np.zeros(1, dtype=np.int64)
+        windows = np.lib.stride_tricks.sliding_window_view(codes, length)
+        return windows @ len(self.states_) ** np.arange(length - 1, -1, -1)
+
+    @property
+    def n_parameters(self) -> int:
+        """Free numbers of the transitions: K^M (K - 1)."""
+        n = len(self.states_)
+        return n**self.order * (n - 1)
+
+    @property
+    def transition_(self) -> np.ndarray:
+        """Probabilities of the next state, axes as in ``counts_``; NaN after unseen histories."""
+        smooth = self.counts_ + self.alpha
+        with np.errstate(invalid="ignore"):
+            return smooth / smooth.sum(axis=-1, keepdims=True)
+
+    def predict_next(self, history: Sequence[Hashable]) -> np.ndarray:
+        """Probabilities of the state that follows; only the last `order` of the history matter."""
+        if len(history) < self.order:
+            raise DataError(f"a history of {self.order} states is needed, not {len(history)}")
+        last = list(history[len(history) - self.order :])
+        row = self.transition_[tuple(self._codes(last))]
+        if np.isnan(row).any():
+            raise DataError(f"{last} was never followed by anything; set alpha above 0")
+        return row
+
+    def log_likelihood(self, sequence: Sequence[Hashable]) -> float:
+        """Logarithm of the probability of one sequence; -inf where it is impossible."""
+        codes = self._codes(sequence)
+        if len(codes) < self.order:
+            raise DataError(
+                f"a sequence of {len(codes)} is shorter than the order {self.order}; leave it out"
+            )
+        first = self.start_.ravel()[self._runs(codes[: self.order], self.order)]
+        steps = self.transition_.ravel()[self._runs(codes, self.order + 1)]
+        with np.errstate(divide="ignore"):
+            return float(np.log(first).sum() + np.log(np.nan_to_num(steps)).sum())
+
+    def score(self, sequences: Sequence[Sequence[Hashable]], y: Any = None) -> float:
+        """Sum of the log-likelihoods of some sequences."""
+        return float(sum(self.log_likelihood(sequence) for sequence in sequences))
+
+    def chain(self) -> MarkovChain:
+        """The same model as a chain of first order; over tuples of states where the order is above
+        1."""
+        if self.order == 0:
+            row = self.transition_
+            return MarkovChain(np.tile(row, (len(row), 1)), self.states_, row)
+        rows = self.transition_.reshape(-1, len(self.states_))
+        if np.isnan(rows).any():
+            raise DataError("some histories were never seen and lead nowhere; set alpha above 0")
+        return tuple_chain(rows, self.states_, self.order, self.start_.ravel())
+
+    def sample(self, length: int, *, random_state: Seed = None) -> list:
+        """A new sequence of the model, by names."""
+        path = self.chain().simulate(
+            max(length - max(self.order, 1), 0), random_state=random_state
+        )[0]
+        n, width = len(self.states_), max(self.order, 1)
+        opening = [path[0] // n ** (width - 1 - i) % n for i in range(width)]
+        return [self.states_[code] for code in [*opening, *(path[1:] % n)]][:length]
+
+
+def tuple_chain(
+    rows: np.ndarray, states: Sequence[Hashable], order: int, start: np.ndarray | None = None
+) -> MarkovChain:
+    """Chain over tuples of `order` states: "abcde" goes ab, bc, cd, de. rows (K^order, K)."""
+    import scipy.sparse as sp
+
+    n = len(states)
+    count = n**order
+    memory.require(12 * count * n, f"a chain over tuples of {order} states", "Use a lower order.")
+    here = np.repeat(np.arange(count), n)
+    ahead = (here * n) % count + np.tile(np.arange(n), count)
+    table = sp.csr_array((rows.ravel(), (here, ahead)), shape=(count, count))
+    if order == 1:
+        return MarkovChain(table.toarray(), states, start)
+    return MarkovChain(table, list(product(states, repeat=order)), start)
