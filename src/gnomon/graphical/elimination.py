@@ -244,10 +244,9 @@ def eliminate(
         message = reduce_to(multiply(bucket, scope), set(scope) - {v}, log_sum)
         first = min((rank[u] for u in message.scope if u in rank), default=None)
         (rest if first is None else buckets[first]).append(message)
-    scope = tuple(sorted(kept))
-    shape = tuple(sizes[v] for v in scope)
-    rest.append(Factor(scope, np.zeros(shape)))
-    return multiply(rest, scope)
+    asked = tuple(sorted(kept))
+    rest.append(Factor(asked, np.zeros([sizes[v] for v in asked])))
+    return multiply(rest, asked)
 
 
 @dataclass(frozen=True)

@@ -295,8 +295,11 @@ class JointTable(Result):
         return columns | {"probability": self.values.ravel().tolist()}
 
 
-def _independence(p, sets, n_rows: int, tolerance: float, level: float) -> IndependenceCheck:
+def _independence(
+    p: np.ndarray, sets: tuple, n_rows: int, tolerance: float, level: float
+) -> IndependenceCheck:
     """Of a table (x, y, z)."""
+    x, y, given = sets
     xz, yz, z = p.sum(1, keepdims=True), p.sum(0, keepdims=True), p.sum((0, 1), keepdims=True)
     possible = yz > 0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -305,13 +308,13 @@ def _independence(p, sets, n_rows: int, tolerance: float, level: float) -> Indep
     largest = float(np.abs(gap).max())
     information = max(information, 0.0)
     if not n_rows:
-        return IndependenceCheck(*sets, largest <= tolerance, largest, information)
+        return IndependenceCheck(x, y, given, largest <= tolerance, largest, information)
     rows, columns = (xz > 0).sum(0).ravel() - 1, (yz > 0).sum(1).ravel() - 1
     degrees = int((np.maximum(rows, 0) * np.maximum(columns, 0)).sum())
     statistic = 2 * n_rows * information
     p_value = float(chi2.sf(statistic, degrees)) if degrees else 1.0
     return IndependenceCheck(
-        *sets, p_value >= level, largest, information, statistic, p_value, degrees
+        x, y, given, p_value >= level, largest, information, statistic, p_value, degrees
     )
 
 

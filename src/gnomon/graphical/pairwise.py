@@ -73,7 +73,7 @@ class PairwiseModel:
 
     def __init__(
         self,
-        unary: Sequence[ArrayLike],
+        unary: Sequence[ArrayLike] | np.ndarray,
         edges: Sequence[tuple[int, int]] | np.ndarray,
         tables: Sequence[ArrayLike],
         constant: float = 0.0,
@@ -86,7 +86,7 @@ class PairwiseModel:
         self.unary = np.full((len(rows), largest), np.inf)
         for i, row in enumerate(rows):
             self.unary[i, : len(row)] = row
-        self.edges = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+        self.edges = np.ascontiguousarray(edges, dtype=np.int64).reshape(-1, 2)
         costs = [np.asarray(each, dtype=np.float64) for each in tables]
         shared = len(costs) == 1
         if not shared and len(costs) != len(self.edges):
@@ -276,7 +276,8 @@ class PairwiseModel:
         -------
         plan : EliminationPlan
         """
-        return plan([(i,) for i in range(self.n_variables)] + self.edges.tolist(), self.n_states)
+        singles = [[i] for i in range(self.n_variables)]
+        return plan(singles + self.edges.tolist(), self.n_states.tolist())
 
     def exact(self) -> PairwiseMarginals:
         """log Z and marginals by a junction tree; refused where the width is too large.

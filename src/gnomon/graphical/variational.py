@@ -298,9 +298,11 @@ def variational_inference(
         logs = np.array([density(point) for point in points])
         return float(-logs.mean() - chosen.entropy(parameters, d))
 
+    gradient = density.gradient
+
     def slope(parameters: np.ndarray) -> np.ndarray:
         points = chosen.points(parameters, noise)
-        gradients = np.array([density.gradient(point) for point in points])
+        gradients = np.array([gradient(point) for point in points])  # type: ignore[misc]
         return -chosen.slope(parameters, noise, gradients)
 
     start = chosen.start(d)
@@ -313,7 +315,7 @@ def variational_inference(
     found = minimize(
         energy,
         start,
-        jac=slope if density.gradient is not None else None,
+        jac=None if gradient is None else slope,
         method="L-BFGS-B",
         options={"maxiter": max_iter, "ftol": 1e-14, "gtol": 1e-7},
         callback=lambda intermediate_result: history.append(float(intermediate_result.fun)),
