@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def joint_table(model, sequence):
         start, moves = np.log(model.start_), np.log(model.transition_)
     for path in product(range(k), repeat=len(sequence)):
         total = start[path[0]] + sum(logs[n, z] for n, z in enumerate(path))
-        table[path] = total + sum(moves[a, b] for a, b in zip(path, path[1:], strict=False))
+        table[path] = total + sum(moves[a, b] for a, b in pairwise(path))
     return table
 
 
@@ -396,7 +396,7 @@ def test_an_impossible_observation_is_named_with_its_place():
             call([[0, 1], [0, 2]])
     with pytest.raises(DataError, match="sequence 0: 'x' at position 1"):
         model.predict([[0, "x"]])
-    with pytest.raises(DataError, match="sums to 0.9"):
+    with pytest.raises(DataError, match=r"sums to 0\.9"):
         HiddenMarkovModel.known([0.5, 0.4], np.eye(2), CategoricalEmission(np.eye(2)))
 
 

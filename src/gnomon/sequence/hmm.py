@@ -547,7 +547,8 @@ class HiddenMarkovModel(Estimator):
         if np.isneginf(joint).any():
             warnings.warn(
                 "the most probable states of sequence "
-                f"{np.flatnonzero(np.isneginf(joint))[0]} follow each other by a transition of probability 0; for a possible path use "
+                f"{np.flatnonzero(np.isneginf(joint))[0]} follow each other by a "
+                "transition of probability 0; for a possible path use "
                 "method='viterbi'",
                 GnomonWarning,
                 stacklevel=4,
