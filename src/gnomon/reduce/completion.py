@@ -196,13 +196,13 @@ def matrix_factorisation(
     bias_penalty: float | None = None,
     max_iter: int = 100,
     tol: float = 1e-6,
-    random_state: Any = None,
 ) -> MatrixFactors:
     """Ratings by row and column as ``mean + b_i + c_j + u_i . v_j``, on known cells (003 4.5.3).
 
     Minimises ``sum over known (x_ij - mean - b_i - c_j - u_i.v_j)^2 + penalty (|u_i|^2 + |v_j|^2) +
     bias_penalty (b_i^2 + c_j^2)`` by alternating least squares, exact for each side in turn: the
-    objective never rises. ``n_factors=0`` is the baseline of biases alone.
+    objective never rises. The first factors are singular vectors of what the baseline leaves.
+    ``n_factors=0`` is the baseline of biases alone.
 
     Parameters
     ----------
@@ -216,8 +216,6 @@ def matrix_factorisation(
     max_iter : int, default=100
     tol : float, default=1e-6
         Stop when a turn's relative gain is less.
-    random_state : int, RandomState instance or None, default=None
-        First factors.
 
     Returns
     -------
@@ -231,15 +229,11 @@ def matrix_factorisation(
     True
     """
     table, known = known_cells(X)
-    rng = check_random_state(random_state)
-    n, d = table.shape
     cells, mean = known.astype(np.float64), float(table[known].mean())
     values = np.where(known, table - mean, 0.0)
     bias_penalty = penalty if bias_penalty is None else bias_penalty
     ridge = np.r_[np.full(n_factors, penalty), bias_penalty]
-    scale = 0.1 / np.sqrt(max(n_factors, 1))
-    ours = np.column_stack([scale * rng.standard_normal((n, n_factors)), np.zeros(n)])
-    theirs = np.column_stack([scale * rng.standard_normal((d, n_factors)), np.zeros(d)])
+    ours, theirs = _first_factors(values, cells, n_factors, ridge)
     history: list[float] = []
     for _ in range(max_iter):
         ours = _ridge_rows(values, cells, theirs, ridge)
@@ -250,6 +244,23 @@ def matrix_factorisation(
         if len(history) > 1 and history[-2] - history[-1] <= tol * history[-1]:
             break
     return MatrixFactors(mean, ours[:, -1], theirs[:, -1], ours[:, :-1], theirs[:, :-1], history)
+
+
+def _first_factors(values, cells, k: int, ridge: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Biases, and the leading singular vectors of what they leave, unknown cells taken as zero."""
+    ours, theirs = np.zeros((len(values), 1)), np.zeros((values.shape[1], 1))
+    for _ in range(20):
+        ours = _ridge_rows(values, cells, theirs, ridge[-1:])
+        theirs = _ridge_rows(values.T, cells.T, ours, ridge[-1:])
+    left, sizes, right = np.linalg.svd(
+        cells * (values - _product(ours, theirs)), full_matrices=False
+    )
+    roots = np.zeros(k)
+    found = min(k, len(sizes))
+    roots[:found] = np.sqrt(sizes[:found] / max(float(cells.mean()), 1e-12))
+    one, other = np.zeros((len(values), k)), np.zeros((values.shape[1], k))
+    one[:, :found], other[:, :found] = left[:, :found], right[:found].T
+    return np.hstack([one * roots, ours]), np.hstack([other * roots, theirs])
 
 
 def _product(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:

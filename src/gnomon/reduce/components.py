@@ -77,8 +77,9 @@ def choose_components(
         stands above rounding (the spectral gap). "knee": the point of the scree plot farthest from
         the line between its ends. "share": as few as explain `share` of the variance.
         "cross-validation": cells are left out and predicted from the others (not whole rows: these
-        would always favour more). "parallel": those whose variance exceeds that quantile of the
-        variances of tables with each column shuffled by itself.
+        would always favour more); the fewest within a standard error of the least error.
+        "parallel": those whose variance exceeds that quantile of the variances of tables with each
+        column shuffled by itself.
     share : float, default=0.9
     most : int or None, default=None
         Look at no more than so many components; None for all (10 in cross-validation).
@@ -148,19 +149,22 @@ def _knee(variances: np.ndarray) -> tuple[np.ndarray, int]:
 
 def _by_cells(rows: np.ndarray, most: int, n_splits: int, rng) -> tuple[np.ndarray, int]:
     fold = rng.permutation(np.arange(rows.size) % n_splits).reshape(rows.shape)
-    errors = np.zeros(most + 1)
+    errors = np.zeros((n_splits, most + 1))
     for k in range(n_splits):
         hidden = fold == k
         kept = np.where(hidden, np.nan, rows)
         if np.isnan(kept).all(axis=0).any():
             raise DataError("too few rows to leave out cells of every column; use fewer n_splits")
         means = np.broadcast_to(np.nanmean(kept, axis=0), rows.shape)
-        errors[0] += ((rows - means)[hidden] ** 2).sum()
+        errors[k, 0] = ((rows - means)[hidden] ** 2).mean()
         for n in range(1, most + 1):
             model = factorise(kept, n, max_iter=200, tol=1e-6)
             guess = model.mean + model.scores @ model.components
-            errors[n] += ((rows - guess)[hidden] ** 2).sum()
-    return errors / rows.size, max(int(np.argmin(errors)), 1)
+            errors[k, n] = ((rows - guess)[hidden] ** 2).mean()
+    means = errors.mean(axis=0)
+    best = int(np.argmin(means))
+    doubt = errors[:, best].std(ddof=1) / np.sqrt(n_splits) if n_splits > 1 else 0.0
+    return means, max(int(np.argmax(means <= means[best] + doubt)), 1)
 
 
 def _noise_variances(centred: np.ndarray, rng) -> np.ndarray:
