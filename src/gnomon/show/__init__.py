@@ -111,6 +111,7 @@ from gnomon.show.neighbours import (
     scaling_chart,
     unit_balls,
 )
+from gnomon.show.networks import belief_network, graphical_model
 from gnomon.show.points import (
     class_scatter,
     covariance_contours,
@@ -164,6 +165,7 @@ __all__ = [
     "association_map",
     "attractors",
     "ball_tree",
+    "belief_network",
     "biplot",
     "boosting_rounds",
     "boosting_say",
@@ -207,6 +209,7 @@ __all__ = [
     "fold_scores",
     "fold_stability",
     "forest",
+    "graphical_model",
     "hinge_parts",
     "hulls",
     "importances",
