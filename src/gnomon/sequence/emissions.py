@@ -209,8 +209,8 @@ class GaussianEmission:
 
     def _diagonal_likelihood(self, rows: np.ndarray) -> np.ndarray:
         variances = np.diagonal(self.covariances, axis1=1, axis2=2)
-        seen = ~np.isnan(rows)
-        filled = np.where(seen, rows, 0.0)
+        seen = (~np.isnan(rows)).astype(float)
+        filled = np.where(seen > 0, rows, 0.0)
         weight = 1 / variances
         constant = seen @ (np.log(variances) + LOG_TWO_PI + self.means**2 * weight).T
         return -0.5 * (constant + filled**2 @ weight.T - 2 * filled @ (self.means * weight).T)
@@ -227,17 +227,17 @@ class GaussianEmission:
     def learn_covariances(self, rows: np.ndarray, weights: np.ndarray) -> None:
         n_columns = rows.shape[1]
         seen = ~np.isnan(rows)
+        cells = inner(weights, seen.astype(float))
+        masses = weights[seen.all(axis=1)].sum(axis=0)
+        by_state = np.ascontiguousarray(weights.T)
         found = np.zeros((len(self.means), n_columns, n_columns))
-        masses = np.zeros(len(self.means))
         for k, mean in enumerate(self.means):
             centred = np.where(seen, rows - mean, 0.0)
             if self.covariance == "diagonal":
-                mass = weights[:, k] @ seen
-                spread = weights[:, k] @ centred**2 / np.where(mass > 0, mass, 1)
-                found[k] = np.diag(np.where(mass > 0, spread, self.ridge / self.floor))
-                continue
-            masses[k] = weights[seen.all(axis=1), k].sum()
-            found[k] = inner(centred * weights[:, k, None], centred)
+                spread = by_state[k] @ centred**2 / np.where(cells[k] > 0, cells[k], 1)
+                found[k] = np.diag(np.where(cells[k] > 0, spread, self.ridge / self.floor))
+            else:
+                found[k] = inner(centred * by_state[k][:, None], centred)
         if self.covariance == "tied":
             found[:] = found.sum(axis=0) / masses.sum()
         elif self.covariance == "full":
@@ -289,8 +289,8 @@ class PoissonEmission:
             self.rates = spread_out(whole, n_states, rng) + 0.5
 
     def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
-        seen = ~np.isnan(rows)
-        filled = np.where(seen, rows, 0.0)
+        seen = (~np.isnan(rows)).astype(float)
+        filled = np.where(seen > 0, rows, 0.0)
         rates = np.maximum(self.rates, np.finfo(float).tiny)
         constant = (gammaln(filled + 1) * seen).sum(axis=1)
         return filled @ np.log(rates).T - seen @ self.rates.T - constant[:, None]

@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,6 +82,28 @@ class Posteriors:
     log_likelihood: np.ndarray
     states: np.ndarray
     pairs: np.ndarray
+
+
+class Forward(NamedTuple):
+    """What the scaled forward pass gives.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n_rows, n_states)
+        Filtered probabilities.
+    scale, shift : ndarray of shape (n_rows,)
+        log p(x_n | the rows before) = log scale + shift.
+    likelihood : ndarray of shape (n_rows, n_states)
+        p(x_n | k), divided by exp(shift).
+    stuck : int
+        The first row that no path explains, or -1.
+    """
+
+    alpha: np.ndarray
+    scale: np.ndarray
+    shift: np.ndarray
+    likelihood: np.ndarray
+    stuck: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -449,8 +471,8 @@ class HiddenMarkovModel(Estimator):
             return 0.0
         if self.recursion == "log":
             return float(_logsum(_log_alpha(self.start_, self.transition_, logs, data.bounds)[-1]))
-        _, scale, shift, stuck = scaled_forward(self.start_, self.transition_, logs, data.bounds)
-        return -np.inf if stuck >= 0 else float(np.log(scale).sum() + shift.sum())
+        seen = scaled_forward(self.start_, self.transition_, logs, data.bounds)
+        return -np.inf if seen.stuck >= 0 else float(np.log(seen.scale).sum() + seen.shift.sum())
 
     def score(self, sequences: Sequence, y: Any = None) -> float:
         """Sum of the log-likelihoods of the sequences."""
@@ -464,9 +486,9 @@ class HiddenMarkovModel(Estimator):
         probabilities : list of ndarray of shape (length, n_states)
         """
         data, logs = self._logs(sequences)
-        alpha, _, _, stuck = scaled_forward(self.start_, self.transition_, logs, data.bounds)
-        _refuse_impossible(stuck, data.bounds)
-        return data.split(alpha)
+        seen = scaled_forward(self.start_, self.transition_, logs, data.bounds)
+        _refuse_impossible(seen.stuck, data.bounds)
+        return data.split(seen.alpha)
 
     def smooth(self, sequences: Sequence) -> list[np.ndarray]:
         """p(z_n = k | all of X) at every step.
@@ -483,15 +505,12 @@ class HiddenMarkovModel(Estimator):
         """p(z_n = j, z_{n+1} = k | X) of one sequence, of shape (length - 1, n_states,
         n_states)."""
         data, logs = self._logs([sequence])
-        alpha, scale, shift, stuck = scaled_forward(
-            self.start_, self.transition_, logs, data.bounds
-        )
-        _refuse_impossible(stuck, data.bounds)
-        likelihood = np.exp(logs - shift[:, None])
-        beta = np.empty_like(alpha)
-        recursions.backward_table(data.bounds, self.transition_, likelihood, scale, beta)
-        ahead = likelihood[1:] * beta[1:] / scale[1:, None]
-        return alpha[:-1, :, None] * self.transition_ * ahead[:, None, :]
+        seen = scaled_forward(self.start_, self.transition_, logs, data.bounds)
+        _refuse_impossible(seen.stuck, data.bounds)
+        beta = np.empty_like(seen.alpha)
+        recursions.backward_table(data.bounds, self.transition_, seen.likelihood, seen.scale, beta)
+        ahead = seen.likelihood[1:] * beta[1:] / seen.scale[1:, None]
+        return seen.alpha[:-1, :, None] * self.transition_ * ahead[:, None, :]
 
     def instantaneous(self, sequences: Sequence) -> list[np.ndarray]:
         """p(z_n = k | x_n alone), with prior pi A^(n-1): the baseline that filtering improves on.
@@ -667,9 +686,8 @@ def prepare(law: Any, sequences: Sequence) -> Prepared:
     return Prepared(np.concatenate(parts), bounds)
 
 
-def scaled_forward(start, transition, logs, bounds):
-    """Filtered probabilities, scales, shifts of the logarithms, and the first impossible row or
-    -1."""
+def scaled_forward(start, transition, logs, bounds) -> Forward:
+    """The forward pass; arguments as in `posteriors`."""
     largest = logs.max(axis=1, initial=-np.inf)
     shift = np.where(np.isfinite(largest), largest, 0.0)
     likelihood = np.exp(logs - shift[:, None])
@@ -678,7 +696,7 @@ def scaled_forward(start, transition, logs, bounds):
     stuck = recursions.forward(
         bounds, _floats(start), _floats(transition), likelihood, alpha, scale
     )
-    return alpha, scale, shift, stuck
+    return Forward(alpha, scale, shift, likelihood, stuck)
 
 
 def posteriors(start, transition, logs, bounds, recursion: str = "scaled") -> Posteriors:
@@ -701,13 +719,14 @@ def posteriors(start, transition, logs, bounds, recursion: str = "scaled") -> Po
     """
     if recursion == "log":
         return _log_posteriors(start, transition, logs, bounds)
-    alpha, scale, shift, stuck = scaled_forward(start, transition, logs, bounds)
-    _refuse_impossible(stuck, bounds)
-    likelihood = np.exp(logs - shift[:, None])
-    gamma = np.empty_like(alpha)
+    seen = scaled_forward(start, transition, logs, bounds)
+    _refuse_impossible(seen.stuck, bounds)
+    gamma = np.empty_like(seen.alpha)
     pairs = np.zeros(transition.shape)
-    recursions.backward(bounds, _floats(transition), likelihood, scale, alpha, gamma, pairs)
-    steps = np.r_[0.0, np.cumsum(np.log(scale) + shift)]
+    recursions.backward(
+        bounds, _floats(transition), seen.likelihood, seen.scale, seen.alpha, gamma, pairs
+    )
+    steps = np.r_[0.0, np.cumsum(np.log(seen.scale) + seen.shift)]
     return Posteriors(np.diff(steps[bounds]), gamma, pairs)
 
 
@@ -793,7 +812,7 @@ def _refuse_impossible(stuck: int, bounds: np.ndarray) -> None:
 
 def _refuse_dead_ends(joint, start, transition, logs, bounds) -> None:
     if np.isneginf(joint).any():
-        _refuse_impossible(scaled_forward(start, transition, logs, bounds)[3], bounds)
+        _refuse_impossible(scaled_forward(start, transition, logs, bounds).stuck, bounds)
 
 
 def _clamp(labels: np.ndarray, n_states: int) -> np.ndarray:

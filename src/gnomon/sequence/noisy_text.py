@@ -181,7 +181,7 @@ def break_cipher(
     model : NGramModel
         Of the language, n = 2 (or 1: letters by their frequency alone).
     n_init : int, default=5
-        Starts: EM has many local maxima here.
+        Starts, each from what is about as common: EM has many local maxima here.
     max_iter : int, default=200
     random_state : int, Generator or None, default=None
 
@@ -200,18 +200,30 @@ def break_cipher(
         raise DataError("break_cipher takes unigram or bigram models: use n=2")
     chain = model.chain()
     alphabet = "".join(str(symbol) for symbol in model.alphabet_)
-    hmm = HiddenMarkovModel(
-        emission=CategoricalEmission(symbols=list(alphabet), alpha=1e-3),
-        start=chain.start,
-        transition=chain.transition,
-        frozen=("transition",),
-        n_init=n_init,
-        max_iter=max_iter,
-        tol=1e-5,
-        random_state=random_state,
-    ).fit([text])
+    rng = np.random.default_rng(random_state)
+    hmm = None
+    for _ in range(n_init):
+        first = _alike_in_frequency(text, chain.stationary(), alphabet, rng)
+        tried = HiddenMarkovModel(
+            emission=CategoricalEmission(first, list(alphabet), alpha=1e-3),
+            start=chain.start,
+            transition=chain.transition,
+            frozen=("transition",),
+            max_iter=max_iter,
+            tol=1e-5,
+        ).fit([text])
+        if hmm is None or tried.history_[-1] > hmm.history_[-1]:
+            hmm = tried
     _, columns = linear_sum_assignment(-np.log(hmm.emission_.table + 1e-12))
     return SubstitutionCipher("".join(alphabet[j] for j in columns), alphabet), hmm
+
+
+def _alike_in_frequency(text: str, common: np.ndarray, alphabet: str, rng) -> np.ndarray:
+    """First emissions: a symbol stands for letters that are about as common as it is, by chance."""
+    counts = np.array([text.count(symbol) for symbol in alphabet]) + 0.5
+    gap = np.log(common + 1e-6)[:, None] - np.log(counts / counts.sum())[None, :]
+    table = np.exp(-0.5 * gap**2) * rng.uniform(0.2, 1.8, gap.shape) + 1e-4
+    return table / table.sum(axis=1, keepdims=True)
 
 
 def matching_cost(true: Sequence, seen: Sequence, weight: float) -> float:
