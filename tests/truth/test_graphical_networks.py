@@ -258,6 +258,14 @@ def test_bad_networks_are_refused():
         BeliefNetwork({"a": "xy"}, {"a": "q"}, {"a": np.eye(2)})
     with pytest.raises(DataError, match="shape"):
         BeliefNetwork({"a": "xy"}, {}, {"a": [1.0]})
+    with pytest.raises(DataError, match="typo lacks one"):
+        BeliefNetwork({"a": "xy"}, {"typo": ["a"]}, {"a": [0.5, 0.5]})
+    network = BeliefNetwork({"a": "xy"}, {}, {"a": [0.5, 0.5]})
+    for ask in (network.forecast, network.query, network.enumerate):
+        with pytest.raises(DataError, match="no node 'q'"):
+            ask("q")
+    with pytest.raises(DataError, match="has no value 'z'"):
+        network.log_probability(a="z")
 
 
 @pytest.mark.covers("belief-network")

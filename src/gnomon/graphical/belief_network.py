@@ -81,10 +81,7 @@ class BeliefNetwork:
         self.tables = {
             name: np.array(tables[name], float) for name in self.levels if name in tables
         }
-        self._check()
-
-    def _check(self) -> None:
-        strange = [name for name in self.parents if name not in self.levels]
+        strange = [name for name in (*parents, *tables) if name not in self.levels]
         lacking = [name for name in self.levels if name not in self.tables]
         if strange or lacking:
             raise DataError(
@@ -197,8 +194,6 @@ class BeliefNetwork:
 
     def _place(self, evidence: Mapping[str, Any]) -> dict[int, int]:
         """Evidence as positions of nodes and of their values."""
-        for name in evidence:
-            dag.check_nodes(self.parents, [name])
         names = self.names
         return {
             names.index(name): level_position(self.levels, name, value)
@@ -225,6 +220,7 @@ class BeliefNetwork:
         factors : list of Factor
         """
         given = evidence or {}
+        dag.check_nodes(self.parents, [*wanted, *given])
         held = self._place(given)
         places = {name: i for i, name in enumerate(self.levels)}
         chosen = dag.ancestors(self.parents, [*wanted, *given]) if wanted else self.levels

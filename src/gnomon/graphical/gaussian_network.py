@@ -87,6 +87,7 @@ class GaussianNetwork:
             name: np.array(coefficients.get(name, ()), dtype=float) for name in self.parents
         }
         self.intercepts = {name: float(intercepts.get(name, 0.0)) for name in self.parents}
+        dag.check_nodes(self.parents, [*coefficients, *intercepts, *variances])
         lacking = [name for name in self.parents if name not in variances]
         if lacking:
             raise DataError(f"the nodes {', '.join(lacking)} have no variance")

@@ -26,8 +26,6 @@ from gnomon.graphical.pairwise import PairwiseModel, grid_edges, potts_costs
 from gnomon.sample.draws import Seed
 from gnomon.sample.potts import potts_gibbs
 
-SMALLEST = 1e-300
-
 
 @dataclass(repr=False)
 class PixelLabels(Result):
@@ -235,7 +233,8 @@ def label_pixels(
     if not c >= 0:
         raise DataError(f"c={c} must not be negative")
     shares = classifier.predict_proba(grid.reshape(-1, grid.shape[2]))
-    unary = -np.log(np.maximum(shares, SMALLEST))
+    with np.errstate(divide="ignore"):
+        unary = -np.log(shares)
     model = PairwiseModel(unary, grid_edges(*grid.shape[:2]), [potts_costs(shares.shape[1], c)])
     return _labelled(model, grid.shape[:2], method, max_iter, np.asarray(classifier.classes_))
 

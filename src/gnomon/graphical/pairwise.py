@@ -110,20 +110,23 @@ class PairwiseModel:
             raise DataError(f"an edge names a variable beyond 0 to {len(self.unary) - 1}")
         if (self.edges[:, 0] == self.edges[:, 1]).any():
             raise DataError("an edge joins a variable with itself; add its cost to the unary one")
-        pairs = np.sort(self.edges, axis=1)
-        found, counts = np.unique(pairs, axis=0, return_counts=True)
-        if (counts > 1).any():
-            twice = tuple(found[counts > 1][0].tolist())
+        n = len(self.unary)
+        numbers = np.sort(self.edges.min(axis=1) * n + self.edges.max(axis=1))
+        again = numbers[1:][numbers[1:] == numbers[:-1]]
+        if len(again):
+            twice = (int(again[0] // n), int(again[0] % n))
             raise DataError(f"the edge {twice} stands there twice; each pair is counted once")
 
     def _put_table(self, t: int, table: np.ndarray, shared: bool) -> None:
-        for edge in self.edges if shared else self.edges[t : t + 1]:
-            wanted = tuple(self.n_states[edge].tolist())
-            if table.shape != wanted:
-                raise DataError(
-                    f"the table of the edge {tuple(edge.tolist())} has the shape {table.shape}; "
-                    f"its ends have {wanted} values"
-                )
+        edges = self.edges if shared else self.edges[t : t + 1]
+        wanted = self.n_states[edges]
+        misfit = (wanted != table.shape).any(axis=1) if table.ndim == 2 else np.ones(len(edges))
+        if misfit.any():
+            e = int(misfit.argmax())
+            raise DataError(
+                f"the table of the edge {tuple(edges[e].tolist())} has the shape {table.shape}; "
+                f"its ends have {tuple(wanted[e].tolist())} values"
+            )
         if table.ndim != 2 or max(table.shape) > self.tables.shape[1]:
             raise DataError(f"the table of an edge has the shape {table.shape}")
         self.tables[t, : table.shape[0], : table.shape[1]] = table
