@@ -91,6 +91,10 @@ class CategoricalEmission:
             self.symbols = sorted(seen)
 
     def rows(self, sequence: Any) -> np.ndarray:
+        if _holds_codes(sequence, len(self.symbols)) and self.symbols == [
+            *range(len(self.symbols))
+        ]:
+            return sequence.astype(np.int64)
         places = {symbol: i for i, symbol in enumerate(self.symbols)}
         codes = np.empty(len(sequence), dtype=np.int64)
         for n, symbol in enumerate(sequence):
@@ -534,6 +538,15 @@ def _normalised(counts: np.ndarray, old: np.ndarray | None) -> np.ndarray:
     sums = counts.sum(axis=1, keepdims=True)
     kept = np.full(counts.shape, 1 / counts.shape[1]) if old is None else old
     return np.where(sums > 0, counts / np.where(sums > 0, sums, 1), kept)
+
+
+def _holds_codes(sequence: Any, count: int) -> bool:
+    """Whether a sequence is an array of whole numbers 0 ... count - 1, to be taken as it is."""
+    if not isinstance(sequence, np.ndarray) or sequence.dtype.kind not in "iu":
+        return False
+    return sequence.ndim == 1 and (
+        not len(sequence) or 0 <= sequence.min() <= sequence.max() < count
+    )
 
 
 def _is_missing(symbol: Any) -> bool:

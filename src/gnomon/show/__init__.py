@@ -137,6 +137,7 @@ from gnomon.show.selection import (
     selection_stability,
     selection_trace,
 )
+from gnomon.show.sequences import chain_graph, state_probabilities, state_trellis
 from gnomon.show.tables import (
     association_map,
     joint_grid,
@@ -179,6 +180,7 @@ __all__ = [
     "canonical_correlations",
     "category_bars",
     "category_errors",
+    "chain_graph",
     "chain_path",
     "chain_traces",
     "choice_of_k",
@@ -275,6 +277,8 @@ __all__ = [
     "splits",
     "stage_residuals",
     "staged_errors",
+    "state_probabilities",
+    "state_trellis",
     "stem",
     "support_vectors",
     "table_roles",

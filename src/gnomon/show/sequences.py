@@ -1,0 +1,270 @@
+"""Pictures of sequences: the graph of a chain, state probabilities over time, the trellis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gnomon.show.theme import colour, dress, faded, legend_below, look
+
+MOST_STATES = 20
+MOST_STEPS = 60
+LEAST_LINK = 0.005
+
+
+def chain_graph(chain: Any, *, theme: str = "light") -> Any:
+    """A Markov chain as a graph: states on a circle, links as wide as they are probable.
+
+    Parameters
+    ----------
+    chain : MarkovChain
+        Of at most 20 states.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly Figure
+        Closed classes have a colour each, transient states are grey; links below half a per
+        cent are left out, which the note says.
+    """
+    import plotly.graph_objects as go
+
+    n = chain.n_states
+    if n > MOST_STATES:
+        raise ValueError(f"the graph of {n} states cannot be read; draw at most {MOST_STATES}")
+    table = chain.transition.toarray() if hasattr(chain.transition, "toarray") else chain.transition
+    angle = np.pi / 2 - 2 * np.pi * np.arange(n) / n
+    places = np.column_stack([np.cos(angle), np.sin(angle)])
+    figure = go.Figure()
+    hidden = 0
+    for i in range(n):
+        for j in range(n):
+            if 0 < table[i, j] < LEAST_LINK:
+                hidden += 1
+            elif table[i, j] > 0:
+                _draw_link(figure, places, i, j, table[i, j], theme)
+    structure = chain.structure()
+    for c, (names, closed) in enumerate(zip(structure.classes, structure.closed, strict=True)):
+        members = [chain.place(name) for name in names]
+        kind = f"closed, period {structure.periods[c]}" if closed else "transient"
+        figure.add_scatter(
+            x=places[members, 0],
+            y=places[members, 1],
+            mode="markers+text",
+            text=[str(name) for name in names],
+            textfont={"color": "#ffffff", "size": 14},
+            marker={"size": 42, "color": colour(c) if closed else "#6b7280"},
+            name=f"{kind}: {', '.join(map(str, names[:4]))}{' ...' if len(names) > 4 else ''}",
+            hovertemplate="%{text}<extra></extra>",
+        )
+    note = "numbers are transition probabilities; colours are closed classes"
+    if hidden:
+        note += f"; {hidden} links below {LEAST_LINK:.1%} are not drawn"
+    dress(figure, f"Markov chain of {n} states", theme, note=note, **legend_below())
+    figure.update_xaxes(visible=False, range=[-1.6, 1.6])
+    figure.update_yaxes(visible=False, range=[-1.45, 1.45], scaleanchor="x")
+    return figure
+
+
+def _draw_link(figure: Any, places: np.ndarray, i: int, j: int, weight: float, theme: str) -> None:
+    """A bent line with an arrow, or a loop outside the circle."""
+    colours = look(theme)
+    if i == j:
+        centre = places[i] * 1.2
+        turn = np.linspace(0, 2 * np.pi, 40)
+        curve = centre + 0.13 * np.column_stack([np.cos(turn), np.sin(turn)])
+        label = places[i] * 1.42
+    else:
+        gap = places[j] - places[i]
+        side = np.array([-gap[1], gap[0]]) * 0.12
+        t = np.linspace(0, 1, 40)[:, None]
+        middle = (places[i] + places[j]) / 2 + side * 2
+        curve = (1 - t) ** 2 * places[i] + 2 * t * (1 - t) * middle + t**2 * places[j]
+        away = np.linalg.norm(curve - places[j], axis=1) > 0.13
+        curve = curve[away]
+        label = curve[int(0.55 * len(curve))]
+    figure.add_scatter(
+        x=curve[:, 0],
+        y=curve[:, 1],
+        mode="lines",
+        line={"width": 1 + 4 * weight, "color": colours.faint},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    if i != j:
+        figure.add_annotation(
+            x=curve[-1, 0],
+            y=curve[-1, 1],
+            ax=curve[-4, 0],
+            ay=curve[-4, 1],
+            xref="x",
+            yref="y",
+            axref="x",
+            ayref="y",
+            arrowhead=2,
+            arrowsize=1.2,
+            arrowwidth=1.5 + weight,
+            arrowcolor=colours.faint,
+            showarrow=True,
+        )
+    figure.add_annotation(
+        x=label[0],
+        y=label[1],
+        text=f"{weight:.2g}",
+        showarrow=False,
+        bgcolor=colours.paper,
+        font={"size": 12, "color": colours.ink},
+    )
+
+
+def state_probabilities(
+    probabilities: Any,
+    states: Sequence | None = None,
+    *,
+    path: Sequence | None = None,
+    title: str = "Probability of each state over time",
+    theme: str = "light",
+) -> Any:
+    """State probabilities of a sequence as stacked areas, with a path of states above them.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (length, n_states)
+        As of ``HiddenMarkovModel.smooth`` or ``filter`` of one sequence, or rows pi P^n of a chain.
+    states : sequence, default=None
+        Names.
+    path : sequence, default=None
+        A path of states, by name: decoded or true.
+    title : str
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly Figure
+    """
+    import plotly.graph_objects as go
+
+    table = np.asarray(probabilities, dtype=float)
+    names = list(range(table.shape[1])) if states is None else list(states)
+    steps = np.arange(1, len(table) + 1)
+    figure = go.Figure()
+    for k, name in enumerate(names):
+        figure.add_scatter(
+            x=steps,
+            y=table[:, k],
+            stackgroup="states",
+            name=f"state {name}",
+            line={"width": 0.5, "color": colour(k)},
+            fillcolor=faded(colour(k), 0.75),
+            hovertemplate=f"step %{{x}}, {name}: %{{y:.3f}}<extra></extra>",
+        )
+    if path is not None:
+        codes = [names.index(state) for state in path]
+        figure.add_scatter(
+            x=steps,
+            y=np.full(len(steps), 1.05),
+            mode="markers",
+            marker={"symbol": "square", "size": 9, "color": [colour(k) for k in codes]},
+            name="path",
+            showlegend=False,
+            hovertext=[str(state) for state in path],
+            hoverinfo="text",
+        )
+    note = "areas are probabilities of a state given the data" + (
+        "; the band on top is the path" if path is not None else ""
+    )
+    dress(figure, title, theme, note=note, **legend_below())
+    figure.update_xaxes(title="step")
+    figure.update_yaxes(title="probability", range=[0, 1.1], tickvals=[0, 0.25, 0.5, 0.75, 1])
+    return figure
+
+
+def state_trellis(model: Any, sequence: Any, *, theme: str = "light") -> Any:
+    """States down, time across: possible transitions, smoothed probabilities, the best path.
+
+    Parameters
+    ----------
+    model : HiddenMarkovModel
+        Fitted or known.
+    sequence : sequence
+        Of at most 60 steps.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly Figure
+        Lines are as dark as the probability of a pair of states, discs as large as that of a
+        state; the Viterbi path stands out.
+    """
+    import plotly.graph_objects as go
+
+    length, k = len(sequence), len(model.states_)
+    if length > MOST_STEPS or k > MOST_STATES:
+        raise ValueError(
+            f"a trellis of {length} steps and {k} states cannot be read; draw at most "
+            f"{MOST_STEPS} steps of {MOST_STATES} states"
+        )
+    colours = look(theme)
+    smooth = model.smooth([sequence])[0]
+    pairs = model.pair_posteriors(sequence)
+    best = [model.states_.index(state) for state in model.predict([sequence])[0]]
+    figure = go.Figure()
+    for n in range(length - 1):
+        for i, j in np.argwhere(model.transition_ > 0):
+            figure.add_scatter(
+                x=[n + 1, n + 2],
+                y=[i, j],
+                mode="lines",
+                line={
+                    "width": 1 + 4 * pairs[n, i, j],
+                    "color": faded("#8C8C8C", 0.15 + 0.7 * pairs[n, i, j]),
+                },
+                showlegend=False,
+                hoverinfo="skip",
+            )
+    steps = np.arange(1, length + 1)
+    figure.add_scatter(
+        x=steps,
+        y=best,
+        mode="lines",
+        line={"width": 4, "color": colours.strong},
+        name="best path (Viterbi)",
+    )
+    figure.add_scatter(
+        x=np.repeat(steps, k),
+        y=np.tile(np.arange(k), length),
+        mode="markers",
+        marker={
+            "size": 6 + 24 * smooth.ravel(),
+            "color": colour(0),
+            "line": {"width": 1, "color": colours.paper},
+        },
+        customdata=smooth.ravel(),
+        name="state (size: smoothed probability)",
+        hovertemplate="step %{x}: %{customdata:.3f}<extra></extra>",
+    )
+    seen = [
+        str(x) if not isinstance(x, (float, np.ndarray)) else f"{np.ravel(x)[0]:.3g}"
+        for x in sequence
+    ]
+    dress(
+        figure,
+        "Trellis of a hidden Markov model",
+        theme,
+        note="lines are transitions that can happen, darker where the data speak for them",
+        **legend_below(),
+    )
+    figure.update_xaxes(
+        title="step, and what was seen",
+        tickvals=steps,
+        ticktext=[f"{n}<br>{x}" for n, x in zip(steps, seen, strict=True)],
+    )
+    figure.update_yaxes(
+        title="state",
+        tickvals=list(range(k)),
+        ticktext=[str(s) for s in model.states_],
+        autorange="reversed",
+    )
+    return figure
