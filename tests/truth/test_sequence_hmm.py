@@ -400,6 +400,17 @@ def test_an_impossible_observation_is_named_with_its_place():
         HiddenMarkovModel.known([0.5, 0.4], np.eye(2), CategoricalEmission(np.eye(2)))
 
 
+@pytest.mark.covers("hmm-scaled-forward-backward")
+def test_a_state_that_is_far_less_likely_than_an_unreachable_one_does_not_underflow():
+    law = GaussianEmission(means=[[0.0], [100.0]], covariances=[[[1.0]], [[1.0]]])
+    model = HiddenMarkovModel.known([1, 0], np.eye(2), law)
+    far = [[0.0, 100.0]]
+    expected = norm.logpdf([0.0, 100.0]).sum()
+    assert model.score(far) == pytest.approx(expected)
+    assert model.smooth(far)[0].tolist() == model.filter(far)[0].tolist() == [[1, 0], [1, 0]]
+    assert model.predict(far) == [[0, 0]]
+
+
 def test_models_are_saved_and_loaded(rng, tmp_path):
     for emission in ("categorical", "gaussian", "poisson"):
         sequences = data_for(emission, rng)

@@ -41,7 +41,7 @@ def stochastic_rows(matrix: Any, what: str) -> np.ndarray | sp.csr_array:
     table = np.array(matrix, dtype=np.float64) if rows is None else rows
     if table.ndim != 2:
         raise DataError(f"{what} must be a matrix, one row for each state")
-    entries = table.data if rows is not None else table
+    entries: Any = table.data if rows is not None else table
     if not np.isfinite(entries).all() or (entries < 0).any():
         raise DataError(f"{what} holds entries that are negative or not finite")
     sums = np.asarray(table.sum(axis=1)).ravel()
@@ -195,7 +195,7 @@ class MarkovChain:
     """
 
     transition: Any
-    states: Sequence[Hashable] | None = None
+    states: Any = None
     start: Any = None
     _places: dict = field(init=False, repr=False, default_factory=dict)
 

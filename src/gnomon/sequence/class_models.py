@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -96,7 +97,8 @@ class HMMClassifier(Estimator):
         """
         if len(sequences) != len(y):
             raise DataError(f"{len(sequences)} sequences have {len(y)} labels")
-        self.classes_ = sorted(set(y))
+        seen: set[Any] = set(y)
+        self.classes_ = sorted(seen)
         shares = self.priors or {c: list(y).count(c) / len(y) for c in self.classes_}
         missing = [c for c in self.classes_ if shares.get(c, 0) <= 0]
         if missing:

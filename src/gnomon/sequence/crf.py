@@ -202,7 +202,7 @@ class ChainCRF(Estimator):
             raise DataError("l1 goes with loss='likelihood' only")
         if [len(s) for s in sequences] != [len(path) for path in labels]:
             raise DataError("labels must have the lengths of their sequences")
-        seen = {label for path in labels for label in path}
+        seen: set[Any] = {label for path in labels for label in path}
         self.labels_ = sorted(seen) if self.labels is None else list(self.labels)
         if not seen <= set(self.labels_):
             raise DataError(

@@ -71,8 +71,8 @@ class CategoricalEmission:
         self, table: Any = None, symbols: Sequence[Hashable] | None = None, alpha: float = 0.0
     ):
         self.alpha = alpha
-        self.table = None if table is None else np.array(table, dtype=float)
-        self.symbols = None if symbols is None else list(symbols)
+        self.table: Any = None if table is None else np.array(table, dtype=float)
+        self.symbols: Any = None if symbols is None else list(symbols)
         if self.table is not None:
             from gnomon.sequence.chain import stochastic_rows
 
@@ -174,9 +174,9 @@ class GaussianEmission:
             raise DataError(f"covariance is 'full', 'diagonal' or 'tied', not {covariance!r}")
         self.covariance = covariance
         self.floor = floor
-        self.means = None if means is None else np.array(means, dtype=float)
-        self.covariances = None if covariances is None else np.array(covariances, dtype=float)
-        self.ridge = 0.0
+        self.means: Any = None if means is None else np.array(means, dtype=float)
+        self.covariances: Any = None if covariances is None else np.array(covariances, dtype=float)
+        self.ridge: Any = 0.0
 
     def rows(self, sequence: Any) -> np.ndarray:
         table = number_rows(sequence)
@@ -274,7 +274,7 @@ class PoissonEmission:
     """
 
     def __init__(self, rates: Any = None):
-        self.rates = None if rates is None else np.array(rates, dtype=float)
+        self.rates: Any = None if rates is None else np.array(rates, dtype=float)
 
     def rows(self, sequence: Any) -> np.ndarray:
         table = number_rows(sequence)
@@ -348,7 +348,7 @@ class MixtureEmission:
             raise DataError(f"covariance is 'full' or 'diagonal', not {covariance!r}")
         self.n_components = n_components
         self.covariance = covariance
-        self.shares = None if shares is None else np.array(shares, dtype=float)
+        self.shares: Any = None if shares is None else np.array(shares, dtype=float)
         self.components = components or GaussianEmission(covariance)
 
     def rows(self, sequence: Any) -> np.ndarray:
@@ -419,8 +419,8 @@ class LagEmission:
         if lags < 1:
             raise DataError("lags is 1 or more; without lags use GaussianEmission")
         self.lags = lags
-        self.weights = None if weights is None else np.array(weights, dtype=float)
-        self.covariances = None if covariances is None else np.array(covariances, dtype=float)
+        self.weights: Any = None if weights is None else np.array(weights, dtype=float)
+        self.covariances: Any = None if covariances is None else np.array(covariances, dtype=float)
 
     def rows(self, sequence: Any) -> np.ndarray:
         """Each row with those before it: (x_n, x_{n-1}, ..., x_{n-lags})."""

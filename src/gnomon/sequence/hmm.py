@@ -304,10 +304,10 @@ class HiddenMarkovModel(Estimator):
         self.states_, labels = self._labels(states, data)
         self._require_room(len(data.rows))
         rng = self._rng()
-        best = None
+        best: dict[str, Any] = {}
         for _ in range(self.n_init if labels is None or (labels < 0).any() else 1):
             found = self._one_fit(data, labels, copy.deepcopy(law), rng)
-            if best is None or found["history"][-1] > best["history"][-1]:
+            if not best or found["history"][-1] > best["history"][-1]:
                 best = found
         self.start_, self.transition_ = best["start"], best["transition"]
         self.emission_ = best["emission"]
@@ -374,7 +374,7 @@ class HiddenMarkovModel(Estimator):
         allowed = (start > 0, transition > 0)
         known = labels is not None and (labels >= 0).all()
         clamp = None if labels is None else _clamp(labels, len(start))
-        if clamp is not None:
+        if labels is not None:
             self._begin_from_labels(law, data, labels, len(start))
         history: list[float] = []
         converged = False
@@ -466,13 +466,8 @@ class HiddenMarkovModel(Estimator):
         return np.array([self._one_log_likelihood(sequence) for sequence in sequences])
 
     def _one_log_likelihood(self, sequence: Any) -> float:
-        data, logs = self._logs([sequence])
-        if len(data.rows) == 0:
-            return 0.0
-        if self.recursion == "log":
-            return float(_logsum(_log_alpha(self.start_, self.transition_, logs, data.bounds)[-1]))
-        seen = scaled_forward(self.start_, self.transition_, logs, data.bounds)
-        return -np.inf if seen.stuck >= 0 else float(np.log(seen.scale).sum() + seen.shift.sum())
+        _, logs = self._logs([sequence])
+        return one_log_likelihood(self.start_, self.transition_, logs, self.recursion)
 
     def score(self, sequences: Sequence, y: Any = None) -> float:
         """Sum of the log-likelihoods of the sequences."""
@@ -487,8 +482,12 @@ class HiddenMarkovModel(Estimator):
         """
         data, logs = self._logs(sequences)
         seen = scaled_forward(self.start_, self.transition_, logs, data.bounds)
-        _refuse_impossible(seen.stuck, data.bounds)
-        return data.split(seen.alpha)
+        if seen.stuck < 0:
+            return data.split(seen.alpha)
+        log_alpha = _log_alpha(self.start_, self.transition_, logs, data.bounds)
+        _refuse_impossible(_first_dead(log_alpha), data.bounds)
+        weights = np.exp(log_alpha - log_alpha.max(axis=1, keepdims=True))
+        return data.split(weights / weights.sum(axis=1, keepdims=True))
 
     def smooth(self, sequences: Sequence) -> list[np.ndarray]:
         """p(z_n = k | all of X) at every step.
@@ -505,12 +504,13 @@ class HiddenMarkovModel(Estimator):
         """p(z_n = j, z_{n+1} = k | X) of one sequence, of shape (length - 1, n_states,
         n_states)."""
         data, logs = self._logs([sequence])
-        seen = scaled_forward(self.start_, self.transition_, logs, data.bounds)
-        _refuse_impossible(seen.stuck, data.bounds)
-        beta = np.empty_like(seen.alpha)
-        recursions.backward_table(data.bounds, self.transition_, seen.likelihood, seen.scale, beta)
-        ahead = seen.likelihood[1:] * beta[1:] / seen.scale[1:, None]
-        return seen.alpha[:-1, :, None] * self.transition_ * ahead[:, None, :]
+        log_alpha = _log_alpha(self.start_, self.transition_, logs, data.bounds)
+        _refuse_impossible(_first_dead(log_alpha), data.bounds)
+        log_beta = _log_beta(self.transition_, logs, data.bounds)
+        with np.errstate(divide="ignore"):
+            moves = np.log(self.transition_)
+        ahead = (logs + log_beta)[1:, None, :]
+        return np.exp(log_alpha[:-1, :, None] + moves + ahead - _logsum(log_alpha[-1]))
 
     def instantaneous(self, sequences: Sequence) -> list[np.ndarray]:
         """p(z_n = k | x_n alone), with prior pi A^(n-1): the baseline that filtering improves on.
@@ -699,6 +699,18 @@ def scaled_forward(start, transition, logs, bounds) -> Forward:
     return Forward(alpha, scale, shift, likelihood, stuck)
 
 
+def one_log_likelihood(start, transition, logs, recursion: str = "scaled") -> float:
+    """log p of one sequence; -inf where it is impossible. Arguments as in `posteriors`."""
+    if len(logs) == 0:
+        return 0.0
+    bounds = np.array([0, len(logs)])
+    if recursion == "scaled":
+        seen = scaled_forward(start, transition, logs, bounds)
+        if seen.stuck < 0:
+            return float(np.log(seen.scale).sum() + seen.shift.sum())
+    return float(_logsum(_log_alpha(start, transition, logs, bounds)[-1]))
+
+
 def posteriors(start, transition, logs, bounds, recursion: str = "scaled") -> Posteriors:
     """Forward and backward passes: log p of each sequence, posteriors of states and pairs.
 
@@ -720,7 +732,9 @@ def posteriors(start, transition, logs, bounds, recursion: str = "scaled") -> Po
     if recursion == "log":
         return _log_posteriors(start, transition, logs, bounds)
     seen = scaled_forward(start, transition, logs, bounds)
-    _refuse_impossible(seen.stuck, bounds)
+    if seen.stuck >= 0:
+        # a state that can be reached may only have underflowed beside one that cannot
+        return _log_posteriors(start, transition, logs, bounds)
     gamma = np.empty_like(seen.alpha)
     pairs = np.zeros(transition.shape)
     recursions.backward(
@@ -774,12 +788,20 @@ def _log_alpha(start, transition, logs, bounds) -> np.ndarray:
     return log_alpha
 
 
-def _log_posteriors(start, transition, logs, bounds) -> Posteriors:
-    log_alpha = _log_alpha(start, transition, logs, bounds)
+def _log_beta(transition, logs, bounds) -> np.ndarray:
     with np.errstate(divide="ignore"):
         log_transition = np.log(_floats(transition))
     log_beta = np.empty(logs.shape)
     recursions.log_backward(bounds, log_transition, _floats(logs), log_beta)
+    return log_beta
+
+
+def _log_posteriors(start, transition, logs, bounds) -> Posteriors:
+    log_alpha = _log_alpha(start, transition, logs, bounds)
+    _refuse_impossible(_first_dead(log_alpha), bounds)
+    log_beta = _log_beta(transition, logs, bounds)
+    with np.errstate(divide="ignore"):
+        log_transition = np.log(transition)
     values = np.zeros(len(bounds) - 1)
     pairs = np.zeros(transition.shape)
     gamma = np.empty(logs.shape)
@@ -787,8 +809,6 @@ def _log_posteriors(start, transition, logs, bounds) -> Posteriors:
         if first == end:
             continue
         values[r] = _logsum(log_alpha[end - 1])
-        if not np.isfinite(values[r]):
-            _refuse_impossible(_first_dead(log_alpha[first:end]) + first, bounds)
         gamma[first:end] = np.exp(log_alpha[first:end] + log_beta[first:end] - values[r])
         for n in range(first + 1, end):
             ahead = logs[n] + log_beta[n] - values[r]
@@ -797,7 +817,9 @@ def _log_posteriors(start, transition, logs, bounds) -> Posteriors:
 
 
 def _first_dead(log_alpha: np.ndarray) -> int:
-    return int(np.flatnonzero(np.isneginf(log_alpha).all(axis=1))[0])
+    """The first row that no path explains, or -1."""
+    dead = np.flatnonzero(np.isneginf(log_alpha).all(axis=1))
+    return int(dead[0]) if len(dead) else -1
 
 
 def _refuse_impossible(stuck: int, bounds: np.ndarray) -> None:
@@ -812,7 +834,7 @@ def _refuse_impossible(stuck: int, bounds: np.ndarray) -> None:
 
 def _refuse_dead_ends(joint, start, transition, logs, bounds) -> None:
     if np.isneginf(joint).any():
-        _refuse_impossible(scaled_forward(start, transition, logs, bounds).stuck, bounds)
+        _refuse_impossible(_first_dead(_log_alpha(start, transition, logs, bounds)), bounds)
 
 
 def _clamp(labels: np.ndarray, n_states: int) -> np.ndarray:

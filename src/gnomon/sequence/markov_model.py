@@ -83,7 +83,7 @@ class MarkovModel(Estimator):
         """
         if self.order < 0 or self.alpha < 0:
             raise DataError("order and alpha are 0 or more")
-        seen = {state for sequence in sequences for state in sequence}
+        seen: set[Any] = {state for sequence in sequences for state in sequence}
         self.states_ = sorted(seen) if self.states is None else list(self.states)
         if not self.states_:
             raise DataError("no states: the sequences are empty; give some, or name the states")

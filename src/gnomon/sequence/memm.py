@@ -83,7 +83,8 @@ class MaxEntMarkovModel(Estimator):
         """
         if [len(s) for s in sequences] != [len(path) for path in labels]:
             raise DataError("labels must have the lengths of their sequences")
-        self.labels_ = sorted({label for path in labels for label in path})
+        seen: set[Any] = {label for path in labels for label in path}
+        self.labels_ = sorted(seen)
         self.feature_names_ = FeatureSpace.collect(sequences)
         codes = {label: k for k, label in enumerate(self.labels_)}
         now = np.array([codes[x] for path in labels for x in path])

@@ -123,7 +123,7 @@ class NGramModel(Estimator):
         if isinstance(sequences, str):
             raise DataError("give a list of sequences: [text] where there is only one")
         self._check_epsilon()
-        seen = {item for sequence in sequences for item in sequence}
+        seen: set[Any] = {item for sequence in sequences for item in sequence}
         self.alphabet_ = sorted(seen) if self.alphabet is None else list(self.alphabet)
         strange = seen - set(self.alphabet_)
         if strange:

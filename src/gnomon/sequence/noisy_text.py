@@ -201,10 +201,10 @@ def break_cipher(
     chain = model.chain()
     alphabet = "".join(str(symbol) for symbol in model.alphabet_)
     rng = np.random.default_rng(random_state)
-    hmm = None
+    fits = []
     for _ in range(n_init):
         first = _alike_in_frequency(text, chain.stationary(), alphabet, rng)
-        tried = HiddenMarkovModel(
+        fitted = HiddenMarkovModel(
             emission=CategoricalEmission(first, list(alphabet), alpha=1e-3),
             start=chain.start,
             transition=chain.transition,
@@ -212,8 +212,8 @@ def break_cipher(
             max_iter=max_iter,
             tol=1e-5,
         ).fit([text])
-        if hmm is None or tried.history_[-1] > hmm.history_[-1]:
-            hmm = tried
+        fits.append(fitted)
+    hmm = max(fits, key=lambda each: each.history_[-1])
     _, columns = linear_sum_assignment(-np.log(hmm.emission_.table + 1e-12))
     return SubstitutionCipher("".join(alphabet[j] for j in columns), alphabet), hmm
 

@@ -90,22 +90,6 @@ def backward(bounds, transition, likelihood, scale, alpha, gamma, pairs):
             pairs[j, k] *= transition[j, k]
 
 
-@kernel(BOUNDS, TABLE, TABLE, ROW, "out f8[:,:]")
-def backward_table(bounds, transition, likelihood, scale, beta):
-    """The scaled beta of every step (N, K): a textbook's table, which fits do not need."""
-    n_states = transition.shape[0]
-    for r in range(len(bounds) - 1):
-        for n in range(bounds[r + 1] - 1, bounds[r] - 1, -1):
-            for j in range(n_states):
-                if n == bounds[r + 1] - 1:
-                    beta[n, j] = 1.0
-                    continue
-                total = 0.0
-                for k in range(n_states):
-                    total += transition[j, k] * likelihood[n + 1, k] * beta[n + 1, k]
-                beta[n, j] = total / scale[n + 1]
-
-
 @lean_subkernel
 def log_sum(values, count):
     """log sum exp of the first `count` values."""

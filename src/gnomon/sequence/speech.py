@@ -22,7 +22,7 @@ from gnomon.engine.estimator import Estimator
 from gnomon.engine.storable import storable
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import GaussianEmission
-from gnomon.sequence.hmm import posteriors, prepare, viterbi
+from gnomon.sequence.hmm import one_log_likelihood, posteriors, prepare, viterbi
 
 DIGITS = {
     "zero": "Z IH R OW",
@@ -255,9 +255,8 @@ class WordRecogniser(Estimator):
         for i, sequence in enumerate(sequences):
             data = prepare(self.emission_, [sequence])
             for j, chain in enumerate(self.words_.values()):
-                path_start, moves = self._word(chain)
                 logs = self._logs(data.rows, chain)
-                found[i, j] = posteriors(path_start, moves, logs, data.bounds).log_likelihood[0]
+                found[i, j] = one_log_likelihood(*self._word(chain), logs)
         return found
 
     def predict(self, sequences: Sequence) -> list[str]:

@@ -46,17 +46,25 @@ def chain_graph(chain: Any, *, theme: str = "light") -> Any:
             elif table[i, j] > 0:
                 _draw_link(figure, places, i, j, table[i, j], theme)
     structure = chain.structure()
-    for c, (names, closed) in enumerate(zip(structure.classes, structure.closed, strict=True)):
+    groups = [
+        (names, colour(c), f"closed, period {period}: {_few(names)}")
+        for c, (names, closed, period) in enumerate(
+            zip(structure.classes, structure.closed, structure.periods, strict=True)
+        )
+        if closed
+    ]
+    if structure.transient:
+        groups.append((structure.transient, "#6b7280", f"transient: {_few(structure.transient)}"))
+    for names, fill, legend in groups:
         members = [chain.place(name) for name in names]
-        kind = f"closed, period {structure.periods[c]}" if closed else "transient"
         figure.add_scatter(
             x=places[members, 0],
             y=places[members, 1],
             mode="markers+text",
             text=[str(name) for name in names],
             textfont={"color": "#ffffff", "size": 14},
-            marker={"size": 42, "color": colour(c) if closed else "#6b7280"},
-            name=f"{kind}: {', '.join(map(str, names[:4]))}{' ...' if len(names) > 4 else ''}",
+            marker={"size": 42, "color": fill},
+            name=legend,
             hovertemplate="%{text}<extra></extra>",
         )
     note = "numbers are transition probabilities; colours are closed classes"
@@ -66,6 +74,10 @@ def chain_graph(chain: Any, *, theme: str = "light") -> Any:
     figure.update_xaxes(visible=False, range=[-1.6, 1.6])
     figure.update_yaxes(visible=False, range=[-1.45, 1.45], scaleanchor="x")
     return figure
+
+
+def _few(names: Sequence) -> str:
+    return ", ".join(map(str, names[:4])) + (" ..." if len(names) > 4 else "")
 
 
 def _draw_link(figure: Any, places: np.ndarray, i: int, j: int, weight: float, theme: str) -> None:
@@ -239,6 +251,7 @@ def state_trellis(model: Any, sequence: Any, *, theme: str = "light") -> Any:
         marker={
             "size": 6 + 24 * smooth.ravel(),
             "color": colour(0),
+            "opacity": 1,
             "line": {"width": 1, "color": colours.paper},
         },
         customdata=smooth.ravel(),
