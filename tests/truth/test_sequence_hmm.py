@@ -325,7 +325,7 @@ def test_known_states_are_counted(rng):
 
 @pytest.mark.covers("hmm-discrete")
 def test_labels_of_some_steps_hold_their_states(rng):
-    sequences = [np.r_[rng.normal(0, 1, 20), rng.normal(8, 1, 20)]]
+    sequences = [np.r_[rng.normal(0, 1, 20), rng.normal(14, 1, 20)]]
     labels = [["low", *[None] * 38, "high"]]
     model = HiddenMarkovModel(2, random_state=1).fit(sequences, labels)
     assert model.states_ == ["high", "low"]
