@@ -30,6 +30,9 @@ ROOMS = (
     "reduce",
     "trees",
     "ensemble",
+    "select",
+    "sample",
+    "sequence",
     "workbench",
 )
 LONGEST = 60.0
