@@ -123,14 +123,19 @@ class FactoredClasses(ClassImpurity):
         return self.impurity.total(sums * self.factors)
 
 
+def as_columns(y: np.ndarray) -> np.ndarray:
+    """Targets side by side, also of no rows."""
+    return y[:, None] if y.ndim == 1 else y
+
+
 class SquaredError:
     """Sums are the weight, the weighted targets and their squares, about a fixed centre."""
 
     def __init__(self, y: np.ndarray, weights: np.ndarray):
-        self.centre = weights @ y.reshape(len(y), -1) / weights.sum()
+        self.centre = weights @ as_columns(y) / weights.sum()
 
     def addends(self, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        centred = y.reshape(len(y), -1) - self.centre
+        centred = as_columns(y) - self.centre
         weighted = centred * weights[:, None]
         return np.column_stack([weights, weighted, weighted * centred])
 
