@@ -49,6 +49,21 @@ Duel(
 )
 
 Duel(
+    name="forest of 10 trees, 20 columns, 2 classes",
+    peer="scikit-learn RandomForestClassifier",
+    data=classes20,
+    ours=lambda given: RandomForestClassifier(10, random_state=0).fit(given.rows, given.y),
+    theirs=lambda given: ensemble.RandomForestClassifier(10, n_jobs=-1, random_state=0).fit(
+        given.rows, given.y
+    ),
+    quality=accuracy,
+    tolerance=0.005,
+    bar=5.0,
+    sizes=(10**6,),
+    repeats=1,
+)
+
+Duel(
     name="forest of 100 trees of at most 255 leaves, 50 columns, 2 classes",
     peer="LightGBM forest mode",
     data=classes50,

@@ -117,10 +117,10 @@ def test_the_command_writes_and_is_repeated_to_the_same_numbers(tmp_path, rng):
 
 def test_categories_beyond_eight_are_coloured_as_others():
     places = np.arange(24.0).reshape(12, 2)
-    figure = show.linked_maps({"a": places}, {"letter": list("abcdefghijkl")})
+    figure = show.embeddings({"a": places}, {"letter": list("abcdefghijkl")})
     assert figure.data[0].marker.colorbar.ticktext[-1] == "(others)"
     with pytest.raises(DataError, match=r"shape \(n, 2\)"):
-        show.linked_maps({"a": places, "b": places[:5]})
+        show.embeddings({"a": places, "b": places[:5]})
 
 
 @needs_browser

@@ -10,6 +10,7 @@ from gnomon.contract.learner import (
     Regressor,
     Transformer,
 )
+from gnomon.contract.scoring import ScoringClassifier
 from gnomon.contract.sum_learner import Step, SumLearner
 from gnomon.engine.estimator import Takes
 
@@ -22,6 +23,7 @@ __all__ = [
     "FilteredLearner",
     "Learner",
     "Regressor",
+    "ScoringClassifier",
     "Step",
     "SumLearner",
     "Takes",

@@ -15,20 +15,13 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_regressor
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
-from gnomon.contract import Classifier, Data
+from gnomon.contract import Data, ScoringClassifier
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HasMethods
 from gnomon.engine.registry import method
 from gnomon.linear.least_squares import LinearRegression
-
-
-def _refuse_probabilities(model) -> bool:
-    raise AttributeError(
-        "regressions on classes give no probabilities; use decision_function, or LogisticRegression"
-    )
 
 
 @method(
@@ -38,7 +31,7 @@ def _refuse_probabilities(model) -> bool:
     avoid="Where probabilities count, or classes of unequal spread: LogisticRegression.",
     peers=("sklearn.linear_model.RidgeClassifier",),
 )
-class RegressionClassifier(Classifier):
+class RegressionClassifier(ScoringClassifier):
     """A classifier made of any regressor, which learns -1 and +1 (or a column per class).
 
     Minimises what the regressor minimises; with least squares, sum_i w_i (y_i - f(x_i))^2 of
@@ -108,67 +101,6 @@ class RegressionClassifier(Classifier):
             return [np.where(codes == 1, 1.0, -1.0)]
         return [(codes == c).astype(np.float64) for c in range(len(self.classes_))]
 
-    def _values(self, rows) -> np.ndarray:
+    def _scores(self, rows) -> np.ndarray:
         """Regressions of a block, one column each."""
         return np.column_stack([np.asarray(e.predict(rows)) for e in self.estimators_])
-
-    def decision_function(self, X) -> np.ndarray:
-        """What the regressions say: the sign decides of two classes, the greatest of more.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        values = self._each_block(self._values, X)
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X) -> np.ndarray:
-        """The class of the greatest regression, for each row; of two, the second from zero on.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
-        values = self.decision_function(X)
-        if len(self.classes_) <= 2:
-            return self.classes_[((values >= 0) & (len(self.classes_) == 2)).astype(np.int64)]
-        return self.classes_[values.argmax(axis=1)]
-
-    @available_if(_refuse_probabilities)
-    def predict_proba(self, X) -> np.ndarray:
-        """Not given: a regression's values may lie below 0 and above 1.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-
-        Returns
-        -------
-        proba : None
-            Asking for it raises AttributeError.
-        """
-        raise NotImplementedError
-
-    @available_if(_refuse_probabilities)
-    def predict_log_proba(self, X) -> np.ndarray:
-        """Not given, as `predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_proba : None
-            Asking for it raises AttributeError.
-        """
-        raise NotImplementedError

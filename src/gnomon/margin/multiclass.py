@@ -16,12 +16,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from gnomon.contract import Data
+from gnomon.contract import Data, ScoringClassifier
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HasMethods, StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.margin.linear_machine import ScoringClassifier
+from gnomon.margin.linear_machine import LARGEST
 from gnomon.margin.linear_svm import LinearSVM
 from gnomon.margin.svc import class_pairs
 
@@ -37,6 +37,8 @@ def scores_of(member: Any, rows: np.ndarray) -> np.ndarray:
 
 class OfBinary(ScoringClassifier):
     """A classifier of several classes made of learners of two."""
+
+    _largest = LARGEST
 
     def _fit(self, data: Data) -> None:
         member = LinearSVM(random_state=0) if self.estimator is None else self.estimator

@@ -41,6 +41,7 @@ from gnomon.show.densities import (
     posterior_curves,
     simplex,
 )
+from gnomon.show.embeddings import embeddings
 from gnomon.show.ensembles import (
     boosting_rounds,
     boosting_say,
@@ -68,7 +69,6 @@ from gnomon.show.linear_bases import (
     local_fit,
     tangent,
 )
-from gnomon.show.linked_maps import linked_maps
 from gnomon.show.maps import (
     biplot,
     canonical_correlations,
@@ -205,6 +205,7 @@ __all__ = [
     "elimination_curve",
     "ellipsoid_morph",
     "ellipsoid_surface",
+    "embeddings",
     "feature_ranking",
     "feature_space",
     "fit_over_scatter",
@@ -227,7 +228,6 @@ __all__ = [
     "learning_curve",
     "likelihood_by_k",
     "linked_map",
-    "linked_maps",
     "linked_views",
     "local_fit",
     "losses",

@@ -19,6 +19,7 @@ from gnomon.cluster.tendency import hopkins
 from gnomon.density import GaussianMixture
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.evaluate.figure import Figure, mean_interval
+from gnomon.neighbors import NearestNeighbors
 
 MOST_JUDGED = 2_000
 MOST_MERGED = 20_000
@@ -190,13 +191,16 @@ def allowed_methods(settings: Any, n: int, decide: Callable[[str, str], None]) -
 
 def reaches_of(rows: np.ndarray) -> Iterator[float]:
     """Reaches for DBSCAN: quantiles of the distance to the tenth neighbour, each once."""
-    from sklearn.neighbors import NearestNeighbors
-
-    k = min(NEIGHBOURS, len(rows) - 1)
-    distances = NearestNeighbors(n_neighbors=k + 1).fit(rows).kneighbors(rows)[0][:, -1]
+    distances = neighbour_distances(rows, NEIGHBOURS)
     yield from dict.fromkeys(
         float(reach) for reach in np.quantile(distances, [0.5, 0.75, 0.9, 0.97]) if reach > 0
     )
+
+
+def neighbour_distances(rows: np.ndarray, k: int) -> np.ndarray:
+    """The distance of every row to its k-th nearest other row, or to the farthest of fewer."""
+    search = NearestNeighbors(metric="euclidean").fit(rows)
+    return search.others(min(k, len(rows) - 1)).distances[:, -1]
 
 
 def made(method: str, k: int, reach: float, n_columns: int, seed: int) -> Any:

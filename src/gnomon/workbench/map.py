@@ -23,6 +23,7 @@ from gnomon.reduce import PCA, TSNE, sammon, stress_map
 from gnomon.table import Table
 from gnomon.table.schema import no_such_column
 from gnomon.workbench.group_model import GroupModel
+from gnomon.workbench.group_search import neighbour_distances
 from gnomon.workbench.learn import as_table, source_of
 from gnomon.workbench.map_quality import MapQuality, map_quality
 from gnomon.workbench.result import written
@@ -30,6 +31,7 @@ from gnomon.workbench.runs import Run, as_json
 
 MOST_MAPPED = 2_000
 FEWEST_ROWS = 5
+OUTLYING_NEIGHBOUR = 6
 FAR = 4.0  # robust deviations from which on a row is called an outlier
 METHODS = ("PCA", "stress", "Sammon", "t-SNE")
 Tell = Callable[[str, int, int], None]
@@ -292,10 +294,7 @@ def placed(method: str, points: np.ndarray, seed: int) -> np.ndarray:
 
 def far_rows(points: np.ndarray) -> np.ndarray:
     """Rows whose nearest neighbours are much farther than those of others, the farthest first."""
-    from sklearn.neighbors import NearestNeighbors
-
-    k = min(6, len(points) - 1)
-    distances = NearestNeighbors(n_neighbors=k + 1).fit(points).kneighbors(points)[0][:, -1]
+    distances = neighbour_distances(points, OUTLYING_NEIGHBOUR)
     middle = np.median(distances)
     spread = 1.4826 * np.median(np.abs(distances - middle))
     far = np.flatnonzero(distances > middle + FAR * max(spread, 1e-12 * middle))

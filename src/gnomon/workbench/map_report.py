@@ -29,7 +29,7 @@ def figures_of(result: MapResult, theme: str = "light") -> dict[str, Any]:
         f"continuity {found.continuity.value:.2f}, stress {found.stress.value:.2f}"
         for name, found in result.quality.items()
     }
-    maps = show.linked_maps(
+    maps = show.embeddings(
         result.places,
         colours_of(result),
         notes=notes,

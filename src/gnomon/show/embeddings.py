@@ -17,7 +17,7 @@ MOST_LEVELS = 8
 PANELS_IN_A_ROW = 2
 
 
-def linked_maps(
+def embeddings(
     maps: Mapping[str, Any],
     colours: Mapping[str, Sequence[Any]] | None = None,
     *,
@@ -51,7 +51,7 @@ def linked_maps(
 
     Examples
     --------
-    >>> figure = linked_maps({"a": [[0, 0], [1, 1]], "b": [[0, 1], [1, 0]]}, {"kind": ["x", "y"]})
+    >>> figure = embeddings({"a": [[0, 0], [1, 1]], "b": [[0, 1], [1, 0]]}, {"kind": ["x", "y"]})
     >>> [trace.type for trace in figure.data]
     ['scatter', 'scatter']
     """
