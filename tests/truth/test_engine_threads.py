@@ -145,6 +145,31 @@ def test_an_error_ends_the_run_and_later_items_are_not_begun(n_jobs):
     assert max(begun) <= 5 + 2 * 3 + 1
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_of_several_failures_of_short_items_the_first_is_told(n_jobs, rng):
+    delays = rng.uniform(0, 0.002, 60)
+    failing = sorted(rng.choice(np.arange(1, 60), 5, replace=False).tolist())
+
+    def fail(i):
+        time.sleep(delays[i])
+        if i in failing:
+            raise KeyError(f"item {i}")
+        return i
+
+    results = in_order(fail, range(60), n_jobs, short=True)
+    with pytest.raises(KeyError, match=f"item {failing[0]}'"):
+        list(results)
+
+
+def test_short_items_that_run_on_the_calling_thread_start_no_threads():
+    def item(_):
+        time.sleep(0.001)
+        return resolve_jobs(8)
+
+    assert list(in_order(item, range(9), 2, short=True))[1:] == [1] * 8
+    assert resolve_jobs(8) == 8
+
+
 def test_an_error_in_the_source_of_items_is_told():
     def items():
         yield 1

@@ -152,7 +152,9 @@ def add_up(function: Callable[[Chunk], Sums], source: Source, n_jobs: int | None
     """
     executor = settings().executor
     if executor is None:
-        return _add(in_order(function, source.chunks(), n_jobs, short=True))
+        # rows that must be read first are better read while others are summed
+        in_memory = isinstance(source, ArraySource)
+        return _add(in_order(function, source.chunks(), n_jobs, short=in_memory))
     sent = _Sent(source.chunks())
     alone = functools.partial(_on_one_blas_thread, function)
     return _add(_sorted_by_number(executor.run(alone, sent), sent))

@@ -24,21 +24,22 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_THREADS = 256
-# Seconds of work that are worth handing to a thread.
-WORTH_THREADS = 0.001
-# Items that go to a thread at once, at most: so many may be in memory for each.
-MOST_TOGETHER = 16
+# Seconds of work that are worth waking a thread for.
+WORTH_THREADS = 0.0002
+# Items of a round for each thread, at least and at most: so many results are in memory.
+ROUND, MOST_TOGETHER = 4, 16
 # Columns of a square matrix that one BLAS thread solves as soon as several.
 SMALL_MATRIX = 256
 _inside = threading.local()
-# Pools that no run uses now: waking a thread costs a fraction of starting one.
+# Threads that no run uses now: waking one costs a fraction of starting one.
 _idle: dict[int, list[ThreadPoolExecutor]] = {}
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)  # a child process has none of the threads
+_idle_hands: list[_Hand] = []
+if hasattr(os, "register_at_fork"):  # a child process has none of the threads
+    os.register_at_fork(after_in_child=_idle.clear)
+    os.register_at_fork(after_in_child=_idle_hands.clear)
 _blas_lock = threading.Lock()
 _blas_users = 0
-_blas_limit: Any = None
-_blas_controller: Any = None
+_blas_before: list[tuple[Any, int]] = []
 
 
 def processors() -> int:
@@ -79,24 +80,32 @@ def _inside_joblib() -> bool:
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread; nested and concurrent uses share one hold."""
-    global _blas_users, _blas_limit, _blas_controller
+    global _blas_users, _blas_before
     with _blas_lock:
         _blas_users += 1
         if _blas_users == 1:
-            from threadpoolctl import ThreadpoolController
-
-            if _blas_controller is None:
-                import scipy.linalg  # noqa: F401  its BLAS must be loaded to be held
-
-                _blas_controller = ThreadpoolController()
-            _blas_limit = _blas_controller.limit(limits=1, user_api="blas")
+            _blas_before = [(each, each.num_threads) for each in _blas_libraries()]
+            for library, threads in _blas_before:
+                if threads != 1:
+                    library.set_num_threads(1)
     try:
         yield
     finally:
         with _blas_lock:
             _blas_users -= 1
             if _blas_users == 0:
-                _blas_limit.restore_original_limits()
+                for library, threads in _blas_before:
+                    if threads != 1:
+                        library.set_num_threads(threads)
+
+
+@functools.cache
+def _blas_libraries() -> list[Any]:
+    """The loaded BLAS libraries, each with its number of threads to read and set."""
+    import scipy.linalg  # noqa: F401  its BLAS must be loaded to be held
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 def blas_for(n_columns: int) -> contextlib.AbstractContextManager[None]:
@@ -122,81 +131,61 @@ def in_order(
     n_jobs : int or None
     short : bool, default=False
         Items may be so short that threads would cost more than they save: the first is done on the
-        calling thread, and shows how many to hand to a thread at once.
+        calling thread, and shows how many are worth sharing; they are read and done in rounds.
     """
     items = iter(items)
-    together = 1
     with one_blas_thread():
         if short:
-            together = yield from _first_alone(function, items)
-        begun = list(itertools.islice(items, together + 1))
-        workers = resolve_jobs(n_jobs) if len(begun) > together else 1
+            yield from _in_rounds(function, items, n_jobs)
+            return
+        begun = list(itertools.islice(items, 2))
+        workers = resolve_jobs(n_jobs) if len(begun) > 1 else 1
         items = itertools.chain(begun, items)
         del begun
-        if workers == 1:  # what is left for one thread is not worth another
+        if workers == 1:
             yield from map(function, items)
             return
-        # short items keep the calling thread busy too; long ones leave it free to take results
-        with _pool(workers - 1 if short else workers) as pool:
-            ahead: deque[_Batch] = deque()
+        with _pool(workers) as pool:
+            ahead: deque[Future[Result]] = deque()
             try:
-                while batch := list(itertools.islice(items, together)):
-                    ahead.append(_Batch(function, batch, pool))
+                for item in items:
+                    ahead.append(pool.submit(function, item))
                     if len(ahead) > workers + 1:
-                        yield from _first_of(ahead, help_out=short)
+                        yield ahead.popleft().result()
                 while ahead:
-                    yield from _first_of(ahead, help_out=short)
+                    yield ahead.popleft().result()
             finally:
-                for each in ahead:
-                    each.future.cancel()
-                wait([each.future for each in ahead])
+                for future in ahead:
+                    future.cancel()
+                wait(ahead)
 
 
-class _Batch:
-    """Items that go to a thread together, unless the calling thread does them first."""
+def _in_rounds(
+    function: Callable[[Item], Result], items: Iterator[Item], n_jobs: int | None
+) -> Generator[Result]:
+    """Short items: the first on the calling thread, the others in rounds that a crew shares.
 
-    def __init__(self, function: Callable[[Item], Result], items: list[Item], pool: Any):
-        self.function, self.items = function, items
-        self.future: Future[list[Any]] = pool.submit(self.done)
-        self.results: list[Any] | None = None
-
-    def done(self) -> list[Any]:
-        return [self.function(item) for item in self.items]
-
-    def do_here(self) -> bool:
-        """Do the work on this thread, where no other has begun it."""
-        if not self.future.cancel():
-            return False
-        outer = getattr(_inside, "engine_thread", False)
-        _inside.engine_thread = True
-        try:
-            self.results = self.done()
-        finally:
-            _inside.engine_thread = outer
-        return True
-
-
-def _first_of(ahead: deque[_Batch], help_out: bool) -> list[Any]:
-    """The results of the first batch; while others work on it, this thread does later ones."""
-    first = ahead[0]
-    while help_out and first.results is None and not first.future.done():
-        if not any(each.results is None and each.do_here() for each in reversed(ahead)):
-            break
-    ahead.popleft()
-    return first.future.result() if first.results is None else first.results
-
-
-def _first_alone(
-    function: Callable[[Item], Result], items: Iterator[Item]
-) -> Generator[Result, None, int]:
-    """The first result; returns how many such items last long enough to be worth handing on."""
+    The first shows how many make a round; what is left for one is not worth waking a thread.
+    """
     for item in items:
         begin = time.perf_counter()
         result = function(item)
         spent = time.perf_counter() - begin
         yield result
-        return min(int(WORTH_THREADS / max(spent, 1e-9)) + 1, MOST_TOGETHER)
-    return 1
+        break
+    else:
+        return
+    fewest = int(WORTH_THREADS / max(spent, 1e-9)) + 2
+    workers = resolve_jobs(n_jobs)
+    size = max(min(fewest, MOST_TOGETHER), ROUND) * workers
+    begun = list(itertools.islice(items, size))
+    if workers == 1 or len(begun) < fewest:
+        yield from map(function, itertools.chain(begun, items))
+        return
+    with Crew(workers) as crew:
+        while begun:
+            yield from crew.in_turn(function, begun)
+            begun = list(itertools.islice(items, size))
 
 
 @contextlib.contextmanager
@@ -240,12 +229,11 @@ class Crew:
 
     def __enter__(self) -> Crew:
         self._blas.__enter__()
-        self._hands = [_Hand() for _ in range(1, self.size)]
+        self._hands = [_idle_hand() for _ in range(1, self.size)]
         return self
 
     def __exit__(self, *error) -> None:
-        for hand in self._hands:
-            hand.dismiss()
+        _idle_hands.extend(hand for hand in self._hands if not hand.busy)
         self._hands = []
         self._blas.__exit__(*error)
 
@@ -278,14 +266,53 @@ class Crew:
             self.shares(job)
         return results
 
+    def in_turn(self, function: Callable[[Item], Result], items: list[Item]) -> list[Result]:
+        """``function(item)`` for all items, in order; a thread that is done takes the next."""
+        results: list[Any] = [None] * len(items)
+        errors: list[tuple[int, Exception]] = []
+        turns = itertools.count()  # its next is one step of the interpreter: no two get the same
+
+        def job(worker: int, n_workers: int) -> None:
+            while not errors and (place := next(turns)) < len(items):
+                try:
+                    results[place] = function(items[place])
+                except Exception as error:
+                    errors.append((place, error))
+
+        with _engine_thread():
+            self.shares(job)
+        if errors:  # all items before a failed one were begun, so the first failure is known
+            raise min(errors, key=lambda each: each[0])[1]
+        return results
+
+
+@contextlib.contextmanager
+def _engine_thread() -> Iterator[None]:
+    """The calling thread is one of the engine's for a while: what it calls starts no others."""
+    outer = getattr(_inside, "engine_thread", False)
+    _inside.engine_thread = True
+    try:
+        yield
+    finally:
+        _inside.engine_thread = outer
+
+
+def _idle_hand() -> _Hand:
+    try:
+        return _idle_hands.pop()
+    except IndexError:
+        return _Hand()
+
 
 class _Hand:
     """A thread of a crew: waits for a job, does it, waits again.
 
-    Two bare locks pass the word, which wakes a thread in a fraction of the time of a future.
+    Two bare locks pass the word, which wakes a thread in a fraction of the time of a future. One
+    whose job was not waited for (an interrupt came) is ``busy`` and must not be used again.
     """
 
     def __init__(self) -> None:
+        self.busy = False
         self._job: tuple[Callable[[int, int], Any], int, int] | None = None
         self._outcome: tuple[Any, BaseException | None] = (None, None)
         self._go, self._done = threading.Lock(), threading.Lock()
@@ -295,6 +322,7 @@ class _Hand:
         self._thread.start()
 
     def begin(self, job: Callable[[int, int], Any], worker: int, n_workers: int) -> None:
+        self.busy = True
         self._job = (job, worker, n_workers)
         self._go.release()
 
@@ -302,20 +330,16 @@ class _Hand:
         """Wait for the job; its result and its error."""
         self._done.acquire()
         outcome, self._outcome = self._outcome, (None, None)
+        self.busy = False
         return outcome
-
-    def dismiss(self) -> None:
-        self._job = None
-        self._go.release()
-        self._thread.join()
 
     def _work(self) -> None:
         _enter_thread()
         while True:
             self._go.acquire()
-            if self._job is None:
-                return
+            assert self._job is not None
             job, worker, n_workers = self._job
+            self._job = None
             try:
                 self._outcome = (job(worker, n_workers), None)
             except BaseException as error:
