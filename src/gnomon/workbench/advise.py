@@ -250,6 +250,25 @@ RULES = (
         "000 5",
     ),
     Rule(
+        lambda facts: facts.categories == 0 and facts.missing == 0,
+        {"support vector machine": 2, "nearest neighbours": 1},
+        "numbers only and no holes: what works by distances is at its best, with standardised "
+        "columns",
+        "001 13.7 table",
+    ),
+    Rule(
+        is_mixed,
+        {"support vector machine": -1, "nearest neighbours": -1},
+        "{categories} categories beside {numbers} numbers: distances between them are arbitrary",
+        "001 13.7 table",
+    ),
+    Rule(
+        lambda facts: facts.columns >= MANY_COLUMNS,
+        {"nearest neighbours": -1},
+        "{columns} columns: those that say nothing drown distances",
+        "001 13.7 table, 004 2.1",
+    ),
+    Rule(
         is_mixed,
         {"gradient boosting": 1, "random forest": 1, "pruned tree": 1, "naive Bayes": 1},
         "{categories} categories beside {numbers} numbers: takes mixed kinds as they are",

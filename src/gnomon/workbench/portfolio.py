@@ -3,7 +3,8 @@
 Start simple, and let a richer model in only where it wins (004 4.1); members of a team must be
 accurate and different (004 11). Settings that matter are searched inside every training part, so
 that the scores stay honest: the strength of a penalty by folds, the size of a tree by pruning (001
-11), the number of boosting rounds by early stopping (001 13.10).
+11), the number of boosting rounds by early stopping (001 13.10). Neighbours and kernel machines,
+whose work grows with the square of the rows, compete up to 10,000 rows.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gnomon.bayes import NaiveBayes
+from gnomon.contract import FilteredLearner
 from gnomon.engine.errors import DataError
 from gnomon.ensemble import (
     BucketClassifier,
@@ -21,6 +23,9 @@ from gnomon.ensemble import (
 )
 from gnomon.evaluate import BaselineClassifier, BaselineRegressor
 from gnomon.linear import LinearRegression, LogisticRegression, Ridge
+from gnomon.margin import SVC, SVR
+from gnomon.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from gnomon.table.filters import Standardize
 from gnomon.trees import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -31,8 +36,12 @@ from gnomon.trees import (
 )
 
 SEARCH_UP_TO = 20_000
+# learners whose work grows with the square of the rows
+SQUARE_UP_TO = 10_000
 BASELINE = "baseline"
 STACK = "stack"
+NEIGHBOURS, MACHINE = "nearest neighbours", "support vector machine"
+SQUARE = (NEIGHBOURS, MACHINE)
 SCORING = {"log_loss": "log_loss", "brier": "brier", "mae": "absolute"}
 
 
@@ -86,18 +95,27 @@ def portfolio(
     """
     if search is None:
         search = n_rows <= SEARCH_UP_TO
-    return classifiers(search, measure) if task == "classify" else regressors(search, measure)
+    kind = classifiers if task == "classify" else regressors
+    with_square = kind(search, measure)
+    if n_rows <= SQUARE_UP_TO:
+        return with_square
+    return [each for each in with_square if each.name not in SQUARE]
 
 
 def classifiers(search: bool, measure: str | None) -> list[Entrant]:
     """The portfolio for classes."""
     scoring = SCORING.get(measure or "", "error")
     logistic, boosting = LogisticRegression(), boosted(GradientBoostingClassifier, 31)
+    neighbours, machine = KNeighborsClassifier(), scaled(SVC(probability=True))
     if search:
         strengths = [(f"C={c:g}", LogisticRegression(C=c)) for c in (0.01, 0.1, 1.0, 10.0)]
         logistic = BucketClassifier(strengths, cv=3, scoring="log_loss")
         sizes = [(f"{n} leaves", boosted(GradientBoostingClassifier, n)) for n in (8, 31)]
         boosting = BucketClassifier(sizes, cv=2, scoring=scoring)
+        near = [(f"k={k}", KNeighborsClassifier(k)) for k in (1, 5, 25)]
+        neighbours = BucketClassifier(near, cv=3, scoring=scoring)
+        prices = [(f"C={c:g}", scaled(SVC(C=c, probability=True))) for c in (1.0, 10.0)]
+        machine = BucketClassifier(prices, cv=2, scoring=scoring)
     return [
         Entrant(BASELINE, BaselineClassifier(), 0),
         Entrant("naive Bayes", NaiveBayes(), 1),
@@ -105,6 +123,8 @@ def classifiers(search: bool, measure: str | None) -> list[Entrant]:
         Entrant("gradient boosting", boosting, 3, boosting_search(search)),
         Entrant("random forest", RandomForestClassifier(), 4),
         Entrant("pruned tree", PrunedTreeClassifier(n_folds=5), 2, "size by pruning with 5 folds"),
+        Entrant(NEIGHBOURS, neighbours, 2, "1, 5 or 25 neighbours by 3 folds" if search else ""),
+        Entrant(MACHINE, machine, 4, "price C of slack by 2 folds" if search else ""),
     ]
 
 
@@ -112,11 +132,16 @@ def regressors(search: bool, measure: str | None) -> list[Entrant]:
     """The portfolio for numbers."""
     scoring = SCORING.get(measure or "", "squared")
     ridge, boosting = Ridge(), boosted(GradientBoostingRegressor, 31)
+    neighbours, machine = KNeighborsRegressor(), scaled(SVR(), Standardize())
     if search:
         strengths = [(f"alpha={a:g}", Ridge(alpha=a)) for a in (1e-2, 1.0, 1e2, 1e4)]
         ridge = BucketRegressor(strengths, cv=3, scoring=scoring)
         sizes = [(f"{n} leaves", boosted(GradientBoostingRegressor, n)) for n in (8, 31)]
         boosting = BucketRegressor(sizes, cv=2, scoring=scoring)
+        near = [(f"k={k}", KNeighborsRegressor(k)) for k in (1, 5, 25)]
+        neighbours = BucketRegressor(near, cv=3, scoring=scoring)
+        prices = [(f"C={c:g}", scaled(SVR(C=c), Standardize())) for c in (1.0, 10.0)]
+        machine = BucketRegressor(prices, cv=2, scoring=scoring)
     return [
         Entrant(BASELINE, BaselineRegressor(), 0),
         Entrant("linear regression", LinearRegression(), 1),
@@ -124,12 +149,19 @@ def regressors(search: bool, measure: str | None) -> list[Entrant]:
         Entrant("gradient boosting", boosting, 3, boosting_search(search)),
         Entrant("random forest", RandomForestRegressor(), 4),
         Entrant("pruned tree", PrunedTreeRegressor(n_folds=5), 2, "size by pruning with 5 folds"),
+        Entrant(NEIGHBOURS, neighbours, 2, "1, 5 or 25 neighbours by 3 folds" if search else ""),
+        Entrant(MACHINE, machine, 4, "price C of slack by 2 folds" if search else ""),
     ]
 
 
 def boosted(kind: type, leaves: int) -> Any:
     """Boosted trees whose number of rounds is found by early stopping on a validation part."""
     return kind(max_leaf_nodes=leaves, n_estimators=300, n_iter_no_change=15)
+
+
+def scaled(machine: Any, target: Any = None) -> FilteredLearner:
+    """A kernel machine on standardised columns: without these, wide ones drown the others."""
+    return FilteredLearner(machine, features=Standardize(), target=target)
 
 
 def boosting_search(search: bool) -> str:
@@ -141,11 +173,11 @@ def boosting_search(search: bool) -> str:
 def stack_of(task: str, finished: list[Entrant]) -> Entrant | None:
     """The finished learners joined with weights learnt from rows that they have not seen.
 
-    Models made during selection are not thrown away (004 11): the linear one, boosting and the
-    forest, as they are before any search, so that the stack stays affordable. None where fewer
-    than two of them ran.
+    Models made during selection are not thrown away (004 11): the linear one, boosting, the
+    forest, neighbours and the kernel machine, as they are before any search, so that the stack
+    stays affordable. None where fewer than two of them ran.
     """
-    names = ("logistic regression", "ridge", "gradient boosting", "random forest")
+    names = ("logistic regression", "ridge", "gradient boosting", "random forest", *SQUARE)
     chosen = [(each.name, plain(each.learner)) for each in finished if each.name in names]
     if len(chosen) < 2:
         return None
@@ -156,7 +188,7 @@ def stack_of(task: str, finished: list[Entrant]) -> Entrant | None:
 def plain(learner: Any) -> Any:
     """A learner without its search: the candidate that is the default."""
     if isinstance(learner, BucketClassifier | BucketRegressor):
-        defaults = ("C=1", "alpha=1", "31 leaves")
+        defaults = ("C=1", "alpha=1", "31 leaves", "k=5")
         return next(each for name, each in learner.estimators if name in defaults)
     return learner
 
