@@ -34,8 +34,9 @@ from gnomon.workbench.group_search import (
     tendency_of,
 )
 from gnomon.workbench.learn import as_table, source_of
+from gnomon.workbench.plain_data import as_json
 from gnomon.workbench.result import written
-from gnomon.workbench.runs import Run, as_json
+from gnomon.workbench.runs import Run
 from gnomon.workbench.whole_file import write_whole
 
 MOST_GROUPS = 10

@@ -29,7 +29,7 @@ from gnomon.workbench.associations import GROUPED, NUMBERED, Associations, assoc
 from gnomon.workbench.findings import Finding, findings
 from gnomon.workbench.missing_pattern import MissingPattern, missing_pattern
 from gnomon.workbench.overview import Overview, which_predicts_which
-from gnomon.workbench.runs import as_json
+from gnomon.workbench.plain_data import as_json
 
 MOST_COMPARED = 60
 MOST_OVERVIEW = 25

@@ -26,8 +26,9 @@ from gnomon.workbench.group_model import GroupModel
 from gnomon.workbench.group_search import neighbour_distances
 from gnomon.workbench.learn import as_table, source_of
 from gnomon.workbench.map_quality import MapQuality, map_quality
+from gnomon.workbench.plain_data import as_json
 from gnomon.workbench.result import written
-from gnomon.workbench.runs import Run, as_json
+from gnomon.workbench.runs import Run
 
 MOST_MAPPED = 2_000
 FEWEST_ROWS = 5

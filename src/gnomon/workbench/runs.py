@@ -11,17 +11,16 @@ import datetime
 import json
 import platform
 import re
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gnomon.engine.errors import DataError, GnomonError
-from gnomon.evaluate import CrossValidation, Figure
+from gnomon.evaluate import CrossValidation
 from gnomon.evaluate.run_folder import fingerprint
 from gnomon.table import Table
 from gnomon.workbench.budget import Budget
+from gnomon.workbench.plain_data import as_json
 from gnomon.workbench.portfolio import STACK
 from gnomon.workbench.whole_file import WriteError, write_whole
 
@@ -276,25 +275,6 @@ def find_run(name: str | Path, runs: str | Path = "runs") -> Path:
     known = [path.name for path, _ in all_runs(runs)]
     listed = f"there are {', '.join(known[-8:])}" if known else "there is none"
     raise RunError(f"there is no run {str(name)!r} in {runs}; {listed}")
-
-
-def as_json(value: Any) -> Any:
-    """Plain data of anything that a record holds."""
-    if isinstance(value, Figure):
-        return {k: as_json(v) for k, v in value._asdict().items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return as_json(asdict(value))
-    if isinstance(value, dict):
-        return {str(k): as_json(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [as_json(each) for each in value]
-    if isinstance(value, np.generic):
-        return as_json(value.item())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return str(value)
 
 
 def resume(folder: str | Path, **changes: Any) -> Any:

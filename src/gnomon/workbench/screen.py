@@ -59,7 +59,7 @@ def say(text: str) -> None:
 
 def print_json(content: Any) -> None:
     """Plain data on standard output, for scripts."""
-    from gnomon.workbench.runs import as_json
+    from gnomon.workbench.plain_data import as_json
 
     sys.stdout.write(json.dumps(as_json(content), indent=1, ensure_ascii=False) + "\n")
 
