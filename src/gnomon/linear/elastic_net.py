@@ -11,7 +11,7 @@ Texts: 000 11.4.1-11.4.2 · 002 "Lasso" · 003 4.4.2.2-4.4.2.3 · 004 8.3.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, SEED, StrOptions, above, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
-from gnomon.engine.sums import ArraySource, add_up
+from gnomon.engine.sums import ArraySource, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import in_order, one_blas_thread
 from gnomon.evaluate.result import Result
 from gnomon.evaluate.selection import one_standard_error
@@ -50,6 +50,7 @@ from gnomon.linear.solve import EPS
 
 MOST_SUMMED_COLUMNS = 5000
 MOST_CELLS_OF_A_PATH = 10**8
+CELLS_OF_PRODUCTS = 2**20
 
 
 @storable
@@ -353,7 +354,13 @@ class PenalisedLeastSquares(LeastSquares):
                 partial(column_fold, data, parts != k, self.fit_intercept) for k in present
             ]
         state = self._start(data, None)
-        sums = partial(add_up, partial(self._sums, state), n_jobs=self.n_jobs)
+        size = rows_of_products(data.n_columns)
+
+        def sums(source: Source) -> Moments:
+            if isinstance(source, ArraySource):
+                source = replace(source, size=size)
+            return add_up(partial(self._sums, state), source, self.n_jobs)
+
         make = partial(
             centred_products,
             shift=state["shift"],
@@ -403,6 +410,11 @@ class Centred:
 def by_products(n_rows: int, n_columns: int) -> bool:
     """Whether to work on products of the columns rather than on the columns."""
     return n_rows > n_columns and n_columns <= MOST_SUMMED_COLUMNS
+
+
+def rows_of_products(n_columns: int) -> int:
+    """Rows whose products are summed at once: so many that those sums cost little beside."""
+    return max(rows_per_chunk(n_columns), CELLS_OF_PRODUCTS // max(n_columns, 1))
 
 
 def centred_products(total: Moments, shift, target_shift, intercept: bool, names) -> Centred:
