@@ -81,7 +81,7 @@ def processed(given):
 
 
 Duel(
-    name="kriging of 2,000 places from the 100 nearest of n sites",
+    name="kriging of 2,000 places from n sites (all up to 2,000, the 100 nearest of more)",
     peer="scikit-learn GaussianProcessRegressor, all sites",
     data=surface,
     ours=kriged,

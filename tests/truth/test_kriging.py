@@ -64,6 +64,23 @@ def test_nearest_sites_give_the_system_of_those_alone(rng):
 
 
 @pytest.mark.covers("kriging")
+def test_all_of_few_sites_are_used_and_the_nearest_of_many(rng):
+    sites, values = some_sites(rng, 60)
+    settings = {"range": 2.0, "sill": 1.0, "nugget": 0.1, "standardise": False}
+    at = rng.uniform(0, 5, (6, 2))
+    of_all, chosen = (
+        Kriging(**settings, n_neighbors=k).fit(sites, values).predict(at) for k in (None, "auto")
+    )
+    np.testing.assert_array_equal(of_all, chosen)
+    sites = rng.uniform(0, 5, (2001, 2))
+    values = np.sin(sites[:, 0])
+    nearest, chosen = (
+        Kriging(**settings, n_neighbors=k).fit(sites, values).predict(at) for k in (100, "auto")
+    )
+    np.testing.assert_array_equal(nearest, chosen)
+
+
+@pytest.mark.covers("kriging")
 def test_without_nugget_the_surface_passes_through_every_value(rng):
     sites, values = some_sites(rng)
     model = Kriging(nugget=0.0).fit(sites, values)

@@ -165,3 +165,44 @@ def kernel_log_densities(values, points, shares, bandwidth, log_density):
             total += shares[j] * math.exp(0.5 * (least - z * z))
             j += 1
         log_density[i] = math.log(total) - 0.5 * least - height
+
+
+@kernel("f8[:,:]")
+def greatest_distance(sites):
+    """The greatest Euclidean distance between two rows; 0 for fewer. sites (n, d)."""
+    greatest = 0.0
+    for i in range(len(sites)):
+        for j in range(i):
+            squared = 0.0
+            for c in range(sites.shape[1]):
+                squared += (sites[i, c] - sites[j, c]) ** 2
+            greatest = max(greatest, squared)
+    return math.sqrt(greatest)
+
+
+@kernel("f8[:,:]", "f8[:]", "f8[:]", "f8[:]", "out f8[:]", "out f8[:]", "out f8[:]")
+def bin_pairs(sites, values, weights, edges, total, distance, height):
+    """Per bin of distance (edges[b], edges[b + 1]]: sums of w, w h and w (y_i - y_j)^2 / 2.
+
+    sites (n, d), values and weights (n,), edges (n_bins + 1,) evenly spaced from 0; w is the
+    product of the weights of a pair and h its distance. Pairs of distance 0 are in no bin.
+    """
+    n_bins = len(total)
+    width = edges[1] - edges[0]
+    for i in range(len(sites)):
+        for j in range(i):
+            squared = 0.0
+            for c in range(sites.shape[1]):
+                squared += (sites[i, c] - sites[j, c]) ** 2
+            apart = math.sqrt(squared)
+            if apart == 0.0 or apart > edges[n_bins]:
+                continue
+            b = min(int(apart / width), n_bins - 1)
+            while b > 0 and apart <= edges[b]:
+                b -= 1
+            while apart > edges[b + 1]:
+                b += 1
+            weight = weights[i] * weights[j]
+            total[b] += weight
+            distance[b] += weight * apart
+            height[b] += weight * (values[i] - values[j]) ** 2 / 2

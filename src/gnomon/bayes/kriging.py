@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.bayes.kernels import bin_pairs, greatest_distance
 from gnomon.contract import Data, Regressor
 from gnomon.engine.columns import location_and_scale
 from gnomon.engine.draw import canonical_order
@@ -37,6 +38,9 @@ N_BINS = 20
 N_RANGES = 60
 JITTER = 1e-10
 LARGEST_BLOCK = 2**18
+MOST_AT_ONCE = 2000  # so many sites are solved together in a tenth of a second
+NEAREST = 100
+STRIP = 256
 RULES = ("maximum", "variance", "expected-improvement", "upper-bound")
 
 
@@ -96,21 +100,15 @@ def variogram(
     >>> found.semivariance
     array([0.5])
     """
-    sites, values = np.asarray(sites, dtype=float), np.asarray(values, dtype=float)
-    weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
-    first, second = np.triu_indices(len(sites), 1)
-    apart = cdist(sites, sites)[first, second]
-    if not len(apart) or apart.max() == 0:
-        return Variogram(np.zeros(0), np.zeros(0), np.zeros(0))
-    half = (values[first] - values[second]) ** 2 / 2
-    pair = weights[first] * weights[second]
-    edges = np.linspace(0, apart.max() / 2, n_bins + 1)
-    bins = np.searchsorted(edges, apart, side="left") - 1
-    near = (bins >= 0) & (bins < n_bins)
-    total = np.bincount(bins[near], pair[near], minlength=n_bins)
+    sites = np.ascontiguousarray(sites, dtype=np.float64)
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    farthest = greatest_distance(sites)
+    edges = np.linspace(0, farthest / 2, n_bins + 1)
+    total, distance, height = np.zeros((3, n_bins))
+    if farthest > 0:
+        bin_pairs(sites, values, weights, edges, total, distance, height)
     held = total > 0
-    distance = np.bincount(bins[near], (pair * apart)[near], minlength=n_bins)
-    height = np.bincount(bins[near], (pair * half)[near], minlength=n_bins)
     return Variogram(distance[held] / total[held], height[held] / total[held], total[held])
 
 
@@ -167,6 +165,15 @@ def fit_variogram(found: Variogram, kind: str, nugget: float | None = None) -> C
     return best[1]
 
 
+def nearest_sites(n_neighbors: int | str | None, n_sites: int) -> int | None:
+    """Sites that an estimate is made of where there are so many; None for all."""
+    if n_neighbors == "auto":
+        return None if n_sites <= MOST_AT_ONCE else NEAREST
+    if n_neighbors is None or n_sites <= int(n_neighbors):
+        return None
+    return int(n_neighbors)
+
+
 class NextSample(NamedTuple):
     """Where to measure next.
 
@@ -216,9 +223,10 @@ class Kriging(Regressor):
         fit it.
     standardise : bool, default=True
         Measure distances in standard deviations of the columns, so that units do not matter.
-    n_neighbors : int or None, default=100
-        Nearest sites that an estimate is made of. None for all of them, which is exact and needs a
-        matrix of all pairs of sites; with fewer sites than this all are used, too.
+    n_neighbors : int, "auto" or None, default="auto"
+        Nearest sites that an estimate is made of, all where there are not more. None for all of
+        them, which is exact and needs a matrix of all pairs of sites; "auto" for all up to 2000
+        sites, and the 100 nearest of more.
     n_jobs : int or None, default=None
         Threads; None for all processors. The result does not depend on it.
 
@@ -235,6 +243,11 @@ class Kriging(Regressor):
     variogram_ : dict
         The empirical variogram: ``distance``, ``semivariance``, ``pairs``; of 1500 sites evenly
         drawn where there are more.
+    dual_coef_ : ndarray of shape (n_sites,) or None
+        Coefficients c of the estimate level + sum_i c_i C(x, x_i), where it is made of all sites.
+    level_ : float
+        The mean of the surface: by least variance where it is made of all sites, else of the
+        values.
     centre_ : ndarray of shape (n_columns,)
         What was taken from each column.
     scale_ : ndarray of shape (n_columns,)
@@ -271,7 +284,7 @@ class Kriging(Regressor):
         "sill": [above(0), None],
         "nugget": [at_least(0), None],
         "standardise": FLAG,
-        "n_neighbors": [whole(2), None],
+        "n_neighbors": [StrOptions({"auto"}), whole(2), None],
         "n_jobs": JOBS,
     }
 
@@ -283,7 +296,7 @@ class Kriging(Regressor):
         sill=None,
         nugget=None,
         standardise=True,
-        n_neighbors=100,
+        n_neighbors="auto",
         n_jobs=None,
     ):
         self.variogram = variogram
@@ -307,6 +320,10 @@ class Kriging(Regressor):
         found = self._surveyed()
         self.variogram_ = found._asdict()
         self.covariance_ = self._modelled(found)._asdict()
+        self.level_ = float(self.weights_ @ self.values_ / self.weights_.sum())
+        self.dual_coef_ = None
+        if self._asked() is None:
+            self._solve_all()
 
     def _merge(self, rows: np.ndarray, y: np.ndarray, weights: np.ndarray) -> None:
         """Rows at one site become one, in an order that does not depend on theirs."""
@@ -338,12 +355,23 @@ class Kriging(Regressor):
             model = model._replace(sill=1.0)  # a flat surface: any covariance gives it
         return model
 
-    def _whole(self) -> bool:
-        return self.n_neighbors is None or len(self.sites_) <= self.n_neighbors
+    def _asked(self) -> int | None:
+        """Nearest sites of an estimate; None for all."""
+        return nearest_sites(self.n_neighbors, len(self.sites_))
+
+    def _solve_all(self) -> None:
+        """Coefficients of all sites: c = C^-1 (y - level), the level such that they sum to zero."""
+        factor = self._factor()
+        middle = self.level_
+        both = np.column_stack([self.values_ - middle, np.ones(len(self.values_))])
+        solved, ones = cho_solve(factor, both, check_finite=False).T
+        shift = float(solved.sum() / ones.sum())
+        self.level_ = middle + shift
+        self.dual_coef_ = solved - shift * ones
 
     def _rows_at_once(self, rows) -> int:
-        n = len(self.sites_)
-        per_row = 4 * n if self._whole() else n + 4 * (self.n_neighbors + 1) ** 2
+        n, k = len(self.sites_), self._asked()
+        per_row = 4 * n if k is None else n + 4 * (k + 1) ** 2
         return int(max(min(rows_per_chunk(rows.shape[1]), LARGEST_BLOCK // per_row), 1))
 
     def predict(self, X) -> np.ndarray:
@@ -357,30 +385,42 @@ class Kriging(Regressor):
         -------
         y : ndarray of shape (n_samples,)
         """
-        return self._both(X)[:, 0]
+        check_is_fitted(self)
+        if self.dual_coef_ is None:
+            return self._both(X)[:, 0]
+        return self._each_block(self._heights, X)
+
+    def _heights(self, rows: np.ndarray) -> np.ndarray:
+        beside = self._cover(cdist(self._scaled(rows), self.sites_))
+        return self.level_ + np.dot(beside, self.dual_coef_)
+
+    def _scaled(self, rows: np.ndarray) -> np.ndarray:
+        return np.clip((rows - self.centre_) / self.scale_, -1e100, 1e100)
 
     def _both(self, X) -> np.ndarray:
         """Estimate and variance of each row; of shape (n, 2)."""
         check_is_fitted(self)
-        return self._each_block(partial(self._solved, self._factor()), X)
+        if self.dual_coef_ is None:
+            return self._each_block(self._from_nearest, X)
+        factor = self._factor()
+        ones = cho_solve(factor, np.ones(len(self.sites_)), check_finite=False)
+        return self._each_block(partial(self._from_all, factor, ones), X)
 
     def _factor(self) -> Any:
-        """The factor of the covariance of all sites, where estimates are made of all."""
-        if not self._whole():
-            return None
-        own = self._cover(cdist(self.sites_, self.sites_))
-        own[np.diag_indices(len(own))] += self._noise(self.weights_)
-        return cho_factor(own, lower=True, overwrite_a=True, check_finite=False)
-
-    def _solved(self, factor: Any, rows: np.ndarray) -> np.ndarray:
-        queries = np.clip((rows - self.centre_) / self.scale_, -1e100, 1e100)
-        middle = self.weights_ @ self.values_ / self.weights_.sum()
-        values = self.values_ - middle
-        if factor is not None:
-            estimate, variance = self._from_all(factor, queries, values)
-        else:
-            estimate, variance = self._from_nearest(queries, values)
-        return np.column_stack([middle + estimate, np.maximum(variance, 0.0)])
+        """The factor of the covariance of all sites."""
+        n = len(self.sites_)
+        own = np.empty((n, n), order="F")
+        for first in range(0, n, STRIP):
+            strip = slice(first, first + STRIP)
+            own[:, strip] = self._cover(cdist(self.sites_, self.sites_[strip]))
+        own[np.diag_indices(n)] += self._noise(self.weights_)
+        try:
+            return cho_factor(own, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError as error:
+            raise DataError(
+                f"the covariance of {n} sites with {self.covariance_} cannot be solved: sites lie "
+                "too close for their range; give a nugget above 0, or fewer neighbours"
+            ) from error
 
     def _cover(self, apart: np.ndarray) -> np.ndarray:
         model = self.covariance_
@@ -392,19 +432,20 @@ class Kriging(Regressor):
         jitter = JITTER * max(model["sill"], model["nugget"])
         return model["nugget"] / weights + jitter
 
-    def _from_all(self, factor, queries, values) -> tuple[np.ndarray, np.ndarray]:
-        """One factor of C for all queries: the border is solved by hand."""
-        beside = self._cover(cdist(self.sites_, queries))
-        ones = cho_solve(factor, np.ones(len(values)), check_finite=False)
+    def _from_all(self, factor: Any, ones: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Estimates and variances by one factor of C; the border is solved by hand."""
+        beside = self._cover(cdist(self.sites_, self._scaled(rows)))
         solved = cho_solve(factor, beside, check_finite=False)
         border = (solved.sum(axis=0) - 1) / ones.sum()
         weights = solved - ones[:, None] * border
         variance = self._cover(np.zeros(1))[0] - (weights * beside).sum(axis=0) - border
-        return weights.T @ values, variance
+        estimate = self.level_ + np.dot(self.dual_coef_, beside)
+        return np.column_stack([estimate, np.maximum(variance, 0.0)])
 
-    def _from_nearest(self, queries, values) -> tuple[np.ndarray, np.ndarray]:
-        """A bordered system of the nearest sites for every query."""
-        k = int(self.n_neighbors)
+    def _from_nearest(self, rows: np.ndarray) -> np.ndarray:
+        """Estimates and variances by a bordered system of the nearest sites of every row."""
+        queries, k = self._scaled(rows), self._asked()
+        assert k is not None
         apart = cdist(queries, self.sites_)
         which = np.sort(np.argpartition(apart, k - 1, axis=1)[:, :k], axis=1)
         apart = np.take_along_axis(apart, which, axis=1)
@@ -424,7 +465,8 @@ class Kriging(Regressor):
         solved = np.linalg.solve(system, right[:, :, None])[:, :, 0]
         weights, border = solved[:, :k], solved[:, k]
         variance = self._cover(np.zeros(1))[0] - (weights * right[:, :k]).sum(axis=1) - border
-        return (weights * values[which]).sum(axis=1), variance
+        estimate = self.level_ + (weights * (self.values_[which] - self.level_)).sum(axis=1)
+        return np.column_stack([estimate, np.maximum(variance, 0.0)])
 
     def predict_std(self, X) -> np.ndarray:
         """Standard deviation of the surface about its estimate, for each row.
@@ -479,12 +521,12 @@ class Kriging(Regressor):
         return NextSample(int(score.argmax()), score, found[:, 0], deviation)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        pairs = min(n_rows, MOST_SITES) ** 2
-        systems = 3 * n_rows**2 if self.n_neighbors is None else 0
-        return 8 * (6 * pairs + n_rows * (4 * n_columns + 10) + systems)
+        k = nearest_sites(self.n_neighbors, n_rows)
+        matrix = n_rows * (n_rows + 4 * STRIP) if k is None else 0
+        return 8 * (n_rows * (4 * n_columns + 12) + matrix)
 
     def _memory_remedy(self) -> str:
-        return "Take the nearest sites only (n_neighbors=100), or use fewer rows."
+        return "Take the nearest sites only (n_neighbors='auto'), or use fewer rows."
 
 
 def expected_improvement(estimate: ArrayLike, deviation: ArrayLike, best: float) -> np.ndarray:
