@@ -81,18 +81,8 @@ def select_median(rows, order, begin, end, middle, j):
             return
 
 
-@kernel(
-    "f8[:,:]",
-    "i8",
-    "f8",
-    "out i8[:]",
-    "out i8[:]",
-    "out i8[:]",
-    "out i8[:]",
-    "out f8[:,:]",
-    "out f8[:,:]",
-)
-def build_boxes(rows, leaf_rows, squared_diameter, order, start, stop, child, low, high):
+@subkernel
+def fill_boxes(rows, leaf_rows, squared_diameter, order, start, stop, child, low, high):
     """Fill the nodes, level by level; returns how many. rows (n, d), nodes' arrays of 2 n."""
     n, d = rows.shape
     start[0], stop[0] = 0, n
@@ -123,6 +113,22 @@ def build_boxes(rows, leaf_rows, squared_diameter, order, start, stop, child, lo
             used += 2
         node += 1
     return used
+
+
+@kernel(
+    "f8[:,:]",
+    "i8",
+    "f8",
+    "out i8[:]",
+    "out i8[:]",
+    "out i8[:]",
+    "out i8[:]",
+    "out f8[:,:]",
+    "out f8[:,:]",
+)
+def build_boxes(rows, leaf_rows, squared_diameter, order, start, stop, child, low, high):
+    """`fill_boxes` for Python."""
+    return fill_boxes(rows, leaf_rows, squared_diameter, order, start, stop, child, low, high)
 
 
 @subkernel

@@ -26,6 +26,7 @@ from gnomon.cluster.boxes import (
     squared_between,
     weights_within,
 )
+from gnomon.cluster.cells import Lattice, cores_of_cells, join_lattice, lattice, nearest_cores, top
 from gnomon.cluster.distinct import DistinctRows, RowsClusterer, numbered_by_first
 from gnomon.cluster.intake import distance_table, number_rows
 from gnomon.engine.errors import DataError
@@ -95,9 +96,10 @@ class DBSCAN(RowsClusterer):
     and 22 (exact DBSCAN on cells of diameter eps, joined by their closest pairs; rho-approximate
     DBSCAN with its sandwich guarantee: each cluster of eps lies within one found here, and each of
     these within one of eps (1 + rho)). The text's cells are those of a lattice of side
-    eps / sqrt(d); here a tree halves the rows until a node is at most eps across, which does the
-    same in any number of columns: all rows of a cell with min_samples are core, two cells are
-    joined when one pair of their core rows is within eps, and joined cells are not compared again.
+    eps / sqrt(d), and so are ours up to three columns; with more, or ``rho > 0``, a tree halves the
+    rows until a node is at most eps across, which does the same: all rows of a cell with
+    min_samples are core, two cells are joined when one pair of their core rows is within eps, and
+    joined cells are not compared again.
 
     A new row gets the cluster of a core row within eps by the same rule, else -1.
 
@@ -127,15 +129,58 @@ class DBSCAN(RowsClusterer):
         self.n_jobs = n_jobs
 
     def _group(self, distinct: DistinctRows) -> np.ndarray:
-        cells = dense_cells(distinct, self.eps, self.min_samples, self.n_jobs)
-        core, group = joined_cores(cells, self.eps, self.rho)
+        cells = lattice(distinct.rows, self.eps) if self.rho == 0 else None
+        if cells is None:
+            boxed = dense_cells(distinct, self.eps, self.min_samples, self.n_jobs)
+            core, group = joined_cores(boxed, self.eps, self.rho)
+        else:
+            core, group = self._swept(cells, distinct.weights)
         labels = numbered_by_first(np.where(core, group, -1))
         self.core_rows_, self.core_labels_ = distinct.rows[core], labels[core]
         self.n_clusters_ = int(labels.max()) + 1
         others = np.flatnonzero(~core)
-        if len(others) and core.any():
+        if len(others) == 0 or not core.any():
+            return labels
+        if cells is None or self.border == "first":
             labels[others] = self._reached(distinct.rows[others])
+        else:
+            reached = self._nearest_cores(cells, core)[others]
+            labels[others] = np.where(reached >= 0, labels[reached], -1)
         return labels
+
+    def _swept(self, cells: Lattice, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which rows of the table are core, and the group of each row's cell, on a lattice."""
+        n = len(cells.rows)
+        columns, weights = cells.columns(), weights[cells.order]
+        before = np.concatenate([[0.0], np.cumsum(weights)])
+        swept, above = np.zeros(n, dtype=np.bool_), np.arange(len(cells.keys))
+        enough = float(self.min_samples)
+
+        def find(some: tuple[int, int]) -> None:
+            grid = (columns, weights, before, *cells[2:])
+            cores_of_cells(*some, *grid, square(self.eps), enough, swept)
+
+        for _ in in_order(find, cells.stretches_of_work(), self.n_jobs, short=True):
+            pass
+        join_lattice(cells.rows, swept, *cells[2:], square(self.eps), above)
+        core, group = np.empty(n, dtype=bool), np.empty(n, np.int64)
+        core[cells.order] = swept
+        group[cells.order] = np.repeat(above, np.diff(cells.start))
+        return core, group
+
+    def _nearest_cores(self, cells: Lattice, core: np.ndarray) -> np.ndarray:
+        """The nearest core row within eps of each row, by its place in the table, or -1."""
+        swept, found = core[cells.order], np.empty(len(core), np.int64)
+
+        def find(some: tuple[int, int]) -> None:
+            grid = (cells.rows, cells.order, swept, *cells[2:])
+            nearest_cores(*some, *grid, square(self.eps), found)
+
+        for _ in in_order(find, cells.stretches_of_work(), self.n_jobs, short=True):
+            pass
+        nearest = np.empty(len(core), np.int64)
+        nearest[cells.order] = np.where(found >= 0, cells.order[found], -1)
+        return nearest
 
     def predict(self, X) -> np.ndarray:
         """The cluster of a core row within eps of each row, or -1.
@@ -365,15 +410,6 @@ def find_cores(nodes, rows, before, start, stop, child, low, high, squared, enou
                 )
                 >= enough
             )
-
-
-@subkernel
-def top(above, cell):
-    """The cell that stands for a group of cells; paths are halved on the way."""
-    while above[cell] != cell:
-        above[cell] = above[above[cell]]
-        cell = above[cell]
-    return cell
 
 
 @subkernel
