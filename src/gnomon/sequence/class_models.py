@@ -23,7 +23,8 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.storable import storable
 from gnomon.sequence.emissions import CategoricalEmission, GaussianEmission
-from gnomon.sequence.hmm import HiddenMarkovModel, posteriors, prepare
+from gnomon.sequence.hmm import HiddenMarkovModel
+from gnomon.sequence.passes import posteriors, prepare
 
 
 @storable

@@ -27,9 +27,8 @@ from scipy.optimize import minimize
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.storable import storable
-from gnomon.sequence import recursions
 from gnomon.sequence.chain import Seed
-from gnomon.sequence.hmm import posteriors
+from gnomon.sequence.passes import best_log_paths, posteriors
 
 LOSSES = ("likelihood", "hinge")
 
@@ -465,12 +464,7 @@ def _segments(path: Sequence[str]) -> list[tuple[int, int, str]]:
 
 
 def _best(nodes: np.ndarray, edges: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    path = np.empty(len(nodes), dtype=np.int64)
-    reached = np.empty(len(bounds) - 1)
-    recursions.best_paths(
-        bounds.astype(np.int64), np.zeros(nodes.shape[1]), edges, nodes, path, reached
-    )
-    return path
+    return best_log_paths(np.zeros(nodes.shape[1]), edges, nodes, bounds.astype(np.int64))[0]
 
 
 def _pair_counts(path: np.ndarray, bounds: np.ndarray, n_labels: int) -> np.ndarray:

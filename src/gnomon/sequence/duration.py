@@ -21,7 +21,8 @@ from gnomon.engine.estimator import Estimator
 from gnomon.engine.storable import storable
 from gnomon.sequence.chain import Seed, stochastic_rows
 from gnomon.sequence.emissions import Emission, _normalised
-from gnomon.sequence.hmm import EMISSIONS, Posteriors, posteriors, prepare, viterbi
+from gnomon.sequence.hmm import EMISSIONS
+from gnomon.sequence.passes import Posteriors, posteriors, prepare, viterbi
 
 
 @storable

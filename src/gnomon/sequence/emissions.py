@@ -17,15 +17,45 @@ from scipy.linalg import solve_triangular
 from scipy.special import gammaln, logsumexp
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.kernel import kernel
 from gnomon.engine.products import inner
 from gnomon.engine.storable import storable
+from gnomon.sequence import recursions
 
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 @runtime_checkable
 class Emission(Protocol):
-    """What a hidden Markov model asks of an emission law."""
+    """What a hidden Markov model asks of an emission law.
+
+    A law whose rows take few values may also have ``distinct(rows)``, which gives the different
+    rows and the place of each row among them: then each is worked out once. A law that must know
+    all sequences before it checks one (the names of symbols) has ``know(sequences)``.
+
+    Examples
+    --------
+    Waiting times with an exponential law for each state:
+
+    >>> from gnomon.sequence import HiddenMarkovModel
+    >>> class Waiting:
+    ...     def rows(self, sequence):
+    ...         return np.asarray(sequence, dtype=float)
+    ...     def begin(self, rows, n_states, rng):
+    ...         self.rates = np.geomspace(0.3, 3, n_states) / rows.mean()
+    ...     def log_likelihood(self, rows):
+    ...         return np.log(self.rates) - rows[:, None] * self.rates
+    ...     def learn(self, rows, weights):
+    ...         self.rates = weights.sum(axis=0) / (rows @ weights)
+    ...     def draw(self, states, rng):
+    ...         return rng.exponential(1 / self.rates[states])
+    ...     def n_parameters(self):
+    ...         return len(self.rates)
+    >>> waits = [9.0, 11, 8, 14, 7] * 4 + [0.1, 0.2, 0.1, 0.15] * 5
+    >>> model = HiddenMarkovModel(2, Waiting(), random_state=0).fit([waits])
+    >>> (1 / model.emission_.rates).round(2)
+    array([9.8 , 0.14])
+    """
 
     def rows(self, sequence: Any) -> np.ndarray:
         """One sequence as an array with one entry or row for each step, checked."""
@@ -107,6 +137,10 @@ class CategoricalEmission:
             codes[n] = code
         return codes
 
+    def distinct(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All symbols, after the missing one, and the place of each row among them."""
+        return np.arange(-1, len(self.symbols)), rows + 1
+
     def begin(self, rows: np.ndarray, n_states: int, rng: np.random.Generator) -> None:
         if self.table is not None:
             return
@@ -120,15 +154,9 @@ class CategoricalEmission:
         return logs[rows]
 
     def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
-        n_symbols = len(self.symbols)
-        kept = rows >= 0
-        counts = np.array(
-            [
-                np.bincount(rows[kept], weights=column[kept], minlength=n_symbols)
-                for column in weights.T
-            ]
-        )
-        self.table = _normalised(counts + self.alpha, self.table)
+        counts = np.zeros((len(self.symbols), weights.shape[1]))
+        recursions.sums_by_symbol(rows, np.ascontiguousarray(weights), counts)
+        self.table = _normalised(counts.T + self.alpha, self.table)
 
     def draw(self, states: np.ndarray, rng: np.random.Generator) -> list:
         ladder = np.cumsum(self.table, axis=1)
@@ -203,51 +231,46 @@ class GaussianEmission:
             self.learn_covariances(whole, np.eye(n_states)[nearest] + 1e-3)
 
     def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
-        if self.covariance == "diagonal":
-            return self._diagonal_likelihood(rows)
         found = np.empty((len(rows), len(self.means)))
-        for k, mean in enumerate(self.means):
-            found[:, k] = normal_log_density(rows - mean, self.covariances[k])
-        found[np.isnan(rows).any(axis=1)] = 0.0
+        if self.covariance == "diagonal":
+            variances = np.diagonal(self.covariances, axis1=1, axis2=2)
+            normal_logs_by_column(
+                np.ascontiguousarray(rows), self.means, np.ascontiguousarray(variances), found
+            )
+        else:
+            roots = np.linalg.inv(np.linalg.cholesky(self.covariances))
+            columns = np.ascontiguousarray(np.swapaxes(roots, 1, 2))
+            normal_logs(np.ascontiguousarray(rows), self.means, columns, found)
         return found
 
-    def _diagonal_likelihood(self, rows: np.ndarray) -> np.ndarray:
-        variances = np.diagonal(self.covariances, axis1=1, axis2=2)
-        seen = (~np.isnan(rows)).astype(float)
-        filled = np.where(seen > 0, rows, 0.0)
-        weight = 1 / variances
-        constant = seen @ (np.log(variances) + LOG_TWO_PI + self.means**2 * weight).T
-        return -0.5 * (constant + filled**2 @ weight.T - 2 * filled @ (self.means * weight).T)
-
     def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
-        seen = (~np.isnan(rows)).astype(float)
-        filled = np.where(seen > 0, rows, 0.0)
-        mass = inner(weights, seen)
-        self.means = np.where(
-            mass > 0, inner(weights, filled) / np.where(mass > 0, mass, 1), self.means
-        )
+        missing = np.isnan(rows)
+        if missing.any():
+            mass = inner(weights, (~missing).astype(float))
+            sums = inner(weights, np.where(missing, 0.0, rows))
+        else:
+            mass, sums = weights.sum(axis=0)[:, None], inner(weights, rows)
+        self.means = np.where(mass > 0, sums / np.where(mass > 0, mass, 1), self.means)
         self.learn_covariances(rows, weights)
 
     def learn_covariances(self, rows: np.ndarray, weights: np.ndarray) -> None:
-        n_columns = rows.shape[1]
-        seen = ~np.isnan(rows)
-        cells = inner(weights, seen.astype(float))
-        masses = weights[seen.all(axis=1)].sum(axis=0)
-        by_state = np.ascontiguousarray(weights.T)
-        found = np.zeros((len(self.means), n_columns, n_columns))
-        for k, mean in enumerate(self.means):
-            centred = np.where(seen, rows - mean, 0.0)
-            if self.covariance == "diagonal":
-                spread = by_state[k] @ centred**2 / np.where(cells[k] > 0, cells[k], 1)
-                found[k] = np.diag(np.where(cells[k] > 0, spread, self.ridge / self.floor))
+        n_states, n_columns = self.means.shape
+        rows, weights = np.ascontiguousarray(rows), np.ascontiguousarray(weights)
+        alone = np.diag(np.broadcast_to(self.ridge / self.floor, n_columns))
+        if self.covariance == "diagonal":
+            sums, cells = np.zeros((2, n_states, n_columns))
+            column_scatters(rows, weights, self.means, sums, cells)
+            spread = np.where(cells > 0, sums / np.where(cells > 0, cells, 1), np.diag(alone))
+            found = spread[:, :, None] * np.eye(n_columns)
+        else:
+            found, masses = np.zeros((n_states, n_columns, n_columns)), np.zeros(n_states)
+            scatters(rows, weights, self.means, found, masses)
+            if self.covariance == "tied":
+                found[:] = found.sum(axis=0) / masses.sum()
             else:
-                found[k] = inner(centred * by_state[k][:, None], centred)
-        if self.covariance == "tied":
-            found[:] = found.sum(axis=0) / masses.sum()
-        elif self.covariance == "full":
-            lonely = masses <= 0
-            found /= np.where(lonely, 1, masses)[:, None, None]
-            found[lonely] = np.diag(np.broadcast_to(self.ridge / self.floor, n_columns))
+                lonely = masses <= 0
+                found /= np.where(lonely, 1, masses)[:, None, None]
+                found[lonely] = alone
         self.covariances = found + np.diag(np.broadcast_to(self.ridge, n_columns))
 
     def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -484,6 +507,97 @@ class LagEmission:
     def n_parameters(self) -> int:
         k, _, d = self.weights.shape
         return self.weights.size + k * d * (d + 1) // 2
+
+
+@kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "out f8[:,:]")
+def normal_logs_by_column(rows, means, variances, found):
+    """log N(row | mean_k, diag variance_k), of shape (N, K); missing cells (NaN) say nothing."""
+    n_states, n_columns = means.shape
+    weight = -0.5 / variances
+    constant = -0.5 * (np.log(variances) + LOG_TWO_PI)
+    sums = np.zeros(n_states)
+    for k in range(n_states):
+        for i in range(n_columns):
+            sums[k] += constant[k, i]
+    for n in range(len(rows)):
+        whole = True
+        for i in range(n_columns):
+            whole &= not np.isnan(rows[n, i])
+        if whole:
+            for k in range(n_states):
+                total = sums[k]
+                for i in range(n_columns):
+                    total += weight[k, i] * (rows[n, i] - means[k, i]) ** 2
+                found[n, k] = total
+            continue
+        for k in range(n_states):
+            total = 0.0
+            for i in range(n_columns):
+                if not np.isnan(rows[n, i]):
+                    total += constant[k, i] + weight[k, i] * (rows[n, i] - means[k, i]) ** 2
+            found[n, k] = total
+
+
+@kernel("f8[:,:]", "f8[:,:]", "f8[:,:,:]", "out f8[:,:]")
+def normal_logs(rows, means, columns, found):
+    """log N(row | mean_k, S_k), of shape (N, K); 0 for missing rows.
+
+    columns (K, d, d) are the transposed inverse Cholesky roots of S_k, so that the inner loop runs
+    along rows of them.
+    """
+    n_states, n_columns = means.shape
+    half = np.empty(n_columns)
+    constant = np.zeros(n_states)
+    for k in range(n_states):
+        for i in range(n_columns):
+            constant[k] += np.log(columns[k, i, i]) - 0.5 * LOG_TWO_PI
+    for n in range(len(rows)):
+        for k in range(n_states):
+            half[:] = 0.0
+            for i in range(n_columns):
+                away = rows[n, i] - means[k, i]
+                for j in range(i, n_columns):
+                    half[j] += away * columns[k, i, j]
+            total = 0.0
+            for i in range(n_columns):
+                total += half[i] * half[i]
+            found[n, k] = 0.0 if np.isnan(total) else constant[k] - 0.5 * total
+
+
+@kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "out f8[:,:]", "out f8[:,:]")
+def column_scatters(rows, weights, means, sums, cells):
+    """Weighted squares of what was seen around each mean, and its weights, added to (K, d)."""
+    n_states, n_columns = means.shape
+    for n in range(len(rows)):
+        for i in range(n_columns):
+            value = rows[n, i]
+            if np.isnan(value):
+                continue
+            for k in range(n_states):
+                away = value - means[k, i]
+                sums[k, i] += weights[n, k] * away * away
+                cells[k, i] += weights[n, k]
+
+
+@kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "out f8[:,:,:]", "out f8[:]")
+def scatters(rows, weights, means, found, masses):
+    """Weighted products around each mean, added to (K, d, d), and weights (K), of whole rows."""
+    n_states, n_columns = means.shape
+    away = np.empty(n_columns)
+    for n in range(len(rows)):
+        whole = True
+        for i in range(n_columns):
+            whole &= not np.isnan(rows[n, i])
+        if not whole:
+            continue
+        for k in range(n_states):
+            masses[k] += weights[n, k]
+            for i in range(n_columns):
+                away[i] = rows[n, i] - means[k, i]
+            for i in range(n_columns):
+                scaled = weights[n, k] * away[i]
+                for j in range(n_columns):
+                    found[k, i, j] += scaled * away[j]
 
 
 def number_rows(sequence: Any) -> np.ndarray:

@@ -18,8 +18,7 @@ import copy
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +36,25 @@ from gnomon.sequence.emissions import (
     PoissonEmission,
     _normalised,
 )
+from gnomon.sequence.passes import (
+    Posteriors,
+    Prepared,
+    first_dead,
+    hard_posteriors,
+    log_alpha,
+    log_beta,
+    logsum,
+    one_log_likelihood,
+    path_log_joint,
+    posteriors,
+    prepare,
+    refuse_dead_ends,
+    refuse_impossible,
+    scaled_forward,
+    several_best,
+    shown_by,
+    viterbi,
+)
 
 EMISSIONS = {
     "categorical": CategoricalEmission,
@@ -45,65 +63,6 @@ EMISSIONS = {
     "mixture": MixtureEmission,
 }
 PARTS = ("start", "transition", "emission")
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Sequences end to end.
-
-    Attributes
-    ----------
-    rows : ndarray
-    bounds : ndarray of int
-        Sequence r has the rows bounds[r] to bounds[r + 1].
-    """
-
-    rows: np.ndarray
-    bounds: np.ndarray
-
-    def split(self, table: np.ndarray) -> list[np.ndarray]:
-        """A result for all rows, cut into those of the sequences."""
-        return np.split(table, self.bounds[1:-1])
-
-
-@dataclass(frozen=True, eq=False)
-class Posteriors:
-    """What the forward and backward passes say.
-
-    Attributes
-    ----------
-    log_likelihood : ndarray of shape (n_sequences,)
-    states : ndarray of shape (n_rows, n_states)
-        p(z_n = k | X).
-    pairs : ndarray of shape (n_states, n_states)
-        Sum over steps of p(z_{n-1} = j, z_n = k | X).
-    """
-
-    log_likelihood: np.ndarray
-    states: np.ndarray
-    pairs: np.ndarray
-
-
-class Forward(NamedTuple):
-    """What the scaled forward pass gives.
-
-    Attributes
-    ----------
-    alpha : ndarray of shape (n_rows, n_states)
-        Filtered probabilities.
-    scale, shift : ndarray of shape (n_rows,)
-        log p(x_n | the rows before) = log scale + shift.
-    likelihood : ndarray of shape (n_rows, n_states)
-        p(x_n | k), divided by exp(shift).
-    stuck : int
-        The first row that no path explains, or -1.
-    """
-
-    alpha: np.ndarray
-    scale: np.ndarray
-    shift: np.ndarray
-    likelihood: np.ndarray
-    stuck: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,16 +400,16 @@ class HiddenMarkovModel(Estimator):
     def _expect(
         self, start, transition, law, data: Prepared, clamp: np.ndarray | None
     ) -> Posteriors:
-        logs = law.log_likelihood(data.rows)
+        logs, seen = shown_by(law, data.rows)
         if clamp is not None:
-            logs = np.where(clamp, logs, -np.inf)
+            logs, seen = np.where(clamp, logs[seen], -np.inf), np.arange(len(data.rows))
         if self.training == "viterbi":
-            return _hard_posteriors(start, transition, logs, data.bounds)
-        return posteriors(start, transition, logs, data.bounds, self.recursion)
+            return hard_posteriors(start, transition, logs, data.bounds, seen=seen)
+        return posteriors(start, transition, logs, data.bounds, self.recursion, seen=seen)
 
-    def _logs(self, sequences: Sequence) -> tuple[Prepared, np.ndarray]:
+    def _shown(self, sequences: Sequence) -> tuple[Prepared, np.ndarray, np.ndarray]:
         data = prepare(self.emission_, sequences)
-        return data, self.emission_.log_likelihood(data.rows)
+        return data, *shown_by(self.emission_, data.rows)
 
     def log_likelihood(self, sequences: Sequence) -> np.ndarray:
         """log p(X) of each sequence, by the forward pass; -inf where it is impossible.
@@ -466,8 +425,8 @@ class HiddenMarkovModel(Estimator):
         return np.array([self._one_log_likelihood(sequence) for sequence in sequences])
 
     def _one_log_likelihood(self, sequence: Any) -> float:
-        _, logs = self._logs([sequence])
-        return one_log_likelihood(self.start_, self.transition_, logs, self.recursion)
+        _, logs, seen = self._shown([sequence])
+        return one_log_likelihood(self.start_, self.transition_, logs, self.recursion, seen=seen)
 
     def score(self, sequences: Sequence, y: Any = None) -> float:
         """Sum of the log-likelihoods of the sequences."""
@@ -480,13 +439,13 @@ class HiddenMarkovModel(Estimator):
         -------
         probabilities : list of ndarray of shape (length, n_states)
         """
-        data, logs = self._logs(sequences)
-        seen = scaled_forward(self.start_, self.transition_, logs, data.bounds)
-        if seen.stuck < 0:
-            return data.split(seen.alpha)
-        log_alpha = _log_alpha(self.start_, self.transition_, logs, data.bounds)
-        _refuse_impossible(_first_dead(log_alpha), data.bounds)
-        weights = np.exp(log_alpha - log_alpha.max(axis=1, keepdims=True))
+        data, logs, seen = self._shown(sequences)
+        found = scaled_forward(self.start_, self.transition_, logs, data.bounds, seen)
+        if found.stuck < 0:
+            return data.split(found.alpha)
+        forwards = log_alpha(self.start_, self.transition_, logs, data.bounds, seen)
+        refuse_impossible(first_dead(forwards), data.bounds)
+        weights = np.exp(forwards - forwards.max(axis=1, keepdims=True))
         return data.split(weights / weights.sum(axis=1, keepdims=True))
 
     def smooth(self, sequences: Sequence) -> list[np.ndarray]:
@@ -496,35 +455,45 @@ class HiddenMarkovModel(Estimator):
         -------
         probabilities : list of ndarray of shape (length, n_states)
         """
-        data, logs = self._logs(sequences)
-        found = posteriors(self.start_, self.transition_, logs, data.bounds, self.recursion)
+        data, logs, seen = self._shown(sequences)
+        found = posteriors(
+            self.start_, self.transition_, logs, data.bounds, self.recursion, seen=seen
+        )
         return data.split(found.states)
 
     def pair_posteriors(self, sequence: Any) -> np.ndarray:
         """p(z_n = j, z_{n+1} = k | X) of one sequence, of shape (length - 1, n_states,
         n_states)."""
-        data, logs = self._logs([sequence])
-        log_alpha = _log_alpha(self.start_, self.transition_, logs, data.bounds)
-        _refuse_impossible(_first_dead(log_alpha), data.bounds)
-        log_beta = _log_beta(self.transition_, logs, data.bounds)
+        data, logs, seen = self._shown([sequence])
+        forwards = log_alpha(self.start_, self.transition_, logs, data.bounds, seen)
+        refuse_impossible(first_dead(forwards), data.bounds)
+        backwards = log_beta(self.transition_, logs, data.bounds, seen)
         with np.errstate(divide="ignore"):
             moves = np.log(self.transition_)
-        ahead = (logs + log_beta)[1:, None, :]
-        return np.exp(log_alpha[:-1, :, None] + moves + ahead - _logsum(log_alpha[-1]))
+        ahead = (logs[seen] + backwards)[1:, None, :]
+        return np.exp(forwards[:-1, :, None] + moves + ahead - logsum(forwards[-1]))
 
     def instantaneous(self, sequences: Sequence) -> list[np.ndarray]:
         """p(z_n = k | x_n alone), with prior pi A^(n-1): the baseline that filtering improves on.
 
         Texts: 002 L6439-6447 (the index in the denominator is wrong there).
         """
-        data, logs = self._logs(sequences)
+        data, logs, seen = self._shown(sequences)
         found = []
-        for part in data.split(logs):
+        for r, part in enumerate(data.split(logs[seen])):
             prior = self.start_
             rows = np.empty_like(part)
             for n, row in enumerate(part):
-                joint = prior * np.exp(row - row.max())
-                rows[n] = joint / joint.sum()
+                with np.errstate(divide="ignore"):
+                    joint = np.log(prior) + row
+                if np.isneginf(joint).all():
+                    raise DataError(
+                        f"observation {n} of sequence {r} is impossible: no state that can be "
+                        "reached by then shows it. Smooth the probabilities (alpha), or mark it "
+                        "as missing"
+                    )
+                weights = np.exp(joint - joint.max())
+                rows[n] = weights / weights.sum()
                 prior = prior @ self.transition_
             found.append(rows)
         return found
@@ -549,20 +518,64 @@ class HiddenMarkovModel(Estimator):
         paths : list of list
         log_joint : ndarray of shape (n_sequences,)
         """
-        data, logs = self._logs(sequences)
+        data, logs, seen = self._shown(sequences)
+        chain = (self.start_, self.transition_, logs)
         if method == "viterbi":
-            path, joint = viterbi(self.start_, self.transition_, logs, data.bounds)
-            _refuse_dead_ends(joint, self.start_, self.transition_, logs, data.bounds)
+            path, joint = viterbi(*chain, data.bounds, seen=seen)
+            refuse_dead_ends(joint, *chain, data.bounds, seen=seen)
         elif method == "posterior":
-            found = posteriors(self.start_, self.transition_, logs, data.bounds, self.recursion)
-            path = found.states.argmax(axis=1)
-            joint = self._joint(path, logs, data.bounds)
+            path = posteriors(*chain, data.bounds, self.recursion, seen=seen).states.argmax(axis=1)
+            joint = path_log_joint(*chain, path, data.bounds, seen=seen)
+            self._warn_of_gaps(joint)
         else:
             raise DataError(f"method is 'viterbi' or 'posterior', not {method!r}")
-        return [[self.states_[k] for k in part] for part in data.split(path)], joint
+        return [self._named(part) for part in data.split(path)], joint
 
-    def _joint(self, path: np.ndarray, logs: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-        joint = path_log_joint(self.start_, self.transition_, logs, path, bounds)
+    def _named(self, path: np.ndarray) -> list:
+        if self.states_ == list(range(len(self.states_))):
+            return path.tolist()
+        return [self.states_[k] for k in path.tolist()]
+
+    def k_best(self, sequence: Any, n_paths: int) -> tuple[list[list], np.ndarray]:
+        """The most probable paths of states of one sequence, best first, and log p(X, path).
+
+        Parameters
+        ----------
+        sequence : sequence
+        n_paths : int
+            Fewer come back where fewer are possible.
+
+        Returns
+        -------
+        paths : list of list
+            By the names of their states.
+        log_joint : ndarray
+
+        Notes
+        -----
+        Each state keeps its best ways there (list Viterbi). The shares
+        ``exp(log_joint - log_likelihood)`` say how sure the best path is.
+
+        Examples
+        --------
+        >>> model = HiddenMarkovModel.known(
+        ...     [0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]],
+        ...     CategoricalEmission([[0.5, 0.4, 0.1], [0.1, 0.3, 0.6]]), states="HC")
+        >>> paths, logs = model.k_best([0, 1, 2], 2)
+        >>> ["".join(path) for path in paths], np.exp(logs).round(5)
+        (['HHC', 'HCC'], array([0.01512, 0.00972]))
+        """
+        _, logs, seen = self._shown([sequence])
+        with np.errstate(divide="ignore"):
+            log_start, log_transition = np.log(self.start_), np.log(self.transition_)
+        paths, joint = several_best(log_start, log_transition, logs, n_paths, seen=seen)
+        if len(paths) == 0:
+            bounds = np.array([0, len(seen)])
+            dead = log_alpha(self.start_, self.transition_, logs, bounds, seen)
+            refuse_impossible(first_dead(dead), bounds)
+        return [self._named(path) for path in paths], joint
+
+    def _warn_of_gaps(self, joint: np.ndarray) -> None:
         if np.isneginf(joint).any():
             warnings.warn(
                 "the most probable states of sequence "
@@ -570,16 +583,16 @@ class HiddenMarkovModel(Estimator):
                 "transition of probability 0; for a possible path use "
                 "method='viterbi'",
                 GnomonWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
-        return joint
 
     def log_joint(self, sequence: Any, path: Sequence[Hashable]) -> float:
         """log p(X, Z) of one sequence and one path of states, by name."""
-        data, logs = self._logs([sequence])
+        data, logs, seen = self._shown([sequence])
         places = {name: k for k, name in enumerate(self.states_)}
         codes = np.array([places[name] for name in path], dtype=np.int64)
-        return float(path_log_joint(self.start_, self.transition_, logs, codes, data.bounds)[0])
+        chain = (self.start_, self.transition_, logs)
+        return float(path_log_joint(*chain, codes, data.bounds, seen=seen)[0])
 
     def predict_states(self, sequence: Any, n_steps: int = 1) -> np.ndarray:
         """p(z_{N+i} | X) for i = 1 ... n_steps, of shape (n_steps, n_states)."""
@@ -668,190 +681,8 @@ class OnlineFilter:
         return self.states
 
 
-def prepare(law: Any, sequences: Sequence) -> Prepared:
-    """Check each sequence by the emission law and lay them end to end."""
-    if isinstance(sequences, (str, np.ndarray)) and not _holds_sequences(sequences):
-        raise DataError("give a list of sequences: [sequence] where there is only one")
-    parts = []
-    for r, sequence in enumerate(sequences):
-        try:
-            parts.append(law.rows(sequence))
-        except DataError as error:
-            raise DataError(f"sequence {r}: {error}") from error
-    if not parts:
-        raise DataError("there are no sequences")
-    bounds = np.cumsum([0, *(len(part) for part in parts)]).astype(np.int64)
-    if any(part.shape[1:] != parts[0].shape[1:] for part in parts):
-        raise DataError("sequences have different numbers of columns")
-    return Prepared(np.concatenate(parts), bounds)
-
-
-def scaled_forward(start, transition, logs, bounds) -> Forward:
-    """The forward pass; arguments as in `posteriors`."""
-    largest = logs.max(axis=1, initial=-np.inf)
-    shift = np.where(np.isfinite(largest), largest, 0.0)
-    likelihood = np.exp(logs - shift[:, None])
-    alpha = np.empty_like(likelihood)
-    scale = np.ones(len(logs))
-    stuck = recursions.forward(
-        bounds, _floats(start), _floats(transition), likelihood, alpha, scale
-    )
-    return Forward(alpha, scale, shift, likelihood, stuck)
-
-
-def one_log_likelihood(start, transition, logs, recursion: str = "scaled") -> float:
-    """log p of one sequence; -inf where it is impossible. Arguments as in `posteriors`."""
-    if len(logs) == 0:
-        return 0.0
-    bounds = np.array([0, len(logs)])
-    if recursion == "scaled":
-        seen = scaled_forward(start, transition, logs, bounds)
-        if seen.stuck < 0:
-            return float(np.log(seen.scale).sum() + seen.shift.sum())
-    return float(_logsum(_log_alpha(start, transition, logs, bounds)[-1]))
-
-
-def posteriors(start, transition, logs, bounds, recursion: str = "scaled") -> Posteriors:
-    """Forward and backward passes: log p of each sequence, posteriors of states and pairs.
-
-    Parameters
-    ----------
-    start : ndarray of shape (n_states,)
-    transition : ndarray of shape (n_states, n_states)
-        Weights; they need not be probabilities.
-    logs : ndarray of shape (n_rows, n_states)
-        log p(x_n | k), of all sequences end to end.
-    bounds : ndarray of int
-        Sequence r has the rows bounds[r] to bounds[r + 1].
-    recursion : {"scaled", "log"}, default="scaled"
-
-    Returns
-    -------
-    result : Posteriors
-    """
-    if recursion == "log":
-        return _log_posteriors(start, transition, logs, bounds)
-    seen = scaled_forward(start, transition, logs, bounds)
-    if seen.stuck >= 0:
-        # a state that can be reached may only have underflowed beside one that cannot
-        return _log_posteriors(start, transition, logs, bounds)
-    gamma = np.empty_like(seen.alpha)
-    pairs = np.zeros(transition.shape)
-    recursions.backward(
-        bounds, _floats(transition), seen.likelihood, seen.scale, seen.alpha, gamma, pairs
-    )
-    steps = np.r_[0.0, np.cumsum(np.log(seen.scale) + seen.shift)]
-    return Posteriors(np.diff(steps[bounds]), gamma, pairs)
-
-
-def viterbi(start, transition, logs, bounds) -> tuple[np.ndarray, np.ndarray]:
-    """Best paths and their log joint weights; arguments as in `posteriors`."""
-    with np.errstate(divide="ignore"):
-        log_start, log_transition = np.log(_floats(start)), np.log(_floats(transition))
-    path = np.empty(len(logs), dtype=np.int64)
-    reached = np.empty(len(bounds) - 1)
-    recursions.best_paths(bounds, log_start, log_transition, _floats(logs), path, reached)
-    return path, reached
-
-
-def path_log_joint(start, transition, logs, path, bounds) -> np.ndarray:
-    """log p(X, Z) of each sequence for given paths, end to end."""
-    with np.errstate(divide="ignore"):
-        log_start, log_transition = np.log(start), np.log(transition)
-    terms = logs[np.arange(len(path)), path].copy()
-    terms[1:] += log_transition[path[:-1], path[1:]]
-    found = np.zeros(len(bounds) - 1)
-    for r, (first, end) in enumerate(pairwise(bounds)):
-        if end > first:
-            opening = log_start[path[first]] + logs[first, path[first]]
-            found[r] = opening + terms[first + 1 : end].sum()
-    return found
-
-
-def _hard_posteriors(start, transition, logs, bounds) -> Posteriors:
-    """Counts along the best paths, in the place of posteriors."""
-    path, joint = viterbi(start, transition, logs, bounds)
-    _refuse_dead_ends(joint, start, transition, logs, bounds)
-    states = np.eye(len(start))[path]
-    pairs = np.zeros(transition.shape)
-    within = np.ones(max(len(path) - 1, 0), dtype=bool)
-    within[bounds[1:-1][(bounds[1:-1] > 0) & (bounds[1:-1] < len(path))] - 1] = False
-    np.add.at(pairs, (path[:-1][within], path[1:][within]), 1.0)
-    return Posteriors(joint, states, pairs)
-
-
-def _log_alpha(start, transition, logs, bounds) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        log_start, log_transition = np.log(_floats(start)), np.log(_floats(transition))
-    log_alpha = np.empty(logs.shape)
-    recursions.log_forward(bounds, log_start, log_transition, _floats(logs), log_alpha)
-    return log_alpha
-
-
-def _log_beta(transition, logs, bounds) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        log_transition = np.log(_floats(transition))
-    log_beta = np.empty(logs.shape)
-    recursions.log_backward(bounds, log_transition, _floats(logs), log_beta)
-    return log_beta
-
-
-def _log_posteriors(start, transition, logs, bounds) -> Posteriors:
-    log_alpha = _log_alpha(start, transition, logs, bounds)
-    _refuse_impossible(_first_dead(log_alpha), bounds)
-    log_beta = _log_beta(transition, logs, bounds)
-    with np.errstate(divide="ignore"):
-        log_transition = np.log(transition)
-    values = np.zeros(len(bounds) - 1)
-    pairs = np.zeros(transition.shape)
-    gamma = np.empty(logs.shape)
-    for r, (first, end) in enumerate(pairwise(bounds)):
-        if first == end:
-            continue
-        values[r] = _logsum(log_alpha[end - 1])
-        gamma[first:end] = np.exp(log_alpha[first:end] + log_beta[first:end] - values[r])
-        for n in range(first + 1, end):
-            ahead = logs[n] + log_beta[n] - values[r]
-            pairs += np.exp(log_alpha[n - 1][:, None] + log_transition + ahead)
-    return Posteriors(values, gamma, pairs)
-
-
-def _first_dead(log_alpha: np.ndarray) -> int:
-    """The first row that no path explains, or -1."""
-    dead = np.flatnonzero(np.isneginf(log_alpha).all(axis=1))
-    return int(dead[0]) if len(dead) else -1
-
-
-def _refuse_impossible(stuck: int, bounds: np.ndarray) -> None:
-    if stuck < 0:
-        return
-    r = int(np.searchsorted(bounds, stuck, side="right") - 1)
-    raise DataError(
-        f"observation {stuck - bounds[r]} of sequence {r} is impossible: no state that can be "
-        "reached there shows it. Smooth the probabilities (alpha), or mark it as missing"
-    )
-
-
-def _refuse_dead_ends(joint, start, transition, logs, bounds) -> None:
-    if np.isneginf(joint).any():
-        _refuse_impossible(_first_dead(_log_alpha(start, transition, logs, bounds)), bounds)
-
-
 def _clamp(labels: np.ndarray, n_states: int) -> np.ndarray:
     allowed = np.ones((len(labels), n_states), dtype=bool)
     known = labels >= 0
     allowed[known] = np.eye(n_states, dtype=bool)[labels[known]]
     return allowed
-
-
-def _logsum(values: np.ndarray) -> float:
-    largest = values.max()
-    return largest if np.isneginf(largest) else largest + np.log(np.exp(values - largest).sum())
-
-
-def _floats(table: Any) -> np.ndarray:
-    return np.ascontiguousarray(table, dtype=np.float64)
-
-
-def _holds_sequences(sequences: Any) -> bool:
-    return isinstance(sequences, np.ndarray) and (sequences.ndim > 1 or sequences.dtype == object)

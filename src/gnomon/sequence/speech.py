@@ -22,7 +22,7 @@ from gnomon.engine.estimator import Estimator
 from gnomon.engine.storable import storable
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import GaussianEmission
-from gnomon.sequence.hmm import one_log_likelihood, posteriors, prepare, viterbi
+from gnomon.sequence.passes import one_log_likelihood, posteriors, prepare, viterbi
 
 DIGITS = {
     "zero": "Z IH R OW",
