@@ -14,7 +14,7 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import BSpline, CubicSpline
+from scipy.interpolate import CubicSpline
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from gnomon.contract import Data, Transformer
@@ -654,33 +654,18 @@ class SplineBasis(Basis):
 
     def _map(self, rows) -> np.ndarray:
         out = np.zeros((len(rows), self._n_out()))
-        first = 0
-        for j, (knots, width) in enumerate(zip(self.knots_, self._widths())):
-            self._fill(np.ascontiguousarray(rows[:, j]), knots, first, out)
-            first += width
-        return self._finite(out)
-
-    def _fill(self, x: np.ndarray, knots: np.ndarray, first: int, out: np.ndarray) -> None:
-        """Write the columns of x to `out`, from column `first` on."""
-        if not len(knots):
-            out[:, first] = x
-            return
-        inside = np.clip(x, knots[0], knots[-1])
-        curves: Any
+        starts = np.cumsum([0, *self._widths()])
         if self.kind == "natural":
-            curves = CubicSpline(knots, np.eye(len(knots)), bc_type="natural")
-            out[:, first : first + len(knots)] = curves(inside)
-        else:
-            degree = int(self.degree)
-            padded = np.r_[[knots[0]] * degree, knots, [knots[-1]] * degree]
-            spline_pieces(inside, padded, degree, first, out)
-            if self.extrapolation == "constant" or degree == 0:
-                return
-            curves = BSpline(padded, np.eye(len(knots) + degree - 1), degree)
-        beyond = np.flatnonzero(inside != x)
-        slopes = curves.derivative()(inside[beyond])
-        gaps = (x - inside)[beyond, None]
-        out[beyond, first : first + slopes.shape[1]] += gaps * slopes
+            for j, knots in enumerate(self.knots_):
+                natural_pieces(rows[:, j], knots, out[:, starts[j] : starts[j + 1]])
+            return self._finite(out)
+        degree = int(self.degree)
+        padded = [np.repeat(knots, repeats_of_ends(len(knots), degree)) for knots in self.knots_]
+        places = np.cumsum([0, *map(len, padded)])
+        straight = self.extrapolation == "linear" and degree > 0
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
+        spline_pieces(rows, np.concatenate(padded), places, starts, degree, straight, out)
+        return self._finite(out)
 
     def _names(self, names: list[str]) -> list[str]:
         return [
@@ -698,26 +683,70 @@ class SplineBasis(Basis):
                 raise ValueError("knots must be two or more, finite and rising")
 
 
-@kernel("f8[:]", "f8[:]", "i8", "i8", "out f8[:,:]")
-def spline_pieces(x, knots, degree, first, out):
-    """Write to `out`, from column `first` on, the B-splines at x that are not zero.
+def natural_pieces(x: np.ndarray, knots: np.ndarray, out: np.ndarray) -> None:
+    """Write natural cubic splines at x, straight beyond the knots, to `out` (n, n_knots)."""
+    if not len(knots):
+        out[:, 0] = x
+        return
+    inside = np.clip(x, knots[0], knots[-1])
+    curves = CubicSpline(knots, np.eye(len(knots)), bc_type="natural")
+    out[:] = curves(inside)
+    beyond = np.flatnonzero(inside != x)
+    out[beyond] += (x - inside)[beyond, None] * curves.derivative()(inside[beyond])
 
-    By Cox and de Boor's recursion: those of degree k come from those of degree k - 1. knots hold
-    the outer ones degree + 1 times; x (n,) lies between them.
+
+def repeats_of_ends(n_knots: int, degree: int) -> np.ndarray:
+    """How often each knot counts: the outer ones degree + 1 times."""
+    repeats = np.ones(n_knots, dtype=np.int64)
+    if n_knots:
+        repeats[0] = repeats[-1] = degree + 1
+    return repeats
+
+
+@kernel("f8[:,:]", "f8[:]", "i8[:]", "i8[:]", "i8", "b1", "out f8[:,:]")
+def spline_pieces(rows, knots, places, starts, degree, straight, out):
+    """Write to `out` the B-splines of every column that are not zero; out (n, m) holds zeros.
+
+    By Cox and de Boor's recursion: those of degree k come from those of degree k - 1, and so do
+    their slopes, by which they go on beyond the ends. The knots of column j, the outer ones degree
+    + 1 times, are knots[places[j]:places[j + 1]]; its splines start at column starts[j] of `out`.
+    A column without knots is written as it is.
     """
-    values = np.empty(degree + 1)
-    last = len(knots) - degree - 2
-    for i in range(len(x)):
-        piece = min(np.searchsorted(knots, x[i], side="right") - 1, last)
-        values[0] = 1.0
-        for k in range(1, degree + 1):
-            carried = 0.0
-            for r in range(k):
-                right = knots[piece + 1 + r] - x[i]
-                left = x[i] - knots[piece + 1 + r - k]
-                part = values[r] / (right + left)
-                values[r] = carried + right * part
-                carried = left * part
-            values[k] = carried
-        for r in range(degree + 1):
-            out[i, first + piece - degree + r] = values[r]
+    values, slopes = np.empty(degree + 1), np.empty(degree + 1)
+    for i in range(len(rows)):
+        for j in range(rows.shape[1]):
+            if places[j] == places[j + 1]:
+                out[i, starts[j]] = rows[i, j]
+                continue
+            lowest, last = places[j] + degree, places[j + 1] - degree - 2
+            x = min(max(rows[i, j], knots[lowest]), knots[last + 1])
+            beyond = rows[i, j] - x
+            piece, high = lowest, last
+            while piece < high:
+                middle = (piece + high + 1) // 2
+                if knots[middle] <= x:
+                    piece = middle
+                else:
+                    high = middle - 1
+            values[0] = 1.0
+            for k in range(1, degree + 1):
+                if k == degree and straight and beyond != 0.0:
+                    slopes[0] = 0.0
+                    for r in range(degree):
+                        width = knots[piece + 1 + r] - knots[piece + 1 + r - degree]
+                        part = degree * values[r] / width
+                        slopes[r] -= part
+                        slopes[r + 1] = part
+                carried = 0.0
+                for r in range(k):
+                    right = knots[piece + 1 + r] - x
+                    left = x - knots[piece + 1 + r - k]
+                    part = values[r] / (right + left)
+                    values[r] = carried + right * part
+                    carried = left * part
+                values[k] = carried
+            first = starts[j] + piece - lowest
+            for r in range(degree + 1):
+                out[i, first + r] = values[r]
+                if straight and beyond != 0.0:
+                    out[i, first + r] += beyond * slopes[r]

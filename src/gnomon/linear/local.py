@@ -23,7 +23,7 @@ from scipy import stats
 from gnomon.contract import Data, Regressor
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
-from gnomon.engine.kernel import kernel
+from gnomon.engine.kernel import kernel, lean_subkernel
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, above, at_least, share, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
@@ -53,7 +53,9 @@ class LocalModel(Regressor):
             self.centre_, self.scale_ = location_and_scale(rows, weights)
         rows -= self.centre_
         rows /= self.scale_
-        self.guide_ = int(np.argmax([len(np.unique(column)) for column in rows.T]))
+        self.guide_ = 0
+        if d > 1:
+            self.guide_ = int(np.argmax([len(np.unique(column)) for column in rows.T]))
         order = np.argsort(rows[:, self.guide_], kind="stable")
         self.rows_, self.weights_ = rows[order], np.asarray(weights, dtype=np.float64)[order]
         self.targets_ = np.asarray(data.y, dtype=np.float64)[order]
@@ -170,48 +172,76 @@ class LocalModel(Regressor):
     def _said(self, rows: np.ndarray) -> np.ndarray:
         """Answers for a block of rows in the user's units."""
         queries = self._queries(rows)
+        sums = self._sums_of_line(queries) if queries.shape[1] == 1 else self._sums(queries)
+        if self._relative() and not (sums[:, -2, -2] > 0).all():
+            alone = int(np.argmin(sums[:, -2, -2]))
+            width = float(self._widths(queries[alone : alone + 1])[0])
+            raise DataError(
+                f"no training row is within the bandwidth {width:.4g} of a row asked for (in "
+                "units of the columns' deviations, where these are standardised); widen "
+                "bandwidth or span, or use kernel='gaussian'"
+            )
+        return self._answers(sums, queries)
+
+    def _sums(self, queries: np.ndarray) -> np.ndarray:
+        """Sums of products about each query."""
         n, d = self.rows_.shape
         line = np.ascontiguousarray(self.rows_[:, self.guide_])
         squared = np.empty(n)
         sums = np.empty((len(queries), d + 2, d + 2))
-        for place, query in enumerate(queries):
-            width, low, high = self._window(query, line)
+        for place, (query, width) in enumerate(zip(queries, self._widths(queries))):
+            low, high = self._window(query, line, width)
             near = squared[: high - low]
             nearest = squared_distances(self.rows_[low:high], query, False, near)
             sums[place] = self._products(query, near, nearest, width, low)
-            if self._relative() and not sums[place, -2, -2] > 0:
-                raise DataError(
-                    f"no training row is within the bandwidth {width:.4g} of a row asked for (in "
-                    "units of the columns' deviations, where these are standardised); widen "
-                    "bandwidth or span, or use kernel='gaussian'"
-                )
-        return self._answers(sums, queries)
+        return sums
 
-    def _window(self, query: np.ndarray, line: np.ndarray) -> tuple[float, int, int]:
-        """The width for a query, and the rows that may count: a stretch of the sorted `line`.
+    def _sums_of_line(self, queries: np.ndarray) -> np.ndarray:
+        """The same for a single column, without arrays of distances."""
+        sums = np.empty((len(queries), 3, 3))
+        line_sums(
+            self.rows_[:, 0],
+            self.targets_,
+            self.weights_,
+            queries[:, 0],
+            np.array([self._origin(query)[0] for query in queries]),
+            self._widths(queries),
+            self._power(),
+            self.kernel == "tricube",
+            self._relative(),
+            sums,
+        )
+        return sums
+
+    def _window(self, query: np.ndarray, line: np.ndarray, width: float) -> tuple[int, int]:
+        """The rows that may count for a query: a stretch of the sorted `line`.
 
         A row of the stretch's neighbourhood bounds the distance of the nearest one.
         """
         at = query[self.guide_]
-        if self.span is not None:
-            width = self._span_width(query, line)
-        else:
-            width = self.bandwidth_
         place = int(np.searchsorted(line, at))
         beside = self.rows_[max(place - 1, 0) : place + 1]
         nearest = float(((beside - query) ** 2).sum(axis=1).min())
-        return width, *between(line, at, self._reach(nearest, width))
+        return between(line, at, self._reach(nearest, width))
 
-    def _span_width(self, query: np.ndarray, line: np.ndarray) -> float:
-        """The distance within which the share `span` of the training weight lies."""
-        wanted = self.span * self.weights_.sum() * (1 - 1e-12)
+    def _widths(self, queries: np.ndarray) -> np.ndarray:
+        """The width for each query: the same, or within which the share `span` of weight lies."""
+        if self.span is None:
+            return np.full(len(queries), self.bandwidth_)
+        line = np.cumsum(self.weights_)
+        wanted = self.span * line[-1] * (1 - 1e-12)
+        widths = np.empty(len(queries))
         if self.rows_.shape[1] == 1:
-            return reach_of_weight(line, self.weights_, query[0], wanted) or 1.0
-        squared = np.empty(len(line))
-        squared_distances(self.rows_, query, False, squared)
-        order = np.argsort(squared, kind="stable")
-        place = np.searchsorted(np.cumsum(self.weights_[order]), wanted)
-        return float(np.sqrt(squared[order[min(place, len(order) - 1)]])) or 1.0
+            below = np.concatenate([[0.0], line])
+            reaches_of_weight(self.rows_[:, 0], below, queries[:, 0], wanted, widths)
+        else:
+            squared = np.empty(len(self.rows_))
+            for i, query in enumerate(queries):
+                squared_distances(self.rows_, query, False, squared)
+                order = np.argsort(squared, kind="stable")
+                place = np.searchsorted(np.cumsum(self.weights_[order]), wanted)
+                widths[i] = np.sqrt(squared[order[min(place, len(order) - 1)]])
+        return np.where(widths > 0, widths, 1.0)
 
     def _estimate(self, rows) -> np.ndarray:
         return self._said(rows)[:, 0]
@@ -231,15 +261,16 @@ class LocalModel(Regressor):
 
     def _significances(self, rows: np.ndarray) -> np.ndarray:
         found = np.empty((len(rows), len(self.rows_)))
-        for row, query in zip(found, self._queries(rows)):
+        queries = self._queries(rows)
+        for row, query, width in zip(found, queries, self._widths(queries)):
             squared_distances(self.rows_, query, False, row)
-            width = self._window(query, np.ascontiguousarray(self.rows_[:, self.guide_]))[0]
             u = np.sqrt(row) / width
             row[:] = np.exp(-(u**2)) if self.kernel == "gaussian" else tricube(u)
         return found
 
     def _rows_at_once(self, rows) -> int:
-        return int(np.clip(2**18 // (self.rows_.shape[1] + 2) ** 2, 1, 64))
+        d = self.rows_.shape[1]
+        return 256 if d == 1 else int(np.clip(2**18 // (d + 2) ** 2, 1, 64))
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
@@ -634,23 +665,114 @@ def between(line: np.ndarray, at: float, reach: float) -> tuple[int, int]:
     return int(low), int(high)
 
 
-@kernel("f8[:]", "f8[:]", "f8", "f8")
-def reach_of_weight(line, weights, query, wanted):
-    """The distance from a query within which so much weight of a sorted line lies."""
-    right = np.searchsorted(line, query)
-    left = right - 1
-    total = 0.0
-    reach = 0.0
-    while total < wanted and (left >= 0 or right < len(line)):
-        if right == len(line) or (left >= 0 and query - line[left] <= line[right] - query):
-            reach = query - line[left]
-            total += weights[left]
-            left -= 1
+@kernel("f8[:]", "f8[:]", "f8[:]", "f8", "out f8[:]")
+def reaches_of_weight(line, below, queries, wanted, reaches):
+    """The distance from each query within which so much weight of a sorted line lies.
+
+    below[i] is the weight before place i, n + 1 numbers. By halving, on either side of a query,
+    the rows whose distance may be the one.
+    """
+    n = len(line)
+    for q in range(len(queries)):
+        at = queries[q]
+        split = np.searchsorted(line, at)
+        reach = np.inf
+        low, high = split, n
+        while low < high:
+            middle = (low + high) // 2
+            if weight_within(line, below, at, split, line[middle] - at) >= wanted:
+                high = middle
+            else:
+                low = middle + 1
+        if low < n:
+            reach = line[low] - at
+        low, high = -1, split - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if weight_within(line, below, at, split, at - line[middle]) >= wanted:
+                low = middle
+            else:
+                high = middle - 1
+        if low >= 0:
+            reach = min(reach, at - line[low])
+        reaches[q] = reach if reach < np.inf else max(at - line[0], line[n - 1] - at)
+
+
+@lean_subkernel
+def weight_within(line, below, at, split, reach):
+    """Weight of the rows of a sorted line that are no farther from a point; split is its place."""
+    low, high = 0, split
+    while low < high:
+        middle = (low + high) // 2
+        if at - line[middle] <= reach:
+            high = middle
         else:
-            reach = line[right] - query
-            total += weights[right]
-            right += 1
-    return reach
+            low = middle + 1
+    first = low
+    low, high = split, len(line)
+    while low < high:
+        middle = (low + high) // 2
+        if line[middle] - at <= reach:
+            low = middle + 1
+        else:
+            high = middle
+    return below[low] - below[first]
+
+
+@kernel(
+    "f8[:]",
+    "f8[:]",
+    "f8[:]",
+    "f8[:]",
+    "f8[:]",
+    "f8[:]",
+    "i8",
+    "b1",
+    "b1",
+    "out f8[:,:,:]",
+)
+def line_sums(line, targets, weights, queries, origins, widths, power, tricubic, relative, sums):
+    """Sums (m, 3, 3) of products of (x - origin, 1, y), by weight and significance^power.
+
+    line, sorted, targets and weights (n,); queries, origins and widths (m,). The significances are
+    those of `significant_rows`.
+    """
+    n = len(line)
+    for q in range(len(queries)):
+        at, width = queries[q], widths[q]
+        place = np.searchsorted(line, at)
+        gap = np.inf
+        if place > 0:
+            gap = at - line[place - 1]
+        if place < n:
+            gap = min(gap, line[place] - at)
+        nearest = gap * gap
+        base = nearest if relative and not tricubic else 0.0
+        reach = width if tricubic else np.sqrt(nearest + NEGLIGIBLE / power * width * width)
+        low = np.searchsorted(line, at - reach)
+        high = np.searchsorted(line, at + reach, side="right")
+        one = x1 = x2 = y1 = y2 = xy = 0.0
+        for i in range(low, high):
+            gap = line[i] - at
+            if tricubic:
+                u = abs(gap) / width
+                rest = max(1.0 - u * u * u, 0.0)
+                significance = rest * rest * rest
+                if power == 2:
+                    significance *= significance
+            else:
+                significance = np.exp(-power * (gap * gap - base) / (width * width))
+            weight = significance * weights[i]
+            x, y = line[i] - origins[q], targets[i]
+            one += weight
+            x1 += weight * x
+            x2 += weight * x * x
+            y1 += weight * y
+            y2 += weight * y * y
+            xy += weight * x * y
+        sums[q, 0, 0], sums[q, 0, 1], sums[q, 0, 2] = x2, x1, xy
+        sums[q, 1, 0], sums[q, 1, 1], sums[q, 1, 2] = x1, one, y1
+        sums[q, 2, 0], sums[q, 2, 1], sums[q, 2, 2] = xy, y1, y2
 
 
 @kernel("f8[:,:]", "f8[:]", "b1", "out f8[:]")
