@@ -79,6 +79,7 @@ class Cells:
         self.order = np.argsort(labels, kind="stable")
         self.starts = np.searchsorted(labels[self.order], np.arange(n_cells + 1))
         self.rows = ProductFilter(np.ascontiguousarray(points[self.order]))
+        self.columns = np.ascontiguousarray(self.rows.single(0, n).T)
 
     @property
     def most(self) -> int:
@@ -106,7 +107,7 @@ class Cells:
             return
         distances, indices = found.distances[some], found.indices[some]
         take_best_of_products(
-            np.ascontiguousarray(np.dot(doubled[some], self.rows.columns[:, start:stop])),
+            np.ascontiguousarray(np.dot(doubled[some], self.columns[:, start:stop])),
             self.rows.squares[start:stop],
             lengths[some],
             self.rows.unit,

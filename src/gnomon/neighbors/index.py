@@ -25,11 +25,13 @@ import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.sums import as_float_rows, rows_per_chunk
 from gnomon.engine.threads import in_order
 from gnomon.neighbors.ball_tree import BallTree
 from gnomon.neighbors.distances import Distance, power_sums
 from gnomon.neighbors.kernels import (
     build_boxes,
+    leaves_of,
     search_boxes,
     sort_heaps,
     take_best,
@@ -40,7 +42,11 @@ ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree")
 ROWS_TOGETHER = 512
 QUERIES_TOGETHER = 256
 CELLS_TOGETHER = 2**19
-LEAF = 10
+LEAF = 16
+QUERIES_OF_THREAD = 512
+# Rows from which on a tree is built on threads, and queries are put in its order.
+WORTH_THREADS = 2**14
+WORTH_ORDER = 2**15
 NOBODY = np.iinfo(np.int64).max
 SINGLE = 2.0**-24
 
@@ -56,6 +62,12 @@ class Neighbours(NamedTuple):
 
     distances: np.ndarray
     indices: np.ndarray
+
+
+def all_finite(numbers: np.ndarray) -> bool:
+    """Whether no number is infinite or missing; their sum tells it nearly always."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(numbers.sum()) or np.isfinite(numbers).all())
 
 
 def empty_heaps(n: int, k: int) -> Neighbours:
@@ -78,7 +90,8 @@ class NeighbourIndex:
     Attributes
     ----------
     stored : ndarray
-        The rows in the distance's coordinates, or as they are where it has none.
+        The rows in the distance's coordinates, or as they are where it has none: the very array
+        that was given, where nothing had to be computed, so that rows do not stand in memory twice.
     chosen : str
         The algorithm, after "auto" was settled.
     """
@@ -87,13 +100,13 @@ class NeighbourIndex:
         self.distance = distance
         self.leaf_size = int(leaf_size)
         if distance.has_coordinates and not sp.issparse(rows):
-            self.stored = np.array(distance.coordinates(rows), dtype=np.float64, order="C")
-            if not np.isfinite(self.stored).all():
+            self.stored = np.ascontiguousarray(distance.coordinates(rows), dtype=np.float64)
+            if not all_finite(self.stored):
                 raise DataError(
                     f"{distance!r} overflows on these rows: rescale the columns of huge numbers"
                 )
         else:
-            self.stored = rows.copy() if sp.issparse(rows) else np.array(rows, dtype=np.float64)
+            self.stored = rows if sp.issparse(rows) else np.ascontiguousarray(rows, np.float64)
         self.chosen = self._settled(algorithm)
 
     def _settled(self, algorithm: str) -> str:
@@ -124,10 +137,10 @@ class NeighbourIndex:
     def n_rows(self) -> int:
         return self.stored.shape[0]
 
-    def ready(self) -> NeighbourIndex:
+    def ready(self, n_jobs: int | None = None) -> NeighbourIndex:
         """Build now what the first search would build."""
         if self.chosen == "kd_tree":
-            _ = self._boxes
+            self._boxes = Boxes(self.stored, self.leaf_size, n_jobs)
         elif self.chosen == "ball_tree":
             _ = self._balls
         elif self.has_coordinates and self.distance.exponent == 2:
@@ -153,13 +166,63 @@ class NeighbourIndex:
             )
         if not self.has_coordinates:
             return self._nearest_in_pairs(rows, k)
-        queries = np.ascontiguousarray(self.distance.coordinates(rows), dtype=np.float64)
-        if not np.isfinite(queries).all():
-            raise DataError(f"{self.distance!r} overflows on a row asked for: rescale the columns")
-        found = self._nearest_sums(queries, k)
+        found = self._nearest_sums(self._coordinates(rows), k)
         if not np.isfinite(found.distances).all():
             raise DataError(f"{self.distance!r} overflows between these rows: rescale the columns")
         return Neighbours(self.distance.finish(found.distances), found.indices)
+
+    def search(self, rows: Any, k: int, n_jobs: int | None = None) -> Neighbours:
+        """The k nearest of each row, on threads.
+
+        Queries of a tree of boxes are taken leaf by leaf, so that one finds in the processor's
+        cache what the one before it has used.
+
+        Parameters
+        ----------
+        rows : array of shape (n, n_columns)
+        k : int
+        n_jobs : int or None
+
+        Returns
+        -------
+        neighbours : Neighbours
+        """
+        n = rows.shape[0]
+        found = Neighbours(np.empty((n, k)), np.empty((n, k), np.int64))
+        places = self._by_leaf(rows, n_jobs)
+
+        def part(start: int) -> None:
+            some = slice(start, start + QUERIES_OF_THREAD) if places is None else places[start]
+            near = self.nearest(as_float_rows(rows[some]), k)
+            found.distances[some], found.indices[some] = near
+
+        starts = range(0, n, QUERIES_OF_THREAD) if places is None else range(len(places))
+        for _ in in_order(part, starts, n_jobs, short=True):
+            pass
+        return found
+
+    def _by_leaf(self, rows: Any, n_jobs: int | None) -> list[np.ndarray] | None:
+        """Groups of queries that begin in near leaves; None where the order does not matter."""
+        n = rows.shape[0]
+        if self.chosen != "kd_tree" or self.n_rows < WORTH_ORDER or n <= QUERIES_OF_THREAD:
+            return None
+        leaves = np.empty(n, np.int64)
+
+        def part(start: int) -> None:
+            some = slice(start, start + rows_per_chunk(rows.shape[1]))
+            leaves[some] = self._boxes.leaves(self._coordinates(as_float_rows(rows[some])))
+
+        starts = range(0, n, rows_per_chunk(rows.shape[1]))
+        for _ in in_order(part, starts, n_jobs, short=True):
+            pass
+        order = np.argsort(leaves, kind="stable")
+        return np.split(order, range(QUERIES_OF_THREAD, n, QUERIES_OF_THREAD))
+
+    def _coordinates(self, rows: Any) -> np.ndarray:
+        queries = np.ascontiguousarray(self.distance.coordinates(rows), dtype=np.float64)
+        if not all_finite(queries):
+            raise DataError(f"{self.distance!r} overflows on a row asked for: rescale the columns")
+        return queries
 
     def _nearest_sums(self, queries: np.ndarray, k: int) -> Neighbours:
         p = self.distance.exponent
@@ -314,7 +377,7 @@ class ProductFilter:
     Of the product of rounded vectors the error is at most (d + 2) 2^-24 |q| |x|, and 2 |q| |x| is
     at most |q|^2 + |x|^2: these squares are lowered by the share (d + 8) 2^-23, twice what is
     needed, and what rounds to zero is covered by a slack. Rows are centred and scaled by a power of
-    two first.
+    two first, block by block: besides the rows themselves one number for each is kept.
 
     Parameters
     ----------
@@ -326,14 +389,31 @@ class ProductFilter:
         n, d = points.shape
         sample = points[:: max(n // 512, 1)]
         self.centre = np.median(sample, axis=0)
-        centred = points - self.centre
-        largest = float(np.abs(centred).max(initial=0.0))
+        largest = max(
+            (float(np.abs(part - self.centre).max(initial=0.0)) for part in self._parts()),
+            default=0.0,
+        )
         self.factor = 1.0 if largest == 0 else 2.0 ** -np.clip(np.frexp(largest)[1], -400, 400)
-        centred *= self.factor
         self.share = 1.0 - (d + 8) * 2 * SINGLE
         self.slack = 1e-35 * (d + 1)
-        self.squares = ((centred**2).sum(axis=1) * self.share).astype(np.float32)
-        self.columns = np.ascontiguousarray(centred.T, dtype=np.float32)
+        self.squares = np.empty(n, np.float32)
+        for start, part in zip(range(0, n, ROWS_TOGETHER), self._parts()):
+            centred = (part - self.centre) * self.factor
+            lengths = np.einsum("ij,ij->i", centred, centred)
+            self.squares[start : start + len(part)] = lengths * self.share
+
+    def _parts(self):
+        return (
+            self.points[start : start + ROWS_TOGETHER]
+            for start in range(0, len(self.points), ROWS_TOGETHER)
+        )
+
+    def single(self, start: int, stop: int) -> np.ndarray:
+        """Rows start to stop, centred and scaled, in single precision."""
+        part = self.points[start:stop] - self.centre
+        return np.multiply(
+            part, self.factor, out=np.empty(part.shape, np.float32), casting="same_kind"
+        )
 
     def lowered(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """-2 q in single precision and lowered |q|^2; no bound where q is far beyond all rows."""
@@ -352,24 +432,19 @@ class ProductFilter:
         """Squared distances and numbers of the k nearest, in order."""
         found = empty_heaps(len(queries), k)
         doubled, lengths = self.lowered(queries)
-        room = np.empty((min(QUERIES_TOGETHER, len(queries)), ROWS_TOGETHER), np.float32)
         nobody = np.empty(0, np.int64)
-        for first in range(0, len(queries), QUERIES_TOGETHER):
-            some = slice(first, first + QUERIES_TOGETHER)
-            block = queries[some]
-            for start in range(0, len(self.points), ROWS_TOGETHER):
-                stop = min(start + ROWS_TOGETHER, len(self.points))
-                whole = stop - start == ROWS_TOGETHER and len(block) == len(room)
-                products = np.dot(
-                    doubled[some], self.columns[:, start:stop], out=room if whole else None
-                )
+        for start in range(0, len(self.points), ROWS_TOGETHER):
+            stop = min(start + ROWS_TOGETHER, len(self.points))
+            columns = self.single(start, stop).T
+            for first in range(0, len(queries), QUERIES_TOGETHER):
+                some = slice(first, first + QUERIES_TOGETHER)
                 take_best_of_products(
-                    products,
+                    np.dot(doubled[some], columns),
                     self.squares[start:stop],
                     lengths[some],
                     self.unit,
                     self.slack,
-                    block,
+                    queries[some],
                     self.points[start:stop],
                     nobody,
                     start,
@@ -388,28 +463,40 @@ class Boxes:
     points : ndarray of shape (n, d)
     leaf_size : int
         A leaf has between half as many points and so many.
+    n_jobs : int or None
+        Threads of the building; the tree does not depend on it.
     """
 
-    def __init__(self, points: np.ndarray, leaf_size: int):
-        n, d = points.shape
+    def __init__(self, points: np.ndarray, leaf_size: int, n_jobs: int | None = None):
+        n = len(points)
         depth = max(int(np.ceil(np.log2(max(n / leaf_size, 1)))), 0)
         while depth and n >> depth == 0:
             depth -= 1
-        n_nodes = 2 ** (depth + 1) - 1
-        self.order = np.arange(n)
-        self.spans = np.empty((n_nodes, 2), np.int64)
-        self.low, self.high = np.empty((n_nodes, d)), np.empty((n_nodes, d))
-        columns = np.ascontiguousarray(points.T)
-        build_boxes(points, columns, self.order, self.spans, self.low, self.high)
-        self.points = points[self.order]
+        n_inner = 2**depth - 1
+        self.points, self.order = points.copy(), np.arange(n)
+        self.sides, self.edges = np.zeros(n_inner, np.int64), np.zeros((n_inner, 2))
+        tree = self.points, self.order, self.sides, self.edges
+        if n < WORTH_THREADS:
+            build_boxes(*tree, 0, 0, n, n_inner)
+            return
+        build_boxes(*tree, 0, 0, n, 3)
+        half = n // 2
+        borders = [0, half // 2, half, (half + n) // 2, n]
+        quarters = zip(range(3, 7), borders, borders[1:])
+        for _ in in_order(lambda each: build_boxes(*tree, *each, n_inner), quarters, n_jobs):
+            pass
 
     def nearest(self, queries: np.ndarray, k: int, p: float) -> Neighbours:
         """Power sums and numbers of the k nearest, in order."""
         found = empty_heaps(len(queries), k)
-        search_boxes(
-            queries, self.points, self.order, self.spans, self.low, self.high, float(p), *found
-        )
+        search_boxes(queries, self.points, self.order, self.sides, self.edges, float(p), *found)
         return found
+
+    def leaves(self, queries: np.ndarray) -> np.ndarray:
+        """The leaf where the search of each query begins; those of near leaves are near."""
+        leaves = np.empty(len(queries), np.int64)
+        leaves_of(queries, self.sides, self.edges, leaves)
+        return leaves
 
 
 def _undone(distances: np.ndarray, p: float) -> np.ndarray:

@@ -225,53 +225,99 @@ def nth_smallest(order, values, low, high, n):
             return
 
 
-@kernel("f8[:,:]", "f8[:,:]", "out i8[:]", "out i8[:,:]", "out f8[:,:]", "out f8[:,:]")
-def build_boxes(points, columns, order, spans, low, high):
-    """A balanced tree of boxes: each node's points are halved along the widest side of its box.
+@lean_subkernel
+def halve(points, order, side, low, high, n):
+    """Reorder rows low to high, and their numbers, so that by a column none before n is above."""
+    high -= 1
+    while low < high:
+        middle = points[(low + high) // 2, side]
+        i, j = low, high
+        while i <= j:
+            while points[i, side] < middle:
+                i += 1
+            while points[j, side] > middle:
+                j -= 1
+            if i <= j:
+                if i < j:
+                    order[i], order[j] = order[j], order[i]
+                    for c in range(points.shape[1]):
+                        points[i, c], points[j, c] = points[j, c], points[i, c]
+                i += 1
+                j -= 1
+        if n <= j:
+            high = j
+        elif n >= i:
+            low = i
+        else:
+            return
 
-    points (n, d), columns (d, n) the same by column, order (n,), spans (n_nodes, 2): from where to
-    where in `order` the points of a node stand; low, high (n_nodes, d): its box. The children of
-    node v are 2v + 1 and 2v + 2.
+
+@kernel("out f8[:,:]", "out i8[:]", "out i8[:]", "out f8[:,:]", "i8", "i8", "i8", "i8")
+def build_boxes(points, order, sides, edges, root, first, last, n_inner):
+    """Halve the rows first to last of node `root`, and of all nodes below it that are < n_inner.
+
+    points (n, d) are put in tree order, order (n,) their numbers with them; sides (n_nodes,): the
+    column in which the points of a node are spread most and by which it is halved; edges
+    (n_nodes, 2): the greatest value of the lower half and the least of the upper one. The children
+    of node v are 2v + 1 and 2v + 2; a node's rows start..stop are halved at (start + stop) // 2.
     """
-    n, d = points.shape
-    n_nodes = len(spans)
-    spans[0, 0], spans[0, 1] = 0, n
-    for node in range(n_nodes):
-        start, stop = spans[node, 0], spans[node, 1]
-        widest, width = 0, -1.0
-        for j in range(d):
-            least = most = points[order[start], j]
+    nodes, starts, stops = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
+    nodes[0], starts[0], stops[0] = root, first, last
+    top = 1
+    while top > 0:
+        top -= 1
+        node, start, stop = nodes[top], starts[top], stops[top]
+        if node >= n_inner:
+            continue
+        side, width = 0, -1.0
+        for j in range(points.shape[1]):
+            least = most = points[start, j]
             for place in range(start + 1, stop):
-                value = points[order[place], j]
+                value = points[place, j]
                 least = min(least, value)
                 most = max(most, value)
-            low[node, j], high[node, j] = least, most
             if most - least > width:
-                widest, width = j, most - least
-        child = 2 * node + 1
-        if child < n_nodes:
-            middle = (start + stop) // 2
-            nth_smallest(order, columns[widest], start, stop, middle)
-            spans[child, 0], spans[child, 1] = start, middle
-            spans[child + 1, 0], spans[child + 1, 1] = middle, stop
+                side, width = j, most - least
+        middle = (start + stop) // 2
+        halve(points, order, side, start, stop, middle)
+        below = points[start, side]
+        for place in range(start + 1, middle):
+            below = max(below, points[place, side])
+        sides[node], edges[node, 0], edges[node, 1] = side, below, points[middle, side]
+        nodes[top], starts[top], stops[top] = 2 * node + 2, middle, stop
+        nodes[top + 1], starts[top + 1], stops[top + 1] = 2 * node + 1, start, middle
+        top += 2
+
+
+@kernel("f8[:,:]", "i8[:]", "f8[:,:]", "out i8[:]")
+def leaves_of(queries, sides, edges, leaves):
+    """The leaf of `build_boxes` that each query comes to first. queries (n, d), leaves (n,)."""
+    for i in range(len(queries)):
+        node = 0
+        while node < len(sides):
+            value = queries[i, sides[node]]
+            node = 2 * node + (1 if value - edges[node, 0] < edges[node, 1] - value else 2)
+        leaves[i] = node
 
 
 @lean_subkernel
-def box_bound(query, low, high, p):
-    """Least power sum between a query and a point of a box; never above that of one computed."""
+def bound_beyond(gaps, side, gap, p):
+    """Least power sum to a box that lies `gap` away along a side and gaps[j] along the others.
+
+    Never above that of a point of the box as `power_sum` computes it: same terms, same order.
+    """
     total = 0.0
-    for j in range(len(query)):
-        gap = 0.0
-        if query[j] < low[j]:
-            gap = low[j] - query[j]
-        elif query[j] > high[j]:
-            gap = query[j] - high[j]
-        if p == 2.0:
-            total += gap * gap
-        elif p == np.inf:
-            total = max(total, gap)
+    if p == 2.0:
+        for j in range(len(gaps)):
+            each = gap if j == side else gaps[j]
+            total += each * each
+        return total
+    for j in range(len(gaps)):
+        value = term(gap if j == side else gaps[j], p)
+        if p == np.inf:
+            total = max(total, value)
         else:
-            total += term(gap, p)
+            total += value
     return total
 
 
@@ -279,44 +325,67 @@ def box_bound(query, low, high, p):
     "f8[:,:]",
     "f8[:,:]",
     "i8[:]",
-    "i8[:,:]",
-    "f8[:,:]",
+    "i8[:]",
     "f8[:,:]",
     "f8",
     "out f8[:,:]",
     "out i8[:,:]",
 )
-def search_boxes(queries, points, order, spans, low, high, p, distances, numbers):
-    """The best of each query by descent into the nearer box first. Points stand in tree order.
+def search_boxes(queries, points, order, sides, edges, p, distances, numbers):
+    """The best of each query by descent into the nearer half first; see `build_boxes`.
 
-    queries (n, d), points (m, d), order (m,), spans (n_nodes, 2), low and high (n_nodes, d),
-    distances and numbers (n, k), filled with infinity and a number beyond all.
+    queries (n, d), points (m, d) in tree order, order (m,), sides (n_nodes,), edges (n_nodes, 2),
+    distances and numbers (n, k), filled with infinity and a number beyond all. Of a half that is
+    left for later is known how far it lies along each column; what is farther than the worst of the
+    best so far is not looked at.
     """
-    n_nodes = len(spans)
-    nodes, bounds = np.empty(128, np.int64), np.empty(128)
+    m, d = points.shape
+    nodes, starts, stops = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
+    bounds, gaps, here = np.empty(64), np.empty((64, d)), np.empty(d)
     for i in range(len(queries)):
         query, best, which = queries[i], distances[i], numbers[i]
-        nodes[0], bounds[0] = 0, 0.0
+        nodes[0], starts[0], stops[0], bounds[0] = 0, 0, m, 0.0
+        gaps[0] = 0.0
         top = 1
         while top > 0:
             top -= 1
-            node = nodes[top]
             if bounds[top] > best[0]:
                 continue
-            child = 2 * node + 1
-            if child >= n_nodes:
-                for place in range(spans[node, 0], spans[node, 1]):
+            node, start, stop = nodes[top], starts[top], stops[top]
+            for j in range(d):
+                here[j] = gaps[top, j]
+            while node < len(sides):
+                side = sides[node]
+                middle = (start + stop) // 2
+                over_lower = query[side] - edges[node, 0]
+                under_upper = edges[node, 1] - query[side]
+                lower_first = over_lower < under_upper
+                gap = under_upper if lower_first else over_lower
+                bound = bound_beyond(here, side, gap, p)
+                if bound <= best[0]:
+                    nodes[top] = 2 * node + (2 if lower_first else 1)
+                    starts[top] = middle if lower_first else start
+                    stops[top] = stop if lower_first else middle
+                    bounds[top] = bound
+                    for j in range(d):
+                        gaps[top, j] = here[j]
+                    gaps[top, side] = gap
+                    top += 1
+                node = 2 * node + (1 if lower_first else 2)
+                start = start if lower_first else middle
+                stop = middle if lower_first else stop
+            worst = best[0]
+            for place in range(start, stop):
+                if d == 3 and p == 2.0:  # written out, as it is twice as fast
+                    x = query[0] - points[place, 0]
+                    y = query[1] - points[place, 1]
+                    z = query[2] - points[place, 2]
+                    distance = x * x + y * y + z * z
+                else:
                     distance = power_sum(query, points[place], p)
-                    if distance <= best[0] and is_before(distance, order[place], best[0], which[0]):
-                        replace_worst(best, which, distance, order[place])
-                continue
-            left = box_bound(query, low[child], high[child], p)
-            right = box_bound(query, low[child + 1], high[child + 1], p)
-            near = child if left <= right else child + 1
-            far = child + 1 if left <= right else child
-            nodes[top], bounds[top] = far, max(left, right)
-            nodes[top + 1], bounds[top + 1] = near, min(left, right)
-            top += 2
+                if distance <= worst and is_before(distance, order[place], worst, which[0]):
+                    replace_worst(best, which, distance, order[place])
+                    worst = best[0]
         sort_heap(best, which)
 
 

@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sklearn.utils.validation import check_is_fitted
+
 from gnomon.contract import Data, Learner, Takes
+from gnomon.contract.intake import blocks_of
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, StrOptions, above, whole
 from gnomon.engine.sums import as_float_rows
@@ -100,7 +103,8 @@ class StoredRows(Learner):
         try:
             distance = distance_of(self.metric)
             self.distance_ = distance.fit(rows, data.columns.levels, data.weights)
-            self.index_ = NeighbourIndex(self.distance_, rows, self.algorithm).ready()
+            index = NeighbourIndex(self.distance_, rows, self.algorithm)
+            self.index_ = index.ready(self.n_jobs)
         except DataError as error:
             raise DataError(
                 f"metric={self.metric!r} with algorithm={self.algorithm!r}: {error}"
@@ -199,12 +203,9 @@ class StoredRows(Learner):
         """
         k = self.n_neighbors if n_neighbors is None else int(n_neighbors)
 
-        def both(rows: np.ndarray) -> np.ndarray:
-            found = self.index_.nearest(rows, k)
-            return np.stack([found.distances, found.indices.astype(np.float64)], axis=1)
-
-        found = self._each_block(both, X)
-        return Neighbours(found[:, 0].copy(), found[:, 1].astype(np.int64))
+        check_is_fitted(self)
+        parts = [self.index_.search(rows, k, self.n_jobs) for rows in blocks_of(self, X)]
+        return parts[0] if len(parts) == 1 else Neighbours(*map(np.concatenate, zip(*parts)))
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "index_"):
