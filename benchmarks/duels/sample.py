@@ -6,7 +6,15 @@ import numpy as np
 
 from benchmarks.duels.duel import Duel
 from benchmarks.duels.tables import SEED
-from gnomon.sample import GaussianWalk, Metropolis, gaussian_mixture, potts_gibbs, sample_chains
+from gnomon.sample import (
+    CategoricalNode,
+    GaussianWalk,
+    Metropolis,
+    Network,
+    gaussian_mixture,
+    potts_gibbs,
+    sample_chains,
+)
 
 MEANS = np.array([[-1.5, 0.0], [1.5, 1.0]])
 SPREADS = np.array([[[1.0, 0.6], [0.6, 1.0]], [[0.6, -0.2], [-0.2, 0.6]]])
@@ -55,6 +63,58 @@ Duel(
     repeats=3,
 )
 
+SIMPLE = {
+    "A": ((), np.array([2 / 5, 3 / 5])),
+    "B": (("A",), np.array([[2 / 3, 1 / 3], [3 / 7, 4 / 7]])),
+    "C": (("B",), np.array([[1 / 2, 1 / 2], [1 / 3, 2 / 3]])),
+}
+
+
+def network_chain(n: int):
+    """The simple network of 003 3.4.3.1, C observed."""
+    warnings.simplefilter("ignore")
+    nodes = [CategoricalNode(name, table, parents) for name, (parents, table) in SIMPLE.items()]
+    drawn = Network(nodes).gibbs({"C": 0}, n, n_chains=1, n_warmup=0, random_state=SEED)
+    return drawn.flat
+
+
+def numpy_network_chain(n: int):
+    """Gibbs by Markov blanket as the text writes it, each step in NumPy."""
+    rng = np.random.default_rng(SEED)
+    values = {"A": 0, "B": 0, "C": 0}
+    free = ["A", "B"]
+
+    def probability(name):
+        parents, table = SIMPLE[name]
+        return table[tuple(values[each] for each in (*parents, name))]
+
+    draws = np.empty((n, 2))
+    for i in range(n):
+        for place in rng.permutation(2):
+            name = free[place]
+            children = [each for each, (parents, _) in SIMPLE.items() if name in parents]
+            weights = np.empty(2)
+            for value in range(2):
+                values[name] = value
+                weights[value] = np.prod([probability(each) for each in (name, *children)])
+            values[name] = int(rng.random() * weights.sum() >= weights[0])
+        draws[i] = values["A"], values["B"]
+    return draws
+
+
+Duel(
+    name="Gibbs on the simple belief network of 003, n sweeps of one chain",
+    peer="NumPy loop",
+    data=lambda n: n,
+    ours=network_chain,
+    theirs=numpy_network_chain,
+    quality=lambda draws, n: float(draws.mean()),
+    tolerance=0.05,
+    sizes=(10**4, 10**5),
+    bar=20.0,
+    repeats=3,
+)
+
 SWEEPS = 10
 BETA = 0.8
 
@@ -64,7 +124,9 @@ def side(n: int) -> int:
 
 
 def sweeps(n: int):
-    return potts_gibbs((side(n), side(n)), BETA, SWEEPS, n_states=3, random_state=SEED).states
+    shape = (side(n), side(n))
+    drawn = potts_gibbs(shape, BETA, SWEEPS, n_states=3, scan="checkerboard", random_state=SEED)
+    return drawn.states
 
 
 def numpy_sweeps(n: int):

@@ -23,10 +23,12 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate.figure import Figure, share_interval
 from gnomon.sample.chains import Chains, sample_chains
 from gnomon.sample.draws import Seed
+from gnomon.sample.network_kernel import flatten, gibbs_sweeps
 from gnomon.sample.target import Target
 from gnomon.sample.walker import Sampler, Walker
 
 RARE = 0.01
+SWEEPS_AT_ONCE = 1024
 BEST_ACCEPTANCE = 0.44
 
 
@@ -286,8 +288,11 @@ class Network:
         n_chains: int = 4,
         n_warmup: int = 200,
         random_state: Seed = None,
+        n_jobs: int | None = None,
     ) -> Chains:
         """Chains over the nodes that are not observed: Gibbs for categories, Metropolis for others.
+
+        A network of categories alone runs compiled, and its chains side by side.
 
         Parameters
         ----------
@@ -297,6 +302,8 @@ class Network:
         n_warmup : int, default=200
             The widths of Metropolis steps are adapted here, then kept.
         random_state : int, Generator or None
+        n_jobs : int or None, default=None
+            Threads; the draws do not depend on it.
 
         Returns
         -------
@@ -321,6 +328,7 @@ class Network:
             starts=starts,
             n_warmup=n_warmup,
             random_state=rng,
+            n_jobs=n_jobs,
         )
 
     def _start(self, held: dict, free: list[str], rng: np.random.Generator) -> list[float]:
@@ -345,7 +353,34 @@ class NetworkSampler(Sampler):
     free: tuple[str, ...]
 
     def begin(self, target: Target | None, start: np.ndarray) -> Walker:
+        if all(isinstance(node, CategoricalNode) for node in self.network.nodes):
+            return CategoryWalker(self, target, start)
         return NetworkWalker(self, target, start)
+
+
+class CategoryWalker(Walker):
+    """A running chain over the free nodes of a network of categories, compiled."""
+
+    def __init__(self, sampler: NetworkSampler, target: Target | None, start: np.ndarray):
+        super().__init__(target, start)
+        nodes = list(sampler.network.nodes)
+        place = {node.name: i for i, node in enumerate(nodes)}
+        self.flat = flatten(nodes, place)
+        self.free = np.array([place[name] for name in sampler.free], dtype=np.int64)
+        held = sampler.evidence | dict(zip(sampler.free, self.x.tolist()))
+        self.values = np.array([int(held[node.name]) for node in nodes], dtype=np.int64)
+
+    def advance(self, n: int, rng: np.random.Generator):
+        draws, logs = np.empty((n, len(self.free))), np.empty(n)
+        for begin in range(0, n, SWEEPS_AT_ONCE):
+            part = slice(begin, min(begin + SWEEPS_AT_ONCE, n))
+            shape = draws[part].shape
+            orders = rng.random(shape).argsort(axis=1)
+            uniforms = rng.random(shape)
+            gibbs_sweeps(
+                self.values, self.free, orders, uniforms, *self.flat, draws[part], logs[part]
+            )
+        return self.moved(draws, logs, n)
 
 
 class NetworkWalker(Walker):
