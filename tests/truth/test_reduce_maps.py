@@ -19,6 +19,10 @@ from gnomon.reduce import (
     ICA,
     TSNE,
     Isomap,
+    KernelPCA,
+    LocallyLinearEmbedding,
+    RobustPCA,
+    SpectralEmbedding,
     SupervisedPCA,
     activity_network,
     complete_by_paths,
@@ -308,9 +312,8 @@ def divergence(P, places):
 @pytest.mark.covers("t-sne")
 def test_perplexity_is_solved_exactly(rng):
     X = rng.normal(size=(40, 3)) * [10, 1, 0.1]
-    X[3] = X[4]
     model = TSNE(perplexity=13.0, max_iter=1, random_state=0).fit(X)
-    shares = exact_affinities(X, model.precisions_)
+    shares = exact_affinities(model.index_.stored, model.precisions_)
     entropy = -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=1)
     np.testing.assert_allclose(2**entropy, 13.0, rtol=1e-6)
 
@@ -324,7 +327,7 @@ def test_gradient_is_that_of_the_divergence(rng):
     np.testing.assert_allclose(P, P.T)
     places = rng.normal(size=(25, 2))
     with Crew(1) as crew:
-        gradient, found = Forces(model._affinities, crew, grid=False)(places, 1.0)
+        gradient, found = Forces(model._affinities, crew, "exact")(places, 1.0)
     assert found == pytest.approx(divergence(P, places), rel=1e-9)
     slope = approx_fprime(places.ravel(), lambda v: divergence(P, v.reshape(-1, 2)), 1e-6)
     np.testing.assert_allclose(gradient.ravel(), slope, atol=1e-6)
@@ -336,11 +339,40 @@ def test_forces_by_the_grid_are_those_of_all_pairs(rng, size):
     places = size * rng.normal(size=(600, 2))
     near = TSNE(perplexity=5, max_iter=1).fit(places)
     with Crew(2) as crew:
-        by_grid = Forces(near._affinities, crew, grid=True)
-        push, total = by_grid.grid(places)
+        by_grid = Forces(near._affinities, crew, "fft")
+        push, total = by_grid.repulsion(places)
         exact, all_pairs = by_grid._exact(places)
     assert total == pytest.approx(all_pairs, rel=0.01)
     assert np.abs(push - exact).max() < 0.03 * np.abs(exact).max()
+
+
+@pytest.mark.covers("t-sne")
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 8.0])
+def test_forces_by_the_tree_tend_to_those_of_all_pairs_with_the_angle(rng, size, k):
+    places = size * rng.normal(size=(300, k))
+    places[:5] = places[5]
+    near = sp.csr_array(sp.eye_array(300))
+    with Crew(1) as crew:
+        exact, all_pairs = Forces(near, crew, "exact").repulsion(places)
+        errors = []
+        for angle in (1e-9, 0.2, 0.8):
+            push, total = Forces(near, crew, "tree", angle).repulsion(places)
+            errors.append(np.abs(push - exact).max() / np.abs(exact).max())
+            assert total == pytest.approx(all_pairs, rel=0.1 * angle + 1e-12)
+    assert errors[0] < 1e-10
+    assert errors[1] < 0.03
+    assert errors[2] < 0.3
+
+
+@pytest.mark.covers("t-sne")
+def test_repulsions_lead_to_maps_of_the_same_divergence(rng):
+    X = rng.normal(size=(6, 8))[np.arange(150) % 6] * 5 + rng.normal(size=(150, 8))
+    found = [
+        TSNE(repulsion=each, random_state=0).fit(X).kl_divergence_
+        for each in ("exact", "tree", "fft")
+    ]
+    assert max(found) - min(found) < 0.1 * max(found) + 0.03
 
 
 @pytest.mark.covers("t-sne")
@@ -363,20 +395,35 @@ def test_groups_are_seen_new_rows_join_theirs_and_more_steps_help(rng):
 
 
 @pytest.mark.covers("t-sne")
-def test_too_large_a_perplexity_and_weights_are_refused(rng):
+def test_too_large_a_perplexity_and_a_repulsion_of_other_dimensions_are_refused(rng):
     X = rng.normal(size=(20, 3))
     with pytest.raises(DataError, match="perplexity=20"):
         TSNE(perplexity=20).fit(X)
-    with pytest.raises(DataError, match="no weights"):
-        TSNE(perplexity=5).fit(X, sample_weight=np.arange(1, 21))
-    with pytest.raises(DataError, match="n_components=2"):
+    with pytest.raises(DataError, match="perplexity=20"):
+        TSNE(perplexity=20).fit(np.vstack([X, X]))
+    with pytest.raises(DataError, match="n_components up to 2"):
         TSNE(3, perplexity=5, repulsion="fft").fit(X)
+    with pytest.raises(DataError, match="n_components up to 3"):
+        TSNE(4, perplexity=5, repulsion="tree").fit(X)
+
+
+@pytest.mark.covers("t-sne")
+def test_equal_rows_are_one_point_and_weights_count_in_the_shares(rng):
+    X = rng.normal(size=(30, 3))
+    weights = rng.integers(1, 4, 30)
+    weighted = TSNE(max_iter=20, perplexity=5).fit(X, sample_weight=weights)
+    repeated = TSNE(max_iter=20, perplexity=5).fit(np.repeat(X, weights, axis=0))
+    assert (weighted.embedding_ == repeated.transform(X)).all()
+    plain = TSNE(max_iter=20, perplexity=5).fit(X)
+    assert not np.allclose(plain.embedding_, weighted.embedding_)
 
 
 def test_joint_shares_are_the_symmetrised_ones(rng):
     near = rng.random((5, 5))
     near /= near.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(joint(sp.csr_array(near)).toarray(), (near + near.T) / 10)
+    weights = rng.integers(1, 4, 5).astype(float)
+    expected = (weights[:, None] * near + (weights[:, None] * near).T) / (2 * weights.sum())
+    np.testing.assert_allclose(joint(sp.csr_array(near), weights).toarray(), expected)
 
 
 @pytest.mark.covers("isomap")
@@ -388,19 +435,6 @@ def test_a_rolled_sheet_is_unrolled(rng):
     best = max(abs(np.corrcoef(found.embedding_[:, c], length)[0, 1]) for c in range(2))
     assert best > 0.9
     np.testing.assert_allclose(found.transform(X[:20]), found.embedding_[:20], atol=0.5)
-
-
-@pytest.mark.covers("isomap")
-def test_parts_of_a_neighbour_graph_are_said(rng):
-    X = np.vstack([rng.normal(size=(15, 2)), rng.normal(size=(15, 2)) + 100])
-    with pytest.warns(UserWarning, match="2 parts"):
-        found = Isomap(2, n_neighbors=4).fit(X)
-    assert found.n_parts_ == 2
-    assert np.isfinite(found.distances_).all()
-    with pytest.raises(DataError, match="2 parts"):
-        Isomap(2, n_neighbors=4, disconnected="refuse").fit(X)
-    with pytest.raises(DataError, match="less than n_samples"):
-        Isomap(2, n_neighbors=40).fit(X)
 
 
 @pytest.mark.covers("independent-component-analysis")
@@ -422,6 +456,11 @@ def test_mixed_uniform_sources_are_found_again(rng):
     [
         TSNE(perplexity=5, max_iter=60),
         Isomap(n_neighbors=8, disconnected="join"),
+        Isomap(n_neighbors=2),
+        LocallyLinearEmbedding(),
+        SpectralEmbedding(),
+        KernelPCA(),
+        RobustPCA(),
         ICA(random_state=0, max_iter=50),
         SupervisedPCA(),
     ],
@@ -442,6 +481,10 @@ def test_paths_of_the_kernel_are_those_of_scipy(rng):
     table = sp.csr_array(np.maximum(table, table.T))
     found = np.empty((n, n))
     shortest_paths(
-        table.indptr.astype(np.int64), table.indices.astype(np.int64), table.data, 0, n, found
+        table.indptr.astype(np.int64),
+        table.indices.astype(np.int64),
+        table.data,
+        np.arange(n),
+        found,
     )
     np.testing.assert_allclose(found, dijkstra(table, directed=False))

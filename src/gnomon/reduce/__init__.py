@@ -30,6 +30,9 @@ from gnomon.reduce.completion import (
 )
 from gnomon.reduce.components import ComponentChoice, choose_components
 from gnomon.reduce.fisher import FisherDiscriminant, fisher_direction
+from gnomon.reduce.ica import ICA
+from gnomon.reduce.isomap import Isomap
+from gnomon.reduce.kernel_pca import KernelPCA
 from gnomon.reduce.layout import (
     Graph,
     LayoutEnergies,
@@ -45,6 +48,7 @@ from gnomon.reduce.layout import (
     stress_layout,
     tuned_layout,
 )
+from gnomon.reduce.lle import LocallyLinearEmbedding
 from gnomon.reduce.low_rank import (
     Compression,
     SingularValues,
@@ -56,7 +60,6 @@ from gnomon.reduce.low_rank import (
     svd,
     svd_smooth,
 )
-from gnomon.reduce.manifold import ICA, Isomap
 from gnomon.reduce.mds import (
     Alignment,
     DistanceMap,
@@ -87,13 +90,17 @@ from gnomon.reduce.random_projection import (
     distortion,
     projected_learning,
 )
+from gnomon.reduce.robust_pca import RobustPCA
+from gnomon.reduce.spectral import SpectralEmbedding
 from gnomon.reduce.tsne import TSNE
+from gnomon.reduce.umap import UMAP
 
 __all__ = [
     "ICA",
     "NIPALS",
     "PCA",
     "TSNE",
+    "UMAP",
     "Alignment",
     "CanonicalCorrelation",
     "CanonicalTest",
@@ -110,7 +117,9 @@ __all__ = [
     "FisherDiscriminant",
     "Graph",
     "Isomap",
+    "KernelPCA",
     "LayoutEnergies",
+    "LocallyLinearEmbedding",
     "MatrixFactors",
     "Motion",
     "NonlinearFactors",
@@ -121,8 +130,10 @@ __all__ = [
     "RawStress",
     "Retrieval",
     "RetrievalScores",
+    "RobustPCA",
     "SingularValues",
     "SmoothingErrors",
+    "SpectralEmbedding",
     "SpectralLayout",
     "SupervisedPCA",
     "activity_network",

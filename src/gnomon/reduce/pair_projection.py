@@ -20,14 +20,15 @@ from scipy.spatial.distance import cdist
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_array
 
-from gnomon.contract import Data, Transformer
+from gnomon.contract import Data, Transformer, intake
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import JOBS, at_least, whole
+from gnomon.engine.parameters import JOBS, between, whole
 from gnomon.engine.registry import method
-from gnomon.engine.storable import storable
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.result import Result
 from gnomon.reduce.spectrum import with_signs
+from gnomon.table.kinds import Kind
+from gnomon.table.scan import Scan
 
 CELLS_TOGETHER = 2**20
 RANK_ROUNDING = 1e-10
@@ -416,7 +417,12 @@ class NormalisedPCA(_FormPCA):
         self._keep_leading(form, mean)
 
 
-@storable
+@method(
+    task="reduce",
+    texts="004 15.3",
+    use="To look at classes, or at a number's course, where columns are too many to invert.",
+    avoid="Rows that were not split: the view shows the target that it was given, also of noise.",
+)
 class SupervisedPCA(_FormPCA):
     """Principal components with pairs of the same class counted little or not at all.
 
@@ -425,7 +431,10 @@ class SupervisedPCA(_FormPCA):
     analysis has too many columns for its rows: nothing is inverted. Distances stay distances. The
     view shows the classes it was given, also where they mean nothing: check on other rows.
 
-    Texts: 004 15.3. Computed from class means and scatter, without pairs.
+    Where the target is a number with fractions, ``d_ij = within + (1 - within) (y_i - y_j)^2 / m``
+    with m the mean of these squares: pairs of unlike targets count.
+
+    Texts: 004 15.3 (classes). Computed from means and scatter, without pairs.
 
     Parameters
     ----------
@@ -441,6 +450,9 @@ class SupervisedPCA(_FormPCA):
     objective_values_ : ndarray of shape (n_components_,)
         What each direction adds to the objective.
     classes_ : ndarray of shape (n_classes,)
+        Only where the target is classes.
+    target_kind_ : {"classes", "numbers"}
+        What the target was taken for.
     mean_ : ndarray of shape (n_features,)
     n_components_ : int
     n_features_in_ : int
@@ -456,28 +468,52 @@ class SupervisedPCA(_FormPCA):
     array([16.  , 11.52])
     """
 
-    _target = "classes"
-    _parameter_constraints = {"n_components": [whole(1)], "within": [at_least(0)]}
+    _parameter_constraints = {"n_components": [whole(1)], "within": [between(0, 1)]}
 
     def __init__(self, n_components=2, *, within=0.0):
         self.n_components = n_components
         self.within = within
+
+    @property
+    def _target(self):
+        return getattr(self, "target_kind_", "classes")
+
+    def _learn(self, X, y, sample_weight):
+        vars(self).pop("classes_", None)
+        self.target_kind_ = "numbers" if has_fractions(X, y) else "classes"
+        return super()._learn(X, y, sample_weight)
 
     def _fit(self, data: Data) -> None:
         rows = np.ascontiguousarray(data.rows, dtype=np.float64)
         weights = data.weight_array
         mean = np.average(rows, axis=0, weights=weights)
         centred = rows - mean
-        total = float(weights.sum())
-        form = total * (centred.T * weights) @ centred
-        for code in range(len(self.classes_)):
-            mine = data.y == code
-            share = weights[mine]
-            if not share.sum():
-                continue
-            around = centred[mine] - np.average(centred[mine], axis=0, weights=share)
-            form -= (1 - self.within) * share.sum() * (around.T * share) @ around
+        form = float(weights.sum()) * (centred.T * weights) @ centred
+        far = self._numbers if self.target_kind_ == "numbers" else self._classes
+        form = self.within * form + (1 - self.within) * far(centred, data.y, weights, form)
         self._keep_leading(form, mean)
+
+    def _classes(self, centred, y, weights, form) -> np.ndarray:
+        """The form over pairs of different classes: that of all pairs less that within classes."""
+        for code in range(len(self.classes_)):
+            share = weights[y == code]
+            if share.sum():
+                mine = centred[y == code]
+                around = mine - np.average(mine, axis=0, weights=share)
+                form = form - share.sum() * (around.T * share) @ around
+        return form
+
+    def _numbers(self, centred, y, weights, form) -> np.ndarray:
+        """The form with pairs weighted by squared differences of the target, of mean one."""
+        size = float(np.abs(y).max())
+        y = y / size if size > 0 else y
+        y = y - np.average(y, weights=weights)
+        total, squares = float(weights.sum()), float(weights @ y**2)
+        if squares <= 0:
+            return form
+        with_both = centred.T @ (weights * y)
+        far = total * (centred.T * (weights * y**2)) @ centred + 2 * np.outer(with_both, with_both)
+        return (far + squares * form / total) * total / (2 * squares)
 
     def _class_weights(self, totals):
         return None
@@ -486,3 +522,16 @@ class SupervisedPCA(_FormPCA):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def has_fractions(X: Any, y: Any) -> bool:
+    """Whether a target, given by values or by the name of a column, is numbers with fractions."""
+    if y is None:
+        return False
+    if isinstance(y, str):
+        schema = X.schema if isinstance(X, Scan) else intake.as_table(X).schema
+        return y in schema.names and schema[y].kind is Kind.NUMBER
+    values = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    if values.dtype.kind != "f":
+        return False
+    return bool(np.isfinite(values).all() and (values != np.rint(values)).any())

@@ -1,4 +1,4 @@
-"""Kernel of shortest paths: Dijkstra's search from some nodes, with a heap of what comes next."""
+"""Kernels of shortest paths: Dijkstra's search from some nodes, and places of new rows by paths."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from gnomon.engine.kernel import kernel
 from gnomon.neighbors.kernels import drop_top, push
 
 
-@kernel("i8[:]", "i8[:]", "f8[:]", "i8", "i8", "out f8[:,:]")
-def shortest_paths(starts, columns, lengths, first, last, paths):
-    """Lengths of the shortest paths from nodes first to last to all nodes.
+@kernel("i8[:]", "i8[:]", "f8[:]", "i8[:]", "out f8[:,:]")
+def shortest_paths(starts, columns, lengths, sources, paths):
+    """Lengths of the shortest paths from some nodes to all.
 
-    A graph in compressed rows (starts, columns, lengths), each edge in both directions; paths
-    (last - first, n), infinite where there is none. A node may wait in the heap more than once: the
-    later entries find it settled.
+    A graph in compressed rows (starts, columns, lengths), each edge in both directions; sources
+    (m,), paths (m, n), infinite where there is none. A node may wait in the heap more than once:
+    the later entries find it settled.
     """
     n = starts.shape[0] - 1
     keys = np.empty(columns.shape[0] + 1)
     nodes = np.empty(columns.shape[0] + 1, np.int64)
-    for source in range(first, last):
-        reached = paths[source - first]
+    for place in range(len(sources)):
+        reached = paths[place]
         for node in range(n):
             reached[node] = np.inf
-        reached[source] = 0.0
-        push(keys, nodes, 0, 0.0, source)
+        reached[sources[place]] = 0.0
+        push(keys, nodes, 0, 0.0, sources[place])
         size = 1
         while size > 0:
             far, node = keys[0], nodes[0]
@@ -39,3 +39,25 @@ def shortest_paths(starts, columns, lengths, first, last, paths):
                     reached[other] = length
                     push(keys, nodes, size, length, other)
                     size += 1
+
+
+@kernel("f8[:,:]", "i8[:,:]", "f8[:,:]", "f8[:]", "f8[:,:]", "out f8[:,:]")
+def places_by_paths(distances, indices, paths, means, axes, places):
+    """Places of new rows from their paths to the landmarks, over their nearest rows.
+
+    distances, indices (n, k), an index below zero is left out; paths (m, l) from stored rows to
+    landmarks, infinite where there is none; means (l,), axes (l, c). Writes
+    -1/2 sum_l (path_l^2 - mean_l) axis_l to places (n, c).
+    """
+    for i in range(len(distances)):
+        for c in range(axes.shape[1]):
+            places[i, c] = 0.0
+        for landmark in range(len(means)):
+            path = np.inf
+            for j in range(distances.shape[1]):
+                if indices[i, j] >= 0:
+                    path = min(path, distances[i, j] + paths[indices[i, j], landmark])
+            if path < np.inf:
+                square = path * path - means[landmark]
+                for c in range(axes.shape[1]):
+                    places[i, c] -= 0.5 * square * axes[landmark, c]

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import RealNotInt
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from gnomon.contract import Data, Step, SumLearner, Transformer
+from gnomon.contract import Data, Step, SumLearner, Transformer, intake
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import History
 from gnomon.engine.parameters import (
@@ -32,12 +32,13 @@ from gnomon.engine.parameters import (
     Interval,
     StrOptions,
     above,
+    validated,
     whole,
 )
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, Chunk, Source, rows_per_chunk
-from gnomon.engine.threads import resolve_jobs
+from gnomon.engine.threads import blas_for, resolve_jobs
 from gnomon.reduce import spectrum
 from gnomon.reduce.spectrum import Krylov, Spectrum
 
@@ -46,6 +47,7 @@ SAFE_RATIO = 1e-8
 MANY_CHUNKS = 32
 FIRST_ROWS = 256
 NEAR = 4.0
+ROUNDING = 1e-12
 
 
 class Moments(NamedTuple):
@@ -142,6 +144,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         Share of the variance that the components leave unexplained, after each pass.
     n_iter_ : int
         Passes over the rows that looked for components.
+    scatter_ : ndarray of shape (n_features, n_features)
+        Sum of products of centred rows; only after ``partial_fit``, as are ``weight_seen_`` and
+        ``n_rows_seen_``.
     encoder_ : TableEncoder
         How a table became numbers; only when a table was given.
     n_features_in_ : int
@@ -199,6 +204,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         self.n_jobs = n_jobs
 
     def _fit(self, data: Data) -> None:
+        for name in ("scatter_", "weight_seen_", "n_rows_seen_"):
+            vars(self).pop(name, None)
         n, d = data.n_rows, data.n_columns
         self._require_components(n, d)
         in_memory = isinstance(data.source, ArraySource)
@@ -412,6 +419,120 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         if self.whiten:
             coordinates = coordinates * np.sqrt(self.explained_variance_)
         return coordinates @ self.components_ + self.mean_
+
+    def _log_density(self, rows):
+        apart = rows - self.mean_
+        coordinates = apart @ self.components_.T
+        d, k = len(self.mean_), self.n_components_
+        floor = ROUNDING * max(self.explained_variance_[0], np.finfo(float).tiny / ROUNDING)
+        variances = np.maximum(self.explained_variance_, floor)
+        noise = max(self.noise_variance_, floor)
+        beside = np.einsum("ij,ij->i", apart, apart) - np.einsum("ij,ij->i", *[coordinates] * 2)
+        size = np.log(variances).sum() + (d - k) * np.log(noise) + d * np.log(2 * np.pi)
+        squares = (coordinates**2 / variances).sum(axis=1)
+        if d > k:
+            squares += np.maximum(beside, 0.0) / noise
+        return -0.5 * (size + squares)
+
+    def score_samples(self, X) -> np.ndarray:
+        """Logarithm of the normal density of each row, the variance left out spread evenly.
+
+        Probabilistic PCA (Tipping and Bishop): covariance ``sum_j (lambda_j - noise) u_j u_j' +
+        noise I``. Variances below 1e-12 of the largest count as that, so that rows in a plane have
+        a density too.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+        """
+        return self._each_block(self._log_density, X)
+
+    def score(self, X, y=None) -> float:
+        """Mean logarithm of the density of the rows: what cross-validation of the number compares.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        y : None
+            Not used.
+
+        Returns
+        -------
+        score : float
+        """
+        return float(self.score_samples(X).mean())
+
+    @validated
+    def partial_fit(self, X, y=None, sample_weight=None) -> PCA:
+        """Learn from more rows; after all batches the same as ``fit`` on all rows at once.
+
+        Sums of rows and products are added up exactly, unlike an incremental singular value
+        decomposition, which forgets what it left out. Takes columns of numbers only, since codes of
+        categories need all rows: for other tables use ``fit`` on a `gnomon.table.scan`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            A batch of rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : PCA
+        """
+        first = not hasattr(self, "scatter_")
+        if first and hasattr(self, "components_"):
+            raise DataError("fit keeps no sums to add to: begin with partial_fit on a new PCA")
+        if first:
+            data = intake.take_in(self, X, None, sample_weight)
+        else:
+            data = intake.take_more(self, X, None, sample_weight)
+        encoder = getattr(self, "encoder_", None)
+        if encoder is not None and not encoder.only_numbers:
+            raise DataError(
+                "partial_fit takes columns of numbers only: the codes of categories, dates and "
+                "text would have to be known for all batches. Use fit on gnomon.table.scan(...), "
+                "which streams"
+            )
+        self._add_batch(data, first)
+        return self
+
+    def _add_batch(self, data: Data, first: bool) -> None:
+        rows, weights = np.asarray(data.rows, dtype=np.float64), data.weights
+        mean = spectrum.column_means(rows, weights)
+        centred = spectrum.centred_block(
+            rows, slice(None), mean, None if weights is None else np.sqrt(weights)
+        )
+        weight = float(len(rows) if weights is None else weights.sum())
+        scatter = centred.T @ centred
+        if first:
+            self.n_rows_seen_, self.weight_seen_ = 0, 0.0
+            self.mean_, self.scatter_ = mean, np.zeros_like(scatter)
+        gap = mean - self.mean_
+        total = self.weight_seen_ + weight
+        self.scatter_ += scatter
+        self.scatter_ += (self.weight_seen_ * weight / total) * np.outer(gap, gap)
+        self.mean_ = self.mean_ + gap * (weight / total)
+        self.weight_seen_ = total
+        self.n_rows_seen_ += len(rows)
+        self.solver_ = "sums"
+        if self._fixed() and self.n_components > len(mean):
+            raise DataError(
+                f"n_components={self.n_components} must be at most {len(mean)}, the columns"
+            )
+        divisor = self._divisor(total, float(np.trace(self.scatter_)))
+        k = min(self._most_components(self.n_rows_seen_, len(mean)), len(mean))
+        with blas_for(len(mean)):
+            found = spectrum.of_covariance(self.scatter_ / divisor, k)
+        self._keep(self._attributes({"mean": self.mean_, "divisor": divisor, "found": found}))
+        self.history_ = History([self._unexplained(found)])
+        self.n_iter_ = 1
 
     def get_covariance(self) -> np.ndarray:
         """The covariance that the components and the noise variance stand for.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from gnomon.engine.threads import in_order
 
@@ -222,3 +222,23 @@ def leading_pairs(inner: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         order = np.argsort(values)
         values, vectors = values[order], vectors[:, order]
     return values[::-1], with_signs(np.ascontiguousarray(vectors.T[::-1])).T
+
+
+def lowest_pairs(form: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k smallest eigenvalues of a positive form, and their vectors in columns.
+
+    Of large forms by Lanczos steps with the inverse: what is lowest is then far from the rest.
+    """
+    n = len(form)
+    if n <= ROWS_OF_EIGH or 4 * k > n:
+        return scipy.linalg.eigh(form, subset_by_index=[0, k - 1])
+    shift = 1e-13 * float(np.trace(form))
+    form[np.diag_indices(n)] += shift
+    factor = scipy.linalg.cho_factor(form, lower=True, overwrite_a=True, check_finite=False)
+    inverse = LinearOperator(
+        (n, n), lambda vector: scipy.linalg.cho_solve(factor, vector), dtype=np.float64
+    )
+    start = np.random.default_rng(0).standard_normal(n)
+    values, vectors = eigsh(inverse, k, which="LA", v0=start)
+    order = np.argsort(-values)
+    return 1 / values[order] - shift, vectors[:, order]

@@ -16,8 +16,9 @@ import numpy as np
 import scipy.fft
 import scipy.sparse as sp
 from scipy.special import xlogy
+from sklearn.utils.validation import check_is_fitted
 
-from gnomon.contract import Data, Transformer
+from gnomon.cluster.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import (
     HISTORY,
@@ -29,45 +30,62 @@ from gnomon.engine.parameters import (
     validated,
     whole,
 )
-from gnomon.engine.storable import storable
-from gnomon.engine.threads import Crew, in_order
-from gnomon.neighbors.distances import distance_of
-from gnomon.neighbors.index import NeighbourIndex
+from gnomon.engine.registry import method
+from gnomon.engine.threads import Crew, in_order, resolve_jobs
+from gnomon.neighbors.index import Neighbours
+from gnomon.reduce.rows_map import RowsMap
 from gnomon.reduce.tsne_kernels import (
     attraction,
+    build_tree,
     exact_repulsion,
     move,
     neighbour_shares,
+    pull_of_fixed,
     read_potentials,
     spread_charges,
+    tree_repulsion,
 )
 
-MOST_EXACT = 1500
+MOST_EXACT = 600
 FEWEST_CELLS = 40
 CELL = 0.4
 ITEMS_TOGETHER = 1024
 EARLY_STEPS = 250
 EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
-WATCHED_EVERY = 50
+STEPS_OF_NEW = 200
+USUAL_PERPLEXITY = 30.0
+NEW_TOGETHER = 512
 
 
-@storable
-class TSNE(Transformer):
+@method(
+    task="reduce",
+    texts="000c 19.1.2",
+    use="To look for groups of rows in many columns.",
+    avoid="Sizes, gaps or outliers to be read from the map; columns for another learner.",
+    peers=("sklearn.manifold.TSNE", "openTSNE.TSNE"),
+)
+class TSNE(RowsMap):
     """A map in which near rows stay near: groups are seen, distances between groups mean nothing.
 
     Minimises ``KL(P || Q) = sum p_ij log(p_ij / q_ij)``, where p_ij says how much rows i and j are
     neighbours and q_ij the same on the map. Use it to look for groups in many columns. Do not read
     sizes of groups, gaps between them, or single outliers from it; look at several perplexities.
 
+    Equal rows are one point; a row's weight says how much its neighbours count in P. ``transform``
+    places new rows on the fixed map by the same objective, each for itself; a row that was mapped
+    keeps its place.
+
     Texts: 000c 19.1.2, whose weights lack a minus sign and whose q has y_i in the denominator. As
-    fast as its grid: repulsion by interpolation and FFT for two dimensions, exact for few rows.
+    fast as its repulsion: by interpolation on a grid and FFT for two dimensions, by a tree of cells
+    for three, over all pairs for few rows.
 
     Parameters
     ----------
     n_components : int, default=2
-    perplexity : float, default=30.0
-        Effective number of neighbours of a row, below the number of rows; solved exactly among
-        three times as many nearest rows.
+    perplexity : float or "auto", default="auto"
+        Effective number of neighbours of a row, less than the number of different rows; solved
+        exactly among three times as many nearest rows. "auto": 30, and a third of the others where
+        fewer than 91 rows differ.
     max_iter : int, default=1000
         Steps, of which the first 250 (at most half) exaggerate attraction.
     early_exaggeration : float, default=12.0
@@ -75,13 +93,18 @@ class TSNE(Transformer):
     learning_rate : float or "auto", default="auto"
         "auto": rows / early_exaggeration / 4, at least 50.
     start : {"pca", "random"}, default="pca"
-        First two principal components, scaled small, or random places.
-    repulsion : {"auto", "exact", "fft"}, default="auto"
-        "fft" for two dimensions only; "auto" takes it beyond 1,500 rows.
+        First principal components, scaled small, or random places.
+    repulsion : {"auto", "exact", "tree", "fft"}, default="auto"
+        Over all pairs; by a tree whose far cells count as one point (Barnes and Hut; two or three
+        dimensions); by a grid (two dimensions). "auto": exact up to 600 rows, then "fft" in two
+        dimensions and "tree" in three.
+    angle : float, default=0.5
+        Of "tree": a cell counts as one point where its size is less than this share of its
+        distance.
     tol : float, default=1e-7
         Stop after the exaggeration when the root mean square of the gradient is less.
     keep_history : {"objective", "full"}, default="objective"
-        Whether ``history_`` also keeps the map every 50 steps.
+        Whether ``history_`` also keeps the map after each step.
     random_state : int, RandomState instance or None, default=None
         Random places; "pca" draws nothing.
     n_jobs : int or None, default=None
@@ -91,22 +114,27 @@ class TSNE(Transformer):
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         The map.
+    places_ : ndarray of shape (n_distinct, n_components)
+        The places of the different rows.
     kl_divergence_ : float
         KL(P || Q) at the end.
-    precisions_ : ndarray of shape (n_samples,)
-        1 / (2 s_i^2) of each row.
-    rows_ : ndarray of shape (n_samples, n_columns)
-        The training rows, for `transform`.
+    perplexity_ : float
+        The one that was used.
+    precisions_ : ndarray of shape (n_distinct,)
+        1 / (2 s_i^2) of each different row.
+    weights_ : ndarray of shape (n_distinct,)
+        Their weights.
+    point_ : ndarray of shape (n_samples,)
+        Which of the different rows each row is.
+    index_ : NeighbourIndex
+        The different rows.
     n_iter_ : int
     history_ : History
-        The divergence every 50 steps (of exaggerated P in the first ones).
+        The divergence after each step (of the P that is not exaggerated).
     n_features_in_ : int
         Number of columns seen in ``fit``.
-
-    Notes
-    -----
-    ``transform`` places new rows on the fixed map by the same objective, each for itself. Weights
-    of rows are refused: a row of weight two has no place for its second.
+    feature_names_in_ : ndarray of str
+        Their names, where they had any.
 
     Examples
     --------
@@ -119,12 +147,13 @@ class TSNE(Transformer):
 
     _parameter_constraints = {
         "n_components": [whole(1)],
-        "perplexity": [above(1)],
+        "perplexity": [above(1), StrOptions({"auto"})],
         "max_iter": [whole(1)],
         "early_exaggeration": [at_least(1)],
         "learning_rate": [above(0), StrOptions({"auto"})],
         "start": [StrOptions({"pca", "random"})],
-        "repulsion": [StrOptions({"auto", "exact", "fft"})],
+        "repulsion": [StrOptions({"auto", "exact", "tree", "fft"})],
+        "angle": [above(0)],
         "tol": [at_least(0)],
         "keep_history": HISTORY,
         "random_state": SEED,
@@ -135,12 +164,13 @@ class TSNE(Transformer):
         self,
         n_components=2,
         *,
-        perplexity=30.0,
+        perplexity="auto",
         max_iter=1000,
         early_exaggeration=12.0,
         learning_rate="auto",
         start="pca",
         repulsion="auto",
+        angle=0.5,
         tol=1e-7,
         keep_history="objective",
         random_state=None,
@@ -153,64 +183,71 @@ class TSNE(Transformer):
         self.learning_rate = learning_rate
         self.start = start
         self.repulsion = repulsion
+        self.angle = angle
         self.tol = tol
         self.keep_history = keep_history
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, data: Data) -> None:
-        if data.weights is not None and np.ptp(data.weights) > 0:
-            raise DataError("TSNE takes no weights of rows; repeat rows instead")
-        rows = np.ascontiguousarray(data.rows, dtype=np.float64)
-        n = len(rows)
-        if self.perplexity >= n:
+    def _require_enough(self, n_distinct: int, n_rows: int) -> None:
+        if n_distinct < 3:
             raise DataError(
-                f"perplexity={self.perplexity:g} must be less than n_samples = {n}; a row cannot "
-                "have so many neighbours"
+                f"TSNE needs three different rows or more, and there are {n_distinct} "
+                f"(n_samples = {n_rows})"
             )
-        if self.repulsion == "fft" and self.n_components != 2:
-            raise DataError("repulsion='fft' is for n_components=2; use 'exact'")
-        self.rows_ = rows
-        near, self.precisions_ = self._neighbours(rows, rows, itself=True)
-        self._affinities = joint(near)
-        places = self._first_places(rows)
-        self._descend(places, self.max_iter, early=min(EARLY_STEPS, self.max_iter // 2))
+        if self.perplexity != "auto" and self.perplexity >= n_distinct:
+            raise DataError(
+                f"perplexity={self.perplexity:g} must be less than the number of different rows, "
+                f"{n_distinct} (n_samples = {n_rows}); a row cannot have so many neighbours"
+            )
+        most = {"fft": 2, "tree": 3}.get(self.repulsion, self.n_components)
+        if self.n_components > most or (self.repulsion in ("fft", "tree") and most == 1):
+            raise DataError(
+                f"repulsion={self.repulsion!r} is for n_components up to {most}, not "
+                f"{self.n_components}; use 'exact'"
+            )
 
-    def _neighbours(self, rows, stored, itself: bool):
+    def _place(self, distinct: DistinctRows) -> np.ndarray:
+        self.weights_ = distinct.weights
+        self.perplexity_ = self._wanted_perplexity(len(distinct.rows))
+        self.n_iter_ = 0
+        found = self.index_.others(self._n_neighbours(len(distinct.rows) - 1), self.n_jobs)
+        near, self.precisions_ = self._shares(found)
+        self._affinities = joint(near, distinct.weights)
+        places = self._first_places(distinct.rows)
+        self._descend(places, self.max_iter, early=min(EARLY_STEPS, self.max_iter // 2))
+        return self.places_
+
+    def _wanted_perplexity(self, n: int) -> float:
+        if self.perplexity != "auto":
+            return float(self.perplexity)
+        return max(min(USUAL_PERPLEXITY, (n - 1) / 3), 1.5)
+
+    def _n_neighbours(self, most: int) -> int:
+        return min(int(3 * self.perplexity_) + 1, most)
+
+    def _n_asked(self) -> int:
+        return self._n_neighbours(self.index_.n_rows)
+
+    def _shares(self, found: Neighbours) -> tuple[sp.csr_array, np.ndarray]:
         """Shares of the nearest stored rows of each row, as sparse rows, and their precisions."""
-        k = min(int(3 * self.perplexity) + 1, len(stored) - itself)
-        index = NeighbourIndex(distance_of("euclidean").fit(stored, None, None), stored).ready()
-        starts = range(0, len(rows), ITEMS_TOGETHER)
-        entropy = np.log(min(self.perplexity, k))
+        n, k = found.indices.shape
+        entropy = np.log(min(self.perplexity_, k))
 
         def part(start):
-            block = rows[start : start + ITEMS_TOGETHER]
-            distances, indices = index.nearest(block, k + itself)
-            if itself:
-                own = np.arange(start, start + len(block))[:, np.newaxis]
-                others = indices != own
-                # a row that many equal ones push out of its own list: leave out the last instead
-                others[others.all(axis=1), -1] = False
-                distances = distances[others].reshape(len(block), k)
-                indices = indices[others].reshape(len(block), k)
-            shares, precisions = np.empty((len(block), k)), np.empty(len(block))
-            neighbour_shares(
-                np.ascontiguousarray(distances**2),
-                entropy,
-                np.zeros(len(block)),
-                shares,
-                precisions,
-            )
-            return indices, shares, precisions
+            mine = slice(start, start + ITEMS_TOGETHER)
+            squares = np.ascontiguousarray(found.distances[mine] ** 2)
+            shares, precisions = np.empty_like(squares), np.empty(len(squares))
+            neighbour_shares(squares, entropy, np.zeros(len(squares)), shares, precisions)
+            return shares, precisions
 
-        parts = list(in_order(part, starts, self.n_jobs))
-        indices = np.concatenate([each[0] for each in parts])
-        shares = np.concatenate([each[1] for each in parts])
-        pointers = np.arange(0, indices.size + 1, k)
+        parts = list(in_order(part, range(0, n, ITEMS_TOGETHER), self.n_jobs))
+        shares = np.concatenate([each[0] for each in parts])
+        pointers = np.arange(0, n * k + 1, k)
         table = sp.csr_array(
-            (shares.ravel(), indices.ravel(), pointers), shape=(len(rows), len(stored))
+            (shares.ravel(), found.indices.ravel(), pointers), shape=(n, self.index_.n_rows)
         )
-        return table, np.concatenate([each[2] for each in parts])
+        return table, np.concatenate([each[1] for each in parts])
 
     def _first_places(self, rows: np.ndarray) -> np.ndarray:
         n, k = len(rows), self.n_components
@@ -235,35 +272,34 @@ class TSNE(Transformer):
         if rate == "auto":
             rate = max(n / self.early_exaggeration / 4, 50.0)
         velocity, gains = np.zeros_like(places), np.ones_like(places)
-        course = self._course("50 steps", -(-n_steps // WATCHED_EVERY))
-        step, divergence = 0, np.nan
+        course = self._course("step", n_steps)
         with Crew(self.n_jobs) as crew:
-            forces = Forces(self._affinities, crew, self._uses_grid(n))
-            for _ in course:
-                for _ in range(min(WATCHED_EVERY, n_steps - step)):
-                    factor = self.early_exaggeration if step < early else 1.0
-                    momentum = EARLY_MOMENTUM if step < early else MOMENTUM
-                    gradient, divergence = forces(places, factor)
-                    move(places, gradient, velocity, gains, rate, momentum)
-                    np.subtract(places, places.mean(axis=0), out=places)
-                    step += 1
-                calm = step > early and np.sqrt((gradient**2).mean()) <= self.tol
+            forces = Forces(self._affinities, crew, self._repulsion(n), self.angle)
+            for step in course:
+                factor = self.early_exaggeration if step < early else 1.0
+                momentum = EARLY_MOMENTUM if step < early else MOMENTUM
+                gradient, divergence = forces(places, factor)
+                move(places, gradient, velocity, gains, rate, momentum)
+                np.subtract(places, places.mean(axis=0), out=places)
+                calm = step >= early and np.sqrt((gradient**2).mean()) <= self.tol
                 if course.end_step(
                     float(divergence),
                     bool(calm),
-                    state=lambda: {"embedding": places.copy()},
-                    attributes=lambda: {"embedding_": places.copy()},
+                    state=lambda: {"places": places.copy()},
+                    attributes=lambda: self._public() | {"places_": places.copy()},
                 ):
                     break
             self.kl_divergence_ = float(forces(places, 1.0)[1])
-        self.embedding_ = places
-        self.n_iter_ = getattr(self, "n_iter_", 0) * (early == 0) + step
+        self.places_ = places
+        self.n_iter_ += len(course.history)
         self.history_ = course.history
 
-    def _uses_grid(self, n: int) -> bool:
-        if self.repulsion == "auto":
-            return self.n_components == 2 and n > MOST_EXACT
-        return self.repulsion == "fft"
+    def _repulsion(self, n: int) -> str:
+        if self.repulsion != "auto":
+            return self.repulsion
+        if n <= MOST_EXACT:
+            return "exact"
+        return {2: "fft", 3: "tree"}.get(self.n_components, "exact")
 
     @validated
     def go_on(self, n_steps: int = 250) -> TSNE:
@@ -277,53 +313,34 @@ class TSNE(Transformer):
         -------
         self : TSNE
         """
+        check_is_fitted(self)
+        if not hasattr(self, "point_"):
+            raise DataError(
+                "rows of weight zero are on this map only by their neighbours' places: leave them "
+                "out of fit to continue it"
+            )
         if not hasattr(self, "_affinities"):
-            near, _ = self._neighbours(self.rows_, self.rows_, itself=True)
-            self._affinities = joint(near)
-        self._descend(self.embedding_.copy(), n_steps, early=0)
+            found = self.index_.others(self._n_neighbours(self.index_.n_rows - 1), self.n_jobs)
+            self._affinities = joint(self._shares(found)[0], self.weights_)
+        self._descend(self.places_.copy(), n_steps, early=0)
+        self.embedding_ = self.places_[self.point_]
         return self
 
-    def fit_transform(self, X, y=None, sample_weight=None) -> np.ndarray:
-        """The map of the rows.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-        y : None
-            Not used.
-        sample_weight : None
-            Refused where it says anything.
-
-        Returns
-        -------
-        embedding : ndarray of shape (n_samples, n_components)
-        """
-        return self.fit(X, y, sample_weight=sample_weight).embedding_
-
-    def _map(self, rows):
-        """New rows on the fixed map: from the mean of their neighbours' places, each for itself."""
-        rows = np.ascontiguousarray(rows, dtype=np.float64)
-        near, _ = self._neighbours(rows, self.rows_, itself=False)
-        places = np.ascontiguousarray(near @ self.embedding_)
-        fixed = self.embedding_
+    def _place_new(self, rows: np.ndarray, found: Neighbours) -> np.ndarray:
+        """From the mean of their neighbours' places, downhill on the fixed map, each for itself."""
+        near, _ = self._shares(found)
+        fixed = self.places_
+        places = np.ascontiguousarray(near @ fixed)
+        starts, columns = (each.astype(np.int64) for each in (near.indptr, near.indices))
         velocity, gains = np.zeros_like(places), np.ones_like(places)
-        for step in range(200):
-            gradient = self._pull_of_fixed(near, places, fixed)
+        gradient = np.empty_like(places)
+        for step in range(STEPS_OF_NEW):
+            pull_of_fixed(places, fixed, starts, columns, near.data, gradient)
             move(places, gradient, velocity, gains, 0.1, EARLY_MOMENTUM if step < 50 else MOMENTUM)
         return places
 
-    def _pull_of_fixed(self, near, places, fixed) -> np.ndarray:
-        """Gradient of sum_i KL(p_.|i || q_.|i) with q normalised over the fixed places, per row."""
-        gradient = np.empty_like(places)
-        for i in range(len(places)):
-            span = slice(near.indptr[i], near.indptr[i + 1])
-            others, shares = fixed[near.indices[span]], near.data[span]
-            gaps = places[i] - others
-            pull = (shares / (1 + (gaps**2).sum(axis=1))) @ gaps
-            forces = np.zeros((1, places.shape[1]))
-            total = exact_repulsion(places[i : i + 1], fixed, 0, 1, forces)
-            gradient[i] = 2 * (pull - forces[0] / total)
-        return gradient
+    def _rows_at_once(self, rows) -> int:
+        return NEW_TOGETHER
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -331,17 +348,25 @@ class TSNE(Transformer):
         return state
 
     def _working_memory(self, n_rows, n_columns):
-        near = int(3 * self.perplexity) + 1
-        return 8 * n_rows * (3 * n_columns + 8 * near + 12) + 2**26
+        perplexity = USUAL_PERPLEXITY if self.perplexity == "auto" else self.perplexity
+        near = min(int(3 * perplexity) + 1, max(n_rows, 1))
+        ahead = resolve_jobs(self.n_jobs) + 1
+        grid = 2**26 if self.n_components == 2 else 2**22
+        states = 8 * n_rows * self.n_components * (self.max_iter * (self.keep_history == "full"))
+        shares = 8 * n_rows * (10 * near + 16 * self.n_components)
+        block = 8 * ahead * 512 * 4096
+        return shares + grid + states + block + self._rows_memory(n_rows, n_columns)
 
     def _check_loaded(self):
-        if hasattr(self, "embedding_") and len(self.embedding_) != len(self.rows_):
-            raise DataError("embedding_ and rows_ do not fit together")
+        super()._check_loaded()
+        if hasattr(self, "weights_") and len(self.weights_) != self.index_.n_rows:
+            raise ValueError("weights_ and index_ do not fit together")
 
 
-def joint(near: sp.csr_array) -> sp.csr_array:
-    """p_ij = (p_j|i + p_i|j) / (2 n)."""
-    table = sp.csr_array((near + near.T) / (2 * near.shape[0]))
+def joint(near: sp.csr_array, weights: np.ndarray) -> sp.csr_array:
+    """p_ij = (w_i p_j|i + w_j p_i|j) / (2 sum of weights)."""
+    table = sp.csr_array(sp.diags_array(weights / (2 * weights.sum())) @ near)
+    table = sp.csr_array(table + table.T)
     table.sort_indices()
     return table
 
@@ -349,12 +374,13 @@ def joint(near: sp.csr_array) -> sp.csr_array:
 class Forces:
     """The gradient of the divergence, attraction and repulsion, on the threads of a crew."""
 
-    def __init__(self, affinities: sp.csr_array, crew: Crew, grid: bool):
+    def __init__(self, affinities: sp.csr_array, crew: Crew, repulsion: str, angle: float = 0.5):
         self.starts = affinities.indptr.astype(np.int64)
         self.columns = affinities.indices.astype(np.int64)
         self.shares = np.ascontiguousarray(affinities.data)
         self.crew = crew
-        self.grid = Grid(crew) if grid else None
+        self.repulsion = {"fft": Grid(crew), "tree": self._tree, "exact": self._exact}[repulsion]
+        self.angle = angle
         self.own = float(xlogy(self.shares, self.shares).sum())
         n = affinities.shape[0]
         self.blocks = [(s, min(s + ITEMS_TOGETHER, n)) for s in range(0, n, ITEMS_TOGETHER)]
@@ -362,7 +388,7 @@ class Forces:
     def __call__(self, places: np.ndarray, exaggeration: float) -> tuple[np.ndarray, float]:
         """Gradient (n, k) and the divergence of the P that is not exaggerated."""
         pulls, logs = self._attraction(places)
-        pushes, total = self.grid(places) if self.grid is not None else self._exact(places)
+        pushes, total = self.repulsion(places)
         total -= len(places)  # every item has met itself
         gradient = 4 * (exaggeration * pulls - pushes / total)
         return gradient, self.own + logs + float(np.log(total))
@@ -382,9 +408,37 @@ class Forces:
 
         return self._together(part)
 
+    def _tree(self, places: np.ndarray) -> tuple[np.ndarray, float]:
+        tree = Tree(places)
+
+        def part(block):
+            forces = np.zeros((block[1] - block[0], places.shape[1]))
+            return forces, tree_repulsion(places, *tree.arrays, self.angle**2, *block, forces)
+
+        return self._together(part)
+
     def _together(self, part) -> tuple[np.ndarray, float]:
         parts = self.crew.each(part, self.blocks)
         return np.concatenate([each[0] for each in parts]), float(sum(each[1] for each in parts))
+
+
+class Tree:
+    """Points in cells that are halved along every axis until each holds one (or equal ones)."""
+
+    def __init__(self, places: np.ndarray):
+        n, k = places.shape
+        low = places.min(axis=0)
+        size = max(float(np.ptp(places, axis=0).max()), 1e-300) * (1 + 1e-9)
+        room = 2 * n + 64
+        while True:
+            children = np.full((room, 2**k), -1)
+            centres, counts = np.zeros((room, k)), np.zeros(room)
+            sizes = np.zeros(room)
+            used = build_tree(places, low, size, children, centres, counts, sizes)
+            if used > 0:
+                break
+            room *= 2
+        self.arrays = children[:used], centres[:used], counts[:used], sizes[:used]
 
 
 class Grid:

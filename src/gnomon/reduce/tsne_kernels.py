@@ -190,3 +190,145 @@ def move(places, gradient, velocity, gains, rate, momentum):
                 gains[i, c] = max(0.8 * gains[i, c], 0.01)
             velocity[i, c] = momentum * velocity[i, c] - rate * gains[i, c] * gradient[i, c]
             places[i, c] += velocity[i, c]
+
+
+@kernel("f8[:,:]", "f8[:,:]", "i8[:]", "i8[:]", "f8[:]", "out f8[:,:]")
+def pull_of_fixed(places, fixed, starts, columns, shares, gradient):
+    """Gradient of KL(p_.|i || q_.|i) of each place, with q normalised over the fixed places.
+
+    places (n, k), fixed (m, k), shares in compressed rows; gradient (n, k).
+    """
+    k = places.shape[1]
+    pushes = np.empty(k)
+    for i in range(places.shape[0]):
+        total = 0.0
+        for c in range(k):
+            gradient[i, c] = 0.0
+            pushes[c] = 0.0
+        for j in range(fixed.shape[0]):
+            square = 0.0
+            for c in range(k):
+                gap = places[i, c] - fixed[j, c]
+                square += gap * gap
+            near = 1.0 / (1.0 + square)
+            total += near
+            near *= near
+            for c in range(k):
+                pushes[c] += near * (places[i, c] - fixed[j, c])
+        for m in range(starts[i], starts[i + 1]):
+            j = columns[m]
+            square = 0.0
+            for c in range(k):
+                gap = places[i, c] - fixed[j, c]
+                square += gap * gap
+            factor = shares[m] / (1.0 + square)
+            for c in range(k):
+                gradient[i, c] += factor * (places[i, c] - fixed[j, c])
+        for c in range(k):
+            gradient[i, c] = 2.0 * (gradient[i, c] - pushes[c] / total)
+
+
+@kernel("f8[:,:]", "f8[:]", "f8", "out i8[:,:]", "out f8[:,:]", "out f8[:]", "out f8[:]")
+def build_tree(places, low, size, children, centres, counts, sizes):
+    """Put points into cells that are halved along every axis until each holds one.
+
+    places (n, k); the first cell begins at low (k,) and has edges of `size`. children (r, 2^k),
+    minus one at first; centres (r, k) the mean of a cell's points, counts (r,), sizes (r,) squared
+    edges. Points that 60 halvings do not part share a cell. Returns the cells used, or -1 where r
+    are too few.
+    """
+    n, k = places.shape
+    room = children.shape[0]
+    used = 1
+    sizes[0] = size * size
+    corner = np.empty(k)
+    for i in range(n):
+        cell, edge = 0, size
+        for c in range(k):
+            corner[c] = low[c]
+        depth = 0
+        while True:
+            before = counts[cell]
+            alone = before > 0.0 and children[cell].max() < 0
+            if before == 0.0 or (alone and depth >= 60):
+                break
+            half = 0.5 * edge
+            if alone:
+                # one point or several equal ones were here: they move to a cell below
+                same = True
+                for c in range(k):
+                    if centres[cell, c] != places[i, c]:
+                        same = False
+                if same:
+                    break
+                which = 0
+                for c in range(k):
+                    if centres[cell, c] >= corner[c] + half:
+                        which += 1 << c
+                if used >= room:
+                    return -1
+                children[cell, which] = used
+                counts[used] = before
+                sizes[used] = half * half
+                for c in range(k):
+                    centres[used, c] = centres[cell, c]
+                used += 1
+            which = 0
+            for c in range(k):
+                if places[i, c] >= corner[c] + half:
+                    which += 1 << c
+            for c in range(k):
+                centres[cell, c] += (places[i, c] - centres[cell, c]) / (before + 1.0)
+            counts[cell] = before + 1.0
+            if children[cell, which] < 0:
+                if used >= room:
+                    return -1
+                children[cell, which] = used
+                sizes[used] = half * half
+                used += 1
+            for c in range(k):
+                if which & (1 << c):
+                    corner[c] += half
+            cell, edge = children[cell, which], half
+            depth += 1
+        for c in range(k):
+            centres[cell, c] += (places[i, c] - centres[cell, c]) / (counts[cell] + 1.0)
+        counts[cell] += 1.0
+    return used
+
+
+@kernel("f8[:,:]", "i8[:,:]", "f8[:,:]", "f8[:]", "f8[:]", "f8", "i8", "i8", "out f8[:,:]")
+def tree_repulsion(places, children, centres, counts, sizes, share, first, last, forces):
+    """As `exact_repulsion`, with far cells as one point each.
+
+    A cell stands for its points where its squared edge is less than `share` times its squared
+    distance. The tree is that of `build_tree`; forces (last - first, k).
+    """
+    k = places.shape[1]
+    waiting = np.empty(64 * children.shape[1] + 64, np.int64)
+    total = 0.0
+    for i in range(first, last):
+        waiting[0] = 0
+        size = 1
+        while size > 0:
+            size -= 1
+            cell = waiting[size]
+            square = 0.0
+            for c in range(k):
+                gap = places[i, c] - centres[cell, c]
+                square += gap * gap
+            inner = False
+            if sizes[cell] >= share * square:
+                for child in children[cell]:
+                    if child >= 0:
+                        inner = True
+                        waiting[size] = child
+                        size += 1
+            if inner:
+                continue
+            near = 1.0 / (1.0 + square)
+            total += counts[cell] * near
+            near *= near * counts[cell]
+            for c in range(k):
+                forces[i - first, c] += near * (places[i, c] - centres[cell, c])
+    return total

@@ -1,0 +1,241 @@
+"""Kernel principal components: PCA in the space of a kernel's features.
+
+With K_ij = k(x_i, x_j) centred by the weighted mean, functions f with
+sum_j w_j K_ij f_j = lambda f_i  give the coordinates sqrt(lambda) f_i, and those of new rows as
+sums of kernels.
+
+Texts: 002 "Kernels" (the trick, and PCA by it) · 004 10.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+
+import numpy as np
+import scipy.linalg
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+
+from gnomon.cluster.distinct import DistinctRows, distinct_rows
+from gnomon.contract import Data, Transformer
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.parameters import JOBS, SEED, Interval, StrOptions, above, whole
+from gnomon.engine.registry import method
+from gnomon.engine.threads import in_order, resolve_jobs
+from gnomon.margin.kernels import Kernel, kernel_of
+from gnomon.reduce.rows_map import weighted_pairs
+from gnomon.reduce.spectrum import of_covariance, with_signs
+
+MOST_ALL = 3000
+USUAL_LANDMARKS = 500
+ROWS_TOGETHER = 512
+FLAT = 1e-12
+
+
+@method(
+    task="reduce",
+    texts="002 Kernels · 004 10",
+    use="Curved structure that a kernel makes straight; features for a linear learner.",
+    avoid="A kernel whose width nobody chose; columns in unlike units; components to be read.",
+    peers=("sklearn.decomposition.KernelPCA",),
+)
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
+    """Principal components in the space of a kernel.
+
+    Solves ``sum_j w_j K_ij f_j = lambda f_i`` for the centred matrix of kernel values; coordinates
+    are ``sqrt(lambda) f``. With a linear kernel it is `PCA`. Use it where rows lie along curves
+    that products of columns or distances to rows straighten. The width of the kernel decides what
+    is seen: try several.
+
+    Of many rows the matrix is too large: kernel values against some rows, the landmarks, then stand
+    for all (Nystroem): the components are those of the rows' projections on the landmarks' space.
+
+    Texts: 002 "Kernels", 004 10 (both name the trick, not this method's sums).
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        At most; fewer where fewer rows differ.
+    kernel : {"linear", "poly", "rbf", "sigmoid"} or Kernel, default="rbf"
+        A word, or a kernel of `gnomon.margin`.
+    gamma : float, "scale", "auto" or "median", default="scale"
+        Scale of the kernels that have one.
+    degree : int, default=3
+        Of "poly".
+    coef0 : float, default=1.0
+        Of "poly" and "sigmoid".
+    n_landmarks : int, "auto" or "all", default="auto"
+        Rows that kernels are taken against; "auto": all of up to 3,000 different rows, and beyond
+        that 500 drawn at random, which a warning says.
+    random_state : int, RandomState instance or None, default=None
+        The draw of landmarks.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    explained_variance_ : ndarray of shape (n_components_,)
+        Variances along the components (divided by the sum of weights).
+    total_variance_ : float
+        Of the rows in the kernel's space.
+    landmarks_ : ndarray of shape (n_landmarks, n_columns)
+        The rows that kernels are taken against.
+    coefficients_ : ndarray of shape (n_landmarks, n_components_)
+        Coordinates are ``k(x, landmarks) @ coefficients_ - offset_``.
+    offset_ : ndarray of shape (n_components_,)
+    kernel_ : Kernel
+        The kernel with its numbers.
+    n_components_ : int
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where they had any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.reduce import KernelPCA
+    >>> t = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    >>> ring = np.column_stack([np.cos(t), np.sin(t)])
+    >>> rows = np.vstack([ring, 4 * ring])
+    >>> radius = KernelPCA(1, kernel="poly", degree=2).fit_transform(rows)[:, 0]
+    >>> radius.shape
+    (80,)
+    """
+
+    _parameter_constraints = {
+        "n_components": [whole(1)],
+        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), Kernel],
+        "gamma": [above(0.0), StrOptions({"scale", "auto", "median"})],
+        "degree": [whole(1)],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "n_landmarks": [whole(2), StrOptions({"auto", "all"})],
+        "random_state": SEED,
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=1.0,
+        n_landmarks="auto",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, data: Data) -> None:
+        distinct = distinct_rows(data.rows, data.weight_array)
+        self.kernel_ = kernel_of(self.kernel, self.gamma, self.degree, self.coef0).fitted(
+            distinct.rows, distinct.weights
+        )
+        n = len(distinct.rows)
+        wanted = self._wanted_landmarks(n)
+        self.n_components_ = min(self.n_components, wanted)
+        if wanted == n:
+            self.landmarks_ = distinct.rows
+            self._by_all(distinct)
+            return
+        warnings.warn(
+            f"KernelPCA took kernels against {wanted:,} of {n:,} different rows, drawn at random; "
+            "n_landmarks='all' takes all",
+            GnomonWarning,
+            stacklevel=2,
+        )
+        chosen = np.sort(self._rng().choice(n, wanted, replace=False))
+        self.landmarks_ = distinct.rows[chosen]
+        self._by_landmarks(distinct)
+
+    def _wanted_landmarks(self, n: int) -> int:
+        if self.n_landmarks == "auto":
+            return n if n <= MOST_ALL else USUAL_LANDMARKS
+        return n if self.n_landmarks == "all" else min(self.n_landmarks, n)
+
+    def _by_all(self, distinct: DistinctRows) -> None:
+        weights = distinct.weights
+        total = float(weights.sum())
+        gram = np.concatenate([block for _, block in self._kernel_blocks(distinct.rows)])
+        self._require_finite(gram)
+        means = gram @ weights / total
+        gram -= means
+        gram -= means[:, np.newaxis]
+        gram += means @ weights / total
+        self.total_variance_ = max(float(np.diag(gram) @ weights / total), 0.0)
+        values, functions = weighted_pairs(gram, weights, self.n_components_)
+        values = np.maximum(values, 0.0)
+        scales = np.sqrt(np.where(values > FLAT * max(values[0], FLAT * total), values, np.inf))
+        self.explained_variance_ = values / total
+        self.coefficients_ = weights[:, np.newaxis] * functions / scales
+        self.offset_ = means @ self.coefficients_
+
+    def _by_landmarks(self, distinct: DistinctRows) -> None:
+        """Components of the projections on the space that the landmarks span."""
+        gram = self.kernel_.against(self.landmarks_)(self.landmarks_)
+        self._require_finite(gram)
+        values, vectors = scipy.linalg.eigh((gram + gram.T) / 2)
+        kept = values > FLAT * max(values[-1], np.finfo(float).tiny)
+        basis = vectors[:, kept] / np.sqrt(values[kept])
+        m = len(gram)
+        mean, products, total = np.zeros(m), np.zeros((m, m)), float(distinct.weights.sum())
+        for mine, block in self._kernel_blocks(distinct.rows):
+            scaled = block * distinct.weights[mine, np.newaxis]
+            mean += scaled.sum(axis=0)
+            products += block.T @ scaled
+        mean /= total
+        covariance = basis.T @ (products / total - np.outer(mean, mean)) @ basis
+        self.n_components_ = min(self.n_components, len(covariance))
+        found = of_covariance((covariance + covariance.T) / 2, self.n_components_)
+        self.total_variance_, self.explained_variance_ = found.total, found.values
+        self.coefficients_ = with_signs(np.ascontiguousarray((basis @ found.vectors.T).T)).T
+        self.offset_ = mean @ self.coefficients_
+
+    def _kernel_blocks(self, rows: np.ndarray):
+        """Slices of rows and their kernels against the landmarks."""
+        values = self.kernel_.against(self.landmarks_)
+        slices = [slice(s, s + ROWS_TOGETHER) for s in range(0, len(rows), ROWS_TOGETHER)]
+        yield from zip(slices, in_order(lambda mine: values(rows[mine]), slices, self.n_jobs))
+
+    def _require_finite(self, gram: np.ndarray) -> None:
+        if not np.isfinite(gram).all():
+            raise DataError(
+                f"kernel values of {self.kernel_!r} overflow on these rows: rescale the columns, "
+                "or lower gamma or degree"
+            )
+
+    def _map(self, rows):
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
+        return self.kernel_.against(self.landmarks_)(rows) @ self.coefficients_ - self.offset_
+
+    def _rows_at_once(self, rows) -> int:
+        return min(ROWS_TOGETHER, max(2**19 // len(self.landmarks_), 16))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _working_memory(self, n_rows, n_columns):
+        m = self._wanted_landmarks(n_rows)
+        blocks = 3 * ROWS_TOGETHER * m * (2 * resolve_jobs(self.n_jobs) + 2)
+        return 8 * (4 * m * m + blocks + 3 * n_rows * (n_columns + 4))
+
+    def _memory_remedy(self):
+        return "Ask for fewer n_landmarks."
+
+    def _check_loaded(self):
+        if hasattr(self, "coefficients_"):
+            shape = (len(self.landmarks_), self.n_components_)
+            if self.coefficients_.shape != shape or self.offset_.shape != shape[1:]:
+                raise ValueError("landmarks_, coefficients_ and offset_ do not fit together")
+            if not isinstance(self.kernel_, Kernel):
+                raise ValueError("kernel_ is no kernel")

@@ -1,0 +1,195 @@
+"""Laplacian eigenmaps: neighbours are drawn together, and nothing else is asked.
+
+With affinities a_ij of neighbours and row weights w, places with the least
+sum_{i<j} w_i w_j a_ij |y_i - y_j|^2  at  sum_i d_i y_i y_i' = I,  d_i = w_i sum_j w_j a_ij: the
+lowest solutions of  L y = lambda D y  beside the constant one.
+
+Texts: 004 16.4 and 17.1 (of a given graph).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from gnomon.cluster.distinct import DistinctRows
+from gnomon.engine.errors import DataError
+from gnomon.engine.parameters import JOBS, StrOptions, above, whole
+from gnomon.engine.registry import method
+from gnomon.neighbors.index import Neighbours
+from gnomon.reduce.rows_map import GraphMap, Part, shares_of
+from gnomon.reduce.spectrum import ROWS_OF_EIGH, with_signs
+
+MOST_VECTORS = 40
+
+
+@method(
+    task="reduce",
+    texts="004 16.4, 17.1",
+    use="To see groups and curves that neighbours tell of; before grouping rows (spectral).",
+    avoid="Distances to be read from the map; groups of very unlike size.",
+    peers=("sklearn.manifold.SpectralEmbedding",),
+)
+class SpectralEmbedding(GraphMap):
+    """A map that draws neighbours together (Laplacian eigenmaps).
+
+    Minimises ``sum_{i<j} w_i w_j a_ij |y_i - y_j|^2`` at ``sum_i d_i y_i y_i' = I`` over the graph
+    of nearest neighbours: the lowest eigenvectors of the Laplacian against the degrees d, beside
+    the constant one. Use it to see groups and curves; axes are ordered by how slowly they vary.
+    Distances on the map mean little.
+
+    Equal rows are one point of their weight. A new row lies where the objective wants it on the
+    fixed map: at the mean of its neighbours' places by affinity.
+
+    Texts: 004 16.4 and 17.1 lay out a given graph so (`spectral_layout`); here the graph is that of
+    neighbours.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+    n_neighbors : int, default=10
+        Neighbours of a row among the different rows; a pair is joined where one names the other.
+    affinity : {"nearest", "heat"}, default="nearest"
+        One for neighbours; or ``exp(-distance^2 / (2 width^2))`` of these.
+    width : float or None, default=None
+        Of "heat"; None for the root mean square distance of neighbours.
+    disconnected : {"apart", "join", "refuse"}, default="apart"
+        What to do when the graph falls into parts that nothing joins: map each for itself and lay
+        them side by side, join them by their nearest rows, or refuse. The first two warn.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The map.
+    places_ : ndarray of shape (n_distinct, n_components)
+        The places of the different rows.
+    eigenvalues_ : ndarray of shape (n_components,)
+        ``lambda`` of the axes, between 0 and 2; of the largest part, where there are several.
+    width_ : float
+        The width that was used; 0 for "nearest".
+    n_parts_ : int
+        Parts of the graph of neighbours.
+    part_ : ndarray of shape (n_distinct,)
+        The part of each different row; all 0 where parts were joined.
+    point_ : ndarray of shape (n_samples,)
+        Which of the different rows each row is; absent where some rows were not needed.
+    n_neighbors_ : int
+        Neighbours that were taken: fewer where fewer rows differ.
+    index_ : NeighbourIndex
+        The different rows.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where they had any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.reduce import SpectralEmbedding
+    >>> t = np.linspace(0, 3 * np.pi / 2, 60)
+    >>> circle = np.column_stack([np.cos(t), np.sin(t)])
+    >>> along = SpectralEmbedding(1, n_neighbors=2).fit_transform(circle)[:, 0]
+    >>> bool((np.diff(along) > 0).all() or (np.diff(along) < 0).all())
+    True
+    """
+
+    _parameter_constraints = {
+        "n_components": [whole(1)],
+        "n_neighbors": [whole(1)],
+        "affinity": [StrOptions({"nearest", "heat"})],
+        "width": [None, above(0)],
+        "disconnected": [StrOptions({"apart", "join", "refuse"})],
+        "n_jobs": JOBS,
+    }
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        n_neighbors=10,
+        affinity="nearest",
+        width=None,
+        disconnected="apart",
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.affinity = affinity
+        self.width = width
+        self.disconnected = disconnected
+        self.n_jobs = n_jobs
+
+    def _begin(self, distinct: DistinctRows, found: Neighbours, n_parts: int) -> None:
+        self.width_, self.eigenvalues_, self._largest_part = 0.0, np.empty(0), 0
+        if self.affinity == "heat":
+            usual = float(np.sqrt((found.distances**2).mean()))
+            self.width_ = float(self.width) if self.width is not None else usual or 1.0
+
+    def _affinities(self, distances: np.ndarray) -> np.ndarray:
+        if self.affinity == "nearest":
+            return np.ones_like(distances)
+        # neighbours stay joined, however far
+        return np.maximum(np.exp(-0.5 * (distances / self.width_) ** 2), 1e-12)
+
+    def _place(self, distinct: DistinctRows) -> np.ndarray:
+        try:
+            return super()._place(distinct)
+        finally:
+            vars(self).pop("_largest_part", None)
+
+    def _place_part(self, distinct: DistinctRows, part: Part) -> np.ndarray:
+        weights = distinct.weights[part.members]
+        weights = weights / weights.mean()
+        table = part.graph.copy()
+        table.data = self._affinities(table.data)
+        table = sp.csr_array(sp.diags_array(weights) @ table @ sp.diags_array(weights))
+        degrees = np.asarray(table.sum(axis=1)).ravel()
+        roots = np.sqrt(degrees)
+        scaled = sp.csr_array(sp.diags_array(1 / roots) @ table @ sp.diags_array(1 / roots))
+        k = min(self.n_components, len(weights) - 1)
+        closeness, vectors = leading_beside(scaled, roots / np.linalg.norm(roots), k)
+        if len(weights) > self._largest_part:
+            self._largest_part, self.eigenvalues_ = len(weights), 1 - closeness
+        return with_signs((vectors / roots[:, np.newaxis]).T).T
+
+    def _place_new(self, rows: np.ndarray, found: Neighbours) -> np.ndarray:
+        shares = shares_of(np.where(self._near_parts(found), self._affinities(found.distances), 0))
+        return np.einsum("nj,njc->nc", shares, self.places_[found.indices])
+
+    def _working_memory(self, n_rows, n_columns):
+        dense = 8 * 4 * min(n_rows, ROWS_OF_EIGH) ** 2
+        vectors = 8 * n_rows * (MOST_VECTORS + 4 * self.n_components)
+        graph = 16 * n_rows * self.n_neighbors * 10
+        return dense + vectors + graph + self._rows_memory(n_rows, n_columns)
+
+    def _memory_remedy(self):
+        return "Ask for fewer n_neighbors, or map fewer rows."
+
+
+def leading_beside(table: sp.csr_array, first: np.ndarray, k: int):
+    """The k leading eigenvectors of a symmetric table beside a known one of value one."""
+    n = table.shape[0]
+    if n <= ROWS_OF_EIGH or 4 * k > n:
+        whole = table.toarray() - 4.0 * np.outer(first, first)
+        values, vectors = scipy.linalg.eigh(whole, subset_by_index=[n - k, n - 1])
+        return values[::-1], vectors[:, ::-1]
+
+    def beside(vector):
+        return table @ vector - 4.0 * first * (first @ vector)
+
+    start = np.random.default_rng(0).standard_normal(n)
+    operator = sp.linalg.LinearOperator((n, n), beside, dtype=np.float64)
+    width = min(max(4 * k, MOST_VECTORS), n - 1)
+    try:
+        values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=width, maxiter=200 + n)
+    except ArpackNoConvergence as error:
+        raise DataError(
+            f"the eigenvectors of the graph of {n:,} rows were not found in {200 + n:,} restarts: "
+            "ask for more neighbours, which joins the graph better"
+        ) from error
+    order = np.argsort(-values)
+    return values[order], vectors[:, order]
