@@ -12,7 +12,7 @@ from gnomon.sequence.chain import (
 )
 from gnomon.sequence.class_models import HMMClassifier, adapt_means
 from gnomon.sequence.costs import CostPath, least_cost_path
-from gnomon.sequence.crf import ChainCRF, segment_scores, token_features
+from gnomon.sequence.crf import ChainCRF
 from gnomon.sequence.duration import DurationHMM
 from gnomon.sequence.emissions import (
     CategoricalEmission,
@@ -57,6 +57,14 @@ from gnomon.sequence.state_space import (
     extended_kalman_filter,
     particle_filter,
 )
+from gnomon.sequence.tagged_text import (
+    SegmentScores,
+    read_tagged_sentences,
+    segment_scores,
+    segment_scores_by_kind,
+    segments,
+    token_features,
+)
 
 __all__ = [
     "DIGITS",
@@ -90,6 +98,7 @@ __all__ = [
     "PoissonEmission",
     "Posteriors",
     "PowerResult",
+    "SegmentScores",
     "SubstitutionCipher",
     "WordMatcher",
     "WordRecogniser",
@@ -114,9 +123,12 @@ __all__ = [
     "plain_letters",
     "posteriors",
     "random_walk",
+    "read_tagged_sentences",
     "run_lengths",
     "search_pages",
     "segment_scores",
+    "segment_scores_by_kind",
+    "segments",
     "spectrogram",
     "token_features",
 ]

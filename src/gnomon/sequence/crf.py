@@ -10,6 +10,10 @@ hinge  sum max(0, C(true) - min_x [C(x) - d(x, true)])  with d = epsilon times t
 labels, for which the best competitor comes from the usual dynamic programme with epsilon taken off
 every node that is not the true one. Both have lambda theta'theta added.
 
+Why it is fast: features are sparse rows, and only pairs of feature and label that occur have a
+parameter, so that all of them stay in the processor's cache; sequences are shared among threads;
+the features of the truth are summed once.
+
 Texts: 000c 14.2.2-14.3.4 (it prints the likelihood with the wrong sign and leaves V_1 out of Z) ·
 003 1.9.
 """
@@ -17,58 +21,51 @@ Texts: 000c 14.2.2-14.3.4 (it prints the likelihood with the wrong sign and leav
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
+from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
+from gnomon.engine.kernel import kernel
 from gnomon.engine.storable import storable
+from gnomon.engine.threads import in_order
 from gnomon.sequence.chain import Seed
-from gnomon.sequence.passes import best_log_paths, posteriors
+from gnomon.sequence.passes import (
+    best_log_paths,
+    pair_counts,
+    path_log_joint,
+    posteriors,
+    several_best,
+)
 
-LOSSES = ("likelihood", "hinge")
-
-
-def token_features(words: Sequence[str]) -> list[dict[str, float]]:
-    """Features of the words of a sentence: themselves, endings, shape, neighbours.
-
-    Examples
-    --------
-    >>> sorted(token_features(["Big", "dog"])[1])[:4]
-    ['bias', 'next=</s>', 'previous=big', 'suffix2=og']
-    """
-    lower = ["<s>", *(word.lower() for word in words), "</s>"]
-    found = []
-    for i, word in enumerate(words, start=1):
-        names = [
-            "bias",
-            f"word={lower[i]}",
-            f"suffix2={lower[i][-2:]}",
-            f"suffix3={lower[i][-3:]}",
-            f"previous={lower[i - 1]}",
-            f"next={lower[i + 1]}",
-        ]
-        names += ["title"] * word.istitle() + ["upper"] * word.isupper()
-        names += ["digit"] * any(letter.isdigit() for letter in word)
-        found.append(dict.fromkeys(names, 1.0))
-    return found
+CHOICES = {
+    "loss": ("likelihood", "hinge"),
+    "solver": ("lbfgs", "sgd"),
+    "pairs": ("seen", "all"),
+}
+MEMORY_OF_LBFGS = 10
+STEPS_LOOKED_BACK = 10
+MOST_BLOCKS = 8
+LEAST_BLOCK = 2000
+BETWEEN_SCALES = 1e-6
 
 
 class FeatureSpace:
     """Names of features that tokens have, and sparse rows of them."""
 
     @staticmethod
-    def collect(sequences: Sequence) -> list:
-        """Names of all features, sorted; columns 0, 1 ... of arrays."""
+    def collect(sequences: Sequence, min_count: int = 1) -> list:
+        """Names of all features that occur so often, sorted; columns 0, 1 ... of arrays."""
         if _are_arrays(sequences):
             return list(range(np.asarray(sequences[0]).shape[1]))
-        return sorted(
-            {name for sequence in sequences for token in sequence for name in _named(token)}
-        )
+        counts = Counter(name for sequence in sequences for token in sequence for name in token)
+        return sorted(name for name, count in counts.items() if count >= min_count)
 
     @staticmethod
     def rows(sequences: Sequence, places: dict) -> sp.csr_array:
@@ -80,13 +77,19 @@ class FeatureSpace:
         pointers = [0]
         for sequence in sequences:
             for token in sequence:
-                for name, value in _named(token).items():
-                    if name in places:
-                        columns.append(places[name])
-                        data.append(float(value))
+                named = token if isinstance(token, dict) else dict.fromkeys(token, 1.0)
+                for name, value in named.items():
+                    place = places.get(name)
+                    if place is not None:
+                        columns.append(place)
+                        data.append(value)
                 pointers.append(len(data))
         shape = (len(pointers) - 1, len(places))
-        return sp.csr_array((np.array(data), np.array(columns, dtype=int), pointers), shape=shape)
+        values = np.array(data, dtype=float)
+        if not np.isfinite(values).all():
+            token = np.searchsorted(pointers, np.flatnonzero(~np.isfinite(values))[0], "right") - 1
+            raise DataError(f"step {token} (of all sequences end to end) has a feature that is NaN")
+        return sp.csr_array((values, np.array(columns, dtype=np.int64), pointers), shape=shape)
 
 
 @storable
@@ -101,13 +104,23 @@ class ChainCRF(Estimator):
     Parameters
     ----------
     loss : {"likelihood", "hinge"}, default="likelihood"
-        Conditional likelihood by L-BFGS, or the structured hinge by sub-gradients of small lots.
+        Conditional likelihood, or the structured hinge (max-margin, with inference that is
+        augmented by the loss), which is learned by sub-gradients of small lots.
+    solver : {"lbfgs", "sgd"}, default="lbfgs"
+        Of the likelihood: whole gradients, or those of small lots, which come near sooner where
+        there are very many sequences.
     alpha : float, default=1e-3
         lambda: times the sum of squared parameters, for each sequence.
     l1 : float, default=0.0
-        Times the sum of absolute parameters, for each sequence; many become exactly zero.
+        Times the sum of absolute parameters, for each sequence; many become exactly zero. With
+        "lbfgs" only.
     margin : float, default=1.0
         epsilon of the hinge, for each wrong label.
+    pairs : {"seen", "all"}, default="seen"
+        Which pairs of feature and label have a parameter: those that occur together in training,
+        or all, so that a feature can also speak against labels it was never seen with.
+    min_count : int, default=1
+        Features that occur less often are left out.
     features : callable, default=None
         ``features(sequence)`` of shape (length, n_labels, n_features): phi_j(label, step), with one
         parameter each. By default a step is a dict (or list) of features, or a row of numbers, and
@@ -119,32 +132,35 @@ class ChainCRF(Estimator):
     max_iter : int, default=200
         Steps of L-BFGS, or passes over the sequences.
     step : float, default=0.5
-        First length of the steps on the hinge; they shrink as 1 / sqrt(passes).
+        First length of the steps of "sgd" and on the hinge; they shrink as 1 / sqrt(passes).
     batch_size : int, default=8
-        Sequences in a lot, of the hinge.
+        Sequences in a lot.
     tol : float, default=1e-5
-        Of the gradient, of the likelihood.
+        L-BFGS stops where the largest entry of the gradient is below this, or where ten steps
+        together lowered the objective by less than this share of it.
+    n_jobs : int, default=None
+        Threads; the same result for any number.
     random_state : int, Generator or None, default=None
         Of the order of the lots.
 
     Attributes
     ----------
     labels_ : list
-    node_weights_ : ndarray
-        Parameters of nodes: (n_features, n_labels), or (n_features,) with `features`.
-    edge_weights_ : ndarray
-        (n_labels, n_labels), or (n_features,) with `edges`.
     feature_names_ : list
+    theta_ : ndarray
+        All parameters: those of nodes, then those of edges.
     history_ : list of float
         The objective, divided by the number of sequences.
+    n_iter_ : int
 
     Notes
     -----
-    Weights are scores here: the cost of the text is minus the score. Texts: 000c 14.2.2-14.3.4. On
-    the hinge the mean of the parameters over the second half of the passes is kept.
+    Weights are scores here: the cost of the text is minus the score. Texts: 000c 14.2.2-14.3.4. In
+    small lots the mean of the parameters over the second half of the passes is kept.
 
     Examples
     --------
+    >>> from gnomon.sequence import token_features
     >>> sentences = [["the", "dog", "barks"], ["a", "cat", "sleeps"]]
     >>> tags = [["D", "N", "V"], ["D", "N", "V"]]
     >>> tagger = ChainCRF().fit([token_features(s) for s in sentences], tags)
@@ -156,9 +172,12 @@ class ChainCRF(Estimator):
         self,
         *,
         loss: str = "likelihood",
+        solver: str = "lbfgs",
         alpha: float = 1e-3,
         l1: float = 0.0,
         margin: float = 1.0,
+        pairs: str = "seen",
+        min_count: int = 1,
         features: Callable | None = None,
         edges: Any = None,
         labels: Sequence[Hashable] | None = None,
@@ -166,12 +185,16 @@ class ChainCRF(Estimator):
         step: float = 0.5,
         batch_size: int = 8,
         tol: float = 1e-5,
+        n_jobs: int | None = None,
         random_state: Seed = None,
     ):
         self.loss = loss
+        self.solver = solver
         self.alpha = alpha
         self.l1 = l1
         self.margin = margin
+        self.pairs = pairs
+        self.min_count = min_count
         self.features = features
         self.edges = edges
         self.labels = labels
@@ -179,6 +202,7 @@ class ChainCRF(Estimator):
         self.step = step
         self.batch_size = batch_size
         self.tol = tol
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, sequences: Sequence, labels: Sequence[Sequence[Hashable]]) -> ChainCRF:
@@ -195,49 +219,76 @@ class ChainCRF(Estimator):
         -------
         self : ChainCRF
         """
-        if self.loss not in LOSSES:
-            raise DataError(f"loss is one of {', '.join(LOSSES)}, not {self.loss!r}")
-        if self.loss == "hinge" and self.l1:
-            raise DataError("l1 goes with loss='likelihood' only")
-        if [len(s) for s in sequences] != [len(path) for path in labels]:
-            raise DataError("labels must have the lengths of their sequences")
+        self._check_options(sequences, labels)
         seen: set[Any] = {label for path in labels for label in path}
         self.labels_ = sorted(seen) if self.labels is None else list(self.labels)
         if not seen <= set(self.labels_):
             raise DataError(
                 f"{sorted(seen - set(self.labels_), key=repr)} are not among the labels"
             )
-        self.feature_names_ = [] if self.features else FeatureSpace.collect(sequences)
+        self.feature_names_ = (
+            [] if self.features else FeatureSpace.collect(sequences, self.min_count)
+        )
         problem = _Problem(self, sequences, labels)
-        if self.loss == "likelihood":
-            theta = self._by_likelihood(problem)
+        self.history_: list[float] = []
+        if self.loss == "likelihood" and self.solver == "lbfgs":
+            self.theta_ = self._by_lbfgs(problem)
         else:
-            theta = self._by_hinge(problem)
-        self.node_weights_, self.edge_weights_ = problem.unpack(theta)
+            self.theta_ = self._by_lots(problem)
+        self.n_iter_ = len(self.history_)
         return self
 
-    def _by_likelihood(self, problem: _Problem) -> np.ndarray:
-        self.history_: list[float] = []
-        n = problem.n_sequences
+    def _check_options(self, sequences: Sequence, labels: Sequence) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise DataError(
+                    f"{name} is one of {', '.join(allowed)}, not {getattr(self, name)!r}"
+                )
+        if self.l1 and (self.loss == "hinge" or self.solver == "sgd"):
+            raise DataError("l1 goes with loss='likelihood' and solver='lbfgs' only")
+        if len(sequences) == 0:
+            raise DataError("there are no sequences")
+        lengths = [len(s) for s in sequences], [len(path) for path in labels]
+        if lengths[0] != lengths[1]:
+            wrong = next(
+                (r for r, (a, b) in enumerate(zip(*lengths, strict=False)) if a != b),
+                min(map(len, lengths)),
+            )
+            raise DataError(
+                f"labels must have the lengths of their sequences: see sequence {wrong}"
+            )
+
+    @property
+    def node_weights_(self) -> np.ndarray:
+        """Parameters of nodes: (n_features, n_labels), or (n_features,) with `features`."""
+        return self._split_theta()[0]
+
+    @property
+    def edge_weights_(self) -> np.ndarray:
+        """Parameters of edges: (n_labels, n_labels), or (n_features,) with `edges`."""
+        return self._split_theta()[1]
+
+    def _split_theta(self) -> tuple[np.ndarray, np.ndarray]:
+        n_edges = len(self.labels_) ** 2 if self.edges is None else np.shape(self.edges)[2]
+        nodes, edges = np.split(self.theta_, [len(self.theta_) - n_edges])
+        if self.features is None:
+            shape = (len(self.feature_names_), len(self.labels_))
+            nodes = sp.csr_array((nodes, self.pair_labels_, self.pair_starts_), shape).toarray()
+        return nodes, edges if self.edges is not None else edges.reshape(len(self.labels_), -1)
+
+    def _by_lbfgs(self, problem: _Problem) -> np.ndarray:
+        n, size = problem.n_sequences, problem.size
+        memory.require(
+            8 * size * (2 * MEMORY_OF_LBFGS + MOST_BLOCKS + 6) * (1 + (self.l1 > 0)),
+            f"ChainCRF with {size:,} parameters",
+            "Use pairs='seen', a higher min_count, or solver='sgd'.",
+        )
 
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
             value, slope = problem.likelihood(theta)
-            return value / n + self.alpha * theta @ theta, slope / n + 2 * self.alpha * theta
-
-        options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": 1e-12}
-        if self.l1 == 0:
-            found = minimize(
-                objective,
-                np.zeros(problem.size),
-                jac=True,
-                method="L-BFGS-B",
-                options=options,
-                callback=lambda intermediate_result: self.history_.append(
-                    float(intermediate_result.fun)
-                ),
-            )
-            self._warn_if_short(found)
-            return found.x
+            slope /= n
+            slope += 2 * self.alpha * theta
+            return value / n + self.alpha * theta @ theta, slope
 
         # theta = up - down with both not negative, so that the sum of absolute values is smooth
         def split_objective(parts: np.ndarray) -> tuple[float, np.ndarray]:
@@ -245,89 +296,123 @@ class ChainCRF(Estimator):
             value, slope = objective(up - down)
             return value + self.l1 * parts.sum(), np.r_[slope + self.l1, -slope + self.l1]
 
+        def note(intermediate_result: Any) -> None:
+            past = self.history_
+            past.append(float(intermediate_result.fun))
+            if len(past) > STEPS_LOOKED_BACK:
+                lowered = past[-1 - STEPS_LOOKED_BACK] - past[-1]
+                if lowered < self.tol * abs(past[-1]):
+                    raise StopIteration
+
         found = minimize(
-            split_objective,
-            np.zeros(2 * problem.size),
+            split_objective if self.l1 else objective,
+            np.zeros(2 * size if self.l1 else size),
             jac=True,
             method="L-BFGS-B",
-            bounds=[(0, None)] * (2 * problem.size),
-            options=options,
+            bounds=Bounds(0, np.inf) if self.l1 else None,
+            options={
+                "maxiter": self.max_iter,
+                "gtol": self.tol,
+                "ftol": 1e-12,
+                "maxcor": MEMORY_OF_LBFGS,
+            },
+            callback=note,
         )
-        self._warn_if_short(found)
-        self.history_.append(float(found.fun))
-        up, down = np.split(found.x, 2)
-        return up - down
-
-    def _warn_if_short(self, found: Any) -> None:
         if found.nit >= self.max_iter:
             warnings.warn(
                 f"L-BFGS had not converged after {self.max_iter} steps; raise max_iter or tol",
                 GnomonWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
+        if self.l1:
+            up, down = np.split(found.x, 2)
+            return up - down
+        return found.x
 
-    def _by_hinge(self, problem: _Problem) -> np.ndarray:
+    def _by_lots(self, problem: _Problem) -> np.ndarray:
+        """Steps against the gradient of a few sequences each; shrinking is one number for all."""
         rng = self._rng()
-        theta = np.zeros(problem.size)
-        mean = np.zeros(problem.size)
-        self.history_ = []
+        theta, scale = np.zeros(problem.size), 1.0
+        mean, kept = np.zeros(problem.size), 0
         n = problem.n_sequences
-        kept = 0
+        loss = problem.hinge if self.loss == "hinge" else problem.lot_likelihood
         for turn in range(self.max_iter):
             order = rng.permutation(n)
             length = self.step / np.sqrt(1 + turn)
             total = 0.0
             for first in range(0, n, self.batch_size):
                 lot = order[first : first + self.batch_size]
-                value, slope = problem.hinge(theta, lot)
-                total += value
-                theta = theta - length * (slope / len(lot) + 2 * self.alpha * theta)
-            self.history_.append(total / n + self.alpha * float(theta @ theta))
+                # theta is scale times what is stored: shrinking touches no parameter
+                shrunk = scale * max(1 - 2 * length * self.alpha, 0.0)
+                if shrunk < BETWEEN_SCALES:
+                    theta *= shrunk
+                    scale, shrunk = 1.0, 1.0
+                total += loss(theta, lot, scale, -length / (len(lot) * shrunk))
+                scale = shrunk
+            self.history_.append(total / n + self.alpha * float(theta @ theta) * scale**2)
             if turn >= self.max_iter // 2:
-                mean += theta
+                mean += scale * theta
                 kept += 1
         return mean / kept
 
-    def _scores(self, sequence: Any) -> tuple[np.ndarray, np.ndarray]:
-        return _Problem(self, [sequence]).scores(self.node_weights_, self.edge_weights_)
+    def _problem(self, sequences: Sequence, labels: Sequence | None = None) -> _Problem:
+        return _Problem(self, sequences, labels, (self.pair_starts_, self.pair_labels_))
 
     def costs(self, sequence: Any) -> tuple[np.ndarray, np.ndarray]:
         """Node costs (length, n_labels) and edge costs (n_labels, n_labels) of one sequence."""
-        nodes, edges = self._scores(sequence)
+        nodes, edges = self._problem([sequence]).scores(self.theta_)
         return -nodes, -edges
 
     def predict(self, sequences: Sequence) -> list[list]:
         """The best labels of each sequence as a whole."""
-        found = []
-        for sequence in sequences:
-            nodes, edges = self._scores(sequence)
-            path = _best(nodes, edges, np.array([0, len(nodes)]))
-            found.append([self.labels_[k] for k in path])
-        return found
+        if len(sequences) == 0:
+            return []
+        problem = self._problem(sequences)
+        nodes, edges = problem.scores(self.theta_)
+        path, _ = best_log_paths(np.zeros(len(edges)), edges, nodes, problem.bounds)
+        return [
+            [self.labels_[k] for k in part.tolist()]
+            for part in np.split(path, problem.bounds[1:-1])
+        ]
+
+    def k_best(self, sequence: Any, n_paths: int) -> tuple[list[list], np.ndarray]:
+        """The most probable labellings of one sequence, best first, and their log p(labels | X).
+
+        Parameters
+        ----------
+        sequence : sequence
+        n_paths : int
+
+        Returns
+        -------
+        paths : list of list
+        log_likelihood : ndarray
+        """
+        problem = self._problem([sequence])
+        nodes, edges = problem.scores(self.theta_)
+        paths, reached = several_best(np.zeros(len(edges)), edges, nodes, n_paths)
+        total = _field(nodes, edges, problem.bounds).log_likelihood[0]
+        total += (len(nodes) - 1) * edges.max()
+        return [[self.labels_[k] for k in path] for path in paths], reached - total
 
     def predict_proba(self, sequences: Sequence) -> list[np.ndarray]:
         """Probability of each label at each step, of shape (length, n_labels)."""
-        return [
-            posteriors(
-                np.ones(edges.shape[0]),
-                np.exp(edges - edges.max()),
-                nodes,
-                np.array([0, len(nodes)]),
-            ).states
-            for nodes, edges in map(self._scores, sequences)
-        ]
+        if len(sequences) == 0:
+            return []
+        problem = self._problem(sequences)
+        found = _field(*problem.scores(self.theta_), problem.bounds).states
+        return np.split(found, problem.bounds[1:-1])
 
     def log_likelihood(
         self, sequences: Sequence, labels: Sequence[Sequence[Hashable]]
     ) -> np.ndarray:
         """log p(labels | sequence) of each sequence."""
-        theta = np.r_[self.node_weights_.ravel(), self.edge_weights_.ravel()]
-        return np.array(
-            [
-                -_Problem(self, [sequence], [path]).likelihood(theta)[0]
-                for sequence, path in zip(sequences, labels, strict=True)
-            ]
-        )
+        problem = self._problem(sequences, labels)
+        nodes, edges = problem.scores(self.theta_)
+        weights = np.exp(edges - edges.max())
+        ones = np.ones(len(edges))
+        joint = path_log_joint(ones, weights, nodes, problem.truth, problem.bounds)
+        return joint - posteriors(ones, weights, nodes, problem.bounds).log_likelihood
 
     def score(self, sequences: Sequence, labels: Sequence[Sequence[Hashable]]) -> float:
         """Share of single labels that are right."""
@@ -342,142 +427,224 @@ class ChainCRF(Estimator):
 class _Problem:
     """Sequences of a field laid end to end: scores of labels, losses and their slopes."""
 
-    def __init__(self, model: ChainCRF, sequences: Sequence, labels: Sequence | None = None):
+    def __init__(
+        self,
+        model: ChainCRF,
+        sequences: Sequence,
+        labels: Sequence | None = None,
+        known_pairs: tuple[np.ndarray, np.ndarray] | None = None,
+    ):
         self.model = model
         self.n_labels = len(model.labels_)
         self.n_sequences = len(sequences)
         self.bounds = np.cumsum([0, *(len(s) for s in sequences)]).astype(np.int64)
-        if model.features is not None:
-            self.joint = np.concatenate(
-                [np.asarray(model.features(s), dtype=float) for s in sequences]
-            )
-            if self.joint.ndim != 3 or self.joint.shape[1] != self.n_labels:
-                raise DataError(
-                    f"features gave shape {self.joint.shape}; (length, {self.n_labels} labels, "
-                    "n_features) is needed"
-                )
-            self.node_shape: tuple[int, ...] = (self.joint.shape[2],)
-        else:
-            places = {name: j for j, name in enumerate(model.feature_names_)}
-            self.rows = FeatureSpace.rows(sequences, places)
-            self.node_shape = (len(model.feature_names_), self.n_labels)
-        self.pair = None if model.edges is None else np.asarray(model.edges, dtype=float)
-        self.edge_shape = (self.n_labels,) * 2 if self.pair is None else (self.pair.shape[2],)
         if labels is not None:
             codes = {label: k for k, label in enumerate(model.labels_)}
             self.truth = np.array([codes[x] for path in labels for x in path], dtype=np.int64)
+        self.nodes = (
+            _JointNodes(model, sequences)
+            if model.features is not None
+            else _SparseNodes(model, sequences)
+        )
+        if known_pairs is None:
+            known_pairs = self.nodes.choose_pairs(self)
+            model.pair_starts_, model.pair_labels_ = known_pairs
+        self.nodes.take_pairs(*known_pairs)
+        self.pair = None if model.edges is None else np.asarray(model.edges, dtype=float)
+        self.n_edges = self.n_labels**2 if self.pair is None else self.pair.shape[2]
+        self.size = self.nodes.size + self.n_edges
+        self._truth_sums: np.ndarray | None = None
 
-    @property
-    def size(self) -> int:
-        return int(np.prod(self.node_shape) + np.prod(self.edge_shape))
-
-    def unpack(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        cut = int(np.prod(self.node_shape))
-        return theta[:cut].reshape(self.node_shape), theta[cut:].reshape(self.edge_shape)
-
-    def scores(self, node_weights, edge_weights, part=slice(None)) -> tuple[np.ndarray, np.ndarray]:
-        if self.model.features is not None:
-            nodes = self.joint[part] @ node_weights
-        else:
-            nodes = self.rows[part] @ node_weights
-        edges = edge_weights if self.pair is None else self.pair @ edge_weights
-        return np.ascontiguousarray(nodes), np.ascontiguousarray(edges)
-
-    def slope(
-        self, node_excess: np.ndarray, edge_excess: np.ndarray, part=slice(None)
-    ) -> np.ndarray:
-        """Sum of features weighted by the excess of labels and of pairs of labels."""
-        if self.model.features is not None:
-            nodes = np.einsum("nk,nkj->j", node_excess, self.joint[part])
-        else:
-            nodes = (self.rows[part].T @ node_excess).ravel()
+    def edge_scores(self, theta: np.ndarray) -> np.ndarray:
+        weights = theta[self.nodes.size :]
         if self.pair is None:
-            return np.r_[nodes, edge_excess.ravel()]
-        return np.r_[nodes, np.einsum("ab,abl->l", edge_excess, self.pair)]
+            return np.ascontiguousarray(weights.reshape(self.n_labels, self.n_labels))
+        return self.pair @ weights
+
+    def edge_slope(self, excess: np.ndarray) -> np.ndarray:
+        if self.pair is None:
+            return excess.ravel()
+        return np.einsum("ab,abl->l", excess, self.pair)
+
+    def scores(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        everything = np.arange(self.bounds[-1])
+        return self.nodes.scores(theta, everything), self.edge_scores(theta)
+
+    def truth_sums(self) -> np.ndarray:
+        """Features of the truth, summed: minus their expectation it is the slope."""
+        if self._truth_sums is None:
+            sums = np.zeros(self.size)
+            steps = np.arange(self.bounds[-1])
+            self.nodes.add_slope(np.eye(self.n_labels)[self.truth], steps, 1.0, sums)
+            counts = pair_counts(self.truth, self.bounds, self.n_labels)
+            sums[self.nodes.size :] = self.edge_slope(counts)
+            self._truth_sums = sums
+        return self._truth_sums
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """Borders of a few lots of sequences of about equal length; they depend on lengths only."""
+        count = int(np.clip(self.bounds[-1] // LEAST_BLOCK, 1, MOST_BLOCKS))
+        cuts = np.searchsorted(self.bounds, np.linspace(0, self.bounds[-1], count + 1)[1:-1])
+        edges = np.unique(np.r_[0, cuts, self.n_sequences])
+        return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
     def likelihood(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """-sum log p(truth) and its gradient."""
-        nodes, edges = self.scores(*self.unpack(theta))
-        top = edges.max()
-        found = posteriors(np.ones(self.n_labels), np.exp(edges - top), nodes, self.bounds)
-        steps = np.maximum(np.diff(self.bounds) - 1, 0).sum()
-        true_nodes = np.eye(self.n_labels)[self.truth]
-        true_edges = _pair_counts(self.truth, self.bounds, self.n_labels)
-        score = (nodes * true_nodes).sum() + (edges * true_edges).sum()
-        value = found.log_likelihood.sum() + steps * top - score
-        return float(value), self.slope(found.states - true_nodes, found.pairs - true_edges)
+        edges = self.edge_scores(theta)
+        truth = self.truth_sums()
 
-    def hinge(self, theta: np.ndarray, lot: np.ndarray) -> tuple[float, np.ndarray]:
-        """Structured hinge of some sequences, and a sub-gradient."""
-        weights = self.unpack(theta)
-        total, slope = 0.0, np.zeros(self.size)
+        def expected(block: tuple[int, int]) -> tuple[float, np.ndarray, np.ndarray]:
+            bounds = self.bounds[block[0] : block[1] + 1]
+            steps = np.arange(bounds[0], bounds[-1])
+            found = _field(self.nodes.scores(theta, steps), edges, bounds - bounds[0])
+            sums = np.zeros(self.nodes.size)
+            self.nodes.add_slope(found.states, steps, 1.0, sums)
+            return float(found.log_likelihood.sum()), sums, found.pairs
+
+        moves = np.maximum(np.diff(self.bounds) - 1, 0).sum()
+        value = moves * edges.max() - theta @ truth
+        slope = -truth
+        pairs = np.zeros(edges.shape)
+        for part, sums, block_pairs in in_order(expected, self.blocks(), self.model.n_jobs):
+            value += part
+            slope[: self.nodes.size] += sums
+            pairs += block_pairs
+        slope[self.nodes.size :] += self.edge_slope(pairs)
+        return float(value), slope
+
+    def lot_likelihood(self, theta, lot: np.ndarray, scale: float, factor: float) -> float:
+        """-sum log p(truth) of some sequences; `factor` times its slope is added to theta."""
+        steps, bounds = self._lot(lot)
+        truth = self.truth[steps]
+        nodes, edges = scale * self.nodes.scores(theta, steps), scale * self.edge_scores(theta)
+        found = _field(nodes, edges, bounds)
+        value = found.log_likelihood.sum() + np.maximum(np.diff(bounds) - 1, 0).sum() * edges.max()
+        excess_pairs = found.pairs - pair_counts(truth, bounds, self.n_labels)
+        true_nodes = np.eye(self.n_labels)[truth]
+        value -= (nodes * true_nodes).sum()
+        value -= (edges * pair_counts(truth, bounds, self.n_labels)).sum()
+        self._descend(theta, found.states - true_nodes, excess_pairs, steps, factor)
+        return float(value)
+
+    def hinge(self, theta, lot: np.ndarray, scale: float = 1.0, factor: float = 0.0) -> float:
+        """Structured hinge of some sequences; `factor` times a sub-gradient is added to theta."""
+        steps, bounds = self._lot(lot)
+        truth = self.truth[steps]
         eye = np.eye(self.n_labels)
-        for r in lot:
-            part = slice(self.bounds[r], self.bounds[r + 1])
-            truth = self.truth[part]
-            nodes, edges = self.scores(*weights, part)
-            augmented = nodes + self.model.margin * (1 - eye[truth])
-            bounds = np.array([0, len(truth)])
-            rival = _best(augmented, edges, bounds)
-            excess_nodes = eye[rival] - eye[truth]
-            excess_edges = _pair_counts(rival, bounds, self.n_labels) - _pair_counts(
-                truth, bounds, self.n_labels
+        nodes, edges = scale * self.nodes.scores(theta, steps), scale * self.edge_scores(theta)
+        augmented = nodes + self.model.margin * (1 - eye[truth])
+        rival, _ = best_log_paths(np.zeros(self.n_labels), edges, augmented, bounds)
+        excess_nodes = eye[rival] - eye[truth]
+        excess_pairs = pair_counts(rival, bounds, self.n_labels)
+        excess_pairs -= pair_counts(truth, bounds, self.n_labels)
+        # the truth is among the rivals, so no gap is below zero
+        gap = (excess_nodes * augmented).sum() + (excess_pairs * edges).sum()
+        self._descend(theta, excess_nodes, excess_pairs, steps, factor)
+        return float(gap)
+
+    def _descend(self, theta, node_excess, pair_excess, steps, factor: float) -> None:
+        if factor != 0:
+            self.nodes.add_slope(node_excess, steps, factor, theta)
+            theta[self.nodes.size :] += factor * self.edge_slope(pair_excess)
+
+    def _lot(self, lot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        parts = [np.arange(self.bounds[r], self.bounds[r + 1]) for r in lot]
+        bounds = np.cumsum([0, *map(len, parts)]).astype(np.int64)
+        return np.concatenate(parts), bounds
+
+
+class _SparseNodes:
+    """Node scores from sparse features of steps, one parameter for each pair with a label."""
+
+    def __init__(self, model: ChainCRF, sequences: Sequence):
+        places = {name: j for j, name in enumerate(model.feature_names_)}
+        rows = FeatureSpace.rows(sequences, places)
+        if rows.shape[1] != len(places):
+            raise DataError(f"steps have {rows.shape[1]} features, the field {len(places)}")
+        self.n_labels = len(model.labels_)
+        self.rows = (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
+        self.n_features = len(places)
+
+    def choose_pairs(self, problem: _Problem) -> tuple[np.ndarray, np.ndarray]:
+        k = self.n_labels
+        if problem.model.pairs == "all":
+            starts = np.arange(0, (self.n_features + 1) * k, k)
+            return starts, np.tile(np.arange(k), self.n_features)
+        pointers, columns, _ = self.rows
+        seen = np.unique(columns * k + np.repeat(problem.truth, np.diff(pointers)))
+        starts = np.searchsorted(seen, np.arange(0, (self.n_features + 1) * k, k))
+        return starts.astype(np.int64), seen % k
+
+    def take_pairs(self, starts: np.ndarray, labels: np.ndarray) -> None:
+        self.pairs = (starts, labels)
+        self.size = len(labels)
+
+    def scores(self, theta: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        found = np.zeros((len(steps), self.n_labels))
+        node_scores(steps, *self.rows, *self.pairs, theta, found)
+        return found
+
+    def add_slope(self, excess, steps: np.ndarray, factor: float, slope: np.ndarray) -> None:
+        node_slope(steps, *self.rows, *self.pairs, excess, factor, slope)
+
+
+class _JointNodes:
+    """Node scores from features of step and label together, one parameter for each feature."""
+
+    def __init__(self, model: ChainCRF, sequences: Sequence):
+        assert model.features is not None
+        self.table = np.concatenate([np.asarray(model.features(s), dtype=float) for s in sequences])
+        if self.table.ndim != 3 or self.table.shape[1] != len(model.labels_):
+            raise DataError(
+                f"features gave shape {self.table.shape}; (length, {len(model.labels_)} labels, "
+                "n_features) is needed"
             )
-            gap = (excess_nodes * nodes).sum() + (excess_edges * edges).sum()
-            gap += self.model.margin * (rival != truth).sum()
-            if gap > 0:
-                total += gap
-                slope += self.slope(excess_nodes, excess_edges, part)
-        return total, slope
+        self.size = self.table.shape[2]
+
+    def choose_pairs(self, problem: _Problem) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+
+    def take_pairs(self, starts: np.ndarray, labels: np.ndarray) -> None:
+        """There are none to take."""
+
+    def scores(self, theta: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        return self.table[steps] @ theta[: self.size]
+
+    def add_slope(self, excess, steps: np.ndarray, factor: float, slope: np.ndarray) -> None:
+        slope[: self.size] += factor * np.einsum("nk,nkj->j", excess, self.table[steps])
 
 
-def segment_scores(
-    truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
-) -> tuple[float, float, float]:
-    """Precision, recall and F1 of whole segments in labels such as B-NP, I-NP, O.
+@kernel("i8[:]", "i8[:]", "i8[:]", "f8[:]", "i8[:]", "i8[:]", "f8[:]", "out f8[:,:]")
+def node_scores(steps, pointers, columns, values, starts, labels, theta, found):
+    """Add up the parameters of the features of some steps, label by label: found (len(steps), K).
 
-    Examples
-    --------
-    >>> segment_scores([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "B-NP"]])
-    (0.5, 0.5, 0.5)
+    Step n has the features ``columns[pointers[n] : pointers[n + 1]]``; feature j has a parameter
+    for the labels ``labels[starts[j] : starts[j + 1]]``, at the same places of theta.
     """
-    real = {(r, *s) for r, path in enumerate(truth) for s in _segments(path)}
-    said = {(r, *s) for r, path in enumerate(predicted) for s in _segments(path)}
-    hits = len(real & said)
-    precision = hits / len(said) if said else 0.0
-    recall = hits / len(real) if real else 0.0
-    both = precision + recall
-    return precision, recall, 2 * precision * recall / both if both else 0.0
+    for i in range(len(steps)):
+        row = found[i]
+        for entry in range(pointers[steps[i]], pointers[steps[i] + 1]):
+            feature = columns[entry]
+            value = values[entry]
+            for place in range(starts[feature], starts[feature + 1]):
+                row[labels[place]] += value * theta[place]
 
 
-def _segments(path: Sequence[str]) -> list[tuple[int, int, str]]:
-    found: list[tuple[int, int, str]] = []
-    begin, kind = None, ""
-    for i, label in enumerate([*path, "O"]):
-        mark, _, name = label.partition("-")
-        if begin is not None and (mark != "I" or name != kind):
-            found.append((begin, i, kind))
-            begin = None
-        if mark in ("B", "I") and begin is None:
-            begin, kind = i, name
-    return found
+@kernel("i8[:]", "i8[:]", "i8[:]", "f8[:]", "i8[:]", "i8[:]", "f8[:,:]", "f8", "out f8[:]")
+def node_slope(steps, pointers, columns, values, starts, labels, excess, factor, slope):
+    """Add factor x excess (len(steps), K) to the parameters of the features of some steps."""
+    for i in range(len(steps)):
+        row = excess[i]
+        for entry in range(pointers[steps[i]], pointers[steps[i] + 1]):
+            feature = columns[entry]
+            value = factor * values[entry]
+            for place in range(starts[feature], starts[feature + 1]):
+                slope[place] += value * row[labels[place]]
 
 
-def _best(nodes: np.ndarray, edges: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    return best_log_paths(np.zeros(nodes.shape[1]), edges, nodes, bounds.astype(np.int64))[0]
-
-
-def _pair_counts(path: np.ndarray, bounds: np.ndarray, n_labels: int) -> np.ndarray:
-    counts = np.zeros((n_labels, n_labels))
-    within = np.ones(max(len(path) - 1, 0), dtype=bool)
-    inner_ends = bounds[1:-1]
-    within[inner_ends[(inner_ends > 0) & (inner_ends < len(path))] - 1] = False
-    np.add.at(counts, (path[:-1][within], path[1:][within]), 1.0)
-    return counts
-
-
-def _named(token: Any) -> dict:
-    return token if isinstance(token, dict) else dict.fromkeys(token, 1.0)
+def _field(nodes: np.ndarray, edges: np.ndarray, bounds: np.ndarray):
+    """Posteriors of a field; log Z lacks the largest edge score for each move."""
+    return posteriors(np.ones(len(edges)), np.exp(edges - edges.max()), nodes, bounds)
 
 
 def _are_arrays(sequences: Sequence) -> bool:

@@ -54,7 +54,7 @@ class Emission(Protocol):
     >>> waits = [9.0, 11, 8, 14, 7] * 4 + [0.1, 0.2, 0.1, 0.15] * 5
     >>> model = HiddenMarkovModel(2, Waiting(), random_state=0).fit([waits])
     >>> (1 / model.emission_.rates).round(2)
-    array([9.8 , 0.14])
+    array([9.79, 0.14])
     """
 
     def rows(self, sequence: Any) -> np.ndarray:
