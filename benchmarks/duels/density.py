@@ -1,6 +1,7 @@
 """Gaussian mixtures from the same start, and kernel densities, against their peers."""
 
 from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
 from scipy.stats import gaussian_kde
@@ -16,21 +17,30 @@ def data(n):
     return clouds(n, 20, 10)
 
 
-def run(cls, shape, rows):
+def first_precisions(shape, rows):
     spread = 1 / rows.var(axis=0)
+    return {
+        "full": np.array([np.diag(spread)] * 10),
+        "tied": np.diag(spread),
+        "diag": np.array([spread] * 10),
+        "spherical": np.full(10, spread.mean()),
+    }[shape]
+
+
+def run(cls, shape, rows):
     return cls(
         10,
         covariance_type=shape,
         weights_init=np.full(10, 0.1),
         means_init=rows[:10].copy(),
-        precisions_init=np.array([np.diag(spread) if shape == "full" else spread] * 10),
+        precisions_init=first_precisions(shape, rows),
         max_iter=15,
         tol=0,
         random_state=0,
     ).fit(rows)
 
 
-for shape, bar in (("full", 3.0), ("diag", 1.0)):
+for shape in ("full", "tied", "diag", "spherical"):
     Duel(
         name=f"Gaussian mixture, {shape} covariances, 20 columns, 10 components, 15 steps",
         peer="scikit-learn GaussianMixture",
@@ -39,7 +49,7 @@ for shape, bar in (("full", 3.0), ("diag", 1.0)):
         theirs=partial(run, Peer, shape),
         quality=lambda model, rows: float(model.score(rows)),
         tolerance=1e-2,
-        bar=bar,
+        bar=3.0,
         repeats=3,
     )
 
@@ -71,6 +81,34 @@ for d, rows in ((1, on_a_line), (3, in_space)):
         sizes=(10**4, 10**5),
         bar=10.0,
         repeats=3,
+    )
+
+
+def absent(package):
+    return "" if find_spec(package) else f"{package} is not installed"
+
+
+def our_grid(points, given):
+    return grid_density(given[0], 0.1, n_points=int(np.max(points))).density
+
+
+def peer_grid(points, given):
+    from KDEpy import FFTKDE
+
+    return FFTKDE(kernel="gaussian", bw=0.1).fit(given[0])(points)[1]
+
+
+for d, points, rows in ((1, 512, on_a_line), (2, (256, 256), partial(normal_rows, 2))):
+    Duel(
+        name=f"kernel density on a grid by FFT, {d} columns, {points} points",
+        peer="KDEpy FFTKDE",
+        data=rows,
+        ours=partial(our_grid, points),
+        theirs=partial(peer_grid, points),
+        quality=lambda density, given: float(density.max()),
+        tolerance=2e-3,
+        repeats=5,
+        missing=partial(absent, "KDEpy"),
     )
 
 Duel(

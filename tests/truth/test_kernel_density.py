@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from scipy.special import logsumexp
 
 from gnomon.density import (
     KernelDensity,
@@ -40,6 +41,30 @@ def test_a_kernel_density_is_the_sum_of_its_bumps(rng, kernel, d):
     at = rng.normal(size=(60, d))
     expected = by_hand(kernel, rows, weights, h, at)
     np.testing.assert_allclose(np.exp(model.score_samples(at)), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.covers("kernel-density-gaussian")
+@pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-9])
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_leaving_out_far_rows_costs_at_most_the_tolerance_everywhere(rng, d, tol):
+    rows = np.concatenate([rng.normal(size=(900, d)), rng.normal(size=(300, d)) * 30, [[1e3] * d]])
+    weights = rng.uniform(0, 2, len(rows))
+    at = np.concatenate([rows[::7], rng.normal(size=(50, d)) * 40, rng.normal(size=(5, d)) * 1e4])
+    model = KernelDensity(bandwidth=1.0, tol=tol).fit(rows, sample_weight=weights)
+    shares = np.log(weights / weights.sum())
+    squares = ((at[:, None, :] - rows) ** 2).sum(axis=2)
+    expected = logsumexp(shares - squares / 2, axis=1) - d / 2 * np.log(2 * np.pi)
+    found = model.score_samples(at)
+    digits = 1e-12 * squares.min(axis=1)
+    assert (np.abs(found - expected) <= 1.01 * tol + digits + 1e-11).all()
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
+def test_densities_do_not_depend_on_how_many_are_asked_for_at_once(rng, kernel):
+    rows, at = rng.normal(size=(700, 3)), rng.normal(size=(600, 3))
+    model = KernelDensity(kernel, n_jobs=2).fit(rows)
+    alone = np.concatenate([model.score_samples(at[i : i + 1]) for i in range(0, 600, 60)])
+    assert np.array_equal(model.score_samples(at)[::60], alone)
 
 
 @pytest.mark.covers("window-density", "kernel-density-gaussian", "knn-density")

@@ -197,7 +197,7 @@ def _run(x, weights, parts, shares, assignment, temperature, max_iter, tol) -> E
     heat = temperature
     converged = False
     mixture = _maximised(x, weights, parts, shares)
-    for _ in range(max_iter):
+    for step in range(max_iter):
         joint = mixture._joint(x)
         reached = float(weights @ logsumexp(joint, axis=1))
         if not np.isfinite(reached):
@@ -207,6 +207,8 @@ def _run(x, weights, parts, shares, assignment, temperature, max_iter, tol) -> E
             converged = abs(history[-1] - history[-2]) < tol * weights.sum()
             if converged:
                 break
+        if step == max_iter - 1:
+            break
         mixture = _maximised(x, weights, parts, _expected(joint / heat, assignment))
         heat = max(1.0, heat * COOLING)
     return EMFit(mixture, history[-1], history, converged=converged)

@@ -22,9 +22,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gnomon.cluster.nearest import squared_length
-from gnomon.engine.kernel import kernel, subkernel
+from gnomon.density.leaves import exponentiate
+from gnomon.engine.kernel import kernel, lean_subkernel, subkernel
 
 BLOCK_CELLS = 2**16
+ABREAST = 64  # rows that the complete pass takes at once
 FEWEST_ROWS = 32
 HALF_LOG_2_PI = float(0.5 * np.log(2 * np.pi))
 
@@ -191,6 +193,143 @@ def scale_rows(shifted, absent, centres, inverse, constants, whitened, logs):
                     log += HALF_LOG_2_PI - np.log(inverse[k, j])
                 whitened[k, i, j] = y
             logs[k, i] = log - 0.5 * squared_length(whitened[k, i])
+
+
+@lean_subkernel
+def logs_of_weighted_densities(across, centres, inverse, constants, logs):
+    """constants[k] - |(x - centre) * inverse|^2 / 2. across (d, ABREAST), logs (K, ABREAST)."""
+    for k in range(len(centres)):
+        log = logs[k]
+        log[:] = 0.0
+        for j in range(len(across)):
+            line = across[j]
+            centre = centres[k, j]
+            scale = inverse[k, j]
+            for i in range(ABREAST):
+                y = (line[i] - centre) * scale
+                log[i] += y * y
+        for i in range(ABREAST):
+            log[i] = constants[k] - 0.5 * log[i]
+
+
+@lean_subkernel
+def share_abreast(logs, flat, powers, bits, hard, most, total):
+    """Logs become shares that are still to be divided by their total; `most` the greatest log.
+
+    logs (K, ABREAST), flat the same as one line, most and total (ABREAST,).
+    """
+    n_components = len(logs)
+    most[:] = -np.inf
+    for k in range(n_components):
+        for i in range(ABREAST):
+            most[i] = logs[k, i] if logs[k, i] > most[i] else most[i]
+    if hard:
+        total[:] = 0.0
+        for k in range(n_components):
+            for i in range(ABREAST):
+                logs[k, i] = 1.0 if logs[k, i] == most[i] and total[i] == 0.0 else 0.0
+                total[i] += logs[k, i]
+        return
+    for k in range(n_components):
+        for i in range(ABREAST):
+            logs[k, i] -= most[i]
+    exponentiate(flat, powers, bits)
+    total[:] = 0.0
+    for k in range(n_components):
+        for i in range(ABREAST):
+            total[i] += logs[k, i]
+
+
+@lean_subkernel
+def add_moments(across, centres, shares, weight, first, second):
+    """Sums of shares, of shares times x - centre, and of its squares.
+
+    across (d, ABREAST), centres, first, second (K, d), shares (K, ABREAST), weight (K,).
+    """
+    for k in range(len(centres)):
+        share = shares[k]
+        weight[k] += share.sum()
+        for j in range(len(across)):
+            line = across[j]
+            centre = centres[k, j]
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
+            for i in range(0, ABREAST, 4):
+                y0 = line[i] - centre
+                y1 = line[i + 1] - centre
+                y2 = line[i + 2] - centre
+                y3 = line[i + 3] - centre
+                s0 = share[i] * y0
+                s1 = share[i + 1] * y1
+                s2 = share[i + 2] * y2
+                s3 = share[i + 3] * y3
+                a0 += s0
+                a1 += s1
+                a2 += s2
+                a3 += s3
+                b0 += s0 * y0
+                b1 += s1 * y1
+                b2 += s2 * y2
+                b3 += s3 * y3
+            first[k, j] += (a0 + a1) + (a2 + a3)
+            second[k, j] += (b0 + b1) + (b2 + b3)
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:]",
+    "f8[:]",
+    "f8[:,:]",
+    "f8[:,:]",
+    "f8[:]",
+    "b1",
+    "out f8[:]",
+    "out f8[:,:]",
+    "out f8[:,:]",
+    "out f8[:,:]",
+)
+def complete_pass(
+    rows, weights, shift, centres, inverse, constants, hard, weight, first, second, shares
+):
+    """E-step and moments of rows without gaps, for diagonal covariances; the log-likelihood.
+
+    rows (n, d), weights (n,), the others as in `Components`. Adds to weight (K,), first and second
+    (K, d): moments about the centres, in the units of the rows. Shares (n, K) are written where
+    there is room for them, (0, K) else. Rows are taken abreast, column by column, so that
+    whitened rows of every component are never stored and the processor takes several at once.
+    """
+    n, d = rows.shape
+    n_components = len(centres)
+    across = np.zeros((d, ABREAST))
+    logs = np.empty((n_components, ABREAST))
+    flat = logs.reshape(n_components * ABREAST)
+    powers = np.empty(n_components * ABREAST)
+    bits = powers.view(np.int64)
+    most = np.empty(ABREAST)
+    total = np.empty(ABREAST)
+    log_likelihood = 0.0
+    for start in range(0, n, ABREAST):
+        m = min(ABREAST, n - start)
+        for i in range(m):
+            for j in range(d):
+                across[j, i] = rows[start + i, j] - shift[j]
+        logs_of_weighted_densities(across, centres, inverse, constants, logs)
+        share_abreast(logs, flat, powers, bits, hard, most, total)
+        for i in range(m):
+            log_likelihood += weights[start + i] * (most[i] + np.log(total[i]))
+            total[i] = 1.0 / total[i]
+        total[m:] = 0.0
+        for k in range(n_components):
+            for i in range(ABREAST):
+                logs[k, i] *= total[i]
+        if len(shares):
+            for i in range(m):
+                for k in range(n_components):
+                    shares[start + i, k] = logs[k, i]
+        for k in range(n_components):
+            for i in range(m):
+                logs[k, i] *= weights[start + i]
+        add_moments(across, centres, logs, weight, first, second)
+    return log_likelihood
 
 
 @subkernel

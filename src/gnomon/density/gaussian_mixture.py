@@ -29,6 +29,7 @@ from gnomon.density.expectation import (
     add_missing_variances,
     add_squares,
     blocks,
+    complete_pass,
     give_to_best,
     rows_per_block,
     share_out,
@@ -37,6 +38,7 @@ from gnomon.density.expectation import (
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import History
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, above, at_least, whole
+from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.sums import Chunk, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import one_blas_thread, resolve_jobs
@@ -195,9 +197,10 @@ class GaussianMixture(DensityEstimator, SumLearner):
     the best start is the one of highest likelihood rather than Q (000 9.2.5), and the bound that
     002 prints for EM, which fails where densities exceed 1, is not used.
 
-    Why it is fast: rows are whitened by one matrix product per component and block that stays in
-    cache, and the moments are summed in those whitened coordinates by a symmetric product of half
-    the cost.
+    Why it is fast: with diagonal covariances rows are taken abreast and are never stored whitened;
+    with one matrix for all components they are whitened once. Else rows are whitened by one matrix
+    product per component and block that stays in cache, and the moments are summed in those
+    whitened coordinates by a symmetric product of half the cost.
 
     Examples
     --------
@@ -404,6 +407,10 @@ class GaussianMixture(DensityEstimator, SumLearner):
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> MomentSums:
         components: Components = state["components"]
+        if not state["survey"].gaps and self.covariance_type == "tied":
+            return tied_sums(components, chunk, state["hard"])
+        if not state["survey"].gaps and components.factors.ndim == 2:
+            return diagonal_sums(components, chunk, state["hard"])
         k, d = components.centres.shape
         dense = components.factors.ndim == 3
         weight, first = np.zeros(k), np.zeros((k, d))
@@ -650,6 +657,61 @@ def column_sums(shift: np.ndarray, chunk: Chunk) -> ColumnSums:
     np.square(values, out=values)
     return ColumnSums(
         chunk.weights @ known, total, chunk.weights @ values, float(chunk.weights.sum())
+    )
+
+
+def diagonal_sums(components: Components, chunk: Chunk, hard: bool) -> MomentSums:
+    """The sums of a chunk without gaps, for diagonal covariances."""
+    k, d = components.centres.shape
+    weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros((k, d))
+    log_likelihood = complete_pass(
+        chunk.rows, chunk.weights, *components, hard, weight, first, second, np.empty((0, k))
+    )
+    scale = components.factors
+    return MomentSums(
+        weight, first * scale, second * scale**2, log_likelihood, float(chunk.weights.sum())
+    )
+
+
+def tied_sums(components: Components, chunk: Chunk, hard: bool) -> MomentSums:
+    """The sums of a chunk without gaps, for one covariance matrix of all components.
+
+    Rows are whitened once, for all components. With m the mean of the centres c by a row's shares s
+
+        sum_k s_k (y - c_k)(y - c_k)' = (y - m)(y - m)' + 1/2 sum_kl s_k s_l (c_k - c_l)(c_k - c_l)'
+
+    which has no difference of large numbers, and takes one product of matrices for all components.
+    """
+    k, d = components.centres.shape
+    factor = components.factors[0, :d]
+    rows = np.dot(chunk.rows - components.shift, factor)
+    centres = np.dot(components.centres, factor)
+    weight, first, unused = np.zeros(k), np.zeros((k, d)), np.zeros((k, d))
+    shares = np.empty((len(rows), k))
+    log_likelihood = complete_pass(
+        rows,
+        chunk.weights,
+        np.zeros(d),
+        centres,
+        np.ones((k, d)),
+        components.constants,
+        hard,
+        weight,
+        first,
+        unused,
+        shares,
+    )
+    roots = np.sqrt(chunk.weights)[:, None]
+    rows -= np.dot(shares, centres)
+    rows *= roots
+    shares *= roots
+    second = inner(rows, rows)
+    one, other = np.triu_indices(k, 1)
+    apart = centres[one] - centres[other]
+    second += inner(apart, inner(shares, shares)[one, other][:, None] * apart)
+    parts = weight / weight.sum()
+    return MomentSums(
+        weight, first, parts[:, None, None] * second, log_likelihood, float(chunk.weights.sum())
     )
 
 
