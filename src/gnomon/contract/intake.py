@@ -7,6 +7,7 @@ through a `TableEncoder` that is fitted here and stored on the method as ``encod
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -291,22 +292,32 @@ def _take_table(learner, X, y, sample_weight) -> Data:
 
 def _require_encoded(learner, n_rows: int, encoder: TableEncoder) -> None:
     n_columns = len(encoder.columns)
+    if encoder.sparse:
+        entries = n_rows * encoder.entries_per_row
+        needed = 48 * entries + learner.forecast(n_rows, n_columns, entries)
+    else:
+        needed = 8 * n_rows * n_columns + learner.forecast(n_rows, n_columns)
     memory.require(
-        8 * n_rows * n_columns + learner.forecast(n_rows, n_columns),
+        needed,
         f"{type(learner).__name__}.fit on {n_rows:,} rows x {n_columns:,} columns "
         "(after categories and text have become numbers)",
         learner._memory_remedy(),
     )
 
 
-def _refuse_infinite(encoder: TableEncoder, rows: np.ndarray) -> None:
-    infinite = np.isinf(rows)
-    if infinite.any():
-        row, column = np.argwhere(infinite)[0]
-        raise DataError(
-            f"column {encoder.columns.names[column]!r}, row {row} is infinite; "
-            "mark it as missing or put a finite number there"
-        )
+def _refuse_infinite(encoder: TableEncoder, rows) -> None:
+    if not np.isinf(rows.data if sp.issparse(rows) else rows).any():
+        return
+    if sp.issparse(rows):
+        entries = rows.tocoo()
+        first = int(np.argmax(np.isinf(entries.data)))
+        row, column = entries.row[first], entries.col[first]
+    else:
+        row, column = np.argwhere(np.isinf(rows))[0]
+    raise DataError(
+        f"column {encoder.columns.names[column]!r}, row {row} is infinite; "
+        "mark it as missing or put a finite number there"
+    )
 
 
 def is_frame(X) -> bool:
@@ -521,7 +532,8 @@ def _take_scan(learner, scan: Scan, y, sample_weight) -> Data:
         learner.weight_name_ = sample_weight
     out = {getattr(target, "name", None), sample_weight}
     features = [name for name in scan.schema.names if name not in out]
-    encoder = TableEncoder(learner.natively)
+    # chunks of a stream are dense rows
+    encoder = TableEncoder(replace(learner.natively, many_levels=False))
     encoder.begin([scan.schema[name] for name in features])
     n_seen, weighted = 0, False
     for table in scan.chunks():

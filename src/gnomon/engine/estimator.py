@@ -33,12 +33,15 @@ class Takes:
         One column for every level of a category, although the last follows from the others. A
         method that tests its columns one by one says False: the first level is then left out and
         is what the others are compared with.
+    many_levels : bool
+        Categories of any number of levels: beyond a hundred, rows come as sparse ones.
     """
 
     missing: bool = False
     categories: bool = False
     sparse: bool = False
     redundant: bool = True
+    many_levels: bool = False
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):

@@ -29,6 +29,7 @@ from gnomon.engine.threads import in_order, one_blas_thread
 from gnomon.evaluate.result import Result
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.linear.coordinate_descent import (
+    MOST_PRODUCTS,
     ColumnQuadratic,
     GramQuadratic,
     Penalty,
@@ -153,7 +154,7 @@ class PenaltyPath(Result):
 class PenalisedLeastSquares(LeastSquares):
     """What lasso and elastic net share."""
 
-    natively = Takes(sparse=True)
+    natively = Takes(sparse=True, many_levels=True)
     _many_targets = False
 
     def _ratio(self) -> float:
@@ -385,6 +386,12 @@ class PenalisedLeastSquares(LeastSquares):
             return products + 8 * folds * n_columns**2
         copies = 3 if isinstance(self.alpha, str) else 2
         return 8 * (copies * n_rows * n_columns + 4 * min(n_columns, 2 * n_rows) ** 2)
+
+    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
+        if by_products(n_rows, n_columns):
+            return None
+        products = 4 * min(n_columns, MOST_PRODUCTS) ** 2
+        return 8 * (10 * n_rows + 24 * n_columns + 8 * n_entries + products)
 
     def _refuse_summary(self) -> None:
         raise NoSummary(

@@ -256,7 +256,7 @@ class GLM(Regressor, SumLearner):
     @property
     def natively(self) -> Takes:  # type: ignore[override]
         """Beside an intercept, one level of a category is what the others are compared with."""
-        return Takes(sparse=True, redundant=not self.fit_intercept)
+        return Takes(sparse=True, redundant=not self.fit_intercept, many_levels=True)
 
     def _family(self) -> Family:
         parameters = {"negative binomial": self.overdispersion, "tweedie": self.power}

@@ -40,6 +40,7 @@ from gnomon.linear.inference import (
     column_names,
     least_squares_summary,
 )
+from gnomon.linear.least_squares_sparse import MOST_WITH_MATRIX, solve_sparse
 from gnomon.linear.solve import (
     EPS,
     condition_of,
@@ -74,16 +75,22 @@ class LeastSquares(Regressor, SumLearner):
     def _penalty(self) -> float:
         return 0.0
 
+    def _is_matrix_free(self, n_columns: int) -> bool:
+        """Whether sparse rows of so many columns are fitted without their products."""
+        return self._penalty() > 0 and n_columns > MOST_WITH_MATRIX
+
     def _passes(self) -> int:
         return 4
 
     def _fit(self, data: Data) -> None:
-        if data.n_rows > data.n_columns:
+        matrix_free = is_sparse(data) and self._is_matrix_free(data.n_columns)
+        if data.n_rows > data.n_columns and not matrix_free:
             super()._fit(data)
             return
+        solve = solve_sparse if matrix_free else solve_wide
         course = self._course("pass", 1)
         for _ in course:
-            state = solve_wide(data, self._penalty(), self.fit_intercept)
+            state = solve(data, self._penalty(), self.fit_intercept)
             course.end_step(state["objective"], True)
         self._keep(self._attributes(state))
         self.history_, self.n_iter_ = course.history, 1
@@ -207,8 +214,15 @@ class LeastSquares(Regressor, SumLearner):
         block = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 2)
         return 8 * (n_rows + 2 * threads * block + (2 * threads + 8) * (n_columns + 2) ** 2)
 
+    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
+        if not self._is_matrix_free(n_columns):
+            return None
+        return 8 * (10 * n_rows + 20 * (n_columns + 1) + 3 * n_entries)
+
     def _memory_remedy(self) -> str:
-        return "Use fewer columns: the sums grow with their square."
+        return (
+            "Use fewer columns: the sums grow with their square (not so Ridge's, of sparse rows)."
+        )
 
     def _refuse_summary(self) -> None:
         """Raise where standard errors would not be valid."""
@@ -391,7 +405,8 @@ class Ridge(LeastSquares):
         rows, scaled to length one (as they are, where there are no more rows than columns).
     solver_ : str
         ``"cholesky"`` (one pass), ``"orthogonal"`` (refined), ``"dual"`` or ``"singular values"``
-        (no more rows than columns).
+        (no more rows than columns), ``"conjugate gradients"`` (more than 2000 sparse columns, such
+        as a category's levels; the condition is then not known, NaN).
     statistics_ : LeastSquaresStatistics
         Sums of squares of residuals and target.
     history_ : History
@@ -412,6 +427,7 @@ class Ridge(LeastSquares):
     array([0.4])
     """
 
+    natively = Takes(sparse=True, many_levels=True)
     _parameter_constraints = {"alpha": [at_least(0.0)], "fit_intercept": FLAG, "n_jobs": JOBS}
 
     def __init__(self, alpha=1.0, fit_intercept=True, n_jobs=None):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
@@ -21,6 +22,7 @@ from gnomon.engine.storable import storable
 DAY = 86_400.0
 WORD = re.compile(r"\w\w+")
 OTHER = "(other)"
+MOST_DENSE_LEVELS = 100
 
 
 class Code:
@@ -127,8 +129,8 @@ class CategoryCode(Code):
     """A category as one number 0, 1, 2 ..., or as one column per level (one-hot).
 
     A missing or never seen value is read, in one-hot form, as the levels' shares among the
-    training rows (what is expected when nothing is known), and in code form as NaN or as the
-    commonest level.
+    training rows (what is expected when nothing is known); in code form as NaN or as the
+    commonest level, and so too in one-hot form of more than a hundred levels.
 
     Parameters
     ----------
@@ -199,7 +201,8 @@ class CategoryCode(Code):
         if not self.values:
             self.notes.append(f"column {self.name!r} has no value at all: it carries nothing")
         elif self.n_missing and not (self.keep_missing and not self.one_hot):
-            how = "the levels' shares" if self.one_hot else f"the commonest, {self._commonest()!r}"
+            shared = self.one_hot and not self.wide
+            how = "the levels' shares" if shared else f"the commonest, {self._commonest()!r}"
             self.notes.append(
                 f"column {self.name!r}: {self.n_missing:,} missing cells are read as {how}"
             )
@@ -222,11 +225,29 @@ class CategoryCode(Code):
     def levels(self):
         return [0] * len(self.names) if self.one_hot else [max(len(self.shares), 1)]
 
-    def encode(self, column, out):
+    @property
+    def wide(self) -> bool:
+        """Whether there are so many columns that they are sparse ones."""
+        return self.one_hot and len(self.shares) > MOST_DENSE_LEVELS
+
+    def _places(self, column) -> np.ndarray:
+        """The level of each row, -1 where it is not known."""
         values, codes = dictionary(column)
         position = {value: place for place, value in enumerate(self.values)}
         unseen = len(self.values) if self.lumped else -1
-        places = np.array([position.get(v, unseen) for v in values] + [-1], dtype=np.int64)[codes]
+        return np.array([position.get(v, unseen) for v in values] + [-1], dtype=np.int64)[codes]
+
+    def sparse(self, column) -> sp.csr_array:
+        """One-hot columns of a column of many levels."""
+        places = self._places(column)
+        columns = np.where(places >= 0, places, self._commonest_code()) - self.first_column
+        marked = columns >= 0
+        starts = np.concatenate([[0], np.cumsum(marked)])
+        shape = len(columns), len(self.shares) - self.first_column
+        return sp.csr_array((np.ones(starts[-1]), columns[marked], starts), shape=shape)
+
+    def encode(self, column, out):
+        places = self._places(column)
         if not self.one_hot:
             unknown = np.nan if self.keep_missing else float(self._commonest_code())
             out[:, 0] = np.where(places >= 0, places, unknown)

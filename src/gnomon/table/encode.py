@@ -8,18 +8,27 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Takes
 from gnomon.engine.storable import storable
-from gnomon.table.codes import CategoryCode, Code, DateCode, NumberCode, TextCode
+from gnomon.table.codes import (
+    MOST_DENSE_LEVELS,
+    CategoryCode,
+    Code,
+    DateCode,
+    NumberCode,
+    TextCode,
+)
 from gnomon.table.kinds import Kind
 from gnomon.table.table import Table
 
-MOST_LEVELS_ONE_HOT = 100
+MOST_LEVELS_SPARSE = 10**7
 MOST_LEVELS_NATIVE = 254
 MOST_WORDS = 100
 LOOK_ROWS = 2**16
@@ -79,6 +88,7 @@ class TableEncoder:
         self.missing = takes.missing
         self.categories = takes.categories
         self.redundant = takes.redundant
+        self.many_levels = takes.many_levels
         self.codes: list[Code] = []
         self.left_out: list[str] = []
         self.notes: list[str] = []
@@ -160,8 +170,20 @@ class TableEncoder:
         """Whether each column is one number, so that a bare array may stand for the table."""
         return not self.left_out and all(isinstance(code, NumberCode) for code in self.codes)
 
-    def transform(self, table: Table) -> np.ndarray:
-        """Rows of numbers, float64, C order."""
+    @property
+    def sparse(self) -> bool:
+        """Whether rows come as sparse ones: where a category has more than a hundred columns."""
+        return any(getattr(code, "wide", False) for code in self.codes)
+
+    @property
+    def entries_per_row(self) -> int:
+        """Cells of a row that are stored, at most."""
+        return sum(1 if getattr(code, "wide", False) else len(code.names) for code in self.codes)
+
+    def transform(self, table: Table) -> Any:
+        """Rows of numbers, float64, C order; sparse where a category has very many levels."""
+        if self.sparse:
+            return self._sparse_rows(table)
         rows = np.empty((len(table), len(self.columns)))
         start = 0
         for code in self.codes:
@@ -170,8 +192,22 @@ class TableEncoder:
             start = stop
         return rows
 
-    def inverse_transform(self, rows: np.ndarray) -> Table:
+    def _sparse_rows(self, table: Table) -> sp.csr_array:
+        blocks = []
+        for code in self.codes:
+            column = table.column(code.name)
+            if isinstance(code, CategoryCode) and code.wide:
+                blocks.append(code.sparse(column))
+            else:
+                dense = np.empty((len(table), len(code.names)))
+                code.encode(column, dense)
+                blocks.append(sp.csr_array(dense))
+        return sp.csr_array(sp.hstack(blocks, format="csr"))
+
+    def inverse_transform(self, rows: Any) -> Table:
         """The table that rows of numbers stand for (left-out columns stay out)."""
+        if sp.issparse(rows):
+            rows = rows.toarray()
         columns = {}
         start = 0
         for code in self.codes:
@@ -179,6 +215,11 @@ class TableEncoder:
             columns[code.name] = code.decode(rows[:, start:stop])
             start = stop
         return Table(pa.table(columns))
+
+    def _most_levels(self) -> int:
+        if self.categories:
+            return MOST_LEVELS_NATIVE
+        return MOST_LEVELS_SPARSE if self.many_levels else MOST_DENSE_LEVELS
 
     def _code(self, column) -> Code:
         if column.kind in (Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN):
@@ -193,7 +234,7 @@ class TableEncoder:
                 column.name,
                 one_hot=not self.categories,
                 keep_missing=self.missing,
-                most_levels=MOST_LEVELS_NATIVE if self.categories else MOST_LEVELS_ONE_HOT,
+                most_levels=self._most_levels(),
                 known=list(column.levels or ()) if column.kind is Kind.ORDERED else None,
                 leave_out_first=not self.redundant,
             )
