@@ -31,6 +31,7 @@ ROOMS = (
     "trees",
     "ensemble",
     "select",
+    "graphical",
     "sample",
     "sequence",
     "workbench",

@@ -681,3 +681,35 @@ def test_a_very_cold_grid_against_a_strong_field_is_drawn_without_overflow():
     assert (found.states == 1).all()
     stuck = potts_gibbs((4, 4), 900.0, 30, field=field / 5, start=np.zeros((4, 4)), random_state=0)
     assert np.isfinite(stuck.energy).all()
+
+
+@pytest.mark.covers("potts-gibbs")
+@pytest.mark.parametrize("scan", ["sequential", "checkerboard"])
+def test_laws_by_look_up_draw_what_weights_draw(scan, rng):
+    seed, q = int(rng.integers(2**31)), int(rng.integers(2, 6))
+    shape = (int(rng.integers(1, 9)), int(rng.integers(1, 9)))
+    options = {"n_states": q, "scan": scan, "random_state": seed}
+    looked_up = potts_gibbs(shape, 0.7, 20, **options)
+    weighed = potts_gibbs(shape, 0.7, 20, field=np.zeros((*shape, q)), **options)
+    np.testing.assert_array_equal(looked_up.states, weighed.states)
+    np.testing.assert_allclose(looked_up.energy, weighed.energy)
+
+
+@pytest.mark.covers("potts-gibbs", "gibbs-belief-network")
+def test_threads_change_no_state_of_grids_and_networks(rng):
+    seed = int(rng.integers(2**31))
+    grids = [
+        potts_gibbs(
+            (700, 700), 0.9, 2, n_states=3, scan="checkerboard", random_state=seed, n_jobs=jobs
+        ).states
+        for jobs in (1, 2)
+    ]
+    np.testing.assert_array_equal(*grids)
+    net = Network(
+        [
+            CategoricalNode("a", [0.3, 0.7]),
+            CategoricalNode("b", [[0.5, 0.5], [0.1, 0.9]], ("a",)),
+        ]
+    )
+    chains = [net.gibbs({"b": 1}, 200, random_state=seed, n_jobs=jobs).draws for jobs in (1, 2)]
+    np.testing.assert_array_equal(*chains)

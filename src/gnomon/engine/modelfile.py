@@ -87,6 +87,27 @@ def save(estimator, path: str | Path) -> Path:
     return path
 
 
+class Saved:
+    """A model that is no estimator (it has no parameters to set) and has a model file all the same.
+
+    Its class must be `storable`.
+    """
+
+    def save(self, path: str | Path) -> Path:
+        """Write this model to a model file, which `gnomon.load` reads.
+
+        Parameters
+        ----------
+        path : str or Path
+            Conventionally ends in ``.gnomon``.
+
+        Returns
+        -------
+        path : Path
+        """
+        return save(self, path)
+
+
 def _write_archive(file, text: bytes, arrays: dict[str, np.ndarray]) -> None:
     """The zip; equal models give equal bytes, as members carry no time of writing."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -271,7 +292,7 @@ class _Reader:
 
     def model(self):
         made = self.decode(self.content()["model"], 0)
-        if not hasattr(made, "get_params"):
+        if not hasattr(made, "get_params") and not isinstance(made, Saved):
             raise self.refuse(f"it holds a {type(made).__name__}, which is not an estimator")
         return made
 

@@ -32,6 +32,7 @@ from gnomon.graphical.modes import (
     max_cut_model,
     quadratic_form,
 )
+from gnomon.graphical.network_classifier import BeliefNetworkClassifier
 from gnomon.graphical.node_table import parameter_node, plate, row_index
 from gnomon.graphical.pairwise import (
     PairwiseMarginals,
@@ -50,6 +51,7 @@ from gnomon.graphical.variational import (
 
 __all__ = [
     "BeliefNetwork",
+    "BeliefNetworkClassifier",
     "BoltzmannMachine",
     "DiagonalGaussian",
     "EliminationPlan",

@@ -11,12 +11,15 @@ Texts: 001 15.2 · 002 "Directed graphical models" · 003 3.4 (network, tables, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.modelfile import Saved
+from gnomon.engine.storable import storable
 from gnomon.graphical import dag
 from gnomon.graphical.cells import coded_columns
 from gnomon.graphical.elimination import (
@@ -27,14 +30,26 @@ from gnomon.graphical.elimination import (
     most_probable,
     plan,
 )
+from gnomon.graphical.elimination import require as require_memory
+from gnomon.graphical.elimination_kernel import Recipe, recipe, sum_products
 from gnomon.graphical.joint import JointTable, check_cells, level_position
 from gnomon.sample.draws import Seed
 from gnomon.sample.network import CategoricalNode, Network
 
 ROUNDING = 1e-6
+MOST_RECIPES = 1000
 
 
-class BeliefNetwork:
+class _Prepared(NamedTuple):
+    """A form of question, worked out: which tables, and how to sum them."""
+
+    forecast: EliminationPlan
+    first: np.ndarray
+    recipe: Recipe
+
+
+@storable
+class BeliefNetwork(Saved):
     """A belief (Bayesian) network of categorical variables.
 
     Use it where the structure is known (a fault tree, a diagnosis) and questions vary: any targets
@@ -82,14 +97,22 @@ class BeliefNetwork:
             name: np.array(tables[name], float) for name in self.levels if name in tables
         }
         strange = [name for name in (*parents, *tables) if name not in self.levels]
+        self._check(strange)
+
+    def _check(self, strange: Sequence[str] = ()) -> None:
+        """Refuse what is no network."""
         lacking = [name for name in self.levels if name not in self.tables]
         if strange or lacking:
             raise DataError(
-                f"every node needs levels and a table; {', '.join(strange + lacking)} lacks one"
+                f"every node needs levels and a table; {', '.join([*strange, *lacking])} lacks one"
             )
         dag.topological_order(self.parents)
         for name, table in self.tables.items():
             self._check_table(name, table)
+            table.setflags(write=False)  # questions of a known form read a copy
+
+    def _check_loaded(self) -> None:
+        self._check([name for name in (*self.parents, *self.tables) if name not in self.levels])
 
     def _check_table(self, name: str, table: np.ndarray) -> None:
         shape = tuple(len(self.levels[each]) for each in (*self.parents[name], name))
@@ -228,9 +251,13 @@ class BeliefNetwork:
         for name in self.levels:
             if name in chosen:
                 scope = [places[each] for each in (*self.parents[name], name)]
-                with np.errstate(divide="ignore"):
-                    found.append(Factor.of(scope, np.log(self.tables[name])).at(held))
+                found.append(Factor.of(scope, self._logs[name]).at(held))
         return found
+
+    @cached_property
+    def _logs(self) -> dict[str, np.ndarray]:
+        with np.errstate(divide="ignore"):
+            return {name: np.log(table) for name, table in self.tables.items()}
 
     def forecast(self, /, *wanted: str, **evidence: Any) -> EliminationPlan:
         """Width, sizes and memory of exact inference, before it is done.
@@ -263,6 +290,62 @@ class BeliefNetwork:
             Axes in the order asked for.
         """
         self._check_wanted(wanted, evidence)
+        found = self._summed(wanted, evidence)
+        table = self._summed_in_logarithms(wanted, evidence) if found is None else found[0]
+        return JointTable(table, {name: self.levels[name] for name in wanted})
+
+    @cached_property
+    def _cells(self) -> tuple[np.ndarray, dict[str, int]]:
+        """All tables in one array, and where each begins."""
+        sizes = np.cumsum([0, *(table.size for table in self.tables.values())])
+        cells = np.concatenate([table.ravel() for table in self.tables.values()])
+        return cells, dict(zip(self.tables, sizes.tolist()))
+
+    @cached_property
+    def _known_forms(self) -> dict[tuple, _Prepared]:
+        """Forms of questions that were asked before: nodes wanted, nodes given."""
+        return {}
+
+    def _prepared(self, wanted: tuple[str, ...], given: tuple[str, ...]) -> _Prepared:
+        form = (wanted, given)
+        if form not in self._known_forms:
+            if len(self._known_forms) >= MOST_RECIPES:
+                self._known_forms.clear()
+            self._known_forms[form] = self._worked_out(wanted, given)
+        return self._known_forms[form]
+
+    def _worked_out(self, wanted: tuple[str, ...], given: tuple[str, ...]) -> _Prepared:
+        dag.check_nodes(self.parents, [*wanted, *given])
+        place = {name: i for i, name in enumerate(self.levels)}
+        chosen = dag.ancestors(self.parents, [*wanted, *given])
+        tables = {name: table for name, table in self.tables.items() if name in chosen}
+        scopes = [[place[each] for each in (*self.parents[name], name)] for name in tables]
+        held, kept = [place[name] for name in given], [place[name] for name in wanted]
+        free = [[v for v in scope if v not in held] for scope in scopes]
+        forecast = plan(free, self.sizes, kept)
+        require_memory(forecast, f"the query of {', '.join(wanted) or 'the evidence'}")
+        strides = [[step // 8 for step in table.strides] for table in tables.values()]
+        first = np.array([self._cells[1][name] for name in tables], dtype=np.int64)
+        steps = recipe(scopes, strides, self.sizes, held, forecast, kept)
+        return _Prepared(forecast, first, steps)
+
+    def _summed(
+        self, wanted: tuple[str, ...], evidence: Mapping[str, Any]
+    ) -> tuple[np.ndarray, float] | None:
+        """Table of the wanted nodes up to a factor, and its logarithm; None for nearly zero."""
+        form = self._prepared(tuple(wanted), tuple(evidence))
+        require_memory(form.forecast, f"the query of {', '.join(wanted) or 'the evidence'}")
+        held = [level_position(self.levels, name, value) for name, value in evidence.items()]
+        messages = np.empty(form.recipe.message_first[-1])
+        scale = sum_products(
+            self._cells[0], form.first, np.array(held, dtype=np.int64), *form.recipe, messages
+        )
+        if np.isnan(scale):
+            return None
+        answer = messages[form.recipe.message_first[-2] :]
+        return answer.reshape([len(self.levels[name]) for name in wanted]), float(scale)
+
+    def _summed_in_logarithms(self, wanted: Sequence[str], evidence: Mapping) -> np.ndarray:
         kept = [self.names.index(name) for name in wanted]
         table = eliminate(
             self.factors(evidence, wanted), self.sizes, kept, f"the query of {', '.join(wanted)}"
@@ -270,10 +353,7 @@ class BeliefNetwork:
         top = table.logs.max()
         if top == -np.inf:
             raise DataError(f"the evidence {evidence} has probability zero in this network")
-        places = np.argsort(np.argsort(kept))
-        return JointTable(
-            np.exp(table.logs - top).transpose(places), {name: self.levels[name] for name in wanted}
-        )
+        return np.exp(table.logs - top).transpose(np.argsort(np.argsort(kept)))
 
     def _check_wanted(self, wanted: Sequence[str], evidence: Mapping[str, Any]) -> None:
         if not wanted:
@@ -314,6 +394,9 @@ class BeliefNetwork:
         """
         if not event:
             return 0.0
+        found = self._summed((), event)
+        if found is not None:
+            return float(np.log(found[0]) + found[1])
         factors = self.factors(event, tuple(event))
         return float(eliminate(factors, self.sizes, [], "the probability of evidence").logs)
 

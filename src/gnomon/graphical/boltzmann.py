@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.modelfile import Saved
+from gnomon.engine.storable import storable
 from gnomon.graphical.forest import Labelling
 from gnomon.graphical.mean_field import MeanField, mean_field
 from gnomon.graphical.modes import graph_cut, iterated_modes
@@ -30,7 +32,8 @@ from gnomon.sample.target import Target
 SIGNS = np.array([-1.0, 1.0])
 
 
-class BoltzmannMachine:
+@storable
+class BoltzmannMachine(Saved):
     """A Boltzmann machine over variables of -1 and +1.
 
     Use it for binary images and for other pairs that agree or differ. Exact where the graph has a
@@ -61,6 +64,9 @@ class BoltzmannMachine:
     def __init__(self, weights: Any, biases: ArrayLike | None = None):
         n, self.edges, self.weights = weighted_edges(weights)
         self.biases = np.zeros(n) if biases is None else np.array(biases, dtype=np.float64)
+        self._check()
+
+    def _check_loaded(self) -> None:
         self._check()
 
     def _check(self) -> None:

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.modelfile import Saved
+from gnomon.engine.storable import storable
 from gnomon.evaluate.result import Result
 from gnomon.graphical import dag
 from gnomon.sample.draws import Seed
@@ -46,7 +48,8 @@ class NormalLaw(Result):
         return {"variable": list(self.names), "mean": self.mean.tolist(), "sd": sd.tolist()}
 
 
-class GaussianNetwork:
+@storable
+class GaussianNetwork(Saved):
     """A belief network of linear Gaussian nodes, with exact inference.
 
     Use it for numbers that depend on each other about linearly. Not for bent relations or heavy
@@ -92,6 +95,9 @@ class GaussianNetwork:
         if lacking:
             raise DataError(f"the nodes {', '.join(lacking)} have no variance")
         self.variances = {name: float(variances[name]) for name in self.parents}
+        self._check()
+
+    def _check_loaded(self) -> None:
         self._check()
 
     def _check(self) -> None:

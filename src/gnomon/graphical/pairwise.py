@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.modelfile import Saved
+from gnomon.engine.storable import storable
 from gnomon.graphical.elimination import (
     Calibrated,
     EliminationPlan,
@@ -33,7 +35,8 @@ from gnomon.graphical.joint import JointTable, check_cells
 from gnomon.sample.target import Target
 
 
-class PairwiseModel:
+@storable
+class PairwiseModel(Saved):
     """A discrete Markov random field: unary and pairwise cost tables on any graph.
 
     Use it for labels that lean on each other: pixels, parts, positions. Exact answers on forests of
@@ -101,6 +104,22 @@ class PairwiseModel:
         self._check_edges()
         for t, table in enumerate(costs):
             self._put_table(t, table, shared)
+        self._check_costs()
+
+    def _check_loaded(self) -> None:
+        n, largest = self.unary.shape
+        fits = (
+            self.n_states.shape == (n,)
+            and self.edges.shape == (len(self.edges), 2)
+            and self.tables.shape[1:] == (largest, largest)
+            and self.table_of_edge.shape == (len(self.edges),)
+            and (self.n_states >= 1).all()
+            and (self.n_states <= largest).all()
+            and np.isin(self.table_of_edge, np.arange(len(self.tables))).all()
+        )
+        if not fits:
+            raise DataError("the arrays of the pairwise model do not fit together")
+        self._check_edges()
         self._check_costs()
 
     def _check_edges(self) -> None:
