@@ -20,6 +20,7 @@ from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.neighbors.index import Neighbours
 from gnomon.reduce.path_kernels import places_by_paths, shortest_paths
 from gnomon.reduce.rows_map import GraphMap, Part, weighted_pairs
+from gnomon.reduce.spectrum import ROWS_OF_EIGH, leading_of
 
 SOURCES_TOGETHER = 64
 MOST_ALL = 4000
@@ -169,21 +170,20 @@ class Isomap(GraphMap):
         if len(marks) < fewest:  # a small part of which too few were drawn
             marks = np.arange(len(part.members))[:: max(len(part.members) // (2 * fewest), 1)]
         paths = self._paths(part.graph, marks)
-        squares = paths**2
         weights = distinct.weights[part.members][marks]
-        between = squares[:, marks]
-        means = between @ weights / weights.sum()
-        inner = -0.5 * (between - means - means[:, np.newaxis])
-        inner -= 0.5 * (means @ weights / weights.sum())
+        squares = paths**2 if len(marks) == len(part.members) else paths[:, marks] ** 2
+        means = squares @ weights / weights.sum()
         k = min(self.n_components, len(marks) - 1)
-        values, functions = weighted_pairs(inner, weights, k)
+        values, functions = coordinates_of_squares(squares, means, weights, k)
+        del squares
         values = np.maximum(values, 0.0)
         # a direction without variance has no coordinate
         safe = np.where(values > 1e-12 * max(values[0], np.finfo(float).tiny), values, np.inf)
         axes = weights[:, np.newaxis] * functions / np.sqrt(safe)
-        places = -0.5 * (squares - means[:, np.newaxis]).T @ axes
         self._kept.append((part.members, part.members[marks], paths, means, axes, values))
-        return places
+        if len(marks) == len(part.members):
+            return functions * np.sqrt(np.where(np.isfinite(safe), safe, 0.0))
+        return -0.5 * (paths**2 - means[:, np.newaxis]).T @ axes
 
     def _paths(self, graph, marks: np.ndarray) -> np.ndarray:
         lengths = np.empty((len(marks), graph.shape[0]))
@@ -208,7 +208,9 @@ class Isomap(GraphMap):
         largest = max(self._kept, key=lambda each: len(each[0]))
         self.eigenvalues_ = largest[5]
         if len(self._kept) == 1:
-            self.paths_ = np.ascontiguousarray(largest[2].T)
+            # from all rows to all rows the table is its own transpose
+            whole = largest[2].shape[0] == largest[2].shape[1]
+            self.paths_ = largest[2] if whole else np.ascontiguousarray(largest[2].T)
             self.axes_[:, : largest[4].shape[1]] = largest[4]
             return
         self.paths_ = np.full((n, count), np.inf)
@@ -256,3 +258,27 @@ class Isomap(GraphMap):
                 raise ValueError("part_ does not fit the rows")
             if self.part_.max() >= len(self.shifts_):
                 raise ValueError("part_ and shifts_ do not fit together")
+
+
+def coordinates_of_squares(squares, means, weights: np.ndarray, k: int):
+    """Leading values and functions of -1/2 J D^2 J', J = I - 1 w' / sum w, with weights w.
+
+    The table is overwritten where it is small; a large one is centred by centring the vectors that
+    it is multiplied by, so that it is read once for each product and never written.
+    """
+    total = weights.sum()
+    if len(squares) <= ROWS_OF_EIGH or 4 * k > len(squares):
+        squares -= means
+        squares -= means[:, np.newaxis]
+        squares += means @ weights / total
+        squares *= -0.5
+        return weighted_pairs(squares, weights, k)
+    roots = np.sqrt(weights)
+
+    def product(vector: np.ndarray) -> np.ndarray:
+        spread = roots * vector.ravel()
+        image = squares @ (spread - weights * (spread.sum() / total))
+        return -0.5 * roots * (image - weights @ image / total)
+
+    values, vectors = leading_of(product, len(squares), k)
+    return values, vectors / roots[:, np.newaxis]

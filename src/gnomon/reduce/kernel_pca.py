@@ -103,6 +103,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     (80,)
     """
 
+    _keeps_rows = True
     _parameter_constraints = {
         "n_components": [whole(1)],
         "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), Kernel],

@@ -4,8 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnomon.engine.kernel import kernel
-from gnomon.neighbors.kernels import drop_top, push
+from gnomon.engine.kernel import kernel, lean_subkernel
+
+
+@lean_subkernel
+def put(keys, nodes, size, key, node):
+    """Add to a heap of four branches with the smallest key on top: half the levels of two."""
+    place = size
+    while place > 0:
+        above = (place - 1) >> 2
+        if keys[above] <= key:
+            break
+        keys[place], nodes[place] = keys[above], nodes[above]
+        place = above
+    keys[place], nodes[place] = key, node
+
+
+@lean_subkernel
+def take_off(keys, nodes, size):
+    """Take the smallest off a heap of `size` entries."""
+    last = size - 1
+    key, node = keys[last], nodes[last]
+    place = 0
+    while True:
+        child = 4 * place + 1
+        if child >= last:
+            break
+        best = child
+        for other in range(child + 1, min(child + 4, last)):
+            if keys[other] < keys[best]:
+                best = other
+        if keys[best] >= key:
+            break
+        keys[place], nodes[place] = keys[best], nodes[best]
+        place = best
+    keys[place], nodes[place] = key, node
 
 
 @kernel("i8[:]", "i8[:]", "f8[:]", "i8[:]", "out f8[:,:]")
@@ -24,11 +57,11 @@ def shortest_paths(starts, columns, lengths, sources, paths):
         for node in range(n):
             reached[node] = np.inf
         reached[sources[place]] = 0.0
-        push(keys, nodes, 0, 0.0, sources[place])
+        put(keys, nodes, 0, 0.0, sources[place])
         size = 1
         while size > 0:
             far, node = keys[0], nodes[0]
-            drop_top(keys, nodes, size)
+            take_off(keys, nodes, size)
             size -= 1
             if far > reached[node]:
                 continue
@@ -37,7 +70,7 @@ def shortest_paths(starts, columns, lengths, sources, paths):
                 length = far + lengths[edge]
                 if length < reached[other]:
                     reached[other] = length
-                    push(keys, nodes, size, length, other)
+                    put(keys, nodes, size, length, other)
                     size += 1
 
 

@@ -31,6 +31,8 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
     of them, from their nearest stored rows.
     """
 
+    _keeps_rows = True
+
     def _learn(self, X, y, sample_weight):
         for name in ("embedding_", "point_"):
             vars(self).pop(name, None)

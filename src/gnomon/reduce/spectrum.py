@@ -214,14 +214,19 @@ def orthonormal_beside(basis: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 def leading_pairs(inner: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenvalues of a symmetric matrix and their vectors, in columns."""
     n = len(inner)
-    if n <= ROWS_OF_EIGH or 4 * k > n:
-        values, vectors = scipy.linalg.eigh(inner, subset_by_index=[n - k, n - 1])
-    else:
-        start = np.random.default_rng(0).standard_normal(n)
-        values, vectors = eigsh(inner, k, which="LA", v0=start)
-        order = np.argsort(values)
-        values, vectors = values[order], vectors[:, order]
+    if n > ROWS_OF_EIGH and 4 * k <= n:
+        return leading_of(lambda vector: inner @ vector, n, k)
+    values, vectors = scipy.linalg.eigh(inner, subset_by_index=[n - k, n - 1])
     return values[::-1], with_signs(np.ascontiguousarray(vectors.T[::-1])).T
+
+
+def leading_of(product, n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest eigenvalues of a symmetric matrix that is given by its product with vectors."""
+    start = np.random.default_rng(0).standard_normal(n)
+    operator = LinearOperator((n, n), product, dtype=np.float64)
+    values, vectors = eigsh(operator, k, which="LA", v0=start)
+    order = np.argsort(-values)
+    return values[order], with_signs(np.ascontiguousarray(vectors.T[order])).T
 
 
 def lowest_pairs(form: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
