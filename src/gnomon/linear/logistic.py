@@ -12,6 +12,7 @@ Texts: 000 11.3.1-11.3.2 · 001 5.2, 6 · 003 4.3.1 (there with squared error) �
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from functools import partial
 from typing import Any, NamedTuple
@@ -40,6 +41,7 @@ from gnomon.linear.design import (
     refuse_tiny,
     with_constant,
 )
+from gnomon.linear.glm_sparse import SPARSE_CHUNK
 from gnomon.linear.inference import (
     FitSummary,
     LikelihoodStatistics,
@@ -54,17 +56,24 @@ from gnomon.linear.solve import (
     symmetric_inverse,
     symmetric_solve,
 )
+from gnomon.table.encode import Columns
 
 MOST_NEWTON = 1500
 # Products of columns per pass: so few that parts do not pay; the most for which Newton's method
 # does with several classes, whose blocks are many; and with two.
 LEAST_WORK, MOST_SOFTMAX_WORK, MOST_NEWTON_WORK = 2e6, 3e7, 1e9
-# Rows per coefficient whose curvature is near enough to that of all rows; the sparsest part.
-ROWS_PER_COEFFICIENT, FEWEST_PARTS, MOST_PARTS = 30, 3, 64
+# The same for one sum of second derivatives of several classes.
+MOST_CURVATURE_WORK = 2e10
+# Rows per coefficient that give a first solution, and whose curvature is near enough to that of
+# all rows; the densest and the sparsest part.
+ROWS_PER_COEFFICIENT, ENOUGH_ROWS_PER_COEFFICIENT = 30, 120
+FEWEST_PARTS, MOST_PARTS = 3, 64
 PART_TOLERANCE, MOST_PART_STEPS = 0.1, 15
 MOST_WHITENED = 1500
 MOST_SUMMARISED = 3000
 SUFFICIENT_FALL = 1e-4
+# What a step with the curvature of a part must leave at most of the squared slope.
+LEAST_GAIN = 0.25
 SMALLEST_STEP = 1e-10
 STILL_MOVING = 0.5
 
@@ -149,7 +158,7 @@ class LogisticRegression(Classifier, SumLearner):
     (array([[1.0904]]), array([-0.6227]))
     """
 
-    natively = Takes(sparse=True)
+    natively = Takes(sparse=True, many_levels=True)
     _parameter_constraints = {
         "C": [between(0.0, np.inf, closed="right")],
         "fit_intercept": FLAG,
@@ -221,6 +230,9 @@ class LogisticRegression(Classifier, SumLearner):
         return weight.sum() / (len(codes) * np.maximum(weight, EPS))
 
     def _run(self, data: Data, rng: np.random.Generator):
+        if is_sparse(data) and data.n_columns > MOST_WHITENED:
+            assert isinstance(data.source, ArraySource)
+            data = Data(dataclasses.replace(data.source, size=SPARSE_CHUNK), data.columns)
         state = self._start(data, rng)
         solved = self._solved_part(data, state)
         if solved is None and self._solver(data.n_rows, data.n_columns) == "newton":
@@ -239,7 +251,8 @@ class LogisticRegression(Classifier, SumLearner):
         coefficients = self._equations() * (n_columns + self.fit_intercept)
         parts = min(n_rows // (ROWS_PER_COEFFICIENT * max(coefficients, 1)), MOST_PARTS)
         work = n_rows * coefficients**2
-        pays = work >= LEAST_WORK and work // max(parts, 1) <= MOST_NEWTON_WORK
+        most = MOST_NEWTON_WORK if self._equations() == 1 else MOST_CURVATURE_WORK
+        pays = work >= LEAST_WORK and work // max(parts, 1) <= most
         return parts if pays and coefficients <= MOST_NEWTON and parts >= FEWEST_PARTS else 1
 
     def _solved_part(self, data: Data, state) -> tuple[np.ndarray, np.ndarray] | None:
@@ -251,19 +264,54 @@ class LogisticRegression(Classifier, SumLearner):
         parts = self._parts(data.n_rows, data.n_columns)
         if parts == 1 or state["sparse"] or np.isinf(self.C):
             return None
-        part = every_row(data.source, parts)
+        wanted = ENOUGH_ROWS_PER_COEFFICIENT * state["trial"].size
+        solved = None
+        for each in (parts, data.n_rows // wanted):
+            if each == parts or FEWEST_PARTS <= each < parts:
+                solved = self._solved_rows(every_row(data.source, each), state)
+                if solved is None:
+                    return None
+                state = state | {"trial": solved[0], "parameters": solved[0]}
+        return solved
+
+    def _solved_rows(self, part: ArraySource, state) -> tuple[np.ndarray, np.ndarray] | None:
+        """Solution and curvature on some rows, as near as their number warrants."""
+        if part.n_rows * state["trial"].size ** 2 > MOST_NEWTON_WORK:
+            return self._part_by_slopes(part, state)
+        state = state | {"objective": np.inf, "step": 1.0}
         enough = max(PART_TOLERANCE * state["trial"].size / part.n_rows, self.tol)
         for _ in range(min(self.max_iter, MOST_PART_STEPS)):
             total = LossSums(*add_up(partial(self._sums, state), part, self.n_jobs))
             if (total.classes == 0).any():
                 return None
-            curvature, idle = self._curvature(state, total)
-            if len(idle):
-                return None
-            state = self._update(state, total).state
+            before, state = state, self._update(state, total).state
             if state["step"] == 1.0 and state["fall"] / 2 <= enough:
-                return state["trial"], curvature
+                curvature, idle = self._curvature(before, total)
+                return None if len(idle) else (state["trial"], curvature)
         return None
+
+    def _part_by_slopes(self, part: ArraySource, state) -> tuple[np.ndarray, np.ndarray] | None:
+        """The same by L-BFGS, where only one sum of second derivatives pays."""
+        rows = Data(part, Columns.of_numbers(part.n_columns))
+        coordinates, shape = self._coordinates(state, rows), state["trial"].shape
+        (classes,) = add_up(partial(class_weight_sums, len(self.classes_)), part, self.n_jobs)
+        if (classes == 0).any():
+            return None
+
+        def value(flat):
+            trial = coordinates.plain(flat, shape)
+            function = partial(loss_sums, state | {"trial": trial}, n_classes=len(self.classes_))
+            total = LossSums(*add_up(function, part, self.n_jobs))
+            return self._objective(trial, total), coordinates.slope(self._gradient(trial, total))
+
+        enough = np.sqrt(PART_TOLERANCE / part.n_rows)
+        options = {"maxiter": self.max_iter, "maxcor": 20, "gtol": enough}
+        start = coordinates.of_plain(state["trial"])
+        found = scipy.optimize.minimize(value, start, jac=True, method="L-BFGS-B", options=options)
+        state = state | {"trial": coordinates.plain(found.x, shape)}
+        total = LossSums(*add_up(partial(self._sums, state), part, self.n_jobs))
+        curvature, idle = self._curvature(state, total)
+        return None if len(idle) else (state["trial"], curvature)
 
     def _equations(self) -> int:
         n_classes = len(getattr(self, "classes_", (0, 1)))
@@ -363,8 +411,31 @@ class LogisticRegression(Classifier, SumLearner):
             state["separated"] = bool(np.isinf(self.C) and total.wrong == 0)
             return self._objective(trial, total), coordinates.slope(self._gradient(trial, total))
 
+        def end_step(objective: float, done: bool) -> bool:
+            return course.end_step(
+                objective,
+                done,
+                state=partial(self._replayable, state),
+                attributes=partial(self._attributes_in_full, state),
+            )
+
         start = coordinates.of_plain(state["parameters"])
         first = value(start)
+        if solved is not None:
+            # the curvature is nearly one, so that steps down the slope itself are nearly Newton's
+            for _ in steps:
+                objective, slope = first
+                fall = float(slope @ slope)
+                start = start - slope
+                now = coordinates.plain(start, shape)
+                state |= {"direction": now - state["parameters"], "parameters": now}
+                if end_step(objective, fall / 2 <= self.tol):
+                    return state, course.history
+                first = value(start)
+                if first[0] > objective or first[1] @ first[1] > LEAST_GAIN * fall:
+                    break
+            else:
+                return state, course.history
         unit = float(np.linalg.norm(first[1])) or 1.0
         known = [first]
 
@@ -377,12 +448,7 @@ class LogisticRegression(Classifier, SumLearner):
             state["direction"] = now - state["parameters"]
             state["parameters"] = now
             next(steps, None)
-            if course.end_step(
-                intermediate_result.fun * unit**2,
-                state["separated"],
-                state=partial(self._replayable, state),
-                attributes=partial(self._attributes_in_full, state),
-            ):
+            if end_step(intermediate_result.fun * unit**2, state["separated"]):
                 raise StopIteration
 
         result = scipy.optimize.minimize(
@@ -392,7 +458,7 @@ class LogisticRegression(Classifier, SumLearner):
             method="L-BFGS-B",
             callback=after_step,
             options={
-                "maxiter": self.max_iter,
+                "maxiter": self.max_iter - len(course.history.objective),
                 "maxfun": 50 * self.max_iter,
                 "maxcor": 20,
                 "gtol": 0.1 * np.sqrt(self.tol / state["parameters"].size) / unit,
