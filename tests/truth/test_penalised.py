@@ -6,9 +6,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
 
 from gnomon.engine.errors import DataError
 from gnomon.linear import (
+    BudgetRegression,
     ElasticNet,
     GroupLasso,
     Lasso,
@@ -263,3 +266,28 @@ def test_the_elastic_net_of_the_frame_is_the_elastic_net(rng):
     found = PenalisedModel("squared", "elastic net", alpha=12.0, l1_ratio=0.3).fit(X, y)
     expected = ElasticNet(12.0 / (2 * len(y)), 0.3).fit(X, y)
     np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-8)
+
+
+SPARSE = [
+    PenalisedModel("squared", "group", alpha=2.0, groups=[0, 0, 1, 1, 2, 2]),
+    PenalisedModel("huber", "elastic net", alpha=3.0),
+    PenalisedModel("absolute", "l1", alpha=2.0),
+    TikhonovRegression(alpha=2.0),
+    GroupLasso(alpha=0.1, groups=[0, 0, 1, 1, 2, 2]),
+    LpRegression(alpha=3.0, p=1.5),
+    BudgetRegression(budget=0.5, p=1.0),
+]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("model", SPARSE, ids=str)
+def test_sparse_rows_are_fitted_as_dense_ones(model, weighted, intercept, rng):
+    rows = sp.random_array((80, 6), density=0.4, rng=rng, format="csr")
+    y = rows @ rng.normal(size=6) + 0.1 * rng.normal(size=80) + 2
+    weights = rng.uniform(0.5, 2, 80) if weighted else None
+    dense, sparse = (clone(model).set_params(fit_intercept=intercept) for _ in range(2))
+    dense.fit(rows.toarray(), y, weights)
+    sparse.fit(rows, y, weights)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(sparse.predict(rows), dense.predict(rows.toarray()), atol=1e-5)

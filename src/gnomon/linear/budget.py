@@ -19,7 +19,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from gnomon.contract import Data, Regressor
+from gnomon.contract import Data, Regressor, Takes
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, Interval, above
 from gnomon.engine.registry import method
@@ -179,6 +179,7 @@ class BudgetRegression(Regressor):
 
     _largest: ClassVar[float] = LARGEST
     _largest_target: ClassVar[float] = LARGEST
+    natively = Takes(sparse=True)
     _parameter_constraints = {
         "budget": [above(0.0)],
         "p": [Interval(Real, 0, None, closed="right")],
@@ -211,6 +212,9 @@ class BudgetRegression(Regressor):
 
     def _estimate(self, rows):
         return decision(rows, self.coef_, self.intercept_)
+
+    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
+        return 8 * (8 * n_entries + 16 * n_rows + 14 * n_columns**2)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         return 8 * (4 * n_rows * n_columns + 16 * n_rows + 12 * n_columns**2)

@@ -147,6 +147,20 @@ class ColumnQuadratic:
         places = self.place[columns]
         return self.gram[np.ix_(places, places)]
 
+    def outer(self) -> np.ndarray:
+        """X X', of shape (n, n)."""
+        if not self.sparse:
+            return self.columns.T @ self.columns
+        middle = np.outer(self.columns @ self.means, self.root)
+        centre = (self.means @ self.means) * np.outer(self.root, self.root)
+        return (self.columns @ self.columns.T).toarray() - middle - middle.T + centre
+
+    def across(self, vectors: np.ndarray) -> np.ndarray:
+        """Products of the columns with vectors (m, n), of shape (m, p)."""
+        if not self.sparse:
+            return vectors @ self.columns.T
+        return (self.columns.T @ vectors.T).T - np.outer(vectors @ self.root, self.means)
+
     def _between(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         if self.sparse:
             products = (self.columns[:, one].T @ self.columns[:, other]).toarray()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -97,15 +97,20 @@ def refuse_tiny(variation: np.ndarray, names: list[str], least: float = LEAST_VA
 
 
 class Centred(NamedTuple):
-    """Rows about their weighted mean, with columns that do not vary set to zero."""
+    """Rows about their weighted mean, with columns that do not vary set to zero.
 
-    rows: np.ndarray
+    Sparse rows stay where they are: about zero.
+    """
+
+    rows: Any
     location: np.ndarray
 
 
 def centred_rows(data: Data, intercept: bool, names: list[str]) -> Centred:
-    """A dense copy of the rows, shifted where there is a constant to take up the shift."""
+    """A copy of the rows, dense ones shifted where there is a constant to take up the shift."""
     weights = data.weight_array
+    if sp.issparse(data.rows):
+        return Centred(varying(data.rows, weights, intercept, names), np.zeros(data.n_columns))
     rows = np.array(data.rows, dtype=np.float64, order="C")
     location = np.zeros(rows.shape[1])
     if intercept:
@@ -116,3 +121,15 @@ def centred_rows(data: Data, intercept: bool, names: list[str]) -> Centred:
     rows[:, idle] = 0.0
     refuse_tiny(np.where(idle, 0.0, variation), names, 1 / LARGEST)
     return Centred(rows, location)
+
+
+def varying(rows, weights: np.ndarray, intercept: bool, names: list[str]) -> sp.csr_array:
+    """Sparse rows, with columns that do not vary set to zero."""
+    rows = sp.csr_array(rows, dtype=np.float64)
+    squares = rows.power(2).T @ weights
+    variation = squares
+    if intercept:
+        variation = squares - (rows.T @ weights) ** 2 / weights.sum()
+    used = variation > 64 * EPS * squares
+    refuse_tiny(np.sqrt(np.where(used, variation, 0.0)), names, 1 / LARGEST)
+    return rows if used.all() else sp.csr_array(rows @ sp.diags_array(used.astype(np.float64)))

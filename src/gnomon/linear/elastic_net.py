@@ -72,6 +72,7 @@ class PenaltyPath(Result):
     names : list of str
         The columns.
     l1_ratio : float
+        1 for the lasso, 0 for ridge regression.
     errors : ndarray of shape (n_alphas,) or None
         Cross-validated mean squared error.
     standard_errors : ndarray of shape (n_alphas,) or None
@@ -128,7 +129,9 @@ class PenaltyPath(Result):
         return self.errors
 
     def _title(self) -> str:
-        kind = "Lasso" if self.l1_ratio == 1 else f"Elastic net (l1_ratio {self.l1_ratio:g})"
+        kind = {1.0: "Lasso", 0.0: "Ridge"}.get(
+            self.l1_ratio, f"Elastic net (l1_ratio {self.l1_ratio:g})"
+        )
         return f"{kind} path of {len(self.alphas)} penalties, {len(self.names)} columns"
 
     def _columns(self) -> dict[str, list]:
@@ -299,13 +302,12 @@ class PenalisedLeastSquares(LeastSquares):
         whole_centred, folds = self._problems(data, parts)
         problem = whole_centred.problem
         if alphas is None:
-            top = float(np.abs(problem.cross).max(initial=0.0)) / self._ratio()
-            alphas = (top or 1.0) * np.geomspace(1.0, eps, n_alphas)
+            alphas = (self._greatest(whole_centred) or 1.0) * np.geomspace(1.0, eps, n_alphas)
         alphas = np.sort(np.asarray(alphas, dtype=np.float64))[::-1].copy()
         if not len(alphas) or not np.isfinite(alphas).all() or alphas[-1] <= 0:
             raise DataError("alphas must be positive finite numbers")
-        run = partial(run_path, alphas=alphas, ratio=self._ratio(), tol=self.tol)
-        coefficients, gaps, explained = run(problem)
+        run = partial(self._along, alphas)
+        coefficients, gaps, explained = run(whole_centred)
         path = PenaltyPath(
             alphas,
             coefficients,
@@ -319,10 +321,18 @@ class PenalisedLeastSquares(LeastSquares):
             self._validate_path(path, run, folds)
         return path, problem
 
+    def _greatest(self, centred: Centred) -> float:
+        """The greatest penalty that is of interest: the least that leaves no column."""
+        return float(np.abs(centred.problem.cross).max(initial=0.0)) / self._ratio()
+
+    def _along(self, alphas: np.ndarray, centred: Centred):
+        """Coefficients, gaps and R2 for falling penalties."""
+        return run_path(centred.problem, alphas, self._ratio(), self.tol)
+
     def _validate_path(self, path: PenaltyPath, run, folds) -> None:
         def losses(fold) -> tuple[float, np.ndarray]:
             centred, test = fold()
-            coefficients, *_ = run(centred.problem)
+            coefficients, *_ = run(centred)
             intercepts = [centred.intercept(coef) for coef in coefficients]
             return test(coefficients, np.array(intercepts))
 
@@ -409,6 +419,7 @@ class Centred:
     location: np.ndarray
     target_mean: float
     has_intercept: bool
+    weight: float
 
     def intercept(self, coef: np.ndarray) -> float:
         return float(self.target_mean - self.location @ coef) if self.has_intercept else 0.0
@@ -435,7 +446,8 @@ def centred_products(total: Moments, shift, target_shift, intercept: bool, names
     inner, cross = gram[:p, :p], gram[:p, p].copy()
     inner[zero] = inner[:, zero] = cross[zero] = 0.0
     problem = GramQuadratic(np.ascontiguousarray(inner), cross, max(float(gram[p, p]), 0.0))
-    return Centred(problem, location, float(target_shift[0] + mean[p]), intercept)
+    target_mean = float(target_shift[0] + mean[p])
+    return Centred(problem, location, target_mean, intercept, total.weight)
 
 
 def centred_columns(rows, y, weights, intercept: bool) -> Centred:
@@ -453,13 +465,13 @@ def centred_columns(rows, y, weights, intercept: bool) -> Centred:
         problem = ColumnQuadratic(columns, target, location, root)
         lengths = np.asarray(columns.multiply(columns).sum(axis=0)).ravel()
         problem.squares[problem.squares <= 64 * EPS * lengths] = 0.0
-        return Centred(problem, location, target_mean, intercept)
+        return Centred(problem, location, target_mean, intercept, weights.sum())
     columns = np.array(rows.T, dtype=np.float64, order="C")
     columns -= location[:, None]
     columns *= root
     problem = ColumnQuadratic(columns, target)
     problem.squares[problem.squares <= (32 * EPS * location) ** 2] = 0.0
-    return Centred(problem, location, target_mean, intercept)
+    return Centred(problem, location, target_mean, intercept, weights.sum())
 
 
 def run_path(problem: Quadratic, alphas, ratio: float, tol: float):

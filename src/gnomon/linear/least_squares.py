@@ -12,7 +12,7 @@ Texts: 000 10.2, 10.4.2 · 001 3.4, 5.1.1, 7.2.3 · 002 "Linear regression", "Ri
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -50,6 +50,9 @@ from gnomon.linear.solve import (
     whiten,
     without_component,
 )
+
+if TYPE_CHECKING:
+    from gnomon.linear.elastic_net import PenaltyPath
 
 CLOSE_TO_DEPENDENT = 1e3
 VERY_CLOSE_TO_DEPENDENT = 1e8
@@ -437,6 +440,54 @@ class Ridge(LeastSquares):
 
     def _penalty(self) -> float:
         return float(self.alpha)
+
+    def path(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        alphas=None,
+        n_alphas: int = 100,
+        eps: float = 1e-6,
+        n_folds: int | None = None,
+        random_state=None,
+    ) -> PenaltyPath:
+        """Coefficients for a whole range of penalties, in about the time of one fit.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
+        y : array-like or str
+        sample_weight : array-like or str, default=None
+        alphas : array-like, default=None
+            The penalties; by default `n_alphas` from the squared length of all centred columns
+            down to `eps` times that, evenly in the logarithm.
+        n_alphas : int, default=100
+        eps : float, default=1e-6
+        n_folds : int or None, default=None
+            Folds of a cross-validation by squared error along the path; None for none. Equal rows
+            are in one fold.
+        random_state : int, RandomState instance or None, default=None
+            Deals the folds.
+
+        Returns
+        -------
+        path : PenaltyPath
+
+        Examples
+        --------
+        >>> from gnomon.linear import Ridge
+        >>> X, y = [[0], [1], [2], [3], [4]], [1, 3, 2, 5, 4]
+        >>> Ridge().path(X, y, alphas=[10.0, 1e-9]).coefficients.round(4)
+        array([[0.4],
+               [0.8]])
+        """
+        from gnomon.linear.ridge_path import RidgePaths
+
+        paths = RidgePaths(self.fit_intercept, random_state, self.n_jobs)
+        settings = {"alphas": alphas, "n_alphas": n_alphas, "eps": eps, "n_folds": n_folds}
+        return paths.path(X, y, sample_weight, **settings)
 
     def _refuse_summary(self) -> None:
         if self.alpha:

@@ -21,10 +21,11 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import special
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.contract import Data, Regressor
+from gnomon.contract import Data, Regressor, Takes
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import (
     FLAG,
@@ -165,13 +166,18 @@ class Products(NamedTuple):
     target_mean: float
 
 
-def products(rows: np.ndarray, working: Working, weights, intercept: bool) -> Products:
-    """The quadratic of a step by products of the columns."""
+def products(rows, working: Working, weights, intercept: bool) -> Products:
+    """The quadratic of a step by products of the columns, dense or sparse."""
     curvature = working.curvature * weights
     location, target_mean = np.zeros(rows.shape[1]), 0.0
     if intercept:
         share = curvature / curvature.sum()
-        location, target_mean = share @ rows, float(share @ working.target)
+        location, target_mean = rows.T @ share, float(share @ working.target)
+    if sp.issparse(rows):
+        total = curvature.sum()
+        gram = (rows.T @ (sp.diags_array(curvature) @ rows)).toarray()
+        cross = rows.T @ (curvature * (working.target - target_mean))
+        return Products(gram - total * np.outer(location, location), cross, location, target_mean)
     root = np.sqrt(curvature)[:, None]
     scaled = (rows - location) * root
     target = (working.target - target_mean) * root[:, 0]
@@ -181,6 +187,7 @@ def products(rows: np.ndarray, working: Working, weights, intercept: bool) -> Pr
 class AugmentedModel(Regressor):
     """Loss plus penalty: what all these models share."""
 
+    natively = Takes(sparse=True)
     _largest: ClassVar[float] = LARGEST
     _largest_target: ClassVar[float] = LARGEST
 
@@ -240,6 +247,11 @@ class AugmentedModel(Regressor):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         return 8 * (4 * n_rows * n_columns + 16 * n_rows + 12 * n_columns**2)
+
+    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int | None:
+        if self._loss().working is None:
+            return None
+        return 8 * (8 * n_entries + 16 * n_rows + 14 * n_columns**2)
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows or columns; Ridge, Lasso and GLM stream tables of any length."
@@ -500,7 +512,7 @@ class PenalisedModel(AugmentedModel):
             absolute = self.loss == "absolute"
             costs = np.full(data.n_columns, alpha if isinstance(penalty, NetPenalty) else 0.0)
             coef, constant, _ = quantile_plane(
-                centred.rows,
+                centred.rows.toarray() if sp.issparse(centred.rows) else centred.rows,
                 data.y,
                 2 * weights if absolute else weights,
                 0.5 if absolute else float(self.quantile),
