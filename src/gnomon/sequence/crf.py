@@ -11,8 +11,8 @@ labels, for which the best competitor comes from the usual dynamic programme wit
 every node that is not the true one. Both have lambda theta'theta added.
 
 Why it is fast: features are sparse rows, and only pairs of feature and label that occur have a
-parameter, so that all of them stay in the processor's cache; sequences are shared among threads;
-the features of the truth are summed once.
+parameter, so that these stay in the processor's cache; the commonest features add whole rows, as
+vectors; sequences are shared among threads; the features of the truth are summed once.
 
 Texts: 000c 14.2.2-14.3.4 (it prints the likelihood with the wrong sign and leaves V_1 out of Z) ·
 003 1.9.
@@ -53,7 +53,10 @@ MEMORY_OF_LBFGS = 10
 STEPS_LOOKED_BACK = 10
 MOST_BLOCKS = 8
 LEAST_BLOCK = 2000
-BETWEEN_SCALES = 1e-6
+COMMON_PARAMETERS = 2**17
+SMALLEST_SCALE = 1e-6
+STEPS = ("i8[:]", "i8[:]", "i4[:]", "f8[:]")
+PAIRS = ("i4[:]", "i4[:]")
 
 
 class FeatureSpace:
@@ -61,11 +64,15 @@ class FeatureSpace:
 
     @staticmethod
     def collect(sequences: Sequence, min_count: int = 1) -> list:
-        """Names of all features that occur so often, sorted; columns 0, 1 ... of arrays."""
+        """Names of features that occur so often, commonest first; columns 0, 1 ... of arrays."""
         if _are_arrays(sequences):
             return list(range(np.asarray(sequences[0]).shape[1]))
-        counts = Counter(name for sequence in sequences for token in sequence for name in token)
-        return sorted(name for name, count in counts.items() if count >= min_count)
+        counts = Counter[Any]()
+        for sequence in sequences:
+            for token in sequence:
+                counts.update(token)
+        kept = [name for name, count in counts.items() if count >= min_count]
+        return sorted(kept, key=lambda name: (-counts[name], name))
 
     @staticmethod
     def rows(sequences: Sequence, places: dict) -> sp.csr_array:
@@ -75,14 +82,14 @@ class FeatureSpace:
         data: list[float] = []
         columns: list[int] = []
         pointers = [0]
+        known = places.keys()
         for sequence in sequences:
             for token in sequence:
                 named = token if isinstance(token, dict) else dict.fromkeys(token, 1.0)
-                for name, value in named.items():
-                    place = places.get(name)
-                    if place is not None:
-                        columns.append(place)
-                        data.append(value)
+                if not named.keys() <= known:
+                    named = {name: value for name, value in named.items() if name in places}
+                columns.extend(map(places.__getitem__, named))
+                data.extend(named.values())
                 pointers.append(len(data))
         shape = (len(pointers) - 1, len(places))
         values = np.array(data, dtype=float)
@@ -147,6 +154,7 @@ class ChainCRF(Estimator):
     ----------
     labels_ : list
     feature_names_ : list
+        Commonest first.
     theta_ : ndarray
         All parameters: those of nodes, then those of edges.
     history_ : list of float
@@ -344,7 +352,7 @@ class ChainCRF(Estimator):
                 lot = order[first : first + self.batch_size]
                 # theta is scale times what is stored: shrinking touches no parameter
                 shrunk = scale * max(1 - 2 * length * self.alpha, 0.0)
-                if shrunk < BETWEEN_SCALES:
+                if shrunk < SMALLEST_SCALE:
                     theta *= shrunk
                     scale, shrunk = 1.0, 1.0
                 total += loss(theta, lot, scale, -length / (len(lot) * shrunk))
@@ -492,13 +500,13 @@ class _Problem:
         """-sum log p(truth) and its gradient."""
         edges = self.edge_scores(theta)
         truth = self.truth_sums()
+        table = self.nodes.common_rows(theta)
 
         def expected(block: tuple[int, int]) -> tuple[float, np.ndarray, np.ndarray]:
             bounds = self.bounds[block[0] : block[1] + 1]
             steps = np.arange(bounds[0], bounds[-1])
-            found = _field(self.nodes.scores(theta, steps), edges, bounds - bounds[0])
-            sums = np.zeros(self.nodes.size)
-            self.nodes.add_slope(found.states, steps, 1.0, sums)
+            found = _field(self.nodes.scores(theta, steps, table), edges, bounds - bounds[0])
+            sums = self.nodes.sums(found.states, steps)
             return float(found.log_likelihood.sum()), sums, found.pairs
 
         moves = np.maximum(np.diff(self.bounds) - 1, 0).sum()
@@ -562,30 +570,52 @@ class _SparseNodes:
         if rows.shape[1] != len(places):
             raise DataError(f"steps have {rows.shape[1]} features, the field {len(places)}")
         self.n_labels = len(model.labels_)
-        self.rows = (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
+        self.rows = (rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data)
         self.n_features = len(places)
 
     def choose_pairs(self, problem: _Problem) -> tuple[np.ndarray, np.ndarray]:
         k = self.n_labels
         if problem.model.pairs == "all":
-            starts = np.arange(0, (self.n_features + 1) * k, k)
-            return starts, np.tile(np.arange(k), self.n_features)
+            starts = np.arange(self.n_features + 1) * k
+            return _short(starts), _short(np.tile(np.arange(k), self.n_features))
         pointers, columns, _ = self.rows
-        seen = np.unique(columns * k + np.repeat(problem.truth, np.diff(pointers)))
-        starts = np.searchsorted(seen, np.arange(0, (self.n_features + 1) * k, k))
-        return starts.astype(np.int64), seen % k
+        truth = np.repeat(problem.truth, np.diff(pointers))
+        seen = np.unique(columns * np.int64(k) + truth, sorted=True)
+        starts = np.searchsorted(seen, np.arange(self.n_features + 1) * k)
+        return _short(starts), _short(seen % k)
 
     def take_pairs(self, starts: np.ndarray, labels: np.ndarray) -> None:
         self.pairs = (starts, labels)
         self.size = len(labels)
+        n_common = min(self.n_features, COMMON_PARAMETERS // self.n_labels)
+        n_places = int(starts[n_common])
+        features = np.repeat(np.arange(n_common), np.diff(starts[: n_common + 1]))
+        self.common = (n_common, n_places, (features, labels[:n_places]))
 
-    def scores(self, theta: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    def common_rows(self, theta: np.ndarray) -> np.ndarray:
+        """Parameters of the commonest features, as whole rows."""
+        n_common, n_places, at = self.common
+        rows = np.zeros((n_common, self.n_labels))
+        rows[at] = theta[:n_places]
+        return rows
+
+    def scores(self, theta: np.ndarray, steps, common: np.ndarray | None = None) -> np.ndarray:
         found = np.zeros((len(steps), self.n_labels))
-        node_scores(steps, *self.rows, *self.pairs, theta, found)
+        rows = found[:0] if common is None else common
+        node_scores(steps, *self.rows, *self.pairs, theta, rows, found)
         return found
 
+    def sums(self, weights: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        """Features of some steps summed, by the weights of labels."""
+        n_common, n_places, at = self.common
+        sums, rows = np.zeros(self.size), np.zeros((n_common, self.n_labels))
+        node_slope(steps, *self.rows, *self.pairs, weights, 1.0, rows, sums)
+        sums[:n_places] = rows[at]
+        return sums
+
     def add_slope(self, excess, steps: np.ndarray, factor: float, slope: np.ndarray) -> None:
-        node_slope(steps, *self.rows, *self.pairs, excess, factor, slope)
+        none = np.empty((0, self.n_labels))
+        node_slope(steps, *self.rows, *self.pairs, excess, factor, none, slope)
 
 
 class _JointNodes:
@@ -602,44 +632,74 @@ class _JointNodes:
         self.size = self.table.shape[2]
 
     def choose_pairs(self, problem: _Problem) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        return _short(np.zeros(1)), _short(np.zeros(0))
 
     def take_pairs(self, starts: np.ndarray, labels: np.ndarray) -> None:
         """There are none to take."""
 
-    def scores(self, theta: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    def common_rows(self, theta: np.ndarray) -> np.ndarray:
+        return np.empty((0, 0))
+
+    def scores(self, theta: np.ndarray, steps, common: np.ndarray | None = None) -> np.ndarray:
         return self.table[steps] @ theta[: self.size]
+
+    def sums(self, weights: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        return np.einsum("nk,nkj->j", weights, self.table[steps])
 
     def add_slope(self, excess, steps: np.ndarray, factor: float, slope: np.ndarray) -> None:
         slope[: self.size] += factor * np.einsum("nk,nkj->j", excess, self.table[steps])
 
 
-@kernel("i8[:]", "i8[:]", "i8[:]", "f8[:]", "i8[:]", "i8[:]", "f8[:]", "out f8[:,:]")
-def node_scores(steps, pointers, columns, values, starts, labels, theta, found):
+@kernel(*STEPS, *PAIRS, "f8[:]", "f8[:,:]", "out f8[:,:]")
+def node_scores(steps, pointers, columns, values, starts, labels, theta, rows, found):
     """Add up the parameters of the features of some steps, label by label: found (len(steps), K).
 
     Step n has the features ``columns[pointers[n] : pointers[n + 1]]``; feature j has a parameter
-    for the labels ``labels[starts[j] : starts[j + 1]]``, at the same places of theta.
+    for the labels ``labels[starts[j] : starts[j + 1]]``, at the same places of theta. The first
+    features, the commonest, may have their parameters in whole rows (any, K) too: these are added
+    without looking up labels.
     """
+    n_labels = found.shape[1]
+    n_rows = len(rows)
     for i in range(len(steps)):
-        row = found[i]
+        scores = found[i]
         for entry in range(pointers[steps[i]], pointers[steps[i] + 1]):
             feature = columns[entry]
             value = values[entry]
-            for place in range(starts[feature], starts[feature + 1]):
-                row[labels[place]] += value * theta[place]
+            if feature < n_rows:
+                for k in range(n_labels):
+                    scores[k] += value * rows[feature, k]
+            else:
+                for place in range(starts[feature], starts[feature + 1]):
+                    scores[labels[place]] += value * theta[place]
 
 
-@kernel("i8[:]", "i8[:]", "i8[:]", "f8[:]", "i8[:]", "i8[:]", "f8[:,:]", "f8", "out f8[:]")
-def node_slope(steps, pointers, columns, values, starts, labels, excess, factor, slope):
-    """Add factor x excess (len(steps), K) to the parameters of the features of some steps."""
+@kernel(*STEPS, *PAIRS, "f8[:,:]", "f8", "out f8[:,:]", "out f8[:]")
+def node_slope(steps, pointers, columns, values, starts, labels, excess, factor, rows, slope):
+    """Add factor x excess (len(steps), K) to the parameters of the features of some steps.
+
+    Arguments as in `node_scores`; features with a row add to it.
+    """
+    n_labels = excess.shape[1]
+    n_rows = len(rows)
     for i in range(len(steps)):
-        row = excess[i]
+        more = excess[i]
         for entry in range(pointers[steps[i]], pointers[steps[i] + 1]):
             feature = columns[entry]
             value = factor * values[entry]
-            for place in range(starts[feature], starts[feature + 1]):
-                slope[place] += value * row[labels[place]]
+            if feature < n_rows:
+                for k in range(n_labels):
+                    rows[feature, k] += value * more[k]
+            else:
+                for place in range(starts[feature], starts[feature + 1]):
+                    slope[place] += value * more[labels[place]]
+
+
+def _short(numbers: np.ndarray) -> np.ndarray:
+    """Numbers of parameters in half the memory, as lookups of them are what learning waits for."""
+    if len(numbers) and numbers.max() > np.iinfo(np.int32).max:
+        raise DataError(f"{numbers.max():,} parameters are too many: use a higher min_count")
+    return numbers.astype(np.int32)
 
 
 def _field(nodes: np.ndarray, edges: np.ndarray, bounds: np.ndarray):

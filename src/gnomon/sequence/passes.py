@@ -172,7 +172,7 @@ def posteriors(
     pairs = np.zeros(tables.shape)
     recursions.backward(
         bounds,
-        tables,
+        np.ascontiguousarray(np.swapaxes(tables, 1, 2)),
         _all_alike(moves, bounds),
         found.likelihood,
         _one_each(seen, len(logs)),
@@ -181,6 +181,7 @@ def posteriors(
         gamma,
         pairs,
     )
+    pairs *= tables
     steps = np.r_[0.0, np.cumsum(np.log(found.scale) + found.shift)]
     return Posteriors(np.diff(steps[bounds]), gamma, pairs.reshape(np.shape(transition)))
 

@@ -68,11 +68,12 @@ def forward(bounds, start, transitions, moves, likelihood, seen, alpha, scale):
 
 
 @kernel(BOUNDS, STACK, INDEX, TABLE, INDEX, ROW, TABLE, "out f8[:,:]", "out f8[:,:,:]")
-def backward(bounds, transitions, moves, likelihood, seen, scale, alpha, gamma, pairs):
-    """Scaled backward pass: posteriors of states, and sums of those of pairs for each kind of step.
+def backward(bounds, reversals, moves, likelihood, seen, scale, alpha, gamma, pairs):
+    """Scaled backward pass: posteriors of states, and sums for those of pairs by kind of step.
 
-    `pairs` (S, K, K) must come as zeros: the sum of alpha_{n-1}(j) b_n(k) beta_n(k) / c_n is added
-    to it and multiplied by A at the end. gamma (N, K).
+    `reversals` are the transposed tables of transitions, so that the inner loop runs along their
+    rows. The sum of alpha_{n-1}(j) b_n(k) beta_n(k) / c_n is added to `pairs` (S, K, K): times the
+    transitions, these are the posteriors of pairs. gamma (N, K).
     """
     n_states = alpha.shape[1]
     ahead = np.empty(n_states)
@@ -87,19 +88,15 @@ def backward(bounds, transitions, moves, likelihood, seen, scale, alpha, gamma, 
             shown = likelihood[seen[n]]
             for k in range(n_states):
                 ahead[k] = shown[k] * beta[k] / scale[n]
-            transition = transitions[moves[n]]
+            reversal = reversals[moves[n]]
             pair = pairs[moves[n]]
-            for j in range(n_states):
-                weight = alpha[n - 1, j]
-                total = 0.0
-                for k in range(n_states):
-                    total += transition[j, k] * ahead[k]
-                    pair[j, k] += weight * ahead[k]
-                beta[j] = total
-    for s in range(len(pairs)):
-        for j in range(n_states):
+            beta[:] = 0.0
             for k in range(n_states):
-                pairs[s, j, k] *= transitions[s, j, k]
+                for j in range(n_states):
+                    beta[j] += reversal[k, j] * ahead[k]
+            for j in range(n_states):
+                for k in range(n_states):
+                    pair[j, k] += alpha[n - 1, j] * ahead[k]
 
 
 @kernel(INDEX, TABLE, "out f8[:,:]")
