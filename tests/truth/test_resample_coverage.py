@@ -165,10 +165,12 @@ def expected_log_loss(models, d: int, steepness: float) -> float:
         (KNeighborsClassifier(1), "accuracy", 3, 2.0),
         (DecisionTreeClassifier(random_state=0), "accuracy", 3, 2.0),
         (LogisticRegression(), "log_loss", 20, 1.0),
+        (LogisticRegression(C=np.inf, max_iter=200), "log_loss", 5, 8.0),
     ],
-    ids=["single neighbours", "trees", "logistic regression"],
+    ids=["single neighbours", "trees", "logistic regression", "nearly separable rows"],
 )
 @pytest.mark.timeout(900)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_cross_validated_quality_of_learners_that_hang_on_single_rows(
     learner, measure, d, steepness, rng
 ):
@@ -184,6 +186,19 @@ def test_cross_validated_quality_of_learners_that_hang_on_single_rows(
             truth = expected_log_loss(run.models, d, steepness)
         found.append(holds(run.figure(), truth))
     assert not refuted(np.mean(found), RUNS)
+
+
+@pytest.mark.covers("kfold-cv")
+def test_an_infinite_log_loss_has_a_lower_end_alone():
+    """Two rows of a hundred had probability zero: at least the loss of 2^-53 for each."""
+    X, y = np.arange(100.0)[:, None], np.repeat([0, 1], 50)
+    y[[10, 90]] = [1, 0]
+    run = cross_validate(DecisionTreeClassifier(max_depth=1), X, y, measures="log_loss", n_jobs=1)
+    found = run.figure()
+    assert found.value == found.high == np.inf
+    assert 0 < found.low < 2 * 53 * np.log(2) / 100
+    assert "2 infinite losses" in found.how
+    assert np.isinf(run.scores["log_loss"]).any()
 
 
 @pytest.mark.covers("kfold-cv")

@@ -56,6 +56,8 @@ from gnomon.table.table import Table
 
 METHODS = ("rows", "folds")
 FEW_ROWS = 20
+# The loss of the least probability that is not rounded to zero beside one.
+ROUNDED_TO_ZERO = float(-np.log(np.finfo(np.float64).eps / 2))
 PAIR_FITS = 5
 
 
@@ -208,10 +210,11 @@ class CrossValidation(Result):
             errors within the folds, and the covariance of folds from the fits without pairs of
             them. Of 95% intervals 94 to 97% hold the mean quality of the models fitted here, from
             5 rows per column on and also of trees, single neighbours and penalised logistic
-            regression on 100 rows; not so where single rows decide, as in the log loss of
-            unpenalised logistic regression on nearly separable rows. The quality of the learner
-            over all training sets of this size varies more: as many hold it for smooth learners,
-            91 to 95% for neighbours and trees. Without such fits (``pair_fits=0``, two folds,
+            regression on 100 rows, and of unpenalised where rows are nearly separable. An infinite
+            log loss has a lower end alone, for which a probability that was rounded to zero counts
+            as the least that is not. The quality of the learner over all training sets of this
+            size varies more: as many hold it for smooth learners, 91 to 95% for neighbours and
+            trees. Without such fits (``pair_fits=0``, two folds,
             random or ordered splits) 89% hold for least squares (94% from 60 rows per column on)
             and 84 to 90% for the others.
             ``"folds"``: mean of the folds with the corrected standard error of Nadeau and Bengio,
@@ -426,13 +429,15 @@ class CrossValidation(Result):
 
     def _over_rows(self, measure: Measure, level: float) -> Figure:
         losses, owners = self._losses(measure)
-        if np.isinf(losses).any():
-            return Figure(np.inf, np.inf, np.inf, level, np.nan, "an infinite loss")
-        mean, effects = clustered(losses, owners)
+        infinite = np.isinf(losses)
+        mean, effects = clustered(np.where(infinite, ROUNDED_TO_ZERO, losses), owners)
         figure = mean_interval(mean + effects, level=level)
         covariance = self.fold_covariance(measure.name)
         if figure.error > 0 and not np.isnan(covariance):
             figure = _widened(figure, np.hypot(1, np.sqrt(self._added(covariance)) / figure.error))
+        if infinite.any():
+            how = f"{int(infinite.sum()):,} infinite losses: there is a lower end alone"
+            return Figure(np.inf, figure.low, np.inf, level, np.nan, how)
         if np.isin(losses, (0.0, 1.0)).all():
             figure = _share_like(mean, figure, len(effects), level)
         return root_of(figure) if measure.root else figure
