@@ -1,5 +1,7 @@
 """Linear models against scikit-learn and statsmodels."""
 
+from functools import partial
+
 import numpy as np
 import statsmodels.api as sm
 from celer import celer_path
@@ -11,6 +13,7 @@ from benchmarks.duels.duel import Duel
 from benchmarks.duels.tables import Labelled, classes, line, r2
 from gnomon.linear import (
     GLM,
+    ElasticNet,
     Lasso,
     LinearRegression,
     LogisticRegression,
@@ -118,52 +121,99 @@ def line500(n):
 def path_objective(found, given) -> float:
     """Mean objective over a path; ours is a PenaltyPath, theirs (alphas, coefficients, gaps)."""
     ours = hasattr(found, "coefficients")
-    alphas = found.alphas if ours else found[0]
-    coefs = found.coefficients if ours else found[1].T
+    alphas, coefs = (found.alphas, found.coefficients) if ours else (found[0], found[1].T)
+    ratio = found.l1_ratio if ours else found[-1]
     rows, y = given.rows - given.rows.mean(axis=0), given.y - given.y.mean()
     residuals = y[:, None] - rows @ coefs.T
-    losses = (residuals**2).mean(axis=0) / 2 + alphas * np.abs(coefs).sum(axis=1)
-    return float(losses.mean())
+    sizes = ratio * np.abs(coefs).sum(axis=1) + (1 - ratio) / 2 * (coefs**2).sum(axis=1)
+    return float(((residuals**2).mean(axis=0) / 2 + alphas * sizes).mean())
 
 
-for make, shape, sizes in (
-    (wide, "twenty columns per row", (100, 500)),
-    (line500, "500 columns", (10**4, 10**5)),
-):
+def our_path(ratio, given):
+    model = Lasso(tol=2e-5) if ratio == 1 else ElasticNet(l1_ratio=ratio, tol=2e-5)
+    return model.path(given.rows, given.y)
+
+
+def their_path(ratio, given):
+    """scikit-learn's path and the share of absolute values."""
+    rows, y = given.rows - given.rows.mean(axis=0), given.y - given.y.mean()
+    options = {"alphas": 100, "tol": 1e-5, "max_iter": 100_000}
+    return *peer.enet_path(rows, y, l1_ratio=ratio, **options), ratio
+
+
+def celers_path(ratio, given):
+    rows, y = given.rows - given.rows.mean(axis=0), given.y - given.y.mean()
+    options = {"l1_ratio": ratio, "n_alphas": 100, "tol": 1e-5}
+    return *celer_path(np.asfortranarray(rows), y, "lasso", **options), ratio
+
+
+for ratio, kind in ((1.0, "lasso"), (0.5, "elastic net")):
+    for make, shape, sizes in (
+        (wide, "twenty columns per row", (100, 500)),
+        (line500, "500 columns", (10**4, 10**5)),
+    ):
+        for side, who, bar in (
+            (their_path, "scikit-learn enet_path", 4.0),
+            (celers_path, "celer celer_path", 1.0),
+        ):
+            Duel(
+                name=f"{kind} path of 100 penalties to the same duality gap, {shape}",
+                peer=who,
+                data=make,
+                ours=partial(our_path, ratio),
+                theirs=partial(side, ratio),
+                quality=path_objective,
+                higher_is_better=False,
+                tolerance=1e-4,
+                sizes=sizes,
+                bar=bar,
+            )
+
+RIDGE_PENALTIES = np.geomspace(1e6, 1e-1, 100)
+
+
+def their_ridges(given):
+    """Coefficients of a hundred fits."""
+    models = (peer.Ridge(alpha=alpha).fit(given.rows, given.y) for alpha in RIDGE_PENALTIES)
+    return [model.coef_ for model in models]
+
+
+def mean_r2(coefs, given) -> float:
+    """Mean R2 of coefficients, of a list or of a path."""
+    coefs = np.array(getattr(coefs, "coefficients", coefs))
+    y = given.test_y - given.test_y.mean()
+    fitted = (given.test_rows - given.test_rows.mean(axis=0)) @ coefs.T
+    return float(1 - ((y[:, None] - fitted) ** 2).mean() / (y**2).mean())
+
+
+def our_choice(given):
+    """Ridge regression of the penalty of least cross-validated error."""
+    path = Ridge().path(given.rows, given.y, alphas=RIDGE_PENALTIES, n_folds=5, random_state=0)
+    return Ridge(path.alpha_min).fit(given.rows, given.y)
+
+
+Duel(
+    name="ridge path of 100 penalties, 50 columns",
+    peer="scikit-learn Ridge, a hundred fits",
+    data=line50,
+    ours=lambda given: Ridge().path(given.rows, given.y, alphas=RIDGE_PENALTIES),
+    theirs=their_ridges,
+    quality=mean_r2,
+    sizes=(10**4, 10**5),
+)
+
+for folds, how in ((None, "leave-one-out"), (5, "5 folds")):
     Duel(
-        name=f"lasso path of 100 penalties to the same duality gap, {shape}",
-        peer="scikit-learn lasso_path",
-        data=make,
-        ours=lambda given: Lasso(tol=2e-5).path(given.rows, given.y),
-        theirs=lambda given: peer.lasso_path(
-            given.rows - given.rows.mean(axis=0),
-            given.y - given.y.mean(),
-            alphas=100,
-            tol=1e-5,
-            max_iter=100_000,
+        name=f"ridge, one of 100 penalties chosen by validation ({how}), 50 columns",
+        peer="scikit-learn RidgeCV",
+        data=line50,
+        ours=our_choice,
+        theirs=lambda given, folds=folds: peer.RidgeCV(RIDGE_PENALTIES, cv=folds).fit(
+            given.rows, given.y
         ),
-        quality=path_objective,
-        higher_is_better=False,
-        tolerance=1e-4,
-        sizes=sizes,
-        bar=4.0,
-    )
-    Duel(
-        name=f"lasso path of 100 penalties to the same duality gap, {shape}",
-        peer="celer celer_path",
-        data=make,
-        ours=lambda given: Lasso(tol=2e-5).path(given.rows, given.y),
-        theirs=lambda given: celer_path(
-            np.asfortranarray(given.rows - given.rows.mean(axis=0)),
-            given.y - given.y.mean(),
-            "lasso",
-            n_alphas=100,
-            tol=1e-5,
-        ),
-        quality=path_objective,
-        higher_is_better=False,
-        tolerance=1e-4,
-        sizes=sizes,
+        quality=r2,
+        tolerance=1e-5,
+        sizes=(10**4, 10**5),
     )
 
 
