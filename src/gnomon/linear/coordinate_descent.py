@@ -79,7 +79,7 @@ class GramQuadratic:
         self.squares = np.diag(gram).copy()
 
     def products(self, columns):
-        return self.gram[np.ix_(columns, columns)]
+        return self.gram.take(columns, axis=0).take(columns, axis=1)
 
     def slopes(self, support, values, columns=None):
         slopes = self.cross - values @ self.gram[support]
@@ -135,17 +135,23 @@ class ColumnQuadratic:
             self._forget()
             new = columns
         if len(new):
-            known = np.concatenate([self.known, new])
-            block = self._between(known, new)
-            old = len(self.known)
-            gram = np.empty((len(known), len(known)))
-            gram[:old, :old] = self.gram
-            gram[:, old:] = block
-            gram[old:, :old] = block[:old].T
-            self.place[new] = np.arange(old, len(known))
-            self.known, self.gram = known, gram
-        places = self.place[columns]
-        return self.gram[np.ix_(places, places)]
+            self._learn_products(new)
+        places, size = self.place[columns], len(self.known)
+        return self.gram[:size, :size].take(places, axis=0).take(places, axis=1)
+
+    def _learn_products(self, new: np.ndarray) -> None:
+        known = np.concatenate([self.known, new])
+        old, size = len(self.known), len(known)
+        if size > len(self.gram):
+            room = max(size, min(2 * size, MOST_PRODUCTS))
+            gram = np.empty((room, room))
+            gram[:old, :old] = self.gram[:old, :old]
+            self.gram = gram
+        block = self._between(known, new)
+        self.gram[:size, old:size] = block
+        self.gram[old:size, :old] = block[:old].T
+        self.place[new] = np.arange(old, size)
+        self.known = known
 
     def outer(self) -> np.ndarray:
         """X X', of shape (n, n)."""
