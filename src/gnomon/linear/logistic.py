@@ -74,6 +74,8 @@ MOST_SUMMARISED = 3000
 SUFFICIENT_FALL = 1e-4
 # What a step with the curvature of a part must leave at most of the squared slope.
 LEAST_GAIN = 0.25
+# How much nearer than the tolerance such steps go, which do not end as suddenly as Newton's.
+CLOSER = 0.01
 SMALLEST_STEP = 1e-10
 STILL_MOVING = 0.5
 
@@ -423,15 +425,17 @@ class LogisticRegression(Classifier, SumLearner):
         first = value(start)
         if solved is not None:
             # the curvature is nearly one, so that steps down the slope itself are nearly Newton's
+            last = 0.0
             for _ in steps:
                 objective, slope = first
                 fall = float(slope @ slope)
+                left = fall * min(fall / (max(last, fall) or 1.0), LEAST_GAIN)  # after the step
                 start = start - slope
                 now = coordinates.plain(start, shape)
                 state |= {"direction": now - state["parameters"], "parameters": now}
-                if end_step(objective, fall / 2 <= self.tol):
+                if end_step(objective, left / 2 <= CLOSER * self.tol):
                     return state, course.history
-                first = value(start)
+                last, first = fall, value(start)
                 if first[0] > objective or first[1] @ first[1] > LEAST_GAIN * fall:
                     break
             else:
