@@ -40,6 +40,7 @@ from gnomon.reduce.tsne_kernels import (
     exact_repulsion,
     move,
     neighbour_shares,
+    plane_attraction,
     pull_of_fixed,
     read_potentials,
     spread_charges,
@@ -376,7 +377,7 @@ class Forces:
 
     def __init__(self, affinities: sp.csr_array, crew: Crew, repulsion: str, angle: float = 0.5):
         self.starts = affinities.indptr.astype(np.int64)
-        self.columns = affinities.indices.astype(np.int64)
+        self.columns = affinities.indices.astype(np.int32)
         self.shares = np.ascontiguousarray(affinities.data)
         self.crew = crew
         self.repulsion = {"fft": Grid(crew), "tree": self._tree, "exact": self._exact}[repulsion]
@@ -394,9 +395,11 @@ class Forces:
         return gradient, self.own + logs + float(np.log(total))
 
     def _attraction(self, places: np.ndarray) -> tuple[np.ndarray, float]:
+        pull = plane_attraction if places.shape[1] == 2 else attraction
+
         def part(block):
             forces = np.zeros((block[1] - block[0], places.shape[1]))
-            logs = attraction(places, self.starts, self.columns, self.shares, *block, forces)
+            logs = pull(places, self.starts, self.columns, self.shares, *block, forces)
             return forces, logs
 
         return self._together(part)

@@ -69,7 +69,7 @@ def neighbour_shares(squares, entropy, first, shares, precisions):
         precisions[i] = b
 
 
-@kernel("f8[:,:]", "i8[:]", "i8[:]", "f8[:]", "i8", "i8", "out f8[:,:]")
+@kernel("f8[:,:]", "i8[:]", "i4[:]", "f8[:]", "i8", "i8", "out f8[:,:]")
 def attraction(places, starts, columns, shares, first, last, forces):
     """Add sum_j p_ij (y_i - y_j) / (1 + |y_i - y_j|^2) for items first to last.
 
@@ -89,6 +89,50 @@ def attraction(places, starts, columns, shares, first, last, forces):
             logs += shares[m] * math.log1p(square)
             for c in range(k):
                 forces[i - first, c] += factor * (places[i, c] - places[j, c])
+    return logs
+
+
+@kernel("f8[:,:]", "i8[:]", "i4[:]", "f8[:]", "i8", "i8", "out f8[:,:]")
+def plane_attraction(places, starts, columns, shares, first, last, forces):
+    """As `attraction`, for places in the plane.
+
+    Logarithms would take most of the time. So those of a row are made together from the bits of
+    1 + d^2 = 2^e m: log m = log sqrt 2 + 2 atanh r with r = (m - sqrt 2) / (m + sqrt 2), |r| <
+    0.172, by its series to 1e-13, without a branch.
+    """
+    longest = 0
+    for i in range(first, last):
+        longest = max(longest, starts[i + 1] - starts[i])
+    sums = np.empty(longest)
+    bits = sums.view(np.int64)
+    exponents = np.empty(longest)
+    root, log_two = math.sqrt(2.0), math.log(2.0)
+    logs = 0.0
+    for i in range(first, last):
+        x, y = places[i, 0], places[i, 1]
+        begin, count = starts[i], starts[i + 1] - starts[i]
+        along, across = 0.0, 0.0
+        for m in range(count):
+            j = columns[begin + m]
+            u, v = x - places[j, 0], y - places[j, 1]
+            near = 1.0 + u * u + v * v
+            sums[m] = near
+            factor = shares[begin + m] / near
+            along += factor * u
+            across += factor * v
+        forces[i - first, 0] += along
+        forces[i - first, 1] += across
+        for m in range(count):
+            exponents[m] = (bits[m] >> 52) - 1023
+            bits[m] = (bits[m] & 0x000FFFFFFFFFFFFF) | 0x3FF0000000000000
+        for m in range(count):
+            r = (sums[m] - root) / (sums[m] + root)
+            q = r * r
+            series = 1 / 7 + q * (1 / 9 + q * (1 / 11 + q * (1 / 13 + q / 15)))
+            series = 1.0 + q * (1 / 3 + q * (1 / 5 + q * series))
+            sums[m] = (exponents[m] + 0.5) * log_two + 2.0 * r * series
+        for m in range(count):
+            logs += shares[begin + m] * sums[m]
     return logs
 
 
