@@ -359,8 +359,7 @@ def segment_mixture(
     if shares.shape != (n_components,) or not (shares > 0).all() or n_components < 2:
         raise DataError(f"weights must be {n_components} positive numbers, two at least")
     rng = np.random.default_rng(random_state)
-    cuts = np.quantile(pixels, np.arange(1, n_components) / n_components)
-    states = np.searchsorted(cuts, pixels)
+    states = _start_labels(pixels, n_components)
     centre, spread = pixels.mean(), pixels.var()
     counts = np.zeros((*pixels.shape, n_components))
     means, variances = np.zeros(n_components), np.full(n_components, spread)
@@ -389,6 +388,24 @@ def segment_mixture(
     laws = counts[:, :, order] / kept
     found_means, sds = (sums / kept)[:, order]
     return MixtureSegments(laws.argmax(axis=2), laws, found_means, sds, float(beta))
+
+
+def _start_labels(pixels: np.ndarray, n_components: int) -> np.ndarray:
+    """Nearest of centres that begin evenly spread over the grey levels and move to their means.
+
+    From shares of pixels instead, a large background would begin, and stay, in two components.
+    """
+    low, high = np.quantile(pixels, [0.02, 0.98])
+    centres = np.linspace(low, high, n_components)
+    for _ in range(50):
+        labels = np.searchsorted((centres[1:] + centres[:-1]) / 2, pixels)
+        n = np.bincount(labels.ravel(), minlength=n_components)
+        totals = np.bincount(labels.ravel(), weights=pixels.ravel(), minlength=n_components)
+        moved = np.where(n > 0, totals / np.maximum(n, 1), centres)
+        if np.array_equal(moved, centres):
+            break
+        centres = moved
+    return labels
 
 
 def _component_draws(pixels, states, variances, centre, spread, rng):

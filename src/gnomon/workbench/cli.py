@@ -13,6 +13,7 @@ from gnomon.workbench import (
     advise_command,
     catalogue_command,
     group_command,
+    image_command,
     learn_command,
     look_command,
     map_command,
@@ -31,6 +32,7 @@ app = typer.Typer(
 app.command()(learn_command.learn)
 app.command()(group_command.group)
 app.command("map")(map_command.map_rows)
+app.command()(image_command.image)
 app.command()(runs_command.predict)
 app.command()(runs_command.compare)
 app.command()(runs_command.runs)
