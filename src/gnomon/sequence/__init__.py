@@ -18,6 +18,7 @@ from gnomon.sequence.emissions import (
     CategoricalEmission,
     Emission,
     GaussianEmission,
+    InputEmission,
     LagEmission,
     MixtureEmission,
     PoissonEmission,
@@ -29,6 +30,7 @@ from gnomon.sequence.hmm import (
     Posteriors,
     posteriors,
 )
+from gnomon.sequence.input_hmm import InputHMM
 from gnomon.sequence.markov_model import MarkovModel
 from gnomon.sequence.memm import LabelBias, MaxEntMarkovModel, label_bias
 from gnomon.sequence.ngram import LETTERS, NGramModel, corpus_needed, plain_letters
@@ -81,6 +83,8 @@ __all__ = [
     "GaussianStates",
     "HMMClassifier",
     "HiddenMarkovModel",
+    "InputEmission",
+    "InputHMM",
     "LabelBias",
     "LagEmission",
     "LagRegressor",

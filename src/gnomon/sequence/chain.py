@@ -31,6 +31,12 @@ from gnomon.evaluate.figure import Figure, share_interval
 SUM_TOLERANCE = 1e-8
 MOST_DENSE_STATES = 1500
 MOST_NAMED = 8
+MOST_STEPS_TO_SETTLE = 20_000
+STEPS_BEFORE_JUDGING = 300
+SLOW = 0.995
+SETTLED = 1e-13
+MOST_FACTORED = 200_000
+NARROW_BAND = 100
 
 Seed = int | np.random.Generator | None
 
@@ -151,7 +157,9 @@ class PowerResult:
         Sum of absolute changes in the last step.
     converged : bool
     oscillates : bool
-        Whether two steps ahead changed nothing while one step did: the chain is periodic.
+        Whether some steps ahead changed nothing while one step did: the chain is periodic.
+    period : int
+        How many such steps; 0 where it does not oscillate.
     """
 
     distribution: np.ndarray
@@ -159,6 +167,7 @@ class PowerResult:
     change: float
     converged: bool
     oscillates: bool = False
+    period: int = 0
 
 
 @storable
@@ -365,6 +374,48 @@ class MarkovChain:
             ]
         )
 
+    def limit(self, first: Hashable | None = None) -> np.ndarray:
+        """The limit of the distribution pi P^n from a start, of any chain that has one.
+
+        A chain with several closed classes ends in each with the probability of being absorbed
+        there, and is distributed inside it as its equilibrium.
+
+        Parameters
+        ----------
+        first : state, default=None
+            The state at step 0; the chain's start by default.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_states,)
+
+        Raises
+        ------
+        DataError
+            Where it may come into a class with a period, in which the distribution oscillates.
+
+        Examples
+        --------
+        >>> MarkovChain([[0.5, 0.3, 0.2], [0, 1, 0], [0, 0, 1]]).limit(first=0)
+        array([0. , 0.6, 0.4])
+        """
+        at = self.start if first is None else self._indicator([first])
+        label, closed = self._classes
+        ends = np.flatnonzero(closed)
+        mass = np.array([at[label == end].sum() for end in ends])
+        outside = np.flatnonzero(~closed[label])
+        if at[outside].any():
+            mass += at[outside] @ self.absorption().probability
+        structure = self.structure()
+        for end, share in zip(ends, mass, strict=True):
+            if share > 0 and structure.periods[end] > 1:
+                raise DataError(
+                    f"there is no limit: the class of {_listed(structure.classes[end])} has period "
+                    f"{structure.periods[end]}, so its distribution oscillates; stationary() gives "
+                    "the shares of time"
+                )
+        return mass @ self.stationary_of_classes()
+
     def power_method(
         self, start: Any = None, *, tol: float = 1e-12, max_iter: int = 100_000
     ) -> PowerResult:
@@ -382,21 +433,29 @@ class MarkovChain:
         result : PowerResult
         """
         now = self.start if start is None else np.array(start, dtype=float)
-        before, change = now, np.inf
+        # an older distribution, renewed after 1, 2, 4 ... steps: it comes back where there is a
+        # period of any length
+        older, renewed, change = now, 0, np.inf
         for step in range(1, max_iter + 1):
             after = self._step(now)
             change = np.abs(after - now).sum()
             if change <= tol:
                 return PowerResult(after / after.sum(), step, float(change), True)
-            if step > 1 and np.abs(after - before).sum() <= min(tol, 1e-3 * change):
-                return PowerResult(after, step, float(change), False, True)
-            before, now = now, after
+            if step - renewed > 1 and np.abs(after - older).sum() <= min(tol, 1e-3 * change):
+                return PowerResult(after, step, float(change), False, True, step - renewed)
+            if step == max(2 * renewed, 1):
+                older, renewed = after, step
+            now = after
         return PowerResult(now, max_iter, float(change), False)
 
     def _by_power(self, start: Any, tol: float, max_iter: int) -> np.ndarray:
         result = self.power_method(start, tol=tol, max_iter=max_iter)
         if not result.converged:
-            reason = "oscillates (its period is even)" if result.oscillates else "has not converged"
+            reason = (
+                f"oscillates with period {result.period}"
+                if result.oscillates
+                else "has not converged"
+            )
             raise DataError(
                 f"the power method {reason} after {result.n_steps} steps; the last change was "
                 f"{result.change:.3g}. Use method='solve', which gives the shares of time"
@@ -675,15 +734,19 @@ def _equilibrium(part: sp.csr_array, method: str) -> np.ndarray:
             values, vectors = eigs(part.T.tocsc(), k=1, sigma=1 + 1e-8)
         leading = np.abs(vectors[:, np.argmin(np.abs(values - 1))].real)
         return leading / leading.sum()
-    right = np.r_[np.zeros(n - 1), 1.0]
-    equations = part.T - sp.eye_array(n)
     if dense:
-        table = equations.toarray()
+        table = part.T.toarray() - np.eye(n)
         table[-1] = 1
-        found = np.linalg.solve(table, right)
+        found = np.linalg.solve(table, np.r_[np.zeros(n - 1), 1.0])
     else:
-        stacked = sp.vstack([equations.tocsr()[:-1], np.ones((1, n))])
-        found = spsolve(stacked.tocsc(), right)
+        into = sp.csr_array(part.T)
+        # half a step and half a stay: the same equilibrium, and no period
+        found = _settled(lambda at: 0.5 * (at + into @ at), np.full(n, 1 / n))
+        if found is None:
+            _require_factors(part)
+            among, last = part[:-1][:, :-1], part[[-1]][:, :-1].toarray().ravel()
+            ratios = spsolve((sp.eye_array(n - 1) - among.T).tocsc(), last)
+            found = np.r_[ratios, 1.0]
     found = np.maximum(found, 0)
     return found / found.sum()
 
@@ -695,7 +758,44 @@ def _solve_remaining(among: sp.csr_array, right: np.ndarray) -> np.ndarray:
         return np.zeros(right.shape)
     if n <= MOST_DENSE_STATES:
         return np.linalg.solve(np.eye(n) - among.toarray(), right)
-    return np.asarray(spsolve((sp.eye_array(n) - among).tocsc(), right)).reshape(right.shape)
+    rows = sp.csr_array(among)
+    found = _settled(lambda at: rows @ at + right, right)
+    if found is None:
+        _require_factors(rows)
+        found = np.asarray(spsolve((sp.eye_array(n) - rows).tocsc(), right))
+    return found.reshape(right.shape)
+
+
+def _require_factors(rows: sp.csr_array) -> None:
+    """Refuse equations whose factors might fill the memory: many states, links to anywhere."""
+    links = rows.tocoo()
+    band = int(np.abs(links.row - links.col).max(initial=0))
+    if rows.shape[0] > MOST_FACTORED and band > NARROW_BAND:
+        raise DataError(
+            f"a chain of {rows.shape[0]:,} states that mixes so slowly has no quick solution: use "
+            "power_method with a tolerance of your own, or number the states so that links are "
+            f"short (at most {NARROW_BAND}; now {band:,})"
+        )
+
+
+def _settled(step: Callable[[np.ndarray], np.ndarray], at: np.ndarray) -> np.ndarray | None:
+    """Where repeated steps settle; nothing where they are slow and equations must be solved.
+
+    Steps only multiply sparse matrices, so a million states with links to anywhere are no trouble:
+    factors of their equations would fill the memory. What is left after a change is judged by how
+    fast changes shrink: a chain that mixes slowly has small ones long before its end.
+    """
+    before = np.inf
+    for n in range(MOST_STEPS_TO_SETTLE):
+        after = step(at)
+        change = np.abs(after - at).sum() / np.abs(after).sum()
+        rate = change / before if before > 0 else 0.0
+        at, before = after, change
+        if change == 0 or (n > 10 and rate < 1 and change * rate / (1 - rate) <= SETTLED):
+            return at
+        if n >= STEPS_BEFORE_JUDGING and rate > SLOW and len(at) <= MOST_FACTORED:
+            return None
+    return None
 
 
 def _led_to(rows: sp.csr_array, targets: np.ndarray) -> np.ndarray:

@@ -149,6 +149,43 @@ class HMMClassifier(Estimator):
         """Share of sequences with the right class."""
         return float(np.mean([a == b for a, b in zip(self.predict(sequences), y, strict=True)]))
 
+    def adapt(
+        self, sequences: Sequence, y: Sequence[Hashable] | None = None, *, n_iter: int = 5
+    ) -> HMMClassifier:
+        """A copy adapted to one user from a few sequences: one map of the means of all classes.
+
+        So a few sequences of some classes also improve classes of which the user gave none.
+
+        Parameters
+        ----------
+        sequences : list of sequences
+            Of the user.
+        y : sequence, default=None
+            Their classes; those that are predicted, by default.
+        n_iter : int, default=5
+            Steps of EM.
+
+        Returns
+        -------
+        adapted : HMMClassifier
+            Same transitions, covariances and priors; see `adapt_means`.
+        """
+        labels = self.predict(sequences) if y is None else list(y)
+        unknown = [label for label in labels if label not in self.classes_]
+        if unknown or len(labels) != len(sequences):
+            raise DataError(
+                f"{unknown[0]!r} is not one of the classes"
+                if unknown
+                else f"{len(sequences)} sequences have {len(labels)} labels"
+            )
+        own = [
+            [x for x, c in zip(sequences, labels, strict=True) if c == each]
+            for each in self.classes_
+        ]
+        adapted = copy.deepcopy(self)
+        adapted.models_ = _moved_means(self.models_, own, n_iter)
+        return adapted
+
     def _sharpen(self, sequences: Sequence, codes: np.ndarray) -> None:
         """Raise sum log p(class | X) by L-BFGS."""
         first = np.concatenate([_free_numbers(model) for model in self.models_])
@@ -255,23 +292,41 @@ def adapt_means(
     (named there). Covariances must be diagonal, so that each row of (b, A) is a least-squares
     problem.
     """
-    law = model.emission_
-    if not isinstance(law, GaussianEmission) or law.covariance != "diagonal":
-        raise DataError("adapt_means needs GaussianEmission with covariance='diagonal'")
-    adapted = copy.deepcopy(model)
-    data = prepare(law, sequences)
-    variances = np.diagonal(law.covariances, axis1=1, axis2=2)
-    inputs = np.column_stack([np.ones(len(law.means)), law.means])
+    return _moved_means([model], [sequences], n_iter)[0]
+
+
+def _moved_means(
+    models: Sequence[HiddenMarkovModel], sequences: Sequence[Sequence], n_iter: int
+) -> list[HiddenMarkovModel]:
+    """Copies of models whose means all went through one linear map, fitted to their sequences."""
+    laws = [model.emission_ for model in models]
+    for law in laws:
+        if not isinstance(law, GaussianEmission) or law.covariance != "diagonal":
+            raise DataError("adaptation needs GaussianEmission with covariance='diagonal'")
+    adapted = copy.deepcopy(list(models))
+    heard = [m for m, own in enumerate(sequences) if len(own)]
+    if not heard:
+        raise DataError("there are no sequences to adapt to")
+    data = {m: prepare(laws[m], sequences[m]) for m in heard}
+    means = np.concatenate([law.means for law in laws])
+    inputs = np.column_stack([np.ones(len(means)), means])
+    variances = np.concatenate([np.diagonal(law.covariances, axis1=1, axis2=2) for law in laws])
+    cuts = np.cumsum([len(law.means) for law in laws])[:-1]
     for _ in range(n_iter):
-        logs = adapted.emission_.log_likelihood(data.rows)
-        weights = posteriors(model.start_, model.transition_, logs, data.bounds).states
-        moved = adapted.emission_.means.copy()
-        for i in range(law.means.shape[1]):
-            seen = ~np.isnan(data.rows[:, i])
-            mass = weights[seen].sum(axis=0) / variances[:, i]
-            sums = weights[seen].T @ data.rows[seen, i] / variances[:, i]
-            left = inputs.T @ (mass[:, None] * inputs)
-            right = inputs.T @ (sums - mass * law.means[:, i])
-            moved[:, i] = law.means[:, i] + inputs @ np.linalg.lstsq(left, right, rcond=1e-10)[0]
-        adapted.emission_.means = moved
+        mass, sums = np.zeros((2, *means.shape))
+        for m in heard:
+            rows = data[m].rows
+            logs = adapted[m].emission_.log_likelihood(rows)
+            chain = (models[m].start_, models[m].transition_)
+            weights = posteriors(*chain, logs, data[m].bounds).states
+            np.split(mass, cuts)[m][:] = weights.T @ (~np.isnan(rows)).astype(float)
+            np.split(sums, cuts)[m][:] = weights.T @ np.nan_to_num(rows)
+        moved = means.copy()
+        for i in range(means.shape[1]):
+            share = mass[:, i] / variances[:, i]
+            left = inputs.T @ (share[:, None] * inputs)
+            right = inputs.T @ (sums[:, i] / variances[:, i] - share * means[:, i])
+            moved[:, i] += inputs @ np.linalg.lstsq(left, right, rcond=1e-10)[0]
+        for model, part in zip(adapted, np.split(moved, cuts), strict=True):
+            model.emission_.means = part
     return adapted

@@ -412,8 +412,70 @@ class MixtureEmission:
         return self.shares.size - len(self.shares) + self.components.n_parameters()
 
 
+class LinearEmission:
+    """Numbers whose mean is linear in other numbers of their row; see its two children."""
+
+    weights: Any
+    covariances: Any
+
+    def _width(self, rows: np.ndarray) -> int:
+        """How many of the columns are shown; the others are what they depend on."""
+        raise NotImplementedError
+
+    def _split(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        width = self._width(rows)
+        whole = ~np.isnan(rows).any(axis=1)
+        filled = np.where(whole[:, None], rows, 0.0)
+        return filled[:, :width], np.column_stack([np.ones(len(rows)), filled[:, width:]]), whole
+
+    def begin(self, rows: np.ndarray, n_states: int, rng: np.random.Generator) -> None:
+        if self.weights is not None:
+            return
+        now, given, whole = self._split(rows)
+        if whole.sum() < n_states * given.shape[1]:
+            raise DataError(
+                f"only {whole.sum()} rows are complete, with all that they depend on; use fewer "
+                "lags, inputs or states"
+            )
+        width = now.shape[1]
+        self.weights = np.zeros((n_states, given.shape[1], width))
+        spread = np.diag(now[whole].var(axis=0) + 1e-12)
+        self.covariances = np.tile(spread, (n_states, 1, 1))
+        plain = np.linalg.lstsq(given[whole], now[whole], rcond=None)[0]
+        self.weights[:] = plain
+        self.weights[:, 1:] += rng.normal(0, 0.3, (n_states, given.shape[1] - 1, width))
+        self.weights[:, 0] += rng.normal(0, 1, (n_states, width)) * np.sqrt(np.diag(spread))
+
+    def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
+        now, given, whole = self._split(rows)
+        found = np.empty((len(rows), len(self.weights)))
+        for k, weights in enumerate(self.weights):
+            found[:, k] = normal_log_density(now - given @ weights, self.covariances[k])
+        found[~whole] = 0.0
+        return found
+
+    def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
+        now, given, whole = self._split(rows)
+        spread = now[whole].var(axis=0) + 1e-12
+        for k in range(len(self.weights)):
+            mass = weights[:, k] * whole
+            if mass.sum() <= given.shape[1] * 1e-8:
+                continue
+            scaled = given * mass[:, None]
+            self.weights[k] = np.linalg.lstsq(inner(scaled, given), inner(scaled, now), rcond=None)[
+                0
+            ]
+            rest = now - given @ self.weights[k]
+            self.covariances[k] = inner(rest * mass[:, None], rest) / mass.sum()
+            self.covariances[k] += np.diag(1e-6 * spread)
+
+    def n_parameters(self) -> int:
+        k, _, d = self.weights.shape
+        return self.weights.size + k * d * (d + 1) // 2
+
+
 @storable
-class LagEmission:
+class LagEmission(LinearEmission):
     """Numbers whose mean is linear in the rows before: the law of an autoregressive hidden Markov
     model.
 
@@ -442,58 +504,15 @@ class LagEmission:
         if lags < 1:
             raise DataError("lags is 1 or more; without lags use GaussianEmission")
         self.lags = lags
-        self.weights: Any = None if weights is None else np.array(weights, dtype=float)
-        self.covariances: Any = None if covariances is None else np.array(covariances, dtype=float)
+        self.weights = None if weights is None else np.array(weights, dtype=float)
+        self.covariances = None if covariances is None else np.array(covariances, dtype=float)
 
     def rows(self, sequence: Any) -> np.ndarray:
         """Each row with those before it: (x_n, x_{n-1}, ..., x_{n-lags})."""
         return lag_rows(number_rows(sequence), self.lags)
 
-    def _split(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        width = rows.shape[1] // (self.lags + 1)
-        whole = ~np.isnan(rows).any(axis=1)
-        filled = np.where(whole[:, None], rows, 0.0)
-        return filled[:, :width], np.column_stack([np.ones(len(rows)), filled[:, width:]]), whole
-
-    def begin(self, rows: np.ndarray, n_states: int, rng: np.random.Generator) -> None:
-        if self.weights is not None:
-            return
-        now, before, whole = self._split(rows)
-        if whole.sum() < n_states * before.shape[1]:
-            raise DataError(
-                f"only {whole.sum()} rows have all their lags; use fewer lags or states"
-            )
-        width = now.shape[1]
-        self.weights = np.zeros((n_states, before.shape[1], width))
-        spread = np.diag(now[whole].var(axis=0) + 1e-12)
-        self.covariances = np.tile(spread, (n_states, 1, 1))
-        plain = np.linalg.lstsq(before[whole], now[whole], rcond=None)[0]
-        self.weights[:] = plain
-        self.weights[:, 1:] += rng.normal(0, 0.3, (n_states, before.shape[1] - 1, width))
-        self.weights[:, 0] += rng.normal(0, 1, (n_states, width)) * np.sqrt(np.diag(spread))
-
-    def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
-        now, before, whole = self._split(rows)
-        found = np.empty((len(rows), len(self.weights)))
-        for k, weights in enumerate(self.weights):
-            found[:, k] = normal_log_density(now - before @ weights, self.covariances[k])
-        found[~whole] = 0.0
-        return found
-
-    def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
-        now, before, whole = self._split(rows)
-        spread = now[whole].var(axis=0) + 1e-12
-        for k in range(len(self.weights)):
-            mass = weights[:, k] * whole
-            if mass.sum() <= before.shape[1] * 1e-8:
-                continue
-            scaled = before * mass[:, None]
-            self.weights[k] = np.linalg.lstsq(
-                inner(scaled, before), inner(scaled, now), rcond=None
-            )[0]
-            rest = now - before @ self.weights[k]
-            self.covariances[k] = inner(rest * mass[:, None], rest) / mass.sum()
-            self.covariances[k] += np.diag(1e-6 * spread)
+    def _width(self, rows: np.ndarray) -> int:
+        return rows.shape[1] // (self.lags + 1)
 
     def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         width = self.weights.shape[2]
@@ -504,9 +523,59 @@ class LagEmission:
             drawn[n] = before @ self.weights[k] + roots[k] @ rng.standard_normal(width)
         return drawn[self.lags :]
 
-    def n_parameters(self) -> int:
-        k, _, d = self.weights.shape
-        return self.weights.size + k * d * (d + 1) // 2
+
+@storable
+class InputEmission(LinearEmission):
+    """Numbers whose mean is linear in inputs, in each state in its own way.
+
+    x_n = W_k (1, u_n) + noise of covariance S_k: with `HiddenMarkovModel` a regression that
+    switches between regimes, with `InputHMM` inputs move the states too. Rows hold what is shown,
+    then the inputs (`InputHMM` puts them together); rows with a missing cell tell nothing.
+
+    Parameters
+    ----------
+    n_columns : int, default=1
+        How many of the first columns are shown.
+    weights : array-like of shape (n_states, 1 + n_inputs, n_columns), default=None
+    covariances : array-like of shape (n_states, n_columns, n_columns), default=None
+
+    Examples
+    --------
+    >>> law = InputEmission(weights=[[[0.0], [2.0]]], covariances=[[[1.0]]])
+    >>> law.log_likelihood(law.rows([[2.0, 1.0], [3.0, 1.0]])).round(3)
+    array([[-0.919],
+           [-1.419]])
+    """
+
+    def __init__(self, n_columns: int = 1, *, weights: Any = None, covariances: Any = None):
+        if n_columns < 1:
+            raise DataError("n_columns is 1 or more")
+        self.n_columns = n_columns
+        self.weights = None if weights is None else np.array(weights, dtype=float)
+        self.covariances = None if covariances is None else np.array(covariances, dtype=float)
+
+    def rows(self, sequence: Any) -> np.ndarray:
+        table = number_rows(sequence)
+        if table.shape[1] <= self.n_columns:
+            raise DataError(
+                f"rows have {table.shape[1]} columns: {self.n_columns} that are shown need inputs "
+                "beside them"
+            )
+        return table
+
+    def _width(self, rows: np.ndarray) -> int:
+        return self.n_columns
+
+    def draw_under(self, states: np.ndarray, inputs: Any, rng: np.random.Generator) -> np.ndarray:
+        """What a path of states shows under inputs, one row for each."""
+        given = np.column_stack([np.ones(len(states)), number_rows(inputs)])
+        roots = np.linalg.cholesky(self.covariances)
+        noise = rng.standard_normal((len(states), self.n_columns))
+        means = np.einsum("ni,nij->nj", given, self.weights[states])
+        return means + np.einsum("nij,nj->ni", roots[states], noise)
+
+    def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        raise DataError("inputs are needed to draw: use InputHMM.sample, or draw_under")
 
 
 @kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "out f8[:,:]")

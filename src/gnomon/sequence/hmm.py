@@ -594,6 +594,20 @@ class HiddenMarkovModel(Estimator):
         chain = (self.start_, self.transition_, logs)
         return float(path_log_joint(*chain, codes, data.bounds, seen=seen)[0])
 
+    def costs(self, sequence: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Costs whose least sum is the best path's: of nodes (length, n_states) and of edges.
+
+        Minus logarithms of p(x_n | k), with the start's in the first row, and of the transitions;
+        for `least_cost_path` and the picture `trellis_replay`.
+        """
+        _, logs, seen = self._shown([sequence])
+        with np.errstate(divide="ignore"):
+            log_start, log_transition = np.log(self.start_), np.log(self.transition_)
+        nodes = -logs[seen]
+        if len(nodes):
+            nodes[0] -= log_start
+        return nodes, -log_transition
+
     def predict_states(self, sequence: Any, n_steps: int = 1) -> np.ndarray:
         """p(z_{N+i} | X) for i = 1 ... n_steps, of shape (n_steps, n_states)."""
         now = self.filter([sequence])[0][-1] if len(sequence) else None

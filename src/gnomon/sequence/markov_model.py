@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
@@ -39,12 +40,16 @@ class MarkovModel(Estimator):
         it is an error.
     states : sequence, default=None
         Names of all states; those seen, sorted, by default.
+    sparse : bool, default=False
+        Keep only the runs that were seen: for chains of up to millions of states. `alpha` must
+        be 0 then, as it gives every run a probability.
 
     Attributes
     ----------
     states_ : list
     counts_ : ndarray of shape (n_states,) * (order + 1)
-        How often each run of order + 1 states was seen.
+        How often each run of order + 1 states was seen; where sparse, a csr_array of shape
+        (n_states ** order, n_states).
     start_ : ndarray of shape (n_states,) * order
         Probabilities of the first `order` states.
 
@@ -64,10 +69,18 @@ class MarkovModel(Estimator):
     2
     """
 
-    def __init__(self, order: int = 1, *, alpha: float = 0.0, states: Sequence | None = None):
+    def __init__(
+        self,
+        order: int = 1,
+        *,
+        alpha: float = 0.0,
+        states: Sequence | None = None,
+        sparse: bool = False,
+    ):
         self.order = order
         self.alpha = alpha
         self.states = states
+        self.sparse = sparse
 
     def fit(self, sequences: Sequence[Sequence[Hashable]], y: Any = None) -> MarkovModel:
         """Count.
@@ -83,31 +96,46 @@ class MarkovModel(Estimator):
         """
         if self.order < 0 or self.alpha < 0:
             raise DataError("order and alpha are 0 or more")
+        if self.sparse and self.alpha > 0:
+            raise DataError("sparse counts cannot be smoothed: use alpha=0, or sparse=False")
         seen: set[Any] = {state for sequence in sequences for state in sequence}
         self.states_ = sorted(seen) if self.states is None else list(self.states)
         if not self.states_:
             raise DataError("no states: the sequences are empty; give some, or name the states")
         n = len(self.states_)
         memory.require(
-            16 * n ** (self.order + 1),
+            16 * n ** (self.order + (not self.sparse)),
             f"a table of all runs of {self.order + 1} of {n} states",
-            "Use a lower order, or NGramModel, which keeps the runs that were seen.",
+            "Use a lower order, sparse=True, or NGramModel, which keep the runs that were seen.",
         )
-        counts = np.zeros(n ** (self.order + 1))
         starts = np.zeros(n**self.order)
+        runs = []
+        places = self._places()
         for sequence in sequences:
-            codes = self._codes(sequence)
+            codes = self._codes(sequence, places)
             if len(codes) >= self.order:
                 starts[self._runs(codes[: self.order], self.order)] += 1
-            np.add.at(counts, self._runs(codes, self.order + 1), 1)
-        self.counts_ = counts.reshape((n,) * (self.order + 1))
+            runs.append(self._runs(codes, self.order + 1))
+        self.counts_ = self._counted(np.concatenate(runs) if runs else np.empty(0, dtype=np.int64))
         starts += self.alpha
         total = starts.sum()
         self.start_ = (starts / total if total else starts).reshape((n,) * self.order)
         return self
 
-    def _codes(self, sequence: Sequence[Hashable]) -> np.ndarray:
-        places = {state: i for i, state in enumerate(self.states_)}
+    def _counted(self, runs: np.ndarray) -> Any:
+        n = len(self.states_)
+        if not self.sparse:
+            counts = np.bincount(runs, minlength=n ** (self.order + 1)).astype(float)
+            return counts.reshape((n,) * (self.order + 1))
+        different, counts = np.unique(runs, return_counts=True)
+        shape = (n**self.order, n)
+        return sp.csr_array((counts.astype(float), (different // n, different % n)), shape=shape)
+
+    def _places(self) -> dict:
+        return {state: i for i, state in enumerate(self.states_)}
+
+    def _codes(self, sequence: Sequence[Hashable], places: dict | None = None) -> np.ndarray:
+        places = self._places() if places is None else places
         for n, state in enumerate(sequence):
             if state not in places:
                 raise DataError(
@@ -132,8 +160,13 @@ class MarkovModel(Estimator):
         return n**self.order * (n - 1)
 
     @property
-    def transition_(self) -> np.ndarray:
-        """Probabilities of the next state, axes as in ``counts_``; NaN after unseen histories."""
+    def transition_(self) -> Any:
+        """Probabilities of the next state, axes as in ``counts_``; after unseen histories NaN, or
+        nothing where sparse."""
+        if self.sparse:
+            sums = np.asarray(self.counts_.sum(axis=1)).ravel()
+            shares = np.divide(1.0, sums, out=np.zeros(len(sums)), where=sums > 0)
+            return sp.csr_array(sp.diags_array(shares) @ self.counts_)
         smooth = self.counts_ + self.alpha
         with np.errstate(invalid="ignore"):
             return smooth / smooth.sum(axis=-1, keepdims=True)
@@ -143,10 +176,18 @@ class MarkovModel(Estimator):
         if len(history) < self.order:
             raise DataError(f"a history of {self.order} states is needed, not {len(history)}")
         last = list(history[len(history) - self.order :])
-        row = self.transition_[tuple(self._codes(last))]
+        counts = self._after(self._runs(self._codes(last), self.order)) + self.alpha
+        row = counts / counts.sum() if counts.any() else np.full(len(counts), np.nan)
         if np.isnan(row).any():
             raise DataError(f"{last} was never followed by anything; set alpha above 0")
         return row
+
+    def _after(self, history: np.ndarray) -> np.ndarray:
+        """Counts of what followed a history, by its number."""
+        n = len(self.states_)
+        if self.sparse:
+            return self.counts_[history].toarray().ravel()
+        return self.counts_.reshape(-1, n)[history[0]]
 
     def log_likelihood(self, sequence: Sequence[Hashable]) -> float:
         """Logarithm of the probability of one sequence; -inf where it is impossible."""
@@ -156,7 +197,12 @@ class MarkovModel(Estimator):
                 f"a sequence of {len(codes)} is shorter than the order {self.order}; leave it out"
             )
         first = self.start_.ravel()[self._runs(codes[: self.order], self.order)]
-        steps = self.transition_.ravel()[self._runs(codes, self.order + 1)]
+        runs = self._runs(codes, self.order + 1)
+        if self.sparse:
+            n = len(self.states_)
+            steps = np.asarray(self.transition_[runs // n, runs % n]).ravel()
+        else:
+            steps = self.transition_.ravel()[runs]
         with np.errstate(divide="ignore"):
             return float(np.log(first).sum() + np.log(np.nan_to_num(steps)).sum())
 
@@ -167,6 +213,8 @@ class MarkovModel(Estimator):
     def chain(self) -> MarkovChain:
         """The same model as a chain of first order; over tuples of states where the order is above
         1."""
+        if self.sparse:
+            return self._sparse_chain()
         if self.order == 0:
             row = self.transition_
             return MarkovChain(np.tile(row, (len(row), 1)), self.states_, row)
@@ -174,6 +222,18 @@ class MarkovModel(Estimator):
         if np.isnan(rows).any():
             raise DataError("some histories were never seen and lead nowhere; set alpha above 0")
         return tuple_chain(rows, self.states_, self.order, self.start_.ravel())
+
+    def _sparse_chain(self) -> MarkovChain:
+        if self.order != 1:
+            raise DataError("a sparse model is a chain where its order is 1")
+        rows = self.transition_
+        stuck = np.flatnonzero(np.diff(rows.indptr) == 0)
+        if len(stuck):
+            raise DataError(
+                f"{self.states_[stuck[0]]!r} was never followed by anything ({len(stuck)} such "
+                "states); add what follows it, such as itself, to the sequences"
+            )
+        return MarkovChain(rows, self.states_, self.start_)
 
     def sample(self, length: int, *, random_state: Seed = None) -> list:
         """A new sequence of the model, by names."""
@@ -189,8 +249,6 @@ def tuple_chain(
     rows: np.ndarray, states: Sequence[Hashable], order: int, start: np.ndarray | None = None
 ) -> MarkovChain:
     """Chain over tuples of `order` states: "abcde" goes ab, bc, cd, de. rows (K^order, K)."""
-    import scipy.sparse as sp
-
     n = len(states)
     count = n**order
     memory.require(12 * count * n, f"a chain over tuples of {order} states", "Use a lower order.")

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.special import logsumexp
+from sklearn.base import clone
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
@@ -42,11 +43,16 @@ class MaxEntMarkovModel(Estimator):
     alpha : float, default=1e-3
         Times the sum of squared weights, for each step.
     max_iter : int, default=200
+    classifier : estimator, default=None
+        Any classifier with ``predict_proba`` that takes sparse rows, copied for each previous
+        label; logistic regression with `alpha` and `max_iter` by default.
 
     Attributes
     ----------
     labels_ : list
     feature_names_ : list
+    classifiers_ : list
+        Of each previous label; None where one label only followed, or without `classifier`.
     successors_ : ndarray of bool of shape (n_labels + 1, n_labels)
         Which labels followed which in training; the last row is that of the first step.
     weights_ : ndarray of shape (n_labels + 1, n_features, n_labels)
@@ -64,9 +70,10 @@ class MaxEntMarkovModel(Estimator):
     [['R', 'S']]
     """
 
-    def __init__(self, *, alpha: float = 1e-3, max_iter: int = 200):
+    def __init__(self, *, alpha: float = 1e-3, max_iter: int = 200, classifier: Any = None):
         self.alpha = alpha
         self.max_iter = max_iter
+        self.classifier = classifier
 
     def fit(self, sequences: Sequence, labels: Sequence[Sequence[Hashable]]) -> MaxEntMarkovModel:
         """Learn one classifier for each previous label.
@@ -95,11 +102,14 @@ class MaxEntMarkovModel(Estimator):
         rows = self._rows(sequences)
         self.successors_ = np.zeros((k + 1, k), dtype=bool)
         self.successors_[before, now] = True
-        self.weights_ = np.zeros((k + 1, rows.shape[1], k))
-        for previous in range(k + 1):
+        self.weights_ = np.zeros((k + 1, rows.shape[1] if self.classifier is None else 0, k))
+        self.classifiers_: list[Any] = [None] * (k + 1)
+        for previous in np.flatnonzero(self.successors_.sum(axis=1) > 1):
             chosen = before == previous
-            if self.successors_[previous].sum() > 1:
+            if self.classifier is None:
                 self._fit_one(previous, rows[chosen], now[chosen])
+            else:
+                self.classifiers_[previous] = clone(self.classifier).fit(rows[chosen], now[chosen])
         few = np.flatnonzero(self.successors_[:k].sum(axis=1) == FEW_SUCCESSORS)
         if len(few):
             warnings.warn(
@@ -137,7 +147,15 @@ class MaxEntMarkovModel(Estimator):
     def log_transitions(self, sequence: Any) -> np.ndarray:
         """log p(x_i = b | x_{i-1} = a, y_i), of shape (length, n_labels + 1, n_labels)."""
         rows = self._rows([sequence])
-        scores = np.stack([rows @ weights for weights in self.weights_], axis=1)
+        if self.classifier is None:
+            scores = np.stack([rows @ weights for weights in self.weights_], axis=1)
+            return local_log_probabilities(scores, self.successors_)
+        scores = np.zeros((rows.shape[0], len(self.successors_), len(self.labels_)))
+        for previous, fitted in enumerate(self.classifiers_):
+            if fitted is not None:
+                with np.errstate(divide="ignore"):
+                    logs = np.log(fitted.predict_proba(rows))
+                scores[:, previous, fitted.classes_] = logs
         return local_log_probabilities(scores, self.successors_)
 
     def predict(self, sequences: Sequence) -> list[list]:

@@ -73,6 +73,8 @@ class NGramModel(Estimator):
     alphabet_ : list
     counts_ : list of dict
         ``counts_[m][history][item]`` of runs of m + 1 items.
+    n_different_, n_runs_ : list of int
+        How many different runs of m + 1 items there were, and how many in all.
 
     Notes
     -----
@@ -133,6 +135,9 @@ class NGramModel(Estimator):
         if not seen:
             raise DataError("the sequences hold no items")
         self.counts_ = [_counted(sequences, m + 1) for m in range(self.n)]
+        rows = [list(table.values()) for table in self.counts_]
+        self.n_different_ = [sum(map(len, each)) for each in rows]
+        self.n_runs_ = [sum(sum(row.values()) for row in each) for each in rows]
         self._warn_of_unseen_mass()
         return self
 
@@ -159,7 +164,7 @@ class NGramModel(Estimator):
             )
 
     def _n_unseen(self, m: int) -> int:
-        return len(self.alphabet_) ** (m + 1) - sum(len(row) for row in self.counts_[m].values())
+        return len(self.alphabet_) ** (m + 1) - self.n_different_[m]
 
     def unseen_fraction(self) -> float:
         """Share of the K^n possible n-grams that never occurred."""
@@ -197,7 +202,7 @@ class NGramModel(Estimator):
     def _joint(self, counts: np.ndarray, m: int) -> np.ndarray:
         """Smoothed probabilities of the runs (history, item), up to a factor of the whole table."""
         unseen = self._n_unseen(m)
-        grams = sum(sum(row.values()) for row in self.counts_[m].values())
+        grams = self.n_runs_[m]
         share = counts / grams if grams else counts
         if self.smoothing == "constant":
             return np.where(counts > 0, share, self._amount)

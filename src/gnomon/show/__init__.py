@@ -112,6 +112,7 @@ from gnomon.show.neighbours import (
     unit_balls,
 )
 from gnomon.show.networks import belief_network, graphical_model
+from gnomon.show.pixels import labelled_image
 from gnomon.show.points import (
     class_scatter,
     covariance_contours,
@@ -119,6 +120,7 @@ from gnomon.show.points import (
     parallel_coordinates,
     scatterplot_matrix,
 )
+from gnomon.show.regions import decision_regions
 from gnomon.show.replays import replay
 from gnomon.show.resampling import (
     complexity,
@@ -137,7 +139,12 @@ from gnomon.show.selection import (
     selection_stability,
     selection_trace,
 )
-from gnomon.show.sequences import chain_graph, state_probabilities, state_trellis
+from gnomon.show.sequences import (
+    chain_graph,
+    state_probabilities,
+    state_trellis,
+    trellis_replay,
+)
 from gnomon.show.tables import (
     association_map,
     joint_grid,
@@ -198,6 +205,7 @@ __all__ = [
     "covariance_contours",
     "critical_difference",
     "cv_curve",
+    "decision_regions",
     "degree_curve",
     "dendrogram",
     "density_curves",
@@ -224,6 +232,7 @@ __all__ = [
     "kernel_bumps",
     "kernel_surface",
     "kriging_surface",
+    "labelled_image",
     "leaderboard",
     "learning_curve",
     "likelihood_by_k",
@@ -285,6 +294,7 @@ __all__ = [
     "tangent",
     "tree",
     "trellis",
+    "trellis_replay",
     "tube",
     "type_histogram_grid",
     "u_matrix",

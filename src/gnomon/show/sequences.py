@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.sequence.costs import least_cost_path
+from gnomon.show.replays import slider
 from gnomon.show.theme import colour, dress, faded, legend_below, look
 
 MOST_STATES = 20
@@ -66,6 +68,16 @@ def chain_graph(chain: Any, *, theme: str = "light") -> Any:
             marker={"size": 42, "color": fill},
             name=legend,
             hovertemplate="%{text}<extra></extra>",
+        )
+    absorbing = [chain.place(name) for name in structure.absorbing]
+    if absorbing:
+        figure.add_scatter(
+            x=places[absorbing, 0],
+            y=places[absorbing, 1],
+            mode="markers",
+            marker={"size": 52, "symbol": "circle-open", "color": look(theme).ink},
+            name="absorbing (double circle)",
+            hoverinfo="skip",
         )
     note = "numbers are transition probabilities; colours are closed classes"
     if hidden:
@@ -191,6 +203,145 @@ def state_probabilities(
     figure.update_xaxes(title="step")
     figure.update_yaxes(title="probability", range=[0, 1.1], tickvals=[0, 0.25, 0.5, 0.75, 1])
     return figure
+
+
+def trellis_replay(
+    node_costs: Any, edge_costs: Any, states: Sequence | None = None, *, theme: str = "light"
+) -> Any:
+    """The dynamic programme of the least costly path, step by step from the end, with a slider.
+
+    Parameters
+    ----------
+    node_costs : array-like of shape (n_steps, n_states)
+        As of ``HiddenMarkovModel.costs`` or ``ChainCRF.costs``, or any.
+    edge_costs : array-like of shape (n_states, n_states) or (n_steps - 1, n_states, n_states)
+    states : sequence, default=None
+        Names.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly Figure
+        Numbers are the least costs from a node to the end, its own among them; dashed links are
+        the best way on from each node. The last step shows the best path.
+    """
+    import plotly.graph_objects as go
+
+    nodes = np.asarray(node_costs, dtype=float)
+    length, k = nodes.shape
+    if length > MOST_STEPS // 3 or k > MOST_STATES // 2:
+        raise ValueError(
+            f"a replay of {length} steps and {k} states cannot be read; draw at most "
+            f"{MOST_STEPS // 3} steps of {MOST_STATES // 2} states"
+        )
+    found = least_cost_path(nodes, edge_costs)
+    edges = np.broadcast_to(np.asarray(edge_costs, dtype=float), (max(length - 1, 0), k, k))
+    total = nodes + found.to_go
+    ahead = edges + total[1:, None, :]
+    way = np.where(np.isfinite(ahead.min(axis=2)), ahead.argmin(axis=2), -1)
+    colours = look(theme)
+
+    def survivors(first: int) -> tuple[list, list]:
+        links = [
+            (n, i, way[n, i])
+            for n in range(first, length - 1)
+            for i in range(k)
+            if way[n, i] >= 0 and np.isfinite(total[n, i])
+        ]
+        return _segments_of(links)
+
+    def numbers(first: int) -> list[str]:
+        return [
+            f"{total[n, i]:.2f}" if n >= first and np.isfinite(total[n, i]) else ""
+            for n in range(length)
+            for i in range(k)
+        ]
+
+    possible = [(n, i, j) for n in range(length - 1) for i, j in np.argwhere(np.isfinite(edges[n]))]
+    steps = np.arange(1, length + 1)
+    x, y = _segments_of(possible)
+    figure = go.Figure()
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"width": 1, "color": faded("#8C8C8C", 0.35)},
+        name="possible",
+        hoverinfo="skip",
+    )
+    x, y = survivors(length - 1)
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"width": 2, "dash": "dash", "color": colour(0)},
+        name="best way on from a node",
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=[],
+        y=[],
+        mode="lines",
+        line={"width": 5, "color": colours.strong},
+        name="best path",
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=np.repeat(steps, k),
+        y=np.tile(np.arange(k), length),
+        mode="markers+text",
+        marker={"size": 14, "color": colour(0), "line": {"width": 1, "color": colours.paper}},
+        text=numbers(length - 1),
+        textposition="top center",
+        textfont={"size": 12, "color": colours.ink},
+        name="node, with the least cost to the end",
+        hoverinfo="skip",
+    )
+    figure.frames = [
+        go.Frame(
+            name=str(turn),
+            traces=[1, 2, 3],
+            data=[
+                go.Scatter(**_line(survivors(max(length - 1 - turn, 0)))),
+                go.Scatter(**_line((steps, found.path) if turn == length else ([], []))),
+                go.Scatter(text=numbers(max(length - 1 - turn, 0))),
+            ],
+        )
+        for turn in range(length + 1)
+    ]
+    names = list(range(k)) if states is None else list(states)
+    dress(
+        figure,
+        "Best path by the cost to go",
+        theme,
+        note=f"from the end backwards; the best path costs {found.cost:.3g}",
+        width=980,
+        height=560,
+        **legend_below(bottom=190),
+    )
+    figure.update_xaxes(title="step", tickvals=steps, range=[0.6, length + 0.4])
+    figure.update_yaxes(
+        title="state",
+        tickvals=list(range(k)),
+        ticktext=[str(name) for name in names],
+        range=[k - 0.6, -0.6],
+    )
+    return figure.update_layout(sliders=[slider(length + 1, theme)])
+
+
+def _line(ends: tuple[Any, Any]) -> dict[str, Any]:
+    """Places of a line as arguments of a trace."""
+    return {"x": ends[0], "y": ends[1]}
+
+
+def _segments_of(links: Sequence[tuple[int, int, int]]) -> tuple[list, list]:
+    """Links (step, state, next state) as one broken line."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for n, i, j in links:
+        x += [n + 1, n + 2, None]
+        y += [i, j, None]
+    return x, y
 
 
 def state_trellis(model: Any, sequence: Any, *, theme: str = "light") -> Any:

@@ -1,0 +1,283 @@
+"""Hidden Markov models whose steps depend on inputs that are seen (input-output models).
+
+p(z_n = k | z_{n-1} = j, u_n) = softmax_k(w_jk'(1, u_n)): weather that changes with the season,
+moods with what was said. The passes are those of the plain model with a table of transitions for
+each different input; the new weights are those of K logistic regressions on the posteriors of
+pairs. With `InputEmission` what is shown depends on the input too.
+
+Texts: 001 14.2.7 (conditioning a model on inputs is named there).
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from gnomon.engine import memory
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.storable import storable
+from gnomon.sequence.chain import Seed
+from gnomon.sequence.emissions import Emission, InputEmission, _normalised, number_rows
+from gnomon.sequence.hmm import EMISSIONS
+from gnomon.sequence.passes import (
+    Posteriors,
+    Prepared,
+    log_alpha,
+    logsum,
+    posteriors,
+    prepare,
+    refuse_dead_ends,
+    viterbi,
+)
+
+STEPS_OF_EACH_REGRESSION = 20
+
+
+@storable
+class InputHMM(Estimator):
+    """Hidden Markov model whose transitions, and what it shows if wanted, depend on inputs.
+
+    Use it where something that is seen drives the changes of a hidden regime. Without inputs use
+    `HiddenMarkovModel`; where only the labels given the inputs matter and labels are known, use
+    `ChainCRF`.
+
+    Parameters
+    ----------
+    n_states : int, default=2
+    emission : {"categorical", "gaussian", "poisson", "mixture"} or Emission, default="gaussian"
+        With `InputEmission`, rows are linear in the inputs, in each state in its own way.
+    alpha : float, default=1e-3
+        Times the squared weights of the transitions (not their constants), for each step.
+    n_init : int, default=1
+        Starts, of which the best is kept.
+    max_iter : int, default=100
+    tol : float, default=1e-6
+        Stop when a step raises the penalised log-likelihood of one row by less.
+    random_state : int, Generator or None, default=None
+
+    Attributes
+    ----------
+    start_ : ndarray of shape (n_states,)
+    weights_ : ndarray of shape (n_states, 1 + n_inputs, n_states)
+        ``weights_[j]``: constants, then weights of inputs, of the next state after j.
+    emission_ : Emission
+    history_ : list of float
+        log p(X | U) less the penalty, before each step; it never falls.
+    n_iter_ : int
+    converged_ : bool
+
+    Notes
+    -----
+    Maximises sum log p(X | U) - alpha n sum w^2 by EM whose second half makes some steps of L-BFGS.
+    The input of the first step of a sequence moves nothing. Texts: 001 14.2.7.
+
+    Examples
+    --------
+    A switch: the state stays where the input is 0 and changes where it is 1.
+
+    >>> rng = np.random.default_rng(0)
+    >>> flips = (rng.random(200) < 0.3).astype(float)
+    >>> states = np.cumsum(flips) % 2
+    >>> series = 5 * states + rng.normal(0, 1, 200)
+    >>> model = InputHMM(2, random_state=0).fit([series], [flips])
+    >>> model.transitions([[0.0], [1.0]]).round(1)
+    array([[[1. , 0. ],
+            [0. , 1. ]],
+    <BLANKLINE>
+           [[0.1, 0.9],
+            [0.9, 0.1]]])
+    """
+
+    def __init__(
+        self,
+        n_states: int = 2,
+        emission: str | Emission = "gaussian",
+        *,
+        alpha: float = 1e-3,
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: Seed = None,
+    ):
+        self.n_states = n_states
+        self.emission = emission
+        self.alpha = alpha
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, sequences: Sequence, inputs: Sequence) -> InputHMM:
+        """EM over several sequences and their inputs.
+
+        Parameters
+        ----------
+        sequences : list of sequences
+            What was shown.
+        inputs : list of sequences
+            One number or row for each step, none missing.
+
+        Returns
+        -------
+        self : InputHMM
+        """
+        if isinstance(self.emission, str) and self.emission not in EMISSIONS:
+            raise DataError(f"emission is one of {', '.join(EMISSIONS)}, not {self.emission!r}")
+        law = EMISSIONS[self.emission]() if isinstance(self.emission, str) else self.emission
+        law = copy.deepcopy(law)
+        if hasattr(law, "know"):
+            law.know(sequences)
+        data, kinds, moves = self._prepared(law, sequences, inputs)
+        memory.require(
+            8 * (5 * len(data.rows) * self.n_states + 3 * len(kinds) * self.n_states**2),
+            f"InputHMM on {len(data.rows):,} rows with {len(kinds):,} different inputs",
+            "Use fewer rows or states, or round the inputs so that fewer are different.",
+        )
+        rng = self._rng()
+        fits = []
+        for _ in range(self.n_init):
+            tried = copy.deepcopy(self)
+            tried._one_fit(data, kinds, moves, copy.deepcopy(law), rng)
+            fits.append(tried)
+        best = max(fits, key=lambda each: each.history_[-1])
+        for name in ("start_", "weights_", "emission_", "history_", "n_iter_", "converged_"):
+            setattr(self, name, getattr(best, name))
+        if not self.converged_:
+            warnings.warn(
+                f"EM had not converged after {self.max_iter} steps; raise max_iter or tol",
+                GnomonWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _prepared(self, law, sequences: Sequence, inputs: Sequence):
+        """Rows end to end; different inputs with a leading 1; which of them each row has."""
+        if len(sequences) != len(inputs):
+            raise DataError(f"{len(sequences)} sequences have {len(inputs)} tables of inputs")
+        tables = [number_rows(table) for table in inputs]
+        for r, (sequence, table) in enumerate(zip(sequences, tables, strict=True)):
+            if len(sequence) != len(table):
+                raise DataError(f"sequence {r} has {len(sequence)} steps and {len(table)} inputs")
+            if np.isnan(table).any():
+                place = np.argwhere(np.isnan(table))[0][0]
+                raise DataError(f"input {place} of sequence {r} is missing; fill it in")
+        if isinstance(law, InputEmission):
+            sequences = [
+                np.column_stack([number_rows(x), u]) for x, u in zip(sequences, tables, strict=True)
+            ]
+        data = prepare(law, sequences)
+        different, moves = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
+        kinds = np.column_stack([np.ones(len(different)), different])
+        if hasattr(self, "weights_") and kinds.shape[1] != self.weights_.shape[1]:
+            raise DataError(
+                f"inputs have {kinds.shape[1] - 1} columns, the model {self.weights_.shape[1] - 1}"
+            )
+        return data, kinds, moves.ravel()
+
+    def _one_fit(self, data: Prepared, kinds, moves, law, rng) -> None:
+        k = self.n_states
+        self.start_ = np.full(k, 1 / k)
+        self.weights_ = rng.normal(0, 0.1, (k, kinds.shape[1], k))
+        self.weights_[:, 0] += np.log(1 + 2.0 * k) * np.eye(k)
+        law.begin(data.rows, k, rng)
+        self.emission_ = law
+        self.history_ = []
+        self.converged_ = False
+        penalty = self.alpha * len(data.rows)
+        firsts = data.bounds[:-1][np.diff(data.bounds) > 0]
+        for step in range(self.max_iter + 1):
+            found = self._expect(data, kinds, moves)
+            squares = float((self.weights_[:, 1:] ** 2).sum())
+            self.history_.append(float(found.log_likelihood.sum()) - penalty * squares)
+            gained = self.history_[-1] - self.history_[-2] if step else np.inf
+            self.converged_ = gained < self.tol * len(data.rows)
+            if self.converged_ or step == self.max_iter:
+                break
+            opened = found.states[firsts].sum(axis=0)
+            self.start_ = _normalised(opened[None, :], self.start_[None, :])[0]
+            for j in range(k):
+                self.weights_[j] = _regression(self.weights_[j], kinds, found.pairs[:, j], penalty)
+            self.emission_.learn(data.rows, found.states)
+        self.n_iter_ = len(self.history_) - 1
+
+    def _expect(self, data: Prepared, kinds, moves) -> Posteriors:
+        logs = self.emission_.log_likelihood(data.rows)
+        return posteriors(self.start_, self._tables(kinds), logs, data.bounds, moves=moves)
+
+    def _tables(self, kinds: np.ndarray) -> np.ndarray:
+        scores = np.einsum("si,jik->sjk", kinds, self.weights_)
+        return np.exp(log_softmax(scores, axis=2))
+
+    def _chain(self, sequences: Sequence, inputs: Sequence):
+        data, kinds, moves = self._prepared(self.emission_, sequences, inputs)
+        return data, self._tables(kinds), self.emission_.log_likelihood(data.rows), moves
+
+    def transitions(self, inputs: Any) -> np.ndarray:
+        """Tables of transitions under some inputs, of shape (n_rows, n_states, n_states)."""
+        rows = number_rows(inputs)
+        return self._tables(np.column_stack([np.ones(len(rows)), rows]))
+
+    def log_likelihood(self, sequences: Sequence, inputs: Sequence) -> np.ndarray:
+        """log p(X | U) of each sequence; -inf where it is impossible."""
+        data, tables, logs, moves = self._chain(sequences, inputs)
+        forwards = log_alpha(self.start_, tables, logs, data.bounds, moves=moves)
+        ends = data.split(forwards)
+        return np.array([logsum(part[-1]) if len(part) else 0.0 for part in ends])
+
+    def score(self, sequences: Sequence, inputs: Sequence) -> float:
+        """Sum of the log-likelihoods of the sequences."""
+        return float(self.log_likelihood(sequences, inputs).sum())
+
+    def smooth(self, sequences: Sequence, inputs: Sequence) -> list[np.ndarray]:
+        """p(state | X, U) at every step."""
+        data, tables, logs, moves = self._chain(sequences, inputs)
+        found = posteriors(self.start_, tables, logs, data.bounds, moves=moves)
+        return data.split(found.states)
+
+    def predict(self, sequences: Sequence, inputs: Sequence) -> list[list[int]]:
+        """Best paths of states (Viterbi)."""
+        data, tables, logs, moves = self._chain(sequences, inputs)
+        path, joint = viterbi(self.start_, tables, logs, data.bounds, moves=moves)
+        refuse_dead_ends(joint, self.start_, tables, logs, data.bounds, moves=moves)
+        return [part.tolist() for part in data.split(path)]
+
+    def sample(self, inputs: Any, *, random_state: Seed = None) -> tuple[list[int], Any]:
+        """A path of states under some inputs, and what they show."""
+        rng = np.random.default_rng(random_state)
+        rows = number_rows(inputs)
+        tables = self.transitions(rows)
+        path = np.empty(len(rows), dtype=np.int64)
+        for n in range(len(rows)):
+            chances = self.start_ if n == 0 else tables[n, path[n - 1]]
+            path[n] = rng.choice(self.n_states, p=chances / chances.sum())
+        if isinstance(self.emission_, InputEmission):
+            return path.tolist(), self.emission_.draw_under(path, rows, rng)
+        return path.tolist(), self.emission_.draw(path, rng)
+
+
+def _regression(weights: np.ndarray, inputs: np.ndarray, counts: np.ndarray, penalty: float):
+    """Weights of a softmax of the next state, from weighted counts (n_inputs, n_states)."""
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        now = flat.reshape(weights.shape)
+        logs = log_softmax(inputs @ now, axis=1)
+        value = penalty * float((now[1:] ** 2).sum()) - float((counts * logs).sum())
+        slope = inputs.T @ (np.exp(logs) * counts.sum(axis=1, keepdims=True) - counts)
+        slope[1:] += 2 * penalty * now[1:]
+        return value, slope.ravel()
+
+    found = minimize(
+        loss,
+        weights.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": STEPS_OF_EACH_REGRESSION},
+    )
+    return found.x.reshape(weights.shape)
