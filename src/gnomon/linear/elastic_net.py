@@ -11,6 +11,7 @@ Texts: 000 11.4.1-11.4.2 · 002 "Lasso" · 003 4.4.2.2-4.4.2.3 · 004 8.3.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -68,15 +69,17 @@ class PenaltyPath(Result):
     gaps : ndarray of shape (n_alphas,)
         Duality gaps: how far the objective is above the minimum, at most.
     explained : ndarray of shape (n_alphas,)
-        R2 on the rows of the fit.
+        R2 on the rows of the fit; of generalised linear models the share of the deviance.
     names : list of str
         The columns.
     l1_ratio : float
         1 for the lasso, 0 for ridge regression.
     errors : ndarray of shape (n_alphas,) or None
-        Cross-validated mean squared error.
+        Cross-validated errors.
     standard_errors : ndarray of shape (n_alphas,) or None
         Over the folds.
+    measure : str
+        What the errors are: "mean squared error", "mean deviance" or "misclassified share".
 
     Examples
     --------
@@ -95,6 +98,7 @@ class PenaltyPath(Result):
     l1_ratio: float = 1.0
     errors: np.ndarray | None = None
     standard_errors: np.ndarray | None = None
+    measure: str = "mean squared error"
 
     @property
     def n_nonzero(self) -> np.ndarray:
@@ -141,7 +145,7 @@ class PenaltyPath(Result):
             "R2 (fit)": self.explained.tolist(),
         }
         if self.errors is not None and self.standard_errors is not None:
-            columns["mean squared error (validated)"] = self.errors.tolist()
+            columns[f"{self.measure} (validated)"] = self.errors.tolist()
             columns["standard error"] = self.standard_errors.tolist()
         return columns
 
@@ -303,9 +307,7 @@ class PenalisedLeastSquares(LeastSquares):
         problem = whole_centred.problem
         if alphas is None:
             alphas = (self._greatest(whole_centred) or 1.0) * np.geomspace(1.0, eps, n_alphas)
-        alphas = np.sort(np.asarray(alphas, dtype=np.float64))[::-1].copy()
-        if not len(alphas) or not np.isfinite(alphas).all() or alphas[-1] <= 0:
-            raise DataError("alphas must be positive finite numbers")
+        alphas = falling(alphas)
         run = partial(self._along, alphas)
         coefficients, gaps, explained = run(whole_centred)
         path = PenaltyPath(
@@ -336,13 +338,7 @@ class PenalisedLeastSquares(LeastSquares):
             intercepts = [centred.intercept(coef) for coef in coefficients]
             return test(coefficients, np.array(intercepts))
 
-        found = list(in_order(losses, folds, self.n_jobs))
-        weights = np.array([weight for weight, _ in found])
-        means = np.array([total / weight for weight, total in found])
-        shares = weights / weights.sum()
-        path.errors = shares @ means
-        spread = shares @ (means - path.errors) ** 2
-        path.standard_errors = np.sqrt(spread / (len(found) - 1))
+        path.errors, path.standard_errors = over_folds(in_order(losses, folds, self.n_jobs))
 
     def _folds(self, data: Data, n_folds: int) -> np.ndarray:
         rng = np.random.default_rng(int(self._rng().integers(2**31)))
@@ -411,6 +407,15 @@ class PenalisedLeastSquares(LeastSquares):
         )
 
 
+def over_folds(found: Iterable[tuple[float, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Mean errors and their standard errors from each fold's weight and total errors."""
+    weights, totals = zip(*found)
+    shares = np.array(weights) / sum(weights)
+    means = np.array(totals) / np.array(weights)[:, None]
+    errors = shares @ means
+    return errors, np.sqrt(shares @ (means - errors) ** 2 / (len(weights) - 1))
+
+
 @dataclass
 class Centred:
     """A quadratic problem of centred columns, and where their centre was."""
@@ -472,6 +477,14 @@ def centred_columns(rows, y, weights, intercept: bool) -> Centred:
     problem = ColumnQuadratic(columns, target)
     problem.squares[problem.squares <= (32 * EPS * location) ** 2] = 0.0
     return Centred(problem, location, target_mean, intercept, weights.sum())
+
+
+def falling(alphas) -> np.ndarray:
+    """Penalties from the greatest to the least; refused where one is none."""
+    alphas = np.sort(np.asarray(alphas, dtype=np.float64))[::-1].copy()
+    if not len(alphas) or not np.isfinite(alphas).all() or alphas[-1] <= 0:
+        raise DataError("alphas must be positive finite numbers")
+    return alphas
 
 
 def run_path(problem: Quadratic, alphas, ratio: float, tol: float):

@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.contract import Data, Regressor, Step, SumLearner, Takes
+from gnomon.contract import Data, Regressor, Step, SumLearner, Takes, intake
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import (
     FLAG,
@@ -47,7 +48,9 @@ from gnomon.linear.design import (
     refuse_tiny,
     with_constant,
 )
+from gnomon.linear.elastic_net import PenaltyPath
 from gnomon.linear.families import FAMILIES, LINKS, Family, Link, family_of, newton_weights
+from gnomon.linear.glm_path import glm_path
 from gnomon.linear.glm_sparse import (
     SPARSE_CHUNK,
     SparseInformation,
@@ -606,6 +609,57 @@ class GLM(Regressor, SumLearner):
                 "error. Leave columns out"
             )
         return glm_summary(self, confidence)
+
+    def path(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        alphas=None,
+        n_alphas: int = 100,
+        eps: float = 1e-3,
+        n_folds: int | None = None,
+        measure: str = "deviance",
+        random_state=None,
+    ) -> PenaltyPath:
+        """Coefficients for a whole range of penalties, each from the one before.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
+        y : array-like or str
+        sample_weight : array-like or str, default=None
+        alphas : array-like, default=None
+            The penalties; by default `n_alphas` from the least that leaves no column (a
+            thousandfold of it with ``l1_ratio=0``), down to `eps` times that, evenly in the
+            logarithm.
+        n_alphas : int, default=100
+        eps : float, default=1e-3
+        n_folds : int or None, default=None
+            Folds of a cross-validation along the path; None for none. Equal rows are in one fold.
+        measure : {"deviance", "misclassification"}, default="deviance"
+            What is validated: the mean deviance, or (binomial family) the share of rows on the
+            wrong side of one half.
+        random_state : int, RandomState instance or None, default=None
+            Deals the folds.
+
+        Returns
+        -------
+        path : PenaltyPath
+
+        Examples
+        --------
+        >>> from gnomon.linear import GLM
+        >>> X, y = [[0, 1], [1, 0], [2, 1], [3, 0], [4, 2]], [1, 1, 4, 5, 13]
+        >>> GLM("poisson", l1_ratio=1.0).path(X, y, n_alphas=3).n_nonzero.tolist()
+        [0, 2, 2]
+        """
+        self._validate_params()
+        model = type(self)(**self.get_params(deep=False))
+        data = intake.take_in(model, X, y, sample_weight)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        return glm_path(model, data, alphas, n_alphas, eps, n_folds, measure, rng)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)

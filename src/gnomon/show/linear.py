@@ -190,7 +190,7 @@ def validation_curve(path, *, theme: str = "light") -> go.Figure:
         )
     figure.update_xaxes(title="penalty alpha (smaller to the right)", type="log")
     figure.update_xaxes(autorange="reversed", exponentformat="power")
-    figure.update_yaxes(title="mean squared error, cross-validated")
+    figure.update_yaxes(title=f"{path.measure}, cross-validated")
     return dress(
         figure,
         "Which penalty predicts best",
