@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 
 import gnomon
 from gnomon.bayes import NaiveBayes
-from gnomon.engine.errors import DataError, GnomonError
+from gnomon.engine.errors import DataError, GnomonError, GnomonWarning
 from gnomon.graphical import (
     BeliefNetwork,
     BeliefNetworkClassifier,
@@ -223,3 +224,52 @@ def test_questions_of_a_known_form_and_near_underflow_have_the_same_answer(rng):
         np.testing.assert_array_equal(
             network.query("x1", "x0", x2=value).values, fresh.query("x1", "x0", x2=value).values
         )
+
+
+@pytest.mark.covers("belief-network")
+def test_a_wide_network_is_answered_by_chains_and_says_so(rng):
+    roots = [f"x{i}" for i in range(16)]
+    pairs = {f"{u}{v}": [u, v] for u, v in itertools.combinations(roots, 2)}
+    network = BeliefNetwork(
+        dict.fromkeys([*roots, *pairs], (0, 1)),
+        pairs,
+        {name: [0.5, 0.5] for name in roots}
+        | {name: np.dstack([each, 1 - each]) for name, each in tilted(pairs, rng).items()},
+    )
+    seen = dict.fromkeys(pairs, 1)
+    exact = network.answer("x0", seen)
+    assert exact.method == "exact"
+    assert all(each.error == 0 for each in exact.figures)
+    with gnomon.config(memory_limit=1_000_000):
+        found = network.answer("x0", seen, n_draws=300, random_state=rng)
+        with pytest.raises(GnomonError, match="width 15"):
+            network.answer("x0", seen, method="exact")
+    assert found.method == "gibbs"
+    assert "would need width 15" in str(found)
+    assert found.mixed
+    assert abs(found.joint.values[1] - exact.joint.values[1]) < 0.15
+    with pytest.raises(DataError, match="none of auto"):
+        network.answer("x0", method="guess")
+
+
+def tilted(pairs: dict, rng: np.random.Generator) -> dict:
+    return {name: rng.uniform(0.45, 0.55, size=(2, 2)) for name in pairs}
+
+
+@pytest.mark.covers("belief-network")
+def test_chains_that_cannot_mix_are_said_not_to_have(rng):
+    stuck = np.array([[1 - 1e-9, 1e-9], [1e-9, 1 - 1e-9]])
+    network = BeliefNetwork(
+        {"a": "tf", "b": "tf", "c": "tf"},
+        {"b": ["a"], "c": ["b"]},
+        {"a": [0.5, 0.5], "b": stuck, "c": stuck},
+    )
+    for _ in range(20):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GnomonWarning)
+            found = network.answer("a", method="gibbs", n_draws=200, random_state=rng)
+        if 0 < found.joint.values[0] < 1:
+            assert not found.mixed
+            assert "HAVE NOT MIXED" in str(found)
+            return
+    raise AssertionError("twenty times all four chains began on one side")

@@ -56,6 +56,7 @@ from gnomon.sample import (
     student_t,
     thinning_lag,
 )
+from gnomon.sample.network import NetworkSampler
 
 RARE = 1e-7
 NOISE = 0.7
@@ -713,3 +714,62 @@ def test_threads_change_no_state_of_grids_and_networks(rng):
     )
     chains = [net.gibbs({"b": 1}, 200, random_state=seed, n_jobs=jobs).draws for jobs in (1, 2)]
     np.testing.assert_array_equal(*chains)
+
+
+def chain_ranks(walkers, truth: np.ndarray, length: int, rng: np.random.Generator) -> np.ndarray:
+    """Rank of the truth among draws of a reversible chain through it; ties broken by lot."""
+    place = int(rng.integers(length))
+    parts = [walkers().advance(n, rng).draws for n in (place, length - 1 - place)]
+    others = np.concatenate(parts)
+    ties, below = (others == truth).sum(axis=0), (others < truth).sum(axis=0)
+    return below + np.array([rng.integers(t + 1) for t in ties])
+
+
+@pytest.mark.covers("gibbs-belief-network", "metropolis-belief-network")
+@pytest.mark.parametrize("kind", ["categories", "with a density"])
+def test_chains_over_networks_are_calibrated(kind, rng):
+    table = rng.dirichlet([1.5, 1.5, 1.5], size=2)
+    nodes = [
+        CategoricalNode("a", rng.dirichlet([2, 2])),
+        CategoricalNode("b", table, ("a",)),
+        CategoricalNode("c", rng.dirichlet([1.5, 1.5], size=(2, 3)), ("a", "b")),
+    ]
+    if kind == "with a density":
+        nodes.append(
+            DensityNode(
+                "d",
+                lambda v, b: -0.5 * (v - b) ** 2,
+                lambda rng, b: rng.normal(b),
+                ("b",),
+                step=1.5,
+            )
+        )
+    network = Network(nodes)
+    free = tuple(name for name in network.order if name != "c")
+    n_runs, length = 240, 8
+    ranks = np.empty((n_runs, len(free)), dtype=int)
+    for run in range(n_runs):
+        drawn = network.forward(rng)
+        truth = np.array([drawn[name] for name in free])
+        held = {"c": drawn["c"]}
+        target = Target(
+            lambda x, held=held: network.log_density(held | dict(zip(free, x))), len(free)
+        )
+        sampler = NetworkSampler(network, held, free)
+        ranks[run] = chain_ranks(lambda: sampler.begin(target, truth), truth, length, rng)  # noqa: B023
+    for j in range(len(free)):
+        assert uniform(ranks[:, j], length)
+
+
+@pytest.mark.covers("potts-gibbs")
+@pytest.mark.parametrize("scan", ["sequential", "checkerboard"])
+def test_a_sweep_leaves_the_law_of_a_grid_as_it_is(scan, rng):
+    shape, liking, n = (2, 2), 0.8, 1500
+    states = np.array(list(itertools.product(range(2), repeat=4))).reshape(-1, *shape)
+    law = np.exp([potts_log_density(each, liking) for each in states])
+    law /= law.sum()
+    ended = np.zeros(16)
+    for start in rng.choice(16, size=n, p=law):
+        found = potts_gibbs(shape, liking, 1, start=states[start], scan=scan, random_state=rng)
+        ended[int(found.states.ravel() @ [8, 4, 2, 1])] += 1
+    assert stats.chisquare(ended, n * law).pvalue > RARE

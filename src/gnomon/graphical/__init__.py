@@ -1,6 +1,6 @@
 """Graphical: belief networks and Markov random fields, exact and approximate inference."""
 
-from gnomon.graphical.belief_network import BeliefNetwork
+from gnomon.graphical.belief_network import BeliefNetwork, NetworkAnswer
 from gnomon.graphical.bif import format_bif, parse_bif, read_bif, write_bif
 from gnomon.graphical.boltzmann import BoltzmannMachine
 from gnomon.graphical.dag import ancestors, d_separated, markov_blanket, topological_order
@@ -62,6 +62,7 @@ __all__ = [
     "Labelling",
     "MeanField",
     "MixtureSegments",
+    "NetworkAnswer",
     "NormalLaw",
     "PairwiseMarginals",
     "PairwiseModel",

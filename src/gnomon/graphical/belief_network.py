@@ -11,15 +11,19 @@ Texts: 001 15.2 · 002 "Directed graphical models" · 003 3.4 (network, tables, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
 from gnomon.engine.storable import storable
+from gnomon.evaluate.figure import Figure, share_interval
+from gnomon.evaluate.result import Result
 from gnomon.graphical import dag
 from gnomon.graphical.cells import coded_columns
 from gnomon.graphical.elimination import (
@@ -33,6 +37,8 @@ from gnomon.graphical.elimination import (
 from gnomon.graphical.elimination import require as require_memory
 from gnomon.graphical.elimination_kernel import Recipe, recipe, sum_products
 from gnomon.graphical.joint import JointTable, check_cells, level_position
+from gnomon.sample.chains import NOT_MIXED, Chains
+from gnomon.sample.diagnostics import effective_sample_size, r_hat
 from gnomon.sample.draws import Seed
 from gnomon.sample.network import CategoricalNode, Network
 
@@ -48,6 +54,42 @@ class _Prepared(NamedTuple):
     recipe: Recipe
 
 
+@dataclass(repr=False)
+class NetworkAnswer(Result):
+    """Probabilities that a network gave, and by which way.
+
+    Attributes
+    ----------
+    joint : JointTable
+        Of the nodes asked for.
+    figures : list of Figure
+        Cell by cell, the last node running fastest; draws have an error, exact answers none.
+    method : str
+        "exact" or "gibbs".
+    why : str
+        What decided between them: the width and the memory that exact inference needs.
+    mixed : bool
+        Of chains: whether they tell the same. True for exact answers.
+    """
+
+    joint: JointTable
+    figures: list[Figure]
+    method: str
+    why: str
+    mixed: bool = True
+
+    def _title(self) -> str:
+        how = "exactly" if self.method == "exact" else "by Gibbs chains, approximately"
+        return f"{', '.join(self.joint.names)} {how}"
+
+    def _columns(self) -> dict[str, list]:
+        return self.joint._columns() | {"probability": self.figures}
+
+    def _remarks(self) -> list[str]:
+        unmixed = [] if self.mixed else ["the chains HAVE NOT MIXED: do not use these figures yet"]
+        return [self.why, *unmixed]
+
+
 @storable
 class BeliefNetwork(Saved):
     """A belief (Bayesian) network of categorical variables.
@@ -57,8 +99,8 @@ class BeliefNetwork(Saved):
     predicted: a classifier needs fewer assumptions.
 
     Inference is exact; its cost is exponential in the width of the graph, which `forecast` tells
-    beforehand. What would not fit into memory is refused; `sampler` then gives draws by Gibbs or
-    forward sampling, never silently.
+    beforehand. What would not fit into memory is refused; `answer` then falls back on Gibbs chains
+    and says so, and `sampler` gives the draws themselves.
 
     Texts: 003 3.4, 001 15.2, 002. The row of a table is chosen by all categorical parents; 003
     counts it in mixed radix (`row_index`), here each parent has an axis.
@@ -354,6 +396,83 @@ class BeliefNetwork(Saved):
         if top == -np.inf:
             raise DataError(f"the evidence {evidence} has probability zero in this network")
         return np.exp(table.logs - top).transpose(np.argsort(np.argsort(kept)))
+
+    def answer(
+        self,
+        wanted: str | Sequence[str],
+        evidence: Mapping[str, Any] | None = None,
+        *,
+        method: str = "auto",
+        n_draws: int = 2000,
+        random_state: Seed = None,
+    ) -> NetworkAnswer:
+        """As `query`: exactly where the width allows it, else by Gibbs chains; it says which.
+
+        Parameters
+        ----------
+        wanted : str or sequence of str
+        evidence : mapping of str to value, default=None
+        method : {"auto", "exact", "gibbs"}, default="auto"
+            "auto" samples only what exact inference cannot hold in memory.
+        n_draws : int, default=2000
+            Of each of four chains.
+        random_state : int, Generator or None
+
+        Returns
+        -------
+        answer : NetworkAnswer
+
+        Examples
+        --------
+        >>> net = BeliefNetwork({"a": "tf", "b": "tf"}, {"b": ["a"]},
+        ...                     {"a": [0.4, 0.6], "b": [[0.7, 0.3], [0.2, 0.8]]})
+        >>> net.answer("a", {"b": "t"}).method
+        'exact'
+        """
+        if method not in ("auto", "exact", "gibbs"):
+            raise DataError(f"method={method!r} is none of auto, exact, gibbs")
+        names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+        held = dict(evidence or {})
+        self._check_wanted(names, held)
+        forecast = self.forecast(*names, **held)
+        needs = f"width {forecast.width}, {memory.readable(forecast.memory)}"
+        fits = forecast.width < 64 and forecast.memory <= memory.limit()
+        if method == "exact" or (method == "auto" and fits):
+            joint = self.query(*names, **held)
+            cells = joint.values.ravel().tolist()
+            figures = [Figure(cell, cell, cell, 1.0, 0.0, "exact") for cell in cells]
+            return NetworkAnswer(joint, figures, "exact", f"exact inference needs {needs}")
+        chains = self.sampler().gibbs(
+            {name: float(value) for name, value in self._coded(held).items()},
+            n_draws,
+            random_state=random_state,
+        )
+        why = f"exact inference would need {needs}; the answer is a share of draws"
+        return self._shares(names, chains, why)
+
+    def _coded(self, evidence: Mapping[str, Any]) -> dict[str, int]:
+        """Evidence as positions of values."""
+        return {name: level_position(self.levels, name, v) for name, v in evidence.items()}
+
+    def _shares(self, names: tuple[str, ...], chains: Chains, why: str) -> NetworkAnswer:
+        shape = tuple(len(self.levels[name]) for name in names)
+        codes = [chains.of(name).astype(np.int64) for name in names]
+        flat = np.ravel_multi_index(tuple(codes), shape)
+        mixed = all(
+            r_hat(chains.of(name)) <= NOT_MIXED for name in names if np.ptp(chains.of(name))
+        )
+        figures = []
+        for cell in range(int(np.prod(shape))):
+            hits = (flat == cell).astype(float)
+            share = float(hits.mean())
+            worth = hits.size
+            if 0 < share < 1:
+                worth = min(max(effective_sample_size(hits, "mean"), 4.0), hits.size)
+            interval = share_interval(share * worth, worth)
+            figures.append(interval._replace(value=share, how=f"{worth:.0f} effective draws"))
+        counts = np.bincount(flat.ravel(), minlength=int(np.prod(shape))).reshape(shape)
+        joint = JointTable(counts, {name: self.levels[name] for name in names})
+        return NetworkAnswer(joint, figures, "gibbs", why, mixed)
 
     def _check_wanted(self, wanted: Sequence[str], evidence: Mapping[str, Any]) -> None:
         if not wanted:
