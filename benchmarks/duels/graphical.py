@@ -38,6 +38,7 @@ def networks(n: int, name: str) -> dict:
     logging.disable(logging.CRITICAL)
     ours = read_bif(DATA / f"{name}.bif")
     theirs = BIFReader(str(DATA / f"{name}.bif")).get_model()
+    n = min(n, QUERIES)
     rows = ours.simulate(n, random_state=0)
     drawn = [{key: rows[key][i] for key in EVIDENCE[name]} for i in range(n)]
     return {"name": name, "ours": ours, "theirs": theirs, "drawn": drawn}

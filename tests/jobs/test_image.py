@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gnomon.engine.errors import DataError
-from gnomon.show.pixels import labelled_image
+from gnomon.show import labelled_image
 from gnomon.table.picture_files import SIGNATURE, _chunk, read_picture, write_picture
 from gnomon.workbench.image import image, noise_deviation
 from tests.jobs.terminal import call

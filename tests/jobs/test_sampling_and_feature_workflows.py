@@ -81,6 +81,7 @@ def test_chains_are_tuned_lengthened_and_summarised_with_the_truth_in_the_interv
     acceptances = [accepted for accepted, _ in found.widths.values()]
     assert acceptances[0] > acceptances[-1]
     assert [step for step, _ in found.steps] == ["proposal", "burn-in", "mixing", "lag"]
+    assert list(found.figures("dark")) == ["x0", "x1"]
     assert 1 <= found.lag < found.chains.draws.shape[1]
 
 

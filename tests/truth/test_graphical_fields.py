@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -619,3 +620,41 @@ def test_bad_models_are_refused():
         PairwiseModel([[0, 0], [np.inf, np.inf]], [], [])
     with pytest.raises(DataError, match="finite pairwise"):
         mean_field(PairwiseModel([[0, 0]] * 2, [(0, 1)], [[[0, np.inf], [0, 0]]]))
+
+
+@pytest.mark.covers("discrete-mrf", "gibbs-sampler")
+@pytest.mark.parametrize("scan", ["fixed", "random"])
+def test_compiled_sweeps_have_the_marginals_of_enumeration(scan, rng):
+    sizes = rng.integers(2, 4, size=5)
+    edges = [(0, 1), (2, 1), (2, 3), (4, 0), (3, 1)]
+    model = PairwiseModel(
+        [rng.normal(size=k) for k in sizes],
+        edges,
+        [rng.normal(scale=0.7, size=(sizes[i], sizes[j])) for i, j in edges],
+        constant=2.5,
+    )
+    drawn = model.gibbs(4000, scan=scan, random_state=rng)
+    exact = model.exact()
+    for i, k in enumerate(sizes):
+        found = np.bincount(drawn.of(i).ravel().astype(int), minlength=k) / 16_000
+        np.testing.assert_allclose(found, exact.nodes[i][:k], atol=0.06)
+    last = drawn.draws[0, -1].astype(int)
+    assert drawn.log_density[0, -1] == pytest.approx(-model.cost(last))
+    again = [model.gibbs(50, random_state=7, n_jobs=jobs).draws for jobs in (1, 2)]
+    np.testing.assert_array_equal(*again)
+
+
+def test_sweeps_never_leave_what_is_allowed_and_say_where_no_start_is(rng):
+    far = np.where(np.eye(3) > 0, 0.0, np.inf)
+    chain = PairwiseModel(np.zeros((3, 3)), [(0, 1), (1, 2)], [far])
+    found = quiet_gibbs(chain, 60, rng)
+    assert (found.draws == found.draws[:, :, :1]).all()
+    many = PairwiseModel(np.zeros((40, 3)), [(i, i + 1) for i in range(39)], [far])
+    with pytest.raises(DataError, match="starts="):
+        many.gibbs(10, random_state=rng)
+
+
+def quiet_gibbs(model, n, rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.gibbs(n, random_state=rng)

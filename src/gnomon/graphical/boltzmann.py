@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
@@ -24,9 +23,9 @@ from gnomon.graphical.forest import Labelling
 from gnomon.graphical.mean_field import MeanField, mean_field
 from gnomon.graphical.modes import graph_cut, iterated_modes
 from gnomon.graphical.pairwise import PairwiseMarginals, PairwiseModel, weighted_edges
+from gnomon.graphical.pairwise_gibbs import PairwiseSampler
 from gnomon.sample.chains import Chains, sample_chains
 from gnomon.sample.draws import Seed
-from gnomon.sample.gibbs import Gibbs
 from gnomon.sample.target import Target
 
 SIGNS = np.array([-1.0, 1.0])
@@ -221,20 +220,10 @@ class BoltzmannMachine(Saved):
         rng = np.random.default_rng(random_state)
         n = len(self.biases)
         starts = rng.choice(SIGNS, size=(n_chains, n))
-        sampler = Gibbs([self._conditional(i) for i in range(n)])
+        sampler = PairwiseSampler(self.model(), values=tuple(SIGNS))
         return sample_chains(
             None, sampler, n_draws, starts=starts, n_warmup=n_warmup, random_state=rng
         )
-
-    def _conditional(self, i: int):
-        touching = (self.edges == i).any(axis=1)
-        others = self.edges[touching].sum(axis=1) - i
-        weights, bias = self.weights[touching], self.biases[i]
-
-        def draw(u: np.ndarray, rng: np.random.Generator) -> float:
-            return 1.0 if rng.random() < expit(2 * (weights @ u[others] + bias)) else -1.0
-
-        return draw
 
     def __repr__(self) -> str:
         return f"BoltzmannMachine({len(self.biases):,} variables, {len(self.edges):,} weights)"

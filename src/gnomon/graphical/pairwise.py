@@ -32,6 +32,9 @@ from gnomon.graphical.elimination import (
     plan,
 )
 from gnomon.graphical.joint import JointTable, check_cells
+from gnomon.graphical.pairwise_gibbs import PairwiseSampler
+from gnomon.sample.chains import Chains, sample_chains
+from gnomon.sample.draws import Seed
 from gnomon.sample.target import Target
 
 
@@ -222,6 +225,71 @@ class PairwiseModel(Saved):
             Of points whose coordinates are values as numbers.
         """
         return Target(lambda x: -self.cost(np.asarray(x).astype(np.int64)), self.n_variables)
+
+    def gibbs(
+        self,
+        n_draws: int,
+        *,
+        n_chains: int = 4,
+        n_warmup: int = 200,
+        starts: ArrayLike | None = None,
+        scan: str = "fixed",
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> Chains:
+        """Chains over all variables, each redrawn from its law given its neighbours.
+
+        Use it where the width forbids `exact`. Strong couplings mix slowly: look at R-hat.
+
+        Parameters
+        ----------
+        n_draws : int
+            Kept sweeps of each chain.
+        n_chains : int, default=4
+        n_warmup : int, default=200
+        starts : array-like of int of shape (n_chains, n), default=None
+            Drawn at random, among values of finite cost, where None.
+        scan : {"fixed", "random"}, default="fixed"
+        random_state : int, Generator or None
+        n_jobs : int or None, default=None
+            Threads; the draws do not depend on it.
+
+        Returns
+        -------
+        chains : Chains
+
+        Examples
+        --------
+        >>> pair = PairwiseModel([[0.0, 1.0], [2.0, 0.0]], [(0, 1)], [potts_costs(2, 0.5)])
+        >>> drawn = pair.gibbs(2000, random_state=0).of(0).mean()
+        >>> bool(abs(drawn - pair.exact().nodes[0][1]) < 0.05)
+        True
+        """
+        rng = np.random.default_rng(random_state)
+        points = self._starts(n_chains, rng) if starts is None else starts
+        return sample_chains(
+            self.target(),
+            PairwiseSampler(self, scan),
+            n_draws,
+            starts=points,
+            n_warmup=n_warmup,
+            random_state=rng,
+            n_jobs=n_jobs,
+        )
+
+    def _starts(self, n_chains: int, rng: np.random.Generator) -> np.ndarray:
+        points = np.empty((n_chains, self.n_variables))
+        for chain in range(n_chains):
+            for _ in range(1000):
+                points[chain] = rng.integers(self.n_states)
+                if np.isfinite(self.cost(points[chain].astype(np.int64))):
+                    break
+            else:
+                raise DataError(
+                    "of 1,000 random starts none has a finite cost: so much is forbidden. Give "
+                    "starts=, such as the labels of iterated_modes or forest_min_cost"
+                )
+        return points
 
     def given(self, evidence: Mapping[int, int]) -> tuple[PairwiseModel, np.ndarray]:
         """Absorb known values: the model of the other variables, same costs.

@@ -237,6 +237,21 @@ class SamplingPractice(Result):
             )
         return dict(zip(self.chains.names, self.chains.means(level)))
 
+    def figures(self, theme: str = "light") -> dict[str, Any]:
+        """Traces, autocorrelation and ranks of every coordinate, by its name.
+
+        Parameters
+        ----------
+        theme : {"light", "dark"}, default="light"
+
+        Returns
+        -------
+        figures : dict of str to plotly.graph_objects.Figure
+        """
+        from gnomon.show.chains import chain_traces
+
+        return {name: chain_traces(self.chains, name, theme=theme) for name in self.chains.names}
+
     def _title(self) -> str:
         return f"{'Mixed' if self.mixed else 'NOT MIXED'}: {self.chains._title()}"
 
