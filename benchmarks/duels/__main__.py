@@ -17,6 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks import shapes
 from benchmarks.duels.duel import DUELS, Duel
 
 ROOMS = (
@@ -54,6 +55,7 @@ class Side:
                 "benchmarks.duels.worker",
                 duel.data.__module__,
                 duel.name,
+                duel.peer,
                 side,
                 str(n_rows),
             ],
@@ -204,7 +206,7 @@ def report(record: list[dict]) -> str:
             for side in ("ours", "theirs")
         ]
         lines.append(f"| {duel} | {peer} | n^{powers[0]:.2f} | n^{powers[1]:.2f} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + shapes.section()) + "\n"
 
 
 def verdict(row: dict) -> str:

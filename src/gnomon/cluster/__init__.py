@@ -39,8 +39,11 @@ from gnomon.cluster.dbscan import (
 from gnomon.cluster.denclue import Denclue, density_attractor
 from gnomon.cluster.dendrogram import Dendrogram, is_nested, number_of_dendrograms
 from gnomon.cluster.divisive import DivisiveClustering
+from gnomon.cluster.hdbscan import HDBSCAN
 from gnomon.cluster.kmeans import KMeans
+from gnomon.cluster.mean_shift import MeanShift
 from gnomon.cluster.medoids import KMedoids, k_medoids
+from gnomon.cluster.minibatch import MiniBatchKMeans
 from gnomon.cluster.partitions import best_partition, partitions, stirling, sum_of_squares
 from gnomon.cluster.reachability import DensityRelations
 from gnomon.cluster.signals import (
@@ -79,6 +82,7 @@ from gnomon.cluster.validity import (
 
 __all__ = [
     "DBSCAN",
+    "HDBSCAN",
     "Agglomerative",
     "ChoiceOfK",
     "ConstrainedKMeans",
@@ -92,6 +96,8 @@ __all__ = [
     "KMeans",
     "KMeansTree",
     "KMedoids",
+    "MeanShift",
+    "MiniBatchKMeans",
     "SelfOrganisingMap",
     "SoftKMeans",
     "SubsampleKMeans",

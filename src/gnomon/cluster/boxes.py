@@ -44,14 +44,14 @@ class BoxTree(NamedTuple):
     high: np.ndarray
 
 
-def box_tree(rows: np.ndarray, diameter: float = np.inf) -> BoxTree:
+def box_tree(rows: np.ndarray, diameter: float = np.inf, leaf_rows: int = LEAF_ROWS) -> BoxTree:
     """The tree of rows; leaves are no larger across than `diameter`, unless single rows."""
     n, d = rows.shape
     most = 2 * n
     order = np.arange(n)
     start, stop, child = (np.empty(most, np.int64) for _ in range(3))
     low, high = np.empty((most, d)), np.empty((most, d))
-    used = build_boxes(rows, LEAF_ROWS, diameter * diameter, order, start, stop, child, low, high)
+    used = build_boxes(rows, leaf_rows, diameter * diameter, order, start, stop, child, low, high)
     parts = (part[:used].copy() for part in (start, stop, child, low, high))
     return BoxTree(np.ascontiguousarray(rows[order]), order, *parts)
 

@@ -1,8 +1,8 @@
-"""Merging clusters: three ways that keep O(rows) numbers, and one on a table of distances.
+"""Merging clusters: two ways that keep O(rows) numbers, and one on a table of distances.
 
-Single linkage is Prim's spanning tree; Ward's is the chain of nearest neighbours on centroids (a
-merge never brings two clusters nearer to a third, so any two mutual nearest neighbours may merge);
-mean and median linkage, which lack that property, keep for each cluster its nearest one. All take
+Ward's is the chain of nearest neighbours on centroids (a merge never brings two clusters nearer to
+a third, so any two mutual nearest neighbours may merge; `spanning` merges most of them in rounds);
+mean and median linkage, which lack that property, keep for each cluster its nearest one. Both take
 O(n^2 d) time: distances are computed when needed and never stored. Clusters stand in columns, so
 that the innermost loops run over clusters and become vector instructions.
 """
@@ -28,40 +28,6 @@ def squared_to_tile(columns, point, start, size, squared):
         for t in range(size):
             gap = columns[j, start + t] - value
             squared[t] += gap * gap
-
-
-@kernel("out f8[:,:]", "out i8[:]", "out i8[:]", "out f8[:]")
-def spanning_tree(columns, one, other, squared_height):
-    """Prim's minimum spanning tree of the points in columns (d, n), which are used up.
-
-    Writes the n - 1 edges: their ends `one` and `other`, and their squared lengths.
-    """
-    d, n = columns.shape
-    best, source, name = np.full(n, np.inf), np.zeros(n, np.int64), np.arange(n)
-    squared, point = np.empty(TILE), np.empty(d)
-    left, current, slot = n, 0, 0
-    for edge in range(n - 1):
-        for j in range(d):
-            point[j] = columns[j, slot]
-        left -= 1
-        for j in range(d):
-            columns[j, slot] = columns[j, left]
-        best[slot], source[slot], name[slot] = best[left], source[left], name[left]
-        least = np.inf
-        slot = 0
-        for start in range(0, left, TILE):
-            size = min(TILE, left - start)
-            squared_to_tile(columns, point, start, size, squared)
-            for t in range(size):
-                near = squared[t] < best[start + t]
-                best[start + t] = squared[t] if near else best[start + t]
-                source[start + t] = current if near else source[start + t]
-            for t in range(size):
-                if best[start + t] < least:
-                    least = best[start + t]
-                    slot = start + t
-        one[edge], other[edge], squared_height[edge] = source[slot], name[slot], least
-        current = name[slot]
 
 
 @subkernel

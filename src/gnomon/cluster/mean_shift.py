@@ -1,0 +1,295 @@
+"""Mean shift: points climb to where rows are densest by moving to the mean of the rows around.
+
+x <- sum_i w_i x_i [|x - x_i| <= h] / sum_i w_i [|x - x_i| <= h]
+
+A point that stands still is a mode; rows belong to the mode that is nearest.
+
+Texts: 001 19.3 (its direct update, with the flat kernel in place of the normal one).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, most_squared, squared_between
+from gnomon.cluster.denclue import merged_points
+from gnomon.cluster.distinct import (
+    DistinctRows,
+    RowsClusterer,
+    distinct_rows,
+    nearest_label,
+    numbered_by_first,
+)
+from gnomon.cluster.nearest import Centres, Nearest, find_nearest
+from gnomon.engine.kernel import kernel, subkernel
+from gnomon.engine.parameters import JOBS, StrOptions, above, whole
+from gnomon.engine.registry import method
+from gnomon.engine.threads import in_order
+
+SEEDS_AT_ONCE = 64
+
+
+@method(
+    task="group",
+    texts="001 19.3",
+    use="Rounded groups whose number is not known, of about one width, in few columns.",
+    avoid="Many columns; groups of very different width; long groups, which it breaks up.",
+    peers=("sklearn.cluster.MeanShift",),
+)
+class MeanShift(RowsClusterer):
+    """Groups around the modes of the density: points climb by moving to the mean of rows around.
+
+    A seed moves to the mean of the rows within `bandwidth` of it until it stands; seeds that end
+    within a bandwidth of one with more rows around it are given up, the others are the centres. Use
+    it where groups are rounded, of about one width, and their number is not known. Not for many
+    columns, nor for long groups. `Denclue` does the same with a smooth kernel, a threshold of
+    density and groups of any shape.
+
+    Memory is O(rows): a tree of boxes answers for whole boxes at once by sums kept along it.
+
+    Parameters
+    ----------
+    bandwidth : float or "auto", default="auto"
+        Radius of the window, in units of the columns; "auto": twice Scott's rule, ``2 n^(-1 /
+        (d + 4))`` times the root mean variance of the columns (a flat window is as wide as a normal
+        kernel of half its radius or so).
+    seeds : {"bins", "rows"}, default="bins"
+        Where climbs start: the means of the occupied cells of a lattice as wide as the bandwidth,
+        or all rows.
+    cluster_all : bool, default=True
+        Whether rows farther than a bandwidth from every centre belong to the nearest; else they are
+        noise, labelled -1.
+    max_steps : int, default=300
+        Most steps of a climb.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_columns)
+        The modes.
+    labels_ : ndarray of shape (n_samples,)
+        The group of each row; -1 for noise.
+    weight_within_ : ndarray of shape (n_clusters,)
+        Weight of the rows within a bandwidth of each centre.
+    bandwidth_ : float
+        The bandwidth used.
+    n_steps_ : int
+        Steps of the longest climb.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+
+    See Also
+    --------
+    Denclue : With a normal kernel.
+
+    Notes
+    -----
+    Texts: 001 19.3 (direct update). scikit-learn's "auto" bandwidth is a mean distance to a share
+    of all rows, which takes their square in time; its climbs end at a thousandth of a bandwidth, as
+    here.
+
+    Examples
+    --------
+    >>> from gnomon.cluster import MeanShift
+    >>> MeanShift(bandwidth=2.0).fit_predict([[0.0], [0.5], [1.0], [9.0], [9.5]]).tolist()
+    [0, 0, 0, 1, 1]
+    """
+
+    _parameter_constraints = {
+        "bandwidth": [StrOptions({"auto"}), above(0)],
+        "seeds": [StrOptions({"bins", "rows"})],
+        "cluster_all": ["boolean"],
+        "max_steps": [whole(1)],
+        "n_jobs": JOBS,
+    }
+    _largest = 1e100
+
+    def __init__(
+        self, bandwidth="auto", *, seeds="bins", cluster_all=True, max_steps=300, n_jobs=None
+    ):
+        self.bandwidth = bandwidth
+        self.seeds = seeds
+        self.cluster_all = cluster_all
+        self.max_steps = max_steps
+        self.n_jobs = n_jobs
+
+    def _group(self, distinct: DistinctRows) -> np.ndarray:
+        self.bandwidth_ = self._chosen_bandwidth(distinct)
+        window = Window.of(distinct.rows, distinct.weights)
+        seeds = distinct.rows
+        if self.seeds == "bins":
+            seeds = binned(distinct.rows, distinct.weights, self.bandwidth_)
+        parts = in_order(
+            lambda first: window.climbed(
+                seeds[first : first + SEEDS_AT_ONCE], self.bandwidth_, self.max_steps
+            ),
+            range(0, len(seeds), SEEDS_AT_ONCE),
+            self.n_jobs,
+            short=True,
+        )
+        tops, weight, steps = (np.concatenate(each) for each in zip(*parts))
+        merged = merged_points(tops, weight, self.bandwidth_)
+        centres, self.n_steps_ = tops[merged.chosen], int(steps.max())
+        owner = nearest_label(distinct.rows, centres, np.arange(len(centres)))
+        named = numbered_by_first(owner)
+        kept = np.full(int(named.max()) + 1, -1)
+        kept[named] = owner
+        self.cluster_centers_, self.weight_within_ = centres[kept], weight[merged.chosen][kept]
+        return self._nearest(distinct.rows)
+
+    def _chosen_bandwidth(self, distinct: DistinctRows) -> float:
+        if self.bandwidth != "auto":
+            return float(self.bandwidth)
+        n, d = distinct.weights.sum(), distinct.rows.shape[1]
+        mean = distinct.weights @ distinct.rows / n
+        variance = float((distinct.weights @ (distinct.rows - mean) ** 2 / n).mean())
+        return float(2 * np.sqrt(variance) * n ** (-1 / (d + 4))) if variance > 0 else 1.0
+
+    def _nearest(self, rows: np.ndarray) -> np.ndarray:
+        centres = Centres.at(self.cluster_centers_, self.cluster_centers_.mean(axis=0))
+        found = find_nearest(rows, centres, Nearest.of(len(rows)))
+        labels = found.labels.astype(np.int64)
+        if not self.cluster_all:
+            labels[found.squared > self.bandwidth_**2] = -1
+        return labels
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return self._distinct_memory(n_rows, 6 * n_columns) + 8 * n_rows * (n_columns + 16)
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "cluster_centers_"):
+            self._check_points("cluster_centers_")
+            if len(self.cluster_centers_) == 0 or not self.bandwidth_ > 0:
+                raise ValueError("there must be centres, and the bandwidth must be positive")
+
+
+def binned(rows: np.ndarray, weights: np.ndarray, side: float) -> np.ndarray:
+    """The means of the occupied cells of a lattice of that side round the mean of the rows."""
+    middle = weights @ rows / weights.sum()
+    cells = np.round((rows - middle) / side)
+    lots = distinct_rows(cells, weights)
+    total = np.zeros(lots.rows.shape)
+    np.add.at(total, lots.places, weights[:, None] * (rows - middle))
+    return middle + total / lots.weights[:, None]
+
+
+class Window(NamedTuple):
+    """Rows in a tree of boxes with sums kept along it.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, d)
+        In the order of the tree, less their mean.
+    middle : ndarray of shape (d,)
+    before : ndarray of shape (n + 1,)
+        Weight of the rows before each.
+    sums : ndarray of shape (n + 1, d)
+        Weighted sum of the rows before each.
+    start, stop, child, low, high : ndarray
+        The nodes of the tree.
+    """
+
+    rows: np.ndarray
+    middle: np.ndarray
+    before: np.ndarray
+    sums: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    child: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, rows: np.ndarray, weights: np.ndarray) -> Window:
+        middle = weights @ rows / weights.sum()
+        tree = box_tree(rows - middle)
+        weights = weights[tree.order]
+        before = np.concatenate([[0.0], np.cumsum(weights)])
+        sums = np.zeros((len(rows) + 1, rows.shape[1]))
+        np.cumsum(weights[:, None] * tree.rows, axis=0, out=sums[1:])
+        return cls(tree.rows, middle, before, sums, *tree[2:])
+
+    def climbed(
+        self, seeds: np.ndarray, bandwidth: float, max_steps: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the seeds stand at last, the weight around them there, and their steps."""
+        points, weight = seeds - self.middle, np.empty(len(seeds))
+        steps = np.empty(len(seeds), np.int64)
+        tree = (self.rows, self.before, self.sums, *self[4:])
+        climb_windows(*tree, bandwidth, max_steps, points, weight, steps)
+        return points + self.middle, weight, steps
+
+
+@subkernel
+def window_sums(point, rows, before, sums, start, stop, child, low, high, squared, total, stack):
+    """Weight of the rows within reach of a point, and their weighted sum (into total (d,))."""
+    total[:] = 0.0
+    weight = 0.0
+    d = len(point)
+    stack[0], waiting = 0, 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        if least_squared(point, low[node], high[node]) > squared:
+            continue
+        if most_squared(point, low[node], high[node]) <= squared:
+            weight += before[stop[node]] - before[start[node]]
+            for j in range(d):
+                total[j] += sums[stop[node], j] - sums[start[node], j]
+            continue
+        if child[node] >= 0:
+            stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
+            waiting += 2
+            continue
+        for i in range(start[node], stop[node]):
+            if squared_between(point, rows[i]) <= squared:
+                own = before[i + 1] - before[i]
+                weight += own
+                for j in range(d):
+                    total[j] += own * rows[i, j]
+    return weight
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:]",
+    "f8[:,:]",
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+    "f8[:,:]",
+    "f8[:,:]",
+    "f8",
+    "i8",
+    "out f8[:,:]",
+    "out f8[:]",
+    "out i8[:]",
+)
+def climb_windows(
+    rows, before, sums, start, stop, child, low, high, bandwidth, max_steps, points, weight, steps
+):
+    """Move the points (m, d) to the mean of the rows around until they stand; weight, steps (m,).
+
+    A point with no row around it stays; a bin's mean may be such a one.
+    """
+    d = rows.shape[1]
+    stack, total = np.empty(DEEPEST, np.int64), np.empty(d)
+    least, squared = (1e-3 * bandwidth) ** 2, bandwidth * bandwidth
+    for p in range(len(points)):
+        steps[p] = 0
+        moved = np.inf
+        while True:
+            weight[p] = window_sums(
+                points[p], rows, before, sums, start, stop, child, low, high, squared, total, stack
+            )
+            if moved <= least or steps[p] == max_steps or weight[p] == 0.0:
+                break
+            moved = 0.0
+            for j in range(d):
+                place = total[j] / weight[p]
+                moved += (place - points[p, j]) ** 2
+                points[p, j] = place
+            steps[p] += 1
