@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.stats
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.engine.errors import DataError
@@ -143,3 +144,33 @@ def test_a_stream_gives_the_bits_of_memory(rng, tmp_path):
     memory = PCA(3, solver="sums").fit(frame)
     np.testing.assert_array_equal(streamed.components_, memory.components_)
     np.testing.assert_array_equal(streamed.explained_variance_, memory.explained_variance_)
+
+
+@pytest.mark.covers("pca")
+def test_batches_of_any_size_learn_what_all_rows_at_once_do(rng):
+    X = rng.normal(size=(200, 5)) * [5, 4, 3, 2, 1] + 1e4
+    weights = rng.integers(1, 4, 200).astype(float)
+    whole = PCA(3).fit(X, sample_weight=weights)
+    model, start = PCA(3), 0
+    while start < 200:
+        stop = start + int(rng.integers(1, 60))
+        model.partial_fit(X[start:stop], sample_weight=weights[start:stop])
+        start = stop
+    np.testing.assert_allclose(model.components_, whole.components_, atol=1e-8)
+    np.testing.assert_allclose(model.explained_variance_, whole.explained_variance_, rtol=1e-9)
+    np.testing.assert_allclose(model.mean_, whole.mean_, rtol=1e-12)
+    assert model.total_variance_ == pytest.approx(whole.total_variance_)
+    with pytest.raises(DataError, match="new PCA"):
+        whole.partial_fit(X)
+    assert not hasattr(model.fit(X), "scatter_")
+
+
+@pytest.mark.covers("pca")
+def test_density_of_rows_is_that_of_the_normal_with_even_noise(rng):
+    X = rng.normal(size=(80, 5)) * [5, 4, 3, 2, 1]
+    model = PCA(2).fit(X)
+    law = scipy.stats.multivariate_normal(model.mean_, model.get_covariance())
+    np.testing.assert_allclose(model.score_samples(X), law.logpdf(X), rtol=1e-9)
+    assert model.score(X) == pytest.approx(law.logpdf(X).mean())
+    flat = PCA().fit(np.column_stack([X, X[:, 0]]))
+    assert np.isfinite(flat.score_samples(np.column_stack([X, X[:, 0]]))).all()

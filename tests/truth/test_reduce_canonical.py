@@ -327,7 +327,7 @@ def test_discriminant_directions_are_orthonormal_within_classes(rng):
 
 
 @pytest.mark.covers("johnson-lindenstrauss-projection")
-@pytest.mark.parametrize("kind", ["gaussian", "sparse"])
+@pytest.mark.parametrize("kind", ["gaussian", "sparse", "structured"])
 def test_squared_distances_are_kept_within_epsilon(rng, kind):
     X = rng.normal(size=(40, 3000))
     found = RandomProjection(epsilon=0.4, delta=0.001, kind=kind, random_state=0).fit(X)
@@ -344,6 +344,15 @@ def test_no_more_columns_are_made_than_there_are(rng):
     found = RandomProjection(random_state=0).fit(X)
     assert found.n_components_ == 8
     assert distortion(X, found.transform(X)).ratios[[0, -1]] == pytest.approx([1, 1])
+
+
+@pytest.mark.covers("johnson-lindenstrauss-projection")
+def test_a_structured_projection_is_rows_of_an_orthonormal_matrix(rng):
+    found = RandomProjection(10, kind="structured", random_state=0).fit(rng.normal(size=(5, 32)))
+    axes = found.transform(np.eye(32)).T * np.sqrt(10 / 32)
+    np.testing.assert_allclose(axes @ axes.T, np.eye(10), atol=1e-12)
+    with pytest.raises(ValueError, match="n_components=40"):
+        RandomProjection(40, kind="structured").fit(rng.normal(size=(5, 32)))
 
 
 @pytest.mark.covers("projected-learning-report")

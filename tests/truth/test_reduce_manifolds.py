@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.datasets import make_blobs
@@ -22,6 +23,7 @@ from gnomon.reduce import (
     RobustPCA,
     SpectralEmbedding,
     SupervisedPCA,
+    block_keywords,
     pair_projection,
     principal_coordinates,
     procrustes,
@@ -307,3 +309,26 @@ def test_maps_keep_the_places_of_rows_that_were_mapped(rng):
             warnings.simplefilter("ignore")
             model.fit(X)
         np.testing.assert_array_equal(model.transform(X[::-1]), model.embedding_[::-1])
+
+
+@pytest.mark.covers("map-block-keywords")
+def test_keywords_of_a_block_are_the_columns_that_correlate_most_with_lying_there(rng):
+    places, counts = rng.normal(size=(90, 2)), rng.poisson(2.0, size=(90, 12))
+    names = [f"word {j}" for j in range(12)]
+    found = block_keywords(places, sp.csr_array(counts.astype(float)), names, n_words=4)
+    low, high = np.quantile(places, [1 / 3, 2 / 3], axis=0)
+    for (a, b), words in found.keywords.items():
+        inside = np.ones(90, bool)
+        for c, block in enumerate((a, b)):
+            column = places[:, c]
+            borders = [column <= low[c], (column > low[c]) & (column <= high[c]), column > high[c]]
+            inside &= borders[block]
+        assert found.counts[a, b] == inside.sum()
+        if not inside.any():
+            assert words == []
+            continue
+        expected = np.corrcoef(counts.T.astype(float), inside)[-1, :-1]
+        order = [j for j in np.argsort(-expected)[:4] if expected[j] > 0]
+        np.testing.assert_allclose([size for _, size in words], expected[order], atol=1e-9)
+    with pytest.raises(DataError, match="do not fit"):
+        block_keywords(places, counts, names[:5])

@@ -33,6 +33,7 @@ from gnomon.reduce.fisher import FisherDiscriminant, fisher_direction
 from gnomon.reduce.ica import ICA
 from gnomon.reduce.isomap import Isomap
 from gnomon.reduce.kernel_pca import KernelPCA
+from gnomon.reduce.keywords import BlockKeywords, block_keywords
 from gnomon.reduce.layout import (
     Graph,
     LayoutEnergies,
@@ -102,6 +103,7 @@ __all__ = [
     "TSNE",
     "UMAP",
     "Alignment",
+    "BlockKeywords",
     "CanonicalCorrelation",
     "CanonicalTest",
     "ClassFeatures",
@@ -137,6 +139,7 @@ __all__ = [
     "SpectralLayout",
     "SupervisedPCA",
     "activity_network",
+    "block_keywords",
     "cca_permutation_test",
     "choose_components",
     "class_features",

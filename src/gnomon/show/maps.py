@@ -160,6 +160,68 @@ def map_points(
     return figure
 
 
+def keyword_map(places: Any, found: Any, *, most: int = 5, theme: str = "light"):
+    """A map cut into blocks, with the words that go with lying in each.
+
+    Text: 000a 6.3.3 (Figure 6.4).
+
+    Parameters
+    ----------
+    places : array-like of shape (n, 2), or an object with ``places`` or ``embedding_``
+    found : BlockKeywords
+        From `gnomon.reduce.block_keywords`.
+    most : int, default=5
+        Words per block; hovering over a block's words shows all with their correlations.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.reduce import block_keywords
+    >>> places = [[0.0, 0.0], [0.1, 1.0], [1.0, 0.1], [1.1, 1.1]]
+    >>> counts = [[3, 0], [3, 1], [0, 1], [0, 2]]
+    >>> found = block_keywords(places, counts, ["cat", "dog"], n_blocks=2)
+    >>> len(keyword_map(places, found).data)
+    2
+    """
+    at = _places(places)
+    tint = look(theme)
+    ends = [np.r_[at[:, c].min(), found.cuts[c], at[:, c].max()] for c in (0, 1)]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=at[:, 0],
+        y=at[:, 1],
+        mode="markers",
+        marker={"color": colour(0), "size": 5, "opacity": 0.3},
+        hovertemplate="%{x:.3g}, %{y:.3g}<extra></extra>",
+        showlegend=False,
+    )
+    blocks = list(found.keywords.items())
+    figure.add_scatter(
+        x=[(ends[0][a] + ends[0][a + 1]) / 2 for (a, _), _ in blocks],
+        y=[(ends[1][b] + ends[1][b + 1]) / 2 for (_, b), _ in blocks],
+        mode="text",
+        text=["<br>".join(label(word) for word, _ in words[:most]) for _, words in blocks],
+        textfont={"color": tint.ink, "size": 13},
+        hovertext=[
+            "<br>".join(f"{label(word)} {size:.2f}" for word, size in words) for _, words in blocks
+        ],
+        hoverinfo="text",
+        showlegend=False,
+    )
+    for c, add in ((0, figure.add_vline), (1, figure.add_hline)):
+        for cut in found.cuts[c]:
+            add(cut, line={"color": tint.faint, "width": 1, "dash": "dot"})
+    note = f"{len(at):,} items; words by correlation with lying in a block, cut at quantiles"
+    dress(figure, "What lies where on the map", theme, note=note, showlegend=False)
+    figure.update_xaxes(title="coordinate 1")
+    figure.update_yaxes(title="coordinate 2")
+    return figure
+
+
 def _places(given: Any) -> np.ndarray:
     for name in ("places", "embedding_"):
         if hasattr(given, name):
