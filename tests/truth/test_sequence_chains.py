@@ -370,3 +370,73 @@ def test_every_weight_above_one_corrects_alike_and_one_below_errs():
     assert WordMatcher.tuned(words, pairs).weight == 2.0
     below = WordMatcher(words, 0.5)
     assert not any(below.correct(seen) == true for true, seen in pairs)
+
+
+@pytest.mark.covers("markov-chain-structure", "stationary-distribution")
+def test_the_limit_is_a_high_power_and_is_refused_where_a_class_has_a_period(rng):
+    for _ in range(30):
+        table = rng.dirichlet(np.ones(5), 5) * (rng.random((5, 5)) < 0.5)
+        table[[0, 1], :] = np.eye(5)[[0, 1]]
+        table[2:, 0] += 0.1
+        table /= table.sum(axis=1, keepdims=True)
+        chain = MarkovChain(table, start=rng.dirichlet(np.ones(5)))
+        far = chain.start @ np.linalg.matrix_power(table, 5000)
+        assert chain.limit() == pytest.approx(far, abs=1e-8)
+        assert chain.limit(first=3) == pytest.approx(
+            np.linalg.matrix_power(table, 5000)[3], abs=1e-8
+        )
+    ring = MarkovChain(np.roll(np.eye(3), 1, axis=1), ["a", "b", "c"], start=[1, 0, 0])
+    with pytest.raises(DataError, match="a, b, c has period 3"):
+        ring.limit()
+    with pytest.raises(DataError, match="oscillates with period 3"):
+        ring.stationary("power")
+    assert ring.power_method().period == 3
+
+
+@pytest.mark.covers("stationary-distribution", "absorption-probability")
+def test_large_chains_that_mix_slowly_are_solved_and_random_ones_settle(rng):
+    n = 3000
+    up = rng.uniform(0.3, 0.7, n - 1)
+    table = sp.diags_array([up, 1 - up], offsets=[1, -1], shape=(n, n)).tolil()
+    table[0, 0], table[n - 1, n - 1] = 1 - up[0], 1 - table[n - 1, n - 2]
+    rows = sp.csr_array(table)
+    rows = sp.csr_array(sp.diags_array(1 / rows.sum(axis=1)) @ rows)
+    slow = MarkovChain(rows)
+    found = slow.stationary()
+    assert np.abs(rows.T @ found - found).sum() < 1e-9
+    links = sp.csr_array((np.ones(4 * n), (np.repeat(np.arange(n), 4), rng.integers(0, n, 4 * n))))
+    links.resize((n, n))
+    mixed = random_walk(links + sp.eye_array(n) + sp.eye_array(n, k=1) + sp.eye_array(n, k=1 - n))
+    found = mixed.stationary()
+    assert np.abs(mixed.transition.T @ found - found).sum() < 1e-11
+    times = mixed.hitting_time([0])
+    among = mixed.transition @ times
+    assert times[1:] == pytest.approx(1 + among[1:], rel=1e-6)
+
+
+@pytest.mark.covers("markov-chain")
+def test_sparse_counts_say_what_full_ones_do(rng):
+    path = rng.integers(0, 6, 200).tolist()
+    for order in (1, 2):
+        full = MarkovModel(order).fit([path])
+        sparse = MarkovModel(order, sparse=True).fit([path])
+        assert sparse.counts_.toarray().ravel() == pytest.approx(full.counts_.ravel())
+        assert sparse.log_likelihood(path[:30]) == pytest.approx(full.log_likelihood(path[:30]))
+        assert sparse.predict_next(path[:order]) == pytest.approx(full.predict_next(path[:order]))
+    assert MarkovModel(sparse=True).fit([path]).chain().transition.toarray() == pytest.approx(
+        MarkovModel().fit([path]).transition_
+    )
+    with pytest.raises(DataError, match="cannot be smoothed"):
+        MarkovModel(sparse=True, alpha=1.0).fit([path])
+
+
+@pytest.mark.covers("markov-chain", "pagerank", "markov-power-method")
+@pytest.mark.slow
+def test_a_million_states_are_learned_ranked_and_settled(rng):
+    n = 10**6
+    path = rng.integers(0, n, 2 * n)
+    model = MarkovModel(sparse=True, states=range(n)).fit([np.r_[np.arange(n), path, 0].tolist()])
+    chain = model.chain()
+    shares = chain.stationary()
+    assert np.abs(chain.transition.T @ shares - shares).sum() < 1e-9
+    assert pagerank(chain.transition).converged

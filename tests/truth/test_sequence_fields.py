@@ -9,7 +9,9 @@ import pytest
 from scipy.optimize import check_grad
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
+from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 import gnomon
 from gnomon.engine.errors import DataError, GnomonWarning
@@ -21,6 +23,7 @@ from gnomon.sequence import (
     MaxEntMarkovModel,
     WordRecogniser,
     cepstra,
+    crf,
     deltas,
     extended_kalman_filter,
     label_bias,
@@ -82,6 +85,60 @@ def test_gradient_of_the_likelihood_is_that_of_differences_and_is_zero_at_the_en
     slope = problem.likelihood(model.theta_)[1] / 4 + 2 * 0.05 * model.theta_
     assert np.abs(slope).max() < 1e-4
     assert np.diff(model.history_).max() < 1e-9
+
+
+@pytest.mark.covers("crf-max-likelihood")
+@pytest.mark.parametrize("pairs", ["seen", "all"])
+def test_gradients_of_blocks_and_lots_are_that_of_differences(pairs, rng, monkeypatch):
+    monkeypatch.setattr(crf, "LEAST_BLOCK", 3)
+    monkeypatch.setattr(crf, "COMMON_PARAMETERS", int(rng.integers(0, 20)))
+    sequences, labels = tagged(rng)
+    model = ChainCRF(pairs=pairs, max_iter=1, loss="hinge").fit(sequences, labels)
+    problem = _Problem(model, sequences, labels)
+    assert len(problem.blocks()) > 1
+    theta = rng.normal(size=problem.size)
+    value, slope = problem.likelihood(theta)
+    for place in range(problem.size):
+        step = np.zeros(problem.size)
+        step[place] = 1e-5
+        rise = problem.likelihood(theta + step)[0] - problem.likelihood(theta - step)[0]
+        assert slope[place] == pytest.approx(rise / 2e-5, abs=1e-6)
+    moved = theta / 2
+    assert problem.lot_likelihood(moved, np.arange(4), 2.0, 1.0) == pytest.approx(value)
+    assert moved - theta / 2 == pytest.approx(slope)
+    model.theta_ = theta
+    assert -model.log_likelihood(sequences, labels).sum() == pytest.approx(value)
+
+
+@pytest.mark.covers("crf-max-likelihood")
+def test_small_lots_come_near_the_optimum_and_threads_change_nothing(rng):
+    sequences, labels = tagged(rng, lengths=(5, 3, 1, 6, 7, 4, 9, 5))
+    whole = ChainCRF(alpha=0.05).fit(sequences, labels)
+    lots = ChainCRF(alpha=0.05, solver="sgd", batch_size=2, random_state=0).fit(sequences, labels)
+    problem = _Problem(whole, sequences, labels)
+    reached = [
+        problem.likelihood(m.theta_)[0] / 8 + 0.05 * m.theta_ @ m.theta_ for m in (whole, lots)
+    ]
+    assert reached[0] == pytest.approx(whole.history_[-1], rel=1e-6)
+    assert reached[0] - 1e-9 <= reached[1] <= 1.02 * reached[0]
+    one, two = (ChainCRF(n_jobs=jobs).fit(sequences, labels).theta_ for jobs in (1, 2))
+    assert np.array_equal(one, two)
+
+
+def test_rare_features_and_wrong_input_of_fields():
+    sequences, labels = [[["a", "b"], ["a"]], [["a"]]], [["X", "Y"], ["X"]]
+    assert ChainCRF(min_count=2).fit(sequences, labels).feature_names_ == ["a"]
+    seen = ChainCRF().fit(sequences, labels)
+    assert seen.node_weights_[seen.feature_names_.index("b"), seen.labels_.index("Y")] == 0
+    assert seen.predict([]) == []
+    with pytest.raises(DataError, match="see sequence 1"):
+        ChainCRF().fit(sequences, [["X", "Y"], ["X", "X"]])
+    with pytest.raises(DataError, match="solver is one of"):
+        ChainCRF(solver="newton").fit(sequences, labels)
+    with pytest.raises(DataError, match="l1 goes with"):
+        ChainCRF(solver="sgd", l1=1.0).fit(sequences, labels)
+    with pytest.raises(DataError, match="is NaN"):
+        ChainCRF().fit([[{"a": np.nan}]], [["X"]])
 
 
 @pytest.mark.covers("crf-max-likelihood")
@@ -186,6 +243,17 @@ def test_local_model_is_normalised_for_each_previous_label_and_decodes_the_best_
     codes = [model.labels_.index(x) for x in path]
     found = logs[0, 3, codes[0]] + sum(logs[i, codes[i - 1], codes[i]] for i in range(1, 4))
     assert found == pytest.approx(best)
+
+
+@pytest.mark.covers("memm")
+def test_any_classifier_of_the_next_label_will_do(rng):
+    sequences = [[[w] for w in rng.choice(WORDS, 30)] for _ in range(8)]
+    labels = [["wet" if w[0] in ("rain", "fog") else "dry" for w in s] for s in sequences]
+    for classifier in (LogisticRegression(C=100), DecisionTreeClassifier()):
+        model = MaxEntMarkovModel(classifier=classifier).fit(sequences, labels)
+        assert model.score(sequences, labels) == 1
+        chances = np.exp(model.log_transitions(sequences[0]))
+        assert chances.sum(axis=2) == pytest.approx(1)
 
 
 @pytest.mark.covers("memm", "label-bias-diagnostic")

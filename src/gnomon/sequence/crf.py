@@ -70,7 +70,7 @@ class FeatureSpace:
         counts = Counter[Any]()
         for sequence in sequences:
             for token in sequence:
-                counts.update(token)
+                counts.update(iter(token))
         kept = [name for name, count in counts.items() if count >= min_count]
         return sorted(kept, key=lambda name: (-counts[name], name))
 
@@ -96,7 +96,10 @@ class FeatureSpace:
         if not np.isfinite(values).all():
             token = np.searchsorted(pointers, np.flatnonzero(~np.isfinite(values))[0], "right") - 1
             raise DataError(f"step {token} (of all sequences end to end) has a feature that is NaN")
-        return sp.csr_array((values, np.array(columns, dtype=np.int64), pointers), shape=shape)
+        # classifiers of other libraries take short index numbers only
+        index = np.int32 if len(data) <= np.iinfo(np.int32).max else np.int64
+        places_of = np.array(columns, dtype=index), np.array(pointers, dtype=index)
+        return sp.csr_array((values, *places_of), shape=shape)
 
 
 @storable
