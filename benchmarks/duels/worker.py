@@ -28,10 +28,10 @@ def reset_peak() -> None:
 
 
 def main() -> None:
-    module, name, side, n_rows = sys.argv[1:]
+    module, name, peer, side, n_rows = sys.argv[1:]
     warnings.simplefilter("ignore")
     importlib.import_module(module)
-    duel = next(each for each in DUELS if each.name == name)
+    duel = next(each for each in DUELS if (each.name, each.peer) == (name, peer))
     work = duel.ours if side == "ours" else duel.theirs
     work(duel.data(WARM_UP_ROWS))
     data = duel.data(int(n_rows))

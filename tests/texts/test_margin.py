@@ -71,7 +71,7 @@ def test_a_hard_margin_says_where_classes_meet_and_the_kernel_form_agrees():
     model = SVC(np.inf, kernel="linear", tol=1e-9).fit(HULLS, SIDES)
     np.testing.assert_allclose(model.dual_coef_[0] @ model.support_vectors_, [0.4, 0.4], atol=1e-6)
     with pytest.raises(DataError, match="finite C"):
-        SVC(np.inf, kernel="linear", max_steps=2000).fit([[0], [1], [0.5], [2]], [0, 0, 1, 1])
+        SVC(np.inf, kernel="linear", max_iter=2).fit([[0], [1], [0.5], [2]], [0, 0, 1, 1])
 
 
 @pytest.mark.covers("kernel-linear", "kernel-polynomial", "kernel-rbf")
@@ -102,7 +102,7 @@ def test_a_sigmoid_that_is_no_kernel_is_told_of(rng):
     X = rng.normal(size=(30, 2))
     y = (X[:, 0] > 0).astype(int)
     with pytest.warns(GnomonWarning, match="positive semi-definite"):
-        SVC(kernel=Sigmoid(1.0, -1.0), max_steps=1000).fit(X, y)
+        SVC(kernel=Sigmoid(1.0, -1.0), max_iter=5).fit(X, y)
 
 
 @pytest.mark.covers("hyperplane-geometry")
@@ -290,7 +290,7 @@ def test_the_hard_tube_holds_every_row_where_it_can_and_is_refused_where_not():
     model = SVR(np.inf, 0.3, kernel="linear", tol=1e-8).fit(X, y)
     assert np.abs(y - model.predict(X)).max() <= 0.3 + 1e-6
     with pytest.raises(DataError, match="finite C"):
-        SVR(np.inf, 0.3, kernel="linear", max_steps=5000).fit([[0.0], [0.0], [1.0]], [0, 5, 1])
+        SVR(np.inf, 0.3, kernel="linear", max_iter=2).fit([[0.0], [0.0], [1.0]], [0, 5, 1])
 
 
 @pytest.mark.covers("soft-margin-svm-squared", "kernel-svm-squared-slack")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import itertools
+import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster import KMeans
 from gnomon.engine.errors import DataError, GnomonWarning
@@ -361,7 +364,7 @@ def test_what_is_no_kernel_matrix_is_found_out_and_mended(rng):
     assert np.linalg.eigvalsh(shifted)[0] == pytest.approx(0, abs=1e-9)
     np.testing.assert_allclose(repair(good, "clip"), good, atol=1e-9)
     with pytest.warns(GnomonWarning, match="least eigenvalue"):
-        SVC(kernel="precomputed", max_steps=500).fit(bad, np.arange(20) % 2)
+        SVC(kernel="precomputed", max_iter=3).fit(bad, np.arange(20) % 2)
 
 
 def least_by_search(one, other, rng, n=4000):
@@ -763,3 +766,51 @@ def test_the_random_walk_kernel_is_the_sum_over_common_walks(rng):
     with pytest.raises(DataError, match="below"):
         RandomWalkKernel(1.01 / radius)([one], [other])
     assert mercer_check(RandomWalkKernel()([one, other, random_graph(rng, 6)])).valid
+
+
+@pytest.mark.covers("kernel-svm")
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", "median"])
+def test_sparse_rows_make_the_machine_of_dense_ones(kernel, rng, monkeypatch):
+    X = rng.integers(1, 4, (90, 12)) * (rng.random((90, 12)) < 0.3) * 0.5
+    X[80:] = X[:10]
+    y = (X[:, 0] + X[:, 1] - X[:, 2] + 0.3 * rng.normal(size=90) > 0.3).astype(int)
+    y[:2] = 0, 1
+    given = RBF("median") if kernel == "median" else kernel
+    settings = {"kernel": given, "tol": 1e-7, "C": 0.5}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GnomonWarning)  # a sigmoid need not be a kernel
+        dense = SVC(**settings).fit(X, y)
+        monkeypatch.setattr("gnomon.margin.distinct.DENSE_CELLS", 0)
+        sparse = SVC(**settings).fit(sp.csr_array(X), y)
+    assert sp.issparse(sparse.support_vectors_)
+    assert sparse.dual_objective_[0] == pytest.approx(dense.dual_objective_[0], rel=1e-5)
+    if kernel != "sigmoid":
+        expected = dense.decision_function(X)
+        for rows in (X, sp.csr_array(X)):
+            np.testing.assert_allclose(sparse.decision_function(rows), expected, atol=1e-4)
+    np.testing.assert_allclose(dense.decision_function(sp.csr_array(X)), dense.decision_function(X))
+
+
+@pytest.mark.covers("kernel-svm")
+def test_a_kernel_that_looks_at_every_cell_refuses_many_sparse_rows(monkeypatch):
+    monkeypatch.setattr("gnomon.margin.distinct.DENSE_CELLS", 0)
+    with pytest.raises(DataError, match="ANOVA takes no sparse rows"):
+        SVC(kernel=ANOVA()).fit(sp.csr_array(np.eye(4)), [0, 1, 0, 1])
+
+
+@pytest.mark.covers("svm-working-set-decomposition")
+def test_the_dual_objective_rises_from_working_set_to_working_set(rng):
+    X = rng.normal(size=(1500, 3))
+    y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=1500))
+    model = SVC(10.0, keep_history="full").fit(X, y)
+    course = np.asarray(model.history_)
+    assert model.n_iter_ == len(course) > 1
+    assert (np.diff(course) >= -1e-9 * np.abs(course[1:])).all()
+    assert course[-1] == pytest.approx(model.dual_objective_.sum())
+    assert model.history_.stopped == "converged"
+    assert model.history_.states[-1]["kkt_violation"][0] == model.kkt_violation_[0] <= model.tol
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        short = SVC(10.0, max_iter=1).fit(X, y)
+    assert short.n_iter_ == 1
+    assert short.history_.stopped == "max_iter"
+    assert short.dual_objective_[0] <= model.dual_objective_[0]

@@ -20,7 +20,7 @@ from gnomon.cluster import (
 )
 from gnomon.density import GaussianMixture
 from gnomon.engine.errors import DataError
-from gnomon.show.clusters import principal_plane, voronoi_polygons
+from gnomon.show.clusters import principal_plane
 from gnomon.show.theme import look
 
 THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
@@ -133,9 +133,10 @@ def test_balls_of_core_rows_have_radius_eps(theme, rng):
 @pytest.mark.covers("voronoi-cells")
 def test_a_point_lies_in_the_cell_of_its_nearest_prototype(rng):
     points = rng.normal(size=(7, 2))
-    low, high = np.full(2, -4.0), np.full(2, 4.0)
-    cells = voronoi_polygons(points, low, high)
-    places = rng.uniform(-3.9, 3.9, size=(200, 2))
+    figure = show.voronoi_cells(points, rng.normal(size=(30, 2)))
+    cells = [np.column_stack([trace.x, trace.y])[:-1] for trace in figure.data[:7]]
+    (left, right), (bottom, top) = figure.layout.xaxis.range, figure.layout.yaxis.range
+    places = rng.uniform([left, bottom], [right, top], size=(200, 2))
     squared = np.sort(((places[:, None] - points) ** 2).sum(axis=2), axis=1)
     clear = squared[:, 1] - squared[:, 0] > 1e-6
     nearest = ((places[:, None] - points) ** 2).sum(axis=2).argmin(axis=1)
@@ -144,7 +145,6 @@ def test_a_point_lies_in_the_cell_of_its_nearest_prototype(rng):
         away = places[:, None] - cell
         inside = (sides[:, 0] * away[..., 1] - sides[:, 1] * away[..., 0] >= 0).all(axis=1)
         np.testing.assert_array_equal(inside[clear], (nearest == c)[clear])
-    figure = show.voronoi_cells(points, rng.normal(size=(30, 2)))
     assert len(figure.data) == 7 + 2
     assert all(len(trace.x) >= 4 for trace in figure.data[:7])
 

@@ -21,12 +21,16 @@ def canonical_key(rows, y: np.ndarray | None = None) -> np.ndarray:
     may be looked at in pieces.
     """
     n, d = rows.shape
-    if sp.issparse(rows):
-        rows = sp.csc_array(rows)
     factors = np.random.Generator(np.random.PCG64(20261115)).uniform(0.5, 1.5, d + 1)
     key = np.zeros(n)
     if y is not None:
         key += factors[d] * np.asarray(y, dtype=np.float64).reshape(n, -1).sum(axis=1)
+    if sp.issparse(rows):
+        rows = sp.csr_array(rows, dtype=np.float64)
+        values = np.nan_to_num(rows.data, nan=0.123)
+        with np.errstate(over="ignore", invalid="ignore"):
+            key += sp.csr_array((values, rows.indices, rows.indptr), shape=(n, d)) @ factors[:d]
+        return np.nan_to_num(key)
     if isinstance(rows, np.ndarray) and rows.dtype == np.float64 and rows.flags.c_contiguous:
         mix_columns(rows, factors, key)
         return np.nan_to_num(key)
@@ -73,7 +77,12 @@ def _settle_ties(order: np.ndarray, key: np.ndarray, rows, y: np.ndarray | None)
     run = np.concatenate([[0], np.cumsum(~tied)])
     places = np.flatnonzero(np.concatenate([[False], tied]) | np.concatenate([tied, [False]]))
     members = order[places]
-    columns = [_column(rows, column)[members] for column in range(rows.shape[1])]
+    if sp.issparse(rows):
+        rows = sp.csc_array(rows)
+        used = np.flatnonzero(np.diff(rows.indptr))  # columns of zeros settle nothing
+    else:
+        used = np.arange(rows.shape[1])
+    columns = [_column(rows, column)[members] for column in used]
     if y is not None:
         columns += list(np.asarray(y, dtype=np.float64).reshape(rows.shape[0], -1)[members].T)
     by_columns = np.lexsort([*reversed(columns), run[places]])

@@ -10,12 +10,16 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from gnomon.contract import Data
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import GnomonWarning
+from gnomon.engine.sums import as_float_rows
+from gnomon.margin.kernels import dense
 
 UNEQUAL = 100.0
+DENSE_CELLS = 2**22  # so many are multiplied sooner than looked for among sparse ones
 
 
 class Distinct(NamedTuple):
@@ -23,14 +27,14 @@ class Distinct(NamedTuple):
 
     Attributes
     ----------
-    rows : float64 array (n, d)
+    rows : float64 array or sparse array (n, d)
     y : array (n,) or None
     weights : float64 array (n,)
     places : int array
         For every given row, where it is among the distinct ones.
     """
 
-    rows: np.ndarray
+    rows: Any
     y: Any
     weights: np.ndarray
     places: np.ndarray
@@ -38,12 +42,15 @@ class Distinct(NamedTuple):
 
 def distinct_rows(data: Data) -> Distinct:
     """The rows of a fit, equal ones (same target too) merged."""
-    rows = np.ascontiguousarray(data.rows, dtype=np.float64)
+    rows = as_float_rows(data.rows)
+    if sp.issparse(rows):
+        few = rows.shape[0] * rows.shape[1] <= DENSE_CELLS
+        rows = rows.toarray() if few else canonical_rows(rows)
     y, weights = data.y, data.weight_array
     order = canonical_order(rows, y)
     ordered = rows[order]
     new = np.ones(len(order), dtype=bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    new[1:] = differing(ordered[1:], ordered[:-1])
     if y is not None:
         new[1:] |= y[order][1:] != y[order][:-1]
     group = np.cumsum(new) - 1
@@ -56,9 +63,25 @@ def distinct_rows(data: Data) -> Distinct:
     return Distinct(ordered[new], None if y is None else y[first], total, places)
 
 
-def warn_unscaled(rows: np.ndarray, name: str) -> None:
+def canonical_rows(rows: sp.csr_array) -> sp.csr_array:
+    """Sparse rows with each cell stored once, in order, and no zeros."""
+    rows = rows.copy()
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
+def differing(one: Any, other: Any) -> np.ndarray:
+    """Which rows are not the same as the row of the same place."""
+    if not sp.issparse(one):
+        return (one != other).any(axis=1)
+    unequal = sp.csr_array(one != other)
+    return np.diff(unequal.indptr) > 0
+
+
+def warn_unscaled(rows: Any, name: str) -> None:
     """Say so where columns differ so much in scale that few of them would decide all."""
-    spread = np.ptp(rows, axis=0)
+    spread = dense(rows.max(axis=0) - rows.min(axis=0)).ravel()
     spread = spread[spread > 0]
     if len(spread) > 1 and spread.max() > UNEQUAL * spread.min():
         warnings.warn(

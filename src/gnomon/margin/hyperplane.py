@@ -347,7 +347,7 @@ def weight_norm(model: Any) -> float:
     vectors = model.support_vectors_
     against = model.kernel_.against(vectors)
     square = 0.0
-    for first in range(0, len(vectors), 256):
+    for first in range(0, vectors.shape[0], 256):
         here = slice(first, first + 256)
         square += float(coefficients[here] @ against(vectors[here]) @ coefficients)
     return float(np.sqrt(max(square, 0.0)))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.storable import storable
@@ -65,12 +66,44 @@ class Kernel:
     __rmul__ = __mul__
 
 
-def as_rows(rows: Any) -> np.ndarray:
-    """Rows as a float64 matrix."""
+def as_rows(rows: Any) -> Any:
+    """Rows as a float64 matrix; sparse ones stay so."""
+    if sp.issparse(rows):
+        return sp.csr_array(rows, dtype=np.float64)
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     if rows.ndim != 2:
         raise DataError(f"a kernel takes rows in a matrix, not an array of {rows.ndim} dimensions")
     return rows
+
+
+def dense(rows: Any) -> np.ndarray:
+    """Rows as an array, whether they are sparse or not."""
+    return rows.toarray() if sp.issparse(rows) else rows
+
+
+def products_with(rows: Any) -> Block:
+    """The function of a block A that gives the matrix of scalar products a . row.
+
+    Either may be sparse; then only what is stored is multiplied.
+    """
+    columns = sp.csr_array(rows.T) if sp.issparse(rows) else np.ascontiguousarray(rows.T)
+    return lambda block: dense(block @ columns)
+
+
+def squared_lengths(rows: Any) -> np.ndarray:
+    """x . x of each row."""
+    if sp.issparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", rows, rows)
+
+
+def require_dense(kernel: Kernel, rows: Any) -> None:
+    """Refuse sparse rows where a kernel looks at every cell."""
+    if sp.issparse(rows):
+        raise DataError(
+            f"kernel {type(kernel).__name__} takes no sparse rows, as it looks at every cell; give "
+            "X.toarray(), or one of the kernels linear, poly, rbf and sigmoid"
+        )
 
 
 @storable
@@ -89,11 +122,10 @@ class Linear(Kernel):
     """
 
     def against(self, rows: np.ndarray) -> Block:
-        columns = np.ascontiguousarray(rows.T)
-        return lambda block: block @ columns
+        return products_with(rows)
 
     def diagonal(self, rows: np.ndarray) -> np.ndarray:
-        return np.einsum("ij,ij->i", rows, rows)
+        return squared_lengths(rows)
 
 
 @storable
@@ -126,11 +158,11 @@ class Polynomial(Kernel):
         return Polynomial(self.degree, self.coef0, gamma_of(self.gamma, rows, weights))
 
     def against(self, rows: np.ndarray) -> Block:
-        columns = np.ascontiguousarray(rows.T) * self.gamma
-        return lambda block: (block @ columns + self.coef0) ** self.degree
+        products = products_with(rows * self.gamma)
+        return lambda block: (products(block) + self.coef0) ** self.degree
 
     def diagonal(self, rows: np.ndarray) -> np.ndarray:
-        return (self.gamma * np.einsum("ij,ij->i", rows, rows) + self.coef0) ** self.degree
+        return (self.gamma * squared_lengths(rows) + self.coef0) ** self.degree
 
 
 @storable
@@ -170,6 +202,8 @@ class RBF(Kernel):
         return RBF(gamma_of(self.gamma, rows, weights))
 
     def against(self, rows: np.ndarray) -> Block:
+        if sp.issparse(rows):
+            return self._against_sparse(rows)
         # (x, -|x|^2/2, 1) . (y, 1, -|y|^2/2) is the exponent: one matrix product gives it
         d = rows.shape[1]
         centre = rows.mean(axis=0)
@@ -181,6 +215,7 @@ class RBF(Kernel):
         rough = bool(columns[d].min(initial=0.0) < -ROUGH_EXPONENT)
 
         def block_of(block: np.ndarray) -> np.ndarray:
+            block = dense(block)
             left = np.empty((len(block), d + 2))
             left[:, :d] = (block - centre) * factor
             left[:, d] = 1.0
@@ -189,6 +224,15 @@ class RBF(Kernel):
             if rough:
                 np.minimum(exponents, 0.0, out=exponents)
             return np.exp(exponents, out=exponents)
+
+        return block_of
+
+    def _against_sparse(self, rows: Any) -> Block:
+        products, lengths = products_with(rows), squared_lengths(rows)
+
+        def block_of(block: Any) -> np.ndarray:
+            exponents = 2.0 * products(block) - lengths - squared_lengths(block)[:, None]
+            return np.exp(self.gamma * np.minimum(exponents, 0.0))
 
         return block_of
 
@@ -223,11 +267,11 @@ class Sigmoid(Kernel):
         return Sigmoid(gamma_of(self.gamma, rows, weights), self.coef0)
 
     def against(self, rows: np.ndarray) -> Block:
-        columns = np.ascontiguousarray(rows.T) * self.gamma
-        return lambda block: np.tanh(block @ columns + self.coef0)
+        products = products_with(rows * self.gamma)
+        return lambda block: np.tanh(products(block) + self.coef0)
 
     def diagonal(self, rows: np.ndarray) -> np.ndarray:
-        return np.tanh(self.gamma * np.einsum("ij,ij->i", rows, rows) + self.coef0)
+        return np.tanh(self.gamma * squared_lengths(rows) + self.coef0)
 
 
 @storable
@@ -257,7 +301,10 @@ class ANOVA(Kernel):
         return ANOVA(gamma_of(self.gamma, rows, weights), self.degree)
 
     def against(self, rows: np.ndarray) -> Block:
+        require_dense(self, rows)
+
         def block_of(block: np.ndarray) -> np.ndarray:
+            block = dense(block)
             total = np.zeros((len(block), len(rows)))
             for j in range(rows.shape[1]):
                 gaps = block[:, j, None] - rows[None, :, j]
@@ -291,9 +338,11 @@ class ChiSquare(Kernel):
     gamma: float = 1.0
 
     def against(self, rows: np.ndarray) -> Block:
+        require_dense(self, rows)
         _require_counts(rows)
 
         def block_of(block: np.ndarray) -> np.ndarray:
+            block = dense(block)
             _require_counts(block)
             total = np.zeros((len(block), len(rows)))
             for j in range(rows.shape[1]):
@@ -353,7 +402,10 @@ class FunctionKernel(Kernel):
     function: Callable[[np.ndarray, np.ndarray], Any]
 
     def against(self, rows: np.ndarray) -> Block:
+        require_dense(self, rows)
+
         def block_of(block: np.ndarray) -> np.ndarray:
+            block = dense(block)
             matrix = np.asarray(self.function(block, rows), dtype=np.float64)
             if matrix.shape != (len(block), len(rows)):
                 raise DataError(
@@ -453,8 +505,12 @@ def gamma_of(gamma: float | str, rows, weights=None) -> float:
         return 0.5 / median_distance(rows) ** 2
     if gamma != "scale":
         raise DataError(f"gamma={gamma!r} is no rule; give a number, 'scale', 'auto' or 'median'")
-    weights = np.ones(len(rows)) if weights is None else weights
+    weights = np.ones(rows.shape[0]) if weights is None else weights
     shares = weights / weights.sum()
+    if sp.issparse(rows):
+        mean = float((shares @ rows).mean())
+        variance = float(shares @ squared_lengths(rows)) / rows.shape[1] - mean**2
+        return 1.0 / (rows.shape[1] * variance) if variance > LEAST_VARIANCE else 1.0
     centred = rows - (shares @ rows).mean()
     variance = float(shares @ (centred * centred).mean(axis=1))
     return 1.0 / (rows.shape[1] * variance) if variance > LEAST_VARIANCE else 1.0
@@ -480,10 +536,17 @@ def median_distance(rows: np.ndarray) -> float:
     >>> median_distance(np.array([[0.0], [1.0], [3.0]]))
     2.0
     """
-    from scipy.spatial.distance import pdist
+    from scipy.spatial.distance import pdist, squareform
 
-    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), ROWS_FOR_MEDIAN)).astype(np.int64)]
-    distances = pdist(rows)
+    n = rows.shape[0]
+    rows = rows[np.linspace(0, n - 1, min(n, ROWS_FOR_MEDIAN)).astype(np.int64)]
+    if sp.issparse(rows):
+        lengths = squared_lengths(rows)
+        squares = lengths[:, None] + lengths - 2 * products_with(rows)(rows)
+        np.fill_diagonal(squares, 0.0)
+        distances = squareform(np.sqrt(np.maximum(squares, 0.0)), checks=False)
+    else:
+        distances = pdist(rows)
     distances = distances[distances > 0]
     return float(np.median(distances)) if len(distances) else 1.0
 
@@ -613,7 +676,8 @@ def warn_indefinite(kernel: Kernel, rows: np.ndarray, most: int = 200) -> None:
     """Say so where a kernel that need not be one is none on (at most 200 of) these rows."""
     if not isinstance(kernel, (Sigmoid, Precomputed, FunctionKernel)):
         return
-    places = np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(np.int64)
+    n = rows.shape[0]
+    places = np.linspace(0, n - 1, min(n, most)).astype(np.int64)
     part = rows[np.ix_(places, places)] if kernel.pairwise else kernel(rows[places])
     check = mercer_check(part, tol=1e-8)
     if not check.valid:

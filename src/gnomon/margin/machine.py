@@ -20,12 +20,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.contract import Data, Learner
+from gnomon.contract import Data, Learner, Takes
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import JOBS, Interval, StrOptions, above, whole
+from gnomon.engine.history import Course, History
+from gnomon.engine.parameters import HISTORY, JOBS, Interval, StrOptions, above, whole
 from gnomon.engine.threads import resolve_jobs
-from gnomon.margin.distinct import Distinct, distinct_rows, warn_unscaled
-from gnomon.margin.kernels import WORDS, Kernel, kernel_of, warn_indefinite
+from gnomon.margin.distinct import DENSE_CELLS, Distinct, distinct_rows, warn_unscaled
+from gnomon.margin.kernels import WORDS, Kernel, dense, kernel_of, warn_indefinite
 from gnomon.margin.working_set import (
     COLUMNS_AT_ONCE,
     ROWS_AT_ONCE,
@@ -50,9 +51,11 @@ KERNEL_PARAMETERS: dict[str, list] = {
 MACHINE_PARAMETERS: dict[str, list] = {
     "tol": [above(0.0)],
     "cache_size": [above(0.0)],
-    "max_steps": [whole(1), None],
+    "max_iter": [whole(1), None],
+    "keep_history": HISTORY,
     "n_jobs": JOBS,
 }
+UNKNOWN_STEPS = 100_000  # how many working sets there will be nobody knows
 
 
 @dataclass
@@ -64,7 +67,7 @@ class MachineRows:
     kernel : Kernel
         With numbers for all its parameters.
     rows : ndarray
-        Distinct rows, or the matrix of similarities.
+        Distinct rows, sparse where they were given so, or the matrix of similarities.
     y : ndarray or None
     weights : ndarray
     origin : int64 array
@@ -72,7 +75,7 @@ class MachineRows:
     """
 
     kernel: Kernel
-    rows: np.ndarray
+    rows: Any
     y: Any
     weights: np.ndarray
     origin: np.ndarray
@@ -84,9 +87,24 @@ class MachineRows:
         return MachineRows(self.kernel, rows, y, self.weights[places], self.origin[places])
 
 
+class WorkingSets:
+    """Tells the callbacks of each working set, and hears a wish to stop."""
+
+    def __init__(self, course: Course):
+        self.course = course
+        self.steps = iter(course)
+        self.stop = False
+
+    def __call__(self, objective: float) -> bool:
+        if next(self.steps, None) is not None:
+            self.stop = self.course.end_step(-objective)
+        return self.stop
+
+
 class KernelMachine(Learner):
     """Base of the machines; has the parameters of `KERNEL_PARAMETERS` and `MACHINE_PARAMETERS`."""
 
+    natively = Takes(sparse=True)
     _largest = LARGEST
     _keeps_rows: ClassVar[bool] = True
 
@@ -104,7 +122,7 @@ class KernelMachine(Learner):
             return self._similarities(kernel, data)
         given: Distinct = distinct_rows(data)
         warn_unscaled(given.rows, type(self).__name__)
-        first = np.full(len(given.rows), -1, dtype=np.int64)
+        first = np.full(given.rows.shape[0], -1, dtype=np.int64)
         here = np.arange(data.n_rows)[::-1]
         first[given.places[::-1]] = here if data.kept is None else np.flatnonzero(data.kept)[here]
         kernel = kernel.fitted(given.rows, given.weights)
@@ -112,7 +130,7 @@ class KernelMachine(Learner):
         return MachineRows(kernel, given.rows, given.y, given.weights, first)
 
     def _similarities(self, kernel: Kernel, data: Data) -> MachineRows:
-        matrix = np.asarray(data.rows, dtype=np.float64)
+        matrix = np.asarray(dense(data.rows), dtype=np.float64)
         n_given = data.n_rows if data.kept is None else len(data.kept)
         if matrix.shape[1] != n_given:
             raise DataError(
@@ -124,8 +142,35 @@ class KernelMachine(Learner):
         warn_indefinite(kernel, matrix)
         return MachineRows(kernel, matrix, data.y, data.weight_array, origin)
 
+    def _most_steps(self) -> int:
+        return UNKNOWN_STEPS
+
+    def _working_sets(self) -> WorkingSets:
+        return WorkingSets(self._course("working set", UNKNOWN_STEPS))
+
+    def _keep_course(self, solutions: list[Solution]) -> None:
+        """The history of all programmes together: after so many working sets of each."""
+        self.n_iter_ = max((len(each.course) for each in solutions), default=0)
+        rounds = [
+            [each.course[min(k, len(each.course) - 1)] for each in solutions]
+            for k in range(self.n_iter_)
+        ]
+        history = History([-float(sum(objective for _, objective in each)) for each in rounds])
+        if self.keep_history == "full":
+            history.states = [{"kkt_violation": np.array([gap for gap, _ in r])} for r in rounds]
+        if any(each.stopped for each in solutions):
+            history.stopped = "callback"
+        else:
+            done = all(each.converged for each in solutions)
+            history.stopped = "converged" if done else "max_iter"
+        self.history_ = history
+
     def _solve(
-        self, programme: Programme, given: MachineRows, ridge: np.ndarray | None = None
+        self,
+        programme: Programme,
+        given: MachineRows,
+        ridge: np.ndarray | None = None,
+        tell: WorkingSets | None = None,
     ) -> Solution:
         solution = solve(
             programme,
@@ -134,10 +179,11 @@ class KernelMachine(Learner):
             tol=self.tol,
             ridge=ridge,
             cache_bytes=int(self.cache_size * MEGABYTE),
-            max_steps=self.max_steps,
+            max_iter=self.max_iter,
             n_jobs=self.n_jobs,
+            tell=tell,
         )
-        if not solution.converged:
+        if not (solution.converged or solution.stopped):
             self._tell_unconverged(solution, programme)
         return solution
 
@@ -150,7 +196,7 @@ class KernelMachine(Learner):
         warnings.warn(
             f"{type(self).__name__} has not converged in {solution.n_steps:,} steps: the "
             f"conditions of optimality are violated by {solution.gap:.3g}, tol={self.tol:g}. Scale "
-            "the columns, lower C, or raise max_steps or tol",
+            "the columns, lower C, or raise max_iter or tol",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -174,9 +220,9 @@ class KernelMachine(Learner):
         check_is_fitted(self)
         weights = np.ascontiguousarray(self.dual_coef_.T)
         if self.kernel_.pairwise:
-            return lambda block: block[:, self.support_] @ weights + self.intercept_
-        if not len(self.support_vectors_):
-            return lambda block: np.tile(self.intercept_, (len(block), 1))
+            return lambda block: dense(block)[:, self.support_] @ weights + self.intercept_
+        if not len(self.support_):
+            return lambda block: np.tile(self.intercept_, (block.shape[0], 1))
         against = self.kernel_.against(self.support_vectors_)
         return lambda block: np.dot(against(block), weights) + self.intercept_
 
@@ -184,11 +230,19 @@ class KernelMachine(Learner):
         return max(min(CELLS_AT_ONCE // max(len(self.support_), 1), super()._rows_at_once(rows)), 1)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return 8 * n_rows * (3 * n_columns + 40) + self._solver_memory(n_rows)
+
+    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int:
+        cells = n_rows * n_columns
+        held = 24 * cells if cells <= DENSE_CELLS else 80 * n_entries
+        return held + 8 * (60 * n_rows + n_columns) + self._solver_memory(n_rows)
+
+    def _solver_memory(self, n_rows: int) -> int:
         threads = resolve_jobs(self.n_jobs)
         kept = cached_rows(n_rows, WORKING_SET, int(self.cache_size * MEGABYTE))
         block = threads * min(ROWS_AT_ONCE, n_rows) * min(COLUMNS_AT_ONCE, n_rows)
         set_of = min(WORKING_SET, 2 * n_rows)
-        return 8 * (n_rows * (3 * n_columns + 40) + kept * n_rows + 2 * block + 2 * set_of**2)
+        return 8 * (kept * n_rows + 2 * block + 2 * set_of**2)
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows, or a smaller cache_size."

@@ -52,8 +52,11 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Greatest violation of the conditions of optimality.
     cache_size : float, default=256.0
         Megabytes for rows of the kernel matrix.
-    max_steps : int or None, default=None
-        Most pair steps; None for a million, or a hundred per row if more.
+    max_iter : int or None, default=None
+        Most working sets; None for as many as make a million pair steps, or a hundred per row if
+        that is more.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps, after each working set, what violates the conditions of optimality most.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
 
@@ -61,8 +64,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     ----------
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the rows given; of equal rows the first.
-    support_vectors_ : ndarray of shape (n_support, n_columns)
-        These rows.
+    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
+        These rows; sparse where rows were given so and have more than four million cells.
     dual_coef_ : ndarray of shape (1, n_support)
         The a_i, which are at most the weight of the row.
     intercept_ : ndarray of shape (1,)
@@ -76,7 +79,11 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     kkt_violation_ : float
         Greatest violation of the conditions of optimality that is left.
     n_iter_ : int
+        Working sets that were solved.
+    n_steps_ : int
         Pair steps that were taken.
+    history_ : History
+        The dual objective after each working set.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -104,7 +111,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         coef0=1.0,
         tol=1e-3,
         cache_size=256.0,
-        max_steps=None,
+        max_iter=None,
+        keep_history="objective",
         n_jobs=None,
     ):
         self.nu = nu
@@ -114,21 +122,23 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self.coef0 = coef0
         self.tol = tol
         self.cache_size = cache_size
-        self.max_steps = max_steps
+        self.max_iter = max_iter
+        self.keep_history = keep_history
         self.n_jobs = n_jobs
 
     def _fit(self, data: Data) -> None:
         given = self._machine_rows(data)
-        n = len(given.rows)
+        n = given.rows.shape[0]
         group = np.zeros(n, dtype=np.int64)
         start = fill_up(given.weights, group, self.nu * given.weights.sum())
         programme = Programme(np.arange(n), np.ones(n), np.zeros(n), given.weights, group, start)
-        solution = self._solve(programme, given)
+        solution = self._solve(programme, given, tell=self._working_sets())
         self._keep_support(given, solution.alpha[None, :], np.array([solution.offsets[0]]))
         self.offset_ = -solution.offsets[0]
         self.dual_objective_ = -solution.objective
         self.kkt_violation_ = solution.gap
-        self.n_iter_ = solution.n_steps
+        self.n_steps_ = solution.n_steps
+        self._keep_course([solution])
 
     def decision_function(self, X) -> np.ndarray:
         """f(x) - rho: zero or more inside the region.

@@ -28,6 +28,7 @@ from gnomon.margin.machine import (
     MACHINE_PARAMETERS,
     KernelMachine,
     MachineRows,
+    WorkingSets,
 )
 from gnomon.margin.platt import couple, fit_sigmoid, sigmoid
 from gnomon.margin.working_set import Programme, Solution
@@ -70,28 +71,34 @@ def _gives_probabilities(machine) -> bool:
 class PairwiseMachine(KernelMachine, Classifier):
     """A machine of two classes for each pair; a class writes ``_two_classes``."""
 
-    def _two_classes(self, given: MachineRows, sign: np.ndarray) -> tuple[np.ndarray, float, Any]:
+    def _two_classes(
+        self, given: MachineRows, sign: np.ndarray, tell: WorkingSets | None = None
+    ) -> tuple[np.ndarray, float, Any]:
         """Coefficients of the rows, the offset, and the solution."""
         raise NotImplementedError
 
     def _fit(self, data: Data) -> None:
         given = self._machine_rows(data)
         pairs = class_pairs(len(self.classes_))
-        coefficients = np.zeros((len(pairs), len(given.rows)))
+        tell = self._working_sets()
+        coefficients = np.zeros((len(pairs), given.rows.shape[0]))
         intercepts = np.zeros(len(pairs))
         solutions: list[Solution] = []
         for k, pair in enumerate(pairs):
             places = np.flatnonzero(np.isin(given.y, pair))
             part = given.part(places)
             sign = np.where(part.y == pair[1], 1.0, -1.0)
-            coefficients[k, places], intercepts[k], solution = self._two_classes(part, sign)
+            coefficients[k, places], intercepts[k], solution = self._two_classes(part, sign, tell)
             solutions.append(solution)
+            if tell.stop:
+                break
         self._keep_support(given, coefficients, intercepts)
         supporting = np.isin(given.origin, self.support_)
         self.n_support_ = np.bincount(given.y[supporting], minlength=len(self.classes_))
         self.dual_objective_ = np.array([-each.objective for each in solutions])
         self.kkt_violation_ = np.array([each.gap for each in solutions])
-        self.n_iter_ = np.array([each.n_steps for each in solutions], dtype=np.int64)
+        self.n_steps_ = np.array([each.n_steps for each in solutions], dtype=np.int64)
+        self._keep_course(solutions)
         if getattr(self, "probability", False):
             self.sigmoids_ = np.array([self._pair_sigmoid(given, pair) for pair in pairs]).reshape(
                 -1, 2
@@ -226,6 +233,9 @@ class PairwiseMachine(KernelMachine, Classifier):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         return super()._working_memory(n_rows, n_columns) + 8 * n_rows * (n_columns + 10)
 
+    def _sparse_memory(self, n_rows: int, n_columns: int, n_entries: int) -> int:
+        return super()._sparse_memory(n_rows, n_columns, n_entries) + 16 * 2 * n_entries
+
 
 @method(
     task="classify",
@@ -269,8 +279,11 @@ class SVC(PairwiseMachine):
         Greatest violation of the conditions of optimality.
     cache_size : float, default=256.0
         Megabytes for rows of the kernel matrix.
-    max_steps : int or None, default=None
-        Most pair steps of each pair of classes; None for a million, or a hundred per row if more.
+    max_iter : int or None, default=None
+        Most working sets of each pair of classes; None for as many as make a million pair steps, or
+        a hundred per row if that is more.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps, after each working set, what violates the conditions of optimality most.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
 
@@ -278,8 +291,8 @@ class SVC(PairwiseMachine):
     ----------
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the rows given; of equal rows the first.
-    support_vectors_ : ndarray of shape (n_support, n_columns)
-        These rows.
+    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
+        These rows; sparse where rows were given so and have more than four million cells.
     n_support_ : ndarray of shape (n_classes,)
         Their number per class.
     dual_coef_ : ndarray of shape (n_pairs, n_support)
@@ -292,8 +305,12 @@ class SVC(PairwiseMachine):
         The dual objective reached.
     kkt_violation_ : ndarray of shape (n_pairs,)
         Greatest violation of the conditions of optimality that is left.
-    n_iter_ : ndarray of shape (n_pairs,)
+    n_iter_ : int
+        Working sets that were solved, of the pair of classes that needed most.
+    n_steps_ : ndarray of shape (n_pairs,)
         Pair steps that were taken.
+    history_ : History
+        Sum of the dual objectives of all pairs, each after so many working sets.
     sigmoids_ : ndarray of shape (n_pairs, 2)
         Platt's A and B; only with ``probability=True``.
     classes_ : ndarray of shape (n_classes,)
@@ -339,7 +356,8 @@ class SVC(PairwiseMachine):
         probability=False,
         tol=1e-3,
         cache_size=256.0,
-        max_steps=None,
+        max_iter=None,
+        keep_history="objective",
         n_jobs=None,
     ):
         self.C = C
@@ -352,18 +370,19 @@ class SVC(PairwiseMachine):
         self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
-        self.max_steps = max_steps
+        self.max_iter = max_iter
+        self.keep_history = keep_history
         self.n_jobs = n_jobs
 
-    def _two_classes(self, given: MachineRows, sign: np.ndarray):
-        solution = self._priced(given, sign, self.C)
+    def _two_classes(self, given: MachineRows, sign: np.ndarray, tell=None):
+        solution = self._priced(given, sign, self.C, tell)
         if self.max_norm is not None and self._norm(sign, solution) > self.max_norm:
             solution = self._bounded(given, sign, solution)
         return sign * solution.alpha, solution.offsets[0], solution
 
-    def _priced(self, given: MachineRows, sign: np.ndarray, price: float) -> Solution:
+    def _priced(self, given: MachineRows, sign: np.ndarray, price: float, tell=None) -> Solution:
         programme = Programme.simple(sign, -np.ones(len(sign)), price * given.weights)
-        return self._solve(programme, given)
+        return self._solve(programme, given, tell=tell)
 
     @staticmethod
     def _norm(sign: np.ndarray, solution: Solution) -> float:
@@ -427,8 +446,11 @@ class SquaredSlackSVM(PairwiseMachine):
         Greatest violation of the conditions of optimality.
     cache_size : float, default=256.0
         Megabytes for rows of the kernel matrix.
-    max_steps : int or None, default=None
-        Most pair steps of each pair of classes; None for a million, or a hundred per row if more.
+    max_iter : int or None, default=None
+        Most working sets of each pair of classes; None for as many as make a million pair steps, or
+        a hundred per row if that is more.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps, after each working set, what violates the conditions of optimality most.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
 
@@ -436,8 +458,8 @@ class SquaredSlackSVM(PairwiseMachine):
     ----------
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the rows given; of equal rows the first.
-    support_vectors_ : ndarray of shape (n_support, n_columns)
-        These rows.
+    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
+        These rows; sparse where rows were given so and have more than four million cells.
     n_support_ : ndarray of shape (n_classes,)
         Their number per class.
     dual_coef_ : ndarray of shape (n_pairs, n_support)
@@ -450,8 +472,12 @@ class SquaredSlackSVM(PairwiseMachine):
         The dual objective reached.
     kkt_violation_ : ndarray of shape (n_pairs,)
         Greatest violation of the conditions of optimality that is left.
-    n_iter_ : ndarray of shape (n_pairs,)
+    n_iter_ : int
+        Working sets that were solved, of the pair of classes that needed most.
+    n_steps_ : ndarray of shape (n_pairs,)
         Pair steps that were taken.
+    history_ : History
+        Sum of the dual objectives of all pairs, each after so many working sets.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
@@ -484,7 +510,8 @@ class SquaredSlackSVM(PairwiseMachine):
         class_weight=None,
         tol=1e-3,
         cache_size=256.0,
-        max_steps=None,
+        max_iter=None,
+        keep_history="objective",
         n_jobs=None,
     ):
         self.slack_cost = slack_cost
@@ -495,13 +522,14 @@ class SquaredSlackSVM(PairwiseMachine):
         self.class_weight = class_weight
         self.tol = tol
         self.cache_size = cache_size
-        self.max_steps = max_steps
+        self.max_iter = max_iter
+        self.keep_history = keep_history
         self.n_jobs = n_jobs
 
-    def _two_classes(self, given: MachineRows, sign: np.ndarray):
+    def _two_classes(self, given: MachineRows, sign: np.ndarray, tell=None):
         ridge = 1.0 / (self.slack_cost * given.weights)
         programme = Programme.simple(sign, -np.ones(len(sign)), np.full(len(sign), np.inf))
-        solution = self._solve(programme, given, ridge)
+        solution = self._solve(programme, given, ridge, tell)
         return sign * solution.alpha, solution.offsets[0], solution
 
 
@@ -540,8 +568,11 @@ class NuSVC(PairwiseMachine):
         Greatest violation of the conditions of optimality.
     cache_size : float, default=256.0
         Megabytes for rows of the kernel matrix.
-    max_steps : int or None, default=None
-        Most pair steps of each pair of classes; None for a million, or a hundred per row if more.
+    max_iter : int or None, default=None
+        Most working sets of each pair of classes; None for as many as make a million pair steps, or
+        a hundred per row if that is more.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps, after each working set, what violates the conditions of optimality most.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
 
@@ -549,8 +580,8 @@ class NuSVC(PairwiseMachine):
     ----------
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the rows given; of equal rows the first.
-    support_vectors_ : ndarray of shape (n_support, n_columns)
-        These rows.
+    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
+        These rows; sparse where rows were given so and have more than four million cells.
     n_support_ : ndarray of shape (n_classes,)
         Their number per class.
     dual_coef_ : ndarray of shape (n_pairs, n_support)
@@ -563,8 +594,12 @@ class NuSVC(PairwiseMachine):
         The dual objective reached.
     kkt_violation_ : ndarray of shape (n_pairs,)
         Greatest violation of the conditions of optimality that is left.
-    n_iter_ : ndarray of shape (n_pairs,)
+    n_iter_ : int
+        Working sets that were solved, of the pair of classes that needed most.
+    n_steps_ : ndarray of shape (n_pairs,)
         Pair steps that were taken.
+    history_ : History
+        Sum of the dual objectives of all pairs, each after so many working sets.
     sigmoids_ : ndarray of shape (n_pairs, 2)
         Platt's A and B; only with ``probability=True``.
     classes_ : ndarray of shape (n_classes,)
@@ -598,7 +633,8 @@ class NuSVC(PairwiseMachine):
         probability=False,
         tol=1e-3,
         cache_size=256.0,
-        max_steps=None,
+        max_iter=None,
+        keep_history="objective",
         n_jobs=None,
     ):
         self.nu = nu
@@ -609,10 +645,11 @@ class NuSVC(PairwiseMachine):
         self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
-        self.max_steps = max_steps
+        self.max_iter = max_iter
+        self.keep_history = keep_history
         self.n_jobs = n_jobs
 
-    def _two_classes(self, given: MachineRows, sign: np.ndarray):
+    def _two_classes(self, given: MachineRows, sign: np.ndarray, tell=None):
         positive = sign > 0
         weights = given.weights
         smaller = min(weights[positive].sum(), weights[~positive].sum())
@@ -630,7 +667,7 @@ class NuSVC(PairwiseMachine):
         start = fill_up(weights, group, nu * weights.sum() / 2)
         zero = np.zeros(len(sign))
         programme = Programme(np.arange(len(sign)), sign, zero, weights, group, start)
-        solution = self._solve(programme, given)
+        solution = self._solve(programme, given, tell=tell)
         below, above_zero = solution.offsets
         rho = max((below - above_zero) / 2, np.finfo(np.float64).tiny ** 0.25)
         return sign * solution.alpha / rho, (below + above_zero) / 2 / rho, solution

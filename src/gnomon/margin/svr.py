@@ -21,6 +21,7 @@ from gnomon.margin.machine import (
     MACHINE_PARAMETERS,
     KernelMachine,
     MachineRows,
+    WorkingSets,
 )
 from gnomon.margin.svc import fill_up
 from gnomon.margin.working_set import Programme, Solution
@@ -42,18 +43,21 @@ def both_sides(linear: np.ndarray, bound: np.ndarray) -> Programme:
 class TubeMachine(KernelMachine, Regressor):
     """A regression with a tube; a class writes ``_tube``."""
 
-    def _tube(self, given: MachineRows) -> tuple[np.ndarray, float, float, Solution]:
+    def _tube(
+        self, given: MachineRows, tell: WorkingSets
+    ) -> tuple[np.ndarray, float, float, Solution]:
         """Coefficients of the rows, offset, half-width of the tube, solution."""
         raise NotImplementedError
 
     def _fit(self, data: Data) -> None:
         given = self._machine_rows(data)
-        coefficients, offset, width, solution = self._tube(given)
+        coefficients, offset, width, solution = self._tube(given, self._working_sets())
         self._keep_support(given, coefficients[None, :], np.array([offset]))
         self.epsilon_ = float(width)
         self.dual_objective_ = -solution.objective
         self.kkt_violation_ = solution.gap
-        self.n_iter_ = solution.n_steps
+        self.n_steps_ = solution.n_steps
+        self._keep_course([solution])
 
     def predict(self, X) -> np.ndarray:
         """The estimated target, for each row.
@@ -107,8 +111,11 @@ class SVR(TubeMachine):
         Greatest violation of the conditions of optimality, in units of the target.
     cache_size : float, default=256.0
         Megabytes for rows of the kernel matrix.
-    max_steps : int or None, default=None
-        Most pair steps; None for a million, or a hundred per variable if more.
+    max_iter : int or None, default=None
+        Most working sets; None for as many as make a million pair steps, or a hundred per row if
+        that is more.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps, after each working set, what violates the conditions of optimality most.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
 
@@ -116,8 +123,8 @@ class SVR(TubeMachine):
     ----------
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the rows given; of equal rows the first.
-    support_vectors_ : ndarray of shape (n_support, n_columns)
-        These rows.
+    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
+        These rows; sparse where rows were given so and have more than four million cells.
     dual_coef_ : ndarray of shape (1, n_support)
         a_i - a*_i.
     intercept_ : ndarray of shape (1,)
@@ -131,7 +138,11 @@ class SVR(TubeMachine):
     kkt_violation_ : float
         Greatest violation of the conditions of optimality that is left.
     n_iter_ : int
+        Working sets that were solved.
+    n_steps_ : int
         Pair steps that were taken.
+    history_ : History
+        The dual objective after each working set.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -161,7 +172,8 @@ class SVR(TubeMachine):
         coef0=1.0,
         tol=1e-3,
         cache_size=256.0,
-        max_steps=None,
+        max_iter=None,
+        keep_history="objective",
         n_jobs=None,
     ):
         self.C = C
@@ -172,14 +184,15 @@ class SVR(TubeMachine):
         self.coef0 = coef0
         self.tol = tol
         self.cache_size = cache_size
-        self.max_steps = max_steps
+        self.max_iter = max_iter
+        self.keep_history = keep_history
         self.n_jobs = n_jobs
 
-    def _tube(self, given: MachineRows):
+    def _tube(self, given: MachineRows, tell: WorkingSets):
         y = given.y
         linear = np.concatenate([self.epsilon - y, self.epsilon + y])
         programme = both_sides(linear, self.C * given.weights)
-        solution = self._solve(programme, given)
+        solution = self._solve(programme, given, tell=tell)
         coefficients = solution.coefficients(programme, len(y))
         return coefficients, solution.offsets[0], self.epsilon, solution
 
@@ -218,8 +231,11 @@ class NuSVR(TubeMachine):
         Greatest violation of the conditions of optimality, in units of the target.
     cache_size : float, default=256.0
         Megabytes for rows of the kernel matrix.
-    max_steps : int or None, default=None
-        Most pair steps; None for a million, or a hundred per variable if more.
+    max_iter : int or None, default=None
+        Most working sets; None for as many as make a million pair steps, or a hundred per row if
+        that is more.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps, after each working set, what violates the conditions of optimality most.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
 
@@ -227,8 +243,8 @@ class NuSVR(TubeMachine):
     ----------
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the rows given; of equal rows the first.
-    support_vectors_ : ndarray of shape (n_support, n_columns)
-        These rows.
+    support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
+        These rows; sparse where rows were given so and have more than four million cells.
     dual_coef_ : ndarray of shape (1, n_support)
         a_i - a*_i.
     intercept_ : ndarray of shape (1,)
@@ -242,7 +258,11 @@ class NuSVR(TubeMachine):
     kkt_violation_ : float
         Greatest violation of the conditions of optimality that is left.
     n_iter_ : int
+        Working sets that were solved.
+    n_steps_ : int
         Pair steps that were taken.
+    history_ : History
+        The dual objective after each working set.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -272,7 +292,8 @@ class NuSVR(TubeMachine):
         coef0=1.0,
         tol=1e-3,
         cache_size=256.0,
-        max_steps=None,
+        max_iter=None,
+        keep_history="objective",
         n_jobs=None,
     ):
         self.nu = nu
@@ -283,15 +304,16 @@ class NuSVR(TubeMachine):
         self.coef0 = coef0
         self.tol = tol
         self.cache_size = cache_size
-        self.max_steps = max_steps
+        self.max_iter = max_iter
+        self.keep_history = keep_history
         self.n_jobs = n_jobs
 
-    def _tube(self, given: MachineRows):
+    def _tube(self, given: MachineRows, tell: WorkingSets):
         y, bound = given.y, self.C * given.weights
         programme = both_sides(np.concatenate([-y, y]), bound)
         programme.group = np.repeat(np.arange(2), len(y))
         programme.start = fill_up(programme.bound, programme.group, self.nu * bound.sum() / 2)
-        solution = self._solve(programme, given)
+        solution = self._solve(programme, given, tell=tell)
         above, below = solution.offsets
         width = max((above - below) / 2, 0.0)
         return solution.coefficients(programme, len(y)), (above + below) / 2, width, solution

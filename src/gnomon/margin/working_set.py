@@ -17,6 +17,7 @@ Texts: 001 8.8 · 004 10.1.3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +33,7 @@ ROWS_AT_ONCE = 128
 # Rows times rows from which on threads are worth their start.
 WORTH_CREW = 4_000_000
 MOST_STEPS = 10**6
+Tell = Callable[[float], bool]
 
 
 class KernelRows:
@@ -53,7 +55,7 @@ class KernelRows:
         self, kernel: Kernel, rows: np.ndarray, capacity: int, crew: Crew, ridge: Any = None
     ):
         self.rows, self.kernel, self.crew, self.ridge = rows, kernel, crew, ridge
-        n = len(rows)
+        n = rows.shape[0]
         self.borders = [(k, min(k + COLUMNS_AT_ONCE, n)) for k in range(0, n, COLUMNS_AT_ONCE)]
         self.blocks: Any = (
             None
@@ -76,7 +78,7 @@ class KernelRows:
 
             def part(number: int) -> None:
                 start, stop = self.borders[number]
-                for first in range(0, len(left), ROWS_AT_ONCE):
+                for first in range(0, len(wanted), ROWS_AT_ONCE):
                     here = slice(first, first + ROWS_AT_ONCE)
                     out[slots[here], start:stop] = self.blocks[number](left[here])
 
@@ -169,7 +171,9 @@ class Solution:
         Pairs that were moved.
     converged : bool
     course : list of (float, float)
-        Gap and objective before each working set.
+        Gap and objective after each working set; of the start, where that is the end.
+    stopped : bool
+        Whether it ended because it was asked to.
     """
 
     alpha: np.ndarray
@@ -180,6 +184,7 @@ class Solution:
     n_steps: int
     converged: bool
     course: list[tuple[float, float]] = field(default_factory=list)
+    stopped: bool = False
 
     def coefficients(self, programme: Programme, n: int) -> np.ndarray:
         """sum of s a over the variables of each row."""
@@ -195,8 +200,10 @@ def solve(
     ridge: np.ndarray | None = None,
     working_set: int = WORKING_SET,
     cache_bytes: int = 2**28,
+    max_iter: int | None = None,
     max_steps: int | None = None,
     n_jobs: int | None = None,
+    tell: Tell | None = None,
 ) -> Solution:
     """Solve a `Programme` over the rows of a kernel machine.
 
@@ -214,20 +221,25 @@ def solve(
         Variables that are solved for together; 2 is sequential minimal optimisation.
     cache_bytes : int, default=2**28
         Memory for kernel rows.
+    max_iter : int or None, default=None
+        Most working sets; None for as many as `max_steps` allows.
     max_steps : int or None, default=None
-        Most pair steps; None for the greater of a million and a hundred per variable.
+        Most pair steps, where `max_iter` is not given, and of one working set; None for the greater
+        of a million and a hundred per variable.
     n_jobs : int or None, default=None
+    tell : callable, default=None
+        Is given the objective after each working set, and says whether to stop.
 
     Returns
     -------
     solution : Solution
     """
-    n = len(rows)
+    n = rows.shape[0]
     jobs = n_jobs if n * n >= WORTH_CREW else 1
     with Crew(jobs) as crew:
         capacity = cached_rows(n, working_set, cache_bytes)
         source = KernelRows(kernel, rows, capacity, crew, ridge)
-        return _Decomposition(programme, source, tol, working_set, max_steps).run()
+        return _Decomposition(programme, source, tol, working_set, max_iter, max_steps).run(tell)
 
 
 def cached_rows(n: int, working_set: int, cache_bytes: int) -> int:
@@ -236,40 +248,51 @@ def cached_rows(n: int, working_set: int, cache_bytes: int) -> int:
 
 
 class _Decomposition:
-    def __init__(self, programme: Programme, source: KernelRows, tol, working_set, max_steps):
+    def __init__(
+        self, programme: Programme, source: KernelRows, tol, working_set, max_iter, max_steps
+    ):
         self.programme, self.source, self.tol = programme, source, tol
         m = len(programme.sign)
         self.size = min(max(working_set, 2), m)
-        self.most = max_steps or max(MOST_STEPS, 100 * m)
+        self.most_steps = max_steps or max(MOST_STEPS, 100 * m)
+        self.max_iter = max_iter
         self.alpha = programme.start.astype(np.float64, copy=True)
-        self.values = np.zeros(len(source.rows))
+        self.values = np.zeros(source.rows.shape[0])
         self.base = -programme.sign * programme.linear
         self.recent = np.zeros(0, dtype=np.int64)
 
-    def run(self) -> Solution:
+    def run(self, tell: Tell | None = None) -> Solution:
         self._add_start()
         course: list[tuple[float, float]] = []
-        n_steps = 0
+        n_steps, stopped = 0, False
         while True:
             v = self.base - self.values[self.programme.place]
             up, low = self.programme.open_sides(self.alpha)
-            gap = self._gap(v, up, low)
-            course.append((gap, self._objective()))
-            if gap <= self.tol or n_steps >= self.most:
+            gap, objective = self._gap(v, up, low), self._objective()
+            if n_steps:
+                course.append((gap, objective))
+                stopped = tell is not None and tell(objective)
+            if gap <= self.tol or stopped or self._is_enough(len(course), n_steps):
                 break
             chosen = self._choose(v, up, low)
-            n_steps += max(self._improve(chosen, v, gap, self.most - n_steps), 1)
+            n_steps += max(self._improve(chosen, v, gap), 1)
         offsets = [self._offset(g, v, up, low) for g in range(self.programme.n_groups)]
         return Solution(
             self.alpha,
             self.values,
             offsets,
-            course[-1][1],
+            objective,
             gap,
             n_steps,
             gap <= self.tol,
-            course,
+            course or [(gap, objective)],
+            stopped,
         )
+
+    def _is_enough(self, n_sets: int, n_steps: int) -> bool:
+        if self.max_iter is not None:
+            return n_sets >= self.max_iter
+        return n_steps >= self.most_steps
 
     def _add_start(self) -> None:
         places = np.flatnonzero(self.alpha)
@@ -317,7 +340,7 @@ class _Decomposition:
         self.recent = np.concatenate([chosen, rest])
         return np.sort(self.recent)
 
-    def _improve(self, chosen: np.ndarray, v: np.ndarray, gap: float, most: int) -> int:
+    def _improve(self, chosen: np.ndarray, v: np.ndarray, gap: float) -> int:
         """Solve for the chosen variables alone; gives the number of steps."""
         programme, q = self.programme, len(chosen)
         places, where = np.unique(programme.place[chosen], return_inverse=True)
@@ -334,7 +357,7 @@ class _Decomposition:
             programme.group[chosen],
             programme.n_groups,
             max(0.5 * self.tol, 0.1 * gap),
-            most,
+            self.most_steps,
             1,
             np.empty((0, 2), dtype=np.int64),
             np.empty(0),

@@ -10,7 +10,8 @@ Two indexes, each with one number that says how hard it looks:
 `fit` keeps some rows back as queries, finds for each index the least effort that reaches the wanted
 recall on half of them, and takes the index of least cost (or all rows, where that costs less). The
 recall that is reported is measured on the other half. Cost is counted in rows compared, not timed,
-so that a choice can be repeated.
+so that a choice can be repeated. The forest is not built where rows spread in so many directions m
+that the 2^m leaves about a query would be more than there are.
 
 Texts: 000a 1.2.1, 6.3.2, exercise 2.6 (FLANN: randomised trees and hierarchical k-means, tuned by
 search).
@@ -45,7 +46,9 @@ N_PROBES = 400
 N_TREES = 4
 LEAF = 16
 QUERIES_AT_ONCE = 2048
-MOST_ROWS_OF_CENTRES = 20_000
+ROWS_PER_CENTRE = 32
+ROUNDS = 5
+NEIGHBOURS_OF_DIMENSION = 10
 # What comparing a row costs, against brute force; a cell costs as many rows more to be opened.
 COST = {"brute": 1.0, "cells": 2.0, "forest": 40.0}
 COST_OF_CELL = 100.0
@@ -67,10 +70,12 @@ class Cells:
         n = len(points)
         n_cells = int(np.clip(np.sqrt(n) * 2, 1, max(n // 8, 1)))
         some = points
-        if n > MOST_ROWS_OF_CENTRES:
-            some = points[np.sort(rng.choice(n, MOST_ROWS_OF_CENTRES, replace=False))]
-        n_cells = min(n_cells, len(np.unique(some, axis=0)))
-        model = KMeans(n_cells, n_init=1, max_iter=10, tol=1e-2, random_state=0, n_jobs=n_jobs)
+        if n > ROWS_PER_CENTRE * n_cells:
+            some = points[np.sort(rng.choice(n, ROWS_PER_CENTRE * n_cells, replace=False))]
+        different = np.unique(some, axis=0)
+        n_cells = min(n_cells, len(different))
+        starts = different[rng.choice(len(different), n_cells, replace=False)]
+        model = KMeans(n_cells, init=starts, max_iter=ROUNDS, tol=1e-2, n_jobs=n_jobs)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # any centres make cells
             model.fit(some)
@@ -214,12 +219,18 @@ class TunedIndexes(Result):
         On the queries that efforts were tuned on.
     costs : list of float
         Per query, in rows compared by brute force.
+    dimension : float
+        In how many directions rows spread about a row, by the distances of its neighbours.
+    left_out : list of str
+        Indexes that were not built, as there are too many such directions.
     """
 
     methods: list[str]
     efforts: list[int]
     recalls: list[float]
     costs: list[float]
+    dimension: float
+    left_out: list[str]
 
     def _title(self) -> str:
         return "Indexes tuned to a recall"
@@ -231,6 +242,32 @@ class TunedIndexes(Result):
             "recall when tuned": self.recalls,
             "cost in rows": self.costs,
         }
+
+    def _remarks(self) -> list[str]:
+        return [
+            f"{name} was not built: rows spread in {self.dimension:.3g} directions about a row"
+            for name in self.left_out
+        ]
+
+
+def local_dimension(squares: np.ndarray) -> float:
+    """Directions in which rows spread about a row: 1 / mean log(T_k / T_j) (Levina and Bickel).
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n, k)
+        Squared distances of each row's neighbours, in rising order.
+
+    Returns
+    -------
+    dimension : float
+        0 where the distances do not tell.
+    """
+    away = squares[squares[:, 0] > 0]
+    if away.shape[1] < 2 or not len(away):
+        return 0.0
+    rise = float(np.log(away[:, -1:] / away[:, :-1]).mean()) / 2
+    return 1.0 / rise if rise > 0 else 0.0
 
 
 class ApproximateNeighbors(StoredRows):
@@ -319,23 +356,32 @@ class ApproximateNeighbors(StoredRows):
         points, rng = self.index_.stored, self._rng()
         order = canonical_order(points)
         held = order[rng.choice(len(points), min(N_PROBES, len(points)), replace=False)]
-        truth = self._others(self.index_._filter.nearest(points[held], self.n_neighbors + 1), held)
-        names = list(INDEXES) if self.method == "auto" else [self.method]
+        around = max(self.n_neighbors, min(NEIGHBOURS_OF_DIMENSION, len(points) - 1))
+        truth = self._others(self.index_._filter.nearest(points[held], around + 1), held)
+        dimension = local_dimension(truth.distances)
+        names = self._worth_trying(dimension)
+        nearest = truth.indices[:, : self.n_neighbors]
         half = max(len(held) // 2, 1)
         tuned: list[tuple[Any, int, float, float]] = []
         for name in names:
             made = INDEXES[name](points, rng, self.n_jobs)
             cheapest = min((each[3] for each in tuned), default=np.inf)
-            tuned.append((made, *self._tuned(made, held[:half], truth[:half], cheapest)))
+            tuned.append((made, *self._tuned(made, held[:half], nearest[:half], cheapest)))
         made, self.effort_, _, _ = min(tuned, key=lambda each: each[3])
         self.method_ = made.name
         self._made = made
-        self.tuned_ = TunedIndexes(
-            [each[0].name for each in tuned], *(list(part) for part in list(zip(*tuned))[1:])
-        )
+        left_out = [] if self.method != "auto" else [name for name in INDEXES if name not in names]
+        _, efforts, recalls, costs = (list(part) for part in zip(*tuned))
+        self.tuned_ = TunedIndexes(names, efforts, recalls, costs, dimension, left_out)
         rest = held[half:] if len(held) > half else held
-        recalls, _ = self._recalls(made, rest, truth[-len(rest) :], self.effort_)
-        self.recall_ = mean_interval(recalls)
+        measured, _ = self._recalls(made, rest, nearest[-len(rest) :], self.effort_)
+        self.recall_ = mean_interval(measured)
+
+    def _worth_trying(self, dimension: float) -> list[str]:
+        if self.method != "auto":
+            return [self.method]
+        crowded = dimension > np.log2(max(self.index_.n_rows / LEAF, 1.0))
+        return [name for name in INDEXES if not (crowded and name == "forest")]
 
     def _tuned(self, made, held, truth, cheapest: float) -> tuple[int, float, float]:
         """The least effort that reaches the recall: doubled until enough, then halved between.
@@ -371,15 +417,16 @@ class ApproximateNeighbors(StoredRows):
         """Per query the share of true neighbours that are found, and the mean cost."""
         points = np.ascontiguousarray(self.index_.stored[held])
         found, cost = made.nearest(points, self.n_neighbors + 1, effort)
-        others = self._others(found, held)
+        others = self._others(found, held).indices
         hits = (others[:, :, None] == truth[:, None, :]).any(axis=2) & (others != NOBODY)
         return hits.mean(axis=1), float(cost.mean())
 
-    def _others(self, found: Neighbours, held: np.ndarray) -> np.ndarray:
-        """Numbers of neighbours that are not the query itself."""
+    def _others(self, found: Neighbours, held: np.ndarray) -> Neighbours:
+        """Neighbours that are not the query itself."""
         kept = found.indices != held[:, None]
         kept[kept.all(axis=1), -1] = False
-        return found.indices[kept].reshape(len(held), -1)
+        shape = (len(held), found.indices.shape[1] - 1)
+        return Neighbours(found.distances[kept].reshape(shape), found.indices[kept].reshape(shape))
 
     def kneighbors(self, X, n_neighbors: int | None = None) -> Neighbours:
         """Nearly the nearest training rows of each row, nearest first.

@@ -28,6 +28,7 @@ from gnomon.neighbors.kernels import add_chi_square, add_power_sums
 EARTH_RADIUS = 6371.0088  # kilometres, mean of the three axes
 NO_SPREAD = 1e-12
 COLUMNS_TOGETHER = 512
+ROWS_AT_ONCE = 2048
 
 
 class Distance:
@@ -110,6 +111,9 @@ class Distance:
 
     def _filled(self, rows) -> np.ndarray:
         rows = self._checked(rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isnan(rows.sum()):
+                return rows
         missing = np.isnan(rows)
         return np.where(missing & (self.levels == 0), self.fill, rows) if missing.any() else rows
 
@@ -856,13 +860,18 @@ def _numbers(rows) -> np.ndarray:
 
 
 def _known_means(rows, weights, levels) -> np.ndarray:
-    known = ~np.isnan(rows)
-    mass = np.where(known, weights[:, None], 0.0).sum(axis=0)
-    low = np.where(known, rows, np.inf).min(axis=0, initial=np.inf)
-    low = np.where(np.isinf(low), 0.0, low)
-    shifted = np.where(known, rows - low, 0.0)
-    mean = low + weights @ shifted / np.where(mass > 0, mass, 1.0)
-    return np.where(np.asarray(levels) > 0, 0.0, mean)
+    """Means of the cells that are known; 0 of categories."""
+    shift = np.nan_to_num(rows[:1].sum(axis=0))
+    mass, sums = np.zeros((2, rows.shape[1]))
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        here = slice(start, start + ROWS_AT_ONCE)
+        shifted = rows[here] - shift
+        known = ~np.isnan(shifted)
+        shifted[~known] = 0.0
+        mass += weights[here] @ known
+        sums += weights[here] @ shifted
+    means = shift + sums / np.where(mass > 0, mass, 1.0)
+    return np.where((np.asarray(levels) > 0) | (mass == 0), 0.0, means)
 
 
 def _spread(values: np.ndarray, weights: np.ndarray, levels: int, units: str) -> float:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, Learner, Takes

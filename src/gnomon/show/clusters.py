@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
-from scipy.spatial import Voronoi
 
 from gnomon.cluster.assignment import cluster_shapes
 from gnomon.cluster.choice import ChoiceOfK, LikelihoodByK
@@ -17,6 +16,7 @@ from gnomon.cluster.intake import label_codes, number_rows
 from gnomon.cluster.signals import BlockTypes, Segmentation
 from gnomon.cluster.validity import Silhouette
 from gnomon.engine.errors import DataError
+from gnomon.neighbors.voronoi import voronoi_cells as nearest_cells
 from gnomon.show.labels import label
 from gnomon.show.points import SYMBOLS, drawn_rows, linked_views
 from gnomon.show.theme import (
@@ -102,7 +102,7 @@ def dendrogram(
         begin = counts[number - 1] if number else 0
         shown = [begin <= place < counts[number] for place in range(len(figure.data))]
         steps.append({"label": str(k), "method": "update", "args": [{"visible": shown}]})
-    note = f"cut at the largest gap: {tree.at_largest_gap()} clusters"
+    note = f"cut into {first} clusters; the largest gap gives {tree.at_largest_gap()}"
     if tree.n_inversions:
         note += f"; {tree.n_inversions} merges lie lower than one below them (inversions)"
     if folded.n < tree.n_leaves:
@@ -308,7 +308,7 @@ def silhouettes(
                 row=line,
                 col=column,
             )
-            ticks.append((base + len(bars) / 2, f"{label(name, 10)}: {each.per_cluster[c]:.2f}"))
+            ticks.append((base + len(bars) / 2, f"{label(name, 24)}: {each.per_cluster[c]:.2f}"))
             base += len(bars) + gap
         figure.add_vline(
             x=each.total, line={"color": colours.ink, "dash": "dash"}, row=line, col=column
@@ -317,6 +317,7 @@ def silhouettes(
             tickvals=[at for at, _ in ticks],
             ticktext=[text for _, text in ticks],
             showgrid=False,
+            automargin=True,
             range=[-gap, base],
             row=line,
             col=column,
@@ -329,7 +330,7 @@ def silhouettes(
         theme,
         note="rows sorted within clusters; dashed: mean of all rows; at the side: mean of clusters",
         width=340 * columns + 160,
-        height=300 * lines + 190,
+        height=max(300, 28 * max(len(each.clusters) for each in panels)) * lines + 190,
         showlegend=False,
         margin={"l": 80, "r": 30, "t": 120, "b": 60},
     )
@@ -685,7 +686,8 @@ def voronoi_cells(
     low, high = low - margin, high + margin
     colours = look(theme)
     figure = go.Figure()
-    for c, cell in enumerate(voronoi_polygons(points, low, high)):
+    cells = nearest_cells(points, box=[low, high])
+    for c, cell in enumerate(cells.polygons[place] for place in cells.copies):
         closed = np.vstack([cell, cell[:1]])
         figure.add_scatter(
             x=closed[:, 0],
@@ -733,42 +735,6 @@ def voronoi_cells(
         height=640,
         **legend_below(),
     )
-
-
-def voronoi_polygons(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
-    """The cell of each point, clipped to a box.
-
-    Parameters
-    ----------
-    points : ndarray of shape (k, 2)
-    low, high : ndarray of shape (2,)
-
-    Returns
-    -------
-    cells : list of ndarray of shape (n_corners, 2)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> points = np.array([[0.0, 0.0], [2.0, 0.0]])
-    >>> cells = voronoi_polygons(points, np.full(2, -1.0), np.full(2, 3.0))
-    >>> sorted({round(float(x), 6) for x, _ in cells[0]})
-    [-1.0, 1.0]
-    """
-    mirrored = [points]
-    for axis in range(2):
-        for wall in (low[axis], high[axis]):
-            image = points.copy()
-            image[:, axis] = 2 * wall - image[:, axis]
-            mirrored.append(image)
-    cells = Voronoi(np.vstack(mirrored))
-    corners = []
-    for c in range(len(points)):
-        region = cells.regions[cells.point_region[c]]
-        corner = cells.vertices[region]
-        angle = np.arctan2(*(corner - corner.mean(axis=0)).T[::-1])
-        corners.append(corner[np.argsort(angle)])
-    return corners
 
 
 def _hexagon(place: np.ndarray, radius: float, square: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -1241,7 +1207,7 @@ def inertial_ellipsoids(
     figure = go.Figure()
     for c, name in enumerate(names.tolist()):
         picked = drawn[codes[drawn] == c]
-        title = f"cluster {label(name)}"
+        title = label(name) if isinstance(name, str) else f"cluster {label(name)}"
         figure.add_scatter3d(
             x=table[picked, 0],
             y=table[picked, 1],
@@ -1275,9 +1241,14 @@ def _space_look(figure: go.Figure, title: str, note: str, theme: str) -> go.Figu
             "yaxis": {"title": {"text": "second"}, **axis},
             "zaxis": {"title": {"text": "third"}, **axis},
             "aspectmode": "data",
-            "camera": {"eye": {"x": 1.6, "y": 1.6, "z": 1.1}},
+            "camera": {"eye": {"x": 1.3, "y": 1.3, "z": 0.9}, "center": {"z": -0.15}},
         },
-        legend={"orientation": "h", "y": 0.02, "bgcolor": "rgba(0,0,0,0)"},
+        legend={
+            "orientation": "h",
+            "y": 0.02,
+            "bgcolor": "rgba(0,0,0,0)",
+            "itemsizing": "constant",
+        },
         margin={"l": 20, "r": 20, "t": 90, "b": 20},
     )
 
