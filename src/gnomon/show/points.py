@@ -374,13 +374,14 @@ def covariance_contours(
     drawn, said = drawn_rows(len(all_rows), rows, seed)
     figure = go.Figure()
     flat: list[str] = []
-    for k, each in enumerate(class_names(classes)):
+    for k, each in enumerate(class_names(classes, None)):
         picked = drawn[classes[drawn] == each]
+        symbol = SYMBOLS[(k + k // 8) % 8]  # colours come again after eight, not with their symbol
         figure.add_scatter(
             x=values[picked, 0],
             y=values[picked, 1],
             mode="markers",
-            marker={"color": colour(k), "symbol": SYMBOLS[k % 8], "size": 5, "opacity": 0.5},
+            marker={"color": colour(k), "symbol": symbol, "size": 5, "opacity": 0.5},
             name=label(each),
             legendgroup=str(k),
         )

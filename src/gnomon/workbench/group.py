@@ -30,6 +30,7 @@ from gnomon.workbench.group_search import (
     Grouping,
     Tendency,
     fitted,
+    parted_as_made,
     search,
     tendency_of,
 )
@@ -309,6 +310,7 @@ def group(
         tell(f"grouping all rows by {chosen.method}", 0, 0)
         model.clusterer = fitted(chosen, points, seed)
         labels = np.asarray(model.predict(rows))
+        chosen = groupings[0] = parted_as_made(chosen, points, labels, seed)
         found = profiles(rows, labels)
         model.n_clusters = int(labels.max()) + 1
         model.group_names_ = [each.name for each in found if each.number >= 0]

@@ -26,7 +26,8 @@ CAPTIONS = {
     "silhouette by number": "How well groups are parted, by their number.",
     "stability by number": "How far halves of the rows agree, by the number of groups.",
     "tree": "Rows merged step by step (Ward); the slider moves the cut.",
-    "planes": "A map of the rows, once for each column: columns that look alike go together.",
+    "planes": "A map of the rows, once for each of the columns in which groups differ most: "
+    "columns that look alike go together.",
 }
 TREE_ROWS = 1_000
 MOST_PLANES = 6
@@ -43,20 +44,31 @@ def figures_of(result: GroupResult, theme: str = "light") -> dict[str, Any]:
     if points.shape[1] > 1:
         plane = PCA(2).fit_transform(points)
         columns = {FIRST: plane[:, 0].tolist(), SECOND: plane[:, 1].tolist(), "group": labels}
-        found["map"] = show.covariance_contours(
-            Table.from_dict(columns), [FIRST, SECOND], by="group", seed=seed, theme=theme
+        found["map"] = _titled(
+            show.covariance_contours(
+                Table.from_dict(columns), [FIRST, SECOND], by="group", seed=seed, theme=theme
+            ),
+            "The groups on a map of the rows",
         )
     if points.shape[1] > 2:
-        found["ellipsoids"] = show.inertial_ellipsoids(
-            points, result.labels, seed=seed, theme=theme
+        found["ellipsoids"] = _titled(
+            show.inertial_ellipsoids(points, labels, seed=seed, theme=theme),
+            "The groups as ellipsoids",
         )
-    found["sizes"] = show.category_bars(sizes, name="group", theme=theme)
+    bars = show.category_bars(sizes, name="group", theme=theme)
+    found["sizes"] = _titled(bars, "How many rows each group has")
     taken = judged_places(len(points), seed)
     taken = taken[result.labels[taken] >= 0]
     if len(set(result.labels[taken].tolist())) > 1:
-        parted = silhouette(points[taken], result.labels[taken])
+        parted = silhouette(points[taken], [labels[place] for place in taken])
         found["silhouettes"] = show.silhouettes(parted, theme=theme)
     return found | _choices(result, theme) | _hierarchy_and_planes(result, points, theme)
+
+
+def _titled(figure: Any, title: str) -> Any:
+    """A figure under a title in the words of this job; what stands below it stays."""
+    _, _, rest = figure.layout.title.text.partition("</b>")
+    return figure.update_layout(title_text=f"<b>{title}</b>{rest}")
 
 
 def _choices(result: GroupResult, theme: str) -> dict[str, Any]:
@@ -83,9 +95,21 @@ def _hierarchy_and_planes(result: GroupResult, points: np.ndarray, theme: str) -
     if len(names) > 1:
         planes = SelfOrganisingMap(random_state=result.settings.seed).fit(rows)
         found["planes"] = show.component_planes(
-            planes, list(range(min(len(names), MOST_PLANES))), names=list(names), theme=theme
+            planes, _telling(points, result.labels), names=list(names), theme=theme
         )
     return found
+
+
+def _telling(points: np.ndarray, labels: np.ndarray) -> list[int]:
+    """The columns in which the means of the groups differ most, in the order of the table."""
+    means = np.array([points[labels == each].mean(axis=0) for each in np.unique(labels)])
+    shares = np.bincount(np.unique(labels, return_inverse=True)[1]) / len(labels)
+    between = shares @ (means - shares @ means) ** 2
+    return sorted(np.argsort(-between, kind="stable")[:MOST_PLANES].tolist())
+
+
+def _effect(trait: Any) -> list[str]:
+    return [f"{value:.2f}" for value in (trait.effect, trait.low, trait.high)]
 
 
 def report_of(result: GroupResult) -> Report:
@@ -104,9 +128,9 @@ def report_of(result: GroupResult) -> Report:
         "is a difference of means in standard deviations, or Cohen's h of a level's shares."
     )
     rows = [
-        [each.name, each.rows, str(trait), trait.effect, trait.low, trait.high]
+        [*(["", ""] if place else [each.name, each.rows]), str(trait), *_effect(trait)]
         for each in result.groups
-        for trait in each.traits
+        for place, trait in enumerate(each.traits)
     ]
     headings = ["group", "rows", "what sets it apart", "effect", "95% low", "high"]
     report.table(headings, rows)

@@ -218,6 +218,11 @@ def made(method: str, k: int, reach: float, n_columns: int, seed: int) -> Any:
 def fitted(grouping: Grouping, points: np.ndarray, seed: int) -> Any:
     """The clusterer of a grouping, on all rows."""
     clusterer = made(grouping.method, grouping.k, grouping.reach, points.shape[1], seed)
+    places = judged_places(len(points), seed)
+    if grouping.method == "k-means" and len(places) < len(points):
+        # from the centres that were judged: another start may end at other groups
+        judged_centres = clusterer.fit(points[places]).cluster_centers_
+        clusterer = KMeans(grouping.k, init=judged_centres, random_state=seed)
     return clusterer.fit(points)
 
 
@@ -229,14 +234,13 @@ def judged(method: str, k: int, reach: float, rows: np.ndarray, seed: int) -> Gr
         k = len(set(labels[labels >= 0].tolist()))
         if k < 2:
             return None
-        parted = np.zeros(len(rows))  # rows of no group are parted from nothing
-        parted[labels >= 0] = silhouette(rows[labels >= 0], labels[labels >= 0]).per_row
+        parted = parted_by(rows, labels)
         agreement = [half_agreement(method, k, reach, rows, seed + half) for half in range(HALVES)]
     except (ValueError, GnomonError):
         return None
     stability = mean_interval(agreement, method="plain")
     high = min(stability.high, 1.0)
-    return Grouping(method, k, mean_interval(parted), stability._replace(high=high), reach)
+    return Grouping(method, k, parted, stability._replace(high=high), reach)
 
 
 def half_agreement(method: str, k: int, reach: float, rows: np.ndarray, seed: int) -> float:
@@ -253,6 +257,36 @@ def half_agreement(method: str, k: int, reach: float, rows: np.ndarray, seed: in
     return float(adjusted_rand_score(*said))
 
 
+def plainest(groupings: list[Grouping]) -> Grouping:
+    """Of those with fewest groups the first method that is as stable as the most stable one."""
+    fewest = min(each.k for each in groupings)
+    few = [each for each in groupings if each.k == fewest]
+    most = max(few, key=lambda each: each.stability.value).stability
+    as_stable = [
+        each
+        for each in few
+        if each.stability.value >= most.value - np.hypot(most.error, each.stability.error)
+    ]
+    return min(as_stable, key=lambda each: METHODS.index(each.method))
+
+
+def parted_as_made(
+    grouping: Grouping, points: np.ndarray, labels: np.ndarray, seed: int
+) -> Grouping:
+    """The grouping with the silhouette of the groups of all rows, on the rows that are judged."""
+    places = judged_places(len(points), seed)
+    return grouping._replace(silhouette=parted_by(points[places], labels[places]))
+
+
+def parted_by(rows: np.ndarray, labels: np.ndarray) -> Figure:
+    """The mean silhouette; rows of no group are parted from nothing."""
+    parted = np.zeros(len(rows))
+    held = labels >= 0
+    if len(set(labels[held].tolist())) > 1:
+        parted[held] = silhouette(rows[held], labels[held]).per_row
+    return mean_interval(parted)
+
+
 def ranked(groupings: list[Grouping]) -> list[Grouping]:
     """The chosen one first, the others by their figures, each with a remark."""
     stable = [each for each in groupings if each.is_stable]
@@ -264,7 +298,7 @@ def ranked(groupings: list[Grouping]) -> list[Grouping]:
         best = max(stable, key=lambda each: each.silhouette.value)
         close = best.silhouette.value - best.silhouette.error
         near = [each for each in stable if each.silhouette.value >= close]
-        chosen = min(near, key=lambda each: (each.k, METHODS.index(each.method)))
+        chosen = plainest(near)
         why = "best parted of the stable groupings"
         if chosen is not best:
             why = f"fewest groups within one standard error of the best parted ({best.method})"
