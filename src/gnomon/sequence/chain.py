@@ -741,12 +741,13 @@ def _equilibrium(part: sp.csr_array, method: str) -> np.ndarray:
     else:
         into = sp.csr_array(part.T)
         # half a step and half a stay: the same equilibrium, and no period
-        found = _settled(lambda at: 0.5 * (at + into @ at), np.full(n, 1 / n))
-        if found is None:
+        settled = _settled(lambda at: 0.5 * (at + into @ at), np.full(n, 1 / n))
+        if settled is None:
             _require_factors(part)
             among, last = part[:-1][:, :-1], part[[-1]][:, :-1].toarray().ravel()
             ratios = spsolve((sp.eye_array(n - 1) - among.T).tocsc(), last)
-            found = np.r_[ratios, 1.0]
+            settled = np.r_[ratios, 1.0]
+        found = settled
     found = np.maximum(found, 0)
     return found / found.sum()
 

@@ -104,7 +104,7 @@ class MaxEntMarkovModel(Estimator):
         self.successors_[before, now] = True
         self.weights_ = np.zeros((k + 1, rows.shape[1] if self.classifier is None else 0, k))
         self.classifiers_: list[Any] = [None] * (k + 1)
-        for previous in np.flatnonzero(self.successors_.sum(axis=1) > 1):
+        for previous in np.flatnonzero(self.successors_.sum(axis=1) > 1).tolist():
             chosen = before == previous
             if self.classifier is None:
                 self._fit_one(previous, rows[chosen], now[chosen])
