@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import logsumexp
 
 from gnomon.bayes.kernels import class_moments
 from gnomon.bayes.priors import class_priors
-from gnomon.contract import Classifier, Data, Step, SumLearner
+from gnomon.bayes.scores import BayesClassifier
+from gnomon.contract import Data, Step, SumLearner
 from gnomon.density.expectation import Components, blocks
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.kernel import kernel
@@ -56,7 +56,7 @@ class ClassMoments(NamedTuple):
         "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
     ),
 )
-class GaussianClassifier(Classifier, SumLearner):
+class GaussianClassifier(BayesClassifier, SumLearner):
     """One normal density per class, and Bayes' rule: quadratic and linear discriminant analysis.
 
     Predicts the class of the largest log p(class) - 1/2 log det C_k - 1/2 (x - m_k)' C_k^-1
@@ -365,41 +365,6 @@ class GaussianClassifier(Classifier, SumLearner):
         gaps = rows - middle
         np.clip(gaps, -reach, reach, out=gaps)
         return np.dot(gaps, slopes.T) + heights
-
-    def _log_proba(self, rows: np.ndarray) -> np.ndarray:
-        scores = self._scores(rows)
-        return scores - logsumexp(scores, axis=1, keepdims=True)
-
-    def _proba(self, rows: np.ndarray) -> np.ndarray:
-        proba = np.exp(self._log_proba(rows))
-        return proba / proba.sum(axis=1, keepdims=True)
-
-    def predict_log_proba(self, X) -> np.ndarray:
-        """Logarithm of the probability of each class, for each row, without underflow.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_proba : ndarray of shape (n_samples, n_classes)
-        """
-        return self._each_block(self._log_proba, X)
-
-    def predict(self, X) -> np.ndarray:
-        """The most probable class, for each row; ties go to the class that sorts first.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
-        best = self._each_block(lambda rows: self._scores(rows).argmax(axis=1), X)
-        return self.classes_[best]
 
     def predict_joint_log_proba(self, X) -> np.ndarray:
         """log p(class) + log N(x; mean, covariance) of each class, for each row.

@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.bayes.priors import class_priors
 from gnomon.bayes.rule import checked_costs
-from gnomon.contract import Classifier, Data
+from gnomon.bayes.scores import BayesClassifier
+from gnomon.contract import Data
 from gnomon.density.gaussian_mixture import GaussianMixture
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import SEED, HasMethods, StrOptions
@@ -33,7 +33,7 @@ from gnomon.engine.registry import method
     avoid="Many columns: a density is harder to learn than a boundary.",
     peers=("sklearn.mixture.GaussianMixture", "sklearn.neighbors.KernelDensity"),
 )
-class GenerativeClassifier(Classifier):
+class GenerativeClassifier(BayesClassifier):
     """Any density per class, and Bayes' rule: decide by the largest p(class) p(x | class).
 
     Use it where the density of each class has a form that you know or can estimate: a mixture
@@ -145,34 +145,13 @@ class GenerativeClassifier(Classifier):
                 f"fitted: {error}"
             ) from error
 
-    def _joint(self, rows: np.ndarray) -> np.ndarray:
+    def _scores(self, rows: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
             priors = np.log(self.class_prior_)
         said = [np.asarray(density.score_samples(rows)) for density in self.densities_]
         joint = priors + np.column_stack(said)
         joint[(joint == -np.inf).all(axis=1)] = priors
         return joint
-
-    def _log_proba(self, rows: np.ndarray) -> np.ndarray:
-        joint = self._joint(rows)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
-
-    def _proba(self, rows: np.ndarray) -> np.ndarray:
-        proba = np.exp(self._log_proba(rows))
-        return proba / proba.sum(axis=1, keepdims=True)
-
-    def predict_log_proba(self, X) -> np.ndarray:
-        """Logarithm of the probability of each class, for each row, without underflow.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_proba : ndarray of shape (n_samples, n_classes)
-        """
-        return self._each_block(self._log_proba, X)
 
     def predict(self, X) -> np.ndarray:
         """The class of the least expected cost, for each row: the most probable for equal costs.
@@ -190,7 +169,7 @@ class GenerativeClassifier(Classifier):
 
     def _decision(self, rows: np.ndarray) -> np.ndarray:
         if self.costs is None:
-            return self._joint(rows).argmax(axis=1)
+            return self._scores(rows).argmax(axis=1)
         return (self._proba(rows) @ self.costs_).argmin(axis=1)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:

@@ -33,7 +33,8 @@ from gnomon.bayes.column_models import (
 )
 from gnomon.bayes.kernels import class_moments
 from gnomon.bayes.priors import class_priors
-from gnomon.contract import Classifier, Columns, Data, Step, SumLearner, Takes, intake
+from gnomon.bayes.scores import BayesClassifier
+from gnomon.contract import Columns, Data, Step, SumLearner, Takes, intake
 from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least, validated, whole
 from gnomon.engine.registry import method
@@ -59,7 +60,7 @@ COLUMNS_AT_ONCE = 512
         "sklearn.naive_bayes.CategoricalNB",
     ),
 )
-class NaiveBayes(Classifier, SumLearner):
+class NaiveBayes(BayesClassifier, SumLearner):
     """Bayes' rule with columns independent given the class, and a model for each column.
 
     Predicts the class with the largest log p(class) + sum_j log p(x_j | class), where p(class) is
@@ -424,33 +425,6 @@ class NaiveBayes(Classifier, SumLearner):
                 "which streams"
             )
 
-    def predict(self, X) -> np.ndarray:
-        """The most probable class, for each row; ties go to the class that sorts first.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame, Table or Scan of shape (n_samples, n_features)
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
-        best = self._each_block(lambda rows: self._joint(rows).argmax(axis=1), X)
-        return self.classes_[best]
-
-    def predict_log_proba(self, X) -> np.ndarray:
-        """Logarithm of the probability of each class, for each row, without underflow.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame, Table or Scan of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_proba : ndarray of shape (n_samples, n_classes)
-        """
-        return self._each_block(self._log_proba, X)
-
     def predict_joint_log_proba(self, X) -> np.ndarray:
         """log p(class) + sum_j log p(x_j | class) over the known cells.
 
@@ -465,7 +439,7 @@ class NaiveBayes(Classifier, SumLearner):
         -------
         joint_log_proba : ndarray of shape (n_samples, n_classes)
         """
-        return self._each_block(self._joint, X)
+        return self._each_block(self._scores, X)
 
     def log_odds(self, X, of=None, against=None) -> Table:
         """Why: what the prior and each column add to the log-odds of one class against another.
@@ -526,7 +500,7 @@ class NaiveBayes(Classifier, SumLearner):
 
     def _arguments(self, of: int | None, against: int | None, rows) -> np.ndarray:
         """Per row: the two class codes, then the parts of their log-odds, then the sum of these."""
-        joint = self._joint(rows)
+        joint = self._scores(rows)
         everyone = np.arange(len(joint))
         if of is None and against is not None:
             joint[:, against] = -np.inf
@@ -546,19 +520,11 @@ class NaiveBayes(Classifier, SumLearner):
     def _rows_at_once(self, rows):
         return _chunk_rows(self.fitted_models_, rows)
 
-    def _joint(self, rows) -> np.ndarray:
+    def _scores(self, rows) -> np.ndarray:
         joint = np.tile(_log(self.class_prior_), (rows.shape[0], 1))
         for model in self.fitted_models_:
             model.add_log_densities(model.block(rows), joint)
         return joint
-
-    def _log_proba(self, rows) -> np.ndarray:
-        joint = self._joint(rows)
-        joint -= joint.max(axis=1, keepdims=True)
-        return joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
-
-    def _proba(self, rows) -> np.ndarray:
-        return np.exp(self._log_proba(rows))
 
     def _require_gathering(self, models: list[ColumnModel], data: Data) -> None:
         """Kernel columns are held in memory, also where the rows are streamed: refuse in time."""
