@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 import gnomon
+from gnomon.cluster import silhouette
 from gnomon.engine.errors import DataError
+from gnomon.evaluate.figure import Figure
 from gnomon.table import Table
 from gnomon.workbench.group_profile import profiles
+from gnomon.workbench.group_search import Grouping, judged_places, ranked
 from gnomon.workbench.runs import RunError
 from tests.jobs.browser import needs_browser, opened, require_sound
 from tests.jobs.terminal import call
@@ -161,3 +164,26 @@ def test_the_report_opens_without_errors_and_draws_every_picture(found, dark):
         require_sound(page)
         assert len(page.figures()) == 8
     assert (folder / "report.html").stat().st_size < 6e6
+
+
+def test_of_equally_parted_groupings_the_clearly_more_stable_one_is_chosen():
+    def grouping(method, k, stability, error):
+        parted = Figure(0.3, 0.29, 0.31, error=0.01)
+        return Grouping(method, k, parted, Figure(stability, 0, 1, error=error))
+
+    shaky, firm = grouping("k-means", 3, 0.81, 0.03), grouping("Ward", 3, 0.99, 0.01)
+    alike = grouping("k-means", 3, 0.97, 0.02)
+    assert ranked([shaky, firm])[0].method == "Ward"
+    assert ranked([alike, firm])[0].method == "k-means"
+    assert ranked([firm, grouping("k-means", 2, 0.85, 0.05)])[0].k == 2
+
+
+def test_the_silhouette_told_is_that_of_the_groups_given(rng):
+    centres = 6 * rng.normal(size=(5, 3))
+    points = centres[rng.integers(0, 5, 2600)] + rng.normal(size=(2600, 3))
+    table = Table.from_dict({name: column.tolist() for name, column in zip("abc", points.T)})
+    found = gnomon.group(table, groups=5, methods=["k-means"])
+    taken = judged_places(len(points), 0)
+    told = silhouette(found.model.coordinates(found.table)[taken], found.labels[taken]).total
+    assert found.chosen.silhouette.value == pytest.approx(told)
+    assert f"{told:.3f}" in found.figures()["silhouettes"].layout.annotations[0].text

@@ -253,3 +253,24 @@ def test_a_narrow_component_far_from_the_others_keeps_its_precision(form, rng):
     expected = np.cov(narrow.T, ddof=0)
     found = dense(model.covariances_, form, 2, 3)[first]
     np.testing.assert_allclose(np.trace(found), np.trace(expected), rtol=1e-5)
+
+
+def test_the_end_of_every_start_is_shown_and_the_best_is_kept(rng):
+    rows = rng.normal(size=(60, 2)) + rng.choice([-3.0, 0.0, 3.0], size=(60, 1))
+    model = GaussianMixture(3, init="random-rows", n_init=5, max_iter=500, random_state=1).fit(rows)
+    assert model.ends_.shape == (5,)
+    assert model.ends_.max() == model.lower_bound_ == model.history_[-1]
+
+
+@pytest.mark.parametrize("form", ["tied", "diag", "spherical"])
+def test_passes_with_and_without_gaps_agree(form, rng):
+    """A row that says nothing makes the general way of rows with gaps be taken."""
+    rows = rng.normal(size=(300, 3)) + 4 * rng.integers(0, 2, (300, 1))
+    with_gap = np.vstack([rows, np.full(3, np.nan)])
+    start = {"means_init": rows[:4], "max_iter": 5, "tol": 0, "covariance_type": form}
+    with pytest.warns(ConvergenceWarning):
+        one = GaussianMixture(4, **start).fit(rows, sample_weight=np.full(300, 1.5))
+    with pytest.warns(ConvergenceWarning):
+        other = GaussianMixture(4, **start).fit(with_gap, sample_weight=[1.5] * 300 + [1e-12])
+    np.testing.assert_allclose(one.means_, other.means_, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(one.covariances_, other.covariances_, rtol=1e-8, atol=1e-8)

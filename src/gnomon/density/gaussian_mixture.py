@@ -120,8 +120,9 @@ class GaussianMixture(DensityEstimator, SumLearner):
 
     Use it for a density with several bumps, for soft groups that have shapes, for outliers
     (`score_samples`). Do not use it with many columns and few rows: a full covariance has d(d+1)/2
-    numbers per component. EM finds a local maximum: start several times (`n_init`). The likelihood
-    is unbounded when a component shrinks to a point; `reg_covar` prevents it.
+    numbers per component. EM finds a local maximum: start several times (`n_init`) and compare
+    ``ends_``. The likelihood is unbounded when a component shrinks to a point; `reg_covar`
+    prevents it.
 
     Parameters
     ----------
@@ -178,6 +179,8 @@ class GaussianMixture(DensityEstimator, SumLearner):
         Whether the best start ended by `tol`.
     lower_bound_ : float
         Mean log-likelihood per row at the last pass of the best start.
+    ends_ : ndarray of shape (n_init,)
+        Mean log-likelihood per row at the last pass of every start.
     n_iter_ : int
         Passes of the best start.
     history_ : History
@@ -276,11 +279,14 @@ class GaussianMixture(DensityEstimator, SumLearner):
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
                 f"n_samples = {data.n_rows}; ask for fewer components"
             )
+        self.ends_ = np.empty(0)
         super()._fit(data)
 
     def _run(self, data: Data, rng: np.random.Generator) -> tuple[Any, History]:
         with one_blas_thread():  # waking threads for d x d matrices takes longer than the work
-            return super()._run(data, rng)
+            state, history = super()._run(data, rng)
+        self.ends_ = np.append(self.ends_, history[-1])
+        return state, history
 
     def _start(self, data: Data, rng: np.random.Generator) -> dict[str, Any]:
         survey = self._survey(data)
