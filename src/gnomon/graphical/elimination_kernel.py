@@ -153,10 +153,12 @@ def sum_products(
     at = np.zeros(len(source_table), np.int64)
     for s in range(len(first_axis) - 1):
         n_axes = first_axis[s + 1] - first_axis[s]
-        n_cells = 1
-        for a in range(n_axes):
+        last = max(n_axes - 1, 0)
+        n_last = sizes[first_axis[s] + last] if n_axes > 0 else 1
+        n_outer = 1
+        for a in range(n_axes - 1):
             place[a] = 0
-            n_cells *= sizes[first_axis[s] + a]
+            n_outer *= sizes[first_axis[s] + a]
         begin, end = first_source[s], first_source[s + 1]
         for f in range(begin, end):
             table = source_table[f]
@@ -169,12 +171,14 @@ def sum_products(
         out = message_first[s]
         for i in range(out, message_first[s + 1]):
             messages[i] = 0.0
-        for _ in range(n_cells):
-            product = 1.0
-            for f in range(begin, end):
-                product *= messages[at[f]] if source_table[f] >= n_tables else cells[at[f]]
-            messages[out] += product
-            a = n_axes - 1
+        for _ in range(n_outer):
+            for k in range(n_last):
+                product = 1.0
+                for f in range(begin, end):
+                    cell = at[f] + k * source_stride[f, last]
+                    product *= messages[cell] if source_table[f] >= n_tables else cells[cell]
+                messages[out + k * message_stride[s, last]] += product
+            a = n_axes - 2
             while a >= 0:
                 place[a] += 1
                 out += message_stride[s, a]
