@@ -239,8 +239,18 @@ class GaussianEmission:
             )
         else:
             roots = np.linalg.inv(np.linalg.cholesky(self.covariances))
-            columns = np.ascontiguousarray(np.swapaxes(roots, 1, 2))
-            normal_logs(np.ascontiguousarray(rows), self.means, columns, found)
+            sizes = np.diagonal(roots, axis1=1, axis2=2)
+            constants = np.log(sizes).sum(axis=1) - 0.5 * LOG_TWO_PI * sizes.shape[1]
+            across = len(self.means) > sizes.shape[1]
+            means = self.means.T if across else self.means
+            tables = roots.transpose(1, 2, 0) if across else np.swapaxes(roots, 1, 2)
+            (normal_logs_across if across else normal_logs)(
+                np.ascontiguousarray(rows),
+                np.ascontiguousarray(means),
+                np.ascontiguousarray(tables),
+                constants,
+                found,
+            )
         return found
 
     def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
@@ -607,8 +617,8 @@ def normal_logs_by_column(rows, means, variances, found):
             found[n, k] = total
 
 
-@kernel("f8[:,:]", "f8[:,:]", "f8[:,:,:]", "out f8[:,:]")
-def normal_logs(rows, means, columns, found):
+@kernel("f8[:,:]", "f8[:,:]", "f8[:,:,:]", "f8[:]", "out f8[:,:]")
+def normal_logs(rows, means, columns, constants, found):
     """log N(row | mean_k, S_k), of shape (N, K); 0 for missing rows.
 
     columns (K, d, d) are the transposed inverse Cholesky roots of S_k, so that the inner loop runs
@@ -616,10 +626,6 @@ def normal_logs(rows, means, columns, found):
     """
     n_states, n_columns = means.shape
     half = np.empty(n_columns)
-    constant = np.zeros(n_states)
-    for k in range(n_states):
-        for i in range(n_columns):
-            constant[k] += np.log(columns[k, i, i]) - 0.5 * LOG_TWO_PI
     for n in range(len(rows)):
         for k in range(n_states):
             half[:] = 0.0
@@ -630,7 +636,34 @@ def normal_logs(rows, means, columns, found):
             total = 0.0
             for i in range(n_columns):
                 total += half[i] * half[i]
-            found[n, k] = 0.0 if np.isnan(total) else constant[k] - 0.5 * total
+            found[n, k] = 0.0 if np.isnan(total) else constants[k] - 0.5 * total
+
+
+@kernel("f8[:,:]", "f8[:,:]", "f8[:,:,:]", "f8[:]", "out f8[:,:]")
+def normal_logs_across(rows, means, roots, constants, found):
+    """`normal_logs` for more states than columns: the inner loop runs across the states.
+
+    means (d, K) and inverse Cholesky roots (d, d, K) have the states last.
+    """
+    n_columns, n_states = means.shape
+    away = np.empty((n_columns, n_states))
+    half = np.empty(n_states)
+    for n in range(len(rows)):
+        total = found[n]
+        total[:] = constants
+        missing = False
+        for i in range(n_columns):
+            missing |= np.isnan(rows[n, i])
+            for k in range(n_states):
+                away[i, k] = rows[n, i] - means[i, k]
+            half[:] = 0.0
+            for j in range(i + 1):
+                for k in range(n_states):
+                    half[k] += roots[i, j, k] * away[j, k]
+            for k in range(n_states):
+                total[k] -= 0.5 * half[k] * half[k]
+        if missing:
+            total[:] = 0.0
 
 
 @kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "out f8[:,:]", "out f8[:,:]")
