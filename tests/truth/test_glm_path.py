@@ -52,10 +52,10 @@ def test_the_first_penalty_just_leaves_no_column(family, rng):
 @pytest.mark.covers("sparse-glm")
 @pytest.mark.parametrize("measure", ["deviance", "misclassification"])
 def test_its_error_is_that_of_fits_on_the_other_rows(measure, rng):
-    X, y = problem(rng, "binomial", 30)
+    X, y = problem(rng, "binomial", 20)
     model = GLM("binomial", l1_ratio=1.0, tol=1e-12)
     alphas = [0.1, 0.03]
-    path = model.path(X, y, alphas=alphas, n_folds=30, measure=measure)
+    path = model.path(X, y, alphas=alphas, n_folds=20, measure=measure)
     for place, alpha in enumerate(alphas):
         costs = []
         for i in range(len(y)):

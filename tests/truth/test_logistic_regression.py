@@ -107,6 +107,18 @@ def test_a_start_from_a_part_of_the_rows_ends_where_newton_ends(n_classes, weigh
     assert (np.diff(quick.history_.objective) <= 1e-12).all()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_part_solved_by_slopes_is_a_start_too(weighted, monkeypatch, rng):
+    X, y = problem(rng, 12_000, 15, 3)
+    weights = rng.uniform(0.2, 3, len(y)) if weighted else None
+    slow = by_newton(LogisticRegression(), X, y, weights)
+    monkeypatch.setattr(implementation, "MOST_NEWTON_WORK", 1.0)
+    quick = LogisticRegression().fit(X, y, weights)
+    assert quick.solver_ == "lbfgs"
+    assert quick.n_iter_ < 12
+    np.testing.assert_allclose(quick.coef_, slow.coef_, atol=1e-4)
+
+
 def test_a_part_that_lacks_a_class_or_a_column_is_no_start(rng):
     X, y = problem(rng, 12_000, 15, 2)
     parts = LogisticRegression()._parts(*X.shape)

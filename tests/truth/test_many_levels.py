@@ -131,10 +131,10 @@ def test_ridge_without_a_matrix_is_ridge_with_it(alpha, weighted, intercept, mon
 
 @pytest.mark.parametrize("learner", [GLM("poisson"), Ridge(), LogisticRegression()], ids=str)
 def test_no_dense_matrix_of_levels_is_made(learner, rng):
-    n, n_levels = 30_000, 6000
+    n, n_levels = 12_000, 3000
     frame, _, predictor = shops(rng, n, n_levels)
     y = target_of(learner, predictor, rng)
-    learner.fit(frame.head(7000), y[:7000])
+    learner.fit(frame.head(4000), y[:4000])
     tracemalloc.start()
     learner.fit(frame, y)
     peak = tracemalloc.get_traced_memory()[1]

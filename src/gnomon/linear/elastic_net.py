@@ -363,7 +363,7 @@ class PenalisedLeastSquares(LeastSquares):
         state = self._start(data, None)
         size = rows_of_products(data.n_columns)
 
-        def sums(source: Source) -> Moments:
+        def sums(source: Source) -> Any:
             if isinstance(source, ArraySource):
                 source = replace(source, size=size)
             return add_up(partial(self._sums, state), source, self.n_jobs)
