@@ -321,7 +321,7 @@ class Kriging(Regressor):
         self.variogram_ = found._asdict()
         self.covariance_ = self._modelled(found)._asdict()
         self.level_ = float(self.weights_ @ self.values_ / self.weights_.sum())
-        self.dual_coef_ = None
+        self.dual_coef_: np.ndarray | None = None
         if self._asked() is None:
             self._solve_all()
 
@@ -391,6 +391,7 @@ class Kriging(Regressor):
         return self._each_block(self._heights, X)
 
     def _heights(self, rows: np.ndarray) -> np.ndarray:
+        assert self.dual_coef_ is not None
         beside = self._cover(cdist(self._scaled(rows), self.sites_))
         return self.level_ + np.dot(beside, self.dual_coef_)
 
@@ -439,6 +440,7 @@ class Kriging(Regressor):
         border = (solved.sum(axis=0) - 1) / ones.sum()
         weights = solved - ones[:, None] * border
         variance = self._cover(np.zeros(1))[0] - (weights * beside).sum(axis=0) - border
+        assert self.dual_coef_ is not None
         estimate = self.level_ + np.dot(self.dual_coef_, beside)
         return np.column_stack([estimate, np.maximum(variance, 0.0)])
 

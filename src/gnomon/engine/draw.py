@@ -82,7 +82,7 @@ def _settle_ties(order: np.ndarray, key: np.ndarray, rows, y: np.ndarray | None)
         used = np.flatnonzero(np.diff(rows.indptr))  # columns of zeros settle nothing
     else:
         used = np.arange(rows.shape[1])
-    columns = [_column(rows, column)[members] for column in used]
+    columns = [_column(rows, column)[members] for column in used.tolist()]
     if y is not None:
         columns += list(np.asarray(y, dtype=np.float64).reshape(rows.shape[0], -1)[members].T)
     by_columns = np.lexsort([*reversed(columns), run[places]])
