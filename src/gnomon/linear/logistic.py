@@ -648,10 +648,10 @@ class LogisticRegression(Classifier, SumLearner):
         equations = self._equations()
         block = min(rows_per_chunk(n_columns), n_rows) * (n_columns + 8 + 5 * equations)
         side = n_columns + 1 if n_columns <= MOST_WHITENED else 1
-        if self._solver(n_rows, n_columns) == "newton":
+        parts = self._parts(n_rows, n_columns)
+        if parts > 1 or self._solver(n_rows, n_columns) == "newton":
             side *= equations
         vectors = 50 * equations * (n_columns + 1)
-        parts = self._parts(n_rows, n_columns)
         if parts > 1:
             vectors += 2 * (n_rows // parts + 1) * (n_columns + 2)
         return 8 * (2 * n_rows + 2 * threads * block + (2 * threads + 6) * side**2 + vectors)
