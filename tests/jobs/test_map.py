@@ -136,3 +136,13 @@ def test_a_row_that_is_pointed_at_or_selected_is_marked_on_every_map(found):
         page.evaluate(f"{first}.emit('plotly_selected', {{points: [{{customdata: 7}}]}})")
         page.wait_for(f"{first}._fullData.every(t => String(t.selectedpoints) === '7')")
         assert page.errors == []
+
+
+def test_maps_by_neighbours_are_drawn_on_request_and_say_what_they_joined(rng):
+    rows = np.vstack([rng.normal(size=(30, 3)), rng.normal(size=(30, 3)) + 50])
+    table = Table.from_dict({f"c{j}": rows[:, j].tolist() for j in range(3)})
+    found = gnomon.map(table, methods=["Isomap", "LLE", "spectral"])
+    assert set(found.places) == {"Isomap", "LLE", "spectral"}
+    assert all(np.isfinite(places).all() for places in found.places.values())
+    said = [each for each in found.run.decisions if "2 parts" in str(each)]
+    assert len(said) == 3

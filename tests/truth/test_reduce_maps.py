@@ -408,6 +408,14 @@ def test_too_large_a_perplexity_and_a_repulsion_of_other_dimensions_are_refused(
 
 
 @pytest.mark.covers("t-sne")
+def test_rows_without_groups_are_spread_again_after_the_exaggeration(rng):
+    X = rng.normal(size=(300, 40))
+    model = TSNE(random_state=0, max_iter=600).fit(X)
+    assert np.ptp(model.embedding_, axis=0).min() > 1
+    assert model.kl_divergence_ < model.history_[240] - 0.3
+
+
+@pytest.mark.covers("t-sne")
 def test_equal_rows_are_one_point_and_weights_count_in_the_shares(rng):
     X = rng.normal(size=(30, 3))
     weights = rng.integers(1, 4, 30)

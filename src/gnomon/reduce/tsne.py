@@ -103,7 +103,8 @@ class TSNE(RowsMap):
         Of "tree": a cell counts as one point where its size is less than this share of its
         distance.
     tol : float, default=1e-7
-        Stop after the exaggeration when the root mean square of the gradient is less.
+        Stop after the exaggeration when the root mean square of the gradient is less (times that
+        of the places, where it is below one).
     keep_history : {"objective", "full"}, default="objective"
         Whether ``history_`` also keeps the map after each step.
     random_state : int, RandomState instance or None, default=None
@@ -282,7 +283,9 @@ class TSNE(RowsMap):
                 gradient, divergence = forces(places, factor)
                 move(places, gradient, velocity, gains, rate, momentum)
                 np.subtract(places, places.mean(axis=0), out=places)
-                calm = step >= early and np.sqrt((gradient**2).mean()) <= self.tol
+                # exaggeration may draw all rows to a point: there forces are small, and not at rest
+                size = min(float(np.sqrt((places**2).mean())), 1.0)
+                calm = step >= early and np.sqrt((gradient**2).mean()) <= self.tol * size
                 if course.end_step(
                     float(divergence),
                     bool(calm),

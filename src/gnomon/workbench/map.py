@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +19,17 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from gnomon.engine.errors import DataError, GnomonError
-from gnomon.reduce import PCA, TSNE, sammon, stress_map
+from gnomon.engine.errors import DataError, GnomonError, GnomonWarning
+from gnomon.reduce import (
+    PCA,
+    TSNE,
+    UMAP,
+    Isomap,
+    LocallyLinearEmbedding,
+    SpectralEmbedding,
+    sammon,
+    stress_map,
+)
 from gnomon.table import Table
 from gnomon.table.schema import no_such_column
 from gnomon.workbench.group_model import GroupModel
@@ -33,8 +43,10 @@ from gnomon.workbench.runs import Run
 MOST_MAPPED = 2_000
 FEWEST_ROWS = 5
 OUTLYING_NEIGHBOUR = 6
+NEIGHBOURS = 10
 FAR = 4.0  # robust deviations from which on a row is called an outlier
 METHODS = ("PCA", "stress", "Sammon", "t-SNE")
+ON_REQUEST = ("Isomap", "LLE", "spectral", "UMAP")
 Tell = Callable[[str, int, int], None]
 
 
@@ -75,6 +87,8 @@ class MapResult:
     far : int array
         Rows that lie far from all others, by position among the mapped.
     run : Run
+    n_rows : int
+        Rows of the table that was given.
     """
 
     table: Table
@@ -85,6 +99,7 @@ class MapResult:
     far: np.ndarray
     run: Run
     left_out: dict[str, str]
+    n_rows: int = 0
     seconds: float = 0.0
 
     @property
@@ -170,7 +185,8 @@ class MapResult:
         listed = ", ".join(str(row) for row in far[:12]) + (" ..." if len(far) > 12 else "")
         return "\n".join(
             [
-                f"{len(self.rows):,} rows are mapped",
+                f"{len(self.rows):,} rows are mapped"
+                + (f", drawn from {self.n_rows:,}" if self.n_rows > len(self.rows) else ""),
                 *(["not used:", *left] if left else []),
                 "",
                 self.verdict(),
@@ -206,7 +222,8 @@ def map(
         Columns that distances are not made from, such as an outcome.
     methods : list of str, default=None
         Of "PCA", "stress" (distances as they are), "Sammon" (small distances count more) and
-        "t-SNE" (neighbours only); by default all.
+        "t-SNE" (neighbours only), by default these four; and "Isomap" (distances along the sheet),
+        "LLE" (mixes of neighbours), "spectral" (neighbours together), "UMAP" (an extra).
     seed : int, default=0
     folder : path, default=None
         Where all is written: coordinates and report.
@@ -243,7 +260,11 @@ def map(
         for done, method in enumerate(chosen):
             tell(method, done, len(chosen))
             try:
-                places[method] = placed(method, points, seed)
+                with warnings.catch_warnings(record=True) as told:
+                    warnings.simplefilter("always", GnomonWarning)
+                    places[method] = placed(method, points, seed)
+                for each in told:
+                    run.decide(f"{method}: {each.message}", "the method says so")
             except (GnomonError, ValueError) as error:
                 if settings.methods is not None:
                     raise
@@ -260,6 +281,7 @@ def map(
             far_rows(points),
             run,
             model.left_out_,
+            len(given),
         )
         run.decide(f"{result.best} comes first", "its neighbours are true most often")
         result.seconds = time.perf_counter() - begin
@@ -274,9 +296,10 @@ def require_sensible(table: Table, settings: MapSettings) -> list[str]:
             raise no_such_column(name, table.columns)
     if len(table) < FEWEST_ROWS:
         raise DataError(f"the table has {len(table)} rows; a map needs {FEWEST_ROWS} or more")
-    unknown = [name for name in settings.methods or () if name not in METHODS]
+    known = (*METHODS, *ON_REQUEST)
+    unknown = [name for name in settings.methods or () if name not in known]
     if unknown:
-        raise DataError(f"there is no method {unknown[0]!r}; there are {', '.join(METHODS)}")
+        raise DataError(f"there is no method {unknown[0]!r}; there are {', '.join(known)}")
     return list(settings.methods or METHODS)
 
 
@@ -289,8 +312,15 @@ def placed(method: str, points: np.ndarray, seed: int) -> np.ndarray:
         return stress_map(pdist(points), random_state=seed).places
     if method == "Sammon":
         return sammon(points, duplicates="together", random_state=seed).places
-    perplexity = min(30.0, (len(points) - 1) / 3)
-    return TSNE(perplexity=perplexity, random_state=seed).fit_transform(points)
+    if method == "t-SNE":
+        return TSNE(random_state=seed).fit_transform(points)
+    others = {
+        "Isomap": lambda: Isomap(n_neighbors=NEIGHBOURS, random_state=seed),
+        "LLE": lambda: LocallyLinearEmbedding(n_neighbors=NEIGHBOURS, random_state=seed),
+        "spectral": lambda: SpectralEmbedding(n_neighbors=NEIGHBOURS),
+        "UMAP": lambda: UMAP(random_state=seed),
+    }
+    return others[method]().fit_transform(points)
 
 
 def far_rows(points: np.ndarray) -> np.ndarray:

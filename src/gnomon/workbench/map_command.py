@@ -29,7 +29,11 @@ def map_rows(
         typer.Option(help="Do not make distances from this column; may be repeated."),
     ] = None,
     method: Annotated[
-        list[str] | None, typer.Option(help="PCA, stress, Sammon or t-SNE; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            help="PCA, stress, Sammon, t-SNE (these four by default), Isomap, LLE, spectral or "
+            "UMAP; may be repeated."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of draws and starts.")] = 0,
     runs: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
