@@ -372,6 +372,17 @@ def test_every_weight_above_one_corrects_alike_and_one_below_errs():
     assert not any(below.correct(seen) == true for true, seen in pairs)
 
 
+@pytest.mark.covers("ngram-model")
+@pytest.mark.parametrize("smoothing", ["none", "constant", "split", "add", "back-off"])
+def test_a_text_s_likelihood_is_the_product_of_the_rows_of_probabilities(smoothing, rng):
+    for n in (1, 2, 3):
+        texts = ["".join(rng.choice(list("abcd"), length)) for length in (30, 12)]
+        model = NGramModel(n, smoothing=smoothing, alphabet="abcde").fit(texts)
+        asked = texts[1] if smoothing == "none" else texts[1] + "eeab"
+        rows = [model.probabilities(asked[:i])["abcde".index(asked[i])] for i in range(len(asked))]
+        assert model.log_likelihood(asked) == pytest.approx(np.log(rows).sum())
+
+
 @pytest.mark.covers("markov-chain-structure", "stationary-distribution")
 def test_the_limit_is_a_high_power_and_is_refused_where_a_class_has_a_period(rng):
     for _ in range(30):

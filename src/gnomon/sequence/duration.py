@@ -22,7 +22,13 @@ from gnomon.engine.storable import storable
 from gnomon.sequence.chain import Seed, stochastic_rows
 from gnomon.sequence.emissions import Emission, _normalised
 from gnomon.sequence.hmm import EMISSIONS
-from gnomon.sequence.passes import Posteriors, posteriors, prepare, viterbi
+from gnomon.sequence.passes import (
+    Posteriors,
+    posteriors,
+    prepare,
+    refuse_dead_ends,
+    viterbi,
+)
 
 
 @storable
@@ -198,7 +204,9 @@ class DurationHMM(Estimator):
     def predict(self, sequences: Sequence) -> list[list[int]]:
         """Best paths of states (with their durations)."""
         data = prepare(self.emission_, sequences)
-        path, _ = viterbi(*self.expanded(), self._logs(data), data.bounds)
+        chain = (*self.expanded(), self._logs(data), data.bounds)
+        path, joint = viterbi(*chain)
+        refuse_dead_ends(joint, *chain)
         return [part.tolist() for part in data.split(path // self.durations_.shape[1])]
 
     def sample(self, length: int, *, random_state: Seed = None) -> tuple[list[int], Any]:

@@ -18,6 +18,7 @@ Texts: 000b 13.1.3, 13.2.4 · 002 L5143-5274 (neither smooths by shorter histori
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections import Counter, defaultdict
@@ -231,19 +232,39 @@ class NGramModel(Estimator):
 
     def log_likelihood(self, sequence: Sequence[Hashable]) -> float:
         """Logarithm of the probability of a sequence; -inf where an n-gram has none."""
-        places = {item: i for i, item in enumerate(self.alphabet_)}
-        known: dict[tuple, np.ndarray] = {}
+        alphabet = set(self.alphabet_)
+        known: dict[tuple, tuple[int, float]] = {}
         items = tuple(sequence)
         total = 0.0
         for i, item in enumerate(items):
-            if item not in places:
+            if item not in alphabet:
                 raise DataError(f"{item!r} at position {i} is not in the alphabet")
-            history = items[max(i - self.n + 1, 0) : i]
-            if history not in known:
-                with np.errstate(divide="ignore"):
-                    known[history] = np.log(self._after(history))
-            total += float(known[history][places[item]])
+            chance = self._chance(items[max(i - self.n + 1, 0) : i], item, known)
+            total += math.log(chance) if chance > 0 else -math.inf
         return total
+
+    def _chance(self, history: tuple, item: Hashable, known: dict) -> float:
+        """p(item | history), as in `_after`, without a row of the whole alphabet.
+
+        `known` keeps the sums of histories that were met.
+        """
+        row = self.counts_[len(history)].get(history, {})
+        if history not in known:
+            values = row.values()
+            known[history] = (sum(values), sum(min(each, self._amount) for each in values))
+        total, freed = known[history]
+        count, k, amount = row.get(item, 0), len(self.alphabet_), self._amount
+        if self.smoothing == "back-off":
+            shorter = self._chance(history[1:], item, known) if history else 1 / k
+            if total == 0:
+                return shorter
+            return max(count - amount, 0) / total + freed / total * shorter
+        if self.smoothing in ("add", "none"):
+            mass = total + amount * k
+            return (count + amount) / mass if mass else 0.0
+        seen, unseen = self._joint(np.array([1.0, 0.0]), len(history)).tolist()
+        mass = seen * total + unseen * (k - len(row))
+        return (seen * count if count else unseen) / mass if mass else 0.0
 
     def score(self, sequences: Sequence[Sequence[Hashable]], y: Any = None) -> float:
         """Sum of the log-likelihoods of some sequences."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.sequence import recursions
 
@@ -235,6 +236,11 @@ def several_best(
     bounds = np.array([0, len(seen)])
     if n_paths < 1 or len(seen) == 0:
         raise DataError("ask for 1 path or more, of a sequence of 1 step or more")
+    memory.require(
+        8 * n_paths * len(seen) * (1 + logs.shape[1]),
+        f"the {n_paths:,} best paths of {len(seen):,} steps",
+        "Ask for fewer paths, or cut the sequence.",
+    )
     paths = np.empty((n_paths, len(seen)), dtype=np.int64)
     reached = np.empty(n_paths)
     recursions.several_best_paths(
