@@ -66,7 +66,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         Sources, taken from as many principal components; None for as many as have a variance.
     contrast : {"logcosh", "exp", "cube"}, default="logcosh"
         G: log cosh z, -exp(-z^2 / 2) for very long tails, z^4 / 4 for short ones.
-    max_iter : int, default=500
+    max_iter : int, default=200
         Most passes over the rows; the first whitens.
     tol : float, default=1e-8
         Stop when no row of the rotation turns by more: ``1 - |b . b_before|``.
@@ -119,7 +119,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         n_components=None,
         *,
         contrast="logcosh",
-        max_iter=500,
+        max_iter=200,
         tol=1e-8,
         keep_history="objective",
         random_state=None,

@@ -118,20 +118,25 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         first = next(iter(data.source.chunks()))
         rows, weights = first.rows[:FIRST_ROWS], first.weights[:FIRST_ROWS]
         centre = np.asarray(weights @ rows / weights.sum(), dtype=np.float64)
-        far = np.linalg.norm(rows - centre, axis=1)
-        return {"centre": centre, "near": NEAR * float(weights @ far / weights.sum())}
+        # squares of tiny or huge numbers must neither vanish nor overflow
+        largest = float(np.abs(rows - centre).max(initial=0.0))
+        unit = 2.0 ** np.clip(np.frexp(largest)[1], -1000, 1000) if largest > 0 else 1.0
+        far = np.linalg.norm((rows - centre) / unit, axis=1)
+        near = NEAR * float(weights @ far / weights.sum())
+        return {"centre": centre, "near": near, "unit": float(unit)}
 
     def _sums(self, state, chunk):
-        apart = chunk.rows - state["centre"]
+        apart = (chunk.rows - state["centre"]) / state["unit"]
         # a row at the centre pulls as one nearby would, and has no direction
         far = np.maximum(np.sqrt(np.einsum("ij,ij->i", apart, apart)), state["near"])
         pulls = np.divide(chunk.weights, far, out=np.zeros_like(far), where=far > 0)
+        pulled = inner(apart, pulls)
         apart *= np.sqrt(pulls / np.where(far > 0, far, 1.0))[:, np.newaxis]
         return SignSums(
             float(chunk.weights.sum()),
             float(chunk.weights @ far),
             float(pulls.sum()),
-            inner(chunk.rows - state["centre"], pulls),
+            pulled,
             inner(apart, apart),
         )
 
@@ -141,12 +146,13 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         k = min(self.n_components, len(moved))
         found = spectrum.of_covariance(total.products / total.weight, k)
         new = {
-            "centre": state["centre"] + moved,
+            "centre": state["centre"] + state["unit"] * moved,
             "near": NEAR * far,
+            "unit": state["unit"],
             "vectors": found.vectors,
             "shares": found.values,
         }
-        return Step(new, far, bool(np.linalg.norm(moved) <= self.tol * far))
+        return Step(new, state["unit"] * far, bool(np.linalg.norm(moved) <= self.tol * far))
 
     def _attributes(self, state):
         return {
