@@ -647,9 +647,16 @@ def test_no_constant_row_of_mixed_labels_does_better_than_the_baseline(rng):
 def test_classes_that_scores_part_wholly_leave_the_area_uncertain():
     figure = area_under_roc([0] * 5 + [1] * 9, range(14))
     assert figure.value == 1
-    assert figure.low == share_interval(5, 5).low
+    # the area from which a whole parting is once in forty times, by the variance at that area
+    true = figure.low
+    spread = (1 - true) / (2 - true) + true / (1 + true)
+    variance = true * (1 - true) * (1 + (7 - 1) * spread) / (5 * 9)
+    shares = np.array([1 / 9, 1 / 5])
+    freedom = shares.sum() ** 2 / (shares**2 / [8, 4]).sum()
+    assert (1 - true) / np.sqrt(variance) == pytest.approx(stats.t.ppf(0.975, freedom))
     none = area_under_roc([1] * 5 + [0] * 9, range(14))
-    assert (none.value, none.high) == (0, share_interval(0, 5).high)
+    assert (none.value, none.low) == (0, 0)
+    assert none.high == pytest.approx(1 - figure.low)
 
 
 @pytest.mark.covers("label-agreement")

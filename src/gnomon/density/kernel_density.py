@@ -153,7 +153,7 @@ class KernelDensity(DensityEstimator):
         self.rows_ = scaled[order]
         self.weights_ = weights[order] / weights.sum()
 
-    def _chosen(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _chosen(self, rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         d = rows.shape[1]
         if not isinstance(self.bandwidth, str):
             given = np.asarray(self.bandwidth, dtype=np.float64)
@@ -162,6 +162,7 @@ class KernelDensity(DensityEstimator):
                     f"bandwidth has shape {given.shape}; give a number, or {d} of them, above zero"
                 )
             return np.broadcast_to(given, (d,)).copy()
+        weights = np.ones(len(rows)) if weights is None else weights
         widen = spread_ratio(self.kernel)
         if self.bandwidth == "improved-sheather-jones":
             if d != 1:
@@ -457,9 +458,7 @@ def grid_density(
     if d > 2 or not n or not np.isfinite(ends).all():
         raise DataError("a grid is of one or two columns of finite numbers; else use KernelDensity")
     weights = checked_weights(sample_weight, n)
-    template = KernelDensity(bandwidth=bandwidth)
-    by_rule = isinstance(bandwidth, str) and weights is None
-    h = template._chosen(rows, np.ones(n) if by_rule else weights)
+    h = KernelDensity(bandwidth=bandwidth)._chosen(rows, weights)
     axes = tuple(
         np.linspace(low - 4 * width, high + 4 * width, n_points)
         for (low, high), width in zip(ends, h)
