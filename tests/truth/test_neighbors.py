@@ -789,3 +789,32 @@ def test_an_unknown_distance_is_named_with_those_there_are():
         distance_of("euclid")
     with pytest.raises(ValueError, match="negative number or NaN"):
         FunctionDistance(lambda a, b: -1.0).fit([[0.0]]).pairwise([[0.0]], [[1.0]])
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_a_large_tree_of_boxes_finds_what_brute_force_finds_on_any_number_of_threads(d, rng):
+    rows = np.round(rng.normal(size=(40_000, d)), 3)
+    queries = np.vstack([rng.normal(size=(900, d)), rows[:100]])
+    exact = NearestNeighbors(4, algorithm="brute").fit(rows).kneighbors(queries)
+    for n_jobs in (1, 2):
+        model = NearestNeighbors(4, algorithm="kd_tree", n_jobs=n_jobs).fit(rows)
+        found = model.kneighbors(queries)
+        np.testing.assert_array_equal(found.indices, exact.indices)
+        np.testing.assert_array_equal(found.distances, exact.distances)
+
+
+def test_rows_of_numbers_are_not_copied(rng):
+    rows = rng.normal(size=(50, 3))
+    assert np.shares_memory(NearestNeighbors().fit(rows).index_.stored, rows)
+
+
+@pytest.mark.covers("approximate-nearest-neighbors")
+def test_the_forest_is_left_out_where_rows_spread_in_many_directions(rng):
+    flat, round_about = rng.normal(size=(2000, 2)), rng.normal(size=(2000, 40))
+    plane = ApproximateNeighbors(5, random_state=0).fit(flat @ rng.normal(size=(2, 20))).tuned_
+    assert 1.5 < plane.dimension < 2.6
+    assert plane.left_out == []
+    ball = ApproximateNeighbors(5, random_state=0).fit(round_about).tuned_
+    assert ball.dimension > 12
+    assert ball.left_out == ["forest"]
+    assert "forest was not built" in str(ball)

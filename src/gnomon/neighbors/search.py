@@ -21,7 +21,7 @@ class NearestNeighbors(StoredRows):
 
     Ties are settled by the number of the row, by every algorithm, so that all give the same.
     Use `ApproximateNeighbors` where being right nearly always is enough. Sparse rows are taken with
-    ``metric="cosine"``.
+    ``metric="cosine"``. An array of numbers is kept as it is, not copied: do not change it later.
 
     Parameters
     ----------
