@@ -148,7 +148,7 @@ class Isomap(GraphMap):
                 GnomonWarning,
                 stacklevel=2,
             )
-        self._kept = []
+        self._kept: list[tuple] = []
 
     def _wanted_landmarks(self, n: int) -> int:
         if self.n_landmarks == "auto":
@@ -160,8 +160,8 @@ class Isomap(GraphMap):
             places = super()._place(distinct)
             self._gather(len(distinct.rows), places)
         finally:
-            vars(self).pop("_marked", None)
-            vars(self).pop("_kept", None)
+            self.__dict__.pop("_marked", None)
+            self.__dict__.pop("_kept", None)
         return places
 
     def _place_part(self, distinct: DistinctRows, part: Part) -> np.ndarray:

@@ -170,7 +170,7 @@ class LocallyLinearEmbedding(GraphMap):
         try:
             return super()._place(distinct)
         finally:
-            vars(self).pop("_mix", None)
+            self.__dict__.pop("_mix", None)
 
     def _place_part(self, distinct: DistinctRows, part: Part) -> np.ndarray:
         weights = distinct.weights[part.members]

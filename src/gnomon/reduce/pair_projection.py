@@ -479,7 +479,7 @@ class SupervisedPCA(_FormPCA):
         return getattr(self, "target_kind_", "classes")
 
     def _learn(self, X, y, sample_weight):
-        vars(self).pop("classes_", None)
+        self.__dict__.pop("classes_", None)
         self.target_kind_ = "numbers" if has_fractions(X, y) else "classes"
         return super()._learn(X, y, sample_weight)
 

@@ -205,7 +205,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
 
     def _fit(self, data: Data) -> None:
         for name in ("scatter_", "weight_seen_", "n_rows_seen_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         n, d = data.n_rows, data.n_columns
         self._require_components(n, d)
         in_memory = isinstance(data.source, ArraySource)

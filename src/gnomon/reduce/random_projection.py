@@ -118,7 +118,7 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):
         d, k = data.n_columns, self._wanted(data)
         rng = self._rng()
         for name in ("components_", "signs_", "drawn_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         if self.kind == "structured":
             if k > d:
                 raise DataError(

@@ -35,7 +35,7 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     def _learn(self, X, y, sample_weight):
         for name in ("embedding_", "point_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         super()._learn(X, y, sample_weight)
         if not hasattr(self, "embedding_"):  # some rows were not needed to make the map
             self.embedding_ = self._each_block(self._map, X)

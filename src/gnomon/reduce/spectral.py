@@ -139,7 +139,7 @@ class SpectralEmbedding(GraphMap):
         try:
             return super()._place(distinct)
         finally:
-            vars(self).pop("_largest_part", None)
+            self.__dict__.pop("_largest_part", None)
 
     def _place_part(self, distinct: DistinctRows, part: Part) -> np.ndarray:
         weights = distinct.weights[part.members]

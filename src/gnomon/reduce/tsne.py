@@ -10,6 +10,7 @@ Texts: 000c 19.1.2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -383,7 +384,12 @@ class Forces:
         self.columns = affinities.indices.astype(np.int32)
         self.shares = np.ascontiguousarray(affinities.data)
         self.crew = crew
-        self.repulsion = {"fft": Grid(crew), "tree": self._tree, "exact": self._exact}[repulsion]
+        ways: dict[str, Callable[[np.ndarray], tuple[np.ndarray, float]]] = {
+            "fft": Grid(crew),
+            "tree": self._tree,
+            "exact": self._exact,
+        }
+        self.repulsion = ways[repulsion]
         self.angle = angle
         self.own = float(xlogy(self.shares, self.shares).sum())
         n = affinities.shape[0]
