@@ -34,6 +34,7 @@ from gnomon.linear.reading import CoefficientReport, coefficient_report
 from gnomon.linear.regression_classifier import RegressionClassifier
 from gnomon.linear.robust import RobustRegression, huber_scale, mad_scale, proposal_2_constant
 from gnomon.linear.sigmoid_units import SigmoidUnits
+from gnomon.linear.sparse_logistic import SparseLogisticRegression
 from gnomon.linear.tangent import LocalLinearisation, TangentErrors
 from gnomon.linear.transform import BothResiduals, TransformedRegression
 from gnomon.linear.wide import WideRegression, wide_regression
@@ -70,6 +71,7 @@ __all__ = [
     "Ridge",
     "RobustRegression",
     "SigmoidUnits",
+    "SparseLogisticRegression",
     "SplineBasis",
     "TangentErrors",
     "TikhonovRegression",

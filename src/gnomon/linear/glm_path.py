@@ -54,6 +54,13 @@ def glm_path(
     return path
 
 
+def with_settings(model, **changes):
+    """The model, which has been shown a table, with other parameters."""
+    other = type(model)(**model.get_params(deep=False) | changes)
+    vars(other).update({k: v for k, v in vars(model).items() if k not in vars(other)})
+    return other
+
+
 def greatest_penalty(model, data: Data) -> float:
     """The least penalty that leaves no column; without absolute values a thousandfold of that."""
     state = model._start(data, None)
@@ -66,8 +73,7 @@ def greatest_penalty(model, data: Data) -> float:
 
 def along(model, data: Data, alphas: np.ndarray):
     """Coefficients, intercepts, promised falls of the objective and explained deviance."""
-    alone = type(model)(**model.get_params(deep=False))
-    vars(alone).update({k: v for k, v in vars(model).items() if k not in vars(alone)})
+    alone = with_settings(model)
     state = alone._start(data, None)
     coefficients = np.zeros((len(alphas), data.n_columns))
     intercepts, gaps, explained = (np.zeros(len(alphas)) for _ in range(3))
@@ -98,8 +104,7 @@ def fold_errors(
     """Weight and total errors along the path of each fold's rows, learnt from the others."""
     if parts.max() == 0:
         raise DataError("cross-validation needs at least two different rows")
-    single = type(model)(**model.get_params(deep=False) | {"n_jobs": 1})
-    vars(single).update({k: v for k, v in vars(model).items() if k not in vars(single)})
+    single = with_settings(model, n_jobs=1)
 
     def errors(part: int) -> tuple[float, np.ndarray]:
         train, test = parts != part, parts == part
