@@ -13,9 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, squared_between
-from gnomon.cluster.distinct import DistinctRows, RowsClusterer, numbered_by_first
+from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared
+from gnomon.cluster.distinct import (
+    DistinctRows,
+    RowsClusterer,
+    nearest_label,
+    numbered_by_first,
+)
 from gnomon.cluster.intake import number_rows
+from gnomon.cluster.linkage_kernel import tile_in_reach
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least, whole
@@ -25,6 +31,8 @@ from gnomon.engine.threads import in_order
 # Bandwidths beyond which a kernel's value is taken as nothing: exp(-32) of its top.
 REACH = 8.0
 ROWS_AT_ONCE = 256
+LEAF = 128
+FEW_COLUMNS = 8
 GRADIENT, DIRECT = range(2)
 WAYS = ("gradient", "direct")
 PATH_POINTS = 20
@@ -195,11 +203,7 @@ class Denclue(RowsClusterer):
 
     def _of_tops(self, tops: np.ndarray, density: np.ndarray) -> np.ndarray:
         """The label of the attractor that is nearest to each top."""
-        labels = np.full(len(tops), -1, dtype=np.int64)
-        for start in range(0, len(tops), ROWS_AT_ONCE):
-            some = tops[start : start + ROWS_AT_ONCE]
-            squared = ((some[:, None] - self.attractors_) ** 2).sum(axis=2)
-            labels[start : start + ROWS_AT_ONCE] = self.attractor_labels_[squared.argmin(axis=1)]
+        labels = nearest_label(tops, self.attractors_, self.attractor_labels_)
         labels[density <= 0] = -1
         return labels
 
@@ -241,8 +245,8 @@ class Hills(NamedTuple):
 
     Attributes
     ----------
-    rows, weights : ndarray
-        In the order of the tree.
+    columns, weights : ndarray
+        The rows in columns (d, n), and their weights, in the order of the tree.
     start, stop, child, low, high : ndarray
         The nodes of the tree.
     bandwidth : float
@@ -250,7 +254,7 @@ class Hills(NamedTuple):
         ``1 / (n h^d (2 pi)^(d / 2))``.
     """
 
-    rows: np.ndarray
+    columns: np.ndarray
     weights: np.ndarray
     start: np.ndarray
     stop: np.ndarray
@@ -262,16 +266,22 @@ class Hills(NamedTuple):
 
     @classmethod
     def of(cls, rows: np.ndarray, weights: np.ndarray, bandwidth: float) -> Hills:
-        tree = box_tree(rows)
+        tree = box_tree(rows, leaf_rows=leaf_rows(rows.shape[1]))
         d = rows.shape[1]
         log_factor = -d * (np.log(bandwidth) + 0.5 * np.log(2 * np.pi)) - np.log(weights.sum())
         factor = float(np.exp(np.clip(log_factor, -700, 700)))
-        return cls(tree.rows, weights[tree.order], *tree[2:], bandwidth, factor)
+        columns = np.ascontiguousarray(tree.rows.T)
+        return cls(columns, weights[tree.order], *tree[2:], bandwidth, factor)
 
     def density(self, points: np.ndarray) -> np.ndarray:
         tops, density = np.ascontiguousarray(points).copy(), np.empty(len(points))
         climb_hills(*self, DIRECT, 1.0, 0, tops, density)
         return density
+
+
+def leaf_rows(n_columns: int) -> int:
+    """Rows of a leaf: with many columns boxes rule little out, and rows are looked at sooner."""
+    return LEAF // 4 if n_columns <= FEW_COLUMNS else LEAF
 
 
 class Merged(NamedTuple):
@@ -283,22 +293,40 @@ class Merged(NamedTuple):
 
 def merged_points(points: np.ndarray, height: np.ndarray, within: float) -> Merged:
     """Walk the points from the highest down; one within reach of a chosen one joins the nearest."""
-    owner = np.empty(len(points), np.int64)
-    chosen: list[int] = []
-    for place in np.argsort(-height, kind="stable"):
-        if chosen:
-            squared = ((points[chosen] - points[place]) ** 2).sum(axis=1)
-            near = int(squared.argmin())
-            if squared[near] <= within**2:
-                owner[place] = near
-                continue
-        owner[place] = len(chosen)
-        chosen.append(int(place))
-    return Merged(np.array(chosen), owner)
+    order = np.argsort(-height, kind="stable")
+    chosen, owner = np.empty(len(points), np.int64), np.empty(len(points), np.int64)
+    count = merge_points(np.ascontiguousarray(points), order, within * within, chosen, owner)
+    return Merged(chosen[:count].copy(), owner)
+
+
+@kernel("f8[:,:]", "i8[:]", "f8", "out i8[:]", "out i8[:]")
+def merge_points(points, order, squared, chosen, owner):
+    """`merged_points` of points (n, d) in that order; returns how many are chosen.
+
+    A distance is given up as soon as it is beyond reach, which is soon for most.
+    """
+    d, count = points.shape[1], 0
+    for place in order:
+        found, least = -1, squared
+        for each in range(count):
+            total = 0.0
+            for j in range(d):
+                total += (points[chosen[each], j] - points[place, j]) ** 2
+                if total > least:
+                    break
+            if total < least or (total == least and found < 0):
+                found, least = each, total
+        owner[place] = found if found >= 0 else count
+        if found < 0:
+            chosen[count] = place
+            count += 1
+    return count
 
 
 @subkernel
-def kernel_sums(point, rows, weights, start, stop, child, low, high, bandwidth, total, stack):
+def kernel_sums(
+    point, columns, weights, start, stop, child, low, high, bandwidth, total, stack, tile
+):
     """Sum of kernels at a point, and of rows weighted by them (into total (d,))."""
     reach = (REACH * bandwidth) ** 2
     scale = -0.5 / (bandwidth * bandwidth)
@@ -314,13 +342,18 @@ def kernel_sums(point, rows, weights, start, stop, child, low, high, bandwidth, 
             stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
             waiting += 2
             continue
-        for i in range(start[node], stop[node]):
-            squared = squared_between(point, rows[i])
-            if squared <= reach:
-                value = weights[i] * np.exp(scale * squared)
-                mass += value
-                for j in range(len(point)):
-                    total[j] += value * (rows[i, j] - point[j])
+        begin, size = start[node], stop[node] - start[node]
+        if not tile_in_reach(columns, point, begin, size, reach, tile):
+            continue
+        for t in range(size):
+            if tile[t] <= reach:
+                tile[t] = weights[begin + t] * np.exp(scale * tile[t])
+                mass += tile[t]
+            else:
+                tile[t] = 0.0
+        for j in range(len(point)):
+            for t in range(size):
+                total[j] += tile[t] * (columns[j, begin + t] - point[j])
     return mass
 
 
@@ -341,7 +374,7 @@ def kernel_sums(point, rows, weights, start, stop, child, low, high, bandwidth, 
     "out f8[:]",
 )
 def climb_hills(
-    rows,
+    columns,
     weights,
     start,
     stop,
@@ -357,14 +390,25 @@ def climb_hills(
     density,
 ):
     """Move the points (m, d) uphill until they stand; their density. See `Denclue`."""
-    d = rows.shape[1]
-    stack, total = np.empty(DEEPEST, np.int64), np.empty(d)
+    d = len(columns)
+    stack, total, tile = np.empty(DEEPEST, np.int64), np.empty(d), np.empty(LEAF)
     least = (tol * bandwidth) ** 2
     for i in range(len(points)):
         mass = 0.0
         for step in range(max_steps + 1):
             mass = kernel_sums(
-                points[i], rows, weights, start, stop, child, low, high, bandwidth, total, stack
+                points[i],
+                columns,
+                weights,
+                start,
+                stop,
+                child,
+                low,
+                high,
+                bandwidth,
+                total,
+                stack,
+                tile,
             )
             if step == max_steps or mass == 0.0:
                 break
@@ -376,7 +420,18 @@ def climb_hills(
                 moved += away * away
             if moved <= least:
                 mass = kernel_sums(
-                    points[i], rows, weights, start, stop, child, low, high, bandwidth, total, stack
+                    points[i],
+                    columns,
+                    weights,
+                    start,
+                    stop,
+                    child,
+                    low,
+                    high,
+                    bandwidth,
+                    total,
+                    stack,
+                    tile,
                 )
                 break
         density[i] = mass * factor

@@ -15,6 +15,7 @@ from gnomon.engine.kernel import kernel, subkernel
 
 SINGLE, COMPLETE, AVERAGE, MEAN, MEDIAN, WARD = range(6)
 TILE = 256
+FIRST_COLUMNS = 6
 
 
 @subkernel
@@ -28,6 +29,23 @@ def squared_to_tile(columns, point, start, size, squared):
         for t in range(size):
             gap = columns[j, start + t] - value
             squared[t] += gap * gap
+
+
+@subkernel
+def tile_in_reach(columns, point, start, size, reach, squared):
+    """`squared_to_tile`, given up with False where a few columns show that all are beyond reach."""
+    first = min(len(point), FIRST_COLUMNS)
+    squared_to_tile(columns, point[:first], start, size, squared)
+    if first == len(point):
+        return True
+    if squared[:size].min() > reach:
+        return False
+    for j in range(first, len(point)):
+        value = point[j]
+        for t in range(size):
+            gap = columns[j, start + t] - value
+            squared[t] += gap * gap
+    return True
 
 
 @subkernel

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, most_squared, squared_between
-from gnomon.cluster.denclue import merged_points
+from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, most_squared
+from gnomon.cluster.denclue import LEAF, leaf_rows, merged_points
 from gnomon.cluster.distinct import (
     DistinctRows,
     RowsClusterer,
@@ -22,6 +22,7 @@ from gnomon.cluster.distinct import (
     nearest_label,
     numbered_by_first,
 )
+from gnomon.cluster.linkage_kernel import tile_in_reach
 from gnomon.cluster.nearest import Centres, Nearest, find_nearest
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, whole
@@ -181,8 +182,8 @@ class Window(NamedTuple):
 
     Attributes
     ----------
-    rows : ndarray of shape (n, d)
-        In the order of the tree, less their mean.
+    columns : ndarray of shape (d, n)
+        The rows in columns, in the order of the tree, less their mean.
     middle : ndarray of shape (d,)
     before : ndarray of shape (n + 1,)
         Weight of the rows before each.
@@ -192,7 +193,7 @@ class Window(NamedTuple):
         The nodes of the tree.
     """
 
-    rows: np.ndarray
+    columns: np.ndarray
     middle: np.ndarray
     before: np.ndarray
     sums: np.ndarray
@@ -205,12 +206,13 @@ class Window(NamedTuple):
     @classmethod
     def of(cls, rows: np.ndarray, weights: np.ndarray) -> Window:
         middle = weights @ rows / weights.sum()
-        tree = box_tree(rows - middle)
+        tree = box_tree(rows - middle, leaf_rows=leaf_rows(rows.shape[1]))
         weights = weights[tree.order]
         before = np.concatenate([[0.0], np.cumsum(weights)])
         sums = np.zeros((len(rows) + 1, rows.shape[1]))
         np.cumsum(weights[:, None] * tree.rows, axis=0, out=sums[1:])
-        return cls(tree.rows, middle, before, sums, *tree[2:])
+        columns = np.ascontiguousarray(tree.rows.T)
+        return cls(columns, middle, before, sums, *tree[2:])
 
     def climbed(
         self, seeds: np.ndarray, bandwidth: float, max_steps: int
@@ -218,13 +220,15 @@ class Window(NamedTuple):
         """Where the seeds stand at last, the weight around them there, and their steps."""
         points, weight = seeds - self.middle, np.empty(len(seeds))
         steps = np.empty(len(seeds), np.int64)
-        tree = (self.rows, self.before, self.sums, *self[4:])
+        tree = (self.columns, self.before, self.sums, *self[4:])
         climb_windows(*tree, bandwidth, max_steps, points, weight, steps)
         return points + self.middle, weight, steps
 
 
 @subkernel
-def window_sums(point, rows, before, sums, start, stop, child, low, high, squared, total, stack):
+def window_sums(
+    point, columns, before, sums, start, stop, child, low, high, squared, total, stack, tile
+):
     """Weight of the rows within reach of a point, and their weighted sum (into total (d,))."""
     total[:] = 0.0
     weight = 0.0
@@ -244,12 +248,15 @@ def window_sums(point, rows, before, sums, start, stop, child, low, high, square
             stack[waiting], stack[waiting + 1] = child[node], child[node] + 1
             waiting += 2
             continue
-        for i in range(start[node], stop[node]):
-            if squared_between(point, rows[i]) <= squared:
+        begin = start[node]
+        if not tile_in_reach(columns, point, begin, stop[node] - begin, squared, tile):
+            continue
+        for i in range(begin, stop[node]):
+            if tile[i - begin] <= squared:
                 own = before[i + 1] - before[i]
                 weight += own
                 for j in range(d):
-                    total[j] += own * rows[i, j]
+                    total[j] += own * columns[j, i]
     return weight
 
 
@@ -269,21 +276,45 @@ def window_sums(point, rows, before, sums, start, stop, child, low, high, square
     "out i8[:]",
 )
 def climb_windows(
-    rows, before, sums, start, stop, child, low, high, bandwidth, max_steps, points, weight, steps
+    columns,
+    before,
+    sums,
+    start,
+    stop,
+    child,
+    low,
+    high,
+    bandwidth,
+    max_steps,
+    points,
+    weight,
+    steps,
 ):
     """Move the points (m, d) to the mean of the rows around until they stand; weight, steps (m,).
 
     A point with no row around it stays; a bin's mean may be such a one.
     """
-    d = rows.shape[1]
-    stack, total = np.empty(DEEPEST, np.int64), np.empty(d)
+    d = len(columns)
+    stack, total, tile = np.empty(DEEPEST, np.int64), np.empty(d), np.empty(LEAF)
     least, squared = (1e-3 * bandwidth) ** 2, bandwidth * bandwidth
     for p in range(len(points)):
         steps[p] = 0
         moved = np.inf
         while True:
             weight[p] = window_sums(
-                points[p], rows, before, sums, start, stop, child, low, high, squared, total, stack
+                points[p],
+                columns,
+                before,
+                sums,
+                start,
+                stop,
+                child,
+                low,
+                high,
+                squared,
+                total,
+                stack,
+                tile,
             )
             if moved <= least or steps[p] == max_steps or weight[p] == 0.0:
                 break

@@ -37,7 +37,7 @@ STARTING_ROWS_PER_CENTRE = 20
     peers=("sklearn.cluster.MiniBatchKMeans",),
 )
 class MiniBatchKMeans(RowsClusterer):
-    """k-means by batches of rows, or on-line by single rows, with ``partial_fit`` for streams.
+    """Groups around k centres that move as rows come: in batches, or on-line, one by one.
 
     Rows are drawn in proportion to their weights; those of a batch go to their nearest centres, and
     each centre becomes the mean of all rows it was ever given: ``c_k <- c_k + b_k / n_k (m_k -
