@@ -1,5 +1,8 @@
 """Show: every picture, a Plotly figure drawn from the public attributes of fitted objects."""
 
+from gnomon.show.captions import (
+    captioned_images,
+)
 from gnomon.show.chains import (
     chain_path,
     chain_traces,
@@ -53,6 +56,11 @@ from gnomon.show.ensembles import (
     trellis,
     variance_shares,
 )
+from gnomon.show.graphs import (
+    geodesic_path,
+    low_density_boundary,
+    subgraphs,
+)
 from gnomon.show.linear import (
     box_cox_profile,
     coefficient_path,
@@ -90,6 +98,13 @@ from gnomon.show.margins import (
     support_vectors,
     tube,
 )
+from gnomon.show.matrices import (
+    change_of_basis,
+    matrix_product,
+    repeated_application,
+    spy,
+    vector_sum,
+)
 from gnomon.show.measures import (
     calibration,
     category_errors,
@@ -103,6 +118,9 @@ from gnomon.show.measures import (
     residuals,
     roc,
 )
+from gnomon.show.model_sets import (
+    model_set,
+)
 from gnomon.show.neighbours import (
     ball_tree,
     bounding_ball_growth,
@@ -113,7 +131,12 @@ from gnomon.show.neighbours import (
     unit_balls,
 )
 from gnomon.show.networks import belief_network, graphical_model
-from gnomon.show.pixels import labelled_image
+from gnomon.show.optima import (
+    barrier_curves,
+    constrained_optimum,
+    penalised_optimum,
+)
+from gnomon.show.pixels import labelled_image, potts_samples, segment_maps
 from gnomon.show.points import (
     class_scatter,
     covariance_contours,
@@ -121,7 +144,19 @@ from gnomon.show.points import (
     parallel_coordinates,
     scatterplot_matrix,
 )
+from gnomon.show.principal_axes import (
+    blob_steps,
+    fisher_lines,
+    low_rank_data,
+    one_covariance,
+    principal_axes,
+    reconstruction,
+    rotated_data,
+)
 from gnomon.show.regions import decision_regions
+from gnomon.show.regularisers import (
+    regulariser_comparison,
+)
 from gnomon.show.replays import replay
 from gnomon.show.resampling import (
     complexity,
@@ -146,12 +181,29 @@ from gnomon.show.sequences import (
     state_trellis,
     trellis_replay,
 )
+from gnomon.show.signals import (
+    centre_traces,
+    signal_traces,
+    sound_layers,
+)
+from gnomon.show.state_paths import (
+    chain_and_trellis,
+    occupation,
+    state_inference,
+)
 from gnomon.show.tables import (
     association_map,
     joint_grid,
     missing_cells,
     overview_matrix,
     table_roles,
+)
+from gnomon.show.tangents import (
+    function_with_tangents,
+    newton_steps,
+    restarts,
+    step_sizes,
+    tangent_plane,
 )
 from gnomon.show.trees import (
     forest,
@@ -168,14 +220,21 @@ from gnomon.show.values import (
     class_histograms,
     stem,
 )
+from gnomon.show.words import (
+    ngram_tables,
+    smoothed_counts,
+    zipf_plot,
+)
 from gnomon.show.workflows import workflow
 
 __all__ = [
     "association_map",
     "attractors",
     "ball_tree",
+    "barrier_curves",
     "belief_network",
     "biplot",
+    "blob_steps",
     "boosting_rounds",
     "boosting_say",
     "bootstrap_draws",
@@ -186,11 +245,15 @@ __all__ = [
     "buckets",
     "calibration",
     "canonical_correlations",
+    "captioned_images",
     "category_bars",
     "category_errors",
+    "centre_traces",
+    "chain_and_trellis",
     "chain_graph",
     "chain_path",
     "chain_traces",
+    "change_of_basis",
     "choice_of_k",
     "class_distances",
     "class_histograms",
@@ -201,6 +264,7 @@ __all__ = [
     "component_planes",
     "confidence_region",
     "confusion",
+    "constrained_optimum",
     "core_border_noise",
     "corrections",
     "covariance_contours",
@@ -217,10 +281,13 @@ __all__ = [
     "embeddings",
     "feature_ranking",
     "feature_space",
+    "fisher_lines",
     "fit_over_scatter",
     "fold_scores",
     "fold_stability",
     "forest",
+    "function_with_tangents",
+    "geodesic_path",
     "graphical_model",
     "hinge_parts",
     "hulls",
@@ -242,58 +309,83 @@ __all__ = [
     "linked_views",
     "local_fit",
     "losses",
+    "low_density_boundary",
+    "low_rank_data",
     "majority_vote",
     "map_points",
+    "matrix_product",
     "members",
     "missing_cells",
+    "model_set",
     "navigate_clusters",
     "nearest_regions",
     "neighbour_curves",
     "network",
+    "newton_steps",
+    "ngram_tables",
     "null_histogram",
+    "occupation",
+    "one_covariance",
     "overview_matrix",
     "parallel_coordinates",
     "partial_dependence",
+    "penalised_optimum",
     "penalty_pressure",
     "performance_areas",
     "posterior_curves",
     "posterior_density",
+    "potts_samples",
     "precision_recall",
     "predicted_versus_true",
+    "principal_axes",
     "proposal_widths",
+    "reconstruction",
+    "regulariser_comparison",
     "reject_zones",
     "rejection",
     "rejection_points",
+    "repeated_application",
     "replay",
     "residual_images",
     "residuals",
+    "restarts",
     "robust_losses",
     "roc",
+    "rotated_data",
     "rules",
     "scaling_chart",
     "scatterplot_matrix",
     "scree",
     "seasons",
+    "segment_maps",
     "segmentation",
     "selection_stability",
     "selection_trace",
     "shattering",
     "shepard",
+    "signal_traces",
     "silhouettes",
     "simplex",
     "small_multiples",
+    "smoothed_counts",
     "sorted_scores",
+    "sound_layers",
     "split_candidates",
     "split_purity",
     "splits",
+    "spy",
     "stage_residuals",
     "staged_errors",
+    "state_inference",
     "state_probabilities",
     "state_trellis",
     "stem",
+    "step_sizes",
+    "subgraphs",
     "support_vectors",
     "table_roles",
     "tangent",
+    "tangent_plane",
     "tree",
     "trellis",
     "trellis_replay",
@@ -303,6 +395,8 @@ __all__ = [
     "unit_balls",
     "validation_curve",
     "variance_shares",
+    "vector_sum",
     "voronoi_cells",
     "workflow",
+    "zipf_plot",
 ]

@@ -18,10 +18,19 @@ from gnomon.show.theme import colour, dress, faded, legend_below, look
 MOST_PAIRS = 20_000
 
 
-def scree(variances: Any, *, kept: int | None = None, noise: Any = None, theme: str = "light"):
+def scree(
+    variances: Any,
+    *,
+    kept: int | None = None,
+    noise: Any = None,
+    normalised: bool = False,
+    zoom: int | None = None,
+    theme: str = "light",
+):
     """Variances of components in falling order, and their cumulative share.
 
-    Texts: 000a 5.1 (the knee) · 002 "PCA" (the spectral gap).
+    A dotted line marks the spectral gap, the largest ratio of a variance to the next one. Texts:
+    000a 5.1 (the knee; figures 5.5, 5.9, 7.1) · 002 "PCA" (the gap).
 
     Parameters
     ----------
@@ -31,6 +40,10 @@ def scree(variances: Any, *, kept: int | None = None, noise: Any = None, theme: 
         How many to mark as kept; a choice brings its own.
     noise : array-like or None, default=None
         Variances of noise to compare with; a choice by "parallel" brings its own.
+    normalised : bool, default=False
+        Divide by the largest variance.
+    zoom : int or None, default=None
+        A second panel, with the variances from this component on, on its own scale.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -41,6 +54,8 @@ def scree(variances: Any, *, kept: int | None = None, noise: Any = None, theme: 
     --------
     >>> len(scree([4.0, 2.0, 0.1], kept=2).data)
     3
+    >>> "gap after 2" in scree([4.0, 2.0, 0.1]).layout.title.text
+    True
     """
     total = None
     if hasattr(variances, "explained_variance_"):
@@ -54,7 +69,14 @@ def scree(variances: Any, *, kept: int | None = None, noise: Any = None, theme: 
     values = np.asarray(variances, dtype=float)
     total = values.sum() if total is None else total
     number = np.arange(1, len(values) + 1)
-    figure = make_subplots(specs=[[{"secondary_y": True}]])
+    if zoom is not None and not 1 <= zoom <= len(values):
+        raise DataError(f"zoom={zoom} is a component, 1 to {len(values)}")
+    shares = np.cumsum(values) / max(total, 1e-300)
+    gap = _spectral_gap(values)
+    unit = max(float(values.max(initial=0.0)), 1e-300) if normalised else 1.0
+    values = values / unit
+    panels = [{"secondary_y": True}] if zoom is None else [{"secondary_y": True}, {}]
+    figure = make_subplots(1, len(panels), specs=[panels], horizontal_spacing=0.26)
     ours = np.ones(len(values), bool) if kept is None else number <= kept
     for name, which, tint in (("kept", ours, colour(0)), ("left out", ~ours, look(theme).faint)):
         if which.any():
@@ -64,29 +86,52 @@ def scree(variances: Any, *, kept: int | None = None, noise: Any = None, theme: 
                 name=name if kept is not None else "variance",
                 marker_color=tint,
                 hovertemplate="component %{x}: %{y:.4g}<extra></extra>",
+                row=1,
+                col=1,
             )
     figure.add_scatter(
         x=number,
-        y=np.cumsum(values) / max(total, 1e-300),
+        y=shares,
         name="share so far",
         mode="lines+markers",
         line={"color": colour(1), "width": 2},
         marker={"size": 5},
         secondary_y=True,
         hovertemplate="%{x} components: %{y:.1%}<extra></extra>",
+        row=1,
+        col=1,
     )
     if noise is not None:
         figure.add_scatter(
             x=number,
-            y=np.asarray(noise),
+            y=np.asarray(noise) / unit,
             name="of noise",
             mode="lines",
             line={"color": colour(3), "dash": "dash", "width": 2},
+            row=1,
+            col=1,
         )
-    said = "" if kept is None else f"{kept} kept: {values[:kept].sum() / max(total, 1e-300):.1%}"
-    dress(figure, "Variance of components", theme, note=said, barmode="overlay", **legend_below())
-    figure.update_xaxes(title="component", dtick=1 if len(values) <= 20 else None, showgrid=False)
-    figure.update_yaxes(title="variance", rangemode="tozero", secondary_y=False)
+    if zoom is not None:
+        _zoomed(figure, number[zoom - 1 :], values[zoom - 1 :], theme)
+    said = [] if kept is None else [f"{kept} kept: {shares[kept - 1] if kept else 0:.1%}"]
+    if gap:
+        line = {"color": look(theme).strong, "width": 2, "dash": "dot"}
+        figure.add_vline(x=gap + 0.5, line=line, row=1, col=1)
+        said.append(f"dotted: the spectral gap after {gap}")
+    name = "variance / largest" if normalised else "variance"
+    dress(
+        figure,
+        "Variance of components",
+        theme,
+        note="; ".join(said),
+        barmode="overlay",
+        **legend_below(),
+    )
+    few = len(values) <= (20 if zoom is None else 8)
+    figure.update_xaxes(title="component", dtick=1 if few else None, showgrid=False)
+    figure.update_yaxes(title=name, rangemode="tozero")
+    if zoom is not None:
+        figure.update_yaxes(title="", row=1, col=2)
     figure.update_yaxes(
         title="share so far",
         range=[0, 1.05],
@@ -97,6 +142,29 @@ def scree(variances: Any, *, kept: int | None = None, noise: Any = None, theme: 
         secondary_y=True,
     )
     return figure
+
+
+def _spectral_gap(values: np.ndarray) -> int:
+    """After how many components the ratio of a variance to the next is largest, 0 for one alone.
+
+    What lies below rounding counts as equal, as in `gnomon.reduce.choose_components`.
+    """
+    real = np.maximum(values, max(float(values.max(initial=0.0)) * 1e-14, 1e-300))
+    return int(np.argmax(real[:-1] / real[1:])) + 1 if len(real) > 1 else 0
+
+
+def _zoomed(figure: go.Figure, number: np.ndarray, values: np.ndarray, theme: str) -> None:
+    figure.add_scatter(
+        x=number,
+        y=values,
+        mode="lines+markers",
+        line={"color": look(theme).faint, "width": 2},
+        marker={"size": 6, "color": colour(0)},
+        name=f"from component {number[0]} on",
+        hovertemplate="component %{x}: %{y:.4g}<extra></extra>",
+        row=1,
+        col=2,
+    )
 
 
 def map_points(
@@ -325,9 +393,10 @@ def biplot(
 
 
 def canonical_correlations(test: Any, *, theme: str = "light"):
-    """Canonical correlations by rank, and Wilks' lambda against that of shuffled rows.
+    """Canonical correlations and Wilks' lambda by rank, each with the band of shuffled rows.
 
-    Text: 000a 7.3 (its figures 7.7-7.9 show one rank at a time).
+    Correlations of the shuffles follow from their lambdas, whose ratios are 1 - rho^2. Text: 000a
+    7.3 (figure 7.1; figures 7.7-7.9 show one rank at a time).
 
     Parameters
     ----------
@@ -347,7 +416,7 @@ def canonical_correlations(test: Any, *, theme: str = "light"):
     >>> X, Y = rng.normal(size=(2, 50, 3))
     >>> figure = canonical_correlations(cca_permutation_test(X, Y, n_permutations=19))
     >>> len(figure.data)
-    4
+    6
     """
     r = np.arange(1, len(test.correlations) + 1)
     figure = make_subplots(
@@ -362,21 +431,24 @@ def canonical_correlations(test: Any, *, theme: str = "light"):
         row=1,
         col=1,
     )
-    low, high = np.quantile(test.shuffled, [0.025, 0.975], axis=0)
-    for edge, fill, shown in ((high, None, False), (low, "tonexty", True)):
-        figure.add_scatter(
-            x=r,
-            y=edge,
-            mode="lines",
-            line={"width": 0},
-            fill=fill,
-            fillcolor=faded("#8C8C8C", 0.35),
-            name="95% of shuffles",
-            showlegend=shown,
-            hoverinfo="skip",
-            row=2,
-            col=1,
-        )
+    ahead = np.column_stack([np.ones(len(test.shuffled)), test.shuffled[:, :-1]])
+    shuffled = np.sqrt(np.clip(1 - test.shuffled / np.maximum(ahead, 1e-300), 0.0, 1.0))
+    for line, drawn in ((1, shuffled), (2, test.shuffled)):
+        low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+        for edge, fill in ((high, None), (low, "tonexty")):
+            figure.add_scatter(
+                x=r,
+                y=edge,
+                mode="lines",
+                line={"width": 0},
+                fill=fill,
+                fillcolor=faded("#8C8C8C", 0.35),
+                name="95% of shuffles",
+                showlegend=line == 2 and fill is not None,
+                hoverinfo="skip",
+                row=line,
+                col=1,
+            )
     figure.add_scatter(
         x=r,
         y=test.wilks,
@@ -392,11 +464,21 @@ def canonical_correlations(test: Any, *, theme: str = "light"):
         figure,
         "Canonical correlations",
         theme,
-        note=f"{len(test.shuffled)} shuffles; below the band: more than chance; keep {test.kept}",
+        note=f"{len(test.shuffled)} shuffles; a correlation above its band, and a lambda below it, "
+        f"is more than chance; keep {test.kept}",
+        height=560,
         **legend_below(),
     )
     figure.update_yaxes(title="correlation", range=[0, 1.03], row=1, col=1)
-    figure.update_yaxes(title="Wilks' lambda", type="log", exponentformat="power", row=2, col=1)
+    decades = np.log10(max(min(test.wilks.min(), test.shuffled.min()), 1e-300))
+    figure.update_yaxes(
+        title="Wilks' lambda",
+        type="log",
+        exponentformat="power",
+        dtick=max(1, int(-decades // 6)) if decades < -1 else None,
+        row=2,
+        col=1,
+    )
     figure.update_xaxes(title="r", dtick=1 if len(r) <= 20 else None, row=2, col=1)
     return figure
 
@@ -408,13 +490,17 @@ def network(
     classes: Any = None,
     focus: int | None = None,
     steps: int = 1,
+    weighted: bool = False,
+    values: Any = None,
+    known: Any = None,
     title: str = "Layout of the graph",
     note: str = "",
     theme: str = "light",
 ):
     """A graph drawn at given places; with a focus, its surroundings before the faded whole.
 
-    Text: 004 16 (Figures 16.1-16.8; focus and context in 16.2-16.3).
+    Text: 004 15.1 (weighted graph), 16 (Figures 16.1-16.8; focus and context in 16.2-16.3), 17.3
+    (known nodes with averaged values).
 
     Parameters
     ----------
@@ -426,6 +512,12 @@ def network(
         Node whose surroundings are brought forward.
     steps : int, default=1
         How far they reach.
+    weighted : bool, default=False
+        Edges are as wide as the graph's values say, in five steps.
+    values : array-like of shape (n_nodes,) or None, default=None
+        A number for each node, shown by its colour (and written where nodes are few).
+    known : array-like of bool of shape (n_nodes,) or None, default=None
+        Nodes whose value was given, not averaged from neighbours: they have a thick rim.
     title, note : str
     theme : {"light", "dark"}, default="light"
 
@@ -454,12 +546,18 @@ def network(
     figure = go.Figure()
     inside = near[net.edges].all(axis=1)
     for shown, line in ((~inside, {"color": tint.grid, "width": 1}), (inside, None)):
-        if shown.any():
-            line = line or {"color": tint.faint, "width": 1.2}
-            x, y = _segments(at, net.edges[shown])
-            figure.add_scatter(
-                x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False
-            )
+        line = line or {"color": tint.faint, "width": 1.2}
+        for part, width in _by_weight(net, shown) if weighted else [(shown, line["width"])]:
+            if part.any():
+                x, y = _segments(at, net.edges[part])
+                figure.add_scatter(
+                    x=x,
+                    y=y,
+                    mode="lines",
+                    line=line | {"width": width},
+                    hoverinfo="skip",
+                    showlegend=False,
+                )
     groups = np.full(net.n_nodes, "") if classes is None else np.asarray(classes).astype(str)
     names = np.asarray(net.names, dtype=str)
     for k, each in enumerate(np.unique(groups)):
@@ -467,7 +565,7 @@ def network(
             if not mine.any():
                 continue
             few = focus is not None and opacity == 1.0 and mine.sum() <= 30
-            few = few or net.n_nodes <= 40
+            few = (few or net.n_nodes <= 40) and values is None
             figure.add_scatter(
                 x=at[mine, 0],
                 y=at[mine, 1],
@@ -486,11 +584,48 @@ def network(
                 showlegend=classes is not None and opacity == 1.0,
                 hovertemplate="%{text}<extra>" + label(each) + "</extra>",
             )
+    if values is not None:
+        _valued(figure, at, net, np.asarray(values, dtype=float), known, tint)
+    if weighted and not note:
+        note = f"edges of {net.values.min():.3g} (thin) to {net.values.max():.3g} (thick)"
     note = note or f"{net.n_nodes} nodes, {len(net.edges)} edges"
     dress(figure, title, theme, note=note, showlegend=classes is not None, **legend_below())
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, scaleanchor="x")
     return figure
+
+
+def _by_weight(net: Any, shown: np.ndarray) -> list[tuple[np.ndarray, float]]:
+    """Edges in five steps of their values, each with its width."""
+    low, high = float(net.values.min()), float(net.values.max())
+    step = np.minimum((5 * (net.values - low) / max(high - low, 1e-300)).astype(int), 4)
+    return [(shown & (step == k), 0.8 + 1.6 * k) for k in range(5)]
+
+
+def _valued(figure: go.Figure, at, net, values: np.ndarray, known: Any, tint) -> None:
+    """Nodes coloured by their values; those that were given have a thick rim."""
+    if values.shape != (net.n_nodes,):
+        raise DataError(f"the graph has {net.n_nodes} nodes, not values of shape {values.shape}")
+    given = np.zeros(net.n_nodes, bool) if known is None else np.asarray(known, dtype=bool)
+    few = net.n_nodes <= 40
+    figure.add_scatter(
+        x=at[:, 0],
+        y=at[:, 1],
+        mode="markers+text" if few else "markers",
+        text=[f"{label(name)}<br>{v:.2g}" for name, v in zip(net.names, values, strict=True)],
+        textposition="bottom center",
+        textfont={"size": 12, "color": tint.ink},
+        marker={
+            "color": values,
+            "colorscale": "Cividis",
+            "size": 20 if few else 9,
+            "line": {"color": tint.strong, "width": np.where(given, 4, 0)},
+            "colorbar": {"title": {"text": "value"}, "thickness": 12, "len": 0.7},
+        },
+        hovertemplate="%{text}<extra></extra>",
+        name="values (thick rim: known)",
+        showlegend=False,
+    )
 
 
 def _segments(at: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,9 @@
-"""Pictures of pictures: an image before and after a Markov random field, and where it is unsure."""
+"""Pictures of images: before and after a Markov random field, where it is unsure, segments with
+their weights, samples of a Potts model."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,3 +90,147 @@ def _title(found: Any, is_mixture: bool) -> str:
     if is_mixture:
         return f"Segments of {len(found.means)} normals, neighbours agreeing by {found.beta:g}"
     return f"An image cleaned by {found.method}"
+
+
+def segment_maps(
+    image: Any,
+    found: Mapping[str, Any],
+    *,
+    most_maps: int = 5,
+    theme: str = "light",
+) -> go.Figure:
+    """An image, then for each way to segment it the means of segments and a grey map for each.
+
+    Give one without smoothing and one with it to see what it does: single pixels that disagree
+    with all their neighbours go. Texts: 000b 9.2 (weight maps) · 002 "Segmentation".
+
+    Parameters
+    ----------
+    image : array-like of shape (height, width)
+    found : mapping from names to Segmentation or MixtureSegments
+        From `gnomon.cluster.segment_image` or `gnomon.graphical.segment_mixture`, such as
+        ``{"beta = 0": ..., "beta = 1.5": ...}``; a line of panels each.
+    most_maps : int, default=5
+        Grey maps of a line at most: white is a weight of 1.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.cluster import segment_image
+    >>> image = [[0.0, 0.1, 0.9], [0.1, 0.9, 1.0]]
+    >>> len(segment_maps(image, {"colour": segment_image(image, 2, random_state=0)}).data)
+    4
+    """
+    given = np.asarray(image, dtype=np.float64)
+    lines = []
+    for name, each in found.items():
+        if hasattr(each, "weight_maps"):
+            means, weights = np.squeeze(each.mean_image), each.weight_maps
+        else:
+            means, weights = each.means[each.labels], np.moveaxis(each.probabilities, 2, 0)
+        if means.shape != given.shape:
+            raise DataError(f"the image is {given.shape}, the segments of {name} {means.shape}")
+        maps = [(f"segment {k}", one, True) for k, one in enumerate(weights[:most_maps])]
+        lines.append([("image", given, False), (str(name), means, False), *maps])
+    return _grey_panels(
+        lines,
+        "Segments and their weights",
+        "each pixel as the mean of its segment; maps: white where a pixel is all of the segment",
+        (float(given.min()), float(given.max())),
+        theme,
+    )
+
+
+def potts_samples(
+    samples: Sequence[Sequence[Any]],
+    *,
+    sweeps: Sequence[int],
+    theme: str = "light",
+) -> go.Figure:
+    """States of Potts models: a line for each beta, a column for each number of sweeps.
+
+    With small beta there are specks, with large beta patches that grow with the sweeps. Texts: 002
+    "Potts model" (samples after 200 and 10000 sweeps, and Ising samples at growing beta).
+
+    Parameters
+    ----------
+    samples : sequence of sequences of PottsSample
+        ``samples[i][j]``, from `gnomon.sample.potts_gibbs`, is of the i-th beta after
+        ``sweeps[j]`` sweeps.
+    sweeps : sequence of int
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.sample import potts_gibbs
+    >>> line = [potts_gibbs((6, 6), 0.9, n, random_state=0) for n in (1, 50)]
+    >>> len(potts_samples([line], sweeps=(1, 50)).data)
+    2
+    """
+    if any(len(line) != len(sweeps) for line in samples):
+        raise DataError(f"each beta has a sample for each of {len(sweeps)} numbers of sweeps")
+    lines = [
+        [
+            (
+                f"beta {each.beta:g}, {n:,} sweep{'s' if n != 1 else ''}",
+                each.states.astype(float),
+                0,
+            )
+            for each, n in zip(line, sweeps, strict=True)
+        ]
+        for line in samples
+    ]
+    top = max(float(values.max()) for line in lines for _, values, _ in line)
+    note = "a grey for each state; energies fall as neighbours agree"
+    return _grey_panels(lines, "Samples of a Potts model", note, (0.0, max(top, 1.0)), theme)
+
+
+def _grey_panels(lines, title: str, note: str, limits: tuple[float, float], theme: str):
+    """Lines of grey images with a name above each; weights go from 0 to 1, the rest by limits."""
+    wide = max(map(len, lines))
+    names = [line[k][0] if k < len(line) else "" for line in lines for k in range(wide)]
+    figure = make_subplots(
+        len(lines), wide, subplot_titles=names, horizontal_spacing=0.02,
+        vertical_spacing=0.22 / len(lines),
+    )  # fmt: skip
+    side = min(PANEL, 1100 // wide)
+    for row, line in enumerate(lines):
+        for column, (name, values, is_weight) in enumerate(line):
+            low, high = (0.0, 1.0) if is_weight else limits
+            figure.add_heatmap(
+                z=values,
+                zmin=low,
+                zmax=high,
+                colorscale="Greys_r",
+                showscale=False,
+                hovertemplate=f"row %{{y}}, column %{{x}}: %{{z:.3g}}<extra>{name}</extra>",
+                row=row + 1,
+                col=column + 1,
+            )
+            number = row * wide + column + 1
+            figure.update_yaxes(
+                scaleanchor=f"x{number if number > 1 else ''}", row=row + 1, col=column + 1
+            )
+    height, width = lines[0][0][1].shape
+    tall = int(side * min(height / width, 2.0))
+    dress(
+        figure,
+        title,
+        theme,
+        note=note,
+        width=side * wide + 60,
+        height=(tall + 40) * len(lines) + 130,
+        margin={"l": 30, "r": 30, "t": 120, "b": 20},
+    )
+    figure.update_annotations(font_size=13)
+    figure.update_xaxes(visible=False, constrain="domain")
+    figure.update_yaxes(visible=False, autorange="reversed", constrain="domain")
+    return figure

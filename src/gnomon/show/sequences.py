@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from gnomon.sequence.costs import least_cost_path
+from gnomon.show.arrows import arrow
 from gnomon.show.replays import slider
 from gnomon.show.theme import colour, dress, faded, legend_below, look
 
 MOST_STATES = 20
 MOST_STEPS = 60
 LEAST_LINK = 0.005
+# where arrows end: the radius of a node, its double circle and a gap, in a picture of this size
+NODE = 0.24
 
 
 def chain_graph(chain: Any, *, theme: str = "light") -> Any:
@@ -82,9 +85,17 @@ def chain_graph(chain: Any, *, theme: str = "light") -> Any:
     note = "numbers are transition probabilities; colours are closed classes"
     if hidden:
         note += f"; {hidden} links below {LEAST_LINK:.1%} are not drawn"
-    dress(figure, f"Markov chain of {n} states", theme, note=note, **legend_below())
-    figure.update_xaxes(visible=False, range=[-1.6, 1.6])
-    figure.update_yaxes(visible=False, range=[-1.45, 1.45], scaleanchor="x")
+    dress(
+        figure,
+        f"Markov chain of {n} states",
+        theme,
+        note=note,
+        width=760,
+        height=600,
+        **legend_below(),
+    )
+    figure.update_xaxes(visible=False, range=[-1.65, 1.65])
+    figure.update_yaxes(visible=False, range=[-1.6, 1.6], scaleanchor="x")
     return figure
 
 
@@ -96,17 +107,18 @@ def _draw_link(figure: Any, places: np.ndarray, i: int, j: int, weight: float, t
     """A bent line with an arrow, or a loop outside the circle."""
     colours = look(theme)
     if i == j:
-        centre = places[i] * 1.2
-        turn = np.linspace(0, 2 * np.pi, 40)
-        curve = centre + 0.13 * np.column_stack([np.cos(turn), np.sin(turn)])
-        label = places[i] * 1.42
+        out = places[i] / np.linalg.norm(places[i])
+        turn = np.linspace(np.pi, 3 * np.pi, 41) + np.arctan2(out[1], out[0])
+        curve = places[i] + 0.25 * out + 0.16 * np.column_stack([np.cos(turn), np.sin(turn)])
+        label = places[i] + 0.47 * out
+        curve = curve[np.linalg.norm(curve - places[i], axis=1) > NODE]
     else:
         gap = places[j] - places[i]
         side = np.array([-gap[1], gap[0]]) * 0.12
         t = np.linspace(0, 1, 40)[:, None]
         middle = (places[i] + places[j]) / 2 + side * 2
         curve = (1 - t) ** 2 * places[i] + 2 * t * (1 - t) * middle + t**2 * places[j]
-        away = np.linalg.norm(curve - places[j], axis=1) > 0.13
+        away = np.linalg.norm(curve - places[j], axis=1) > NODE
         curve = curve[away]
         label = curve[int(0.55 * len(curve))]
     figure.add_scatter(
@@ -117,22 +129,7 @@ def _draw_link(figure: Any, places: np.ndarray, i: int, j: int, weight: float, t
         showlegend=False,
         hoverinfo="skip",
     )
-    if i != j:
-        figure.add_annotation(
-            x=curve[-1, 0],
-            y=curve[-1, 1],
-            ax=curve[-4, 0],
-            ay=curve[-4, 1],
-            xref="x",
-            yref="y",
-            axref="x",
-            ayref="y",
-            arrowhead=2,
-            arrowsize=1.2,
-            arrowwidth=1.5 + weight,
-            arrowcolor=colours.faint,
-            showarrow=True,
-        )
+    arrow(figure, curve[-4], curve[-1], colours.faint, width=1.5 + weight)
     figure.add_annotation(
         x=label[0],
         y=label[1],
