@@ -151,8 +151,9 @@ def centre_traces(
     if counts is not None:
         if len(counts) != len(tables):
             raise DataError(f"there are {len(tables)} centres and {len(counts)} counts")
-        order = np.argsort(-np.asarray(counts), kind="stable")
-        titles = [f"centre {k} ({counts[k]:,})" for k in order]
+        sizes = np.asarray(counts)
+        order = np.argsort(-sizes, kind="stable")
+        titles = [f"centre {k} ({sizes[k]:,})" for k in order]
     wide = min(len(tables), 6)
     lines = -(-len(tables) // wide)
     figure = make_subplots(

@@ -115,7 +115,7 @@ def state_inference(
 
 def _seen(figure: go.Figure, sequence: Any, steps: np.ndarray) -> None:
     """The first number of what was seen at each step, or which of the symbols it was."""
-    first = [each if np.isscalar(each) else np.ravel(each)[0] for each in sequence]
+    first: list[Any] = [each if np.isscalar(each) else np.ravel(each)[0] for each in sequence]
     more: dict[str, Any] = {}
     if isinstance(first[0], str):
         symbols = sorted(set(first))

@@ -100,7 +100,7 @@ def function_with_tangents(
     if chord is not None:
         ends = np.array(chord, dtype=float)
         heights = _heights(function, ends)
-        between = np.linspace(*ends, GRID)
+        between = np.linspace(ends[0], ends[1], GRID)
         gap = np.interp(between, ends, heights) - _heights(function, between)
         below = gap.min() >= -1e-9 * max(np.ptp(y), 1e-300)
         notes.append("the function lies below the chord" if below else "the chord is crossed")
