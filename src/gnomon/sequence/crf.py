@@ -34,7 +34,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.kernel import kernel
 from gnomon.engine.storable import storable
-from gnomon.engine.threads import in_order
+from gnomon.engine.threads import in_order, one_blas_thread
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.passes import (
     best_log_paths,
@@ -315,20 +315,22 @@ class ChainCRF(Estimator):
                 if lowered < self.tol * abs(past[-1]):
                     raise StopIteration
 
-        found = minimize(
-            split_objective if self.l1 else objective,
-            np.zeros(2 * size if self.l1 else size),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=Bounds(0, np.inf) if self.l1 else None,
-            options={
-                "maxiter": self.max_iter,
-                "gtol": self.tol,
-                "ftol": 1e-12,
-                "maxcor": MEMORY_OF_LBFGS,
-            },
-            callback=note,
-        )
+        # products of vectors are too short to be shared by threads of BLAS
+        with one_blas_thread():
+            found = minimize(
+                split_objective if self.l1 else objective,
+                np.zeros(2 * size if self.l1 else size),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=Bounds(0, np.inf) if self.l1 else None,
+                options={
+                    "maxiter": self.max_iter,
+                    "gtol": self.tol,
+                    "ftol": 1e-12,
+                    "maxcor": MEMORY_OF_LBFGS,
+                },
+                callback=note,
+            )
         if found.nit >= self.max_iter:
             warnings.warn(
                 f"L-BFGS had not converged after {self.max_iter} steps; raise max_iter or tol",

@@ -23,6 +23,7 @@ from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.storable import storable
+from gnomon.engine.threads import one_blas_thread
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import Emission, InputEmission, _normalised, number_rows
 from gnomon.sequence.hmm import EMISSIONS
@@ -144,7 +145,8 @@ class InputHMM(Estimator):
         fits = []
         for _ in range(self.n_init):
             tried = copy.deepcopy(self)
-            tried._one_fit(data, kinds, moves, copy.deepcopy(law), rng)
+            with one_blas_thread():
+                tried._one_fit(data, kinds, moves, copy.deepcopy(law), rng)
             fits.append(tried)
         best = max(fits, key=lambda each: each.history_[-1])
         for name in ("start_", "weights_", "emission_", "history_", "n_iter_", "converged_"):

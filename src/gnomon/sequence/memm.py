@@ -25,6 +25,7 @@ from sklearn.base import clone
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.storable import storable
+from gnomon.engine.threads import one_blas_thread
 from gnomon.sequence.costs import least_cost_path
 from gnomon.sequence.crf import FeatureSpace
 
@@ -135,13 +136,14 @@ class MaxEntMarkovModel(Estimator):
             value = -(logs * truth).sum() + self.alpha * len(now) * flat @ flat
             return value, slope.ravel() + 2 * self.alpha * len(now) * flat
 
-        found = minimize(
-            loss,
-            np.zeros(np.prod(shape)),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": self.max_iter},
-        )
+        with one_blas_thread():
+            found = minimize(
+                loss,
+                np.zeros(np.prod(shape)),
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxiter": self.max_iter},
+            )
         self.weights_[previous][:, allowed] = found.x.reshape(shape)
 
     def log_transitions(self, sequence: Any) -> np.ndarray:
