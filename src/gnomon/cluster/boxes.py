@@ -56,6 +56,15 @@ def box_tree(rows: np.ndarray, diameter: float = np.inf, leaf_rows: int = LEAF_R
     return BoxTree(np.ascontiguousarray(rows[order]), order, *parts)
 
 
+def nearest_points(rows: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest point of each row (of equals the first), and how far; soon where it is near."""
+    tree = box_tree(np.ascontiguousarray(points))
+    found, distances = np.empty(len(rows), np.int64), np.empty(len(rows))
+    ordered = (tree.rows, tree.order, *tree[2:])
+    nearest_rows(np.ascontiguousarray(rows), *ordered, np.inf, found, distances)
+    return found, distances
+
+
 @subkernel
 def select_median(rows, order, begin, end, middle, j):
     """Reorder order[begin:end] so that its first `middle - begin` have the smaller rows[., j]."""

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared
+from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, nearest_points
 from gnomon.cluster.distinct import (
     DistinctRows,
     RowsClusterer,
-    nearest_label,
     numbered_by_first,
 )
 from gnomon.cluster.intake import number_rows
@@ -203,7 +202,7 @@ class Denclue(RowsClusterer):
 
     def _of_tops(self, tops: np.ndarray, density: np.ndarray) -> np.ndarray:
         """The label of the attractor that is nearest to each top."""
-        labels = nearest_label(tops, self.attractors_, self.attractor_labels_)
+        labels = self.attractor_labels_[nearest_points(tops, self.attractors_)[0]]
         labels[density <= 0] = -1
         return labels
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.boxes import box_tree, nearest_rows
 from gnomon.cluster.distinct import DistinctRows, RowsClusterer, numbered_by_first
@@ -183,7 +184,8 @@ class HDBSCAN(RowsClusterer):
             reach = np.append(self.reach_, -1.0)[labels] * (1 + 1e-12)
             return np.where(np.maximum(distances, self.core_distances_[found]) <= reach, labels, -1)
 
-        tree = box_tree(self.rows_) if hasattr(self, "rows_") else None
+        check_is_fitted(self)
+        tree = box_tree(self.rows_)
         return self._each_block(of_block, X)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:

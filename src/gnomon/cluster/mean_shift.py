@@ -13,17 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, most_squared
+from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, most_squared, nearest_points
 from gnomon.cluster.denclue import LEAF, leaf_rows, merged_points
 from gnomon.cluster.distinct import (
     DistinctRows,
     RowsClusterer,
     distinct_rows,
-    nearest_label,
     numbered_by_first,
 )
 from gnomon.cluster.linkage_kernel import tile_in_reach
-from gnomon.cluster.nearest import Centres, Nearest, find_nearest
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, whole
 from gnomon.engine.registry import method
@@ -134,7 +132,7 @@ class MeanShift(RowsClusterer):
         tops, weight, steps = (np.concatenate(each) for each in zip(*parts))
         merged = merged_points(tops, weight, self.bandwidth_)
         centres, self.n_steps_ = tops[merged.chosen], int(steps.max())
-        owner = nearest_label(distinct.rows, centres, np.arange(len(centres)))
+        owner = nearest_points(distinct.rows, centres)[0]
         named = numbered_by_first(owner)
         kept = np.full(int(named.max()) + 1, -1)
         kept[named] = owner
@@ -150,11 +148,9 @@ class MeanShift(RowsClusterer):
         return float(2 * np.sqrt(variance) * n ** (-1 / (d + 4))) if variance > 0 else 1.0
 
     def _nearest(self, rows: np.ndarray) -> np.ndarray:
-        centres = Centres.at(self.cluster_centers_, self.cluster_centers_.mean(axis=0))
-        found = find_nearest(rows, centres, Nearest.of(len(rows)))
-        labels = found.labels.astype(np.int64)
+        labels, distances = nearest_points(rows, self.cluster_centers_)
         if not self.cluster_all:
-            labels[found.squared > self.bandwidth_**2] = -1
+            labels[distances > self.bandwidth_] = -1
         return labels
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
