@@ -206,7 +206,7 @@ def _axes_in_space(rows, mean, values, axes, deviations, titles, theme) -> go.Fi
     }
     scene = {f"{a}axis": side | {"title": label(t)} for a, t in zip("xyz", titles, strict=True)}
     return figure.update_layout(
-        scene=scene | {"aspectmode": "data", "camera_eye": {"x": 1.3, "y": 1.3, "z": 0.8}},
+        scene=scene | {"aspectmode": "data", "camera_eye": {"x": 1.45, "y": 1.45, "z": 0.9}},
         height=650,
     )
 
@@ -254,7 +254,7 @@ def one_covariance(
         "square": rng.uniform(-1, 1, size=(n, 2)),
     }
     root = np.linalg.cholesky(wanted)
-    figure = make_subplots(2, 2, subplot_titles=list(clouds), vertical_spacing=0.1)
+    figure = make_subplots(2, 2, subplot_titles=list(clouds), vertical_spacing=0.14)
     for k, cloud in enumerate(clouds.values()):
         own = np.linalg.cholesky(np.cov(cloud, rowvar=False))
         rows = (cloud - cloud.mean(axis=0)) @ np.linalg.inv(own).T @ root.T
@@ -273,9 +273,9 @@ def one_covariance(
     dress(
         figure, "Different clouds, one covariance", theme, note=note, height=640, margin={"t": 120}
     )
-    reach = 1.05 * max(float(np.abs([t.x, t.y]).max()) for t in figure.data)
-    figure.update_xaxes(range=[-reach, reach])
-    figure.update_yaxes(range=[-reach, reach])
+    across, up = (1.05 * max(float(np.abs(t[c]).max()) for t in figure.data) for c in "xy")
+    figure.update_xaxes(range=[-across, across])
+    figure.update_yaxes(range=[-up, up])
     one_scale(figure, *range(1, len(clouds) + 1))
     return figure
 
