@@ -72,9 +72,9 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):
     components_ : ndarray of shape (n_components_, n_features)
         A / sqrt(k); orthonormal where k is the number of columns. Not of "structured".
     signs_ : ndarray of shape (n_features,)
-        Of "structured": what columns are multiplied by.
+        Only of "structured": what columns are multiplied by.
     drawn_ : ndarray of shape (n_components_,)
-        Of "structured": the coordinates of the transform that are kept.
+        Only of "structured": the coordinates of the transform that are kept.
     n_components_ : int
     n_features_in_ : int
         Number of columns seen in ``fit``.

@@ -54,7 +54,7 @@ CELL = 0.4
 ITEMS_TOGETHER = 1024
 EARLY_STEPS = 250
 EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
-STEPS_OF_NEW = 200
+STEPS_OF_NEW = 30
 USUAL_PERPLEXITY = 30.0
 NEW_TOGETHER = 512
 
@@ -236,10 +236,11 @@ class TSNE(RowsMap):
         """Shares of the nearest stored rows of each row, as sparse rows, and their precisions."""
         n, k = found.indices.shape
         entropy = np.log(min(self.perplexity_, k))
+        unit = safe_unit(found.distances)
 
         def part(start):
             mine = slice(start, start + ITEMS_TOGETHER)
-            squares = np.ascontiguousarray(found.distances[mine] ** 2)
+            squares = np.ascontiguousarray((found.distances[mine] / unit) ** 2)
             shares, precisions = np.empty_like(squares), np.empty(len(squares))
             neighbour_shares(squares, entropy, np.zeros(len(squares)), shares, precisions)
             return shares, precisions
@@ -250,10 +251,13 @@ class TSNE(RowsMap):
         table = sp.csr_array(
             (shares.ravel(), found.indices.ravel(), pointers), shape=(n, self.index_.n_rows)
         )
-        return table, np.concatenate([each[1] for each in parts])
+        with np.errstate(over="ignore", under="ignore"):  # infinite for distances of 1e-160
+            precisions = np.concatenate([each[1] for each in parts]) / unit / unit
+        return table, precisions
 
     def _first_places(self, rows: np.ndarray) -> np.ndarray:
         n, k = len(rows), self.n_components
+        rows = rows / safe_unit(rows)
         if self.start == "random":
             return 1e-4 * self._rng().standard_normal((n, k))
         from gnomon.reduce.pca import PCA
@@ -341,7 +345,7 @@ class TSNE(RowsMap):
         gradient = np.empty_like(places)
         for step in range(STEPS_OF_NEW):
             pull_of_fixed(places, fixed, starts, columns, near.data, gradient)
-            move(places, gradient, velocity, gains, 0.1, EARLY_MOMENTUM if step < 50 else MOMENTUM)
+            move(places, gradient, velocity, gains, 0.1, EARLY_MOMENTUM if step < 10 else MOMENTUM)
         return places
 
     def _rows_at_once(self, rows) -> int:
@@ -366,6 +370,12 @@ class TSNE(RowsMap):
         super()._check_loaded()
         if hasattr(self, "weights_") and len(self.weights_) != self.index_.n_rows:
             raise ValueError("weights_ and index_ do not fit together")
+
+
+def safe_unit(values: np.ndarray) -> float:
+    """One, or the size of values whose squares would vanish or overflow."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return 1.0 if largest == 0 or 1e-100 < largest < 1e100 else largest
 
 
 def joint(near: sp.csr_array, weights: np.ndarray) -> sp.csr_array:
