@@ -37,7 +37,7 @@ def test_marked_optimum_is_the_best_feasible_place_of_a_fine_grid(theme, rng):
     least = np.where(disc(x, y) <= 0, f(x, y), np.inf).min()
     assert len(best.x) == 1
     assert disc(best.x[0], best.y[0]) < 1e-6
-    assert f(best.x[0], best.y[0]) == pytest.approx(least, abs=0.03)
+    assert least - 0.1 < f(best.x[0], best.y[0]) < least + 1e-5
     assert best.customdata[0][1] < 1e-4
     shaded = np.asarray(named(figure)["feasible (darker: smaller f)"].z)
     grid = np.linspace(-2, 2, 161)
@@ -93,7 +93,7 @@ def test_lasso_and_ridge_answers_are_the_best_of_their_rims(theme, rng):
         rim = 0.8 * circle / np.linalg.norm(circle, norm, axis=1)[:, None]
         found = np.array([trace.x[0], trace.y[0]])
         assert np.linalg.norm(found, norm) == pytest.approx(0.8)
-        assert error(found) <= error(rim).min() * (1 + 1e-12)
+        assert error(found) <= error(rim).min() * (1 + 1e-9)
     free = next(trace for trace in figure.data if trace.name == "least squares")
     wide = show.penalised_optimum(X, y, 50.0)
     inner = next(trace for trace in wide.data if trace.name == "best allowed")
