@@ -3,8 +3,9 @@
 FOLDER holds CSV files whose last column ``label`` is the true group (such as the well-known sets of
 spirals, rings and clouds). Columns are standardised. The score is the adjusted Rand index, noise
 counted as a group of its own. Methods that ask for the number of groups get the true one; DBSCAN
-gets the best of a dozen radii, chosen by the truth: what it can do, not what a user would get. All
-others run with their defaults. What depends on a seed is run five times.
+gets the best of a dozen radii, chosen by the truth: what it can do, not what a user would get.
+HDBSCAN is asked for groups of ten rows at least, all others run with their defaults. What depends
+on a seed is run five times.
 
 The scores are kept in ``benchmarks/shapes.json``; `benchmarks.duels` puts them in RESULTS.md.
 """

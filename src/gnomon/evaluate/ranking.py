@@ -144,7 +144,8 @@ def area_under_roc(
 
     The interval holds the areas from which the one found is not too far, in their own standard
     errors (Newcombe 2006, method 5) and by Student's quantile for the two classes' degrees of
-    freedom: see `area_ends`. Of 95% intervals 93 to 97% hold, from 10 rows of the rarer class on.
+    freedom: see `area_ends`. Of 95% intervals 93 to 97% hold, from 10 rows of the rarer class on
+    (92% in the worst of the laws that were tried: few of one class, some of them confused).
     Where an area near 1 leaves few rows on the wrong side, no interval can lie wholly above it:
     one side alone misses, once in forty times as it should, and up to 99% hold.
 
