@@ -83,7 +83,7 @@ def fight(duel: Duel, n_rows: int) -> dict:
     for turn in range(duel.repeats):
         for side in sorted(sides, reverse=turn % 2 == 1):
             runs[side].append(sides[side].run())
-        if sum(run["seconds"] for side in runs.values() for run in side) > LONGEST and turn >= 2:
+        if sum(run["seconds"] for side in runs.values() for run in side) > LONGEST:
             break
     for side in sides.values():
         side.end()

@@ -98,7 +98,11 @@ def peer_grid(points, given):
     return FFTKDE(kernel="gaussian", bw=0.1).fit(given[0])(points)[1]
 
 
-for d, points, rows in ((1, 512, on_a_line), (2, (256, 256), partial(normal_rows, 2))):
+def on_a_plane(n_rows):
+    return normal_rows(2, n_rows)
+
+
+for d, points, rows in ((1, 512, on_a_line), (2, (256, 256), on_a_plane)):
     Duel(
         name=f"kernel density on a grid by FFT, {d} columns, {points} points",
         peer="KDEpy FFTKDE",
