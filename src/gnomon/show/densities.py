@@ -103,7 +103,7 @@ def density_curves(
         figure.update_yaxes(title="mass up to here", col=2)
     return dress(
         figure,
-        f"Densities of {len(members)} distributions",
+        f"Densities of {len(members)} distributions" if len(members) > 1 else "Density",
         theme,
         note=told,
         width=1000 if cumulated else 820,

@@ -95,7 +95,7 @@ def geodesic_path(
           name=f"along the graph: {lengths[end]:.3g}")  # fmt: skip
     _draw(figure, rows[[start, end]], mode="lines", name=f"straight: {straight:.3g}",
           line={"color": look(theme).ink, "width": 3, "dash": "dash"})  # fmt: skip
-    note = f"{len(way) - 1} steps among {n_neighbors} nearest neighbours; "
+    note = f"{len(way) - 1} steps, each to one of the {n_neighbors} nearest; "
     note += f"{lengths[end] / max(straight, 1e-300):.2f} times as long as the straight way"
     dress(figure, "Shortest way along the data", theme, note=note, height=620, **legend_below())
     if rows.shape[1] == 3:

@@ -124,9 +124,9 @@ def model_set(
         )
     marks = [
         ("truth", law, "star", look(theme).strong, "middle left"),
-        ("nearest member", best, "circle", colour(1), "bottom center"),
-        ("sample", sample, "x", look(theme).ink, "top center"),
-        ("estimate", estimate, "diamond", colour(2), "middle right"),
+        ("nearest member", best, "circle", colour(1), "bottom left"),
+        ("sample", sample, "x", look(theme).ink, "bottom right"),
+        ("estimate", estimate, "diamond", colour(2), "top right"),
     ]
     for name, point, symbol, tint, side in marks:
         place = point @ CORNERS

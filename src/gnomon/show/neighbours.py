@@ -236,15 +236,14 @@ def class_distances(table: Any, *, theme: str = "light") -> go.Figure:
         raise DataError(f"{n} classes make no readable table; draw at most {MOST_CLASSES}")
     upper = np.triu(np.ones((n, n), dtype=bool))
     shown = np.where(upper, table.mean, np.nan)
-    told = [
-        [
-            f"{table.mean[i, j]:.3g}<br>± {table.error[i, j]:.2g}"
-            if upper[i, j] and np.isfinite(table.mean[i, j])
-            else ""
-            for j in range(n)
-        ]
-        for i in range(n)
-    ]
+
+    def written(i: int, j: int) -> str:
+        if not upper[i, j] or not np.isfinite(table.mean[i, j]):
+            return ""
+        error = f"<br>± {table.error[i, j]:.2g}" if np.isfinite(table.error[i, j]) else ""
+        return f"{table.mean[i, j]:.3g}{error}"
+
+    told = [[written(i, j) for j in range(n)] for i in range(n)]
     figure = go.Figure(
         go.Heatmap(
             z=shown,
