@@ -50,6 +50,7 @@ from gnomon.reduce.tsne_kernels import (
 
 MOST_EXACT = 600
 FEWEST_CELLS = 40
+MOST_CELLS = 2**20
 CELL = 0.4
 ITEMS_TOGETHER = 1024
 EARLY_STEPS = 250
@@ -98,8 +99,8 @@ class TSNE(RowsMap):
         First principal components, scaled small, or random places.
     repulsion : {"auto", "exact", "tree", "fft"}, default="auto"
         Over all pairs; by a tree whose far cells count as one point (Barnes and Hut; two or three
-        dimensions); by a grid (two dimensions). "auto": exact up to 600 rows, then "fft" in two
-        dimensions and "tree" in three.
+        dimensions); by a grid (two dimensions; by the tree while the map is too wide for one).
+        "auto": exact up to 600 rows, then "fft" in two dimensions and "tree" in three.
     angle : float, default=0.5
         Of "tree": a cell counts as one point where its size is less than this share of its
         distance.
@@ -360,7 +361,7 @@ class TSNE(RowsMap):
         perplexity = USUAL_PERPLEXITY if self.perplexity == "auto" else self.perplexity
         near = min(int(3 * perplexity) + 1, max(n_rows, 1))
         ahead = resolve_jobs(self.n_jobs) + 1
-        grid = 2**26 if self.n_components == 2 else 2**22
+        grid = 256 * most_cells(n_rows) if self.n_components == 2 else 2**22
         states = 8 * n_rows * self.n_components * (self.max_iter * (self.keep_history == "full"))
         shares = 8 * n_rows * (10 * near + 16 * self.n_components)
         block = 8 * ahead * 512 * 4096
@@ -395,11 +396,12 @@ class Forces:
         self.shares = np.ascontiguousarray(affinities.data)
         self.crew = crew
         ways: dict[str, Callable[[np.ndarray], tuple[np.ndarray, float]]] = {
-            "fft": Grid(crew),
+            "fft": self._grid,
             "tree": self._tree,
             "exact": self._exact,
         }
         self.repulsion = ways[repulsion]
+        self.grid = Grid(crew)
         self.angle = angle
         self.own = float(xlogy(self.shares, self.shares).sum())
         n = affinities.shape[0]
@@ -423,6 +425,11 @@ class Forces:
 
         return self._together(part)
 
+    def _grid(self, places: np.ndarray) -> tuple[np.ndarray, float]:
+        """By a grid; by a tree where the map is so wide that most of its cells would be empty."""
+        wide = np.ptp(places, axis=0).max() / CELL > np.sqrt(most_cells(len(places)))
+        return self._tree(places) if wide else self.grid(places)
+
     def _exact(self, places: np.ndarray) -> tuple[np.ndarray, float]:
         def part(block):
             forces = np.zeros((block[1] - block[0], places.shape[1]))
@@ -442,6 +449,11 @@ class Forces:
     def _together(self, part) -> tuple[np.ndarray, float]:
         parts = self.crew.each(part, self.blocks)
         return np.concatenate([each[0] for each in parts]), float(sum(each[1] for each in parts))
+
+
+def most_cells(n_rows: int) -> int:
+    """Cells of the largest grid that pays for so many rows."""
+    return min(64 * n_rows + FEWEST_CELLS**2, MOST_CELLS)
 
 
 class Tree:
