@@ -21,13 +21,15 @@ from gnomon.contract import Step, SumLearner, Transformer
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, above, whole
 from gnomon.engine.products import inner
-from gnomon.engine.registry import method
+from gnomon.engine.storable import storable
 from gnomon.engine.threads import resolve_jobs
 from gnomon.reduce import spectrum
 from gnomon.reduce.pca import needed_shift
 
 # E G(z) of a standard normal z
 NORMAL_MEAN = {"logcosh": 0.3745672075, "exp": -(0.5**0.5), "cube": 0.75}
+# Of the largest variance (columns in their own standard deviations): what counts as no direction.
+LEAST_SHARE = 1e-10
 
 
 class WhiteningSums(NamedTuple):
@@ -42,13 +44,7 @@ class ContrastSums(NamedTuple):
     products: np.ndarray
 
 
-@method(
-    task="reduce",
-    texts="002 ICA",
-    use="To separate mixed signals that are independent and not normal.",
-    avoid="Normal data, whose rotations all look the same; order or size of sources to be read.",
-    peers=("sklearn.decomposition.FastICA",),
-)
+@storable
 class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     """Coordinates as independent of each other as can be.
 
@@ -68,7 +64,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         G: log cosh z, -exp(-z^2 / 2) for very long tails, z^4 / 4 for short ones.
     max_iter : int, default=200
         Most passes over the rows; the first whitens.
-    tol : float, default=1e-8
+    tol : float, default=1e-12
         Stop when no row of the rotation turns by more: ``1 - |b . b_before|``.
     keep_history : {"objective", "full"}, default="objective"
         Whether ``history_`` also keeps the state of each pass.
@@ -120,7 +116,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         *,
         contrast="logcosh",
         max_iter=200,
-        tol=1e-8,
+        tol=1e-12,
         keep_history="objective",
         random_state=None,
         n_jobs=None,
@@ -170,8 +166,11 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         offset = total.rows / total.weight
         covariance = total.products / total.weight - np.outer(offset, offset)
         d = len(offset)
-        found = spectrum.of_covariance(covariance, d)
-        rank = spectrum.rank(found) if found.values[0] > 0 else 0
+        spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        spread[spread == 0] = 1.0
+        # columns of one size: what their sums leave of small variances does not hang on units
+        found = spectrum.of_covariance(covariance / np.outer(spread, spread), d)
+        rank = int((found.values > LEAST_SHARE * max(found.values[0], 0.0)).sum())
         k = max(min(rank, self.n_components or d), 1)
         scales = np.zeros(k)
         scales[: min(k, rank)] = np.sqrt(found.values[: min(k, rank)])
@@ -179,8 +178,8 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         new = {
             "mean": offset if state["shift"] is None else state["shift"] + offset,
             "weight": total.weight,
-            "whitening": found.vectors[:k] * inverse[:, np.newaxis],
-            "colouring": found.vectors[:k].T * scales,
+            "whitening": found.vectors[:k] * inverse[:, np.newaxis] / spread,
+            "colouring": found.vectors[:k].T * scales * spread[:, np.newaxis],
             "rotation": orthonormal_rows(state["drawn"][:k, :k]) if k > 1 else np.ones((1, 1)),
             "strength": np.zeros(k),
         }

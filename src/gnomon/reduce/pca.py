@@ -47,7 +47,8 @@ SAFE_RATIO = 1e-8
 MANY_CHUNKS = 32
 FIRST_ROWS = 256
 NEAR = 4.0
-ROUNDING = 1e-12
+# Variances in units of the largest that densities tell from zero: sums leave their digits.
+ROUNDING = 1e-10
 
 
 class Moments(NamedTuple):
@@ -438,7 +439,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         """Logarithm of the normal density of each row, the variance left out spread evenly.
 
         Probabilistic PCA (Tipping and Bishop): covariance ``sum_j (lambda_j - noise) u_j u_j' +
-        noise I``. Variances below 1e-12 of the largest count as that, so that rows in a plane have
+        noise I``. Variances below 1e-10 of the largest count as that, so that rows in a plane have
         a density too.
 
         Parameters
@@ -488,7 +489,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         """
         first = not hasattr(self, "scatter_")
         if first and hasattr(self, "components_"):
-            raise DataError("fit keeps no sums to add to: begin with partial_fit on a new PCA")
+            self._sums_of_fit()
+            first = False
         if first:
             data = intake.take_in(self, X, None, sample_weight)
         else:
@@ -502,6 +504,20 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             )
         self._add_batch(data, first)
         return self
+
+    def _sums_of_fit(self) -> None:
+        """The sums that ``fit`` saw, where its components tell all of the variance."""
+        left_out = self.total_variance_ - self.explained_variance_.sum()
+        if self.total_variance_ <= 0 or left_out > 1e-9 * self.total_variance_:
+            raise DataError(
+                "fit kept a part of the variance only, so that there are no sums to add to: begin "
+                "with partial_fit on a new PCA, or fit with n_components=None"
+            )
+        divisor = self.singular_values_[0] ** 2 / self.explained_variance_[0]
+        scaled = self.components_ * self.singular_values_[:, np.newaxis]
+        self.scatter_ = scaled.T @ scaled
+        self.weight_seen_ = float(divisor + self.ddof)
+        self.n_rows_seen_ = round(self.weight_seen_)
 
     def _add_batch(self, data: Data, first: bool) -> None:
         rows, weights = np.asarray(data.rows, dtype=np.float64), data.weights

@@ -151,7 +151,7 @@ class TSNE(RowsMap):
 
     _parameter_constraints = {
         "n_components": [whole(1)],
-        "perplexity": [above(1), StrOptions({"auto"})],
+        "perplexity": [above(0), StrOptions({"auto"})],
         "max_iter": [whole(1)],
         "early_exaggeration": [at_least(1)],
         "learning_rate": [above(0), StrOptions({"auto"})],
@@ -198,6 +198,11 @@ class TSNE(RowsMap):
             raise DataError(
                 f"TSNE needs three different rows or more, and there are {n_distinct} "
                 f"(n_samples = {n_rows})"
+            )
+        if self.perplexity != "auto" and self.perplexity <= 1:
+            raise DataError(
+                f"perplexity={self.perplexity:g} must be more than 1: that of a row with a single "
+                "neighbour; use 5 to 50, or 'auto'"
             )
         if self.perplexity != "auto" and self.perplexity >= n_distinct:
             raise DataError(
