@@ -31,7 +31,7 @@ from gnomon.engine.parameters import (
     validated,
     whole,
 )
-from gnomon.engine.registry import method
+from gnomon.engine.storable import storable
 from gnomon.engine.threads import Crew, in_order, resolve_jobs
 from gnomon.neighbors.index import Neighbours
 from gnomon.reduce.rows_map import RowsMap
@@ -60,13 +60,7 @@ USUAL_PERPLEXITY = 30.0
 NEW_TOGETHER = 512
 
 
-@method(
-    task="reduce",
-    texts="000c 19.1.2",
-    use="To look for groups of rows in many columns.",
-    avoid="Sizes, gaps or outliers to be read from the map; columns for another learner.",
-    peers=("sklearn.manifold.TSNE", "openTSNE.TSNE"),
-)
+@storable
 class TSNE(RowsMap):
     """A map in which near rows stay near: groups are seen, distances between groups mean nothing.
 
