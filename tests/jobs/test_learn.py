@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from gnomon.workbench import learn as learn_module
 from gnomon.workbench import plan as plan_module
 from gnomon.workbench.budget import Budget
 from gnomon.workbench.forecast import Cost, forecast_cost
-from gnomon.workbench.portfolio import BASELINE, STACK, Entrant, portfolio, stack_of
+from gnomon.workbench.portfolio import BASELINE, MACHINE, STACK, Entrant, portfolio, stack_of
 from gnomon.workbench.problem import set_up
 
 QUICK = {"budget": None, "folds": 3, "repeats": 1, "curve": False}
@@ -386,3 +388,16 @@ def test_a_final_fit_on_fewer_rows_is_said(rng):
     result = gnomon.learn(classes(rng, 400), "y", **options)
     assert result.n_fitted == 100
     assert any("learns from 100 of 300 rows" in each["what"] for each in result.decisions)
+
+
+def test_the_kernel_machine_of_the_portfolio_sees_dates_and_numbers_in_one_scale():
+    table = example("customers")
+    machine = next(each for each in portfolio("classify", 1000) if each.name == MACHINE).learner
+    rows, churn = table.drop(["churn"]), np.asarray(table.column("churn"))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        machine.fit(rows[np.arange(1000)], churn[:1000])
+    assert not [each for each in said if "ranges of the columns" in str(each.message)]
+    right = machine.predict(rows[np.arange(1000, 2000)]) == churn[1000:]
+    commonest = max(np.mean(churn[1000:] == value) for value in np.unique(churn))
+    assert right.mean() > commonest + 0.1

@@ -25,7 +25,7 @@ from gnomon.evaluate import BaselineClassifier, BaselineRegressor
 from gnomon.linear import LinearRegression, LogisticRegression, Ridge
 from gnomon.margin import SVC, SVR
 from gnomon.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from gnomon.table.filters import Standardize
+from gnomon.table.filters import DateParts, Standardize
 from gnomon.trees import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -160,8 +160,8 @@ def boosted(kind: type, leaves: int) -> Any:
 
 
 def scaled(machine: Any, target: Any = None) -> FilteredLearner:
-    """A kernel machine on standardised columns: without these, wide ones drown the others."""
-    return FilteredLearner(machine, features=Standardize(), target=target)
+    """A kernel machine on standardised columns, dates too: wide ones would drown the others."""
+    return FilteredLearner(machine, features=[DateParts(), Standardize()], target=target)
 
 
 def boosting_search(search: bool) -> str:
