@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import fft, optimize
-from scipy.signal import fftconvolve
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, DensityEstimator
@@ -467,6 +466,8 @@ def grid_density(
     mass = _binned(rows, weights, axes, steps)
     bumps = [_bump(step, width) for step, width in zip(steps, h)]
     bump = bumps[0] if d == 1 else np.outer(*bumps)
+    from scipy.signal import fftconvolve  # slow to import
+
     density = np.maximum(fftconvolve(mass, bump, mode="same"), 0.0)
     return GridDensity(axes, density, h)
 

@@ -20,6 +20,7 @@ from scipy import stats
 from scipy.special import ndtri
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.ranks import ranks
 from gnomon.evaluate.result import Result
 from gnomon.evaluate.significance import adjusted_p_values
 
@@ -299,8 +300,8 @@ def _autocovariances(values: np.ndarray) -> np.ndarray:
 
 
 def _normal_ranks(values: np.ndarray) -> np.ndarray:
-    ranks = stats.rankdata(values).reshape(values.shape)
-    return ndtri((ranks - 0.375) / (values.size + 0.25))
+    places = ranks(values.ravel()).reshape(values.shape)
+    return ndtri((places - 0.375) / (values.size + 0.25))
 
 
 def _split(values: np.ndarray) -> np.ndarray:

@@ -150,8 +150,8 @@ def chain_traces(chains: Any, coordinate: str | int = 0, *, theme: str = "light"
     """
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
-    from scipy.stats import rankdata
 
+    from gnomon.engine.ranks import ranks
     from gnomon.sample.diagnostics import autocorrelation
 
     draws = chains.of(coordinate)
@@ -165,7 +165,7 @@ def chain_traces(chains: Any, coordinate: str | int = 0, *, theme: str = "light"
         subplot_titles=("trace", "autocorrelation", "ranks among all draws"),
     )
     every = max(n // 1500, 1)
-    ranks = rankdata(draws).reshape(m, n)
+    places = ranks(draws.ravel()).reshape(m, n)
     borders = np.linspace(0, m * n, 21)
     for k in range(m):
         line = {"color": faded(colour(k), 0.75), "width": 1}
@@ -184,7 +184,7 @@ def chain_traces(chains: Any, coordinate: str | int = 0, *, theme: str = "light"
         figure.add_trace(
             go.Scatter(y=lags, mode="lines", line={"color": colour(k)}, showlegend=False), 2, 1
         )
-        counts = np.histogram(ranks[k], borders)[0]
+        counts = np.histogram(places[k], borders)[0]
         figure.add_trace(
             go.Scatter(
                 x=(borders[1:] + borders[:-1]) / 2,

@@ -158,8 +158,11 @@ def _samples(table: Any, columns: Any, by: str | None) -> tuple[dict[str, np.nda
 
 def class_codes(rows: Rows, by: str) -> np.ndarray:
     """The class of each row as text; ``(missing)`` where it is missing."""
-    written = as_strings(rows.X.column(by), rows.X.schema[by])
-    return pc.fill_null(written, "(missing)").to_numpy()
+    column = rows.X.schema[by]
+    named = rows.X.column(by).combine_chunks().dictionary_encode()
+    written = as_strings(pa.chunked_array([named.dictionary]), column).to_pylist()
+    names = np.array([*written, "(missing)"], dtype=object)
+    return names[pc.fill_null(named.indices, len(written)).to_numpy(zero_copy_only=False)]
 
 
 def class_names(classes: np.ndarray, most: int | None = MOST_CLASSES) -> list[str]:

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import stats
 
+from gnomon.engine.ranks import ranks
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.significance import adjusted_p_values
 from gnomon.table.kinds import Kind
@@ -33,6 +34,7 @@ NUMBERED = (Kind.NUMBER, Kind.INTEGER, Kind.DATETIME)
 DAY = 86_400_000_000
 # Rows from which ranks are taken; more are drawn from, which the result says.
 MOST_RANKED = 200_000
+ROWS_AT_ONCE = 8192
 # Cells of a table of counts per row, up to which they are counted in one array.
 DENSE = 4
 
@@ -340,43 +342,37 @@ def pearson_matrix(columns: list[Standard]) -> tuple[np.ndarray, np.ndarray]:
     correlations, rows : ndarrays of shape (d, d)
         NaN where a column has one value in the rows of a pair.
     """
-    scaled = np.stack([column.values for column in columns])
-    products = scaled @ scaled.T
-    if all(column.known is None for column in columns):
-        n = np.full(products.shape, float(scaled.shape[1]))
+    length, complete = len(columns[0].values), all(column.known is None for column in columns)
+
+    def part(start: int) -> tuple[np.ndarray, ...]:
+        """Sums of some rows: products, and where cells are missing, counts, sums and squares."""
+        rows = slice(start, start + ROWS_AT_ONCE)
+        scaled = np.stack([column.values[rows] for column in columns])
+        if complete:
+            return (scaled @ scaled.T,)
+        mask = np.ones_like(scaled)
+        for line, column in zip(mask, columns):
+            if column.known is not None:
+                line[:] = column.known[rows]
+        return scaled @ scaled.T, mask @ mask.T, scaled @ mask.T, (scaled**2) @ mask.T
+
+    totals = [0.0 * entry for entry in part(length)]
+    for entries in in_order(part, range(0, length, ROWS_AT_ONCE), short=True):
+        for total, entry in zip(totals, entries):
+            total += entry
+    if complete:
+        (products,) = totals
+        n = np.full(products.shape, float(length))
         sums = np.zeros_like(products)
         squares = np.repeat(np.diag(products)[:, None], len(columns), axis=1)
     else:
-        mask = np.stack(
-            [np.ones(len(c.values)) if c.known is None else c.known for c in columns]
-        ).astype(np.float64)
-        n, sums, squares = mask @ mask.T, scaled @ mask.T, (scaled**2) @ mask.T
+        products, n, sums, squares = totals
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = squares / n - (sums / n) ** 2
         spread[spread < 1e-12] = np.nan
         covariance = products / n - (sums / n) * (sums / n).T
         found = covariance / np.sqrt(spread * spread.T)
     return np.clip(found, -1.0, 1.0), n.astype(np.int64)
-
-
-def ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks of the known values, ties their mean; NaN stays."""
-    known = ~np.isnan(values)
-    found = np.full(len(values), np.nan)
-    x = values if known.all() else values[known]
-    if not len(x):
-        return found
-    order = np.argsort(x)
-    in_order_of_size = x[order]
-    begins = np.concatenate([[True], in_order_of_size[1:] != in_order_of_size[:-1]])
-    starts = np.flatnonzero(begins)
-    middles = (starts + np.append(starts[1:], len(x)) + 1) / 2
-    of_known = np.empty(len(x))
-    of_known[order] = middles if len(starts) == len(x) else middles[np.cumsum(begins) - 1]
-    if len(x) == len(values):
-        return of_known
-    found[known] = of_known
-    return found
 
 
 def _of_numbers(

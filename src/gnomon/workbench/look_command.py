@@ -47,7 +47,7 @@ def look(
         def tell(what: str) -> None:
             bar.update(step, description=what)
 
-        table, look_at = _table_and_method(file, example)
+        table, look_at = _table_and_method(file, example, pictures=report is not None)
         found = look_at(table, target, source=name, seed=seed, progress=tell)
         if report is not None:
             tell("report")
@@ -66,7 +66,7 @@ def look(
         raise typer.Exit(1)
 
 
-def _table_and_method(file: Path | None, example: str | None):
+def _table_and_method(file: Path | None, example: str | None, *, pictures: bool):
     """The table, and what looks at it: its modules are loaded while the file is read."""
     from gnomon.table import example as bundled
     from gnomon.table import read
@@ -74,6 +74,9 @@ def _table_and_method(file: Path | None, example: str | None):
     with ThreadPoolExecutor(1) as aside:
         table = aside.submit(read, file) if example is None else aside.submit(bundled, example)
         from gnomon.workbench.look import look as look_at
+
+        if pictures:
+            import gnomon.workbench.look_report  # noqa: F401
 
         return table.result(), look_at
 
