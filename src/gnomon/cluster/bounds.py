@@ -22,6 +22,8 @@ from gnomon.engine.sums import Chunk
 SLACK = 1.0 + 1e-9
 # Rows up to which every pass adds all of them anew, so that not one bit depends on the bounds.
 FEW_ROWS = 5000
+# Centres beyond which not every pass measures how far they are from each other.
+FEW_CENTRES = 64
 # The objective as a share of the squares around the mean below which their difference would show
 # rounding, so that it is summed from distances.
 LEAST_SHARE = 1e-4
@@ -35,7 +37,8 @@ class HamerlyBounds:
 
     Rows that fail them are compared with all centres by a matrix product; the others are not even
     looked at. So sums of clusters are kept from pass to pass and only what changes is added, as
-    long as no cluster has lost so much that rounding could show (`Ledger`).
+    long as no cluster has lost so much that rounding could show (`Ledger`). Gaps between many
+    centres are measured at passes 1, 2, 4, 8 ...; in between they shrink by what centres moved.
 
     Parameters
     ----------
@@ -47,6 +50,8 @@ class HamerlyBounds:
         self.labels = np.zeros(n_rows, np.int32)
         self.upper, self.lower = np.full(n_rows, np.inf), np.zeros(n_rows)
         self.before: np.ndarray | None = None
+        self.half_gap = np.zeros(n_centres)
+        self.passes = 0
         self.ledger = Ledger(n_rows > FEW_ROWS)
 
     def begin_pass(self, centres: Centres, exact: bool = False) -> None:
@@ -54,7 +59,11 @@ class HamerlyBounds:
         before = centres.points if self.before is None else self.before
         moved = movement(before, centres.points)
         self.moved, self.others_moved = moved, most_other_movement(moved)
-        self.half_gap = half_gaps(centres.points)
+        self.passes += 1
+        if len(moved) <= FEW_CENTRES or self.passes.bit_count() == 1:
+            self.half_gap = half_gaps(centres.points)
+        else:
+            self.half_gap = self.half_gap - 0.5 * (moved + self.others_moved)
         self.mode = ALL_ROWS if self.before is None else self.ledger.mode
         if exact and self.mode == CHANGES:
             self.mode = ALL_DISTANCES

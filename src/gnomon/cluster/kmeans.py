@@ -10,6 +10,7 @@ Texts: 000 8.2 · 001 18.2 · 002 "K-means" · 003 2.9.2 · 004 12.3.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 
 CAREFUL_STARTS = frozenset({"k-means++", "farthest-first"})
 ROUNDING = 16 * np.finfo(np.float64).eps
+SPAN_CELLS = 2**20
 BOUNDS = {"hamerly": HamerlyBounds, "elkan": ElkanBounds}
 
 
@@ -357,7 +359,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
-        chunk = min(rows_per_chunk(n_columns), n_rows)
+        chunk = min(rows_per_span(n_rows, n_columns), n_rows)
         centres = self.n_clusters * n_columns
         passing = threads * (2 * BLOCK_CELLS + 12 * chunk + 4 * centres)
         per_row = 12 + (self.n_clusters if self.bounds == "elkan" else 0)
@@ -381,12 +383,18 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
             raise ValueError(f"the centres do not fit rows of {n_columns} columns")
 
 
+def rows_per_span(n_rows: int, n_columns: int) -> int:
+    """Rows in a chunk of a pass by bounds: long ones, as most rows cost next to nothing."""
+    return max(rows_per_chunk(n_columns), min(-(-n_rows // 4), SPAN_CELLS // max(n_columns, 1)))
+
+
 def pass_by_bounds(
-    bounds, centres: Centres, source: Source, n_jobs: int | None, exact: bool = False
+    bounds, centres: Centres, source: ArraySource, n_jobs: int | None, exact: bool = False
 ) -> ClusterSums:
     """The sums of all rows, saving distances; `exact`: the objective to the last digit."""
     bounds.begin_pass(centres, exact)
-    changes = add_up(partial(bounds.sums, centres=centres), source, n_jobs)
+    spans = replace(source, size=rows_per_span(source.n_rows, source.n_columns))
+    changes = add_up(partial(bounds.sums, centres=centres), spans, n_jobs)
     sums = bounds.end_pass(centres, changes)
     if bounds.rounded:
         return pass_by_bounds(bounds, centres, source, n_jobs, exact=True)

@@ -32,6 +32,9 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
     """
 
     _keeps_rows = True
+    # Whether rounding of the last bits of a row may change the whole map: rows are then put on a
+    # grid that is finer than what anybody measures, so that two ways to the same row give one map.
+    _chaotic = False
 
     def _learn(self, X, y, sample_weight):
         for name in ("embedding_", "point_"):
@@ -42,7 +45,11 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
         return self
 
     def _fit(self, data: Data) -> None:
-        distinct = distinct_rows(data.rows, data.weight_array)
+        rows = data.rows
+        if self._chaotic:
+            self.grid_ = grid_of(rows)
+            rows = on_grid(rows, self.grid_)
+        distinct = distinct_rows(rows, data.weight_array)
         self._require_enough(len(distinct.rows), data.n_rows)
         stored = self._drawn(distinct)
         distance = distance_of("euclidean").fit(stored.rows, None, None)
@@ -88,6 +95,8 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _map(self, rows):
         """A row that was mapped keeps its place; the others are placed by their nearest."""
         rows = np.ascontiguousarray(rows, dtype=np.float64)
+        if self._chaotic:
+            rows = on_grid(rows, self.grid_)
         found = self.index_.nearest(rows, self._n_asked())
         places = self.places_[found.indices[:, 0]]
         new = found.distances[:, 0] > 0
@@ -107,6 +116,26 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _check_loaded(self):
         if hasattr(self, "places_") and len(self.places_) != self.index_.n_rows:
             raise DataError("places_ and index_ do not fit together")
+
+
+def grid_of(rows: np.ndarray) -> np.ndarray:
+    """Steps of a grid for each column: 2^-32 of its range, a power of two.
+
+    Examples
+    --------
+    >>> np.log2(grid_of(np.array([[0.0, 5.0], [1.0, 5.0]]))).tolist()
+    [-32.0, -45.0]
+    """
+    largest = np.maximum(np.abs(rows).max(axis=0), np.finfo(np.float64).tiny * 2.0**64)
+    ranges = np.maximum(np.ptp(rows / largest, axis=0), 2.0**-16)
+    return 2.0 ** (np.ceil(np.log2(ranges) + np.log2(largest)) - 32)
+
+
+def on_grid(rows: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Each cell at the nearest point of its column's grid; what lies far outside stays."""
+    with np.errstate(over="ignore"):
+        places = np.rint(rows / steps)
+    return np.where(np.abs(places) < 2.0**53, places * steps, rows)
 
 
 class Part(NamedTuple):

@@ -31,7 +31,7 @@ from gnomon.engine.parameters import (
     validated,
     whole,
 )
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.engine.threads import Crew, in_order, resolve_jobs
 from gnomon.neighbors.index import Neighbours
 from gnomon.reduce.rows_map import RowsMap
@@ -60,7 +60,13 @@ USUAL_PERPLEXITY = 30.0
 NEW_TOGETHER = 512
 
 
-@storable
+@method(
+    task="reduce",
+    texts="000c 19.1.2",
+    use="To look for groups of rows in many columns.",
+    avoid="Sizes, gaps or outliers to be read from the map; columns for another learner.",
+    peers=("sklearn.manifold.TSNE", "openTSNE.TSNE"),
+)
 class TSNE(RowsMap):
     """A map in which near rows stay near: groups are seen, distances between groups mean nothing.
 
@@ -68,7 +74,8 @@ class TSNE(RowsMap):
     neighbours and q_ij the same on the map. Use it to look for groups in many columns. Do not read
     sizes of groups, gaps between them, or single outliers from it; look at several perplexities.
 
-    Equal rows are one point; a row's weight says how much its neighbours count in P. ``transform``
+    Columns are read to 2^-32 of their range, as the last bits of a cell would else decide where
+    all rows go. Equal rows are one point; a row's weight says how much its neighbours count in P. ``transform``
     places new rows on the fixed map by the same objective, each for itself; a row that was mapped
     keeps its place.
 
@@ -126,6 +133,8 @@ class TSNE(RowsMap):
         Which of the different rows each row is.
     index_ : NeighbourIndex
         The different rows.
+    grid_ : ndarray of shape (n_columns,)
+        To what step each column is read.
     n_iter_ : int
     history_ : History
         The divergence after each step (of the P that is not exaggerated).
@@ -143,6 +152,7 @@ class TSNE(RowsMap):
     (10, 2)
     """
 
+    _chaotic = True
     _parameter_constraints = {
         "n_components": [whole(1)],
         "perplexity": [above(0), StrOptions({"auto"})],
