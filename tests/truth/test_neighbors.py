@@ -143,6 +143,14 @@ def test_the_graph_of_neighbours_leaves_out_the_row_itself_also_among_duplicates
     np.testing.assert_allclose(graph.data, 0.0)
 
 
+@pytest.mark.covers("k-nearest-neighbors")
+@pytest.mark.parametrize("cls", [KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors])
+def test_more_neighbours_than_rows_are_refused_with_both_numbers(cls, rng):
+    rows = rng.normal(size=(5, 2))
+    with pytest.raises(ValueError, match=r"(?s)\b9\b.*\b5 training rows"):
+        cls(n_neighbors=9).fit(rows, [0, 1, 0, 1, 0]).kneighbors(rows)
+
+
 @pytest.mark.covers("ball-tree")
 @pytest.mark.parametrize("d", [2, 5, 20])
 def test_a_ball_tree_finds_what_brute_force_finds_with_fewer_comparisons(d, rng):

@@ -1,18 +1,24 @@
 """Independent components: coordinates as independent of each other as can be.
 
-x = A s + m with independent, not normal sources. After whitening to z the rows b of a rotation
-maximise |E G(b z) - E G(normal)|; fixed-point steps b <- E z g(b z) - E g'(b z) b for all rows at
-once, made orthonormal again (FastICA, Hyvaerinen).
+x = A s + m with independent, not normal sources. After whitening to z the rows b of a rotation B
+maximise sum_i |E G(b_i z) - E G(normal)|. With s_i the sign of what stands between the bars and
+y = B z, a small rotation by the angles e_ij of all planes changes the sum by
+e_ij (s_i E g(y_i) y_j - s_j E g(y_j) y_i), and curves it by -(k_i + k_j),
+k_i = s_i (E g(y_i) y_i - E g'(y_i)), if sources are independent. Steps are those of L-BFGS on the
+angles with that curvature to begin with, halved until the sum does not fall: unlike the fixed-point
+steps of FastICA they always end at a maximum, also with few rows.
 
-Texts: 002 "ICA".
+References: Hyvaerinen (1999), Ablin, Cardoso and Gramfort (2018). Texts: 002 "ICA".
 """
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import expm
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -21,7 +27,7 @@ from gnomon.contract import Step, SumLearner, Transformer
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, above, whole
 from gnomon.engine.products import inner
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.engine.threads import resolve_jobs
 from gnomon.reduce import spectrum
 from gnomon.reduce.pca import needed_shift
@@ -30,6 +36,11 @@ from gnomon.reduce.pca import needed_shift
 NORMAL_MEAN = {"logcosh": 0.3745672075, "exp": -(0.5**0.5), "cube": 0.75}
 # Of the largest variance (columns in their own standard deviations): what counts as no direction.
 LEAST_SHARE = 1e-10
+# Steps of a climb: how many are remembered, the least curvature, the largest angle, and the share
+# of the objective that may be lost to rounding.
+REMEMBERED, LEAST_CURVATURE, LARGEST_ANGLE, ROUNDING = 20, 0.02, np.pi / 8, 1e-14
+# Bits of the largest angle of a step.
+FIGURES = 10
 
 
 class WhiteningSums(NamedTuple):
@@ -44,14 +55,21 @@ class ContrastSums(NamedTuple):
     products: np.ndarray
 
 
-@storable
+@method(
+    task="reduce",
+    texts="002 ICA",
+    use="To separate signals that were mixed, each measured in several columns.",
+    avoid="Normal data, whose rotations all look alike; few rows for many columns.",
+    peers=("sklearn.decomposition.FastICA",),
+)
 class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     """Coordinates as independent of each other as can be.
 
     Rows are taken as ``x = A s + m`` with independent, not normal sources s of variance one; finds
-    s. After whitening z, each row b of a rotation has an extreme of ``E G(b z)``, found by the
-    fixed-point steps of FastICA for all at once. Use it to separate mixed signals. Not for normal
-    data, whose rotations all look the same; at most one source may be normal.
+    s. After whitening to z, the rows b of a rotation make the sum of ``|E G(b z) - E G(normal)|``
+    as large as nearby rotations allow, by steps that never lessen it. Use it to separate mixed
+    signals. Not for normal data, whose rotations all look the same; at most one source may be
+    normal.
 
     Texts: 002 "ICA" (independence measured by mutual information; for uncorrelated sources that is
     their non-normality, which G stands for).
@@ -62,10 +80,10 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         Sources, taken from as many principal components; None for as many as have a variance.
     contrast : {"logcosh", "exp", "cube"}, default="logcosh"
         G: log cosh z, -exp(-z^2 / 2) for very long tails, z^4 / 4 for short ones.
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Most passes over the rows; the first whitens.
-    tol : float, default=1e-12
-        Stop when no row of the rotation turns by more: ``1 - |b . b_before|``.
+    tol : float, default=1e-9
+        Stop when the next step turns by no larger angle in any plane of two sources.
     keep_history : {"objective", "full"}, default="objective"
         Whether ``history_`` also keeps the state of each pass.
     random_state : int, RandomState instance or None, default=None
@@ -115,8 +133,8 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         n_components=None,
         *,
         contrast="logcosh",
-        max_iter=200,
-        tol=1e-12,
+        max_iter=1000,
+        tol=1e-9,
         keep_history="objective",
         random_state=None,
         n_jobs=None,
@@ -144,23 +162,19 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
                 shifted = shifted * np.sqrt(chunk.weights)[:, np.newaxis]
             return WhiteningSums(float(chunk.weights.sum()), rows, inner(shifted, shifted))
         white = (chunk.rows - state["mean"]) @ state["whitening"].T
-        value, slope, curvature = contrast_of(white @ state["rotation"].T, self.contrast)
+        sources = white @ state["ascent"].trial.T
+        value, slope, curvature = contrast_of(sources, self.contrast)
         slope *= chunk.weights[:, np.newaxis]
         return ContrastSums(
-            inner(value, chunk.weights), inner(curvature, chunk.weights), inner(slope, white)
+            inner(value, chunk.weights), inner(curvature, chunk.weights), inner(slope, sources)
         )
 
     def _update(self, state, total):
         if isinstance(total, WhiteningSums):
             return self._whitened(state, total)
-        rotation = state["rotation"]
-        means = total.contrast / state["weight"]
-        strength = np.abs(means - NORMAL_MEAN[self.contrast])
-        step = (total.products - total.slopes[:, np.newaxis] * rotation) / state["weight"]
-        new = orthonormal_rows(step)
-        turned = float(np.max(np.abs(1 - np.abs(np.einsum("ij,ij->i", new, rotation)))))
-        done = turned <= self.tol
-        return Step(state | {"rotation": new, "strength": strength}, -strength.sum(), done)
+        scaled = ContrastSums(*(each / state["weight"] for each in total))
+        ascent = state["ascent"].after(scaled, NORMAL_MEAN[self.contrast], self.tol)
+        return Step(state | {"ascent": ascent}, -ascent.strength.sum(), ascent.done)
 
     def _whitened(self, state, total: WhiteningSums) -> Step:
         offset = total.rows / total.weight
@@ -180,14 +194,14 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             "weight": total.weight,
             "whitening": found.vectors[:k] * inverse[:, np.newaxis] / spread,
             "colouring": found.vectors[:k].T * scales * spread[:, np.newaxis],
-            "rotation": orthonormal_rows(state["drawn"][:k, :k]) if k > 1 else np.ones((1, 1)),
-            "strength": np.zeros(k),
+            "ascent": Ascent.at(orthonormal_rows(state["drawn"][:k, :k]) if k > 1 else np.eye(1)),
         }
         return Step(new, 0.0, rank <= 1)
 
     def _attributes(self, state):
-        order = np.argsort(-state["strength"], kind="stable")
-        rotation = state["rotation"][order]
+        ascent: Ascent = state["ascent"]
+        order = np.argsort(-ascent.strength, kind="stable")
+        rotation = ascent.rotation[order]
         components = rotation @ state["whitening"]
         signed = spectrum.with_signs(components)
         signs = np.where((signed == components).all(axis=1), 1.0, -1.0)
@@ -195,7 +209,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             "components_": signed,
             "mixing_": state["colouring"] @ (rotation.T * signs),
             "mean_": state["mean"],
-            "non_normality_": state["strength"][order],
+            "non_normality_": ascent.strength[order],
             "n_components_": len(rotation),
         }
 
@@ -245,6 +259,93 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     def _check_loaded(self):
         if hasattr(self, "components_") and np.shape(self.mean_) != self.components_.shape[1:]:
             raise DataError("components_ and mean_ do not fit together")
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """Where a climb over rotations stands.
+
+    Attributes
+    ----------
+    rotation : ndarray of shape (k, k)
+        The best one so far.
+    trial : ndarray of shape (k, k)
+        The one to be measured next.
+    strength : ndarray of shape (k,)
+        Non-normality of each source at the best.
+    signs, slopes, angles : ndarray or None
+        At the best: signs of non-normality, slope of the objective by angle (in each plane), and
+        the step that leads to the trial.
+    steps : tuple of pairs of ndarrays
+        Angles that were turned, and by how much slopes fell.
+    done : bool
+    """
+
+    rotation: np.ndarray
+    trial: np.ndarray
+    strength: np.ndarray
+    signs: np.ndarray | None = None
+    slopes: np.ndarray | None = None
+    angles: np.ndarray | None = None
+    steps: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    done: bool = False
+
+    @classmethod
+    def at(cls, rotation: np.ndarray) -> Ascent:
+        """A climb that begins here."""
+        return cls(rotation, rotation, np.zeros(len(rotation)))
+
+    def after(self, means: ContrastSums, of_normal: float, tol: float) -> Ascent:
+        """The climb after the trial was measured."""
+        gaps = means.contrast - of_normal
+        strength, signs = np.abs(gaps), np.where(gaps < 0, -1.0, 1.0)
+        if self.slopes is not None and strength.sum() < self.strength.sum() * (1 - ROUNDING):
+            return self._turned(0.5 * self.angles, tol)
+        planes = np.triu_indices(len(gaps), 1)
+        pull = signs[:, np.newaxis] * means.products
+        slopes = (pull - pull.T)[planes]
+        steps = self.steps
+        if self.slopes is None or (signs != self.signs).any():
+            steps = ()
+        elif self.angles @ (self.slopes - slopes) > 0:
+            steps = (*steps, (self.angles, self.slopes - slopes))[-REMEMBERED:]
+        bends = np.diag(pull) - signs * means.slopes
+        curvature = np.add.outer(bends, bends)[planes]
+        curvature = np.maximum(np.abs(curvature), LEAST_CURVATURE)
+        angles = quasi_newton(slopes, curvature, steps)
+        new = replace(
+            self, rotation=self.trial, strength=strength, signs=signs, slopes=slopes, steps=steps
+        )
+        largest = np.abs(angles).max(initial=0.0)
+        return new._turned(angles / max(1.0, largest / LARGEST_ANGLE), tol)
+
+    def _turned(self, angles: np.ndarray, tol: float) -> Ascent:
+        """Try these angles next, or be content with them where they are small."""
+        k, largest = len(self.rotation), float(np.abs(angles).max(initial=0.0))
+        if largest > 0:
+            # in coarse figures, so that rounding of sums does not decide which maximum is found
+            unit = 2.0 ** (np.ceil(np.log2(largest)) - FIGURES)
+            angles = np.rint(angles / unit) * unit
+        turn = np.zeros((k, k))
+        turn[np.triu_indices(k, 1)] = angles
+        turn -= turn.T
+        trial = orthonormal_rows(expm(turn) @ self.rotation)
+        if largest > tol:
+            return replace(self, trial=trial, angles=angles)
+        return replace(self, rotation=trial, trial=trial, angles=angles, done=True)
+
+
+def quasi_newton(slopes, curvature, steps) -> np.ndarray:
+    """The step of L-BFGS uphill from these slopes; `curvature` of each angle to begin with."""
+    left, shares = slopes.copy(), []
+    for turned, fallen in reversed(steps):
+        share = (turned @ left) / (turned @ fallen)
+        left -= share * fallen
+        shares.append(share)
+    step = left / curvature
+    for (turned, fallen), share in zip(steps, reversed(shares)):
+        step += (share - (fallen @ step) / (turned @ fallen)) * turned
+    return step
 
 
 def contrast_of(sources: np.ndarray, contrast: str):

@@ -75,9 +75,9 @@ class TSNE(RowsMap):
     sizes of groups, gaps between them, or single outliers from it; look at several perplexities.
 
     Columns are read to 2^-32 of their range, as the last bits of a cell would else decide where
-    all rows go. Equal rows are one point; a row's weight says how much its neighbours count in P. ``transform``
-    places new rows on the fixed map by the same objective, each for itself; a row that was mapped
-    keeps its place.
+    all rows go. Equal rows are one point; a row's weight says how much its neighbours count in P.
+    ``transform`` places new rows on the fixed map by the same objective, each for itself; a row
+    that was mapped keeps its place.
 
     Texts: 000c 19.1.2, whose weights lack a minus sign and whose q has y_i in the denominator. As
     fast as its repulsion: by interpolation on a grid and FFT for two dimensions, by a tree of cells
