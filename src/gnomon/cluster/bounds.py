@@ -230,10 +230,10 @@ def half_gaps(centres: np.ndarray) -> np.ndarray:
 
 def most_other_movement(movement: np.ndarray) -> np.ndarray:
     """For each centre the largest movement among the others."""
-    most = np.full(len(movement), movement.max())
+    first = movement.argmax()
+    most = np.full(len(movement), movement[first])
     if len(movement) > 1:
-        first = movement.argmax()
-        most[first] = np.delete(movement, first).max()
+        most[first] = np.partition(movement, -2)[-2]
     return most
 
 

@@ -27,12 +27,13 @@ from gnomon.engine.config import settings
 from gnomon.engine.history import History
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
-from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, rows_per_chunk
+from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
 from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 
 CAREFUL_STARTS = frozenset({"k-means++", "farthest-first"})
 ROUNDING = 16 * np.finfo(np.float64).eps
 SPAN_CELLS = 2**20
+FEWEST_PRODUCTS, FEWEST_ROWS = 2**22, 256
 BOUNDS = {"hamerly": HamerlyBounds, "elkan": ElkanBounds}
 
 
@@ -359,7 +360,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
-        chunk = min(rows_per_span(n_rows, n_columns), n_rows)
+        chunk = min(rows_per_span(n_rows, n_columns, self.n_clusters), n_rows)
         centres = self.n_clusters * n_columns
         passing = threads * (2 * BLOCK_CELLS + 12 * chunk + 4 * centres)
         per_row = 12 + (self.n_clusters if self.bounds == "elkan" else 0)
@@ -383,9 +384,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
             raise ValueError(f"the centres do not fit rows of {n_columns} columns")
 
 
-def rows_per_span(n_rows: int, n_columns: int) -> int:
-    """Rows in a chunk of a pass by bounds: long ones, as most rows cost next to nothing."""
-    return max(rows_per_chunk(n_columns), min(-(-n_rows // 4), SPAN_CELLS // max(n_columns, 1)))
+def rows_per_span(n_rows: int, n_columns: int, n_centres: int) -> int:
+    """Rows in a chunk of a pass by bounds: long ones, as most rows cost next to nothing.
+
+    A quarter of the rows, but no fewer than make it worth while to wake a thread.
+    """
+    fewest = FEWEST_PRODUCTS // (n_centres * max(n_columns, 1))
+    most = max(SPAN_CELLS // max(n_columns, 1), FEWEST_ROWS)
+    return min(max(-(-n_rows // 4), fewest, FEWEST_ROWS), most)
 
 
 def pass_by_bounds(
@@ -393,7 +399,8 @@ def pass_by_bounds(
 ) -> ClusterSums:
     """The sums of all rows, saving distances; `exact`: the objective to the last digit."""
     bounds.begin_pass(centres, exact)
-    spans = replace(source, size=rows_per_span(source.n_rows, source.n_columns))
+    size = rows_per_span(source.n_rows, source.n_columns, len(centres.points))
+    spans = replace(source, size=size)
     changes = add_up(partial(bounds.sums, centres=centres), spans, n_jobs)
     sums = bounds.end_pass(centres, changes)
     if bounds.rounded:

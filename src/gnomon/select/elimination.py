@@ -6,6 +6,8 @@ normalisation).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, share, whole
@@ -59,6 +61,8 @@ class RecursiveElimination(Selector):
         Numbers of features that were left after each fit.
     scores_, errors_ : ndarray
         Score on held-out rows of each size and its standard error; NaN with a given number.
+    history_ : History
+        The best score of each fold; only where the number was chosen.
     support_ : ndarray of bool of shape (n_features_in_,)
         Which columns are kept.
     ranking_ : ndarray of int of shape (n_features_in_,)
@@ -124,18 +128,32 @@ class RecursiveElimination(Selector):
         self.scores_ = self.errors_ = np.full(len(self.sizes_), np.nan)
         if self.n_features_to_select is None:
             folds = problem.folds(self.n_folds, rng)
-            scored = list(
-                in_order(lambda fold: self._scores_of(problem, fold, seed), folds, self.n_jobs)
+            values = self._watched(
+                in_order(lambda fold: self._scores_of(problem, fold, seed), folds, self.n_jobs),
+                len(folds),
             )
-            values = np.array(scored)
             self.scores_ = values.mean(axis=0)
-            self.errors_ = values.std(axis=0, ddof=1) / np.sqrt(len(folds))
+            self.errors_ = values.std(axis=0, ddof=1) / np.sqrt(len(values))
             best = self.scores_ >= self.scores_.max() - 1e-12
             wanted = int(self.sizes_[best].min())
         else:
             wanted = self._wanted(problem, self.n_features_to_select)
         order = next(in_order(lambda whole: self._order(whole, seed), [problem], 1))
         self._keep_features(problem, order[:wanted], order)
+
+    def _watched(self, found: Iterable[list[float]], n_folds: int) -> np.ndarray:
+        """Scores of the folds, told to callbacks as they come; two at least if they ask to stop."""
+        scored: list[list[float]] = []
+        course = self._course("fold", n_folds)
+        for _, each in zip(course, found):
+            scored.append(each)
+            if course.end_step(max(each)) and len(scored) > 1:
+                break
+        self.history_ = course.history
+        return np.array(scored)
+
+    def _most_steps(self) -> int:
+        return self.n_folds if self.n_features_to_select is None else 0
 
     def _left_after_each_fit(self, n_features: int) -> list[int]:
         sizes = [n_features]

@@ -11,6 +11,7 @@ Texts: 004 7.1, 8.3 (selection inside training: the lasso).
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -65,6 +66,10 @@ class StabilitySelector(Selector):
     ----------
     frequencies_ : ndarray of shape (n_features_in_,)
         Share of halves in which each column was chosen; NaN where it cannot be used.
+    n_halves_ : int
+        Halves that were looked at: fewer than asked for where a callback stopped the fit.
+    history_ : History
+        After each half, how many columns have been chosen in the wanted share so far.
     expected_errors_ : float
         Bound on the number of columns kept wrongly, on average.
     support_ : ndarray of bool of shape (n_features_in_,)
@@ -148,8 +153,9 @@ class StabilitySelector(Selector):
         with warnings.catch_warnings():
             # the path drops copies of columns, as is due
             warnings.simplefilter("ignore", ConvergenceWarning)
-            chosen = np.array(list(in_order(choose, halves, self.n_jobs)))
+            chosen = self._watched(in_order(choose, halves, self.n_jobs))
         shares = chosen.mean(axis=0)
+        self.n_halves_ = len(chosen)
         order = np.argsort(-shares, kind="stable")
         kept = np.flatnonzero(shares >= self.threshold)
         if not len(kept):
@@ -163,6 +169,21 @@ class StabilitySelector(Selector):
         self.frequencies_ = self._spread(shares)
         self.expected_errors_ = float(q * q / ((2 * self.threshold - 1) * d))
         self._keep_features(problem, kept.tolist(), order)
+
+    def _watched(self, found: Iterable[np.ndarray]) -> np.ndarray:
+        """What the halves chose, told to callbacks as it comes; fewer of them where these stop it."""
+        chosen: list[np.ndarray] = []
+        course = self._course("half", self.n_halves)
+        for _, each in zip(course, found):
+            chosen.append(each)
+            stable = (np.mean(chosen, axis=0) >= self.threshold).sum()
+            if course.end_step(stable):
+                break
+        self.history_ = course.history
+        return np.array(chosen)
+
+    def _most_steps(self) -> int:
+        return self.n_halves
 
     def frequency(self, column: int | str, level: float = 0.95) -> Figure:
         """How often a column was chosen, with its interval.
@@ -180,7 +201,7 @@ class StabilitySelector(Selector):
         place = column
         if isinstance(column, str):
             place = list(getattr(self, "feature_names_in_", [])).index(column)
-        return share_interval(self.frequencies_[place] * self.n_halves, self.n_halves, level)
+        return share_interval(self.frequencies_[place] * self.n_halves_, self.n_halves_, level)
 
     def _chosen_on(self, half: Problem, q: int, seed: int) -> np.ndarray:
         if self.estimator is not None:

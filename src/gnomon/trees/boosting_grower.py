@@ -491,7 +491,6 @@ class Workshop:
                 masks[is_category], feature[is_category], self.table.levels
             ),
             left=left,
-            right=np.where(inner, left + 1, LEAF).astype(np.int32),
             value=(-gradient / (hessian + self.rules.l2))[:, None],
             n_node_samples=self._n_samples(nodes, derivatives),
             weight=hessian,

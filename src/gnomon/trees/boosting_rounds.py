@@ -430,7 +430,7 @@ class Booster(Scored):
         sums = sum(crew.shares(add_up))[:-1]
         is_leaf = tree.left == LEAF
         for node in np.flatnonzero(~is_leaf)[::-1]:
-            sums[node] = sums[tree.left[node]] + sums[tree.right[node]]
+            sums[node] = sums[tree.left[node]] + sums[tree.left[node] + 1]
         gradient, hessian = sums[:, 0] / scales[0], sums[:, 1] / scales[1]
         values = self.loss.step(gradient, hessian, is_leaf, self.rules.l2)
         if self.loss.needs_rows:
@@ -448,7 +448,7 @@ class Booster(Scored):
         for leaf, rows in grown.rows_of_leaves():
             values[leaf] = self.loss.step_of_rows(residuals[rows], weights[rows])
         for node in np.flatnonzero(tree.left != LEAF)[::-1]:
-            below = [tree.left[node], tree.right[node]]
+            below = [tree.left[node], tree.left[node] + 1]
             values[node] = np.average(values[below], weights=tree.n_node_samples[below])
         return values
 
@@ -484,7 +484,7 @@ def in_direction(tree: Tree, values: np.ndarray, directions: np.ndarray) -> np.n
         values[node] = min(max(values[node], low[node]), high[node])
         if tree.left[node] == LEAF:
             continue
-        left, right = tree.left[node], tree.right[node]
+        left, right = tree.left[node], tree.left[node] + 1
         low[[left, right]], high[[left, right]] = low[node], high[node]
         direction = directions[tree.feature[node]]
         if direction != 0:

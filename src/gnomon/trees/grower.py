@@ -30,7 +30,7 @@ import numpy as np
 from gnomon.engine.kernel import kernel
 from gnomon.trees import grower_kernel
 from gnomon.trees.binning import Binned, fixed_point_weights
-from gnomon.trees.tree import LEAF, Tree
+from gnomon.trees.tree import Tree
 
 CRITERIA = {
     "gini": grower_kernel.GINI,
@@ -266,10 +266,9 @@ def grow_tree(
         feature=feature.copy(),
         threshold=threshold.copy(),
         missing_left=missing_left.astype(np.uint8),
-        category=category.copy(),
+        category=category.copy() if n_masks else np.broadcast_to(np.int32(-1), n_nodes),
         category_left=_masks_of_levels(masks[:n_masks], by_mask, binned.levels),
         left=left.copy(),
-        right=np.where(left == LEAF, LEAF, left + 1).astype(np.int32),
         value=value[:n_nodes].copy(),
         n_node_samples=samples.copy(),
         weight=weight.copy(),

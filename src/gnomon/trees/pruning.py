@@ -366,7 +366,6 @@ def collapsed(tree, stop: np.ndarray):
         category=np.where(masks, np.cumsum(masks) - 1, -1).astype(np.int32),
         category_left=tree.category_left[category[masks]],
         left=left,
-        right=np.where(inner, left + 1, LEAF).astype(np.int32),
         value=tree.value[kept],
         n_node_samples=tree.n_node_samples[kept],
         weight=tree.weight[kept],

@@ -34,8 +34,8 @@ class Tree:
         Row of `category_left`; -1 where the node is no category node.
     category_left : uint64 array (n_category_nodes, n_words)
         One bit per level, 256 or more: the levels that go left.
-    left, right : int32 arrays (n_nodes,)
-        Children; -1 at a leaf.
+    left : int32 array (n_nodes,)
+        Left child, after which the right one stands; -1 at a leaf.
     value : float64 array (n_nodes, n_outputs)
         Class shares, means, or the Newton step -G / (H + l2).
     n_node_samples : int32 array (n_nodes,)
@@ -55,7 +55,6 @@ class Tree:
     category: np.ndarray
     category_left: np.ndarray
     left: np.ndarray
-    right: np.ndarray
     value: np.ndarray
     n_node_samples: np.ndarray
     weight: np.ndarray
@@ -67,7 +66,7 @@ class Tree:
         nodes = np.arange(self.n_nodes)
         inner = self.left != LEAF
         lengths = {getattr(self, field.name).shape[0] for field in fields(self)[:4]}
-        lengths |= {each.shape[0] for each in (self.left, self.right, self.value)}
+        lengths |= {each.shape[0] for each in (self.left, self.value)}
         sound = (
             lengths == {self.n_nodes}
             and self.n_nodes > 0
@@ -85,6 +84,11 @@ class Tree:
     @property
     def n_nodes(self) -> int:
         return self.feature.size
+
+    @property
+    def right(self) -> np.ndarray:
+        """Right child of each node; -1 at a leaf."""
+        return np.where(self.left == LEAF, LEAF, self.left + 1).astype(np.int32)
 
     @property
     def n_leaves(self) -> int:
