@@ -24,6 +24,7 @@ SLACK = 1.0 + 1e-9
 FEW_ROWS = 5000
 # Centres beyond which not every pass measures how far they are from each other.
 FEW_CENTRES = 64
+CENTRES_TOGETHER = 64
 # The objective as a share of the squares around the mean below which their difference would show
 # rounding, so that it is summed from distances.
 LEAST_SHARE = 1e-4
@@ -61,7 +62,7 @@ class HamerlyBounds:
         self.moved, self.others_moved = moved, most_other_movement(moved)
         self.passes += 1
         if len(moved) <= FEW_CENTRES or self.passes.bit_count() == 1:
-            self.half_gap = half_gaps(centres.points)
+            self.half_gap = half_gaps(centres)
         else:
             self.half_gap = self.half_gap - 0.5 * (moved + self.others_moved)
         self.mode = ALL_ROWS if self.before is None else self.ledger.mode
@@ -223,9 +224,11 @@ def half_gaps_of_pairs(centres: np.ndarray) -> np.ndarray:
     return gaps
 
 
-def half_gaps(centres: np.ndarray) -> np.ndarray:
-    """Half the distance from each centre to the nearest other one."""
-    return half_gaps_of_pairs(centres).min(axis=1)
+def half_gaps(centres: Centres) -> np.ndarray:
+    """Half the distance from each centre to the nearest other one, or a little less."""
+    gaps = np.empty(len(centres.points))
+    fill_least_half_gaps(centres.factors, centres.squares, gaps)
+    return gaps
 
 
 def most_other_movement(movement: np.ndarray) -> np.ndarray:
@@ -247,27 +250,57 @@ def fill_half_gaps(centres, gaps):
             gaps[c, other] = gaps[other, c] = gap
 
 
+@kernel("f8[:,:]", "f8[:]", "out f8[:]")
+def fill_least_half_gaps(factors, squares, gaps):
+    """Half the distance from each centre to the nearest other, by products of matrices.
+
+    Less what rounding of the products may have added. factors (k, d), squares, gaps (k,).
+    """
+    k, d = factors.shape
+    rounding = 4.0 * (d + 8) * 2.3e-16
+    longest = np.sqrt(squares.max())
+    products = np.empty((min(k, CENTRES_TOGETHER), k))
+    for start in range(0, k, CENTRES_TOGETHER):
+        some = factors[start : start + CENTRES_TOGETHER]
+        block = products[: len(some)]
+        np.dot(some, factors.T, block)
+        for i in range(len(some)):
+            c = start + i
+            least = np.inf
+            for other in range(k):
+                gap = squares[other] - 0.5 * block[i, other]
+                if other != c and gap < least:
+                    least = gap
+            least += squares[c] - rounding * (np.sqrt(squares[c]) + longest) ** 2
+            gaps[c] = 0.5 * np.sqrt(least) if least > 0.0 else 0.0
+
+
 @subkernel
 def keep_by_two_bounds(
     rows, points, mode, half_gap, moved, others_moved, labels, upper, lower, squared, unsure
 ):
     """Keep the labels that bounds prove; put the positions of the others in `unsure`.
 
-    A failing upper bound is first replaced by the distance itself. rows (n, d), points (k, d),
-    half_gap, moved, others_moved (k,), the rest (n,). Returns how many are unsure.
+    A failing upper bound is first replaced by the distance itself; in a loop of its own, so that
+    the processor fetches several of these rows at a time. rows (n, d), points (k, d), half_gap,
+    moved, others_moved (k,), the rest (n,). Returns how many are unsure.
     """
-    count = 0
+    failing = 0
     for i in range(len(labels)):
         own = labels[i]
         lower[i] -= others_moved[own]
         upper[i] += moved[own]
-        bound = max(lower[i], half_gap[own])
-        if mode == CHANGES and upper[i] * SLACK < bound:
-            continue
+        unsure[failing] = i
+        if mode != CHANGES or not upper[i] * SLACK < max(lower[i], half_gap[own]):
+            failing += 1
+    count = 0
+    for each in range(failing):
+        i = unsure[each]
+        own = labels[i]
         squared[i] = squared_distance(rows[i], points[own])
         upper[i] = np.sqrt(squared[i])
-        if not upper[i] * SLACK < bound:
-            unsure[count] = i
+        unsure[count] = i
+        if not upper[i] * SLACK < max(lower[i], half_gap[own]):
             count += 1
     return count
 
