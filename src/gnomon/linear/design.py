@@ -29,6 +29,20 @@ def first_means(data: Data) -> np.ndarray:
     return np.asarray(inner(chunk.rows, weights))
 
 
+def needed_shift(data: Data) -> np.ndarray:
+    """`first_means`, or zeros where all of these lie within a deviation of zero.
+
+    Products about zero then cancel by no more than a bit, and rows need not be copied.
+    """
+    means = first_means(data)
+    if is_sparse(data):
+        return means
+    chunk = next(iter(data.source.chunks()))
+    squares = np.einsum("n,nd,nd->d", chunk.weights, chunk.rows, chunk.rows)
+    near = 2 * chunk.weights.sum() * means**2 <= squares
+    return np.zeros_like(means) if near.all() else means
+
+
 def dealt_folds(data: Data, n_folds: int, rng: np.random.Generator) -> np.ndarray:
     """The fold of every row; equal rows are in one, so that weights are repetitions.
 

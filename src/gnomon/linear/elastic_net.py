@@ -52,7 +52,7 @@ from gnomon.linear.solve import EPS
 
 MOST_SUMMED_COLUMNS = 5000
 MOST_CELLS_OF_A_PATH = 10**8
-CELLS_OF_PRODUCTS = 2**20
+CELLS_OF_PRODUCTS = 2**21
 
 
 @storable

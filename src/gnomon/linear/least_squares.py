@@ -27,9 +27,9 @@ from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
     MOST_DENSE_COLUMNS,
     decision,
-    first_means,
     fractional_weights,
     is_sparse,
+    needed_shift,
     refuse_tiny,
     shifted_into,
 )
@@ -106,7 +106,7 @@ class LeastSquares(Regressor, SumLearner):
         if self.fit_intercept:
             target_shift = np.atleast_1d(y.mean(axis=0))
             if not raw:
-                shift = first_means(data)
+                shift = needed_shift(data)
         return {"shift": shift, "target_shift": target_shift, "raw": raw, "single": y.ndim == 1}
 
     def _sums(self, state, chunk):
@@ -115,6 +115,8 @@ class LeastSquares(Regressor, SumLearner):
             return sparse_moments(chunk, y)
         p = chunk.rows.shape[1]
         if "transform" not in state:
+            if not (chunk.weighted or sp.issparse(chunk.rows) or state["shift"].any()):
+                return plain_moments(chunk, y)
             table = np.empty((len(y), p + y.shape[1]))
             shifted_into(table[:, :p], chunk.rows, state["shift"])
             table[:, p:] = y
@@ -509,6 +511,18 @@ def moments(table: np.ndarray, chunk: Chunk) -> Moments:
         first,
         inner(table, table),
     )
+
+
+def plain_moments(chunk: Chunk, y: np.ndarray) -> Moments:
+    """The same for rows that are neither shifted nor weighted, and need no copy."""
+    rows, p = chunk.rows, chunk.rows.shape[1]
+    second = np.empty((p + y.shape[1], p + y.shape[1]))
+    second[:p, :p] = inner(rows, rows)
+    second[:p, p:] = inner(rows, y)
+    second[p:, :p] = second[:p, p:].T
+    second[p:, p:] = inner(y, y)
+    first = np.concatenate([inner(rows, chunk.weights), inner(y, chunk.weights)])
+    return Moments(chunk.weights.sum(), 0, first, second)
 
 
 def sparse_moments(chunk: Chunk, y: np.ndarray) -> Moments:
