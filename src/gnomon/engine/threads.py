@@ -26,6 +26,8 @@ Result = TypeVar("Result")
 MOST_THREADS = 256
 # Seconds of work that are worth waking a thread for.
 WORTH_THREADS = 0.0002
+# Seconds from which an item is long enough to be done in a round of one for each thread.
+LONG = 0.002
 # Items of a round for each thread, at least and at most: so many results are in memory.
 ROUND, MOST_TOGETHER = 4, 16
 # Columns of a square matrix that one BLAS thread solves as soon as several.
@@ -165,7 +167,8 @@ def _in_rounds(
 ) -> Generator[Result]:
     """Short items: the first on the calling thread, the others in rounds that a crew shares.
 
-    The first shows how many make a round; what is left for one is not worth waking a thread.
+    The first shows how many make a round: one for each thread where they are long after all, as
+    their results may be large. What is left for one is not worth waking a thread.
     """
     for item in items:
         begin = time.perf_counter()
@@ -177,7 +180,7 @@ def _in_rounds(
         return
     fewest = int(WORTH_THREADS / max(spent, 1e-9)) + 2
     workers = resolve_jobs(n_jobs)
-    size = max(min(fewest, MOST_TOGETHER), ROUND) * workers
+    size = workers if spent > LONG else max(min(fewest, MOST_TOGETHER), ROUND) * workers
     begun = list(itertools.islice(items, size))
     if workers == 1 or len(begun) < fewest:
         yield from map(function, itertools.chain(begun, items))

@@ -45,6 +45,7 @@ from gnomon.reduce.spectrum import Krylov, Spectrum
 USUAL_PASSES = 12
 SAFE_RATIO = 1e-8
 MANY_CHUNKS = 32
+LONG_CELLS = 2**21
 FIRST_ROWS = 256
 NEAR = 4.0
 # Variances in units of the largest that densities tell from zero: sums leave their digits.
@@ -614,7 +615,8 @@ def long_chunks(source: Source) -> Source:
     """
     size = rows_per_chunk(source.n_columns)
     several = 4 if source.n_rows >= MANY_CHUNKS * size else 1
-    several = max(several, min(source.n_columns // size, 8))
+    wanted = min(4 * source.n_columns, LONG_CELLS // source.n_columns, source.n_rows // 8)
+    several = max(several, min(source.n_columns // size, 8), wanted // size)
     if several == 1:
         return source
     if isinstance(source, ArraySource):
