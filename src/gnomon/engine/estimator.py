@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -50,6 +51,12 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     natively: Takes = Takes()
     _parameter_constraints: ClassVar[dict[str, list]] = {}
     _transient: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    @functools.cache
+    def _get_param_names(cls):
+        """scikit-learn's, which reads the signature of the class anew for every fit."""
+        return super()._get_param_names()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
