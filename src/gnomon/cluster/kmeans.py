@@ -395,13 +395,14 @@ def rows_per_span(n_rows: int, n_columns: int, n_centres: int) -> int:
 
 
 def pass_by_bounds(
-    bounds, centres: Centres, source: ArraySource, n_jobs: int | None, exact: bool = False
+    bounds, centres: Centres, source: Source, n_jobs: int | None, exact: bool = False
 ) -> ClusterSums:
     """The sums of all rows, saving distances; `exact`: the objective to the last digit."""
     bounds.begin_pass(centres, exact)
-    size = rows_per_span(source.n_rows, source.n_columns, len(centres.points))
-    spans = replace(source, size=size)
-    changes = add_up(partial(bounds.sums, centres=centres), spans, n_jobs)
+    if isinstance(source, ArraySource):
+        size = rows_per_span(source.n_rows, source.n_columns, len(centres.points))
+        source = replace(source, size=size)
+    changes = add_up(partial(bounds.sums, centres=centres), source, n_jobs)
     sums = bounds.end_pass(centres, changes)
     if bounds.rounded:
         return pass_by_bounds(bounds, centres, source, n_jobs, exact=True)

@@ -41,6 +41,7 @@ LEAST_SHARE = 1e-10
 REMEMBERED, LEAST_CURVATURE, LARGEST_ANGLE, ROUNDING = 20, 0.02, np.pi / 8, 1e-14
 # Bits of the largest angle of a step.
 FIGURES = 10
+EMPTY = np.empty(0)
 
 
 class WhiteningSums(NamedTuple):
@@ -273,9 +274,9 @@ class Ascent:
         The one to be measured next.
     strength : ndarray of shape (k,)
         Non-normality of each source at the best.
-    signs, slopes, angles : ndarray or None
+    signs, slopes, angles : ndarray
         At the best: signs of non-normality, slope of the objective by angle (in each plane), and
-        the step that leads to the trial.
+        the step that leads to the trial; empty before the first was measured.
     steps : tuple of pairs of ndarrays
         Angles that were turned, and by how much slopes fell.
     done : bool
@@ -284,9 +285,9 @@ class Ascent:
     rotation: np.ndarray
     trial: np.ndarray
     strength: np.ndarray
-    signs: np.ndarray | None = None
-    slopes: np.ndarray | None = None
-    angles: np.ndarray | None = None
+    signs: np.ndarray = EMPTY
+    slopes: np.ndarray = EMPTY
+    angles: np.ndarray = EMPTY
     steps: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     done: bool = False
 
@@ -299,13 +300,14 @@ class Ascent:
         """The climb after the trial was measured."""
         gaps = means.contrast - of_normal
         strength, signs = np.abs(gaps), np.where(gaps < 0, -1.0, 1.0)
-        if self.slopes is not None and strength.sum() < self.strength.sum() * (1 - ROUNDING):
+        began = len(self.signs) > 0
+        if began and strength.sum() < self.strength.sum() * (1 - ROUNDING):
             return self._turned(0.5 * self.angles, tol)
         planes = np.triu_indices(len(gaps), 1)
         pull = signs[:, np.newaxis] * means.products
         slopes = (pull - pull.T)[planes]
         steps = self.steps
-        if self.slopes is None or (signs != self.signs).any():
+        if not began or (signs != self.signs).any():
             steps = ()
         elif self.angles @ (self.slopes - slopes) > 0:
             steps = (*steps, (self.angles, self.slopes - slopes))[-REMEMBERED:]

@@ -171,7 +171,7 @@ class StabilitySelector(Selector):
         self._keep_features(problem, kept.tolist(), order)
 
     def _watched(self, found: Iterable[np.ndarray]) -> np.ndarray:
-        """What the halves chose, told to callbacks as it comes; fewer of them where these stop it."""
+        """What the halves chose, told to callbacks as it comes; fewer where these stop the fit."""
         chosen: list[np.ndarray] = []
         course = self._course("half", self.n_halves)
         for _, each in zip(course, found):
@@ -201,7 +201,8 @@ class StabilitySelector(Selector):
         place = column
         if isinstance(column, str):
             place = list(getattr(self, "feature_names_in_", [])).index(column)
-        return share_interval(self.frequencies_[place] * self.n_halves_, self.n_halves_, level)
+        hits = float(self.frequencies_[place]) * self.n_halves_
+        return share_interval(hits, self.n_halves_, level)
 
     def _chosen_on(self, half: Problem, q: int, seed: int) -> np.ndarray:
         if self.estimator is not None:
