@@ -41,7 +41,6 @@ LEAST_SHARE = 1e-10
 REMEMBERED, LEAST_CURVATURE, LARGEST_ANGLE, ROUNDING = 20, 0.02, np.pi / 8, 1e-14
 # Bits of the largest angle of a step.
 FIGURES = 10
-EMPTY = np.empty(0)
 
 
 class WhiteningSums(NamedTuple):
@@ -285,16 +284,17 @@ class Ascent:
     rotation: np.ndarray
     trial: np.ndarray
     strength: np.ndarray
-    signs: np.ndarray = EMPTY
-    slopes: np.ndarray = EMPTY
-    angles: np.ndarray = EMPTY
+    signs: np.ndarray
+    slopes: np.ndarray
+    angles: np.ndarray
     steps: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     done: bool = False
 
     @classmethod
     def at(cls, rotation: np.ndarray) -> Ascent:
         """A climb that begins here."""
-        return cls(rotation, rotation, np.zeros(len(rotation)))
+        nothing = np.empty(0)
+        return cls(rotation, rotation, np.zeros(len(rotation)), nothing, nothing, nothing)
 
     def after(self, means: ContrastSums, of_normal: float, tol: float) -> Ascent:
         """The climb after the trial was measured."""
