@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import expm
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -331,7 +330,8 @@ class Ascent:
         turn = np.zeros((k, k))
         turn[np.triu_indices(k, 1)] = angles
         turn -= turn.T
-        trial = orthonormal_rows(expm(turn) @ self.rotation)
+        # Cayley's transform: a rotation, by these angles where they are small
+        trial = np.linalg.solve(np.eye(k) - turn / 2, (np.eye(k) + turn / 2) @ self.rotation)
         if largest > tol:
             return replace(self, trial=trial, angles=angles)
         return replace(self, rotation=trial, trial=trial, angles=angles, done=True)
@@ -353,10 +353,12 @@ def quasi_newton(slopes, curvature, steps) -> np.ndarray:
 def contrast_of(sources: np.ndarray, contrast: str):
     """G, its slope and its curvature at every source value."""
     if contrast == "logcosh":
-        slope = np.tanh(sources)
+        # by exp and log alone, which processors do several at a time
         sizes = np.abs(sources)
-        value = sizes + np.log1p(np.exp(-2 * sizes)) - np.log(2.0)
-        return value, slope, 1 - slope**2
+        faded = np.exp(-2 * sizes)
+        slope = np.copysign((1 - faded) / (1 + faded), sources)
+        sizes += np.log(1 + faded) - np.log(2.0)
+        return sizes, slope, 1 - slope**2
     if contrast == "exp":
         bell = np.exp(-0.5 * sources**2)
         return -bell, sources * bell, (1 - sources**2) * bell
