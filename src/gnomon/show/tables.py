@@ -14,6 +14,7 @@ from gnomon.engine.errors import DataError
 from gnomon.show.labels import label, labels
 from gnomon.show.theme import colour, dress, look
 from gnomon.table.kinds import Kind
+from gnomon.table.recode import as_strings
 from gnomon.table.schema import no_such_column
 
 KIND_COLOURS = {
@@ -68,7 +69,10 @@ def table_roles(
         role = _role(name, kind, target)
         top.append(f"<b>{label(name, 14)}</b><br>{role}<br><i>{kind}</i>")
         fills.append(look_of.strong if role == "target" else colour(KIND_COLOURS[kind]))
-        values = head.column(name).to_pylist()
+        column = head.column(name)
+        if kind is Kind.BOOLEAN:
+            column = as_strings(column, table.schema[name])
+        values = column.to_pylist()
         cells.append(["missing" if v is None else label(v, 13) for v in values])
         cell_fills.append([look_of.grid if v is None else look_of.paper for v in values])
     figure = go.Figure(

@@ -272,12 +272,13 @@ def _looks_like_code(each) -> bool:
 def _categories(look: Look) -> Iterator[Finding]:
     for each in look.summary:
         if each.kind.has_levels and each.distinct > MANY_LEVELS and each.name != look.target:
+            rows = each.rows / each.distinct
             yield Finding(
                 "note",
                 "many levels",
                 (each.name,),
-                f"{each.name!r} has {each.distinct:,} levels, {each.rows / each.distinct:.3g} rows "
-                "each on average",
+                f"{each.name!r} has {each.distinct:,} levels, {rows:,.{0 if rows >= 100 else 1}f} "
+                "rows each on average",
                 "join rare levels, or use what the level stands for (a region for a postcode)",
             )
 
