@@ -178,6 +178,7 @@ def report(record: list[dict]) -> str:
         "Time ratio: the peer's median time over ours (above 1: gnomon is faster). Memory ratio:",
         "our peak over the peer's, each beyond what the data take (below 1: gnomon needs less;",
         "both small: under 8 MB). Quality: the figure that both must reach, ours / theirs.",
+        "Work of less than a tenth of a second is done so often in a row that it takes as long.",
         "Growth: the power of the rows with which time grows from the smallest to the largest.",
         "",
         f"Made by `make duels` on {os.cpu_count()} processors ({platform.machine()}), "

@@ -5,14 +5,18 @@ from __future__ import annotations
 import gc
 import importlib
 import json
+import statistics
 import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 from benchmarks.duels.duel import DUELS
 
 WARM_UP_ROWS = 2000
+# Seconds: work that takes less is done so often in a row that it takes as much.
+SHORT = 0.1
 
 
 def resident(key: str) -> int:
@@ -25,6 +29,13 @@ def resident(key: str) -> int:
 
 def reset_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
+
+
+def timed(work, data) -> tuple[float, Any]:
+    """Seconds, and what came out."""
+    begin = time.perf_counter()
+    result = work(data)
+    return time.perf_counter() - begin, result
 
 
 def main() -> None:
@@ -42,10 +53,11 @@ def main() -> None:
         gc.collect()
         reset_peak()
         before = resident("VmRSS")
-        begin = time.perf_counter()
-        result = work(data)
-        seconds = time.perf_counter() - begin
+        seconds, result = timed(work, data)
         memory = max(resident("VmHWM") - before, 0)
+        if seconds < SHORT:
+            times = int(SHORT / seconds) + 1
+            seconds = statistics.mean(timed(work, data)[0] for _ in range(times))
         answer = {"seconds": seconds, "memory": memory, "quality": duel.quality(result, data)}
         del result
         print(json.dumps(answer), flush=True)
