@@ -87,19 +87,19 @@ def rows_per_chunk(n_columns: int) -> int:
 
 
 def shared_evenly(n_rows: int, most: int) -> int:
-    """Rows in a chunk of at most so many: few chunks are an even number of the same length.
+    """Rows in a chunk of at most so many: few chunks are an odd number of the same length.
 
-    Two threads then have the same to do, as have four in the long run.
+    One is done first, to see how long they take; two or more threads then share the others.
 
     Examples
     --------
     >>> shared_evenly(10_000, 4096)
-    2500
+    3334
     """
     chunks = -(-n_rows // most)
     if chunks <= 1 or chunks > FEW_CHUNKS:
         return most
-    return -(-n_rows // (chunks + chunks % 2))
+    return -(-n_rows // (chunks + 1 - chunks % 2))
 
 
 @dataclass
