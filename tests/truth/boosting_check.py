@@ -181,7 +181,7 @@ class TreeCheck:
             assert np.isclose(tree.gain[node], taken.gain, rtol=1e-4, atol=slack)
             assert taken.gain > self.least_gain - slack
             below = bounds_below(tree, node, taken, bounds[node], limits.directions)
-            for child, side in zip((tree.left[node], tree.right[node]), (True, False)):
+            for child, side in zip((tree.left[node], tree.right_child[node]), (True, False)):
                 goes = np.isin(rows[node], taken.left) == side
                 rows[child] = rows[node][goes]
                 bounds[child] = below[0 if side else 1]
@@ -247,7 +247,7 @@ def leaves_of(tree: Tree, rows: np.ndarray) -> np.ndarray:
         here = np.flatnonzero(at == node)
         if tree.left[node] != LEAF and here.size:
             left = goes_left(tree, node, rows[here])
-            at[here] = np.where(left, tree.left[node], tree.right[node])
+            at[here] = np.where(left, tree.left[node], tree.right_child[node])
     return at
 
 

@@ -121,7 +121,7 @@ class Problem:
             if tree.left[node] != LEAF:
                 left = self.goes_left(tree, node, rows[node])
                 rows[tree.left[node]] = rows[node][left]
-                rows[tree.right[node]] = rows[node][~left]
+                rows[tree.right_child[node]] = rows[node][~left]
         return rows
 
 
@@ -170,7 +170,7 @@ def test_every_node_of_a_full_tree_is_split_best_or_cannot_be_split(criterion, r
             if tree.left[node] != LEAF:
                 assert tree.gain[node] == pytest.approx(gain, rel=1e-9, abs=1e-9)
                 assert len(at[tree.left[node]]) > 0
-                assert len(at[tree.right[node]]) > 0
+                assert len(at[tree.right_child[node]]) > 0
             elif criterion == "newton":
                 assert gain <= 1e-9
             else:
@@ -207,7 +207,7 @@ def test_packed_prediction_follows_the_tree_question_by_question(criterion, rng)
         node, passed = 0, [0]
         while tree.left[node] != LEAF:
             left = problem.goes_left(tree, node, np.array([i]))[0]
-            node = (tree.left if left else tree.right)[node]
+            node = (tree.left if left else tree.right_child)[node]
             passed.append(node)
         assert leaves[i] == node
         assert path[starts[i] : starts[i + 1]].tolist() == passed
@@ -296,7 +296,7 @@ def test_best_first_growth_takes_the_greatest_gain_that_is_open(rng):
         node = max(open_nodes, key=lambda k: full.gain[k])
         open_nodes.remove(node)
         taken.append(full.gain[node])
-        open_nodes += [full.left[node], full.right[node]]
+        open_nodes += [full.left[node], full.right_child[node]]
     np.testing.assert_allclose(kept, np.sort(taken))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.cluster.bounds import ElkanBounds, HamerlyBounds
+from gnomon.cluster.bounds import FEW_ROWS, ElkanBounds, HamerlyBounds
 from gnomon.cluster.nearest import BLOCK_CELLS, Centres, Nearest, all_distances, find_nearest
 from gnomon.cluster.starts import STARTS, SurveyedData, most_pieces
 from gnomon.cluster.sums import ClusterSums, cluster_sums
@@ -399,7 +399,7 @@ def pass_by_bounds(
 ) -> ClusterSums:
     """The sums of all rows, saving distances; `exact`: the objective to the last digit."""
     bounds.begin_pass(centres, exact)
-    if isinstance(source, ArraySource):
+    if isinstance(source, ArraySource) and source.n_rows > FEW_ROWS:
         size = rows_per_span(source.n_rows, source.n_columns, len(centres.points))
         source = replace(source, size=size)
     changes = add_up(partial(bounds.sums, centres=centres), source, n_jobs)

@@ -21,7 +21,6 @@ from gnomon.engine.threads import in_order, one_blas_thread
 
 CHUNK_CELLS = 2**17
 FEWEST_ROWS, MOST_ROWS = 256, 8192
-FEW_CHUNKS = 16
 
 Sums = Any  # a tuple of floats and arrays, plain or named
 
@@ -86,22 +85,6 @@ def rows_per_chunk(n_columns: int) -> int:
     return int(2 ** np.floor(np.log2(np.clip(rows, FEWEST_ROWS, MOST_ROWS))))
 
 
-def shared_evenly(n_rows: int, most: int) -> int:
-    """Rows in a chunk of at most so many: few chunks are an odd number of the same length.
-
-    One is done first, to see how long they take; two or more threads then share the others.
-
-    Examples
-    --------
-    >>> shared_evenly(10_000, 4096)
-    3334
-    """
-    chunks = -(-n_rows // most)
-    if chunks <= 1 or chunks > FEW_CHUNKS:
-        return most
-    return -(-n_rows // (chunks + 1 - chunks % 2))
-
-
 @dataclass
 class ArraySource:
     """Rows in memory, cut in chunks; each chunk is converted to float64 when its turn comes."""
@@ -124,7 +107,7 @@ class ArraySource:
         return self.weights is not None
 
     def chunks(self) -> Iterator[Chunk]:
-        size = self.size or shared_evenly(self.n_rows, rows_per_chunk(self.n_columns))
+        size = self.size or rows_per_chunk(self.n_columns)
         ones = read_only_ones(min(size, self.n_rows))
         for number, start in enumerate(range(0, self.n_rows, size)):
             stop = min(start + size, self.n_rows)

@@ -79,7 +79,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         Sources, taken from as many principal components; None for as many as have a variance.
     contrast : {"logcosh", "exp", "cube"}, default="logcosh"
         G: log cosh z, -exp(-z^2 / 2) for very long tails, z^4 / 4 for short ones.
-    max_iter : int, default=1000
+    max_iter : int, default=400
         Most passes over the rows; the first whitens.
     tol : float, default=1e-9
         Stop when the next step turns by no larger angle in any plane of two sources.
@@ -132,7 +132,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         n_components=None,
         *,
         contrast="logcosh",
-        max_iter=1000,
+        max_iter=400,
         tol=1e-9,
         keep_history="objective",
         random_state=None,

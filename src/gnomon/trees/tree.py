@@ -86,7 +86,7 @@ class Tree:
         return self.feature.size
 
     @property
-    def right(self) -> np.ndarray:
+    def right_child(self) -> np.ndarray:
         """Right child of each node; -1 at a leaf."""
         return np.where(self.left == LEAF, LEAF, self.left + 1).astype(np.int32)
 
