@@ -12,7 +12,7 @@ import numpy as np
 
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, share, whole
 from gnomon.engine.registry import method
-from gnomon.engine.threads import in_order
+from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.select.criteria import LearnerFolds, LeastSquaresFolds
 from gnomon.select.models import importances, require_kind
 from gnomon.select.problem import Fold, Problem
@@ -151,6 +151,10 @@ class RecursiveElimination(Selector):
                 break
         self.history_ = course.history
         return np.array(scored)
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        folds = 8 * n_rows * n_columns * resolve_jobs(self.n_jobs)
+        return super()._working_memory(n_rows, n_columns) + folds
 
     def _most_steps(self) -> int:
         return self.n_folds if self.n_features_to_select is None else 0
