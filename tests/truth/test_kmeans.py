@@ -104,6 +104,23 @@ def test_sums_kept_from_pass_to_pass_are_those_of_all_rows(k, spread, rng):
 
 
 @pytest.mark.covers("kmeans")
+@pytest.mark.covers("kmeans")
+@pytest.mark.parametrize(
+    ("n", "d", "k", "expected"),
+    [(400, 20, 40, "hamerly"), (400, 500, 40, "elkan"), (10**6, 500, 40, "hamerly")],
+)
+def test_bounds_are_chosen_by_shape(n, d, k, expected, rng):
+    model = KMeans(k, max_iter=5, tol=0, random_state=0)
+    assert model._bounds_for(n, d) == expected
+    if n > 400:
+        return
+    rows = rng.normal(size=(n, d))
+    plain = KMeans(k, max_iter=5, tol=0, random_state=0, bounds="none")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.array_equal(model.fit(rows).labels_, plain.fit(rows).labels_)
+
+
 @pytest.mark.parametrize("bounds", BOUNDS)
 def test_ties_go_to_the_first_of_the_nearest_centres(bounds, rng):
     rows = rng.integers(0, 4, size=(500, 3)).astype(float)

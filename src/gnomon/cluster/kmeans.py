@@ -33,6 +33,8 @@ from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 CAREFUL_STARTS = frozenset({"k-means++", "farthest-first"})
 ROUNDING = 16 * np.finfo(np.float64).eps
 SPAN_CELLS = 2**20
+# Shapes whose distances cost so much that one bound for each of them pays.
+DEAR_COLUMNS, MANY_CLUSTERS, MOST_BOUNDS = 500, 32, 2**25
 FEWEST_PRODUCTS, FEWEST_ROWS = 2**22, 256
 BOUNDS = {"hamerly": HamerlyBounds, "elkan": ElkanBounds}
 
@@ -88,8 +90,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         of the columns; 0 ends when no label changes.
     bounds : {"auto", "none", "hamerly", "elkan"}, default="auto"
         Which bounds save distances; the result is the same, to the bit up to 5,000 rows and else to
-        rounding. "hamerly" keeps 20 bytes per row, "elkan" 8 per row and cluster. "auto" is
-        "hamerly" for rows in memory and "none" for rows that are streamed.
+        rounding. "hamerly" keeps 20 bytes per row, "elkan" 8 per row and cluster. "auto" is "none"
+        for rows that are streamed; in memory "elkan" for 32 clusters or more in 500 columns or
+        more, where a distance costs most (and its bounds no more than 256 MB), else "hamerly".
     random_state : int, RandomState, Generator or None, default=None
         Seed of the start.
     n_jobs : int or None, default=None
@@ -221,11 +224,18 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
             raise ValueError("init holds numbers that are missing or infinite")
         return centres
 
+    def _bounds_for(self, n_rows: int, n_columns: int) -> str:
+        """Those that were asked for, or the quickest for rows in memory of this shape."""
+        if self.bounds != "auto":
+            return self.bounds
+        dear = n_columns >= DEAR_COLUMNS and self.n_clusters >= MANY_CLUSTERS
+        return "elkan" if dear and n_rows * self.n_clusters <= MOST_BOUNDS else "hamerly"
+
     def _chosen_bounds(self, source: Source):
-        chosen = self.bounds
+        chosen = self._bounds_for(source.n_rows, source.n_columns)
         remote = settings().executor is not None
-        if chosen == "auto":
-            chosen = "hamerly" if isinstance(source, ArraySource) and not remote else "none"
+        if self.bounds == "auto" and (remote or not isinstance(source, ArraySource)):
+            chosen = "none"
         if chosen == "none":
             return None
         if remote:
@@ -363,7 +373,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         chunk = min(rows_per_span(n_rows, n_columns, self.n_clusters), n_rows)
         centres = self.n_clusters * n_columns
         passing = threads * (2 * BLOCK_CELLS + 12 * chunk + 4 * centres)
-        per_row = 12 + (self.n_clusters if self.bounds == "elkan" else 0)
+        many = self._bounds_for(n_rows, n_columns) == "elkan"
+        per_row = 12 + (2 * self.n_clusters if many else 0)
         pieces = 0
         if isinstance(self.init, str) and self.init == "random-partition":
             pieces = most_pieces(n_rows, self.n_clusters)
