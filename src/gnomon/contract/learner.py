@@ -26,7 +26,7 @@ from gnomon.contract.data import Data
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import validated
 from gnomon.engine.sums import as_float_rows, rows_per_chunk
-from gnomon.engine.threads import in_order
+from gnomon.engine.threads import counted_once, in_order
 
 
 class Learner(Estimator):
@@ -61,7 +61,8 @@ class Learner(Estimator):
         -------
         self : object
         """
-        return self._learn(X, y, sample_weight)
+        with counted_once():
+            return self._learn(X, y, sample_weight)
 
     def _learn(self, X, y, sample_weight):
         data = intake.take_in(self, X, y, sample_weight)

@@ -122,6 +122,7 @@ class ArraySource:
             )
 
 
+@functools.lru_cache(maxsize=4)
 def read_only_ones(n: int) -> np.ndarray:
     """Weights of unweighted rows, shared by all chunks."""
     ones = np.ones(n)

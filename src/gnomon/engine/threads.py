@@ -65,7 +65,7 @@ def resolve_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         n_jobs = settings().n_jobs
     if n_jobs is None:
-        return 1 if _inside_joblib() else processors()
+        return getattr(_inside, "threads", None) or _threads_here()
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use 1 for one thread, -1 for all processors")
     if n_jobs < 0:
@@ -73,10 +73,21 @@ def resolve_jobs(n_jobs: int | None) -> int:
     return min(n_jobs, MOST_THREADS)
 
 
-def _inside_joblib() -> bool:
+def _threads_here() -> int:
     from joblib.parallel import get_active_backend
 
-    return bool(get_active_backend()[0].nesting_level)
+    return 1 if get_active_backend()[0].nesting_level else processors()
+
+
+@contextlib.contextmanager
+def counted_once() -> Iterator[None]:
+    """Count the threads that this one may have once for all that happens inside."""
+    outer = getattr(_inside, "threads", None)
+    _inside.threads = outer or _threads_here()
+    try:
+        yield
+    finally:
+        _inside.threads = outer
 
 
 @contextlib.contextmanager
