@@ -122,7 +122,7 @@ def test_every_row_of_a_full_tree_gets_its_own_target(seed):
 def test_impurity_never_rises_and_weights_add_up_from_children_to_parents(criterion, seed):
     tree = Case(np.random.default_rng(seed), criterion).grow(max_depth=7)
     inner = np.flatnonzero(tree.left != LEAF)
-    left, right = tree.left[inner], tree.right[inner]
+    left, right = tree.left[inner], tree.right_child[inner]
     np.testing.assert_allclose(tree.weight[left] + tree.weight[right], tree.weight[inner])
     samples = tree.n_node_samples
     np.testing.assert_array_equal(samples[left] + samples[right], samples[inner])
