@@ -7,6 +7,9 @@ import statsmodels.api as sm
 from celer import celer_path
 from glum import GeneralizedLinearRegressor
 from scipy.special import xlogy
+from skglm.datafits import Quadratic
+from skglm.penalties import L1, L1_plus_L2
+from skglm.solvers import AndersonCD
 from sklearn import linear_model as peer
 
 from benchmarks.duels.duel import Duel
@@ -147,6 +150,15 @@ def celers_path(ratio, given):
     return *celer_path(np.asfortranarray(rows), y, "lasso", **options), ratio
 
 
+def skglms_path(ratio, given):
+    """Working sets and extrapolation; its tolerance is of the slopes, not of a gap."""
+    rows, y = given.rows - given.rows.mean(axis=0), given.y - given.y.mean()
+    alphas = np.abs(rows.T @ y).max() / (len(y) * ratio) * np.geomspace(1, 1e-3, 100)
+    penalty = L1(1.0) if ratio == 1 else L1_plus_L2(1.0, ratio)
+    solver = AndersonCD(tol=1e-5, fit_intercept=False, warm_start=True)
+    return *solver.path(np.asfortranarray(rows), y, Quadratic(), penalty, alphas), ratio
+
+
 for ratio, kind in ((1.0, "lasso"), (0.5, "elastic net")):
     for make, shape, sizes in (
         (wide, "twenty columns per row", (100, 500)),
@@ -155,6 +167,7 @@ for ratio, kind in ((1.0, "lasso"), (0.5, "elastic net")):
         for side, who, bar in (
             (their_path, "scikit-learn enet_path", 4.0),
             (celers_path, "celer celer_path", 1.0),
+            (skglms_path, "skglm AndersonCD.path", 1.0),
         ):
             Duel(
                 name=f"{kind} path of 100 penalties to the same duality gap, {shape}",

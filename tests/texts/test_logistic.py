@@ -7,6 +7,7 @@ import pytest
 
 from gnomon.engine.errors import GnomonWarning
 from gnomon.linear import LogisticRegression
+from gnomon.linear.design import Design
 from gnomon.linear.losses import curvature, logistic_loss, softmax, softmax_loss
 
 
@@ -55,7 +56,9 @@ def test_softmax_of_one_two_three_in_001_and_its_second_derivatives():
     assert softmax(scores + 999)[0] == pytest.approx(softmax(scores)[0])
     terms = softmax_loss(scores.T, np.array([0]), np.ones(1))
     assert terms.loss == pytest.approx(3.407606 - 1, abs=1e-6)
-    jacobian = curvature(np.ones((1, 1)), terms.probabilities, np.ones(1))
+    jacobian = curvature(
+        Design(np.ones((1, 1)), np.zeros(1), False), terms.probabilities, np.ones(1)
+    )
     expected = [
         [0.081925, -0.022033, -0.059892],
         [-0.022033, 0.184836, -0.162803],

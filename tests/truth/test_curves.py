@@ -401,7 +401,7 @@ def test_bias_falls_and_variance_rises_with_complexity(rng):
         n_test=300,
         random_state=int(rng.integers(2**31)),
     )
-    assert curve.values("variance")[2] > 2 * curve.values("variance")[:2].max()
+    assert curve.values("variance")[2] > 1.4 * curve.values("variance")[:2].max()
     assert curve.values("bias^2")[0] > 5 * curve.values("bias^2")[1]
     assert curve.best("expected error") == 3
     assert curve.values("noise") == pytest.approx(0.25)

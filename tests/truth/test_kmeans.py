@@ -87,10 +87,13 @@ def test_bounds_change_no_bit(bounds, k, rng):
 
 
 @pytest.mark.covers("kmeans")
-@pytest.mark.parametrize("spread", [1.0, 1e-5])
-@pytest.mark.parametrize("k", [1, 2, 7, 40])
-def test_sums_kept_from_pass_to_pass_are_those_of_all_rows(k, spread, rng):
-    rows = spread * rng.normal(size=(20000, 5)) + 4 * rng.integers(0, 3, size=(20000, 1))
+@pytest.mark.parametrize(
+    ("k", "d", "spread"),
+    [(k, 5, spread) for k in (1, 2, 7, 40) for spread in (1.0, 1e-5)]
+    + [(200, 1, 1.0), (100, 2, 1.0)],
+)
+def test_sums_kept_from_pass_to_pass_are_those_of_all_rows(k, d, spread, rng):
+    rows = spread * rng.normal(size=(20000, d)) + 4 * rng.integers(0, 3, size=(20000, 1))
     weights = rng.uniform(0.1, 3, len(rows))
     start = rows[rng.choice(len(rows), k, replace=False)]
     plain = fitted(rows, k, init=start, bounds="none", max_iter=40, tol=0, weights=weights)
@@ -105,19 +108,15 @@ def test_sums_kept_from_pass_to_pass_are_those_of_all_rows(k, spread, rng):
 
 @pytest.mark.covers("kmeans")
 @pytest.mark.covers("kmeans")
-@pytest.mark.parametrize(
-    ("n", "d", "k", "expected"),
-    [(400, 20, 40, "hamerly"), (400, 500, 40, "elkan"), (10**6, 500, 40, "hamerly")],
-)
-def test_bounds_are_chosen_by_shape(n, d, k, expected, rng):
-    model = KMeans(k, max_iter=5, tol=0, random_state=0)
-    assert model._bounds_for(n, d) == expected
-    if n > 400:
-        return
-    rows = rng.normal(size=(n, d))
-    plain = KMeans(k, max_iter=5, tol=0, random_state=0, bounds="none")
+def test_bounds_are_chosen_by_shape_and_change_no_label(rng):
+    model = KMeans(40, max_iter=5, tol=0, random_state=0)
+    assert model._bounds_for(400, 20) == "hamerly"
+    assert model._bounds_for(400, 500) == "elkan"
+    assert model._bounds_for(10**6, 500) == "hamerly"  # elkan's would need 320 MB
+    rows = rng.normal(size=(400, 500))
+    plain = KMeans(40, max_iter=5, tol=0, random_state=0, bounds="none")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore", ConvergenceWarning)
         assert np.array_equal(model.fit(rows).labels_, plain.fit(rows).labels_)
 
 
@@ -131,6 +130,22 @@ def test_ties_go_to_the_first_of_the_nearest_centres(bounds, rng):
         first[c] = rows[squared.argmin(axis=1) == c].mean(axis=0)
     model = fitted(rows, 9, init=start, bounds=bounds, max_iter=1, tol=0)
     np.testing.assert_allclose(model.cluster_centers_, first, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.covers("kmeans")
+@pytest.mark.parametrize("passes", [4, 7, 12])
+def test_a_run_cut_short_ends_where_the_whole_run_passes(passes, rng):
+    rows = rng.normal(size=(8000, 4))
+    whole = fitted(rows, 6, init=rows[:6], max_iter=60, tol=0, keep_history="full")
+    cut = fitted(rows, 6, init=rows[:6], max_iter=passes, tol=0)
+    assert len(whole.history_) > passes
+    assert cut.history_.objective == whole.history_.objective[:passes]
+    assert np.array_equal(
+        cut.cluster_centers_, whole.history_.states[passes - 1]["cluster_centers"]
+    )
+    squared = ((rows[:, None] - cut.cluster_centers_) ** 2).sum(axis=2)
+    assert np.array_equal(cut.labels_, squared.argmin(axis=1))
+    assert cut.inertia_ == pytest.approx(squared.min(axis=1).sum(), rel=1e-12)
 
 
 @pytest.mark.covers("kmeans")

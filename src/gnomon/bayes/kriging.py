@@ -308,15 +308,15 @@ class Kriging(Regressor):
         self.n_jobs = n_jobs
 
     def _fit(self, data: Data) -> None:
-        rows = np.array(data.rows, dtype=np.float64, order="C")
+        rows = np.asarray(data.rows, dtype=np.float64)
         weights = np.asarray(data.weight_array, dtype=np.float64)
+        self._merge(rows, np.asarray(data.y, dtype=np.float64), weights)
         d = data.n_columns
         self.centre_, self.scale_ = np.zeros(d), np.ones(d)
         if self.standardise:
-            self.centre_, self.scale_ = location_and_scale(rows, weights)
-        rows -= self.centre_
-        rows /= self.scale_
-        self._merge(rows, np.asarray(data.y, dtype=np.float64), weights)
+            self.centre_, self.scale_ = location_and_scale(self.sites_, self.weights_)
+        self.sites_ -= self.centre_
+        self.sites_ /= self.scale_
         found = self._surveyed()
         self.variogram_ = found._asdict()
         self.covariance_ = self._modelled(found)._asdict()
@@ -326,7 +326,11 @@ class Kriging(Regressor):
             self._solve_all()
 
     def _merge(self, rows: np.ndarray, y: np.ndarray, weights: np.ndarray) -> None:
-        """Rows at one site become one, in an order that does not depend on theirs."""
+        """Rows at one site become one, in an order that does not depend on theirs.
+
+        Three equal rows and one of weight three give the same bits: systems of smooth surfaces are
+        so nearly singular that a last digit would show.
+        """
         order = canonical_order(rows, y)
         rows, y, weights = rows[order], y[order], weights[order]
         sites, which = np.unique(rows, axis=0, return_inverse=True)
@@ -334,7 +338,11 @@ class Kriging(Regressor):
         total = np.bincount(which, weights)
         scale = max(float(np.abs(y).max()), np.finfo(float).tiny)
         self.sites_, self.weights_ = np.ascontiguousarray(sites), total
-        self.values_ = np.bincount(which, weights * (y / scale)) / total * scale
+        mean = np.bincount(which, weights * (y / scale)) / total * scale
+        low, high = np.full(len(total), np.inf), np.full(len(total), -np.inf)
+        np.minimum.at(low, which, y)
+        np.maximum.at(high, which, y)
+        self.values_ = np.where(low == high, low, mean)
 
     def _surveyed(self) -> Variogram:
         n = len(self.sites_)

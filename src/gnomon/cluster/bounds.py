@@ -20,11 +20,19 @@ from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.sums import Chunk
 
 SLACK = 1.0 + 1e-9
+# What rounding of long sums of movements leaves of them for sure.
+ROUNDED_DOWN = 1.0 - 1e-12
 # Rows up to which every pass adds all of them anew, so that not one bit depends on the bounds.
 FEW_ROWS = 5000
 # Centres beyond which not every pass measures how far they are from each other.
 FEW_CENTRES = 64
 CENTRES_TOGETHER = 64
+# Centres from which on it pays to compare rows with those alone that have moved, where these are a
+# third of them at most: it is exact, but does not tighten bounds as a comparison with all does.
+MANY_CENTRES = 32
+# First passes, in which bounds hold for few rows; and how many later ones are made together where
+# calling them one by one would cost as much as they do.
+FIRST_PASSES, TOGETHER = 3, 16
 # The objective as a share of the squares around the mean below which their difference would show
 # rounding, so that it is summed from distances.
 LEAST_SHARE = 1e-4
@@ -41,6 +49,12 @@ class HamerlyBounds:
     long as no cluster has lost so much that rounding could show (`Ledger`). Gaps between many
     centres are measured at passes 1, 2, 4, 8 ...; in between they shrink by what centres moved.
 
+    Where few centres have moved, most rows that fail need be compared with those alone.
+
+    Nothing is written for a row whose bounds hold: by how much its lower bound exceeds the upper
+    one is kept as a mark on the way that its centre and the others go together, which it can pass
+    unseen until they have come as far as that (`spent`).
+
     Parameters
     ----------
     n_rows : int
@@ -49,26 +63,78 @@ class HamerlyBounds:
 
     def __init__(self, n_rows: int, n_centres: int):
         self.labels = np.zeros(n_rows, np.int32)
-        self.upper, self.lower = np.full(n_rows, np.inf), np.zeros(n_rows)
+        self.lasts, self.lower = np.full(n_rows, -np.inf), np.zeros(n_rows)
         self.before: np.ndarray | None = None
-        self.half_gap = np.zeros(n_centres)
+        self.way = np.zeros((5, n_centres))  # see `take_movement`
         self.passes = 0
         self.ledger = Ledger(n_rows > FEW_ROWS)
+        self.ahead: list[Ahead] = []
 
     def begin_pass(self, centres: Centres, exact: bool = False) -> None:
         """Look at where the centres are now, and how far they have moved since the last pass."""
         before = centres.points if self.before is None else self.before
-        moved = movement(before, centres.points)
-        self.moved, self.others_moved = moved, most_other_movement(moved)
         self.passes += 1
-        if len(moved) <= FEW_CENTRES or self.passes.bit_count() == 1:
-            self.half_gap = half_gaps(centres)
-        else:
-            self.half_gap = self.half_gap - 0.5 * (moved + self.others_moved)
+        measured = len(before) <= FEW_CENTRES or self.passes.bit_count() == 1
+        move_on(
+            before,
+            centres.points,
+            centres.factors,
+            centres.squares,
+            measured,
+            self.way,
+        )
         self.mode = ALL_ROWS if self.before is None else self.ledger.mode
         if exact and self.mode == CHANGES:
             self.mode = ALL_DISTANCES
         self.before = centres.points
+
+    @property
+    def heavy(self) -> bool:
+        """Whether the pass that has begun looks at most rows."""
+        return self.mode != CHANGES or self.passes <= FIRST_PASSES
+
+    @property
+    def light(self) -> bool:
+        """Whether the pass that has begun costs so little that several are made together."""
+        return self.way.shape[1] <= FEW_CENTRES and not self.heavy
+
+    def pass_ahead(self, chunk: Chunk, centres: Centres, least_movement: float) -> None:
+        """This pass over rows in one chunk, and some more: `ahead`, the last first."""
+        k, d = centres.points.shape
+        points, factors, total = (np.empty((TOGETHER + 1, k, d)) for _ in range(3))
+        squares, weight = np.empty((TOGETHER + 1, k)), np.empty((TOGETHER + 1, k))
+        objective = np.empty(TOGETHER)
+        points[0], factors[0], squares[0] = centres.points, centres.factors, centres.squares
+        ledger = self.ledger
+        weight[0], total[0] = ledger.weight, ledger.total
+        made = run_ahead(
+            chunk.rows,
+            chunk.weights,
+            centres.shift,
+            ledger.scatter,
+            least_movement,
+            points,
+            factors,
+            squares,
+            self.way,
+            self.labels,
+            self.lasts,
+            self.lower,
+            ledger.held,
+            ledger.count,
+            ledger.left,
+            weight,
+            total,
+            objective,
+        )
+        self.passes += made - 1
+        self.before = points[made - 1]
+        ledger.catch_up(weight[made], total[made], float(objective[made - 1]))
+        at = [Centres(points[s], centres.shift, factors[s], squares[s]) for s in range(made + 1)]
+        self.ahead = [
+            Ahead(at[s], ClusterSums(weight[s + 1], total[s + 1], float(objective[s])), at[s + 1])
+            for s in reversed(range(made))
+        ]
 
     def sums(self, chunk: Chunk, centres: Centres) -> Changes:
         """Find the nearest centre of each row of a chunk, and add up what changes."""
@@ -79,11 +145,9 @@ class HamerlyBounds:
             chunk.weights,
             *centres,
             self.mode,
-            self.half_gap,
-            self.moved,
-            self.others_moved,
+            self.way,
             self.labels[here],
-            self.upper[here],
+            self.lasts[here],
             self.lower[here],
             changes.gained,
             changes.left,
@@ -100,6 +164,14 @@ class HamerlyBounds:
     def rounded(self) -> bool:
         """Whether the objective of the last pass shows rounding, so that it must be summed anew."""
         return self.mode == CHANGES and self.ledger.small
+
+
+class Ahead(NamedTuple):
+    """A pass made before it is asked for: with these centres, to these sums and centres."""
+
+    centres: Centres
+    sums: ClusterSums
+    following: Centres
 
 
 class Changes(NamedTuple):
@@ -141,12 +213,14 @@ class Ledger:
         """Take the changes of a pass in; the sums of all rows with these centres."""
         if mode in (ALL_ROWS, ALL_SUMS):
             self.count, self.weight, self.total = changes.gained, changes.weight, changes.total
-            self.held, self.left = changes.gained, np.zeros(len(changes.gained))
+            self.held, self.left = changes.gained.copy(), np.zeros(len(changes.gained))
         else:
             self.count = self.count + changes.gained
-            self.weight = np.where(self.count > 0, self.weight + changes.weight, 0.0)
+            self.weight = self.weight + changes.weight
             self.total = self.total + changes.total
             self.left = self.left + changes.left
+            if not self.count.all():
+                self.weight[self.count == 0] = 0.0
         objective = changes.objective
         explained = self._explained(centres)
         if mode == CHANGES:
@@ -157,10 +231,15 @@ class Ledger:
         self.mode = self._next_mode()
         return ClusterSums(self.weight, self.total, objective)
 
+    def catch_up(self, weight: np.ndarray, total: np.ndarray, objective: float) -> None:
+        """Take in passes that `run_ahead` has made; it has counted rows itself."""
+        self.weight, self.total = weight, total
+        self.small = objective <= LEAST_SHARE * self.scatter
+        self.mode = self._next_mode()
+
     def _explained(self, centres: Centres) -> float:
         """Sum of squares around the shift less that around the centres."""
-        shifted = -0.5 * centres.factors
-        return float(2 * (shifted * self.total).sum() - self.weight @ centres.squares)
+        return -float(np.vdot(centres.factors, self.total) + self.weight @ centres.squares)
 
     def _next_mode(self) -> int:
         if not self.keeps or (2 * self.left > self.held).any():
@@ -177,7 +256,8 @@ class ElkanBounds:
     n_centres : int
     """
 
-    rounded = False
+    rounded = heavy = light = False
+    ahead: tuple = ()
 
     def __init__(self, n_rows: int, n_centres: int):
         self.labels = np.zeros(n_rows, np.int32)
@@ -224,22 +304,6 @@ def half_gaps_of_pairs(centres: np.ndarray) -> np.ndarray:
     return gaps
 
 
-def half_gaps(centres: Centres) -> np.ndarray:
-    """Half the distance from each centre to the nearest other one, or a little less."""
-    gaps = np.empty(len(centres.points))
-    fill_least_half_gaps(centres.factors, centres.squares, gaps)
-    return gaps
-
-
-def most_other_movement(movement: np.ndarray) -> np.ndarray:
-    """For each centre the largest movement among the others."""
-    first = movement.argmax()
-    most = np.full(len(movement), movement[first])
-    if len(movement) > 1:
-        most[first] = np.partition(movement, -2)[-2]
-    return most
-
-
 @kernel("f8[:,:]", "out f8[:,:]")
 def fill_half_gaps(centres, gaps):
     """Half the distance between every two centres. centres (k, d), gaps (k, k)."""
@@ -250,8 +314,8 @@ def fill_half_gaps(centres, gaps):
             gaps[c, other] = gaps[other, c] = gap
 
 
-@kernel("f8[:,:]", "f8[:]", "out f8[:]")
-def fill_least_half_gaps(factors, squares, gaps):
+@subkernel
+def least_half_gaps(factors, squares, gaps):
     """Half the distance from each centre to the nearest other, by products of matrices.
 
     Less what rounding of the products may have added. factors (k, d), squares, gaps (k,).
@@ -275,56 +339,150 @@ def fill_least_half_gaps(factors, squares, gaps):
             gaps[c] = 0.5 * np.sqrt(least) if least > 0.0 else 0.0
 
 
+@kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "f8[:]", "b1", "out f8[:,:]")
+def move_on(before, points, factors, squares, measured, way):
+    """`take_movement` for Python."""
+    take_movement(before, points, factors, squares, measured, way)
+
+
+@subkernel
+def take_movement(before, points, factors, squares, measured, way):
+    """Take in how far centres have moved: what bounds have lost, and half gaps between centres.
+
+    before, points, factors (k, d), squares (k,), way (5, k): half the gap to the nearest other
+    centre; how far each has moved, and the most that another has; the sum of both over all passes,
+    and that of the latter. A row's upper bound grows by what its centre moves, its lower bound
+    falls by the most that another one moves.
+    """
+    half_gap, moved, others_moved, spent, others_spent = way[0], way[1], way[2], way[3], way[4]
+    k = len(points)
+    first, most, second = 0, 0.0, 0.0
+    for c in range(k):
+        moved[c] = np.sqrt(squared_distance(before[c], points[c]))
+        if moved[c] > most:
+            first, most, second = c, moved[c], most
+        elif moved[c] > second:
+            second = moved[c]
+    for c in range(k):
+        others = second if c == first else most
+        others_moved[c] = others
+        others_spent[c] += others
+        spent[c] += moved[c] + others
+        half_gap[c] -= 0.5 * (moved[c] + others)
+    if measured:
+        least_half_gaps(factors, squares, half_gap)
+
+
 @subkernel
 def keep_by_two_bounds(
-    rows, points, mode, half_gap, moved, others_moved, labels, upper, lower, squared, unsure
+    rows,
+    points,
+    mode,
+    way,
+    few_move,
+    labels,
+    lasts,
+    lower,
+    squared,
+    unsure,
+    doubtful,
 ):
-    """Keep the labels that bounds prove; put the positions of the others in `unsure`.
+    """Keep the labels that bounds prove; returns how many others there are, of two kinds.
 
-    A failing upper bound is first replaced by the distance itself; in a loop of its own, so that
-    the processor fetches several of these rows at a time. rows (n, d), points (k, d), half_gap,
-    moved, others_moved (k,), the rest (n,). Returns how many are unsure.
+    Positions of rows that only a centre that has moved can have come nearer to, where these are
+    few, are put in `doubtful`, those of all others in `unsure`. Where marks fail, the distance to
+    the own centre is measured first; in a loop of its own, so that the processor fetches several of
+    these rows at a time. rows (n, d), points (k, d), way (5, k), the rest (n,).
     """
+    half_gap, moved, others_moved, spent, others_spent = way[0], way[1], way[2], way[3], way[4]
     failing = 0
     for i in range(len(labels)):
-        own = labels[i]
-        lower[i] -= others_moved[own]
-        upper[i] += moved[own]
         unsure[failing] = i
-        if mode != CHANGES or not upper[i] * SLACK < max(lower[i], half_gap[own]):
-            failing += 1
-    count = 0
+        failing += mode != CHANGES or not lasts[i] > spent[labels[i]]
+    n_unsure, n_doubtful = 0, 0
     for each in range(failing):
         i = unsure[each]
         own = labels[i]
         squared[i] = squared_distance(rows[i], points[own])
-        upper[i] = np.sqrt(squared[i])
-        unsure[count] = i
-        if not upper[i] * SLACK < max(lower[i], half_gap[own]):
-            count += 1
-    return count
+        upper = np.sqrt(squared[i]) * SLACK
+        to_others = lower[i] - others_spent[own]
+        beyond_gap = 2.0 * half_gap[own] - upper
+        to_unmoved = max(to_others + others_moved[own], beyond_gap)
+        if beyond_gap > to_others:
+            to_others = beyond_gap
+            lower[i] = beyond_gap + others_spent[own]
+        last = spent[own] * ROUNDED_DOWN + (to_others - upper)
+        lasts[i] = last
+        if last > spent[own]:
+            continue
+        if few_move and (moved[own] == 0.0 or upper < to_unmoved):
+            doubtful[n_doubtful] = i
+            lower[i] = to_unmoved
+            n_doubtful += 1
+        else:
+            unsure[n_unsure] = i
+            n_unsure += 1
+    return n_unsure, n_doubtful
 
 
-@kernel(
-    "f8[:,:]",
-    "f8[:]",
-    "f8[:,:]",
-    "f8[:]",
-    "f8[:,:]",
-    "f8[:]",
-    "i8",
-    "f8[:]",
-    "f8[:]",
-    "f8[:]",
-    "out i4[:]",
-    "out f8[:]",
-    "out f8[:]",
-    "out f8[:]",
-    "out f8[:]",
-    "out f8[:]",
-    "out f8[:,:]",
-)
-def pass_by_two_bounds(
+@subkernel
+def nearest_of_moved(
+    rows,
+    which,
+    points,
+    shift,
+    factors,
+    squares,
+    moving,
+    moved,
+    labels,
+    squared,
+    lower,
+):
+    """Compare rows with the centres that have moved; no other can be nearer than their own.
+
+    Sets labels, squared distances to the nearest centre and lower bounds of those to the others;
+    `lower` comes as bounds for centres that have not moved. rows (n, d), which (m,), points and
+    factors (k, d), moving (the positions of centres that have moved), moved, squares (k,), labels,
+    squared, lower (n,).
+    """
+    found = np.empty(len(labels), np.int32)
+    nearest, second = np.empty(len(labels)), np.empty(len(labels))
+    if len(moving):
+        nearest_of(
+            rows,
+            which,
+            points[moving],
+            shift,
+            factors[moving],
+            squares[moving],
+            found,
+            nearest,
+            second,
+        )
+    for each in range(len(which)):
+        i = which[each]
+        own = labels[i]
+        distance = np.sqrt(squared[i])
+        to_others = lower[i]
+        if moved[own] == 0.0 and distance > to_others:
+            to_others = distance
+        if len(moving):
+            other = moving[found[i]]
+            to_moved = np.sqrt(nearest[i])
+            if other == own:
+                to_moved = second[i]
+            elif nearest[i] < squared[i] or (nearest[i] == squared[i] and other < own):
+                to_moved = min(second[i], distance)
+                labels[i] = other
+                squared[i] = nearest[i]
+            if to_moved < to_others:
+                to_others = to_moved
+        lower[i] = to_others
+
+
+@subkernel
+def two_bounds_pass(
     rows,
     weights,
     points,
@@ -332,11 +490,9 @@ def pass_by_two_bounds(
     factors,
     squares,
     mode,
-    half_gap,
-    moved,
-    others_moved,
+    way,
     labels,
-    upper,
+    lasts,
     lower,
     gained,
     left,
@@ -345,29 +501,61 @@ def pass_by_two_bounds(
 ):
     """A pass over a chunk: labels by bounds or, where these fail, by all distances; and the sums.
 
-    rows (n, d), weights (n,), points and factors (k, d), shift (d,), squares, half_gap, moved,
-    others_moved (k,), labels, upper, lower (n,), gained, left, weight (k,), total (k, d). Returns
-    the objective, or zero where only changes are added.
+    rows (n, d), weights (n,), points and factors (k, d), shift (d,), squares (k,), way (5, k) as in
+    `take_movement`, labels, lasts, lower (n,), gained, left, weight (k,), total (k, d). Returns the
+    objective, or zero where only changes are added.
     """
+    moved, spent, others_spent = way[1], way[3], way[4]
     n, d = rows.shape
-    unsure, squared = np.arange(n), np.empty(n)
-    count = n
-    if mode != ALL_ROWS:
-        count = keep_by_two_bounds(
-            rows, points, mode, half_gap, moved, others_moved, labels, upper, lower, squared, unsure
+    squared = np.empty(n)
+    unsure, doubtful = np.empty(n, np.int64), np.empty(n, np.int64)
+    moving = np.flatnonzero(moved)
+    n_unsure, n_doubtful = n, 0
+    if mode == ALL_ROWS:
+        for i in range(n):
+            unsure[i] = i
+    else:
+        n_unsure, n_doubtful = keep_by_two_bounds(
+            rows,
+            points,
+            mode,
+            way,
+            len(points) >= MANY_CENTRES and 3 * len(moving) <= len(points),
+            labels,
+            lasts,
+            lower,
+            squared,
+            unsure,
+            doubtful,
         )
-    unsure = unsure[:count]
-    before = labels[unsure]
+    looked_at = np.concatenate((unsure[:n_unsure], doubtful[:n_doubtful]))
+    before = labels[looked_at]
+    unsure, doubtful = looked_at[:n_unsure], looked_at[n_unsure:]
     nearest_of(rows, unsure, points, shift, factors, squares, labels, squared, lower)
-    for each in range(count):
-        i = unsure[each]
-        upper[i] = np.sqrt(squared[i])
+    if n_doubtful:
+        nearest_of_moved(
+            rows,
+            doubtful,
+            points,
+            shift,
+            factors,
+            squares,
+            moving,
+            moved,
+            labels,
+            squared,
+            lower,
+        )
+    for i in looked_at:
+        own = labels[i]
+        lasts[i] = spent[own] * ROUNDED_DOWN + (lower[i] - np.sqrt(squared[i]) * SLACK)
+        lower[i] += others_spent[own]
     if mode in (ALL_ROWS, ALL_SUMS):
         for i in range(n):
             gained[labels[i]] += 1.0
         return add_to_clusters(rows, weights, shift, labels, squared, weight, total)
-    for each in range(count):
-        i = unsure[each]
+    for each in range(len(looked_at)):
+        i = looked_at[each]
         old, new = before[each], labels[i]
         if old == new:
             continue
@@ -385,6 +573,153 @@ def pass_by_two_bounds(
         for i in range(n):
             objective += weights[i] * squared[i]
     return objective
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:]",
+    "f8[:,:]",
+    "f8[:]",
+    "f8[:,:]",
+    "f8[:]",
+    "i8",
+    "f8[:,:]",
+    "out i4[:]",
+    "out f8[:]",
+    "out f8[:]",
+    "out f8[:]",
+    "out f8[:]",
+    "out f8[:]",
+    "out f8[:,:]",
+)
+def pass_by_two_bounds(
+    rows,
+    weights,
+    points,
+    shift,
+    factors,
+    squares,
+    mode,
+    way,
+    labels,
+    lasts,
+    lower,
+    gained,
+    left,
+    weight,
+    total,
+):
+    """`two_bounds_pass` for Python."""
+    return two_bounds_pass(
+        rows,
+        weights,
+        points,
+        shift,
+        factors,
+        squares,
+        mode,
+        way,
+        labels,
+        lasts,
+        lower,
+        gained,
+        left,
+        weight,
+        total,
+    )
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:]",
+    "f8[:]",
+    "f8",
+    "f8",
+    "out f8[:,:,:]",
+    "out f8[:,:,:]",
+    "out f8[:,:]",
+    "out f8[:,:]",
+    "out i4[:]",
+    "out f8[:]",
+    "out f8[:]",
+    "f8[:]",
+    "out f8[:]",
+    "out f8[:]",
+    "out f8[:,:]",
+    "out f8[:,:,:]",
+    "out f8[:]",
+)
+def run_ahead(
+    rows,
+    weights,
+    shift,
+    scatter,
+    least_movement,
+    points,
+    factors,
+    squares,
+    way,
+    labels,
+    lasts,
+    lower,
+    held,
+    count,
+    left,
+    weight,
+    total,
+    objective,
+):
+    """Several passes over all rows that add changes only; returns how many were made.
+
+    Stops early where centres no longer move, or where the next pass must be of another kind. Pass s
+    leads from points[s] to points[s + 1], and from the sums weight[s], total[s] to those of s + 1.
+    points, factors, total (m + 1, k, d), squares, weight (m + 1, k), objective (m,), count, held,
+    left (k,) and the rest as for `two_bounds_pass`. The first pass has begun.
+    """
+    k, d = points.shape[1:]
+    change, gone, added, sums = np.empty(k), np.empty(k), np.empty(k), np.empty((k, d))
+    for s in range(len(objective)):
+        if s > 0:
+            take_movement(points[s - 1], points[s], factors[s], squares[s], True, way)
+        change[:], gone[:], added[:], sums[:] = 0.0, 0.0, 0.0, 0.0
+        two_bounds_pass(
+            rows,
+            weights,
+            points[s],
+            shift,
+            factors[s],
+            squares[s],
+            CHANGES,
+            way,
+            labels,
+            lasts,
+            lower,
+            change,
+            gone,
+            added,
+            sums,
+        )
+        ends, movement, explained = False, 0.0, 0.0
+        for c in range(k):
+            count[c] += change[c]
+            left[c] += gone[c]
+            weight[s + 1, c] = weight[s, c] + added[c] if count[c] > 0.0 else 0.0
+            explained -= weight[s + 1, c] * squares[s, c]
+            ends |= not weight[s + 1, c] > 0.0 or 2.0 * left[c] > held[c]
+            length = 0.0
+            for j in range(d):
+                total[s + 1, c, j] = total[s, c, j] + sums[c, j]
+                explained -= factors[s, c, j] * total[s + 1, c, j]
+                points[s + 1, c, j] = shift[j] + total[s + 1, c, j] / weight[s + 1, c]
+                movement += (points[s + 1, c, j] - points[s, c, j]) ** 2
+                shifted = points[s + 1, c, j] - shift[j]
+                length += shifted * shifted
+                factors[s + 1, c, j] = -2.0 * shifted
+            squares[s + 1, c] = length
+        objective[s] = scatter - explained
+        if ends or objective[s] <= LEAST_SHARE * scatter or movement <= least_movement:
+            return s + 1
+    return len(objective)
 
 
 @kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "f8[:]", "out f8[:,:]", "out i4[:]", "out f8[:]")

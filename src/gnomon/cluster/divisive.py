@@ -21,6 +21,8 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, whole
 from gnomon.engine.registry import method
 
+STARTS = 3  # of each split; the best is taken
+
 Splitter = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -46,7 +48,7 @@ class DivisiveClustering(RowsClusterer):
         Number of groups.
     splitter : callable or None, default=None
         Function of rows (m, d) and their weights that gives True or False for each, both present;
-        None: 2-means.
+        None: 2-means, the best of three starts.
     choose : {"squares", "size"}, default="squares"
         The cluster to split: of the largest sum of squares around its mean, or the heaviest.
     random_state : int, RandomState, Generator or None, default=None
@@ -135,7 +137,7 @@ class DivisiveClustering(RowsClusterer):
     def _halves(self, rows, weights, rng: np.random.Generator) -> np.ndarray:
         seed = int(rng.integers(2**31))
         if self.splitter is None:
-            model = KMeans(2, random_state=seed, n_jobs=self.n_jobs)
+            model = KMeans(2, n_init=STARTS, random_state=seed, n_jobs=self.n_jobs)
             second = fit_quietly(model, rows, weights).labels_ == 1
         else:
             second = np.asarray(self.splitter(rows, weights), dtype=bool)

@@ -35,7 +35,9 @@ ROUNDING = 16 * np.finfo(np.float64).eps
 SPAN_CELLS = 2**20
 # Shapes whose distances cost so much that one bound for each of them pays.
 DEAR_COLUMNS, MANY_CLUSTERS, MOST_BOUNDS = 500, 32, 2**25
-FEWEST_PRODUCTS, FEWEST_ROWS = 2**22, 256
+# Products of columns and centres that are worth a thread where bounds spare most of them, how much
+# more a pass costs where they do not, and what one of those takes.
+FEWEST_PRODUCTS, FEWEST_ROWS, HEAVIER, SECONDS_PER_PRODUCT = 2**22, 256, 4, 2e-10
 BOUNDS = {"hamerly": HamerlyBounds, "elkan": ElkanBounds}
 
 
@@ -44,6 +46,7 @@ class Total(NamedTuple):
 
     sums: ClusterSums
     far_rows: np.ndarray
+    following: Centres | None = None
 
 
 @method(
@@ -209,7 +212,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
             centres = self._given_centres(data.n_columns)
         return {
             "centres": Centres.at(centres, data.mean),
-            "least_movement": self.tol * float(data.variances.mean()),
+            "least_movement": self.tol * float(data.variances.mean()) if self.tol > 0 else 0.0,
             "bounds": self._chosen_bounds(data.source),
         }
 
@@ -246,13 +249,17 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         return BOUNDS[chosen](source.n_rows, self.n_clusters)
 
     def _total(self, state: dict[str, Any], source: Source) -> Total:
+        following = None
         if state["bounds"] is None:
             sums = super()._total(state, source)
         else:
-            sums = pass_by_bounds(state["bounds"], state["centres"], source, self.n_jobs)
-        n_empty = int((sums.weight == 0).sum())
+            least = state["least_movement"]
+            sums, following = next_pass(
+                state["bounds"], state["centres"], source, self.n_jobs, least
+            )
+        n_empty = int(np.count_nonzero(sums.weight == 0))
         if n_empty == 0:
-            return Total(sums, np.empty((0, source.n_columns)))
+            return Total(sums, np.empty((0, source.n_columns)), following)
         return Total(sums, farthest_rows(source, state["centres"], n_empty, self.n_jobs))
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> ClusterSums:
@@ -261,15 +268,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
 
     def _update(self, state: dict[str, Any], total: Total) -> Step:
         centres: Centres = state["centres"]
-        weight = total.sums.weight
-        moved = centres.points.copy()
-        held = weight > 0
-        moved[held] = centres.shift + total.sums.total[held] / weight[held, None]
-        emptied = np.flatnonzero(~held)[: len(total.far_rows)]
-        moved[emptied] = total.far_rows
-        movement = float(((moved - centres.points) ** 2).sum())
-        following = state | {"centres": Centres.at(moved, centres.shift)}
-        return Step(following, total.sums.objective, movement <= state["least_movement"])
+        following = total.following
+        if following is None:
+            following = Centres.at(moved_centres(centres, total), centres.shift)
+        gap = following.points - centres.points
+        movement = float(np.vdot(gap, gap))
+        state = state | {"centres": following}
+        return Step(state, total.sums.objective, movement <= state["least_movement"])
 
     def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
         return {"cluster_centers_": state["centres"].points}
@@ -280,25 +285,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
     def _end(self, state: dict[str, Any], data: Data) -> None:
         bounds, centres = state["bounds"], state["centres"]
         if bounds is None:
-            labels, self.inertia_ = self._labelled(data.source)
+            labels, self.inertia_ = labelled(data.source, self._prepared(), self.n_jobs)
         else:
-            sums = pass_by_bounds(bounds, centres, data.source, self.n_jobs, exact=True)
+            sums = exact_pass(bounds, centres, data.source, self.n_jobs)
             labels, self.inertia_ = bounds.labels, sums.objective
         if data.kept is None:
             self.labels_ = labels
         self._warn(int(np.count_nonzero(np.bincount(labels))))
-
-    def _labelled(self, source: Source) -> tuple[np.ndarray, float]:
-        """The nearest centre of every row, and the objective."""
-        labels = np.empty(source.n_rows, np.int32)
-        centres = self._prepared()
-
-        def label(chunk: Chunk) -> float:
-            found = find_nearest(chunk.rows, centres, Nearest.of(len(chunk.rows)))
-            labels[chunk.start : chunk.stop] = found.labels
-            return float(chunk.weights @ found.squared)
-
-        return labels, float(sum(in_order(label, source.chunks(), self.n_jobs, short=True)))
 
     def _warn(self, n_found: int) -> None:
         if n_found < self.n_clusters:
@@ -395,29 +388,82 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
             raise ValueError(f"the centres do not fit rows of {n_columns} columns")
 
 
-def rows_per_span(n_rows: int, n_columns: int, n_centres: int) -> int:
+def rows_per_span(n_rows: int, n_columns: int, n_centres: int, heavy: bool = False) -> int:
     """Rows in a chunk of a pass by bounds: long ones, as most rows cost next to nothing.
 
-    A quarter of the rows, but no fewer than make it worth while to wake a thread.
+    A quarter of the rows, but no fewer than make it worth while to wake a thread; `heavy`: where
+    most rows are compared with all centres.
     """
-    fewest = FEWEST_PRODUCTS // (n_centres * max(n_columns, 1))
+    fewest = FEWEST_PRODUCTS // (n_centres * max(n_columns, 1) * (HEAVIER if heavy else 1))
     most = max(SPAN_CELLS // max(n_columns, 1), FEWEST_ROWS)
     return min(max(-(-n_rows // 4), fewest, FEWEST_ROWS), most)
 
 
-def pass_by_bounds(
-    bounds, centres: Centres, source: Source, n_jobs: int | None, exact: bool = False
-) -> ClusterSums:
-    """The sums of all rows, saving distances; `exact`: the objective to the last digit."""
-    bounds.begin_pass(centres, exact)
-    if isinstance(source, ArraySource) and source.n_rows > FEW_ROWS:
-        size = rows_per_span(source.n_rows, source.n_columns, len(centres.points))
-        source = replace(source, size=size)
-    changes = add_up(partial(bounds.sums, centres=centres), source, n_jobs)
+def moved_centres(centres: Centres, total: Total) -> np.ndarray:
+    """The means of the clusters, and far rows for those that have none."""
+    weight = total.sums.weight
+    held = weight > 0
+    if held.all():
+        return centres.shift + total.sums.total / weight[:, None]
+    moved = centres.points.copy()
+    moved[held] = centres.shift + total.sums.total[held] / weight[held, None]
+    emptied = np.flatnonzero(~held)[: len(total.far_rows)]
+    moved[emptied] = total.far_rows
+    return moved
+
+
+def next_pass(
+    bounds, centres: Centres, source: Source, n_jobs: int | None, least_movement: float
+) -> tuple[ClusterSums, Centres | None]:
+    """The sums of a pass by bounds and, where it was made together with others, what follows."""
+    if not (bounds.ahead and bounds.ahead[-1].centres is centres):
+        bounds.begin_pass(centres)
+        spans, seconds = in_spans(source, centres, bounds.heavy)
+        if not (bounds.light and isinstance(spans, ArraySource) and spans.in_one):
+            return rest_of_pass(bounds, centres, spans, n_jobs, seconds), None
+        with one_blas_thread():
+            bounds.pass_ahead(next(spans.chunks()), centres, least_movement)
+        if bounds.rounded:
+            last = bounds.ahead[0]
+            bounds.ahead[0] = last._replace(sums=exact_pass(bounds, last.centres, source, n_jobs))
+    made = bounds.ahead.pop()
+    return made.sums, made.following if (made.sums.weight > 0).all() else None
+
+
+def exact_pass(bounds, centres: Centres, source: Source, n_jobs: int | None) -> ClusterSums:
+    """A pass by bounds that sums the objective to the last digit."""
+    bounds.begin_pass(centres, exact=True)
+    spans, seconds = in_spans(source, centres, bounds.heavy)
+    return rest_of_pass(bounds, centres, spans, n_jobs, seconds)
+
+
+def rest_of_pass(bounds, centres: Centres, spans, n_jobs, seconds: float | None) -> ClusterSums:
+    """The sums of all rows in a pass that has begun."""
+    changes = add_up(partial(bounds.sums, centres=centres), spans, n_jobs, seconds)
     sums = bounds.end_pass(centres, changes)
-    if bounds.rounded:
-        return pass_by_bounds(bounds, centres, source, n_jobs, exact=True)
-    return sums
+    return exact_pass(bounds, centres, spans, n_jobs) if bounds.rounded else sums
+
+
+def in_spans(source: Source, centres: Centres, heavy: bool) -> tuple[Source, float | None]:
+    """Rows in chunks for a pass by bounds, and how long a chunk takes, where that is known."""
+    if not isinstance(source, ArraySource) or source.n_rows <= FEW_ROWS:
+        return source, None
+    k, d = centres.points.shape
+    size = rows_per_span(source.n_rows, d, k, heavy)
+    seconds = size * k * d * SECONDS_PER_PRODUCT if heavy else None
+    return replace(source, size=size), seconds
+
+
+def labelled(source: Source, centres: Centres, n_jobs: int | None) -> tuple[np.ndarray, float]:
+    """The nearest centre of every row, and the objective."""
+    labels = np.empty(source.n_rows, np.int32)
+
+    def label(chunk: Chunk) -> float:
+        found = find_nearest(chunk.rows, centres, Nearest.of(len(chunk.rows)))
+        labels[chunk.start : chunk.stop] = found.labels
+        return float(chunk.weights @ found.squared)
+
+    return labels, float(sum(in_order(label, source.chunks(), n_jobs, short=True)))
 
 
 def farthest_rows(source: Source, centres: Centres, count: int, n_jobs: int | None) -> np.ndarray:

@@ -10,23 +10,29 @@ Texts: 000b 8.2, 001 18.2 and 004 12.3 describe k-means; 004 12.3 mentions the o
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.centres import require_rows
-from gnomon.cluster.distinct import DistinctRows, RowsClusterer, nearest_label
-from gnomon.cluster.kmeans import KMeans
-from gnomon.cluster.nearest import two_nearest
+from gnomon.cluster.distinct import RowsClusterer, nearest_label
+from gnomon.cluster.kmeans import KMeans, labelled
+from gnomon.cluster.nearest import Centres, nearest_of, squared_length, two_nearest
+from gnomon.cluster.starts import SurveyedData
 from gnomon.cluster.transfer import fit_quietly
-from gnomon.engine.draw import WeightedDraw
+from gnomon.contract import Data
+from gnomon.engine.draw import WeightedDraw, canonical_key, canonical_order
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.sums import as_float_rows
 
 STARTING_BATCHES = 3
 STARTING_ROWS_PER_CENTRE = 20
+DRAWS_TOGETHER = 2**16
+FEWEST_FOR_PRODUCTS = 32
 
 
 @method(
@@ -128,23 +134,24 @@ class MiniBatchKMeans(RowsClusterer):
         self.n_jobs = n_jobs
         self.keep_history = keep_history
 
-    def _group(self, distinct: DistinctRows) -> np.ndarray:
-        require_rows(len(distinct.places), self.n_clusters)
-        rows, weights, rng = distinct.rows, distinct.weights, self._rng()
-        draw = WeightedDraw(np.arange(len(rows)))
-        centres = self._first_centres(distinct, draw, rng)
+    def _fit(self, data: Data) -> None:
+        rows, weights, rng = as_float_rows(data.rows), data.weight_array, self._rng()
+        require_rows(len(rows), self.n_clusters)
+        order = canonical_order(rows)
+        n_distinct = distinct_in_order(rows, order)
+        draw = WeightedDraw(order).by(weights)
+        centres = self._first_centres(rows, weights, n_distinct, draw, rng)
         counts = np.zeros(len(centres))
-        mean = weights @ rows / weights.sum()
-        variance = float((weights @ (rows - mean) ** 2 / weights.sum()).mean())
+        variance = float(SurveyedData.of(data, self.n_jobs).variances.mean())
         course = self._course("pass", self.max_iter)
         for _ in course:
-            before = centres.copy()
-            drawn = draw(weights, rng, len(rows))
-            squared = batch_pass(rows, drawn, self.batch_size, centres, counts)
+            before, squared = centres.copy(), 0.0
+            for size in self._pieces(n_distinct):
+                squared += batch_pass(rows, draw(rng, size), self.batch_size, centres, counts)
             moved = float(((centres - before) ** 2).sum())
             found = {"cluster_centers_": centres.copy(), "cluster_weights_": counts.copy()}
             if course.end_step(
-                squared / len(rows),
+                squared / n_distinct,
                 moved <= self.tol * variance,
                 state=partial(dict, cluster_centers=centres.copy()),
                 attributes=partial(lambda found: self._public() | found, found),
@@ -152,15 +159,18 @@ class MiniBatchKMeans(RowsClusterer):
                 break
         self.cluster_centers_, self.cluster_weights_ = centres, counts
         self.history_, self.n_iter_ = course.history, len(course.history)
-        labels = self._nearest(rows)
-        self.inertia_ = float(weights @ ((rows - centres[labels]) ** 2).sum(axis=1))
-        return labels
+        at = Centres.at(centres, centres.mean(axis=0))
+        labels, self.inertia_ = labelled(data.source, at, self.n_jobs)
+        if data.kept is None:
+            self.labels_ = labels
 
-    def _first_centres(
-        self, distinct: DistinctRows, draw: WeightedDraw, rng: np.random.Generator
-    ) -> np.ndarray:
-        rows, weights = distinct.rows, distinct.weights
-        k = min(self.n_clusters, len(rows))
+    def _pieces(self, n: int) -> Iterator[int]:
+        """Draws of whole batches, n in all, few enough at a time to need little room."""
+        size = self.batch_size * max(DRAWS_TOGETHER // self.batch_size, 1)
+        return (min(size, n - start) for start in range(0, n, size))
+
+    def _first_centres(self, rows, weights, n_distinct: int, draw, rng) -> np.ndarray:
+        k = min(self.n_clusters, n_distinct)
         if k < self.n_clusters:
             warnings.warn(
                 f"Number of distinct clusters ({k}) found smaller than n_clusters "
@@ -170,10 +180,10 @@ class MiniBatchKMeans(RowsClusterer):
             )
         most = max(STARTING_BATCHES * self.batch_size, STARTING_ROWS_PER_CENTRE * k)
         seed = int(rng.integers(2**31))
-        if most < len(rows):
-            drawn, counts = np.unique(draw(weights, rng, most), return_counts=True)
-            if len(drawn) >= k:
-                rows, weights = rows[drawn], counts.astype(np.float64)
+        if most < n_distinct:
+            drawn = rows[draw(rng, most)]
+            if distinct_in_order(drawn, canonical_order(drawn)) >= k:
+                rows, weights = drawn, np.ones(most)
         start = KMeans(k, max_iter=1, tol=0, random_state=seed, n_jobs=self.n_jobs)
         return fit_quietly(start, rows, weights).cluster_centers_.copy()
 
@@ -204,8 +214,13 @@ class MiniBatchKMeans(RowsClusterer):
         return nearest_label(rows, self.cluster_centers_, numbers)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        inner = KMeans(self.n_clusters, n_jobs=self.n_jobs)
-        return self._distinct_memory(n_rows, 2 * n_columns) + inner.forecast(n_rows, n_columns)
+        k = self.n_clusters
+        most = max(STARTING_BATCHES * self.batch_size, STARTING_ROWS_PER_CENTRE * k)
+        start = min(most, n_rows)
+        inner = KMeans(k, n_jobs=self.n_jobs).forecast(start, n_columns)
+        drawn = max(min(self.batch_size, n_rows), DRAWS_TOGETHER)
+        batch = min(self.batch_size, n_rows) * (n_columns + 4)
+        return inner + 8 * (8 * n_rows + start * (n_columns + 8) + 4 * drawn + batch)
 
     def _check_loaded(self) -> None:
         if hasattr(self, "cluster_centers_"):
@@ -216,6 +231,12 @@ class MiniBatchKMeans(RowsClusterer):
                 raise ValueError("cluster_weights_ must be one number for each centre")
 
 
+def distinct_in_order(rows: np.ndarray, order: np.ndarray) -> int:
+    """How many rows are distinct (have keys of their own), given their canonical order."""
+    key = canonical_key(rows)[order]
+    return 1 + int(np.count_nonzero(key[1:] != key[:-1]))
+
+
 @kernel("f8[:,:]", "i8[:]", "i8", "out f8[:,:]", "out f8[:]")
 def batch_pass(rows, drawn, size, centres, counts):
     """Move the centres (k, d) after each batch of drawn rows; returns squared distances, summed.
@@ -224,16 +245,36 @@ def batch_pass(rows, drawn, size, centres, counts):
     """
     k, d = centres.shape
     objective = 0.0
-    gained, total = np.zeros(k), np.zeros((k, d))
+    gained, total, shift = np.zeros(k), np.zeros((k, d)), np.zeros(d)
+    most = min(size, len(drawn))
+    block, places = np.empty((most, d)), np.arange(most)
+    labels, squared, lower = np.empty(most, np.int32), np.empty(most), np.empty(most)
+    factors, squares = np.empty((k, d)), np.empty(k)
     for begin in range(0, len(drawn), size):
+        some = drawn[begin : begin + size]
+        m = len(some)
+        for i in range(m):
+            for j in range(d):
+                block[i, j] = rows[some[i], j]
+        if m < FEWEST_FOR_PRODUCTS:
+            for i in range(m):
+                labels[i], squared[i], _ = two_nearest(block[i], centres)
+        else:
+            for j in range(d):
+                shift[j] = centres[:, j].sum() / k
+            for c in range(k):
+                for j in range(d):
+                    factors[c, j] = -2.0 * (centres[c, j] - shift[j])
+                squares[c] = 0.25 * squared_length(factors[c])
+            nearest_of(block, places[:m], centres, shift, factors, squares, labels, squared, lower)
         gained[:] = 0.0
         total[:] = 0.0
-        for i in drawn[begin : begin + size]:
-            own, least, _ = two_nearest(rows[i], centres)
-            objective += least
+        for i in range(m):
+            own = labels[i]
+            objective += squared[i]
             gained[own] += 1.0
             for j in range(d):
-                total[own, j] += rows[i, j] - centres[own, j]
+                total[own, j] += block[i, j] - centres[own, j]
         for c in range(k):
             if gained[c] > 0.0:
                 counts[c] += gained[c]

@@ -108,6 +108,7 @@ class HartiganKMeans(RowsClusterer):
         fit_quietly(start, rows, weights)
         labels, centres = start.labels_.astype(np.int64), start.cluster_centers_.copy()
         sizes = np.bincount(labels, weights, minlength=k)
+        _settle(rows, weights, labels, centres, sizes)  # k-means may have ended before the means
         course = self._course("pass", self.max_iter)
         for _ in course:
             moved = transfer_rows(rows, weights, labels, centres, sizes)

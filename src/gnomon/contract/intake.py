@@ -235,12 +235,32 @@ def _target(learner, y, rows, name: str = "y"):
         y = _plain_target(y, name)
         y = column_or_1d(y, warn=True)
         check_consistent_length(rows, y)
+        counted = _counted_classes(y)
+        if counted is not None:
+            learner.classes_, codes = counted
+            return codes
         check_classification_targets(y)
         learner.classes_ = np.unique(y)
         return np.searchsorted(learner.classes_, y).astype(np.int64, copy=False)
     y = _numeric_target(learner, y, name)
     check_consistent_length(rows, y)
     return y
+
+
+def _counted_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Classes and codes of whole numbers close together, by counting; None for other labels.
+
+    So many classes that scikit-learn would doubt that they are classes are left to it.
+    """
+    if y.dtype.kind not in "iu" or not len(y):
+        return None
+    low, high = int(y.min()), int(y.max())
+    if high - low > len(y) // 2:
+        return None
+    places = np.subtract(y, low, dtype=np.int64)
+    present = np.bincount(places) > 0
+    classes = (np.flatnonzero(present) + low).astype(y.dtype)
+    return classes, places if len(classes) == len(present) else (np.cumsum(present) - 1)[places]
 
 
 def _numeric_target(learner, y, name: str) -> np.ndarray:

@@ -26,7 +26,7 @@ from gnomon.contract.data import Data
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import validated
 from gnomon.engine.sums import as_float_rows, rows_per_chunk
-from gnomon.engine.threads import counted_once, in_order
+from gnomon.engine.threads import Pace, counted_once, in_order, one_blas_thread
 
 
 class Learner(Estimator):
@@ -104,19 +104,18 @@ class Learner(Estimator):
         size = self._rows_at_once(rows)
         if n <= size:
             return next(in_order(function, [as_float_rows(rows)], 1))
-        starts = range(0, n, size)
-        results = in_order(
-            lambda start: function(as_float_rows(rows[start : start + size])),
-            starts,
-            getattr(self, "n_jobs", None),
-            short=True,
-        )
-        whole = None
-        for start, part in zip(starts, results):
-            if whole is None:
-                whole = np.empty((n, *part.shape[1:]), dtype=part.dtype)
-            whole[start : start + len(part)] = part
-        assert whole is not None
+        pace = Pace()
+        with one_blas_thread():
+            first = pace.timed(function)(as_float_rows(rows[:size]))
+        whole = np.empty((n, *first.shape[1:]), dtype=first.dtype)
+        whole[:size] = first
+
+        def write(start: int) -> None:
+            whole[start : start + size] = function(as_float_rows(rows[start : start + size]))
+
+        jobs = getattr(self, "n_jobs", None)
+        for _ in in_order(write, range(size, n, size), jobs, short=True, pace=pace):
+            pass
         return whole
 
 

@@ -107,7 +107,12 @@ class SumLearner(Learner):
         return state, course.history
 
     def _total(self, state: Any, source: Source) -> Sums:
-        return add_up(partial(self._sums, state), source, getattr(self, "n_jobs", None))
+        jobs = getattr(self, "n_jobs", None)
+        return add_up(partial(self._sums, state), source, jobs, self._seconds(source))
+
+    def _seconds(self, source: Source) -> float | None:
+        """About how long a chunk takes, where that is known before any is summed."""
+        return None
 
     def _replayable(self, state: Any) -> dict[str, Any]:
         """The part of the state that a replay needs; a copy."""

@@ -16,6 +16,7 @@ them,
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from gnomon.engine.kernel import kernel, lean_subkernel, subkernel
 
 BLOCK_CELLS = 2**16
 ABREAST = 64  # rows that the complete pass takes at once
+fused_subkernel = functools.partial(lean_subkernel, fused=True)
 FEWEST_ROWS = 32
 HALF_LOG_2_PI = float(0.5 * np.log(2 * np.pi))
 
@@ -195,7 +197,7 @@ def scale_rows(shifted, absent, centres, inverse, constants, whitened, logs):
             logs[k, i] = log - 0.5 * squared_length(whitened[k, i])
 
 
-@lean_subkernel
+@fused_subkernel
 def logs_of_weighted_densities(across, centres, inverse, constants, logs):
     """constants[k] - |(x - centre) * inverse|^2 / 2. across (d, ABREAST), logs (K, ABREAST)."""
     for k in range(len(centres)):
@@ -240,7 +242,7 @@ def share_abreast(logs, flat, powers, bits, hard, most, total):
             total[i] += logs[k, i]
 
 
-@lean_subkernel
+@fused_subkernel
 def add_moments(across, centres, shares, weight, first, second):
     """Sums of shares, of shares times x - centre, and of its squares.
 

@@ -37,6 +37,7 @@ from gnomon.density.expectation import (
 )
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import History
+from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
@@ -657,13 +658,28 @@ class GaussianMixture(DensityEstimator, SumLearner):
 
 def column_sums(shift: np.ndarray, chunk: Chunk) -> ColumnSums:
     """Sums of the observed cells of each column, less a shift."""
-    known = ~np.isnan(chunk.rows)
-    values = np.where(known, chunk.rows - shift, 0.0)
-    total = chunk.weights @ values
-    np.square(values, out=values)
-    return ColumnSums(
-        chunk.weights @ known, total, chunk.weights @ values, float(chunk.weights.sum())
-    )
+    d = len(shift)
+    weight, total, squares = np.zeros(d), np.zeros(d), np.zeros(d)
+    add_observed(chunk.rows, chunk.weights, shift, weight, total, squares)
+    return ColumnSums(weight, total, squares, float(chunk.weights.sum()))
+
+
+@kernel("f8[:,:]", "f8[:]", "f8[:]", "out f8[:]", "out f8[:]", "out f8[:]")
+def add_observed(rows, weights, shift, weight, total, squares):
+    """Add up weights, values less the shift and their squares where cells are not missing.
+
+    rows (n, d), weights (n,), the others (d,).
+    """
+    n, d = rows.shape
+    for i in range(n):
+        for j in range(d):
+            value = rows[i, j] - shift[j]
+            known = value == value
+            share = weights[i] if known else 0.0
+            value = value if known else 0.0
+            weight[j] += share
+            total[j] += share * value
+            squares[j] += share * value * value
 
 
 def diagonal_sums(components: Components, chunk: Chunk, hard: bool) -> MomentSums:

@@ -8,6 +8,8 @@ stored.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -105,9 +107,24 @@ class WeightedDraw:
 
     def __call__(self, weights: np.ndarray, rng: np.random.Generator, size: int) -> np.ndarray:
         """`size` positions of rows, drawn with replacement in proportion to `weights`."""
+        return self.by(weights)(rng, size)
+
+    def by(self, weights: np.ndarray) -> DrawByWeights:
+        """The same for weights that stay, for draws in several pieces."""
         line = np.cumsum(weights[self.order])
         if not line[-1] > 0:
             raise ValueError("no row has a positive weight to be drawn by")
-        marks = rng.random(size) * line[-1]
-        found = np.searchsorted(line, marks, side="right")
-        return self.order[np.minimum(found, len(line) - 1)]
+        return DrawByWeights(self.order, line)
+
+
+class DrawByWeights(NamedTuple):
+    """Draws rows along the line of their cumulated weights; made by `WeightedDraw.by`."""
+
+    order: np.ndarray
+    line: np.ndarray
+
+    def __call__(self, rng: np.random.Generator, size: int) -> np.ndarray:
+        """`size` positions of rows, with replacement."""
+        marks = rng.random(size) * self.line[-1]
+        found = np.searchsorted(self.line, marks, side="right")
+        return self.order[np.minimum(found, len(self.line) - 1)]

@@ -77,17 +77,20 @@ def subkernel(function: Callable) -> Callable:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
-def lean_subkernel(function: Callable) -> Callable:
+def lean_subkernel(function: Callable, fused: bool = False) -> Callable:
     """A subkernel that makes no arrays (views aside), compiled without counting references to them.
 
     For functions that are called for every node or bin: there the counting costs as much as the
-    work.
+    work. `fused`: products may be rounded together with the sum that they go into, which is quicker
+    and no less exact, but breaks ties and cancellations that rounding alike would keep.
     """
     if jit_is_off():
         return function
     import numba
 
     options: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    if fused:
+        options["fastmath"] = {"contract"}
     return numba.njit(nogil=True, error_model="numpy", **options)(function)
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from gnomon.engine.config import settings
-from gnomon.engine.threads import in_order, one_blas_thread
+from gnomon.engine.threads import Pace, in_order, one_blas_thread
 
 CHUNK_CELLS = 2**17
 FEWEST_ROWS, MOST_ROWS = 256, 8192
@@ -93,6 +93,7 @@ class ArraySource:
     y: np.ndarray | None = None
     weights: np.ndarray | None = None
     size: int | None = None
+    paces: dict[Any, Pace] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n_rows(self) -> int:
@@ -105,6 +106,17 @@ class ArraySource:
     @property
     def weighted(self) -> bool:
         return self.weights is not None
+
+    @property
+    def in_one(self) -> bool:
+        """Whether all rows are in one chunk."""
+        return self.n_rows <= (self.size or rows_per_chunk(self.n_columns))
+
+    def pace_of(self, function: Callable[[Chunk], Any]) -> Pace:
+        """How long the function took for one of these chunks, when it was last summed over them."""
+        plain = getattr(function, "func", function)
+        plain = getattr(plain, "__func__", plain)
+        return self.paces.setdefault(getattr(plain, "__code__", plain), Pace())
 
     def chunks(self) -> Iterator[Chunk]:
         size = self.size or rows_per_chunk(self.n_columns)
@@ -137,7 +149,12 @@ def as_float_rows(rows: Any) -> Any:
     return np.ascontiguousarray(rows, dtype=np.float64)
 
 
-def add_up(function: Callable[[Chunk], Sums], source: Source, n_jobs: int | None = None) -> Sums:
+def add_up(
+    function: Callable[[Chunk], Sums],
+    source: Source,
+    n_jobs: int | None = None,
+    seconds: float | None = None,
+) -> Sums:
     """The total of ``function(chunk)`` over all chunks, added in chunk order.
 
     Parameters
@@ -146,6 +163,8 @@ def add_up(function: Callable[[Chunk], Sums], source: Source, n_jobs: int | None
         Chunk to a tuple of floats and arrays, all chunks' of one shape; must not keep its results.
     source : Source
     n_jobs : int or None
+    seconds : float, default=None
+        About how long a chunk in memory takes, where that is known.
 
     Returns
     -------
@@ -154,8 +173,12 @@ def add_up(function: Callable[[Chunk], Sums], source: Source, n_jobs: int | None
     executor = settings().executor
     if executor is None:
         # rows that must be read first are better read while others are summed
-        in_memory = isinstance(source, ArraySource)
-        return _add(in_order(function, source.chunks(), n_jobs, short=in_memory))
+        if not isinstance(source, ArraySource):
+            return _add(in_order(function, source.chunks(), n_jobs))
+        if source.in_one:
+            return _add([_on_one_blas_thread(function, chunk) for chunk in source.chunks()])
+        pace = source.pace_of(function) if seconds is None else Pace(seconds)
+        return _add(in_order(function, source.chunks(), n_jobs, short=True, pace=pace))
     sent = _Sent(source.chunks())
     alone = functools.partial(_on_one_blas_thread, function)
     return _add(_sorted_by_number(executor.run(alone, sent), sent))
@@ -173,16 +196,23 @@ def _add(parts: Iterable[Sums]) -> Sums:
     first = next(parts, None)
     if first is None:
         raise ValueError("there are no rows to sum over")
+    make = type(first) if hasattr(first, "_fields") else None
     total = [np.array(entry, dtype=np.float64) for entry in first]
+    del first  # its room, and that of later parts, is free while the next ones are summed
     for part in parts:
-        for entry, addend in zip(total, part, strict=True):
-            if np.shape(addend) != entry.shape:
-                raise ValueError(
-                    f"sums of chunks must have one shape: {entry.shape}, then {np.shape(addend)}"
-                )
-            entry += addend
+        _add_to(total, part)
+        del part
     entries = [entry if entry.ndim else float(entry) for entry in total]
-    return type(first)(*entries) if hasattr(first, "_fields") else tuple(entries)
+    return make(*entries) if make is not None else tuple(entries)
+
+
+def _add_to(total: list[np.ndarray], part: Iterable[Any]) -> None:
+    for entry, addend in zip(total, part, strict=True):
+        if np.shape(addend) != entry.shape:
+            raise ValueError(
+                f"sums of chunks must have one shape: {entry.shape}, then {np.shape(addend)}"
+            )
+        entry += addend
 
 
 class _Sent:

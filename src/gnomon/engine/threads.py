@@ -132,6 +132,7 @@ def in_order(
     n_jobs: int | None = None,
     *,
     short: bool = False,
+    pace: Pace | None = None,
 ) -> Generator[Result]:
     """Yield ``function(item)`` in the order of items, computed on threads a few items ahead.
 
@@ -145,11 +146,13 @@ def in_order(
     short : bool, default=False
         Items may be so short that threads would cost more than they save: the first is done on the
         calling thread, and shows how many are worth sharing; they are read and done in rounds.
+    pace : Pace, default=None
+        How long short items took when they were last done: the first is then shared too.
     """
     items = iter(items)
     with one_blas_thread():
         if short:
-            yield from _in_rounds(function, items, n_jobs)
+            yield from _in_rounds(function, items, n_jobs, pace or Pace())
             return
         begun = list(itertools.islice(items, 2))
         workers = resolve_jobs(n_jobs) if len(begun) > 1 else 1
@@ -174,21 +177,25 @@ def in_order(
 
 
 def _in_rounds(
-    function: Callable[[Item], Result], items: Iterator[Item], n_jobs: int | None
+    function: Callable[[Item], Result],
+    items: Iterator[Item],
+    n_jobs: int | None,
+    pace: Pace,
 ) -> Generator[Result]:
     """Short items: the first on the calling thread, the others in rounds that a crew shares.
 
-    The first shows how many make a round: one for each thread where they are long after all, as
-    their results may be large. What is left for one is not worth waking a thread.
+    The first, unless their pace is known, shows how many make a round: one for each thread where
+    they are long after all, as their results may be large. What is left for one is not worth waking
+    a thread.
     """
-    for item in items:
-        begin = time.perf_counter()
-        result = function(item)
-        spent = time.perf_counter() - begin
-        yield result
-        break
-    else:
-        return
+    function = pace.timed(function)
+    if pace.seconds is None:
+        for item in items:
+            yield function(item)
+            break
+        else:
+            return
+    spent = pace.seconds or 0.0
     fewest = int(WORTH_THREADS / max(spent, 1e-9)) + 2
     workers = resolve_jobs(n_jobs)
     size = workers if spent > LONG else max(min(fewest, MOST_TOGETHER), ROUND) * workers
@@ -200,6 +207,30 @@ def _in_rounds(
         while begun:
             yield from crew.in_turn(function, begun)
             begun = list(itertools.islice(items, size))
+
+
+class Pace:
+    """How long one of many like items took last.
+
+    Parameters
+    ----------
+    seconds : float or None
+        None where it is not known yet.
+    """
+
+    def __init__(self, seconds: float | None = None):
+        self.seconds = seconds
+
+    def timed(self, function: Callable[[Item], Result]) -> Callable[[Item], Result]:
+        """The same function, which leaves here how long it took."""
+
+        def measured(item: Item) -> Result:
+            begin = time.perf_counter()
+            result = function(item)
+            self.seconds = time.perf_counter() - begin
+            return result
+
+        return measured
 
 
 @contextlib.contextmanager

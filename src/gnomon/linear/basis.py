@@ -88,7 +88,8 @@ class Basis(Transformer):
         return np.asarray(self._names(self._names_in(input_features)), dtype=object)
 
     def _rows_at_once(self, rows) -> int:
-        return rows_per_chunk(max(rows.shape[1], self._n_out()))
+        """Few: blocks are as wide as what they become, and lie beside the whole of it."""
+        return rows_per_chunk(4 * max(rows.shape[1], self._n_out()))
 
     def _finite(self, values: np.ndarray) -> np.ndarray:
         if np.isfinite(values.sum()) or np.isfinite(values).all():
@@ -628,9 +629,12 @@ class SplineBasis(Basis):
 
     def _fit(self, data: Data) -> None:
         weights = data.weight_array
-        columns = [np.asarray(data.rows[:, j], dtype=np.float64) for j in range(data.n_columns)]
+        columns = [data.rows[:, j] for j in range(data.n_columns)]
         refuse_tiny(np.array([np.ptp(column) for column in columns]), self._columns_in())
-        self.knots_ = [self._knots(column, weights) for column in columns]
+        self.knots_ = [
+            self._knots(np.ascontiguousarray(column, dtype=np.float64), weights)
+            for column in columns
+        ]
 
     def _knots(self, column: np.ndarray, weights: np.ndarray) -> np.ndarray:
         low, high = column.min(), column.max()

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from gnomon.contract import Data
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
+from gnomon.engine.kernel import kernel
 from gnomon.engine.products import inner
 from gnomon.engine.sums import Chunk
 from gnomon.linear.solve import EPS
@@ -27,20 +28,6 @@ def first_means(data: Data) -> np.ndarray:
     chunk = next(iter(data.source.chunks()))
     weights = chunk.weights / max(chunk.weights.sum(), np.finfo(np.float64).tiny)
     return np.asarray(inner(chunk.rows, weights))
-
-
-def needed_shift(data: Data) -> np.ndarray:
-    """`first_means`, or zeros where all of these lie within a deviation of zero.
-
-    Products about zero then cancel by no more than a bit, and rows need not be copied.
-    """
-    means = first_means(data)
-    if is_sparse(data):
-        return means
-    chunk = next(iter(data.source.chunks()))
-    squares = np.einsum("n,nd,nd->d", chunk.weights, chunk.rows, chunk.rows)
-    near = 2 * chunk.weights.sum() * means**2 <= squares
-    return np.zeros_like(means) if near.all() else means
 
 
 def dealt_folds(data: Data, n_folds: int, rng: np.random.Generator) -> np.ndarray:
@@ -88,6 +75,41 @@ def with_constant(chunk: Chunk, shift: np.ndarray, constant: bool) -> np.ndarray
     if constant:
         design[:, p] = 1.0
     return design
+
+
+class Design(NamedTuple):
+    """What `with_constant` would write, multiplied row by row without being written first."""
+
+    rows: Any
+    shift: np.ndarray
+    constant: bool
+
+    @property
+    def width(self) -> int:
+        return len(self.shift) + self.constant
+
+    def times(self, factors: np.ndarray) -> np.ndarray:
+        """Each row times its factor, shape (n, width)."""
+        out = np.empty((self.rows.shape[0], self.width))
+        if sp.issparse(self.rows):
+            shifted_into(out[:, : len(self.shift)], self.rows, self.shift)
+            out[:, len(self.shift) :] = 1.0
+            out *= factors[:, None]
+        else:
+            shifted_times(self.rows, self.shift, factors, out)
+        return out
+
+
+@kernel("f8[:,:]", "f8[:]", "f8[:]", "out f8[:,:]")
+def shifted_times(rows, shift, factors, out):
+    """Rows (n, p) minus shift (p,), times factors (n,); a further column of `out` is the factor."""
+    n, p = rows.shape
+    for i in range(n):
+        factor = factors[i]
+        for j in range(p):
+            out[i, j] = (rows[i, j] - shift[j]) * factor
+        if out.shape[1] > p:
+            out[i, p] = factor
 
 
 def decision(rows, coefficients: np.ndarray, intercepts) -> np.ndarray:

@@ -20,16 +20,16 @@ import scipy.sparse as sp
 
 from gnomon.contract import Data, Regressor, Step, SumLearner, Takes
 from gnomon.engine.parameters import FLAG, JOBS, at_least
-from gnomon.engine.products import inner
+from gnomon.engine.products import inner, needed_shift
 from gnomon.engine.registry import method
 from gnomon.engine.sums import Chunk, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
     MOST_DENSE_COLUMNS,
     decision,
+    first_means,
     fractional_weights,
     is_sparse,
-    needed_shift,
     refuse_tiny,
     shifted_into,
 )
@@ -58,6 +58,8 @@ CLOSE_TO_DEPENDENT = 1e3
 VERY_CLOSE_TO_DEPENDENT = 1e8
 CLOSE_TO_PERFECT = 1e-6
 FAR_SHIFT = 1e3
+# Deviations from zero within which products of columns cancel by no more than a bit.
+NEAR = 1.0
 
 
 class Moments(NamedTuple):
@@ -99,14 +101,18 @@ class LeastSquares(Regressor, SumLearner):
         self.history_, self.n_iter_ = course.history, 1
 
     def _start(self, data, rng):
-        y = next(iter(data.source.chunks())).y
+        first = next(iter(data.source.chunks()))
+        y = first.y
         raw = is_sparse(data) and data.n_columns > MOST_DENSE_COLUMNS
         shift = np.zeros(data.n_columns)
         target_shift = np.zeros(y[:1].size)
         if self.fit_intercept:
             target_shift = np.atleast_1d(y.mean(axis=0))
-            if not raw:
-                shift = needed_shift(data)
+            if sp.issparse(first.rows) and not raw:
+                shift = first_means(data)
+            elif not raw:
+                found = needed_shift(first.rows, first.weights, NEAR)
+                shift = shift if found is None else found
         return {"shift": shift, "target_shift": target_shift, "raw": raw, "single": y.ndim == 1}
 
     def _sums(self, state, chunk):

@@ -18,9 +18,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.optimize
 import scipy.sparse as sp
+from scipy.linalg.lapack import dtrtrs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
@@ -30,16 +30,17 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import History
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, StrOptions, at_least, between, whole
 from gnomon.engine.products import inner
+from gnomon.engine.quasi_newton import quasi_newton
 from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
+    Design,
     decision,
     first_means,
     fractional_weights,
     is_sparse,
     refuse_tiny,
-    with_constant,
 )
 from gnomon.linear.glm_sparse import SPARSE_CHUNK
 from gnomon.linear.inference import (
@@ -68,7 +69,7 @@ MOST_CURVATURE_WORK = 2e10
 # all rows; the densest and the sparsest part.
 ROWS_PER_COEFFICIENT, ENOUGH_ROWS_PER_COEFFICIENT = 30, 120
 FEWEST_PARTS, MOST_PARTS = 3, 64
-PART_TOLERANCE, MOST_PART_STEPS = 0.1, 15
+PART_TOLERANCE, MOST_PART_STEPS, PART_CHUNK = 0.1, 15, 2048
 MOST_WHITENED = 1500
 MOST_SUMMARISED = 3000
 SUFFICIENT_FALL = 1e-4
@@ -370,7 +371,8 @@ class LogisticRegression(Classifier, SumLearner):
         """Newton's step and the fall that its slope promises (twice the true one)."""
         gradient = self._gradient(parameters, total)
         curvature, idle = self._curvature(state, total)
-        gradient[:, idle] = 0.0
+        if len(idle):
+            gradient[:, idle] = 0.0
         direction = -symmetric_solve(curvature, gradient.ravel())
         return direction.reshape(parameters.shape), max(float(-(gradient.ravel() @ direction)), 0.0)
 
@@ -381,11 +383,11 @@ class LogisticRegression(Classifier, SumLearner):
         hessian = (total.hessian / total.weight).reshape(k, q, k, q)
         lengths = np.einsum("kjkj->j", hessian)
         idle = constant_columns(lengths, state["shift"], self.fit_intercept)
-        lengths[idle] = 0.0
+        if len(idle):
+            lengths[idle] = 0.0
+            hessian[:, idle] = hessian[:, :, :, idle] = 0.0
         refuse_tiny(np.sqrt(lengths[:p]), column_names(self))
-        hessian[:, idle] = hessian[:, :, :, idle] = 0.0
-        for one in range(k):
-            hessian[one, range(p), one, range(p)] += self._decay(total)
+        np.einsum("kjkj->kj", hessian)[:, :p] += self._decay(total)
         if k > 1:
             fix_common_part(hessian)
         return hessian.reshape(k * q, k * q), idle
@@ -426,16 +428,19 @@ class LogisticRegression(Classifier, SumLearner):
         if solved is not None:
             # the curvature is nearly one, so that steps down the slope itself are nearly Newton's
             last = 0.0
+            made: list[tuple[np.ndarray, np.ndarray]] = []
             for _ in steps:
                 objective, slope = first
                 fall = float(slope @ slope)
                 left = fall * min(fall / (max(last, fall) or 1.0), LEAST_GAIN)  # after the step
-                start = start - slope
+                step = -quasi_newton(slope, 1.0, made)
+                start = start + step
                 now = coordinates.plain(start, shape)
                 state |= {"direction": now - state["parameters"], "parameters": now}
                 if end_step(objective, left / 2 <= CLOSER * self.tol):
                     return state, course.history
                 last, first = fall, value(start)
+                made.append((step, first[1] - slope))
                 if first[0] > objective or first[1] @ first[1] > LEAST_GAIN * fall:
                     break
             else:
@@ -697,7 +702,7 @@ class Evened(NamedTuple):
         return cls(np.linalg.cholesky(curvature), moves)
 
     def plain(self, flat: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-        return self._solve(flat.reshape(-1, len(self.factor)), trans="T").reshape(shape)
+        return self._solve(flat.reshape(-1, len(self.factor)), transposed=True).reshape(shape)
 
     def of_plain(self, coefficients: np.ndarray) -> np.ndarray:
         return (coefficients.reshape(-1, len(self.factor)) @ self.factor).ravel()
@@ -705,10 +710,10 @@ class Evened(NamedTuple):
     def slope(self, gradient: np.ndarray) -> np.ndarray:
         return self._solve(gradient.reshape(-1, len(self.factor)) * self.moves).ravel()
 
-    def _solve(self, values: np.ndarray, **options) -> np.ndarray:
-        return scipy.linalg.solve_triangular(
-            self.factor, values.T, lower=True, check_finite=False, **options
-        ).T
+    def _solve(self, values: np.ndarray, transposed: bool = False) -> np.ndarray:
+        # the factor's columns are the rows of its transpose, which LAPACK reads without a copy
+        solution, _ = dtrtrs(self.factor.T, values.T, lower=False, trans=not transposed)
+        return solution.T
 
 
 def every_row(source: Source, parts: int) -> ArraySource:
@@ -719,7 +724,7 @@ def every_row(source: Source, parts: int) -> ArraySource:
         some = slice(-chunk.start % parts, None, parts)
         pieces.append((chunk.rows[some], chunk.y[some], chunk.weights[some]))
     rows, y, weights = (np.concatenate(entries) for entries in zip(*pieces))
-    return ArraySource(rows, y, weights * parts)
+    return ArraySource(rows, y, weights * parts, size=PART_CHUNK)
 
 
 def class_weight_sums(n_classes, chunk):
@@ -747,11 +752,12 @@ def loss_sums(state, chunk, n_classes, second=False):
     gradient[:, p:] = sums[:, None]
     hessian = np.empty(0)
     if second:
-        hessian = curvature(with_constant(chunk, shift, constant), terms.probabilities, weights)
+        design = Design(chunk.rows, shift, constant)
+        hessian = curvature(design, terms.probabilities, weights)
     return LossSums(
         weights.sum(),
         fractional_weights(weights) if chunk.weighted or weights is not chunk.weights else 0,
-        np.bincount(chunk.y, weights, minlength=n_classes),
+        terms.classes,
         terms.loss,
         gradient,
         hessian,
@@ -781,7 +787,7 @@ def product_sums(state, constant: bool, whole_matrix: bool, chunk: Chunk) -> tup
     """Weight, and products of the shifted columns or, where they are many, squares only."""
     weights, shift = row_weights(state, chunk), state["shift"]
     if whole_matrix:
-        design = with_constant(chunk, shift, constant) * np.sqrt(weights)[:, None]
+        design = Design(chunk.rows, shift, constant).times(np.sqrt(weights))
         return weights.sum(), inner(design, design)
     rows = chunk.rows
     squares = rows.multiply(rows) if sp.issparse(rows) else (rows - shift) ** 2

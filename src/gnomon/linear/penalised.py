@@ -511,8 +511,12 @@ class PenalisedModel(AugmentedModel):
         if loss.working is None:
             absolute = self.loss == "absolute"
             costs = np.full(data.n_columns, alpha if isinstance(penalty, NetPenalty) else 0.0)
+            rows = centred.rows.toarray() if sp.issparse(centred.rows) else centred.rows
+            scale = np.sqrt(np.einsum("ij,ij,i->j", rows, rows, weights) / weights.sum())
             coef, constant, _ = quantile_plane(
-                centred.rows.toarray() if sp.issparse(centred.rows) else centred.rows,
+                rows,
+                np.zeros(data.n_columns),
+                scale,
                 data.y,
                 2 * weights if absolute else weights,
                 0.5 if absolute else float(self.quantile),

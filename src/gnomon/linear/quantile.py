@@ -18,6 +18,7 @@ Texts: 001 3.6 and 000 11.2 (robust losses; the absolute one is the median's).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -29,13 +30,15 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, between
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.linear.design import LARGEST, centred_rows, decision
+from gnomon.linear.design import LARGEST, decision, refuse_tiny
 from gnomon.linear.inference import column_names
 from gnomon.linear.solve import EPS, symmetric_solve
 
 AT_A_BOUND = 1e-7
 FEWEST_ROWS = 1000
-GUESSES = 12
+GUESSES, BLOCK = 12, 4096
+# Unknowns, in units of n^(2/3) rows: few strays with little to solve.
+BAND = 3
 
 
 class Plane(NamedTuple):
@@ -46,13 +49,16 @@ class Plane(NamedTuple):
     loss: float
 
 
-def quantile_plane(rows, y, weights, quantile: float, intercept: bool, costs=None) -> Plane:
-    """The plane of least sum_i w_i rho(y_i - f_i) + sum_j costs_j |b_j|.
+def quantile_plane(
+    rows, location, scale, y, weights, quantile: float, intercept: bool, costs=None
+) -> Plane:
+    """The plane of least sum_i w_i rho(y_i - f_i) + sum_j costs_j |b_j|, f linear in x - location.
 
     Parameters
     ----------
     rows : ndarray of shape (n, p)
-        Near to their mean, where there is an intercept.
+    location, scale : ndarray of shape (p,)
+        Mean and deviation of each column; columns of scale zero are left out.
     y, weights : ndarray of shape (n,)
     quantile : float
     intercept : bool
@@ -64,15 +70,17 @@ def quantile_plane(rows, y, weights, quantile: float, intercept: bool, costs=Non
     plane : Plane
     """
     n, p = rows.shape
-    scale = np.sqrt(np.einsum("ij,ij,i->j", rows, rows, weights) / weights.sum())
     used = np.flatnonzero(scale > 0)
     unit = float(np.abs(y).max(initial=0.0)) or 1.0
-    design = rows[:, used] / scale[used]
     charged = costs is not None and bool(np.any(costs > 0))
-    basis = np.eye(len(used)) if charged else independent(design, weights)
-    table = design @ basis
-    if intercept:
-        table = np.column_stack([table, np.ones(n)])
+    factors = np.eye(p)[:, used] / scale[used]
+    basis = np.eye(len(used))
+    if not charged:
+        basis = independent(rows, location, factors, weights)
+    table = np.ones((n, basis.shape[1] + intercept))
+    to_table = factors @ basis
+    for some in blocks(n):
+        table[some, : basis.shape[1]] = (rows[some] - location) @ to_table
     low, high = weights * (quantile - 1), weights * quantile
     target = y / unit
     if charged:
@@ -87,17 +95,28 @@ def quantile_plane(rows, y, weights, quantile: float, intercept: bool, costs=Non
     coef = np.zeros(p)
     coef[used] = basis @ theta[:k] * unit / scale[used]
     constant = float(theta[k] * unit) if intercept else 0.0
-    residual = y - rows @ coef - constant
+    residual = y - unit * (table[:n] @ theta)
     loss = weights @ np.maximum(quantile * residual, (quantile - 1) * residual)
     return Plane(coef, constant, float(loss))
 
 
-def independent(design: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Directions of the columns (p, k) that are not combinations of others, all of one length."""
-    scaled = design * np.sqrt(weights / weights.sum())[:, None]
-    values, vectors = np.linalg.eigh(scaled.T @ scaled)
-    kept = values > 100 * max(design.shape) * EPS * max(values.max(initial=0.0), EPS)
+def independent(rows, location, factors: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Directions of the columns of (rows - location) @ factors that are independent, (p, k).
+
+    All of one length.
+    """
+    products = np.zeros((factors.shape[1], factors.shape[1]))
+    for some in blocks(len(rows)):
+        design = (rows[some] - location) @ factors
+        products += (design.T * weights[some]) @ design
+    values, vectors = np.linalg.eigh(products / weights.sum())
+    kept = values > 100 * max(len(rows), len(values)) * EPS * max(values.max(initial=0.0), EPS)
     return vectors[:, kept] / np.sqrt(values[kept])
+
+
+def blocks(n: int) -> Iterator[slice]:
+    """Some rows at a time, whose products need little room."""
+    return (slice(start, start + BLOCK) for start in range(0, n, BLOCK))
 
 
 def programme(table, target, low, high) -> np.ndarray:
@@ -110,7 +129,7 @@ def programme(table, target, low, high) -> np.ndarray:
     if not k:
         return np.zeros(0)
     near, distance = np.ones(n, dtype=bool), np.zeros(n)
-    band = max(FEWEST_ROWS, int(4 * n ** (2 / 3)))
+    band = max(FEWEST_ROWS, int(BAND * n ** (2 / 3)))
     if band < n / 2:
         distance = target - table @ guess(table, target, low, high)
         near = nearest(distance, band)
@@ -145,8 +164,12 @@ def guess(table, target, low, high) -> np.ndarray:
         residual = target - table @ theta
         blunt = 0.05 * float(np.median(np.abs(residual))) + np.finfo(np.float64).tiny
         factors = np.where(residual > 0, high, -low) / np.maximum(np.abs(residual), blunt)
-        scaled = table.T * factors
-        theta = symmetric_solve(scaled @ table, scaled @ target)
+        products, right = np.zeros((len(theta), len(theta))), np.zeros(len(theta))
+        for some in blocks(len(table)):
+            scaled = table[some].T * factors[some]
+            products += scaled @ table[some]
+            right += scaled @ target[some]
+        theta = symmetric_solve(products, right)
     return theta
 
 
@@ -156,7 +179,7 @@ def on_rows(table, target, low, high, near, dual):
     found = linprog(
         -target[near],
         A_eq=table[near].T,
-        b_eq=-(dual[~near] / size) @ table[~near],
+        b_eq=-(np.where(near, 0.0, dual) / size) @ table,
         bounds=np.column_stack([low[near], high[near]]) / size,
         method="highs-ds",
     )
@@ -264,21 +287,44 @@ class QuantileRegression(Regressor):
 
     def _fit(self, data: Data) -> None:
         with one_blas_thread():
-            centred = centred_rows(data, self.fit_intercept, column_names(self))
             weights = data.weight_array
+            location, scale = self._measures(data.rows, weights)
             plane = quantile_plane(
-                centred.rows, data.y, weights, float(self.quantile), self.fit_intercept
+                data.rows,
+                location,
+                scale,
+                data.y,
+                weights,
+                float(self.quantile),
+                self.fit_intercept,
             )
-        constant = plane.constant - centred.location @ plane.coef
+        constant = plane.constant - location @ plane.coef
         self.coef_ = plane.coef
         self.intercept_ = float(constant) if self.fit_intercept else 0.0
         self.loss_ = plane.loss
+
+    def _measures(self, rows, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean (zero without an intercept) and deviation about it; zero where a column is idle."""
+        location = np.zeros(rows.shape[1])
+        if self.fit_intercept:
+            for some in blocks(len(rows)):
+                location += weights[some] @ rows[some]
+            location /= weights.sum()
+        squares = np.zeros(rows.shape[1])
+        for some in blocks(len(rows)):
+            squares += weights[some] @ (rows[some] - location) ** 2
+        idle = np.sqrt(squares) <= 32 * EPS * np.abs(location) * np.sqrt(weights.sum())
+        squares[idle] = 0.0
+        refuse_tiny(np.sqrt(squares), column_names(self), 1 / LARGEST)
+        return location, np.sqrt(squares / weights.sum())
 
     def _estimate(self, rows):
         return decision(rows, self.coef_, self.intercept_)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * (8 * n_rows * n_columns + 40 * n_rows + 12 * n_columns**2)
+        near = min(n_rows, max(FEWEST_ROWS, int(BAND * n_rows ** (2 / 3))))
+        solver = 12 * near * n_columns
+        return 8 * (n_rows * n_columns + solver + 40 * n_rows + 12 * n_columns**2)
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows or columns, or RobustRegression, which streams."

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 EPS = np.finfo(np.float64).eps
 
@@ -36,10 +37,13 @@ class Whitening(NamedTuple):
 
 def scaled_to_unit_diagonal(gram: np.ndarray, zero: np.ndarray):
     """The Gram matrix of the columns that are not `zero`, scaled to unit length; the lengths."""
-    used = ~zero & (np.diag(gram) > 0)
-    lengths = np.sqrt(np.diag(gram)[used])
-    scaled = gram[np.ix_(used, used)] / lengths[:, None] / lengths
-    return scaled, lengths, used
+    diagonal = np.diag(gram)
+    used = ~zero & (diagonal > 0)
+    if used.all():
+        lengths = np.sqrt(diagonal)
+        return gram / lengths[:, None] / lengths, lengths, used
+    lengths = np.sqrt(diagonal[used])
+    return gram[np.ix_(used, used)] / lengths[:, None] / lengths, lengths, used
 
 
 def condition_of(scaled: np.ndarray) -> float:
@@ -70,13 +74,13 @@ def whiten(gram: np.ndarray, zero: np.ndarray) -> Whitening:
 
 def solve_scaled(scaled: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve by Cholesky, or by the pseudo-inverse where the matrix is numerically singular."""
-    try:
-        factor = scipy.linalg.cho_factor(scaled, lower=True, check_finite=False)
-    except scipy.linalg.LinAlgError:
+    if not len(scaled):
+        return np.zeros_like(right)
+    factor, failed = dpotrf(scaled, lower=True)
+    if failed or np.diag(factor).min() ** 2 <= len(scaled) * EPS:
         return pseudo_solve(scaled, right)
-    if len(scaled) and np.diag(factor[0]).min() ** 2 <= len(scaled) * EPS:
-        return pseudo_solve(scaled, right)
-    return scipy.linalg.cho_solve(factor, right, check_finite=False)
+    solution, _ = dpotrs(factor, right, lower=True)
+    return solution.reshape(right.shape)
 
 
 def pseudo_solve(scaled: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -19,6 +19,9 @@ from gnomon.margin.machine import KERNEL_PARAMETERS, MACHINE_PARAMETERS, KernelM
 from gnomon.margin.svc import fill_up
 from gnomon.margin.working_set import Programme
 
+# What rounding may add to the score of a row on the border, as a share of the offset.
+ROUNDING = 1e-12
+
 
 @method(
     task="density",
@@ -141,7 +144,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self._keep_course([solution])
 
     def decision_function(self, X) -> np.ndarray:
-        """f(x) - rho: zero or more inside the region.
+        """f(x) - rho: zero or more inside the region, zero on its border (but for rounding).
 
         Parameters
         ----------
@@ -151,7 +154,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         -------
         scores : ndarray of shape (n_samples,)
         """
-        return self._each_block(self._expansions(), X)[:, 0]
+        scores = self._each_block(self._expansions(), X)[:, 0]
+        scores[np.abs(scores) <= ROUNDING * abs(self.offset_)] = 0.0
+        return scores
 
     def score_samples(self, X) -> np.ndarray:
         """f(x), greater where rows are more like those seen.

@@ -168,7 +168,8 @@ class KNeighborsClassifier(WeighedNeighbours, Classifier):
         for near in self._weighed(rows, k):
             cells = near.places[:, None] * n_classes + self.codes_[near.indices]
             shares += np.bincount(cells.ravel(), near.counted.ravel(), minlength=len(shares))
-        return shares.reshape(len(rows), n_classes)
+        # so that votes which are equal but for rounding tie, whichever way their parts were added
+        return np.round(shares.reshape(len(rows), n_classes), 12)
 
     def _proba(self, rows):
         k = self.n_neighbors if self.proba_neighbors is None else self.proba_neighbors

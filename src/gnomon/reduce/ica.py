@@ -25,11 +25,11 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from gnomon.contract import Step, SumLearner, Transformer
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, above, whole
-from gnomon.engine.products import inner
+from gnomon.engine.products import inner, needed_shift
+from gnomon.engine.quasi_newton import quasi_newton
 from gnomon.engine.registry import method
 from gnomon.engine.threads import resolve_jobs
 from gnomon.reduce import spectrum
-from gnomon.reduce.pca import needed_shift
 
 # E G(z) of a standard normal z
 NORMAL_MEAN = {"logcosh": 0.3745672075, "exp": -(0.5**0.5), "cube": 0.75}
@@ -151,7 +151,10 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         if self.n_components is not None and self.n_components > d:
             raise DataError(f"n_components={self.n_components} must be at most {d}, the columns")
         first = next(iter(data.source.chunks()))
-        return {"shift": needed_shift(first), "drawn": rng.standard_normal((d, d))}
+        return {
+            "shift": needed_shift(first.rows, first.weights),
+            "drawn": rng.standard_normal((d, d)),
+        }
 
     def _sums(self, state, chunk):
         if "whitening" not in state:
@@ -335,19 +338,6 @@ class Ascent:
         if largest > tol:
             return replace(self, trial=trial, angles=angles)
         return replace(self, rotation=trial, trial=trial, angles=angles, done=True)
-
-
-def quasi_newton(slopes, curvature, steps) -> np.ndarray:
-    """The step of L-BFGS uphill from these slopes; `curvature` of each angle to begin with."""
-    left, shares = slopes.copy(), []
-    for turned, fallen in reversed(steps):
-        share = (turned @ left) / (turned @ fallen)
-        left -= share * fallen
-        shares.append(share)
-    step = left / curvature
-    for (turned, fallen), share in zip(steps, reversed(shares)):
-        step += (share - (fallen @ step) / (turned @ fallen)) * turned
-    return step
 
 
 def contrast_of(sources: np.ndarray, contrast: str):

@@ -35,7 +35,7 @@ from gnomon.engine.parameters import (
     validated,
     whole,
 )
-from gnomon.engine.products import inner
+from gnomon.engine.products import inner, needed_shift
 from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, Chunk, Source, rows_per_chunk
 from gnomon.engine.threads import blas_for, resolve_jobs
@@ -46,8 +46,9 @@ USUAL_PASSES = 12
 SAFE_RATIO = 1e-8
 MANY_CHUNKS = 32
 LONG_CELLS = 2**21
-FIRST_ROWS = 256
-NEAR = 4.0
+SECONDS_PER_PRODUCT = 4e-11
+# Given where nothing is drawn: to make a generator takes a twentieth of a small fit.
+NO_DRAWS = np.random.default_rng(0)
 # Variances in units of the largest that densities tell from zero: sums leave their digits.
 ROUNDING = 1e-10
 
@@ -269,11 +270,20 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
 
     def _start(self, data, rng):
         first = next(iter(data.source.chunks()))
-        state = {"shift": needed_shift(first), "n_rows": data.n_rows}
+        state = {"shift": needed_shift(first.rows, first.weights), "n_rows": data.n_rows}
         if self.solver_ == "lanczos":
             k = self._most_components(data.n_rows, data.n_columns)
             state["krylov"] = Krylov.start(data.n_columns, k, rng)
         return state
+
+    def _rng(self):
+        return super()._rng() if self.solver_ == "lanczos" else NO_DRAWS
+
+    def _seconds(self, source):
+        if self.solver_ == "lanczos" or not isinstance(source, ArraySource):
+            return None
+        size = min(source.size or rows_per_chunk(source.n_columns), source.n_rows)
+        return size * source.n_columns**2 * SECONDS_PER_PRODUCT
 
     def _sums(self, state, chunk):
         shifted = chunk.rows if state["shift"] is None else chunk.rows - state["shift"]
@@ -297,9 +307,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         mean = offset if state["shift"] is None else state["shift"] + offset
         new = state | {"mean": mean, "divisor": divisor}
         if krylov is None:
-            products = total.products - total.weight * np.outer(offset, offset)
+            products = total.products
+            products -= np.outer(total.weight * offset, offset)
+            products /= divisor
             k = self._most_components(state["n_rows"], len(offset))
-            found = spectrum.of_covariance(products / divisor, k)
+            found = spectrum.of_covariance(products, k)
             return Step(new | {"found": found}, self._unexplained(found), True)
         image = total.products - total.weight * np.outer(offset, offset @ krylov.block)
         krylov, found = spectrum.grow(
@@ -592,19 +604,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             np.shape(self.mean_) != (d,) or np.shape(self.explained_variance_) != (k,)
         ):
             raise DataError("components_, mean_ and explained_variance_ do not fit together")
-
-
-def needed_shift(chunk: Chunk) -> np.ndarray | None:
-    """What to take off the rows before they are multiplied: about their mean.
-
-    None where every mean is within a few standard deviations of zero: the products then lose about
-    a digit to cancellation, and the subtraction can be saved.
-    """
-    rows, weights = chunk.rows[:FIRST_ROWS], chunk.weights[:FIRST_ROWS]
-    weights = weights / weights.sum()
-    mean = weights @ rows
-    spread = np.sqrt(weights @ (rows - mean) ** 2)
-    return None if np.all(np.abs(mean) <= NEAR * spread) else mean
 
 
 def long_chunks(source: Source) -> Source:

@@ -17,6 +17,8 @@ from gnomon.engine.threads import in_order
 COLUMN_BLOCK = 256
 NEAR_TIE = 1e-6
 OVERSAMPLING = 10
+# Columns up to which all pairs are found as soon as the leading ones.
+FEW_COLUMNS = 64
 MOST_BLOCKS = 6
 ROWS_OF_EIGH = 600
 
@@ -68,16 +70,24 @@ def rank(found: Spectrum) -> int:
 
 
 def of_covariance(covariance: np.ndarray, k: int) -> Spectrum:
-    """The k leading pairs of a symmetric matrix of shape (d, d)."""
-    d = len(covariance)
-    if 2 * k < d:
+    """The k leading pairs of a symmetric matrix of shape (d, d), whose room is used."""
+    d, total = len(covariance), np.trace(covariance)
+    if d <= FEW_COLUMNS:
+        values, vectors = np.linalg.eigh(covariance)
+    elif 2 * k < d:
         values, vectors = scipy.linalg.eigh(
-            covariance, subset_by_index=[d - k, d - 1], driver="evr", check_finite=False
+            covariance.T,  # LAPACK works in place on columns
+            subset_by_index=[d - k, d - 1],
+            driver="evr",
+            overwrite_a=True,
+            check_finite=False,
         )
     else:
-        values, vectors = scipy.linalg.eigh(covariance, driver="evd", check_finite=False)
+        values, vectors = scipy.linalg.eigh(
+            covariance.T, driver="evd", overwrite_a=True, check_finite=False
+        )
     best = slice(None, d - k - 1 if k < len(values) else None, -1)
-    return exact(values[best], vectors.T[best], np.trace(covariance))
+    return exact(values[best], vectors.T[best], total)
 
 
 def centred_block(rows, columns: slice, mean: np.ndarray, roots: np.ndarray | None) -> np.ndarray:

@@ -65,7 +65,7 @@ def scatterplot_matrix(
         raise DataError("a matrix of scatterplots needs two or more columns of numbers")
     values = np.stack([_numbers(all_rows, name) for name in columns])
     drawn, said = drawn_rows(len(all_rows), rows, seed)
-    classes = classes_of(all_rows, by)
+    classes = class_codes(all_rows, by)
     look_of = look(theme)
     names = labels(columns, 18)
     figure = go.Figure()
@@ -145,11 +145,6 @@ def number_columns(rows: Rows) -> list[str]:
     return [c.name for c in rows.X.schema if c.kind.is_numeric]
 
 
-def classes_of(rows: Rows, by: str | None) -> np.ndarray:
-    """The class of each row as text; one class for all without `by`."""
-    return np.full(len(rows), "all rows", dtype=object) if by is None else class_codes(rows, by)
-
-
 def drawn_rows(n: int, most: int, seed: int) -> tuple[np.ndarray, str]:
     """Rows to draw, and a sentence that says which."""
     if n <= most:
@@ -217,7 +212,7 @@ def class_scatter(
         raise DataError(f"give two or three columns, not {len(columns)}")
     all_rows = Rows(as_table(table))
     values = np.column_stack([_numbers(all_rows, name) for name in columns])
-    classes = classes_of(all_rows, by)
+    classes = class_codes(all_rows, by)
     drawn, said = drawn_rows(len(all_rows), rows, seed)
     look_of = look(theme)
     figure = go.Figure()
@@ -370,7 +365,7 @@ def covariance_contours(
         raise DataError(f"give two columns, not {len(columns)}")
     all_rows = Rows(as_table(table))
     values = np.column_stack([_numbers(all_rows, name) for name in columns])
-    classes = classes_of(all_rows, by)
+    classes = class_codes(all_rows, by)
     drawn, said = drawn_rows(len(all_rows), rows, seed)
     figure = go.Figure()
     flat: list[str] = []
@@ -515,7 +510,7 @@ def parallel_coordinates(
     note = f"{said}; drag along an axis to select a range"
     if dropped:
         note += f"; {dropped:,} with missing cells not drawn"
-    classes = class_names(classes_of(all_rows, by)[drawn])
+    classes = class_names(class_codes(all_rows, by)[drawn])
     for k, each in enumerate(classes if by is not None else []):
         figure.add_scatter(
             x=[None],
@@ -558,7 +553,7 @@ def _parallel_trace(rows: Rows, columns, by: str | None, drawn: np.ndarray, them
     if not complete.any():
         raise DataError("every row has a missing cell in these columns: no line can be drawn")
     look_of = look(theme)
-    classes = classes_of(rows, by)[drawn][complete]
+    classes = class_codes(rows, by)[drawn][complete]
     names = class_names(classes)
     place = {each: k for k, each in enumerate(names)}
     tones = [colour(k) for k in range(max(len(names), 1))]
@@ -632,7 +627,7 @@ def linked_views(
         raise DataError("every row has a missing cell in these columns")
     picked, said = drawn_rows(len(complete), rows, seed)
     drawn = complete[picked]
-    classes = classes_of(all_rows, by)[drawn]
+    classes = class_codes(all_rows, by)[drawn]
     names = class_names(classes)
     symbol = {each: SYMBOLS[k % 8] for k, each in enumerate(names)}
     tone = {each: colour(k) for k, each in enumerate(names)}

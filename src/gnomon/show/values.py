@@ -156,8 +156,10 @@ def _samples(table: Any, columns: Any, by: str | None) -> tuple[dict[str, np.nda
     return found, label(wanted[0]) if len(wanted) == 1 else "value"
 
 
-def class_codes(rows: Rows, by: str) -> np.ndarray:
-    """The class of each row as text; ``(missing)`` where it is missing."""
+def class_codes(rows: Rows, by: str | None) -> np.ndarray:
+    """The class of each row as text, "(missing)" where it is missing; one for all without `by`."""
+    if by is None:
+        return np.broadcast_to(np.array("all rows", dtype=object), len(rows))
     column = rows.X.schema[by]
     named = rows.X.column(by).combine_chunks().dictionary_encode()
     written = as_strings(pa.chunked_array([named.dictionary]), column).to_pylist()
@@ -167,6 +169,8 @@ def class_codes(rows: Rows, by: str) -> np.ndarray:
 
 def class_names(classes: np.ndarray, most: int | None = MOST_CLASSES) -> list[str]:
     """The classes, in order; beyond `most`, the commonest."""
+    if len(classes) and classes.strides == (0,):  # one for all rows
+        return [classes[0]]
     counts = pa.array(classes, pa.string()).value_counts().to_pylist()
     commonest = sorted(counts, key=lambda each: (-each["counts"], each["values"]))[:most]
     return sorted(each["values"] for each in commonest)
@@ -334,14 +338,15 @@ def class_histograms(
     values = rows.values(column)
     if values.dtype.kind != "f":
         raise DataError(f"column {column!r} does not hold numbers; see category_bars")
-    classes = class_codes(rows, by) if by is not None else np.full(len(values), "all rows", object)
+    classes = class_codes(rows, by)
     finite = np.isfinite(values)
     if not finite.any():
         raise DataError(f"column {column!r} has no values to show: all are missing")
     values, unit = _within_reach(values)
     edges = _bin_edges(values[finite], bins)
     figure = go.Figure()
-    shown = class_names(classes[finite])
+    found = classes if by is None else classes[finite]
+    shown = class_names(found)
     for k, each in enumerate(shown):
         sample = values[finite & (classes == each)]
         heights, _ = np.histogram(sample, edges)
@@ -370,7 +375,7 @@ def class_histograms(
     drawn = {"kde": "; curves by a Gaussian kernel", "normal": "; normal curves", None: ""}[curve]
     missing = len(values) - int(finite.sum())
     holes = f"; {missing:,} missing or infinite" if missing else ""
-    left = len(class_names(classes[finite], None)) - len(shown)
+    left = len(class_names(found, None)) - len(shown)
     others = f"; {left} rarer classes not shown" if left else ""
     figure.update_xaxes(title=label(column) + unit)
     figure.update_yaxes(title="density", rangemode="tozero")
