@@ -79,8 +79,8 @@ def quantile_plane(
         basis = independent(rows, location, factors, weights)
     table = np.ones((n, basis.shape[1] + intercept))
     to_table = factors @ basis
-    for some in blocks(n):
-        table[some, : basis.shape[1]] = (rows[some] - location) @ to_table
+    for some, block in blocks(rows):
+        table[some, : basis.shape[1]] = (block - location) @ to_table
     low, high = weights * (quantile - 1), weights * quantile
     target = y / unit
     if charged:
@@ -106,17 +106,19 @@ def independent(rows, location, factors: np.ndarray, weights: np.ndarray) -> np.
     All of one length.
     """
     products = np.zeros((factors.shape[1], factors.shape[1]))
-    for some in blocks(len(rows)):
-        design = (rows[some] - location) @ factors
+    for some, block in blocks(rows):
+        design = (block - location) @ factors
         products += (design.T * weights[some]) @ design
     values, vectors = np.linalg.eigh(products / weights.sum())
     kept = values > 100 * max(len(rows), len(values)) * EPS * max(values.max(initial=0.0), EPS)
     return vectors[:, kept] / np.sqrt(values[kept])
 
 
-def blocks(n: int) -> Iterator[slice]:
-    """Some rows at a time, whose products need little room."""
-    return (slice(start, start + BLOCK) for start in range(0, n, BLOCK))
+def blocks(rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Some rows at a time, whose products need little room; row by row, however all rows lie."""
+    for start in range(0, len(rows), BLOCK):
+        some = slice(start, start + BLOCK)
+        yield some, np.ascontiguousarray(rows[some])
 
 
 def programme(table, target, low, high) -> np.ndarray:
@@ -165,9 +167,9 @@ def guess(table, target, low, high) -> np.ndarray:
         blunt = 0.05 * float(np.median(np.abs(residual))) + np.finfo(np.float64).tiny
         factors = np.where(residual > 0, high, -low) / np.maximum(np.abs(residual), blunt)
         products, right = np.zeros((len(theta), len(theta))), np.zeros(len(theta))
-        for some in blocks(len(table)):
-            scaled = table[some].T * factors[some]
-            products += scaled @ table[some]
+        for some, block in blocks(table):
+            scaled = block.T * factors[some]
+            products += scaled @ block
             right += scaled @ target[some]
         theta = symmetric_solve(products, right)
     return theta
@@ -307,12 +309,12 @@ class QuantileRegression(Regressor):
         """Mean (zero without an intercept) and deviation about it; zero where a column is idle."""
         location = np.zeros(rows.shape[1])
         if self.fit_intercept:
-            for some in blocks(len(rows)):
-                location += weights[some] @ rows[some]
+            for some, block in blocks(rows):
+                location += weights[some] @ block
             location /= weights.sum()
         squares = np.zeros(rows.shape[1])
-        for some in blocks(len(rows)):
-            squares += weights[some] @ (rows[some] - location) ** 2
+        for some, block in blocks(rows):
+            squares += weights[some] @ (block - location) ** 2
         idle = np.sqrt(squares) <= 32 * EPS * np.abs(location) * np.sqrt(weights.sum())
         squares[idle] = 0.0
         refuse_tiny(np.sqrt(squares), column_names(self), 1 / LARGEST)
