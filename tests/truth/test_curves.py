@@ -32,7 +32,7 @@ from gnomon.evaluate import (
     training_curve,
     validation_curve,
 )
-from gnomon.evaluate.curves import resampled_figure
+from gnomon.evaluate.comparison import resampled_figure
 from gnomon.linear import LogisticRegression
 from gnomon.table import Clouds, FunctionOracle, Table
 
@@ -111,6 +111,22 @@ def test_bars_of_learning_curves_cover_the_expected_error_at_every_size(rng):
         figures = curve.lines["validation"]
         covered += [f.low <= expected <= f.high for f, expected in zip(figures, truth)]
     assert (covered / runs > 0.89).all()
+
+
+@pytest.mark.covers("learning-curve", "validation-curve")
+def test_bands_of_shares_stay_between_0_and_1(rng):
+    y = np.arange(60) % 2
+    X = rng.standard_normal((60, 3)) + 4 * y[:, None] * (rng.uniform(size=(60, 1)) < 0.97)
+    for measure in ("accuracy", "error", "auc"):
+        asked = {"measures": measure, "splits": 5, "test": (X, y)}
+        curve = validation_curve(KNeighborsClassifier(), X, y, "n_neighbors", [3, 5, 9], **asked)
+        over_folds = learning_curve(
+            KNeighborsClassifier(3), X, y, sizes=[0.3, 1.0], splits=5, measures=measure
+        )
+        figures = [f for each in (curve, over_folds) for line in each.lines.values() for f in line]
+        assert any(f.error > 0 for f in figures)
+        assert all(0 <= f.low <= f.value <= f.high <= 1 for f in figures)
+        assert over_folds.points[0].figure(measure, method="folds").low >= 0
 
 
 @pytest.mark.covers("learning-curve")

@@ -30,7 +30,13 @@ from scipy import stats
 from scipy.special import bdtr, stdtr, stdtrit
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, finite_column, normal_quantile, share_interval
+from gnomon.evaluate.figure import (
+    Figure,
+    finite_column,
+    normal_quantile,
+    share_interval,
+    share_like_interval,
+)
 from gnomon.evaluate.intake import label_pair
 from gnomon.evaluate.result import Result, p_text
 
@@ -222,6 +228,46 @@ def corrected_standard_error(values: ArrayLike, test_share: float) -> float:
     if not test_share >= 0 or not np.isfinite(test_share):
         raise DataError(f"test_share={test_share} must be test rows per training row")
     return float(np.sqrt((1 / len(values) + test_share) * np.var(values, ddof=1)))
+
+
+def resampled_figure(
+    scores: np.ndarray, test_share: float, level: float = 0.95, share: bool = False
+) -> Figure:
+    """The mean of scores of repeated splits, with the interval of Nadeau and Bengio.
+
+    Parameters
+    ----------
+    scores : ndarray
+        NaN where a fit failed; those are left out.
+    test_share : float
+        Test rows per training row; 0 for independent data sets.
+    level : float, default=0.95
+    share : bool, default=False
+        Whether scores lie between 0 and 1: the interval then does so, too, by taking the mean for a
+        share of as many rows as its standard error says.
+
+    Returns
+    -------
+    figure : Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(resampled_figure(np.array([0.2, 0.3, 0.25, 0.25]), test_share=0.25))
+    0.250 (0.158 to 0.342)
+    """
+    known = scores[~np.isnan(scores)]
+    if len(known) == 0:
+        return Figure(np.nan, np.nan, np.nan, level, np.nan, "no fit succeeded")
+    mean = float(known.mean())
+    if len(known) == 1:
+        return Figure(mean, -np.inf, np.inf, level, np.nan, "one score has no spread")
+    error = corrected_standard_error(known, test_share)
+    how = "corrected resampled t" if test_share else "independent repetitions"
+    if share and error > 0:
+        return share_like_interval(mean, error, level, how, len(known) - 1)
+    half = float(stats.t.ppf(0.5 + level / 2, len(known) - 1)) * error
+    return Figure(mean, mean - half, mean + half, level, error, how)
 
 
 def corrected_t_test(

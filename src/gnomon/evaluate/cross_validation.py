@@ -26,12 +26,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
-from scipy import stats
 from sklearn.base import clone, is_classifier, is_regressor
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.comparison import corrected_standard_error, corrected_t_test
+from gnomon.evaluate.comparison import corrected_t_test, resampled_figure
 from gnomon.evaluate.figure import (
     Figure,
     finite_column,
@@ -232,12 +231,12 @@ class CrossValidation(Result):
         if method not in METHODS:
             raise DataError(f"method={method!r} is none of {', '.join(METHODS)}")
         if method == "folds":
-            return self._over_folds(scores[got], level)
+            return resampled_figure(scores, self.test_share, level, chosen.share)
         if chosen.losses is not None:
             return self._over_rows(chosen, level)
         errors = self.fold_errors[chosen.name][got]
         if np.isnan(errors).any():
-            return self._over_folds(scores[got], level)
+            return resampled_figure(scores, self.test_share, level, chosen.share)
         return self._within_folds(scores[got], errors, self.fold_covariance(chosen.name), level)
 
     def fold_covariance(self, measure: str | None = None) -> float:
@@ -393,7 +392,7 @@ class CrossValidation(Result):
         if name not in self.train_scores:
             raise DataError("training scores were not asked for: cross_validate(train_scores=True)")
         gaps = self.scores[name] - self.train_scores[name]
-        return self._over_folds(gaps[~np.isnan(gaps)], 0.95)
+        return resampled_figure(gaps, self.test_share)
 
     def p_against(self, other: CrossValidation) -> float:
         """Two-sided p of no difference in the first measure (corrected resampled t test).
@@ -418,14 +417,6 @@ class CrossValidation(Result):
             known = ", ".join(each.name for each in self.measures)
             raise DataError(f"{name!r} was not measured; there are {known}")
         return found
-
-    def _over_folds(self, scores: np.ndarray, level: float) -> Figure:
-        n, mean = len(scores), float(scores.mean())
-        if n < 2:
-            return Figure(mean, -np.inf, np.inf, level, np.nan, "one fold has no spread")
-        error = corrected_standard_error(scores, self.test_share)
-        half = float(stats.t.ppf(0.5 + level / 2, n - 1)) * error
-        return Figure(mean, mean - half, mean + half, level, error, "corrected resampled t")
 
     def _over_rows(self, measure: Measure, level: float) -> Figure:
         losses, owners = self._losses(measure)

@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 from sklearn.base import clone
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
-from gnomon.evaluate.comparison import corrected_standard_error
+from gnomon.evaluate.comparison import resampled_figure
 from gnomon.evaluate.cross_validation import (
     CrossValidation,
     Fold,
@@ -30,7 +29,7 @@ from gnomon.evaluate.cross_validation import (
     scored,
     with_target,
 )
-from gnomon.evaluate.figure import Figure
+from gnomon.evaluate.figure import Figure, share_like_interval
 from gnomon.evaluate.intake import label_column, number_block
 from gnomon.evaluate.measures import Measure, as_measures
 from gnomon.evaluate.progress import Progress, told
@@ -553,17 +552,17 @@ def _add_figures(
     for measure in asked.measures:
         after = "" if len(asked.measures) == 1 else f" {measure.name}"
         inside, outside = cv.train_scores[measure.name], cv.scores[measure.name]
-        seen = resampled_figure(inside, share, asked.level)
+        seen = resampled_figure(inside, share, asked.level, measure.share)
         if asked.interval == "rows":
             unseen = cv.figure(measure.name, asked.level)
         else:
-            unseen = resampled_figure(outside, share, asked.level)
+            unseen = resampled_figure(outside, share, asked.level, measure.share)
         parts = {"training": (seen, inside), "validation": (unseen, outside)}
         if asked.test is not None:
             figures = [each.held_out.get(measure.name) for each in found]
             values = np.array([np.nan if f is None else f.value for f in figures])
-            spread = resampled_figure(values, share, asked.level)
-            parts["test"] = (_of_one_test_set(spread, figures), values)
+            spread = resampled_figure(values, share, asked.level, measure.share)
+            parts["test"] = (_of_one_test_set(spread, figures, measure.share), values)
         for part, (figure, scores) in parts.items():
             curve.lines.setdefault(part + after, []).append(figure)
             block = curve.samples.get(part + after)
@@ -572,15 +571,17 @@ def _add_figures(
             )
 
 
-def _of_one_test_set(figure: Figure, figures: list[Figure | None]) -> Figure:
+def _of_one_test_set(figure: Figure, figures: list[Figure | None], share: bool) -> Figure:
     """A figure whose fits were all scored on the same rows, with the error of those rows added."""
     squares = [f.error**2 for f in figures if f is not None and np.isfinite(f.error)]
     if not squares or not figure.error > 0:
         return figure
-    error = float(np.sqrt(figure.error**2 + np.mean(squares)))
+    error, how = float(np.sqrt(figure.error**2 + np.mean(squares))), "of splits and of test rows"
+    if share:
+        return share_like_interval(figure.value, error, figure.level, how, len(squares) - 1)
     half = (figure.high - figure.value) * error / figure.error
     low, high = figure.value - half, figure.value + half
-    return figure._replace(low=low, high=high, error=error, how="of splits and of test rows")
+    return figure._replace(low=low, high=high, error=error, how=how)
 
 
 def _by_complexity(curve: Curve, sizes: np.ndarray) -> Curve:
@@ -592,39 +593,6 @@ def _by_complexity(curve: Curve, sizes: np.ndarray) -> Curve:
     curve.samples = {name: block[order] for name, block in curve.samples.items()}
     curve.points = [curve.points[k] for k in order]
     return curve
-
-
-def resampled_figure(scores: np.ndarray, test_share: float, level: float = 0.95) -> Figure:
-    """The mean of scores of repeated splits, with the interval of Nadeau and Bengio.
-
-    Parameters
-    ----------
-    scores : ndarray
-        NaN where a fit failed; those are left out.
-    test_share : float
-        Test rows per training row; 0 for independent data sets.
-    level : float, default=0.95
-
-    Returns
-    -------
-    figure : Figure
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> print(resampled_figure(np.array([0.2, 0.3, 0.25, 0.25]), test_share=0.25))
-    0.250 (0.158 to 0.342)
-    """
-    known = scores[~np.isnan(scores)]
-    if len(known) == 0:
-        return Figure(np.nan, np.nan, np.nan, level, np.nan, "no fit succeeded")
-    mean = float(known.mean())
-    if len(known) == 1:
-        return Figure(mean, -np.inf, np.inf, level, np.nan, "one score has no spread")
-    error = corrected_standard_error(known, test_share)
-    half = float(stats.t.ppf(0.5 + level / 2, len(known) - 1)) * error
-    how = "corrected for overlapping splits" if test_share else "independent repetitions"
-    return Figure(mean, mean - half, mean + half, level, error, how)
 
 
 def default_measures(measures: Any, problem: Problem) -> Any:

@@ -94,6 +94,8 @@ class Measure:
     losses : callable or None
         Values per row whose mean is the measure (or its square, with `root`).
     root : bool
+    share : bool
+        Whether it lies between 0 and 1: its intervals then do so, too.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Measure:
     greater_is_better: bool = True
     losses: Callable[..., np.ndarray] | None = None
     root: bool = False
+    share: bool = False
 
     def figure(self, y: np.ndarray, said: Said) -> Figure | float:
         """The measure of some rows.
@@ -165,24 +168,25 @@ def _row_distances(y, said) -> np.ndarray:
 MEASURES: dict[str, Measure] = {
     each.name: each
     for each in (
-        Measure("accuracy", accuracy, losses=_right),
+        Measure("accuracy", accuracy, losses=_right, share=True),
         Measure(
             "error",
             error_rate,
             greater_is_better=False,
             losses=lambda y, said: 1 - _right(y, said),
+            share=True,
         ),
-        Measure("balanced_accuracy", balanced_accuracy),
-        Measure("precision", precision),
-        Measure("recall", recall),
-        Measure("f_measure", f_measure),
+        Measure("balanced_accuracy", balanced_accuracy, share=True),
+        Measure("precision", precision, share=True),
+        Measure("recall", recall, share=True),
+        Measure("f_measure", f_measure, share=True),
         Measure("kappa", cohen_kappa),
         Measure("log_loss", _quiet_log_loss, "probabilities", False, log_losses),
         Measure("brier", brier_score, "probabilities", False, brier_losses),
-        Measure("auc", area_under_roc, "scores"),
-        Measure("auc_one_vs_one", multiclass_area_one, "probabilities"),
-        Measure("auc_one_vs_rest", multiclass_area_rest, "probabilities"),
-        Measure("average_precision", average_precision, "scores"),
+        Measure("auc", area_under_roc, "scores", share=True),
+        Measure("auc_one_vs_one", multiclass_area_one, "probabilities", share=True),
+        Measure("auc_one_vs_rest", multiclass_area_rest, "probabilities", share=True),
+        Measure("average_precision", average_precision, "scores", share=True),
         Measure("rmse", root_mean_squared_error, "predictions", False, _row_squares, True),
         Measure("mse", mean_squared_error, "predictions", False, _row_squares),
         Measure("mae", mean_absolute_error, "predictions", False, _row_distances),

@@ -21,8 +21,9 @@ from sklearn.base import is_classifier
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.bounds import check_at_least
+from gnomon.evaluate.comparison import resampled_figure
 from gnomon.evaluate.cross_validation import seeded
-from gnomon.evaluate.curves import Curve, resampled_figure
+from gnomon.evaluate.curves import Curve
 from gnomon.evaluate.figure import Figure
 from gnomon.evaluate.result import Result
 

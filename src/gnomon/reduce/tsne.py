@@ -51,7 +51,7 @@ from gnomon.reduce.tsne_kernels import (
 MOST_EXACT = 600
 FEWEST_CELLS = 40
 MOST_CELLS = 2**20
-CELL = 0.4
+CELL, FINE_CELL = 0.4, 0.1
 ITEMS_TOGETHER = 1024
 EARLY_STEPS = 250
 EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
@@ -308,7 +308,7 @@ class TSNE(RowsMap):
                     attributes=lambda: self._public() | {"places_": places.copy()},
                 ):
                     break
-            self.kl_divergence_ = float(forces(places, 1.0)[1])
+            self.kl_divergence_ = forces.divergence(places)
         self.places_ = places
         self.n_iter_ += len(course.history)
         self.history_ = course.history
@@ -410,7 +410,7 @@ class Forces:
             "exact": self._exact,
         }
         self.repulsion = ways[repulsion]
-        self.grid = Grid(crew)
+        self.grid, self.cell = Grid(crew), CELL
         self.angle = angle
         self.own = float(xlogy(self.shares, self.shares).sum())
         n = affinities.shape[0]
@@ -424,6 +424,13 @@ class Forces:
         gradient = 4 * (exaggeration * pulls - pushes / total)
         return gradient, self.own + logs + float(np.log(total))
 
+    def divergence(self, places: np.ndarray) -> float:
+        """The divergence alone, by a finer grid than the steps need: near pairs count in it."""
+        self.cell = FINE_CELL
+        found = self(places, 1.0)[1]
+        self.cell = CELL
+        return found
+
     def _attraction(self, places: np.ndarray) -> tuple[np.ndarray, float]:
         pull = plane_attraction if places.shape[1] == 2 else attraction
 
@@ -436,8 +443,8 @@ class Forces:
 
     def _grid(self, places: np.ndarray) -> tuple[np.ndarray, float]:
         """By a grid; by a tree where the map is so wide that most of its cells would be empty."""
-        wide = np.ptp(places, axis=0).max() / CELL > np.sqrt(most_cells(len(places)))
-        return self._tree(places) if wide else self.grid(places)
+        least = np.ptp(places, axis=0).max() / np.sqrt(most_cells(len(places)))
+        return self._tree(places) if least > CELL else self.grid(places, max(self.cell, least))
 
     def _exact(self, places: np.ndarray) -> tuple[np.ndarray, float]:
         def part(block):
@@ -495,11 +502,11 @@ class Grid:
         self.crew = crew
         self.known: tuple[int, float, np.ndarray] | None = None
 
-    def __call__(self, places: np.ndarray) -> tuple[np.ndarray, float]:
+    def __call__(self, places: np.ndarray, cell: float = CELL) -> tuple[np.ndarray, float]:
         low = places.min(axis=0)
         span = float(np.ptp(places, axis=0).max())
-        cells = max(int(span / CELL) + 1, FEWEST_CELLS)
-        step = max(span / cells, 1e-300) if cells == FEWEST_CELLS else CELL
+        cells = max(int(span / cell) + 1, FEWEST_CELLS)
+        step = max(span / cells, 1e-300) if cells == FEWEST_CELLS else cell
         size = scipy.fft.next_fast_len(2 * (cells + 4), real=True)
         side = size // 2
         grid = np.zeros((4, side, side))
