@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import gnomon
+from gnomon.cluster import KMeans
 from gnomon.contract import Learner
-from gnomon.engine.errors import DataError
-from gnomon.table import Table
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.linear import LinearRegression, LogisticRegression
+from gnomon.table import Table, read, scan
+from gnomon.trees import DecisionTreeClassifier
 from tests.contract.cases import (
     FRAMES,
     as_frame,
@@ -211,3 +216,184 @@ def test_text_where_numbers_were_is_refused_unless_the_column_is_passed_on(cls, 
             outputs(estimator, changed)
         except Exception as error:
             assert_clear(error, naming="count")
+
+
+def graded(levels, repeats: int = 10) -> pd.DataFrame:
+    """The levels of a category in turn, and ten times the number of each as the target."""
+    places = np.arange(len(levels) * repeats) % len(levels)
+    return pd.DataFrame({"grade": [levels[p] for p in places], "y": 10.0 * places})
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3], [1.0, 2.0, 3.0], ["1", "2", "3"]])
+@pytest.mark.parametrize("levels", [["K", "1", "2", "3"], ["K", "01", "2.0", "3"]])
+def test_categories_of_digits_are_known_again_when_they_come_as_numbers(levels, values):
+    if isinstance(values[0], str):
+        values = levels[1:]
+    model = LinearRegression().fit(graded(levels), "y")
+    np.testing.assert_allclose(model.predict(pd.DataFrame({"grade": values})), [10, 20, 30])
+
+
+def test_categories_of_whole_numbers_are_known_again_as_whole_numbers():
+    frame = graded([1, 2, 3]).astype({"grade": "category"})
+    model = LinearRegression().fit(frame, "y")
+    for values in ([3, 1], [3.0, 1.0]):
+        new = pd.DataFrame({"grade": values})
+        np.testing.assert_allclose(model.predict(new), [20, 0], atol=1e-9)
+
+
+def test_a_number_that_two_categories_are_goes_to_the_one_written_plainly():
+    model = LinearRegression().fit(graded(["1", "01", "K"]), "y")
+    np.testing.assert_allclose(model.predict(pd.DataFrame({"grade": [1]})), [0], atol=1e-9)
+
+
+def test_a_column_without_one_known_category_is_warned_of():
+    model = LinearRegression().fit(graded(["a", "b"]), "y")
+    with pytest.warns(GnomonWarning, match=r"'grade'.*'c', 'd'.*'a', 'b'"):
+        model.predict(pd.DataFrame({"grade": ["c", "d"]}))
+
+
+def test_categories_of_which_a_file_holds_yes_and_no_alone_are_known_again():
+    model = LinearRegression().fit(graded(["maybe", "no", "yes"]), "y")
+    new = read(b"grade\nyes\nno\n")
+    assert new.schema["grade"].kind == "boolean"
+    np.testing.assert_allclose(model.predict(new), [20, 10])
+
+
+def written_file(rng, n: int = 60) -> bytes:
+    """Rows with yes and no, money with marks between thousands, dates by day, a target."""
+    member, price = rng.random(n) < 0.5, rng.integers(1000, 9000, n) + 0.5
+    member[:2] = True, False
+    day, month = rng.integers(1, 29, n), rng.integers(1, 13, n)
+    lines = [
+        f'{"yes" if m else "no"},"${p:,.2f}",{d:02}.{k:02}.2024,{m + p / 1000 + k}'
+        for m, p, d, k in zip(member, price, day, month)
+    ]
+    return "\n".join(["member,price,since,y", *lines, ""]).encode()
+
+
+def test_a_model_of_a_file_takes_the_words_of_the_same_file(rng):
+    content = written_file(rng)
+    model = LinearRegression().fit(read(content), "y")
+    frame = pd.read_csv(io.BytesIO(content))
+    assert frame["price"].dtype.kind not in "fi"
+    np.testing.assert_array_equal(model.predict(frame), model.predict(read(content)))
+
+
+def test_a_word_that_a_boolean_never_held_is_missing_and_warned_of(rng):
+    content = written_file(rng)
+    model = LinearRegression().fit(read(content), "y")
+    frame = pd.read_csv(io.BytesIO(content))
+    unknown, missing = frame.copy(), frame.copy()
+    unknown.loc[0, "member"], missing.loc[0, "member"] = "maybe", None
+    with pytest.warns(GnomonWarning, match=r"'member'.*'no' or 'yes'.*'maybe'"):
+        found = model.predict(unknown)
+    np.testing.assert_array_equal(found, model.predict(missing))
+
+
+def test_a_word_where_numbers_were_is_named_with_its_row_and_the_unit(rng):
+    content = written_file(rng)
+    model = LinearRegression().fit(read(content), "y")
+    frame = pd.read_csv(io.BytesIO(content))
+    frame.loc[3, "price"] = "dear"
+    with pytest.raises(DataError, match=r"'price'.*'\$'.*'dear'.*row 3") as refused:
+        model.predict(frame)
+    assert "dictionary<" not in str(refused.value)
+
+
+def test_a_model_saved_without_the_writing_of_its_columns_takes_tables(rng, tmp_path):
+    content = written_file(rng)
+    model = LinearRegression().fit(read(content), "y")
+    for code in model.encoder_.codes:
+        del code.written
+    loaded = gnomon.load(model.save(tmp_path / "old.gnomon"))
+    np.testing.assert_array_equal(loaded.predict(read(content)), model.predict(read(content)))
+
+
+def test_numbers_in_another_unit_are_refused(rng):
+    rows = "".join(f"{w} kg,{2 * w}\n" for w in rng.integers(1, 90, 30))
+    model = LinearRegression().fit(read(b"w,y\n" + rows.encode()), "y")
+    with pytest.raises(DataError, match=r"'w'.*'kg'.*'g'"):
+        model.predict(read(b"w\n1000 g\n2000 g\n"))
+    for same in (read(b"w\n1 kg\n2 kg\n"), pd.DataFrame({"w": [1.0, 2.0]})):
+        np.testing.assert_allclose(model.predict(same), [2, 4])
+
+
+def test_a_decimal_comma_that_is_read_as_a_mark_of_thousands_is_warned_of(rng):
+    rows = "".join(f"{s},5;{s}\n" for s in rng.integers(1, 90, 30))
+    model = LinearRegression().fit(read(b"s;y\n" + rows.encode()), "y")
+    with pytest.warns(GnomonWarning, match=r"'s'.*','.*decimals.*thousands"):
+        model.predict(read(b"s;more\n1,125;a\n2,250;b\n").drop("more"))
+
+
+def test_whole_numbers_are_no_dates(rng):
+    days = pd.date_range("2020-01-01", periods=24, freq="MS")
+    model = LinearRegression().fit(pd.DataFrame({"d": days, "y": np.arange(24.0)}), "y")
+    with pytest.raises(DataError, match=r"'d' held dates.*2026-01-31"):
+        model.predict(pd.DataFrame({"d": rng.integers(0, 600, 5)}))
+
+
+def test_dates_packed_in_whole_numbers_are_read_as_in_the_file(rng):
+    content = b"d,y\n" + b"".join(
+        b"2024%02d%02d,%d\n" % (month, day, month)
+        for month, day in zip(rng.integers(1, 13, 40), rng.integers(1, 29, 40))
+    )
+    table = read(content).set("d", kind="datetime", format="%Y%m%d")
+    model = LinearRegression().fit(table, "y")
+    frame = pd.read_csv(io.BytesIO(content))
+    np.testing.assert_array_equal(model.predict(frame), model.predict(table))
+
+
+def churn_file(rng, words=("no", "yes"), n: int = 40) -> bytes:
+    marks = np.arange(n) % 2
+    sizes = rng.normal(marks, 0.2)
+    lines = [f"{size:.4f},{words[mark]}" for size, mark in zip(sizes, marks)]
+    return "\n".join(["size,churn", *lines, ""]).encode()
+
+
+@pytest.mark.parametrize("source", [read, scan])
+def test_yes_and_no_of_a_file_are_the_names_of_the_classes(source, rng):
+    content = churn_file(rng)
+    model = LogisticRegression().fit(source(content), "churn")
+    assert model.classes_.tolist() == ["no", "yes"]
+    words = pd.read_csv(io.BytesIO(content))["churn"]
+    found = model.predict(source(content))
+    assert set(found) <= {"no", "yes"}
+    assert model.score(read(content), words) == (found == words).mean()
+
+
+def test_true_and_false_of_a_file_stay_booleans(rng):
+    model = DecisionTreeClassifier().fit(read(churn_file(rng, ("false", "true"))), "churn")
+    assert model.classes_.dtype == bool
+
+
+@pytest.mark.parametrize("source", [read, scan, lambda file: pd.read_csv(io.BytesIO(file))])
+def test_a_score_takes_the_name_of_the_target(source, rng):
+    content = churn_file(rng)
+    frame = pd.read_csv(io.BytesIO(content))
+    model = DecisionTreeClassifier(max_depth=1).fit(source(content), "churn")
+    assert model.score(source(content), "churn") == model.score(frame[["size"]], frame["churn"])
+    line = LinearRegression().fit(frame[["size"]], np.arange(40.0))
+    whole = frame.drop(columns="churn").assign(y=np.arange(40.0), times=rng.integers(1, 4, 40))
+    expected = line.score(frame[["size"]], whole["y"], whole["times"])
+    assert line.score(whole, "y", "times") == expected
+    with pytest.raises(DataError, match=r"'yy'.*'y'"):
+        line.score(whole, "yy")
+    with pytest.raises(DataError, match="no table"):
+        line.score(np.ones((3, 1)), "y")
+
+
+@pytest.mark.parametrize(("value", "said"), [("bad", "'bad'"), (np.inf, "inf"), (None, "missing")])
+def test_a_target_of_numbers_that_has_none_in_a_row_is_named_with_that_row(value, said, rng):
+    y = [*rng.normal(size=5), value, *rng.normal(size=4)]
+    frame = pd.DataFrame({"x": rng.normal(size=10)})
+    with pytest.raises(DataError, match=rf"'income'.*{said}.*row 5"):
+        fit(LinearRegression(), frame.assign(income=y), "income")
+    with pytest.raises(DataError, match=rf"{said}.*row 5"):
+        LinearRegression().fit(frame, y)
+
+
+def test_groups_of_a_file_are_found_again_in_its_words(rng):
+    content = written_file(rng)
+    model = KMeans(n_clusters=3, random_state=0).fit(read(content))
+    frame = pd.read_csv(io.BytesIO(content))
+    np.testing.assert_array_equal(model.predict(frame), model.predict(read(content)))

@@ -13,10 +13,10 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import Figure
 from gnomon.table import Table
 from gnomon.workbench.group_profile import profiles
-from gnomon.workbench.group_search import Grouping, judged_places, ranked
+from gnomon.workbench.group_search import Grouping, Judged, judged_places, ranked
 from gnomon.workbench.runs import RunError
 from tests.jobs.browser import needs_browser, opened, require_sound
-from tests.jobs.terminal import call
+from tests.jobs.terminal import call, run
 
 pytestmark = pytest.mark.covers("clustering-assessment-workflow")
 
@@ -169,13 +169,17 @@ def test_the_report_opens_without_errors_and_draws_every_picture(found, dark):
 def test_of_equally_parted_groupings_the_clearly_more_stable_one_is_chosen():
     def grouping(method, k, stability, error):
         parted = Figure(0.3, 0.29, 0.31, error=0.01)
-        return Grouping(method, k, parted, Figure(stability, 0, 1, error=error))
+        found = Grouping(method, k, parted, Figure(stability, 0, 1, error=error))
+        return Judged(found, np.zeros(0, dtype=int))
+
+    def chosen(*found):
+        return ranked(list(found), np.zeros((0, 2)))[0].grouping
 
     shaky, firm = grouping("k-means", 3, 0.81, 0.03), grouping("Ward", 3, 0.99, 0.01)
     alike = grouping("k-means", 3, 0.97, 0.02)
-    assert ranked([shaky, firm])[0].method == "Ward"
-    assert ranked([alike, firm])[0].method == "k-means"
-    assert ranked([firm, grouping("k-means", 2, 0.85, 0.05)])[0].k == 2
+    assert chosen(shaky, firm).method == "Ward"
+    assert chosen(alike, firm).method == "k-means"
+    assert chosen(firm, grouping("k-means", 2, 0.85, 0.05)).k == 2
 
 
 def test_the_silhouette_told_is_that_of_the_groups_given(rng):
@@ -187,3 +191,141 @@ def test_the_silhouette_told_is_that_of_the_groups_given(rng):
     told = silhouette(found.model.coordinates(found.table)[taken], found.labels[taken]).total
     assert found.chosen.silhouette.value == pytest.approx(told)
     assert f"{told:.3f}" in found.figures()["silhouettes"].layout.annotations[0].text
+
+
+def test_the_model_of_a_run_is_read_in_a_new_process(found, tmp_path):
+    result, folder = found
+    kinds = {"age": [25.0, 45.0, 70.0], "spending": [10.0, 60.0, 30.0]}
+    Table.from_dict(kinds | {"plan": ["free", "gold", "silver"]}).save(tmp_path / "new.csv")
+    done = run("predict", folder, "new.csv", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = gnomon.read(tmp_path / "predictions.csv").to_dict()["group"]
+    assert set(said) == {each.name for each in result.groups}
+
+
+def blobs(rng, n: int, centres) -> dict[str, list]:
+    """Normal clouds of about the same size in the plane."""
+    centres = np.asarray(centres, dtype=float)
+    points = centres[rng.integers(0, len(centres), n)] + rng.normal(size=(n, 2))
+    return {"x": points[:, 0].tolist(), "y": points[:, 1].tolist()}
+
+
+def test_groups_by_density_of_many_rows_are_those_that_were_judged_on_some(rng):
+    result = gnomon.group(blobs(rng, 12_000, [[0, 0], [9, 0], [4.5, 8]]), methods=["DBSCAN"])
+    assert result.chosen.k == 3
+    sizes = [each.rows for each in result.groups if each.number >= 0]
+    assert len(sizes) == 3
+    assert min(sizes) > 2_000
+
+
+def test_groups_of_all_rows_that_are_not_the_judged_ones_are_not_given(rng, monkeypatch):
+    from gnomon.workbench import group_search
+
+    def other_groups(grouping, of_judged, points, n_judged, seed):
+        return group_search.made("k-means", 7, grouping.dense_share, points, seed)
+
+    monkeypatch.setattr(group_search, "made_of_all", other_groups)
+    table = blobs(rng, 2_500, [[0, 0], [9, 0], [4.5, 8]])
+    result = gnomon.group(table, groups=3, methods=["k-means"])
+    assert len(result.groups) == 3
+    assert "the others are assigned" in str(result)
+
+
+def rings(rng, n: int = 1_500) -> dict[str, list]:
+    """Three rings about one centre."""
+    angles, kinds = rng.uniform(0, 2 * np.pi, n), rng.integers(0, 3, n)
+    radii = np.array([1.0, 3.0, 5.0])[kinds] + 0.1 * rng.normal(size=n)
+    x, y = radii * np.cos(angles), radii * np.sin(angles)
+    return {"x": x.tolist(), "y": y.tolist(), "ring": np.array(list("abc"))[kinds].tolist()}
+
+
+def test_rings_are_groups_of_their_own_shape_and_called_clear(rng):
+    table = rings(rng)
+    result = gnomon.group(table, without=["ring"], most=6, methods=["k-means", "DBSCAN"])
+    assert result.chosen.method == "DBSCAN"
+    assert result.clear
+    assert "density index" in result.verdict()
+    for number in range(result.chosen.k):
+        kinds = np.array(table["ring"])[result.labels == number]
+        assert len(set(kinds.tolist())) == 1
+
+
+def test_independent_answers_of_yes_and_no_are_no_groups(rng):
+    table = {name: rng.choice(["yes", "no"], 400).tolist() for name in ("a", "b", "c")}
+    result = gnomon.group(table)
+    assert max(each.k for each in result.groupings) < 8
+    assert len({(each.method, each.k) for each in result.groupings}) == len(result.groupings)
+    assert "At most 7 groups are tried" in str(result)
+    tried = [result.tendency.p]
+    for _ in range(3):
+        table = {name: rng.choice(["yes", "no"], 400).tolist() for name in ("a", "b", "c")}
+        tried.append(gnomon.group(table, methods=["k-means"]).tendency.p)
+    assert max(tried) > 0.05
+
+
+def test_answers_that_go_together_are_groups(rng):
+    kinds = rng.integers(0, 3, 300)
+    words = np.array(["low", "middle", "high"])
+    table = {
+        name: np.where(rng.random(300) < 0.9, words[kinds], rng.choice(words, 300)).tolist()
+        for name in ("a", "b", "c", "d")
+    }
+    result = gnomon.group(table, most=5, methods=["k-means"])
+    assert (result.chosen.k, result.clear) == (3, True)
+
+
+def test_two_humps_of_one_column_are_groups_and_one_skewed_hump_is_none(rng):
+    humps = (rng.normal(size=300) + 9 * rng.integers(0, 2, 300)).tolist()
+    result = gnomon.group({"x": humps}, most=3, methods=["k-means"])
+    assert (result.chosen.k, result.clear) == (2, True)
+    clear = [
+        gnomon.group({"x": rng.exponential(size=200).tolist()}, most=3, methods=["k-means"]).clear
+        for _ in range(4)
+    ]
+    assert not all(clear)
+
+
+def test_more_groups_than_different_rows_are_refused(rng):
+    table = {"a": rng.choice(list("xyz"), 200).tolist(), "b": rng.choice(list("pq"), 200).tolist()}
+    with pytest.raises(DataError, match="groups=50: the rows have only 6 different values"):
+        gnomon.group(table, groups=50)
+    with pytest.raises(DataError, match="only 2 different values"):
+        gnomon.group({"a": ["yes", "no"] * 20})
+
+
+def test_sampling_and_missing_cells_are_told_on_the_screen_and_in_the_report(rng, tmp_path):
+    table = blobs(rng, 2_100, [[0, 0], [9, 0]])
+    table["x"] = [None if place % 5 == 0 else value for place, value in enumerate(table["x"])]
+    result = gnomon.group(table, groups=2, methods=["k-means"])
+    said = str(result)
+    assert "judged on 2,000 of 2,100 rows" in said
+    assert "x: 20.0% of the cells, read as the mean" in said
+    page = result.report(tmp_path / "report.html").read_text()
+    assert "missing" in page
+    assert "2,000 of 2,100 rows" in page
+
+
+def test_files_hold_numbers_and_the_names_of_rows(rng, tmp_path):
+    table = blobs(rng, 60, [[0, 0], [12, 0]])
+    table["name"] = [f"K{place:05d}" for place in range(60)]
+    result = gnomon.group(table, most=3, methods=["k-means"], folder=tmp_path / "run")
+    kept = gnomon.read(tmp_path / "run" / "groupings.csv").to_dict()
+    assert kept["silhouette"][0] == result.chosen.silhouette.value
+    assert kept["stability error"][0] == result.chosen.stability.error
+    labels = gnomon.read(tmp_path / "run" / "labels.csv").to_dict()
+    assert labels["name of the table"] == table["name"]
+
+
+def test_profiles_speak_in_the_words_and_digits_of_the_table(tmp_path):
+    lines = [f"{word},{price}" for word, price in zip(["ja", "nein"] * 30, [11_530, 52_070] * 30)]
+    lines = [f"{line}.{place % 7}" for place, line in enumerate(lines)]
+    (tmp_path / "sales.csv").write_text("\n".join(["paid,price", *lines]))
+    first, _ = profiles(gnomon.read(tmp_path / "sales.csv"), np.tile([0, 1], 30))
+    said = str(first)
+    assert "paid is 'ja' in 100% of the rows, against 0% elsewhere" in said
+    assert "mean 11,530 against 52,070 elsewhere" in said
+
+
+def test_columns_that_took_no_part_are_told_apart(found):
+    result, _ = found
+    assert "Groups were made without left: there effects are findings." in str(result)

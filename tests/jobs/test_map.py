@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import gnomon
 from gnomon import show
 from gnomon.engine.errors import DataError
 from gnomon.table import Table
+from gnomon.workbench.map import far_rows
 from gnomon.workbench.map_quality import map_quality
 from tests.jobs.browser import needs_browser, opened, require_sound
 from tests.jobs.terminal import call
@@ -146,3 +149,50 @@ def test_maps_by_neighbours_are_drawn_on_request_and_say_what_they_joined(rng):
     assert all(np.isfinite(places).all() for places in found.places.values())
     said = [each for each in found.run.decisions if "2 parts" in str(each)]
     assert len(said) == 3
+
+
+def test_few_rows_of_a_table_of_categories_are_far_and_a_lone_one_is_found(rng):
+    table = {
+        name: rng.choice(list(levels), 200).tolist()
+        for name, levels in (("a", "xyz"), ("b", "pq"), ("c", "klmn"))
+    }
+    assert len(gnomon.map(table, methods=["PCA"]).far) <= 10
+    equal = np.zeros((200, 3))
+    equal[17] = 5.0
+    assert far_rows(equal).tolist() == [17]
+
+
+def test_more_rows_are_mapped_on_request_and_the_others_are_placed(rng, tmp_path):
+    table = {name: rng.normal(size=2300).tolist() for name in "abc"}
+    table["code"] = [f"K{place:05d}" for place in range(2300)]
+    assert len(gnomon.map(table, methods=["PCA"], rows=2200).rows) == 2200
+    folder = tmp_path / "run"
+    result = gnomon.map(table, methods=["PCA", "stress"], rows=60, place_all=True, folder=folder)
+    assert "60 rows are mapped, drawn from 2,300" in str(result)
+    assert "sought among the mapped ones only" in str(result)
+    kept = gnomon.read(folder / "coordinates.csv").to_dict()
+    assert kept["code"] == table["code"]
+    assert np.flatnonzero(kept["mapped"]).tolist() == result.rows.tolist()
+    assert sum(cell is not None for cell in kept["stress 1"]) == 60
+    assert None not in kept["PCA 1"]
+    places = np.column_stack([kept["PCA 1"], kept["PCA 2"]])
+    np.testing.assert_allclose(places[result.rows], result.places["PCA"], atol=1e-9)
+    with pytest.raises(DataError, match="rows=3"):
+        gnomon.map(table, rows=3)
+
+
+def test_the_script_of_a_map_gives_the_same_again(rng, tmp_path):
+    Table.from_dict(clumps(rng, 10)).save(tmp_path / "clumps.csv")
+    gnomon.map(tmp_path / "clumps.csv", methods=["PCA"], folder=tmp_path / "run")
+    done = subprocess.run(
+        [sys.executable, tmp_path / "run" / "again.py"], capture_output=True, text=True, timeout=120
+    )
+    assert "the result is as recorded" in done.stdout, done.stderr
+
+
+def test_missing_cells_are_told_with_their_share(rng, tmp_path):
+    table = {name: rng.normal(size=40).tolist() for name in "ab"}
+    table["a"][:10] = [None] * 10
+    result = gnomon.map(table, methods=["PCA"])
+    assert "a: 25.0% of the cells, read as the mean" in str(result)
+    assert "25.0% of the cells" in result.report(tmp_path / "report.html").read_text()

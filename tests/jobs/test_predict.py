@@ -7,7 +7,8 @@ import pytest
 
 import gnomon
 from gnomon.engine.errors import DataError, ModelFileError
-from gnomon.table import Table, example
+from gnomon.linear import LinearRegression
+from gnomon.table import Table, example, read
 from gnomon.workbench.predict import predict
 from gnomon.workbench.result import written
 
@@ -93,3 +94,54 @@ def test_what_is_no_model_is_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ModelFileError, match="no run folder"):
         predict(tmp_path / "empty", example("iris"))
+
+
+@pytest.fixture(scope="module")
+def comma_run(tmp_path_factory):
+    """A model of a file with decimal commas, days before months and yes and no, and its schema."""
+    folder = tmp_path_factory.mktemp("runs") / "commas"
+    folder.mkdir()
+    lines = [
+        f"{'K123'[i % 4]};{i},5;{'no' if i % 3 else 'yes'};{1 + i % 28}/{1 + i % 12}/2024;{i},5"
+        for i in range(60)
+    ]
+    file = folder / "train.csv"
+    file.write_text("\n".join(["grade;size;member;since;y", *lines, ""]))
+    table = read(file)
+    LinearRegression().fit(table, "y").save(folder / "model.gnomon")
+    table.schema.save(folder / "schema.toml")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("rows", "sizes"),
+    [
+        (["1;1,125;yes;3/4/2024", "2;2,250;no;5/4/2024"], [1.125, 2.25]),
+        (["1;1.5;yes;2024-04-03", "2;2.25;no;2024-04-05"], [1.5, 2.25]),
+        (["1;4;yes;3/4/2024", "2;7;no;5/4/2024"], [4, 7]),
+    ],
+)
+def test_a_new_file_is_read_as_the_training_file_was_written(rows, sizes, comma_run, tmp_path):
+    file = tmp_path / "new.csv"
+    file.write_text("\n".join(["grade;size;member;since", *rows, ""]))
+    said = predict(comma_run, file)
+    assert [day.month for day in said.rows["since"].to_pylist()] == [4, 4]
+    np.testing.assert_allclose(said.table.to_dict()["prediction"], sizes)
+
+
+def test_a_boolean_word_that_the_model_never_saw_is_said(comma_run, tmp_path):
+    file = tmp_path / "new.csv"
+    file.write_text("grade;size;member;since\n1;1,5;maybe;3/4/2024\n2;2,5;no;5/4/2024\n")
+    said = predict(comma_run, file)
+    assert any("'maybe'" in note and "'member'" in note for note in said.notes)
+    np.testing.assert_allclose(said.table.to_dict()["prediction"], [1.5, 2.5])
+
+
+def test_a_new_file_in_another_unit_is_refused(tmp_path):
+    table = read(b"w,y\n" + b"".join(b"%d kg,%d\n" % (i, i) for i in range(1, 30)))
+    LinearRegression().fit(table, "y").save(tmp_path / "model.gnomon")
+    table.schema.save(tmp_path / "schema.toml")
+    file = tmp_path / "new.csv"
+    file.write_text("w\n1000 g\n2000 g\n")
+    with pytest.raises(DataError, match=r"'w'.*'kg'.*'g'"):
+        predict(tmp_path, file)

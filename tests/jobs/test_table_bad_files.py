@@ -173,6 +173,27 @@ def test_binary_files_are_named_for_what_they_are(tmp_path, content, what, name)
     assert any(word in error.problem for word in what.split("|"))
 
 
+@pytest.mark.parametrize("name", ["x.csv", "x.xls", "x.json"])
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("<!DOCTYPE html>\n<html><body>404, not, found\n</body></html>", "HTML page"),
+        ("\n <HTML lang='en'>\n<p>a, b</p>\n</HTML>", "HTML page"),
+        ('<?xml version="1.0"?>\n<rows><row a="1"/></rows>', "XML document"),
+    ],
+)
+def test_pages_for_people_are_named_for_what_they_are(tmp_path, content, what, name):
+    error = refused(write(tmp_path, content, name))
+    assert what in error.problem
+
+
+@pytest.mark.parametrize("url", ["https://example.com/x.csv", "s3://bucket/x.parquet"])
+def test_urls_are_refused_with_those_that_are_read(url):
+    error = refused(url)
+    assert "is a URL" in error.problem
+    assert "postgresql://" in error.remedy
+
+
 def test_nothing_in_a_pickle_is_run(tmp_path):
     class Bomb:
         def __reduce__(self):

@@ -52,6 +52,15 @@ def test_cuts_are_those_of_scipy(linkage, rng):
     assert cophenetic_correlation(tree, (table + table.T) / 2) == pytest.approx(expected)
 
 
+def test_centroid_linkage_goes_by_the_name_of_scipy_too(rng):
+    rows = rng.normal(size=(30, 2))
+    np.testing.assert_allclose(
+        linkage_tree(rows, "centroid").merges, hierarchy.linkage(rows, "centroid"), atol=1e-7
+    )
+    ours = Agglomerative(3, linkage="centroid").fit_predict(rows)
+    np.testing.assert_array_equal(ours, Agglomerative(3, linkage="mean").fit_predict(rows))
+
+
 def test_other_distances_are_taken(rng):
     rows = rng.normal(size=(20, 3))
     expected = hierarchy.linkage(rows, "average", metric="cityblock")
@@ -82,6 +91,7 @@ def test_labels_and_core_rows_are_those_of_scikit_learn(rng):
         np.testing.assert_array_equal(ours.labels_, theirs.labels_)
         core = np.flatnonzero(ours.kinds(rows) == "core")
         np.testing.assert_array_equal(core, theirs.core_sample_indices_)
+        np.testing.assert_array_equal(ours.core_sample_indices_, theirs.core_sample_indices_)
 
 
 @pytest.mark.covers("dbscan")

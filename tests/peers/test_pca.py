@@ -45,6 +45,18 @@ def test_a_share_of_the_variance_keeps_as_many_as_scikit_learn(rng, share):
     assert PCA(share).fit(X).n_components_ == peer.n_components_
 
 
+def test_the_likeliest_number_is_that_of_scikit_learn(rng):
+    for noise in (0.1, 1.0, 3.0):
+        n, d = int(rng.integers(30, 200)), int(rng.integers(2, 12))
+        k = int(rng.integers(1, d + 1))
+        X = 3 * rng.normal(size=(n, k)) @ rng.normal(size=(k, d)) + noise * rng.normal(size=(n, d))
+        expected = Peer("mle", svd_solver="full").fit(X).n_components_
+        assert PCA("mle").fit(X).n_components_ == expected
+        assert PCA("mle").fit(1e4 * X).n_components_ == expected
+    flat = rng.normal(size=(50, 3)) @ rng.normal(size=(3, 6))
+    assert PCA("mle").fit(flat).n_components_ == 3
+
+
 def test_auto_takes_the_solver_that_the_shape_asks_for():
     choose = PCA(3)._choose
     assert choose(1000, 10, True) == "sums"

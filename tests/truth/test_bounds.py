@@ -21,6 +21,7 @@ from gnomon.evaluate import (
     johnson_lindenstrauss_dimension,
     largest_dichotomy_count,
     largest_family,
+    margin_bound,
     mean_estimation_error,
     mean_estimation_error_of,
     memorisation,
@@ -408,6 +409,13 @@ def test_the_ball_holds_all_rows_and_is_hardly_larger_than_the_smallest(rng):
     opposite = np.vstack([sphere, -sphere])  # in no smaller ball
     radius = enclosing_radius(opposite + np.array([100, -3, 7]))
     assert 5 - 1e-9 <= radius <= 5 * 1.035
+
+
+@pytest.mark.covers("margin-vc-bound")
+def test_without_weights_the_margin_is_infinite_and_one_labelling_is_left():
+    bound = margin_bound(radius=1.0, norm=0.0, n_columns=10)
+    assert (bound.dimension, bound.margin) == (1, np.inf)
+    assert "margin inf" in str(bound)
 
 
 @pytest.mark.covers("no-free-lunch")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -32,6 +33,7 @@ from gnomon.cluster import (
     pixel_features,
     segment_image,
     signal_pieces,
+    silhouette,
     type_histograms,
     weights_of_k,
 )
@@ -260,6 +262,33 @@ def test_blocks_of_other_mixes_are_told_apart(rng):
     quartiles = block_types(rows, rows[:, 0], 3, n_quantiles=4, random_state=0)
     assert quartiles.counts.sum(axis=1).tolist() == [75] * 4
     np.testing.assert_array_equal(type_histograms([0, 1, 1], ["a", "a", "b"]), [[1, 1], [0, 1]])
+
+
+def test_prediction_strength_is_not_fooled_by_clusters_of_one_row(rng):
+    rows = np.repeat([[0.0, 0.0], [30.0, 0.0]], 10, axis=0) + rng.normal(size=(20, 2))
+    choice = choose_by_prediction_strength(rows, range(1, 11), random_state=0)
+    assert choice.chosen == 2
+    assert choice.values[-1] == 0
+
+
+def test_more_clusters_than_different_rows_are_refused(rng):
+    rows = rng.permutation(np.repeat([[0.0], [1.0], [5.0]], 8, axis=0))
+    for choose in (choose_by_prediction_strength, choose_by_stability, choose_by_silhouette):
+        with pytest.raises(DataError, match=r"only 3 rows differ.* ask for 3 at most"):
+            choose(rows, range(2, 7))
+        with pytest.raises(DataError, match="all rows are equal"):
+            choose(np.ones((24, 2)), [2, 3])
+
+
+def test_tables_with_text_are_judged_as_methods_see_them(rng):
+    rows, group = three_blobs(rng, 60)
+    frame = pd.DataFrame(
+        {"a": rows[:, 0], "b": rows[:, 1], "kind": np.array(["u", "v", "w"])[group]}
+    )
+    coded = np.column_stack([rows, np.eye(3)[group]])
+    assert silhouette(frame, group).total == pytest.approx(silhouette(coded, group).total)
+    assert choose_by_silhouette(frame, [2, 3, 4], random_state=0).chosen == 3
+    assert 0 < hopkins(frame, random_state=0).statistic < 1
 
 
 @pytest.mark.covers("image-segmentation-by-clustering")

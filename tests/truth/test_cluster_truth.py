@@ -49,6 +49,7 @@ from gnomon.cluster import (
     purity,
     stirling,
 )
+from gnomon.cluster.density_validity import density_validity
 from gnomon.engine.errors import DataError, MemoryLimitError
 
 
@@ -640,3 +641,60 @@ def test_a_mismatch_is_that_of_the_best_renaming(rng):
     one, other = rng.integers(0, 3, 30), rng.integers(0, 3, 30)
     best = min(np.mean(np.array(names)[one] != other) for names in itertools.permutations(range(3)))
     assert mismatch(one, other) == pytest.approx(best)
+
+
+def density_validity_by_definition(rows, labels) -> float:
+    """Moulavi and others (2014), sum by sum; Prim's tree over all pairs."""
+    d, clusters = rows.shape[1], []
+    for name in sorted(set(labels.tolist()) - {-1}):
+        own = rows[labels == name]
+        m, between = len(own), cdist(own, own)
+        core = np.array(
+            [
+                (sum(between[i, j] ** -d for j in range(m) if j != i) / (m - 1)) ** (-1 / d)
+                for i in range(m)
+            ]
+        )
+        steps = np.maximum(np.maximum(between, core[:, None]), core)
+        reached, edges = {0}, []
+        while len(reached) < m:
+            edge = min((steps[i, j], i, j) for i in reached for j in set(range(m)) - reached)
+            reached.add(edge[2])
+            edges.append(edge)
+        ends = [end for edge in edges for end in edge[1:]]
+        inner = {end for end in ends if ends.count(end) > 1}
+        inside = [length for length, i, j in edges if {i, j} <= inner]
+        if not inside:
+            inside, inner = [length for length, _, _ in edges], set(range(m))
+        kept = sorted(inner)
+        clusters.append((m, max(inside), own[kept], core[kept]))
+    total = 0.0
+    for place, (m, sparse, own, core) in enumerate(clusters):
+        apart = min(
+            np.maximum(np.maximum(cdist(own, other), core[:, None]), other_core).min()
+            for number, (_, _, other, other_core) in enumerate(clusters)
+            if number != place
+        )
+        total += m * (apart - sparse) / max(apart, sparse)
+    return total / len(rows)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_density_validity_is_its_definition(d, rng):
+    rows = rng.normal(size=(45, d))
+    labels = rng.permutation(np.arange(45) % 4 - 1)
+    rows[:, 0] += 3.0 * labels
+    found = density_validity(rows, labels)
+    assert found.total == pytest.approx(density_validity_by_definition(rows, labels))
+    assert found.clusters.tolist() == [0, 1, 2]
+
+
+def test_density_validity_prefers_rings_to_slices_and_takes_equal_rows(rng):
+    angles, ring = rng.uniform(0, 2 * np.pi, 400), np.arange(400) % 2
+    rows = (1 + 6 * ring)[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+    halves = (rows[:, 0] > 0).astype(int)
+    assert density_validity(rows, ring).total > 0.5 > 0 > density_validity(rows, halves).total
+    twice = np.repeat([[0.0], [1.0], [9.0], [10.0]], 3, axis=0)
+    assert density_validity(twice, np.repeat([0, 1], 6)).total == pytest.approx(7 / 8)
+    with pytest.raises(DataError, match="two clusters"):
+        density_validity(rows, np.where(ring, -1, 0))

@@ -133,6 +133,13 @@ def test_wilcoxon_and_sign_tests_hold_their_level(rng):
     assert rejections([sign_test(a, b) for a, b in pairs]) <= 0.07
 
 
+@pytest.mark.parametrize("n", [6, 10, 30, 60])
+def test_wilcoxons_interval_holds_zero_exactly_where_p_does_not_reject(n, rng):
+    for gaps in rng.normal(1 / np.sqrt(n), 1, size=(200, n)):
+        found = wilcoxon_test(gaps, np.zeros(n))
+        assert (found.p < 0.05) == (not found.difference.low <= 0 <= found.difference.high)
+
+
 def test_friedmans_test_and_nemenyis_difference_hold_their_level(rng):
     scores = rng.normal(size=(400, 20, 1)) + rng.normal(size=(400, 20, 4))
     found = [friedman_test(each) for each in scores]

@@ -19,11 +19,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import (
+    BaselineClassifier,
     BaselineRegressor,
     bias_variance,
     bias_variance_curve,
     bias_variance_of,
     complexity_curve,
+    error_rate,
     learning_curve,
     linear_learning_curve,
     linear_prediction_variance,
@@ -111,6 +113,18 @@ def test_bars_of_learning_curves_cover_the_expected_error_at_every_size(rng):
         figures = curve.lines["validation"]
         covered += [f.low <= expected <= f.high for f, expected in zip(figures, truth)]
     assert (covered / runs > 0.89).all()
+
+
+@pytest.mark.covers("learning-curve")
+def test_bars_of_a_rare_class_are_no_narrower_than_those_of_its_rows():
+    y = np.repeat([0, 1], [190, 10])
+    curve = learning_curve(BaselineClassifier(), np.zeros((200, 1)), y, sizes=[1.0], splits=10)
+    (figure,) = curve.lines["validation"]
+    rows = error_rate(y, np.zeros(200, dtype=int))
+    assert figure.value == pytest.approx(0.05)
+    assert figure.high - figure.low >= 0.99 * (rows.high - rows.low)
+    over_folds = curve.points[0].figure(method="folds")
+    assert over_folds[:3] == pytest.approx(figure[:3])
 
 
 @pytest.mark.covers("learning-curve", "validation-curve")
@@ -402,6 +416,11 @@ def test_classes_of_one_table_have_the_main_prediction_and_its_errors(rng):
     assert found["bias"].value == pytest.approx(wrong.mean())
     assert found.by_row["bias"] == pytest.approx(wrong.astype(float))
     assert found["noise"].value == 0
+    # it is not known, so that none is printed
+    assert found.to_table().column("share of the error").to_pylist()[0] is None
+    assert all(each.low >= 0 for part, each in found.parts.items() if part != "variance")
+    with pytest.raises(DataError, match="level=95"):
+        bias_variance_of(DecisionTreeClassifier(), X, y, level=95)
 
 
 @pytest.mark.covers("bias-variance-decomposition")

@@ -361,6 +361,8 @@ def test_zipfs_exponent_is_found_by_likelihood_and_exactly_by_regression(rng):
         (d.Dirichlet(2), [[0.5, 0.6]], "1 together"),
         (d.Normal(), [2.0, 2.0], "do not differ"),
         (d.Gamma(), [2.0, 2.0], "do not differ"),
+        (d.Beta(), [0.3, 0.3, 0.3], "do not differ"),
+        (d.Dirichlet(2), [[0.4, 0.6], [0.4, 0.6]], "do not differ"),
         (d.Categorical(2), [0, 5], "from 0 to 1"),
     ],
 )

@@ -138,3 +138,18 @@ def test_importing_every_room_compiles_nothing():
         "print([k.name for k in KERNELS.values() if k._compiled is not None])"
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_whatever_may_stand_in_a_model_file_is_declared_with_the_rooms():
+    done = python(
+        "import importlib, pkgutil, gnomon\n"
+        "from gnomon.engine.registry import load_rooms\n"
+        "from gnomon.engine.storable import STORABLE\n"
+        "load_rooms()\n"
+        "known = set(STORABLE)\n"
+        "for each in pkgutil.walk_packages(gnomon.__path__, 'gnomon.'):\n"
+        "    if not each.name.endswith('__main__'):\n"
+        "        importlib.import_module(each.name)\n"
+        "print(sorted(set(STORABLE) - known), 'GroupModel' in known)"
+    )
+    assert done.stdout.strip() == "[] True", done.stderr

@@ -1,6 +1,9 @@
 """Pictures of measures, comparisons and resampling: what stands in the figures, in both themes."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -8,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from gnomon import evaluate, show
 from gnomon.engine.errors import DataError
+from gnomon.show.theme import colour, look
 
 both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
 
@@ -119,6 +123,55 @@ def test_a_cross_validation_is_drawn_from_its_predictions_out_of_fold(board):
     assert str(truth.area) in named(show.roc(found), "area")[0].name
     with pytest.raises(DataError, match="log_loss"):
         show.calibration(found)
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+def test_all_tests_of_a_cross_validation_are_drawn_and_count_as_the_rows_tested(repeated, rows):
+    X, y = rows
+    plan = evaluate.k_fold(120, 3, 4) if repeated else evaluate.random_splits(120, 10)
+    found = evaluate.cross_validate(
+        LogisticRegression(), X, y, splits=plan, measures=["error", "auc", "log_loss"]
+    )
+    n_tests = sum(len(test) for _, test in plan)
+    n_rows = len(np.unique(np.concatenate([test for _, test in plan])))
+    figure = show.confusion(found)
+    assert f"{n_tests} tests of {n_rows} rows" in figure.layout.title.text
+    cells = np.asarray(figure.data[0].text).ravel()
+    counts = [float(cell.partition("<br>")[0]) for cell in cells]
+    assert sum(counts) == pytest.approx(n_rows, abs=0.3)
+    wrong = sum((fold.said.predictions != y[t]).sum() for (_, t), fold in zip(plan, found.folds))
+    share = evaluate.share_interval(n_rows * wrong / n_tests, n_rows)
+    assert f"error {share}" in figure.layout.title.text
+    tested = np.concatenate([test for _, test in plan])
+    scores = np.concatenate([fold.said.scores for fold in found.folds])
+    weights = np.full(n_tests, n_rows / n_tests)
+    truth = evaluate.roc_curve(y[tested], scores, "yes", sample_weight=weights)
+    assert named(show.roc(found), "area")[0].name == f"area {truth.area}"
+    bars = next(trace for trace in show.calibration(found).data if trace.type == "bar")
+    assert sum(bars.y) == pytest.approx(n_rows)
+    assert len(show.calibration({"a": found, "b": found}).data) == 5
+
+
+def test_numbers_of_every_repetition_are_drawn(rows):
+    X, _ = rows
+    plan = evaluate.random_splits(120, 6)
+    found = evaluate.cross_validate(LinearRegression(), X[:, :1], X[:, 1], splits=plan)
+    figure = show.predicted_versus_true(found)
+    assert len(figure.data[0].x) == sum(len(test) for _, test in plan)
+    assert f"{len(figure.data[0].x)} tests of" in figure.layout.title.text
+    against = show.residuals(found, x=X[:, 0], groups=X[:, 0] > 0)
+    lines = [trace for trace in against.data if trace.name in ("False", "True")][-2:]
+    assert sum(len(trace.x) for trace in lines) == len(figure.data[0].x)
+    assert all((np.asarray(trace.x) > 0).all() == (trace.name == "True") for trace in lines)
+    with pytest.raises(DataError, match="60 values for the 120 rows"):
+        show.residuals(found, x=X[:60, 0])
+
+
+def test_curves_take_columns_by_the_names_of_classes(rng):
+    y = np.repeat(["a", "b", "c"], 20)
+    proba = pd.DataFrame(rng.dirichlet(np.ones(3), 60), columns=["a", "b", "c"])
+    shuffled = show.roc(y, proba[["c", "a", "b"]])
+    assert [trace.name for trace in shuffled.data] == [t.name for t in show.roc(y, proba).data]
 
 
 def test_a_long_curve_says_how_much_of_it_is_not_drawn(rng):
@@ -235,6 +288,45 @@ def test_leaderboard_has_the_baseline_and_every_interval(theme, board):
 
 def test_leaderboard_says_which_learners_are_not_shown(board):
     assert "1 worse learners not shown" in show.leaderboard(board, most=2).layout.title.text
+
+
+@both_themes
+def test_infinite_scores_are_arrows_beyond_all_others(theme, rows):
+    learners = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier()}
+    board = evaluate.leaderboard(learners, *rows, splits=4, measures="log_loss", baseline=False)
+    figure = show.leaderboard(board, theme=theme)
+    arrow = next(
+        trace for trace in figure.data if "tree" in (trace.y or ()) and trace.error_x.array
+    )
+    assert arrow.marker.symbol == ("triangle-right",)
+    found = board["bayes"]
+    largest = max(found.figure().high, *found.scores["log_loss"])
+    assert largest < arrow.x[0] < figure.layout.xaxis.range[1]
+    filled = next(trace for trace in figure.data if trace.marker.symbol == ("circle",))
+    assert (list(filled.y), filled.marker.color) == (["bayes"], colour(0))
+    lines = show.fold_scores(board, theme=theme)
+    folds = named(lines, "tree")[1]
+    assert set(folds.marker.symbol) == {"triangle-up"}
+    assert list(folds.x) == pytest.approx(range(4), abs=0.1)
+    assert largest < folds.y[0] < lines.layout.yaxis.range[1]
+    for each in (figure, lines):
+        lines_of_note = re.sub("<span.*?>|</span>", "", each.layout.title.text).split("<br>")[1:]
+        assert "arrows: infinite" in " ".join(lines_of_note)
+        assert max(map(len, lines_of_note)) * 6 < each.layout.width - 40
+
+
+def test_a_leaderboard_of_another_measure_is_ranked_and_compared_by_it(rng):
+    X = rng.normal(size=(300, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=300) > 0, "yes", "no")
+    learners = {"bayes": GaussianNB(), "logistic": LogisticRegression()}
+    board = evaluate.leaderboard(learners, X, y, splits=10, measures=["accuracy", "log_loss"])
+    figure = show.leaderboard(board, measure="log_loss")
+    losses = {each.name: each.figure("log_loss").value for each in board.results}
+    assert list(figure.layout.yaxis.categoryarray) == sorted(losses, key=losses.get)
+    hollow = next(trace for trace in figure.data if trace.marker.color == look("light").paper)
+    assert "baseline" in hollow.y
+    with pytest.raises(DataError, match="'f' was not measured of"):
+        show.leaderboard(board, measure="f")
 
 
 @both_themes

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import gnomon
 from gnomon.contract import FilteredLearner
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate import BaselineClassifier
 from gnomon.table import Column, Schema, Table
 from gnomon.table.filters import (
@@ -363,3 +363,12 @@ def test_a_filtered_learner_of_gnomon_can_be_saved(rng, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_a_filtered_learner_keeps_the_contract_of_scikit_learn(model):
     check_estimator(model, on_skip=None)
+
+
+@pytest.mark.filterwarnings("error")
+def test_counting_words_says_when_there_is_no_text():
+    few = Table.from_dict({"t": ["the cat sat", "the dog", "cats and dogs"], "n": [1, 2, 3]})
+    with pytest.warns(GnomonWarning, match=r"changes nothing.*'t'"):
+        assert WordCounts().fit_transform(few).columns == few.columns
+    WordCounts(columns=["t"]).fit(few)
+    WordCounts().fit(few.select(["n"]))

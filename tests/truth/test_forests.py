@@ -5,6 +5,7 @@ import pytest
 
 from gnomon import load
 from gnomon.contract import Columns, Data
+from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.sums import ArraySource
 from gnomon.ensemble import member_distribution
 from gnomon.table import Table
@@ -78,6 +79,21 @@ def test_the_out_of_bag_score_is_near_that_on_fresh_rows(seed):
 def test_out_of_bag_without_bootstrap_is_refused():
     with pytest.raises(ValueError, match="bootstrap=True"):
         RandomForestClassifier(bootstrap=False, oob_score=True).fit([[0], [1]], [0, 1])
+
+
+@pytest.mark.parametrize("cls", [RandomForestClassifier, RandomForestRegressor])
+def test_rows_that_no_tree_can_be_asked_about_are_counted(cls, rng):
+    rows, y = rng.normal(size=(200, 2)), np.arange(200) % 2
+    with pytest.warns(GnomonWarning) as told:
+        forest = cls(1, oob_score=True, random_state=0).fit(rows, y)
+    name = "oob_prediction_" if cls is RandomForestRegressor else "oob_decision_function_"
+    unasked = np.isnan(getattr(forest, name).reshape(200, -1)[:, 0]).sum()
+    assert any(f"{unasked} of 200 rows" in str(each.message) for each in told)
+
+
+def test_an_out_of_bag_score_of_no_rows_is_refused():
+    with pytest.raises(ValueError, match="all 1 were drawn"):
+        RandomForestRegressor(3, oob_score=True).fit([[0.0]], [1.0])
 
 
 def test_a_bootstrap_sample_draws_as_many_rows_as_there_are(seed):
@@ -325,3 +341,22 @@ def test_proximity_is_the_share_of_trees_in_which_two_rows_share_a_leaf(rng):
     expected = (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
     np.testing.assert_allclose(forest.proximity(rows), expected)
     np.testing.assert_allclose(forest.proximity(rows[:5], rows), expected[:5])
+
+
+@pytest.mark.parametrize("cls", [DecisionTreeClassifier, RandomForestClassifier])
+def test_log_loss_is_another_word_for_entropy(cls, rng):
+    rows, y = rng.normal(size=(80, 3)), rng.integers(0, 3, 80)
+    one, other = (cls(criterion=c, random_state=0).fit(rows, y) for c in ("log_loss", "entropy"))
+    np.testing.assert_array_equal(one.predict_proba(rows), other.predict_proba(rows))
+    assert one.get_params()["criterion"] == "log_loss"
+
+
+@pytest.mark.parametrize("cls", [DecisionTreeRegressor, RandomForestRegressor])
+def test_the_squared_error_of_a_regression_tree_may_be_named(cls, rng):
+    rows, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    named = cls(criterion="squared_error", random_state=0).fit(rows, y)
+    np.testing.assert_array_equal(
+        named.predict(rows), cls(random_state=0).fit(rows, y).predict(rows)
+    )
+    with pytest.raises(ValueError, match="squared_error"):
+        cls(criterion="poisson").fit(rows, y)

@@ -6,6 +6,7 @@ import itertools
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate, optimize, stats
 from scipy.optimize import linear_sum_assignment
@@ -46,6 +47,44 @@ def test_differential_entropies_are_the_closed_forms_and_may_be_negative(rng):
         sampled = d.differential_entropy_of(law.rvs(4000, random_state=rng))
         assert sampled == pytest.approx(exact, abs=0.15)
     assert d.differential_entropy(lambda x: 4.0, 0, 0.25) < 0
+
+
+@pytest.mark.covers("entropy", "kl-divergence")
+def test_mass_that_quadrature_misses_is_refused_and_found_by_points(rng):
+    middle = rng.uniform(800, 1200)
+    law, other = stats.norm(middle, 1), stats.norm(middle + 1, 1)
+    with pytest.raises(DataError, match=r"integrates to 0 .* points="):
+        d.differential_entropy(law.pdf, -np.inf, np.inf)
+    with pytest.raises(DataError, match=r"integrates to 0 .* points="):
+        d.kl_of_densities(law.pdf, other.pdf, -np.inf, np.inf)
+    found = d.differential_entropy(law.pdf, -np.inf, np.inf, points=[middle])
+    assert found == pytest.approx(law.entropy(), abs=1e-6)
+    found = d.kl_of_densities(law.pdf, other.pdf, -np.inf, np.inf, points=[middle])
+    assert found == pytest.approx(0.5, abs=1e-6)
+
+
+@pytest.mark.covers("entropy")
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["a", None, "b"],
+        ["a", np.nan, "b"],
+        pd.Series([1, None, 2], dtype="Int64"),
+        pd.Series(["a", pd.NA, "b"], dtype="string"),
+        np.array([1.0, np.nan, 2.0]),
+    ],
+)
+def test_missing_categories_are_named_and_not_counted(values):
+    with pytest.raises(DataError, match=r"values: 1 of 3 are missing \(the first in row 1\)"):
+        d.sample_entropy(values)
+    with pytest.raises(DataError, match="y: 1 of 3 are missing"):
+        d.information_of_sample([1, 2, 3], values)
+
+
+@pytest.mark.covers("entropy")
+def test_a_number_and_its_digits_are_different_categories():
+    assert d.sample_entropy([1, "1"], base=2) == 1.0
+    assert d.sample_entropy([1, "1", 1, "1"], base=2) == 1.0
 
 
 @pytest.mark.covers("entropy")

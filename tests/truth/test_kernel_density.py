@@ -145,6 +145,28 @@ def test_the_improved_rule_keeps_bumps_apart_that_silvermans_smears(rng):
 
 
 @pytest.mark.covers("kernel-density-gaussian")
+@pytest.mark.parametrize("n", [300, 20_000])
+def test_the_improved_rule_does_not_see_rounding_as_spikes(rng, n):
+    x = 10 * rng.normal(size=n)
+    for step in (0.1, 1.0):
+        rounded = improved_sheather_jones(step * np.round(x / step))
+        assert rounded == pytest.approx(improved_sheather_jones(x), rel=0.5)
+    assert improved_sheather_jones(rng.poisson(4.0, n)) > 0.15
+
+
+@pytest.mark.covers("kernel-density-gaussian")
+@pytest.mark.parametrize("d", [1, 2])
+def test_a_grid_too_coarse_for_the_bandwidth_is_a_density_and_says_so(rng, d):
+    rows = np.vstack([rng.normal(size=(200, d)), np.full((1, d), 1e4)])
+    with pytest.warns(GnomonWarning, match="step of .* wider than the bandwidth"):
+        found = grid_density(rows, 0.3, n_points=64)
+    mass = found.density
+    for axis in found.axes[::-1]:
+        mass = np.trapezoid(mass, axis)
+    assert mass == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.covers("kernel-density-gaussian")
 @pytest.mark.parametrize("d", [1, 2])
 def test_a_grid_by_fft_is_the_direct_sum(rng, d):
     rows, weights = rng.normal(size=(60, d)), rng.uniform(0.5, 2, 60)
@@ -234,3 +256,4 @@ def test_many_empty_boxes_are_warned_of_without_being_stored(rng):
     assert len(found.boxes) <= 100
     with pytest.raises(DataError, match="outside"):
         histogram_density(rows[:, :1], [[0, 0.1]])
+    assert len(histogram_density(rows[:, :1], np.int64(5)).edges[0]) == 6

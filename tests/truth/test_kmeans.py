@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.cluster import KMeans
+from gnomon.cluster import (
+    ConstrainedKMeans,
+    HartiganKMeans,
+    JunkKMeans,
+    KMeans,
+    KMedoids,
+    MiniBatchKMeans,
+    SoftKMeans,
+    SubsampleKMeans,
+)
 from gnomon.cluster.nearest import Centres, Nearest, find_nearest
 from gnomon.cluster.starts import STARTS, SurveyedData
 from gnomon.contract import Columns, Data
@@ -196,6 +205,24 @@ def test_more_clusters_than_different_rows_are_found_with_a_warning():
     assert model.inertia_ == 0
 
 
+@pytest.mark.parametrize(
+    "method",
+    [
+        ConstrainedKMeans,
+        HartiganKMeans,
+        JunkKMeans,
+        KMedoids,
+        MiniBatchKMeans,
+        SoftKMeans,
+        SubsampleKMeans,
+    ],
+)
+def test_every_kind_of_k_means_says_that_too_few_rows_differ(method, rng):
+    rows = np.repeat(10 * np.arange(4.0)[:, None], 5, axis=0)
+    with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(.\).*n_clusters \(6\)"):
+        method(6, random_state=0).fit(rows)
+
+
 def test_more_clusters_than_different_rows_end_soon(rng):
     rows = np.repeat(rng.normal(size=(4, 3)) + 100, 7, axis=0)
     assert fitted(rows, 9, random_state=0, tol=0).n_iter_ < 5
@@ -245,3 +272,12 @@ def test_farthest_first_takes_the_farthest_row_each_time(rng):
     for c in range(1, len(chosen)):
         reach = ((rows[:, None] - chosen[None, :c]) ** 2).sum(axis=2).min(axis=1)
         assert np.array_equal(chosen[c], rows[reach.argmax()])
+
+
+def test_random_is_another_word_for_random_rows(rng):
+    rows = rng.normal(size=(90, 2))
+    one, other = (
+        KMeans(3, init=word, random_state=0).fit(rows) for word in ("random", "random-rows")
+    )
+    np.testing.assert_array_equal(one.cluster_centers_, other.cluster_centers_)
+    assert one.init == "random"

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError
-from gnomon.linear import LinearRegression, NoSummary, Ridge
+from gnomon.linear import GLM, LinearRegression, NoSummary, Ridge
 from gnomon.table import scan
 
 # Longley (1967), in units of NIST's divided by a thousand where R divides; last column: employed.
@@ -250,6 +250,31 @@ def test_a_summary_that_would_not_be_valid_is_refused_with_the_reason(
     model.fit(X, y, None if weights is None else np.full(shape[0], weights))
     with pytest.raises(NoSummary, match=reason):
         model.summary()
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), GLM(), GLM(family="gamma")])
+@pytest.mark.parametrize("value", [1.0, 0.1, 300_000.1])
+def test_a_target_that_does_not_vary_has_no_summary(model, value, rng):
+    model.fit(rng.normal(size=(100, 2)), np.full(100, value))
+    with pytest.raises(NoSummary, match="does not vary"):
+        model.summary()
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), LinearRegression(fit_intercept=False)])
+def test_an_exact_fit_has_no_summary_and_one_that_is_nearly_exact_has(model, rng):
+    X = rng.normal(size=(100, 2))
+    y = X @ [1.0, 2.0]
+    with pytest.raises(NoSummary, match="exact"):
+        model.fit(X, y).summary()
+    summary = model.fit(X, y + 1e-10 * rng.normal(size=100)).summary()
+    assert summary.facts["residual standard error"] == pytest.approx(1e-10, rel=0.5)
+
+
+def test_a_summary_of_several_targets_says_which_it_shows(rng):
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
+    model = LinearRegression().fit(X, y)
+    assert "target 1 alone" in str(model.summary(target=1))
+    assert "alone" not in str(model.fit(X, y[:, 0]).summary())
 
 
 def test_ridge_without_penalty_has_the_summary_of_least_squares(rng):

@@ -400,8 +400,41 @@ def test_intervals_of_a_mean_by_hoeffding_and_chebyshev():
 
 def test_one_row_has_no_spread_and_says_so():
     figure = mean_squared_error([1.0], [2.0])
-    assert figure[:3] == (1.0, -np.inf, np.inf)
+    assert figure[:3] == (1.0, 0.0, np.inf)
+    assert mean_interval([1.0])[:3] == (1.0, -np.inf, np.inf)
     assert root_mean_squared_error([1.0], [2.0]).low == 0
+
+
+@pytest.mark.parametrize(
+    "measure", [mean_squared_error, mean_absolute_error, mean_squared_distance]
+)
+def test_intervals_of_what_is_never_negative_are_not_either(measure):
+    figure = measure([0.0, 0.0, 0.0], [0.0, 0.0, 3.0])
+    assert figure.low == 0
+    assert figure.high > figure.value
+
+
+def test_levels_and_columns_that_are_none_are_refused_by_name():
+    for take in (mean_interval, lambda x, level: r_squared(x, [1.0, 2.0, 4.0], level=level)):
+        with pytest.raises(DataError, match="level=95 must lie between 0 and 1"):
+            take([1.0, 2.0, 3.0], level=95)
+    with pytest.raises(DataError, match="values must be numbers"):
+        mean_interval(["a", "b"])
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_named_columns_of_probabilities_belong_to_their_classes(make):
+    y = ["ja", "nein", "ja"]
+    columns = {"nein": [0.1, 0.8, 0.1], "ja": [0.9, 0.2, 0.9]}
+    sure = np.column_stack([columns["ja"], columns["nein"]])
+    assert log_loss(y, make(columns)) == log_loss(y, sure)
+    # other names, and numbers, leave the sorted order as it is
+    assert log_loss(y, make({"P1": columns["ja"], "P2": columns["nein"]})) == log_loss(y, sure)
+    assert log_loss([1, 2, 1], pd.DataFrame(sure)) == log_loss(y, sure)
+    with pytest.raises(DataError, match="some columns are named after classes"):
+        log_loss(y, make({"nein": columns["nein"], "x": columns["ja"]}))
+    with pytest.raises(DataError, match="classes= says"):
+        log_loss(y, make(columns), classes=["ja", "nein"])
 
 
 def test_figures_print_the_digits_that_they_support():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from scipy.special import logsumexp
@@ -192,6 +193,44 @@ def test_normal_draws_follow_the_conjugate_density_of_both_parameters(rng):
     means = family.mean_statistics(drawn)
     error = means.std(axis=0) / np.sqrt(len(means))
     np.testing.assert_array_less(np.abs(means.mean(axis=0) - y / strength), 6 * error)
+
+
+@pytest.mark.covers("exponential-family-mixture-em")
+def test_missing_cells_are_left_out_of_the_product(rng):
+    full = np.where(
+        np.arange(300)[:, None] < 150, rng.poisson(3, (300, 3)), rng.poisson(15, (300, 3))
+    )
+    rows = np.where(rng.random(full.shape) < 0.25, np.nan, full)
+    rows[7] = np.nan
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"])
+    model = FamilyMixture(2, family="poisson", smoothing=0, random_state=0).fit(frame)
+    assert (np.diff(model.history_) >= -1e-9).all()
+    logs = stats.poisson.logpmf(rows[:, None, :], model.parameters_["rate"])
+    joint = np.nansum(logs, axis=2) + np.log(model.weights_)
+    np.testing.assert_allclose(model.score_samples(frame), logsumexp(joint, axis=1), atol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(frame)[7], model.weights_)
+    assert model.bic(frame) == pytest.approx(
+        -2 * model.score_samples(frame).sum() + 7 * np.log(300)
+    )
+    with pytest.raises(DataError, match="is missing, and Multinomial counts are of whole rows"):
+        FamilyMixture(2, family="multinomial").fit(frame)
+
+
+@pytest.mark.covers("exponential-family-mixture-em")
+def test_normal_columns_with_gaps_are_those_of_the_gaussian_mixture(rng):
+    rows = rng.normal(size=(200, 3)) + 6 * (np.arange(200) % 2)[:, None]
+    rows[rng.random(rows.shape) < 0.3] = np.nan
+    ours = FamilyMixture(2, smoothing=0, tol=1e-10, max_iter=5000, random_state=0).fit(rows)
+    other = d.GaussianMixture(
+        2, covariance_type="diag", reg_covar=0, tol=1e-10, max_iter=5000, random_state=0
+    ).fit(rows)
+    np.testing.assert_allclose(ours.score_samples(rows), other.score_samples(rows), atol=1e-3)
+    aside = FamilyMixture(1, outliers=True, random_state=0).fit(rows)
+    whole = ~np.isnan(rows).any(axis=1)
+    expected = aside.outlier_log_density_ - np.log(aside.scale_).sum()
+    np.testing.assert_allclose(
+        aside._logs(rows[whole])[:, 1], np.log(aside.outlier_weight_) + expected
+    )
 
 
 @pytest.mark.covers("bayesian-mixture-gibbs")

@@ -9,12 +9,15 @@ import pytest
 import scipy.linalg
 from sklearn.neighbors import KNeighborsClassifier
 
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.reduce import (
+    ICA,
+    NIPALS,
     CanonicalCorrelation,
     FisherDiscriminant,
     NormalisedPCA,
     RandomProjection,
+    RobustPCA,
     SupervisedPCA,
     cca_permutation_test,
     direction_diagnostics,
@@ -114,6 +117,62 @@ def test_chance_correlations_are_uniform_and_real_ones_are_not(rng):
     assert test.p_values[0] == pytest.approx(0.01)
     assert test.kept >= 1
     assert test.shuffled.shape == (99, 3)
+
+
+@pytest.mark.covers("cca-permutation-test")
+def test_noise_beside_a_real_correlation_is_not_kept(rng):
+    kept = []
+    for k in range(20):
+        X, Y = rng.normal(size=(80, 4)), rng.normal(size=(80, 3))
+        Y[:, 0] = X[:, 0] + 0.3 * Y[:, 0]
+        test = cca_permutation_test(X, Y, n_permutations=39, random_state=k)
+        assert test.fractions.max() == 0  # what the first has makes all of the text's f(r) small
+        assert (np.diff(test.p_values) >= 0).all()
+        kept.append(test.kept)
+    assert min(kept) == 1
+    assert sum(each > 1 for each in kept) <= 7  # one in twenty by chance
+
+
+@pytest.mark.covers("cca-permutation-test")
+def test_p_values_are_those_of_shuffling_what_earlier_pairs_leave(rng):
+    X, Y = shared_signal(rng, 30)
+    test = cca_permutation_test(X, Y, n_permutations=19, random_state=3)
+    cca = CanonicalCorrelation().fit(X, Y)
+    x = np.linalg.qr(np.column_stack([cca.transform(X), X - X.mean(axis=0)]))[0][:, :4]
+    y = np.linalg.qr(cca.transform_y(Y))[0]
+    shuffles = np.random.RandomState(3)
+    orders = [shuffles.permutation(30) for _ in range(19)]
+    largest = 0.0
+    for r in range(3):
+        rest = [
+            np.linalg.slogdet(np.eye(3 - r) - m.T @ m)[1]
+            for m in (x[:, r:].T @ y[order, r:] for order in [np.arange(30), *orders])
+        ]
+        largest = max(largest, np.mean(np.array(rest) <= rest[0] + 1e-6))
+        assert test.p_values[r] == pytest.approx(largest)
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "there"),
+    [
+        (CanonicalCorrelation, 6, 3),
+        (FisherDiscriminant, 5, 2),
+        (ICA, 3, 2),
+        (NIPALS, 3, 2),
+        (RobustPCA, 5, 4),
+        (NormalisedPCA, 5, 4),
+    ],
+)
+def test_fewer_components_than_were_asked_for_are_announced(method, asked, there, rng):
+    X = rng.normal(size=(40, 4))
+    Y = rng.normal(size=(40, 3))
+    if method in (ICA, NIPALS):
+        X = X[:, :2] @ rng.normal(size=(2, 4))
+    if method is FisherDiscriminant:
+        Y = np.arange(40) % 3
+    with pytest.warns(GnomonWarning, match=f"n_components={asked} .* there are {there}: "):
+        found = method(asked).fit(X, Y)
+    assert found.n_components_ == there
 
 
 @pytest.mark.covers("cca-direction-diagnostics")

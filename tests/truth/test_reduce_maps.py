@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import approx_fprime
@@ -152,6 +153,23 @@ def test_equal_rows_are_refused_or_placed_together(rng):
     assert (found.places[5] == found.places[2]).all()
     again = sammon(squareform(pdist(X)), metric="precomputed", duplicates="together")
     assert again.objective == pytest.approx(found.objective, rel=1e-6)
+
+
+def test_an_ordinal_map_is_printed_with_its_stress_in_the_units_of_the_distances(rng):
+    D = squareform(pdist(rng.normal(size=(12, 2))))
+    found = ordinal_map(D, max_iter=50, start="random", random_state=0)
+    assert f"Kruskal's stress {found.objective:.4g}" in str(found)
+    far, given = pdist(found.places), squareform(D)
+    assert far @ far == pytest.approx(far @ given)  # no other scale comes nearer
+
+
+def test_items_of_a_frame_keep_their_names(rng):
+    names = ["Rome", "Oslo", "Bern", "Riga"]
+    D = pd.DataFrame(squareform(pdist(rng.normal(size=(4, 2)))), index=names, columns=names)
+    for found in (principal_coordinates(D), ordinal_map(D), stress_map(D)):
+        assert found.items == names
+        assert "Oslo" in str(found)
+    assert principal_coordinates(D.to_numpy()).items is None
 
 
 def test_an_ordinal_map_sees_only_the_order_of_distances(rng):

@@ -1,7 +1,10 @@
 """Splits, cross-validation, bootstrap and choosing, against plain loops and definitions."""
 
+import doctest
+import importlib
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 import textwrap
@@ -16,17 +19,29 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import (
+    cohen_kappa_score,
+    f1_score,
+    make_scorer,
+    roc_auc_score,
+    zero_one_loss,
+)
+from sklearn.metrics import mean_squared_error as sklearn_mse
 from sklearn.mixture import GaussianMixture
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
+from gnomon import evaluate
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate import (
     BaselineClassifier,
     HoldOut,
+    Measure,
     MemorisingClassifier,
     RandomGuessClassifier,
     RandomHyperplaneClassifier,
@@ -38,11 +53,13 @@ from gnomon.evaluate import (
     complexity_penalised,
     cost_loss,
     cross_validate,
+    experiment,
     forward_in_time,
     hold_out_split,
     k_fold,
     label_permutation_test,
     leaderboard,
+    learning_curve,
     leave_group_out,
     leave_one_out,
     linear_leave_one_out,
@@ -55,6 +72,7 @@ from gnomon.evaluate import (
     random_splits,
     three_way,
 )
+from gnomon.evaluate.result import Result
 from gnomon.table import Table
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
@@ -160,6 +178,93 @@ def test_impossible_splits_are_refused_with_the_remedy():
         cross_validate(GaussianNB(), np.eye(5), [0, 1, 0, 1, 0], splits=[([0, 1], [9])])
     with pytest.raises(DataError, match="150 rows and X has 10"):
         cross_validate(GaussianNB(), np.eye(10), [0, 1] * 5, splits=k_fold(150, 5))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: k_fold(10, "5"), "n_folds='5' must be a whole number"),
+        (lambda: k_fold(10.0, 5), "n_rows=10.0 must be a whole number"),
+        (lambda: random_splits(10, 2.5), "n_splits=2.5"),
+        (lambda: bootstrap_bags(10, None), "n_bags=None"),
+        (lambda: cross_validate(GaussianNB(), X_IRIS, Y_IRIS, splits=3.0), "whole number of folds"),
+        (lambda: cross_validate(GaussianNB(), X_IRIS, Y_IRIS, splits=[1, 2]), "pairs of training"),
+        (
+            lambda: cross_validate(
+                GaussianNB(), X_IRIS, Y_IRIS, splits=[(Y_IRIS > 0, Y_IRIS == 0)]
+            ),
+            "positions of rows",
+        ),
+        (lambda: forward_in_time(range(12), 3, gap=-2), "would be test rows too"),
+        (lambda: forward_in_time(range(12), 3, window=0), "no moment to train on"),
+        (lambda: forward_in_time(np.array(["2020", "NaT", "2021"], "M8[Y]"), 1), "missing in 1"),
+    ],
+)
+def test_splits_refuse_what_is_no_number_and_what_would_test_training_rows(call, message):
+    with pytest.raises(DataError, match=message):
+        call()
+
+
+@pytest.mark.covers("stratified-cv")
+def test_automatic_folds_are_no_more_than_the_largest_class_has_rows():
+    assert auto_folds(18, stratify=[0, 1] * 9).n_folds == 9
+    assert auto_folds(40, stratify=[0, 1] * 20).n_folds == 10
+    with pytest.raises(DataError, match="no class has 2 rows"):
+        auto_folds(5, stratify=list("abcde"))
+
+
+@pytest.mark.covers("kfold-cv")
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+def test_groups_beside_splits_are_refused_on_both_sides_and_count_as_one_in_intervals(rng):
+    groups = np.repeat(np.arange(30), 5)
+    for splits in (k_fold(150, 5), KFold(5, shuffle=True), list(k_fold(150, 5))):
+        with pytest.raises(DataError, match="groups on both sides"):
+            cross_validate(GaussianNB(), X_IRIS, Y_IRIS, splits=splits, groups=groups)
+    X, y = rng.normal(size=(30, 1))[groups], rng.normal(size=30)[groups]
+    apart = k_fold(150, 5, groups=groups)
+    plain = [
+        cross_validate(LinearRegression(), X, y, splits=list(apart), groups=g)
+        for g in (None, groups)
+    ]
+    known = cross_validate(LinearRegression(), X, y, splits=apart)
+    assert plain[1].standard_error == known.standard_error > 1.2 * plain[0].standard_error
+
+
+@pytest.mark.covers("repeated-cv", "random-split-cv")
+def test_tests_per_row_are_counted_row_by_row():
+    for splits in (random_splits(50, 7, 0.3), k_fold(50, 5, 3), bootstrap_bags(50, 9)):
+        times = [sum(row in test for _, test in splits) for row in range(50)]
+        expected = sum(each**2 for each in times) / sum(times)
+        assert splits.tests_per_row == pytest.approx(expected)
+    assert k_fold(50, 5, 3).tests_per_row == 3
+
+
+@pytest.mark.covers("repeated-cv", "random-split-cv")
+@pytest.mark.parametrize("measure", ["auc", "kappa", "f_measure"])
+def test_the_same_splits_again_do_not_make_the_error_smaller(measure, rng):
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 2)) + y[:, None]
+    once = k_fold(120, 4, stratify=y)
+    first, again = (
+        cross_validate(GaussianNB(), X, y, splits=s, measures=measure, pair_fits=0).figure()
+        for s in (once, list(once) * 6)
+    )
+    assert again.error == pytest.approx(first.error)
+    assert again.value == pytest.approx(first.value)
+
+
+@pytest.mark.covers("repeated-cv", "random-split-cv")
+def test_splitters_of_scikit_learn_know_their_repetitions(rng):
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + y[:, None]
+    repeated = RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0)
+    found = cross_validate(GaussianNB(), X, y, splits=repeated, measures="auc")
+    assert (found.splits.n_repeats, found.splits.n_folds) == (4, 3)
+    assert len(found.pairs) == 3
+    assert len(found.predictions) == 60
+    shuffled = cross_validate(GaussianNB(), X, y, splits=ShuffleSplit(5, test_size=0.5))
+    assert shuffled.splits.n_repeats == 5
+    assert cross_validate(GaussianNB(), X, y, splits=KFold(5)).splits.n_repeats == 1
 
 
 @pytest.mark.covers("random-split-cv", "holdout-validation", "bootstrap-prediction-error")
@@ -401,6 +506,128 @@ def test_measures_that_a_learner_cannot_give_are_failures_with_the_reason():
         cross_validate(GaussianNB(), X_IRIS)
 
 
+def test_a_measure_that_a_learner_cannot_give_leaves_the_others(tmp_path):
+    X, y = X_IRIS[:100], Y_IRIS[:100]
+    asked = {"splits": 5, "measures": ["accuracy", "log_loss", "neg_log_loss", "auc"]}
+    for folder in (None, tmp_path, tmp_path):
+        found = cross_validate(SVC(), X, y, folder=folder, **asked)
+        assert np.isfinite(found.scores["accuracy"]).all()
+        assert np.isfinite(found.scores["auc"]).all()
+        assert np.isnan(found.scores["log_loss"]).all()
+        assert {each.measure for each in found.failures} == {"log_loss", "neg_log_loss"}
+        assert "log_loss could not be taken of 5 of 5 folds" in str(found)
+        assert "folds failed" not in str(found)
+    board = leaderboard([SVC(), GaussianNB()], X, y, **asked)
+    assert "SVC: log_loss could not be taken" in str(board)
+    assert board.to_table().column("failed folds").to_pylist() == [0, 0, 0]
+
+
+def test_measures_of_two_classes_fail_alone_with_three_and_know_their_positive_class():
+    three = cross_validate(
+        GaussianNB(), X_IRIS, Y_IRIS, splits=3, measures=["f1_macro", "precision"]
+    )
+    assert "precision could not be taken of 3 of 3 folds" in str(three)
+    assert "there are 3" in str(three)
+    assert "folds failed" not in str(three)
+    y = np.repeat([0, 1], [16, 4])
+    alone = cross_validate(
+        BaselineClassifier(),
+        np.zeros((20, 1)),
+        y,
+        splits=k_fold(20, 5, shuffle=False),
+        measures="recall",
+    )
+    assert alone.scores["recall"][4] == 0
+    assert all("no row is truly positive" in each.error for each in alone.failures)
+
+
+def test_scores_of_training_rows_that_cannot_be_got_leave_those_of_test_rows(rng):
+    y = np.arange(40) % 2
+    seen = []
+
+    def once(model, X, y):
+        seen.append(len(y))
+        if len(y) > 20:
+            raise ValueError("too many rows")
+        return 1.0
+
+    found = cross_validate(
+        GaussianNB(),
+        rng.normal(size=(40, 2)),
+        y,
+        splits=4,
+        measures=["accuracy", Measure("few", once, "estimator")],
+        train_scores=True,
+    )
+    assert np.isfinite(found.scores["few"]).all()
+    assert np.isnan(found.train_scores["few"]).all()
+    assert np.isfinite(found.train_scores["accuracy"]).all()
+    assert "train few could not be taken" in str(found)
+
+
+@pytest.mark.covers("error-rate-accuracy")
+def test_folds_without_a_class_have_no_balanced_accuracy(rng):
+    y = np.repeat([0, 1], [197, 3])
+    with pytest.warns(GnomonWarning, match="Some folds will lack them"):
+        found = cross_validate(
+            BaselineClassifier(), np.zeros((200, 1)), y, splits=10, measures="balanced_accuracy"
+        )
+    assert found.mean == 0.5 == found.pooled()
+    assert np.isnan(found.scores["balanced_accuracy"]).sum() == 7
+    assert "take fewer folds" in str(found)
+
+
+def test_functions_rank_by_what_is_known_of_them_and_others_are_refused(rng):
+    X = rng.normal(size=(80, 2))
+    y = X.sum(axis=1) + 0.1 * rng.normal(size=80)
+    names = leaderboard([LinearRegression()], X, y, splits=4, measures=sklearn_mse).names
+    assert names == ["LinearRegression", "baseline"]
+    kappa = leaderboard([GaussianNB()], X_IRIS, Y_IRIS, splits=4, measures=cohen_kappa_score)
+    assert kappa.names == ["GaussianNB", "baseline"]
+
+    def worst(y, said):
+        return np.abs(y - said).max()
+
+    with pytest.raises(DataError, match=r"Measure\('worst', function, greater_is_better="):
+        leaderboard([LinearRegression()], X, y, splits=4, measures=worst)
+    own = Measure("worst", worst, greater_is_better=False)
+    assert leaderboard([LinearRegression()], X, y, splits=4, measures=own).names[0] != "baseline"
+    with pytest.raises(DataError, match=r"not of predictions.*'roc_auc'"):
+        cross_validate(GaussianNB(), X_IRIS, Y_IRIS, measures=roc_auc_score)
+
+
+def test_scorers_have_names_of_their_own_and_stay_between_0_and_1():
+    X, y = X_IRIS[50:90], Y_IRIS[50:90].copy()
+    y[::2] = 3
+    scorers = [
+        "f1_macro",
+        "roc_auc",
+        make_scorer(f1_score, average="micro"),
+        make_scorer(zero_one_loss, greater_is_better=False),
+    ]
+    found = cross_validate(KNeighborsClassifier(1), X, y, splits=3, measures=scorers)
+    names = ["f1_macro", "roc_auc", "f1_score(average=micro)", "neg_zero_one_loss"]
+    assert list(found.scores) == names
+    assert [each.share for each in found.measures] == [True, True, True, False]
+    named = cross_validate(GaussianNB(), X, y, splits=3, measures={"right": "accuracy"})
+    assert list(named.scores) == ["right"]
+
+
+@pytest.mark.covers("squared-error-measures")
+def test_a_perfect_regression_has_no_interval_of_a_share():
+    X = np.arange(60.0)[:, None]
+
+    class Exact(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return 1000 * X[:, 0]
+
+    found = cross_validate(Exact(), X, 1000 * X[:, 0], splits=5)
+    assert found.figure()[:3] == (0, 0, 0)
+
+
 def test_classes_that_a_training_fold_lacks_get_probability_zero():
     X = np.arange(12.0)[:, None]
     y = np.repeat([0, 1, 2], 4)
@@ -510,6 +737,47 @@ def test_a_folder_of_another_run_is_refused_and_a_broken_fold_is_run_again(tmp_p
     assert np.array_equal(first.predictions, again.predictions)
     facts = json.loads((tmp_path / "run" / "fold-0000.json").read_text())
     assert facts["failure"] is None
+
+
+def scaled(function):
+    return make_pipeline(FunctionTransformer(function), LinearRegression())
+
+
+def power(exponent):
+    return lambda X: X**exponent
+
+
+def test_a_folder_tells_functions_by_what_they_do(tmp_path, rng):
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    functions = [
+        lambda X: X,
+        lambda X: X[:, :1],
+        lambda X: 2 * X,
+        lambda X, times=3: times * X,
+        power(2),
+        power(3),
+    ]
+    for k, function in enumerate(functions):
+        cross_validate(scaled(function), X, y, splits=3, folder=tmp_path / str(k))
+        for other in range(k):
+            with pytest.raises(DataError, match="differs in learner"):
+                cross_validate(scaled(function), X, y, splits=3, folder=tmp_path / str(other))
+    again = cross_validate(scaled(power(3)), X, y, splits=3, folder=tmp_path / "5")
+    assert again.mean == cross_validate(scaled(power(3)), X, y, splits=3).mean
+
+
+def test_a_folder_tells_measures_by_what_they_do(tmp_path, rng):
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    one = Measure("q", lambda model, X, y: 1.0, "estimator")
+    two = Measure("q", lambda model, X, y: 2.0, "estimator")
+    asked = {"splits": 3, "folder": tmp_path}
+    assert cross_validate(LinearRegression(), X, y, measures=one, **asked).mean == 1
+    with pytest.raises(DataError, match="differs in measures"):
+        cross_validate(LinearRegression(), X, y, measures=two, **asked)
+    named = {"splits": 3, "folder": tmp_path / "named", "measures": ["r2", "neg_max_error"]}
+    cross_validate(LinearRegression(), X, y, **named)
+    plan = json.loads((tmp_path / "named" / "plan.json").read_text())
+    assert plan["measures"] == ["neg_max_error", "r2"]
 
 
 def test_failed_folds_are_tried_again_when_a_run_goes_on(tmp_path):
@@ -725,6 +993,23 @@ def test_error_bars_of_predictions_are_those_of_least_squares(rng):
     assert all(0 <= each.low <= each.high <= 1 for each in proba.interval())
 
 
+@pytest.mark.covers("bootstrap-interval")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "foo"}, "none of"),
+        ({"method": "expanded"}, "n more fits"),
+        ({"level": 95}, "95"),
+    ],
+)
+def test_the_interval_is_checked_before_any_fit_or_draw(options, words):
+    with pytest.raises(DataError, match=words):
+        bootstrap_predictions(None, X_IRIS, Y_IRIS, X_IRIS[:2], **options)
+    if options != {"method": "expanded"}:
+        with pytest.raises(DataError, match=words):
+            bootstrap(None, X_IRIS, **options)
+
+
 @pytest.mark.covers("monte-carlo-error-bars")
 def test_error_bars_from_a_simulator(seed):
     found = monte_carlo_error_bars(
@@ -783,3 +1068,129 @@ def test_rows_that_are_tested_several_times_do_not_make_the_error_smaller_for_ev
     few = cross_validate(LinearRegression(), X, y, splits=k_fold(60, 5), measures="mse")
     many = cross_validate(LinearRegression(), X, y, splits=k_fold(60, 5, 10), measures="mse")
     assert many.standard_error == pytest.approx(few.standard_error, rel=0.25)
+
+
+def room_of_results():
+    """Modules of the room, and the kinds of results that they define."""
+    for each in pkgutil.iter_modules(evaluate.__path__):
+        module = importlib.import_module(f"gnomon.evaluate.{each.name}")
+        kinds = [v for v in vars(module).values() if isinstance(v, type) and issubclass(v, Result)]
+        yield module, {kind for kind in kinds if kind.__module__ == module.__name__} - {Result}
+
+
+def test_every_kind_of_result_of_the_room_prints(monkeypatch):
+    """One of each kind, as the examples of the documentation make them."""
+    made = {}
+
+    def remember(kind):
+        build = kind.__init__
+
+        def build_and_keep(self, *args, **kwargs):
+            build(self, *args, **kwargs)
+            made.setdefault(type(self), self)
+
+        monkeypatch.setattr(kind, "__init__", build_and_keep)
+
+    room = list(room_of_results())
+    for _, kinds in room:
+        for kind in kinds:
+            remember(kind)
+    for module, kinds in room:
+        for test in doctest.DocTestFinder(exclude_empty=True).find(module):
+            if test.examples and not kinds <= made.keys():
+                doctest.DocTestRunner(verbose=False).run(test, out=lambda text: None)
+        assert kinds <= made.keys(), f"no example makes {kinds - made.keys()}"
+    for result in made.values():
+        assert str(result) == repr(result)
+        assert result._repr_html_().startswith("<div>")
+
+
+@pytest.mark.covers("cross-entropy-loss")
+def test_infinite_scores_go_through_every_tool(rng):
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + y[:, None]
+    # grown to the end it is sure of every row, and wrong about some
+    tree = DecisionTreeClassifier(random_state=0)
+    learners = {"tree": tree, "bayes": GaussianNB()}
+    asked = {"splits": 4, "measures": "log_loss", "pair_fits": 0}
+    board = leaderboard(learners, X, y, **asked)
+    assert board["tree"].mean == np.inf
+    assert board.names[-1] == "tree"
+    assert np.isnan(board["tree"].p_against(board["bayes"]))
+    assert "log_loss is infinite, so there is no p: tree (" in str(board)
+    differences = board.differences()
+    assert (differences.infinite, differences.left_out) == (["tree"], [])
+    assert "Left out, as scores are infinite: tree" in str(differences)
+    assert board["tree"].figure(method="folds").high == np.inf
+    tables = experiment(learners, {"a": (X, y), "b": (X, y)}, **asked)
+    assert np.isnan(tables.against().outcome[0, 0])
+    assert "Not compared" in str(tables.against())
+    assert tables.ranks().ranks[0] == 3
+    curve = learning_curve(tree, X, y, sizes=[1.0], splits=4, measures="log_loss")
+    assert curve.values("validation")[0] == np.inf
+    assert "inf" in str(curve)
+    bags = bootstrap_error(tree, X, y, measure="log_loss", n_bags=30)
+    assert bags.out_of_bag.value == bags.point632_plus.value == np.inf
+    assert "infinite" in str(bags)
+    shuffled = label_permutation_test(tree, X, y, measure="log_loss", n_permutations=4)
+    assert shuffled.p == 1
+    nested = nested_cross_validation({"tree": tree}, X, y, measure="log_loss", outer=3, inner=3)
+    assert "inf" in str(nested)
+    assert "inf" in str(three_way({"tree": tree}, X, y, measure="log_loss", validation=4))
+
+
+@pytest.mark.covers("model-selection-cv")
+def test_nested_folds_keep_groups_together_pass_weights_on_and_go_on_from_a_folder(tmp_path, rng):
+    groups = np.repeat(np.arange(12), 5)
+    y = np.arange(60) % 2
+    X = np.column_stack([rng.normal(size=60) + y, groups])
+    weights = rng.integers(1, 4, 60).astype(float)
+    fits = []
+
+    class Noted(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            self.trained_, self.total_ = set(X[:, 1]), sample_weight.sum()
+            return super().fit(X, y, sample_weight)
+
+        def predict(self, X):
+            fits.append((self.trained_, self.total_, set(X[:, 1])))
+            return super().predict(X)
+
+    asked = {"outer": 3, "inner": 3, "groups": groups, "sample_weight": weights, "n_jobs": 1}
+    candidates = {"noted": Noted(), "other": Noted(var_smoothing=1e-3)}
+    first = nested_cross_validation(candidates, X, y, folder=tmp_path, **asked)
+    assert len(fits) == 3 * (2 * 3 + 1)
+    assert all(not trained & tested for trained, _, tested in fits)
+    assert all(total > 5 for _, total, _ in fits)
+    again = nested_cross_validation(candidates, X, y, folder=tmp_path, **asked)
+    assert len(fits) == 3 * (2 * 3 + 1)
+    assert str(again.to_table()) == str(first.to_table())
+    with pytest.raises(DataError, match="differs in weights"):
+        nested_cross_validation(
+            candidates, X, y, folder=tmp_path, **asked | {"sample_weight": y + 1}
+        )
+
+
+def test_shuffled_targets_and_learning_curves_go_on_from_a_folder(tmp_path, rng):
+    fits = []
+
+    class Noted(GaussianNB):
+        def fit(self, X, y):
+            fits.append(len(y))
+            return super().fit(X, y)
+
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    tools = {
+        "shuffles": lambda folder: label_permutation_test(
+            Noted(), X, y, splits=4, n_permutations=3, folder=folder
+        ),
+        "curve": lambda folder: learning_curve(
+            Noted(), X, y, splits=4, sizes=[10, 30], folder=folder
+        ),
+    }
+    for name, tool in tools.items():
+        fits.clear()
+        first = str(tool(tmp_path / name))
+        assert len(fits) == {"shuffles": 16, "curve": 8}[name]
+        assert str(tool(tmp_path / name)) == first == str(tool(None))
+        assert len(fits) == 2 * {"shuffles": 16, "curve": 8}[name]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from gnomon.engine.errors import DataError
-from gnomon.table import Table, split
+from gnomon.table import Table, scan, split
 
 
 @pytest.mark.covers("random-split")
@@ -129,3 +129,10 @@ def test_a_locked_test_part_is_given_out_once():
 def test_what_cannot_be_split_is_refused_with_the_reason(arguments, message):
     with pytest.raises(DataError, match=message):
         split(np.arange(10), **arguments)
+
+
+def test_a_scan_is_refused_with_the_way_to_split_it():
+    opened = scan(b"a,b\n1,x\n2,y\n")
+    with pytest.raises(DataError, match=r"scan\.read\(\)"):
+        split(opened, (0.5, 0.5))
+    assert len(split(opened.read(), (0.5, 0.5)).train) == 1

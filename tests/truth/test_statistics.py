@@ -18,6 +18,7 @@ from gnomon.evaluate import (
     correlation_ratio,
     covariance_region,
     dagostino_k2,
+    goodness_of_fit,
     joint_box,
     kolmogorov_smirnov,
     mean_region,
@@ -470,3 +471,25 @@ def test_the_goodness_of_the_true_degree_is_uniform(rng):
     assert "no degree agrees" in str(low)
     with pytest.raises(DataError, match="cannot settle"):
         choose_degree([0.0, 0.0, 1.0, 1.0], [0, 1, 2, 3], 1.0, [2])
+
+
+@pytest.mark.covers("chi2-goodness-of-fit")
+def test_a_degree_does_not_hang_on_where_x_begins(rng):
+    years, y = np.arange(1990.0, 2021.0), rng.normal(size=31)
+    found, moved = (choose_degree(x, y, 1.0, [1, 2, 3]) for x in (years, years - 2005))
+    assert [fit.q for fit in found.fits] == pytest.approx([fit.q for fit in moved.fits])
+    for coef, other in zip(found.coefficients, moved.coefficients):
+        assert np.polyval(coef[::-1], years) == pytest.approx(
+            np.polyval(other[::-1], years - 2005), abs=1e-5
+        )
+    # the coefficient of the highest power does not change, nor does its error
+    tops = [[np.sqrt(each[-1, -1]) for each in one.covariances] for one in (found, moved)]
+    assert tops[0] == pytest.approx(tops[1], rel=1e-5)
+
+
+@pytest.mark.covers("chi2-goodness-of-fit")
+@pytest.mark.parametrize(
+    ("chi2", "words"), [(1.0, "agrees"), (10.0, "doubtful"), (20.0, "wrong"), (1e-4, "too good")]
+)
+def test_goodness_of_fit_says_how_far_model_and_errors_agree(chi2, words):
+    assert words in goodness_of_fit([np.sqrt(chi2), 0, 0], np.zeros(3), 1.0, 1).verdict

@@ -192,6 +192,17 @@ def test_a_few_values_that_are_no_numbers_are_named_with_their_row():
     assert any("missing=[...]" in note for note in table.notes)
 
 
+@pytest.mark.parametrize("odd", ["2024-02-30", "tbd", "01/02/2024", "2024-02-01 12:00"])
+def test_a_few_values_that_are_no_dates_are_named_with_their_row(odd, rng):
+    days = [str(Day(2023, 1, 1) + datetime.timedelta(days=each)) for each in range(200)]
+    place = int(rng.integers(200))
+    table = column_of([*days[:place], odd, *days[place:]])
+    assert table.schema["x"].kind in (Kind.TEXT, Kind.CATEGORY)
+    reason = f"not dates because of {odd!r} (first in row {place + 1})"
+    assert table.schema["x"].reason == reason
+    assert any(reason in note for note in table.notes)
+
+
 def test_leading_zeros_are_told_and_can_be_made_numbers():
     table = column_of(["01", "02", "10"])
     assert any("leading zeros" in note for note in table.notes)
@@ -223,7 +234,23 @@ def test_identifiers_are_known_by_name_and_uniqueness():
     assert found([*numbers[:-1], "100"], "customer_id")[0].kind is Kind.INTEGER
     assert found([f"A-{number}" for number in numbers], "whatever")[0].kind is Kind.IDENTIFIER
     assert found([f"0{number}" for number in numbers], "zip")[0].kind is Kind.IDENTIFIER
-    assert found([str(number) for number in range(50)], "index")[0].reason == "counts the rows"
+
+
+@pytest.mark.parametrize(
+    ("names", "counter", "kind"),
+    [
+        ("index y z", "index", "identifier"),
+        ("X y z", "X", "identifier"),
+        ("y X z", "X", "integer"),
+        ("x y z", "x", "integer"),
+        ("index y", "index", "integer"),
+        ("index", "index", "integer"),
+    ],
+)
+def test_a_counter_of_the_rows_is_left_out_only_beside_other_inputs(names, counter, kind, rng):
+    columns = {name: rng.normal(size=30).tolist() for name in names.split()}
+    columns[counter] = list(range(1, 31))
+    assert Table.from_dict(columns).schema[counter].kind == kind
 
 
 def test_text_and_categories_are_told_apart_by_length_and_repetition():

@@ -57,6 +57,13 @@ def values(content, **options):
         (b"who,3P,2nd\nx,1,2\ny,3,4\n", {"who": ["x", "y"], "3P": [1, 3], "2nd": [2, 4]}),
         (b"a;b\n1,5;1.234,5\n2,5;2\n", {"a": [1.5, 2.5], "b": [1234.5, 2.0]}),
         (b"name\nAda Lovelace\nAlan Turing\n", {"name": ["Ada Lovelace", "Alan Turing"]}),
+        (b"a,b\n1,x,\n2,y,\n", ABC),
+        (b"a\tb\n1\tx\t\n2\ty\t\n", ABC),
+        (b"a \t b\n1\tx \n2\t y\n", ABC),
+        (b"Report of sales\n\na,b\n1,x\n2,y\n", ABC),
+        (b"Report of sales,\nMade in 2024,\na,b\n1,x\n2,y\n", ABC),
+        (b"By year,,\nc,2019,2020\nde,1,\n", {"c": ["de"], "2019": [1], "2020": [None]}),
+        (b'[{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]', ABC),
     ],
 )
 def test_delimited_text_in_the_forms_that_people_have(content, expected):
@@ -73,12 +80,26 @@ def test_delimited_text_in_the_forms_that_people_have(content, expected):
         (b"1,2\n3,4\n", {"header": True}, {"1": [3], "2": [4]}),
         (b"1,2\n3,4\n", {"names": ["u", "v"]}, {"u": [1, 3], "v": [2, 4]}),
         (b"a,b\n-9,x\n2,y\n", {"missing": ["-9"]}, {"a": [None, 2], "b": ["x", "y"]}),
+        (b"a,b\n-9,x\n2,9\n", {"missing": "-9"}, {"a": [None, 2], "b": ["x", "9"]}),
+        (b"a,b\n-9.5,x\n1.5,y\n", {"missing": [-9.5]}, {"a": [None, 1.5], "b": ["x", "y"]}),
+        (
+            b"a,b\n-9,x\n2,y\n",
+            {"missing": -9, "schema": {"a": "number"}},
+            {"a": [None, 2.0], "b": ["x", "y"]},
+        ),
         (b"a,b\n1,NA\n2,DE\n", {"missing": []}, {"a": [1, 2], "b": ["NA", "DE"]}),
         (b"a;b\n1,234;x\n5,678;y\n", {"decimal": ","}, {"a": [1.234, 5.678], "b": ["x", "y"]}),
         (
             b"a;b\n1.234;x\n5.678;y\n",
             {"thousands": ".", "decimal": ","},
             {"a": [1234, 5678], "b": ["x", "y"]},
+        ),
+        (b"a;b\n1.234;x\n5.678;y\n", {"thousands": "."}, {"a": [1234, 5678], "b": ["x", "y"]}),
+        (b"a;b\n1'234;0,5\n5;1,5\n", {"thousands": "'"}, {"a": [1234, 5], "b": [0.5, 1.5]}),
+        (
+            b"a;b\n1,234;x\n5,678;y\n",
+            {"decimal": ",", "schema": {"a": "number"}},
+            {"a": [1.234, 5.678], "b": ["x", "y"]},
         ),
         (b"junk\n\na,b\n1,x\n", {"skip_rows": 2}, {"a": [1], "b": ["x"]}),
         (b"a,b\n1,x\n% no\n2,y\n", {"comment": "%"}, ABC),
@@ -110,6 +131,75 @@ def test_encodings_are_found_out_and_told(encoding, named):
     assert table.columns == ("city", "n")
     if named:
         assert any(named in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        ("1.5 2.75", {"decimal": ","}),
+        ("1.5 2.75", {"thousands": "."}),
+        ("1,5 2,75", {"decimal": "."}),
+    ],
+)
+def test_numbers_that_contradict_the_given_marks_stay_words_and_are_told(written, options):
+    table = read("\n".join(["a;b", *(f"{each};x" for each in written.split())]).encode(), **options)
+    assert table["a"].to_pylist() == written.split()
+    assert any("numbers, but not with decimal=" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"decimal": "x"}, "decimal='x' is no decimal mark"),
+        ({"thousands": "_"}, "thousands='_' is no mark between thousands"),
+        ({"decimal": ",", "thousands": ","}, "cannot both be ','"),
+    ],
+)
+def test_marks_that_make_no_sense_are_refused(options, complaint):
+    with pytest.raises(ReadError, match=complaint):
+        read(b"a;b\n1,5;x\n", **options)
+    with pytest.raises(DataError, match=complaint):
+        Column("a", "number", **options)
+
+
+def test_what_stands_around_a_table_and_is_left_out_is_told():
+    told = {
+        "above the names": b"Report of sales\n\na,b\n1,x\n2,y\n",
+        "end with a delimiter": b"a,b\n1,x,\n2,y,\n",
+        "Spaces around names": b"a ,b\n1,x\n2,y\n",
+        "'b': spaces around 2 values": b"a,b\n1,x \n2,y \n",
+    }
+    for words, content in told.items():
+        assert any(words in note for note in read(content).notes), words
+    assert not any("left out" in note for note in read(b"a,b\n1,x\n2,y\n").notes)
+
+
+def test_the_first_line_is_no_title_where_the_user_or_the_file_says_otherwise():
+    titled = b"Report,\na,b\n1,x\n2,y\n"
+    with pytest.warns(GnomonWarning, match="has no name"):
+        assert read(titled, skip_rows=0).columns == ("Report", "column_2")
+    with pytest.warns(GnomonWarning, match="has no name"):
+        assert read(b"name,\nada,1\nbob,2\n")["name"].to_pylist() == ["ada", "bob"]
+    for content in (b"x\n" + b"1,5\n" * 9, b"name\n" + b"Lovelace, Ada\n" * 9):
+        with pytest.raises(ReadError, match="skip_rows"):
+            read(content)
+
+
+def test_a_delimiter_at_the_end_hides_no_later_value():
+    rows = b"1,x,\n" * 500
+    assert len(read(b"a,b\n" + rows + b"2,y\n")) == 501
+    with pytest.raises(ReadError, match="has 3 values where 2 are expected") as refusal:
+        read(b"a,b\n" + rows + b"2,y,3\n")
+    assert refusal.value.line == 502
+
+
+def test_categories_that_differ_by_outer_spaces_only_are_one():
+    content = b"s,note\n" + b"M,x\nM ,x\n F,x\nF,x\n" * 10
+    table = read(content)
+    assert table.schema["s"].levels == ("F", "M")
+    spaced = {"s": {"kind": "category", "levels": ["F", " F", "M", "M "]}}
+    assert set(read(content, schema=spaced)["s"].to_pylist()) == {"F", " F", "M", "M "}
+    assert read(b"t\n" + b"a b c d e f \n" * 3)["t"].to_pylist() == ["a b c d e f "] * 3
 
 
 def test_many_lines_can_be_skipped():
@@ -212,6 +302,13 @@ def test_json_lines_with_gaps_nesting_and_mixed_types(tmp_path):
     path.write_text('{"a": 1}\n{"a": "two"}\n')
     with pytest.warns(GnomonWarning, match="mixes int, str"):
         assert values(path) == {"a": ["1", "two"]}
+    path.write_text('{"a": [1, 2]}\n{"a": [3]}\n')
+    assert values(path) == {"a": ["[1, 2]", "[3]"]}
+    path.write_text('{"a": ["x", null]}\n{"a": 3}\n')
+    with pytest.warns(GnomonWarning, match="mixes int, list"):
+        assert values(path) == {"a": ['["x", null]', "3"]}
+    path.write_text('{"a": -9}\n{"a": 3}\n')
+    assert values(path, missing=[-9]) == {"a": [None, 3]}
     path.write_text('{"a": 1}\n{"a": 123456789012345678901234567890}\n')
     with pytest.warns(GnomonWarning):
         assert values(path)["a"] == ["1", "123456789012345678901234567890"]
@@ -279,6 +376,23 @@ def test_sqlite_files_list_their_tables(tmp_path):
         read(path, table="third")
     with pytest.raises(ReadError, match="the query failed"):
         read(path, sql="select nonsense from first")
+
+
+@pytest.mark.filterwarnings("ignore:Column 'a' mixes")
+@pytest.mark.parametrize("other", ["x", 1, 2.5])
+def test_bytes_among_other_values_are_text_or_refused_with_their_column(tmp_path, other):
+    path = tmp_path / "x.db"
+    connection = sqlite3.connect(path)
+    connection.execute("create table t (a, b)")
+    connection.executemany("insert into t values (?, 1)", [(other,), (b"two",)])
+    connection.commit()
+    assert values(path)["a"] == [str(other), "two"]
+    connection.execute("insert into t values (?, 1)", [b"\x00\xff"])
+    connection.commit()
+    connection.close()
+    with pytest.raises(ReadError, match="column 'a': holds bytes that are not text"):
+        read(path)
+    assert values(path, columns=["b"]) == {"b": [1, 1, 1]}
 
 
 def test_duckdb_runs_any_query_over_files_and_frames(tmp_path):
@@ -407,6 +521,25 @@ def test_a_pandas_column_of_mixed_objects_is_kept_as_text_with_a_warning():
         table = Table.from_frame(frame)
     assert table["m"].to_pylist() == ["1", "a", None, "2.5"]
     assert table.schema["n"].kind is Kind.INTEGER
+
+
+@pytest.mark.covers("typed-table")
+def test_lists_in_a_column_are_kept_as_json_text():
+    assert values({"a": [[1, 2], [3]]}) == {"a": ["[1, 2]", "[3]"]}
+
+
+@pytest.mark.covers("typed-table")
+def test_sparse_columns_and_periods_of_pandas_keep_their_meaning(rng):
+    import pandas as pd
+
+    counts = rng.integers(0, 3, 30) * (rng.random(30) < 0.3)
+    months = pd.period_range("2020-01", periods=30, freq="M")
+    frame = pd.DataFrame({"n": pd.arrays.SparseArray(counts), "m": months})
+    table = read(frame)
+    assert table.schema.kinds == {"n": "integer", "m": "datetime"}
+    assert table["n"].to_pylist() == counts.tolist()
+    assert table["m"].to_pylist() == months.to_timestamp().to_list()
+    assert any("at which they start" in note for note in table.notes)
 
 
 def test_a_named_index_of_pandas_is_left_out_and_told():

@@ -152,6 +152,15 @@ def test_all_levels_can_be_collected_by_one_pass(tmp_path):
     assert {chunk.schema["c"].levels for chunk in complete.chunks()} == {("a", "b", "late")}
 
 
+def test_a_scan_leaves_out_the_spaces_ends_and_titles_that_read_leaves_out():
+    content = b"Report,\n a , b\n" + b"M ,1\n F,2\nM,3\n" * 100 + b" late ,4\n"
+    opened = scan(content, sample_rows=50, rows_per_chunk=64).with_all_levels()
+    assert opened.schema["a"].levels == ("F", "M", "late")
+    assert opened.read().to_dict() == read(content).to_dict()
+    trailing = b"a,b\n" + b"1,x,\n2,y,\n" * 20
+    assert scan(trailing, rows_per_chunk=7).read().to_dict() == read(trailing).to_dict()
+
+
 def test_codes_of_categories_are_the_same_in_all_chunks(csv):
     opened = scan(csv, rows_per_chunk=100)
     levels = opened.schema["colour"].levels

@@ -32,6 +32,7 @@ from gnomon.engine.registry import method
 LINKAGES = ("single", "complete", "average", "mean", "median", "ward")
 SQUARED = frozenset({"mean", "median", "ward"})
 NEEDS_TABLE = frozenset({"complete", "average"})
+OTHER_NAMES = {"centroid": "mean"}
 
 
 @method(
@@ -60,7 +61,7 @@ class Agglomerative(RowsClusterer):
     n_clusters : int or "gap", default=2
         Number of groups; "gap": where the heights of two consecutive merges lie farthest apart.
     linkage : {"ward", "single", "complete", "average", "mean", "median"}, default="ward"
-        What the distance of two clusters is.
+        What the distance of two clusters is; "centroid" is another name of "mean".
     height : float or None, default=None
         Where given, merges up to this height are made, whatever `n_clusters` is.
     n_jobs : int or None, default=None
@@ -103,7 +104,7 @@ class Agglomerative(RowsClusterer):
 
     _parameter_constraints = {
         "n_clusters": [whole(1), StrOptions({"gap"})],
-        "linkage": [StrOptions(set(LINKAGES))],
+        "linkage": [StrOptions({*LINKAGES, *OTHER_NAMES})],
         "height": [None, at_least(0)],
         "n_jobs": JOBS,
     }
@@ -123,7 +124,8 @@ class Agglomerative(RowsClusterer):
                 f"n_samples={len(distinct.places)} rows of which {len(distinct.rows)} differ "
                 f"should be >= n_clusters={asked}; ask for fewer clusters"
             )
-        tree = tree_of_rows(distinct.rows, distinct.weights, self.linkage, self.n_jobs)
+        linkage = OTHER_NAMES.get(self.linkage, self.linkage)
+        tree = tree_of_rows(distinct.rows, distinct.weights, linkage, self.n_jobs)
         if self.height is not None:
             labels = tree.cut(height=self.height)
         else:
@@ -160,6 +162,7 @@ def linkage_tree(
     ----------
     X : array-like of shape (n, d), or (n, n) with metric="precomputed"
     linkage : {"ward", "single", "complete", "average", "mean", "median"}, default="ward"
+        As in `Agglomerative`.
     metric : str or callable, default="euclidean"
         A distance of scipy's `cdist`, a function of two rows, or "precomputed". Ward, mean and
         median linkage mean what they say for Euclidean distances only.
@@ -175,6 +178,7 @@ def linkage_tree(
     >>> linkage_tree([[1.0], [2.0], [4.0], [7.0], [11.0]], "complete").heights.tolist()
     [1.0, 3.0, 4.0, 10.0]
     """
+    linkage = OTHER_NAMES.get(linkage, linkage)
     if linkage not in LINKAGES:
         raise DataError(f"linkage={linkage!r} is none of {', '.join(LINKAGES)}")
     if metric == "euclidean":
@@ -270,6 +274,7 @@ def between_clusters(
     >>> [between_clusters(one, other, each) for each in ("single", "complete", "average", "mean")]
     [3.0, 5.0, 4.0, 4.0]
     """
+    linkage = OTHER_NAMES.get(linkage, linkage)
     one, other = number_rows(one), number_rows(other)
     if linkage in ("single", "complete", "average"):
         distances = cdist(one, other, metric=metric)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.nearest import Centres, Nearest, all_distances, find_nearest
 from gnomon.cluster.starts import STARTS, SurveyedData
@@ -21,6 +23,7 @@ class CentreClusterer(Clusterer, SumLearner):
         vars(self).pop("labels_", None)
         super()._learn(X, y, sample_weight)
         self.labels_ = self.predict(X)
+        warn_fewer_clusters(self.labels_, self.n_clusters)
         return self
 
     def _fit(self, data: Data) -> None:
@@ -66,6 +69,18 @@ def require_rows(n_rows: int, n_clusters: int) -> None:
         raise ValueError(
             f"n_samples={n_rows} should be >= n_clusters={n_clusters}: there are fewer rows (of "
             "positive weight) than clusters; ask for fewer clusters"
+        )
+
+
+def warn_fewer_clusters(labels: np.ndarray, n_clusters: int) -> None:
+    """Say that rows fell into fewer clusters than were asked for; negative labels are none."""
+    n_found = np.count_nonzero(np.bincount(labels[labels >= 0]))
+    if n_found < n_clusters:
+        warnings.warn(
+            f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
+            f"({n_clusters}). Possibly due to duplicate points in X; ask for fewer.",
+            ConvergenceWarning,
+            stacklevel=3,
         )
 
 

@@ -68,10 +68,23 @@ class ChoiceOfK(Result):
         return [f"Reasonable: {', '.join(map(str, self.reasonable))}."]
 
 
-def _checked(ks: Sequence[int], n: int, least: int = 1) -> list[int]:
+def _checked(
+    ks: Sequence[int], rows: np.ndarray, least: int = 1, *, halves: bool = False
+) -> list[int]:
+    """Numbers of clusters in rising order, none above what the rows, or half of them, allow."""
     ks = sorted({int(k) for k in ks})
+    n = len(rows) // 2 if halves else len(rows)
     if not ks or ks[0] < least or ks[-1] > n:
-        raise DataError(f"numbers of clusters must lie between {least} and the {n} rows, not {ks}")
+        which = "rows of one half" if halves else "rows"
+        raise DataError(
+            f"numbers of clusters must lie between {least} and the {n} {which}, not {ks}"
+        )
+    n_distinct = len(np.unique(rows, axis=0))
+    if ks[-1] > n_distinct:
+        differ = "all rows are equal" if n_distinct == 1 else f"only {n_distinct} rows differ"
+        raise DataError(
+            f"{differ}, so that they cannot make up {ks[-1]} clusters; ask for {n_distinct} at most"
+        )
     return ks
 
 
@@ -125,7 +138,7 @@ def choose_by_knee(
     3
     """
     rows = number_rows(X)
-    ks = _checked(ks, len(rows))
+    ks = _checked(ks, rows)
     rng = np.random.default_rng(random_state)
     figures, labels = [], []
     for k in ks:
@@ -182,7 +195,7 @@ def choose_by_silhouette(
     3
     """
     rows = number_rows(X)
-    ks = _checked(ks, len(rows), 2)
+    ks = _checked(ks, rows, 2)
     rng = np.random.default_rng(random_state)
     found: list[Silhouette] = []
     for k in ks:
@@ -230,7 +243,7 @@ def choose_by_gap(
     3
     """
     rows = number_rows(X)
-    ks = _checked(ks, len(rows))
+    ks = _checked(ks, rows)
     rng = np.random.default_rng(random_state)
     centred = rows - rows.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2]
@@ -294,7 +307,7 @@ def choose_by_stability(
     """
     rows = number_rows(X)
     n = len(rows)
-    ks = _checked(ks, n // 2, 2)
+    ks = _checked(ks, rows, 2, halves=True)
     rng = np.random.default_rng(random_state)
     scores: dict[int, list[float]] = {k: [] for k in ks}
     for _ in range(n_splits):
@@ -348,8 +361,8 @@ def choose_by_prediction_strength(
 ) -> ChoiceOfK:
     """Pairs of a test cluster that the training clusters keep together (Tibshirani, Walther 2005).
 
-    The strength of k is the least share of kept pairs over test clusters. Chosen is the largest k
-    whose strength reaches `least`.
+    The strength of k is the least share of kept pairs over test clusters; a cluster of one row,
+    or of none, keeps nothing. Chosen is the largest k whose strength reaches `least`.
 
     Parameters
     ----------
@@ -371,7 +384,7 @@ def choose_by_prediction_strength(
     """
     rows = number_rows(X)
     n = len(rows)
-    ks = _checked(ks, n // 2)
+    ks = _checked(ks, rows, halves=True)
     rng = np.random.default_rng(random_state)
     scores: dict[int, list[float]] = {k: [] for k in ks}
     for _ in range(n_splits):
@@ -380,7 +393,7 @@ def choose_by_prediction_strength(
         for k in ks:
             told = fit_quietly(_kmeans(k, rng), train).predict(test)
             own = fit_quietly(_kmeans(k, rng), test).labels_
-            scores[k].append(_least_kept(contingency_table(own, told).counts))
+            scores[k].append(_least_kept(contingency_table(own, told).counts, k))
     figures = [mean_interval(scores[k], method="plain") for k in ks]
     strong = [k for k, each in zip(ks, figures) if each.value >= least]
     reasonable = [k for k, each in zip(ks, figures) if each.high >= least]
@@ -388,12 +401,18 @@ def choose_by_prediction_strength(
     return ChoiceOfK(ks, figures, chosen, reasonable, "prediction strength", True)
 
 
-def _least_kept(counts: np.ndarray) -> float:
+def _least_kept(counts: np.ndarray, k: int) -> float:
+    """The least share of a test cluster's pairs that stay together; 0 where one has no pair.
+
+    counts (test clusters that were found, training clusters).
+    """
+    if k == 1:
+        return 1.0
     sizes = counts.sum(axis=1)
-    pairs = sizes * (sizes - 1)
+    if len(sizes) < k or sizes.min() < 2:
+        return 0.0
     kept = (counts * (counts - 1)).sum(axis=1)
-    many = pairs > 0
-    return float((kept[many] / pairs[many]).min()) if many.any() else 1.0
+    return float((kept / (sizes * (sizes - 1))).min())
 
 
 def choose_by_information(
@@ -434,7 +453,7 @@ def choose_by_information(
     if criterion not in ("aic", "bic") or penalty not in ("parameters", "components"):
         raise DataError("criterion is 'aic' or 'bic', penalty 'parameters' or 'components'")
     rows = number_rows(X)
-    ks = _checked(ks, len(rows))
+    ks = _checked(ks, rows)
     n, d = rows.shape
     figures, models = [], []
     for k in ks:
@@ -523,7 +542,7 @@ def choose_by_encoding(
     3
     """
     rows = number_rows(X)
-    ks = _checked(ks, len(rows))
+    ks = _checked(ks, rows)
     rng = np.random.default_rng(random_state)
     n, d = rows.shape
     least = np.finfo(float).eps * max(float(rows.var()), np.finfo(float).tiny)
@@ -642,7 +661,7 @@ def likelihood_by_k(
     True
     """
     rows = number_rows(X)
-    ks = _checked(ks, len(rows) // 2)
+    ks = _checked(ks, rows, halves=True)
     rng = np.random.default_rng(random_state)
     learnt: dict[int, list[float]] = {k: [] for k in ks}
     held: dict[int, list[float]] = {k: [] for k in ks}

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from gnomon.cluster.centres import require_rows
+from gnomon.cluster.centres import require_rows, warn_fewer_clusters
 from gnomon.cluster.distinct import nearest_label
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.transfer import fit_quietly
@@ -223,6 +223,7 @@ class ConstrainedKMeans(Clusterer):
         moved = links._replace(must=place[links.must], cannot=place[links.cannot])
         problem = _Problem(rows, data.weight_array[order], moved, self.links, self.metric)
         labels = self._alternate(problem)
+        warn_fewer_clusters(labels, self.n_clusters)
         if data.kept is None:
             self.labels_ = labels[place]
             self.broken_ = _broken(links, self.labels_)

@@ -29,6 +29,7 @@ from gnomon.cluster.boxes import (
 from gnomon.cluster.cells import Lattice, cores_of_cells, join_lattice, lattice, nearest_cores, top
 from gnomon.cluster.distinct import DistinctRows, RowsClusterer, numbered_by_first
 from gnomon.cluster.intake import distance_table, number_rows
+from gnomon.contract import Data
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least
@@ -83,6 +84,8 @@ class DBSCAN(RowsClusterer):
         The distinct core rows.
     core_labels_ : ndarray of shape (n_core,)
         Their clusters.
+    core_sample_indices_ : ndarray of int
+        Which of the given rows are core rows.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -137,6 +140,7 @@ class DBSCAN(RowsClusterer):
             core, group = self._swept(cells, distinct.weights)
         labels = numbered_by_first(np.where(core, group, -1))
         self.core_rows_, self.core_labels_ = distinct.rows[core], labels[core]
+        self.core_sample_indices_ = np.flatnonzero(core[distinct.places])
         self.n_clusters_ = int(labels.max()) + 1
         others = np.flatnonzero(~core)
         if len(others) == 0 or not core.any():
@@ -147,6 +151,12 @@ class DBSCAN(RowsClusterer):
             reached = self._nearest_cores(cells, core)[others]
             labels[others] = np.where(reached >= 0, labels[reached], -1)
         return labels
+
+    def _fit(self, data: Data) -> None:
+        super()._fit(data)
+        if data.kept is not None:  # indices of the given rows, also of those of weight zero
+            given = np.flatnonzero(data.kept)
+            self.core_sample_indices_ = given[self.core_sample_indices_]
 
     def _swept(self, cells: Lattice, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Which rows of the table are core, and the group of each row's cell, on a lattice."""

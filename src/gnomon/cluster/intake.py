@@ -9,7 +9,12 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_array
 
+from gnomon.contract import Takes
+from gnomon.contract.intake import as_table, is_frame
 from gnomon.engine.errors import DataError
+from gnomon.table.encode import TableEncoder
+from gnomon.table.frames import native
+from gnomon.table.table import Table
 
 BLOCK_CELLS = 2**21
 
@@ -17,19 +22,63 @@ Metric = str | Callable[[np.ndarray, np.ndarray], float]
 
 
 def number_rows(X: Any, name: str = "X") -> np.ndarray:
-    """Rows of finite numbers as a C-contiguous float64 array."""
+    """Rows of finite numbers as a C-contiguous float64 array; tables become what methods see."""
+    if isinstance(X, Table) or is_frame(X):
+        table = as_table(X)
+        X = TableEncoder(Takes()).fit(table).transform(table)
     return np.ascontiguousarray(check_array(X, dtype=np.float64, input_name=name))
 
 
-def label_codes(labels: Any, n: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def label_codes(
+    labels: Any, n: int | None = None, name: str = "labels"
+) -> tuple[np.ndarray, np.ndarray]:
     """The different labels, sorted, and the position of each row's label among them."""
-    labels = np.asarray(labels)
-    if labels.ndim != 1 or len(labels) == 0:
-        raise DataError(f"labels must be one for each row, not an array of shape {labels.shape}")
-    if n is not None and len(labels) != n:
-        raise DataError(f"there are {n:,} rows and {len(labels):,} labels; give one for each row")
-    names, codes = np.unique(labels, return_inverse=True)
+    given = _plain_labels(labels)
+    if given.ndim != 1 or len(given) == 0:
+        raise DataError(f"{name} must be one for each row, not an array of shape {given.shape}")
+    if n is not None and len(given) != n:
+        raise DataError(f"there are {n:,} rows and {len(given):,} {name}; give one for each row")
+    _refuse_missing(given, name)
+    if given.dtype.kind == "O":
+        are_text = {isinstance(each, str) for each in given}
+        if len(are_text) == 2:  # text and numbers: "1" is not 1
+            listed = sorted(set(given), key=lambda each: (isinstance(each, str), each))
+            place = {each: i for i, each in enumerate(listed)}
+            return np.array(listed, dtype=object), np.array([place[each] for each in given])
+        given = np.array(given.tolist())
+    names, codes = np.unique(given, return_inverse=True)
     return names, codes.astype(np.int64)
+
+
+def _plain_labels(labels: Any) -> np.ndarray:
+    """Labels as an array; those of a list stay what they are, where NumPy would make them text."""
+    labels = native(labels)
+    if hasattr(labels, "to_pylist"):
+        labels = labels.to_pylist()
+    given = labels.to_numpy() if hasattr(labels, "to_numpy") else np.asarray(labels)
+    if isinstance(labels, (list, tuple)) and given.dtype.kind in "US":
+        return np.array(labels, dtype=object)
+    return given
+
+
+def _refuse_missing(labels: np.ndarray, name: str) -> None:
+    if labels.dtype.kind in "fcmM":
+        missing = np.isnan(labels)
+    elif labels.dtype.kind == "O":
+        missing = np.array([_is_missing(each) for each in labels], dtype=bool)
+    else:
+        return
+    if missing.any():
+        raise DataError(
+            f"{name}: {int(missing.sum()):,} of {len(labels):,} are missing (the first in row "
+            f"{int(missing.argmax())}); leave those rows out, or give them a label of their own"
+        )
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, or pandas' NA, which does not even say whether it is equal."""
+    equal = label == label
+    return label is None or not (isinstance(equal, (bool, np.bool_)) and equal)
 
 
 def distance_table(distances: Any) -> np.ndarray:

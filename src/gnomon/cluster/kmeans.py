@@ -19,13 +19,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.bounds import FEW_ROWS, ElkanBounds, HamerlyBounds
+from gnomon.cluster.centres import warn_fewer_clusters
 from gnomon.cluster.nearest import BLOCK_CELLS, Centres, Nearest, all_distances, find_nearest
 from gnomon.cluster.starts import STARTS, SurveyedData, most_pieces
 from gnomon.cluster.sums import ClusterSums, cluster_sums
 from gnomon.contract import Clusterer, Data, Step, SumLearner, Transformer
 from gnomon.engine.config import settings
 from gnomon.engine.history import History
-from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, whole
+from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, Words, at_least, meant, whole
 from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
 from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
@@ -74,12 +75,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
     ----------
     n_clusters : int, default=8
         Number of groups.
-    init : {"k-means++", "random-rows", "random-partition", "farthest-first", "uniform", \
-            "first-centre-d2"} or array-like of shape (n_clusters, n_columns), default="k-means++"
+    init : {"k-means++", "random-rows", "random", "random-partition", "farthest-first", \
+            "uniform", "first-centre-d2"} or array-like of shape (n_clusters, n_columns), \
+            default="k-means++"
         The first centres. "k-means++": rows drawn in proportion to their squared distance to the
         nearest centre so far, the best of 2 + log k draws (Arthur and Vassilvitskii).
-        "random-rows": different rows (000, 004). "random-partition": the means of random groups of
-        equal weight (004). "uniform": points uniform in the range of each column (001).
+        "random-rows", in another word "random": different rows (000, 004). "random-partition": the
+        means of random groups of equal weight (004). "uniform": points uniform in the range of
+        each column (001).
         "farthest-first": always the row that is farthest from the centres so far; outliers attract
         it. "first-centre-d2": what 000 prints for k-means++, all others drawn by squared distance
         to the first centre only; it lacks the guarantee.
@@ -146,7 +149,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
 
     _parameter_constraints = {
         "n_clusters": [whole(1)],
-        "init": [StrOptions(set(STARTS)), "array-like"],
+        "init": [Words(STARTS, {"random": "random-rows"}), "array-like"],
         "n_init": [StrOptions({"auto"}), whole(1)],
         "max_iter": [whole(1)],
         "tol": [at_least(0)],
@@ -207,7 +210,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
 
     def _start(self, data: SurveyedData, rng: np.random.Generator) -> dict[str, Any]:
         if isinstance(self.init, str):
-            centres = STARTS[self.init](data, self.n_clusters, rng)
+            centres = STARTS[meant(self, "init")](data, self.n_clusters, rng)
         else:
             centres = self._given_centres(data.n_columns)
         return {
@@ -291,16 +294,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
             labels, self.inertia_ = bounds.labels, sums.objective
         if data.kept is None:
             self.labels_ = labels
-        self._warn(int(np.count_nonzero(np.bincount(labels))))
-
-    def _warn(self, n_found: int) -> None:
-        if n_found < self.n_clusters:
-            warnings.warn(
-                f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
-                f"({self.n_clusters}). Possibly due to duplicate points in X; ask for fewer.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_fewer_clusters(labels, self.n_clusters)
         if self.history_.stopped == "max_iter":
             warnings.warn(
                 f"KMeans has not converged in max_iter={self.max_iter} passes (objective "

@@ -5,14 +5,12 @@ Texts: 000b 8.2.4.
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.cluster.centres import require_rows
+from gnomon.cluster.centres import require_rows, warn_fewer_clusters
 from gnomon.cluster.distinct import DistinctRows, RowsClusterer, nearest_label
 from gnomon.cluster.intake import distance_table
 from gnomon.cluster.nearest import Centres, Nearest, find_nearest
@@ -116,18 +114,12 @@ class KMedoids(RowsClusterer):
         self.medoids_ = rows[medoids]
         self.inertia_ = float(weights @ distances)
         self.history_, self.n_iter_ = course.history, len(course.history)
+        warn_fewer_clusters(labels, self.n_clusters)
         return labels
 
     def _first(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         rng, draw = self._rng(), WeightedDraw(np.arange(len(rows)))
         chosen = [int(draw(weights, rng, 1)[0])]
-        if len(rows) < self.n_clusters:
-            warnings.warn(
-                f"only {len(rows)} rows differ: there are so many medoids, not n_clusters="
-                f"{self.n_clusters}; ask for fewer",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
         while len(chosen) < min(self.n_clusters, len(rows)):
             _, distances = _assigned(rows, rows[chosen])
             pull = weights * distances

@@ -9,14 +9,12 @@ Texts: 000b 8.2, 001 18.2 and 004 12.3 describe k-means; 004 12.3 mentions the o
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.cluster.centres import require_rows
+from gnomon.cluster.centres import require_rows, warn_fewer_clusters
 from gnomon.cluster.distinct import RowsClusterer, nearest_label
 from gnomon.cluster.kmeans import KMeans, labelled
 from gnomon.cluster.nearest import Centres, nearest_of, squared_length, two_nearest
@@ -161,6 +159,7 @@ class MiniBatchKMeans(RowsClusterer):
         self.history_, self.n_iter_ = course.history, len(course.history)
         at = Centres.at(centres, centres.mean(axis=0))
         labels, self.inertia_ = labelled(data.source, at, self.n_jobs)
+        warn_fewer_clusters(labels, self.n_clusters)
         if data.kept is None:
             self.labels_ = labels
 
@@ -171,13 +170,6 @@ class MiniBatchKMeans(RowsClusterer):
 
     def _first_centres(self, rows, weights, n_distinct: int, draw, rng) -> np.ndarray:
         k = min(self.n_clusters, n_distinct)
-        if k < self.n_clusters:
-            warnings.warn(
-                f"Number of distinct clusters ({k}) found smaller than n_clusters "
-                f"({self.n_clusters}): so few rows are distinct; ask for fewer.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
         most = max(STARTING_BATCHES * self.batch_size, STARTING_ROWS_PER_CENTRE * k)
         seed = int(rng.integers(2**31))
         if most < n_distinct:

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.cluster.centres import require_rows
+from gnomon.cluster.centres import require_rows, warn_fewer_clusters
 from gnomon.cluster.distinct import DistinctRows, RowsClusterer, nearest_label
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.nearest import squared_distance
@@ -125,6 +125,7 @@ class HartiganKMeans(RowsClusterer):
         self.history_, self.n_iter_ = course.history, len(course.history)
         labels = self._nearest(rows)
         self.inertia_ = _squares(rows, weights, labels, centres)
+        warn_fewer_clusters(labels, self.n_clusters)
         return labels
 
     def _nearest(self, rows: np.ndarray) -> np.ndarray:
@@ -266,7 +267,9 @@ class SubsampleKMeans(RowsClusterer):
         fit_quietly(inner, rows, weights)
         self.cluster_centers_ = inner.cluster_centers_
         self.n_used_ = int(min(len(distinct.rows), self.n_drawn))
-        return self._nearest(distinct.rows)
+        labels = self._nearest(distinct.rows)
+        warn_fewer_clusters(labels, self.n_clusters)
+        return labels
 
     def _nearest(self, rows: np.ndarray) -> np.ndarray:
         numbers = np.arange(len(self.cluster_centers_))

@@ -83,7 +83,7 @@ def contingency_table(labels: Any, truth: Any) -> ContingencyTable:
     table : ContingencyTable
     """
     clusters, first = label_codes(labels)
-    groups, second = label_codes(truth, len(first))
+    groups, second = label_codes(truth, len(first), "truth")
     cells = np.bincount(first * len(groups) + second, minlength=len(clusters) * len(groups))
     return ContingencyTable(cells.reshape(len(clusters), len(groups)), clusters, groups)
 
@@ -294,7 +294,7 @@ def external_validity(labels: Any, truth: Any) -> ExternalValidity:
     in_clusters, in_groups = _pairs(table.cluster_sizes), _pairs(table.group_sizes)
     either = in_clusters + in_groups - together
     _, first = label_codes(labels)
-    _, second = label_codes(truth)
+    _, second = label_codes(truth, name="truth")
     return ExternalValidity(
         {
             "purity": purity(labels, truth).total,

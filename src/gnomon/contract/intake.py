@@ -33,10 +33,13 @@ from gnomon.engine.threads import one_blas_thread
 from gnomon.table.codes import as_numbers, dictionary
 from gnomon.table.encode import Columns, TableEncoder
 from gnomon.table.kinds import Kind
+from gnomon.table.recode import as_strings
 from gnomon.table.scan import Scan
+from gnomon.table.schema import Schema
 from gnomon.table.table import Table
 
 FLOATS = (np.float64, np.float32)
+BOOLEANS = ((), ("false", "true"), ("0", "1"))
 
 
 def take_in(learner, X, y, sample_weight) -> Data:
@@ -78,11 +81,11 @@ def tables_of(learner, X) -> Iterator[Any]:
             yield _known_table(learner, table)
 
 
-def given_to_callbacks(X, y, sample_weight) -> dict[str, Any]:
+def given_to_callbacks(learner, X, y, sample_weight) -> dict[str, Any]:
     """What callbacks that score steps need; a target given by name is looked up when asked for."""
     target = y
     if isinstance(y, str):
-        target = None if isinstance(X, Scan) else lambda: np.asarray(as_table(X).column(y))
+        target = None if isinstance(X, Scan) else lambda: named_target(learner, as_table(X), y)
     metadata = None
     if sample_weight is not None and not isinstance(sample_weight, str):
         metadata = {"sample_weight": sample_weight}
@@ -107,6 +110,27 @@ def take_more(learner, X, y, sample_weight) -> Data:
         if known is not None:
             learner.classes_ = known
     return _data(learner, rows, target, sample_weight, columns)
+
+
+def take_truth(learner, X, y, sample_weight) -> tuple[Any, Any, Any]:
+    """Rows, true target and weights to score by; target and weights may be names of columns."""
+    names = [name for name in (y, sample_weight) if isinstance(name, str)]
+    if not names:
+        return X, y, sample_weight
+    if not (isinstance(X, (Table, Scan)) or is_frame(X)):
+        raise DataError(
+            f"{names[0]!r} is to be the name of a column, but X is no table; give the values"
+        )
+    rows = X if isinstance(X, Scan) else as_table(X)
+    for name, role in ((y, "target"), (sample_weight, "weight")):
+        if isinstance(name, str):
+            _require_column(rows.columns, name, role)
+    tables = list(rows.select(names).chunks()) if isinstance(rows, Scan) else [rows]
+    if isinstance(y, str):
+        y = np.concatenate([named_target(learner, table, y) for table in tables])
+    if isinstance(sample_weight, str):
+        sample_weight = np.concatenate([column_weights(table, sample_weight) for table in tables])
+    return rows.drop(names), y, sample_weight
 
 
 def use_classes(learner, codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -264,16 +288,55 @@ def _counted_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _numeric_target(learner, y, name: str) -> np.ndarray:
-    if learner._many_targets:
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name=name)
-    else:
+    if not learner._many_targets:
         y = column_or_1d(y, warn=True)
+    try:
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name=name)
+    except (ValueError, TypeError) as error:
+        raise _no_number(y, name) or error from None
     if y.size and np.abs(y).max() > learner._largest_target:
         raise DataError(
             f"the target {name!r} holds numbers beyond {learner._largest_target:g}; rescale it"
         )
     return y
+
+
+def _no_number(y, name: str) -> DataError | None:
+    """The error that names the first row whose target is no finite number; None if all are."""
+    cells = np.asarray(y, dtype=object)
+    cells = cells.reshape(len(cells), -1)
+    missing = np.array([any(map(_is_missing, row)) for row in cells], dtype=bool)
+    if missing.any():
+        return _missing_target(missing, name)
+    for row, values in enumerate(cells):
+        for value in values.tolist():
+            if not _is_finite(value):
+                return DataError(
+                    f"the target {name!r} must be finite numbers, and is {value!r} in row {row}; "
+                    "put a number there, leave the row out, or take a classifier if these are "
+                    "classes"
+                )
+    return None
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return bool(np.isfinite(float(value)))
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_missing(value: Any) -> bool:
+    different = value != value
+    return value is None or not isinstance(different, (bool, np.bool_)) or bool(different)
+
+
+def _missing_target(missing: np.ndarray, name: str) -> DataError:
+    return DataError(
+        f"the target {name!r} contains NaN: it is missing in {int(missing.sum()):,} of "
+        f"{len(missing):,} rows (first: row {int(missing.argmax())}); leave those rows out or "
+        "fill them in first"
+    )
 
 
 def _plain_target(y, name: str) -> np.ndarray:
@@ -282,7 +345,7 @@ def _plain_target(y, name: str) -> np.ndarray:
         y = y.to_numpy()
     y = np.asarray(y)
     if y.dtype.kind == "O":
-        missing = np.array([v is None or v != v for v in y.ravel()], dtype=bool)
+        missing = np.array([_is_missing(value) for value in y.ravel()], dtype=bool)
     elif y.dtype.kind == "f":
         missing = np.isnan(y.ravel())
         if np.isinf(y).any():
@@ -290,11 +353,7 @@ def _plain_target(y, name: str) -> np.ndarray:
     else:
         return y
     if missing.any():
-        raise DataError(
-            f"the target {name!r} contains NaN: it is missing in {int(missing.sum()):,} of "
-            f"{len(missing):,} rows (first: row {int(missing.argmax())}); leave those rows out or "
-            "fill them in first"
-        )
+        raise _missing_target(missing, name)
     return y
 
 
@@ -311,6 +370,7 @@ def _take_table(learner, X, y, sample_weight) -> Data:
             sample_weight, np.empty((len(table), 1)), dtype=np.float64, ensure_non_negative=True
         )
     encoder = TableEncoder(learner.natively).fit(table, weights)
+    _remember_writing(encoder, table.schema)
     _require_encoded(learner, len(table), encoder)
     rows = encoder.transform(table)
     _refuse_infinite(encoder, rows)
@@ -320,6 +380,12 @@ def _take_table(learner, X, y, sample_weight) -> Data:
     data = _data(learner, rows, _target(learner, y, rows, name), weights, encoder.columns)
     data.table = table
     return data
+
+
+def _remember_writing(encoder: TableEncoder, schema: Schema) -> None:
+    """Tables of later rows are understood as the training table was written."""
+    for code in encoder.codes:
+        code.remember(schema[code.name])
 
 
 def _require_encoded(learner, n_rows: int, encoder: TableEncoder) -> None:
@@ -378,17 +444,42 @@ def _is_numeric(arrow_type) -> bool:
 def _split_off(learner, table: Table, y, sample_weight):
     """Take target and weights out of the table where they are given by name."""
     if isinstance(y, str) and learner._target is not None:
-        _require_column(table.columns, y, "target")
-        learner.target_name_ = y
-        column = table.column(y)
-        table = table.drop(y)
-        y = _labels(column) if _is_text(column) else column.to_numpy()
+        name, y = y, named_target(learner, table, y)
+        learner.target_name_ = name
+        table = table.drop(name)
     if isinstance(sample_weight, str):
         _require_column(table.columns, sample_weight, "weight")
         learner.weight_name_ = sample_weight
         sample_weight = column_weights(table, sample_weight)
         table = table.drop(learner.weight_name_)
     return table, y, sample_weight
+
+
+def named_target(learner, table: Table, name: str) -> np.ndarray:
+    """The target column of a table, as the learner's ``fit`` takes it: classes in their words.
+
+    Parameters
+    ----------
+    learner : Learner
+    table : Table
+    name : str
+
+    Returns
+    -------
+    y : ndarray of shape (n_samples,)
+    """
+    _require_column(table.columns, name, "target")
+    column = class_column(table, name) if learner._target == "classes" else table.column(name)
+    return _labels(column) if _is_text(column) else column.to_numpy()
+
+
+def class_column(table: Table, name: str):
+    """A column of classes; yes and no are classes of these names, true and false are booleans."""
+    column = table.schema[name]
+    written = tuple(word.lower() for word in column.levels or ())
+    if column.kind is not Kind.BOOLEAN or written in BOOLEANS:
+        return table.column(name)
+    return as_strings(table.column(name), column)
 
 
 def _labels(column) -> np.ndarray:
@@ -448,7 +539,18 @@ def _known_table(learner, X) -> Table:
     if len(table) == 0:
         raise DataError("the table has columns and no rows; there is nothing to predict for")
     names = learner.encoder_.names_in
-    return table if tuple(table.columns) == names else table.select(names)
+    table = table if tuple(table.columns) == names else table.select(names)
+    return _as_learnt(learner.encoder_, table)
+
+
+def _as_learnt(encoder: TableEncoder, table: Table) -> Table:
+    """The table with its columns in the form in which they were learnt."""
+    for code in encoder.codes:
+        values = table.column(code.name)
+        understood = code.understood(values, table.schema[code.name])
+        if understood is not values:
+            table = table.with_column(code.name, understood)
+    return table
 
 
 def _without_roles(learner, table: Table) -> Table:
@@ -470,7 +572,7 @@ class _ClassTarget:
         self.factors: np.ndarray | None = None
 
     def look(self, table: Table, weights: np.ndarray | None, offset: int) -> None:
-        column = table.column(self.name)
+        column = class_column(table, self.name)
         _refuse_missing(column, self.name, offset)
         values, codes = dictionary(column)
         totals = np.bincount(codes, weights, minlength=len(values))
@@ -493,7 +595,7 @@ class _ClassTarget:
         return int(counts.sum())
 
     def encode(self, table: Table) -> np.ndarray:
-        values, codes = dictionary(table.column(self.name))
+        values, codes = dictionary(class_column(table, self.name))
         return np.array([self.position[v] for v in values], dtype=np.int64)[codes]
 
 
@@ -580,6 +682,7 @@ def _take_scan(learner, scan: Scan, y, sample_weight) -> Data:
     if n_rows == 0:
         raise DataError(f"every weight in column {sample_weight!r} is zero; nothing can be learnt")
     encoder.finish()
+    _remember_writing(encoder, scan.schema)
     learner.feature_names_in_ = np.array(features, dtype=object)
     learner.n_features_in_ = len(features)
     learner.encoder_ = encoder

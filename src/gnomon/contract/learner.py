@@ -67,7 +67,7 @@ class Learner(Estimator):
     def _learn(self, X, y, sample_weight):
         data = intake.take_in(self, X, y, sample_weight)
         context = self._init_callback_context(max_subtasks=self._most_steps())
-        self._given = intake.given_to_callbacks(X, y, sample_weight)
+        self._given = intake.given_to_callbacks(self, X, y, sample_weight)
         try:
             context.call_on_fit_task_begin(estimator=self, **self._given)
             self._fit(data)
@@ -170,6 +170,22 @@ class Classifier(ClassifierMixin, Learner):
         best = self._each_block(lambda rows: self._proba(rows).argmax(axis=1), X)
         return self.classes_[best]
 
+    def score(self, X, y, sample_weight=None) -> float:
+        """The share of rows whose class is right.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or str
+            The true classes, or the name of their column in X.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+
+        Returns
+        -------
+        accuracy : float
+        """
+        return super().score(*intake.take_truth(self, X, y, sample_weight))
+
     def _class_weights(self, totals: np.ndarray) -> np.ndarray | None:
         """A factor per class from the parameter ``class_weight``, where the method has it.
 
@@ -210,6 +226,22 @@ class Regressor(RegressorMixin, Learner):
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
         return self._each_block(self._estimate, X)
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """R2, the share of the target's variance that is explained.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets) or str
+            The true numbers, or the name of their column in X.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+
+        Returns
+        -------
+        r2 : float
+        """
+        return super().score(*intake.take_truth(self, X, y, sample_weight))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

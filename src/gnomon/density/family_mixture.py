@@ -24,10 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.starts import SurveyedData
-from gnomon.contract import Data, DensityEstimator, Step, SumLearner
+from gnomon.contract import Data, DensityEstimator, Step, SumLearner, Takes
 from gnomon.density.draws import as_generator
 from gnomon.density.exponential_family import ExponentialFamily
 from gnomon.density.families import FAMILIES, Multinomial
+from gnomon.density.gaussian_mixture import FilledSource
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import History
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, StrOptions, at_least, between, whole
@@ -42,9 +43,13 @@ LEAST_SHARE = 1e-12
 
 
 class StatisticSums(NamedTuple):
-    """Per component weight and sum of S; weight of the outlier part; log-likelihood; all weight."""
+    """Per component: weight of rows, of known cells per block, and sum of S of known cells.
+
+    Then weight of the outlier part, log-likelihood and weight of all rows.
+    """
 
     weight: np.ndarray
+    cells: np.ndarray
     statistics: np.ndarray
     outliers: float
     log_likelihood: float
@@ -52,11 +57,35 @@ class StatisticSums(NamedTuple):
 
 
 class ColumnRange(NamedTuple):
-    """Weight, sums and sums of squares of columns."""
+    """Weight, sums and sums of squares of the known cells of columns; weight of all rows."""
 
-    weight: float
+    weight: np.ndarray
     total: np.ndarray
     squares: np.ndarray
+    rows: float
+
+
+class Cells(NamedTuple):
+    """Sufficient statistics of rows, zero where a cell is missing, and which blocks are known.
+
+    Attributes
+    ----------
+    statistics : ndarray of shape (n, n_blocks, n_statistics)
+        One block per column, or one for the whole row.
+    known : ndarray of bool of shape (n, n_blocks)
+    """
+
+    statistics: np.ndarray
+    known: np.ndarray
+
+    def per_row(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the known blocks of each row; one line for all where every cell is known.
+
+        values (m, n_blocks); the sums have shape (n, m) or (1, m).
+        """
+        if self.known.all():
+            return values.sum(axis=1)[np.newaxis]
+        return self.known @ values.T
 
 
 class ScaledSource:
@@ -92,7 +121,9 @@ class FamilyMixture(DensityEstimator, SumLearner):
     Maximises ``sum_i w_i log sum_k c_k prod_j p(x_ij | theta_kj)``. Use it for groups of counts,
     yes/no answers, durations, or rows of word counts ("multinomial"). Do not use it where columns
     depend on each other within a group: `GaussianMixture` has full covariances. EM finds a local
-    maximum: start several times (`n_init`) and compare ``ends_``.
+    maximum: start several times (`n_init`) and compare ``ends_``. Missing cells are left out of
+    the product, which is the maximum likelihood estimate where they are missing at random; only
+    "multinomial", whose rows are wholes, refuses them.
 
     Parameters
     ----------
@@ -139,6 +170,8 @@ class FamilyMixture(DensityEstimator, SumLearner):
         What each column was divided by ("normal"; else one).
     outlier_log_density_ : float
         Log density of the outlier part; only its value within the range of the columns counts.
+    outlier_ranges_ : ndarray of shape (n_columns,)
+        The range of each column, in standard units, which that density is spread over.
     ends_ : ndarray of shape (n_init,)
         Mean log-likelihood per row at the end of every start.
     converged_ : bool
@@ -168,6 +201,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
     [1.0, 20.3]
     """
 
+    natively = Takes(missing=True)
     _parameter_constraints = {
         "n_components": [whole(1)],
         "family": [StrOptions({*FAMILIES, "multinomial"})],
@@ -233,7 +267,8 @@ class FamilyMixture(DensityEstimator, SumLearner):
 
     def _start(self, data: Data, rng: np.random.Generator) -> dict[str, Any]:
         survey = self._survey(data)
-        scaled = ScaledSource(data.source, survey["middle"], survey["width"])
+        source = FilledSource(data.source, survey["middle"]) if survey["gaps"] else data.source
+        scaled = ScaledSource(source, survey["middle"], survey["width"])
         groups = KMeans(self.n_components, n_jobs=self.n_jobs)
         surveyed = SurveyedData.of(Data(scaled, data.columns), self.n_jobs)
         state, _ = groups._run(surveyed, rng)
@@ -243,10 +278,13 @@ class FamilyMixture(DensityEstimator, SumLearner):
         return survey | self._maximised(first, total) | {"objective": -np.inf}
 
     def _survey(self, data: Data) -> dict[str, Any]:
-        """Units of the columns, mean statistics of all rows, log density of the outlier part."""
+        """Units of the columns, mean statistics of all rows, the range of the outlier part."""
         d = data.n_columns
         family = self._family(d)
         sums = add_up(_column_sums, data.source, self.n_jobs)
+        if (sums.weight == 0).any():
+            column = data.columns.names[int(np.argmin(sums.weight))]
+            raise DataError(f"column {column!r} has no value in any row; leave it out")
         middle = sums.total / sums.weight
         about = add_up(_Centred(middle), data.source, self.n_jobs)
         width = np.sqrt(np.maximum(about.squares / about.weight, 0.0))
@@ -259,30 +297,33 @@ class FamilyMixture(DensityEstimator, SumLearner):
             "centre": middle if normal else np.zeros(d),
             "scale": width if normal else np.ones(d),
         }
-        overall = add_up(_Statistics(family, units["centre"], units["scale"]), data.source)
+        weight, total = add_up(_Statistics(family, units["centre"], units["scale"]), data.source)
         edges = np.full((2, d), [[np.inf], [-np.inf]])
         for chunk in data.source.chunks():
-            edges[0] = np.minimum(edges[0], chunk.rows.min(axis=0))
-            edges[1] = np.maximum(edges[1], chunk.rows.max(axis=0))
+            edges[0] = np.fmin(edges[0], np.fmin.reduce(chunk.rows, axis=0))
+            edges[1] = np.fmax(edges[1], np.fmax.reduce(chunk.rows, axis=0))
         span = (edges[1] - edges[0]) / units["scale"]
-        flat = -float(np.log(np.where(span > 0, span, 1.0)).sum())
-        return units | {"overall": overall[1] / overall[0], "flat": flat}
+        return units | {
+            "overall": total / weight[:, np.newaxis],
+            "ranges": np.where(span > 0, span, 1.0),
+            "gaps": bool((sums.weight < sums.rows).any()),
+        }
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> StatisticSums:
         d = chunk.rows.shape[1]
         family = self._family(d)
         values = (chunk.rows - state["centre"]) / state["scale"]
-        statistics = _statistics(family, values)
-        flat = statistics.reshape(len(values), -1)
+        cells = _cells(family, values, chunk.start)
         k = self.n_components
+        total = float(chunk.weights.sum())
         if "centres" in state:
             apart = ((chunk.rows - state["middle"]) / state["width"])[:, None, :] - state["centres"]
-            nearest = (apart**2).sum(axis=2).argmin(axis=1)
+            nearest = np.nansum(apart**2, axis=2).argmin(axis=1)
             shares = (nearest[:, None] == np.arange(k)).astype(float)
+            shares[~cells.known.any(axis=1)] = 1 / k
             owned = shares * chunk.weights[:, None]
-            found = inner(owned, flat).reshape(k, *statistics.shape[1:])
-            return StatisticSums(owned.sum(axis=0), found, 0.0, 0.0, float(chunk.weights.sum()))
-        joint = self._joint(family, flat, values, state)
+            return StatisticSums(owned.sum(axis=0), *_owned_cells(owned, cells), 0.0, 0.0, total)
+        joint = self._joint(family, cells, values, state)
         log_density = logsumexp(joint, axis=1)
         if self.assignment == "hard":
             best = joint.argmax(axis=1)
@@ -291,32 +332,36 @@ class FamilyMixture(DensityEstimator, SumLearner):
         else:
             shares = np.exp(joint - log_density[:, None])
         owned = shares * chunk.weights[:, None]
-        found = inner(owned[:, :k], flat).reshape(k, *statistics.shape[1:])
         aside = float(owned[:, k:].sum())
         likelihood = float(chunk.weights @ log_density)
-        total = float(chunk.weights.sum())
-        return StatisticSums(owned[:, :k].sum(axis=0), found, aside, likelihood, total)
+        mine = owned[:, :k]
+        return StatisticSums(mine.sum(axis=0), *_owned_cells(mine, cells), aside, likelihood, total)
 
-    def _joint(self, family, flat, values, state) -> np.ndarray:
+    def _joint(self, family, cells: Cells, values, state) -> np.ndarray:
         """log of weight times density of each component, and of the outlier part where it is."""
         natural = state["natural"]
-        k = len(natural)
-        raised = flat @ natural.reshape(k, -1).T
-        joint = raised - family.log_partition(natural).reshape(k, -1).sum(axis=1)
-        base = family.log_base(values)
-        joint += (base.sum(axis=1) if base.ndim == 2 else base)[:, None]
+        k, n = len(natural), len(values)
+        raised = cells.statistics.reshape(n, -1) @ natural.reshape(k, -1).T
+        joint = raised - cells.per_row(family.log_partition(natural).reshape(k, -1))
+        base = np.where(cells.known, family.log_base(values).reshape(n, -1), 0.0)
+        joint += base.sum(axis=1)[:, None]
         with np.errstate(divide="ignore"):
             joint += np.log(state["weights"])
             if self.outliers:
-                level = np.log(state["outlier_weight"]) + state["flat"]
-                joint = np.column_stack([joint, np.full(len(joint), level)])
+                level = np.log(state["outlier_weight"]) - cells.per_row(
+                    np.log(state["ranges"])[np.newaxis]
+                )
+                joint = np.hstack([joint, np.broadcast_to(level, (n, 1))])
+        if self.family == "normal":
+            joint -= cells.per_row(np.log(state["scale"])[np.newaxis])
         return joint
 
     def _maximised(self, state: dict[str, Any], total: StatisticSums) -> dict[str, Any]:
         """Weights and natural parameters that match the means of S."""
         held = total.weight > NOTHING * total.rows
-        each = np.where(held, total.weight, 1.0)[:, None, None]
-        means = np.where(held[:, None, None], total.statistics / each, state["overall"])
+        learnt = (total.cells > NOTHING * total.rows)[:, :, None]
+        each = np.where(learnt, total.cells[:, :, None], 1.0)
+        means = np.where(learnt, total.statistics / each, state["overall"])
         mixed = (1 - self.smoothing) * means + self.smoothing * state["overall"]
         d = len(state["centre"])
         if self.family == "normal":
@@ -327,7 +372,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
             )
         natural = self._family(d).natural(mixed)
         if "natural" in state:
-            natural = np.where(held[:, None, None], natural, state["natural"])
+            natural = np.where(learnt, natural, state["natural"])
         weight = np.where(held, total.weight, 0.0)
         outliers = total.outliers if "natural" in state else 0.05 * total.rows
         whole_weight = weight.sum() + (outliers if self.outliers else 0.0)
@@ -341,7 +386,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
         return max(self.smoothing, 1e-12)
 
     def _update(self, state: dict[str, Any], total: StatisticSums) -> Step:
-        objective = total.log_likelihood / total.rows - float(np.log(state["scale"]).sum())
+        objective = total.log_likelihood / total.rows
         following = state | self._maximised(state, total) | {"objective": objective}
         return Step(following, objective, abs(objective - state["objective"]) < self.tol)
 
@@ -366,7 +411,8 @@ class FamilyMixture(DensityEstimator, SumLearner):
             },
             "centre_": state["centre"],
             "scale_": state["scale"],
-            "outlier_log_density_": float(state["flat"]),
+            "outlier_log_density_": -float(np.log(state["ranges"]).sum()),
+            "outlier_ranges_": state["ranges"],
         }
 
     def _replayable(self, state: dict[str, Any]) -> dict[str, Any]:
@@ -386,14 +432,14 @@ class FamilyMixture(DensityEstimator, SumLearner):
         """log of weight times density, of shape (n, K), or K + 1 with the outlier part."""
         family = self._family(rows.shape[1])
         values = np.clip((rows - self.centre_) / self.scale_, -FARTHEST, FARTHEST)
-        flat = _statistics(family, values).reshape(len(values), -1)
         state = {
             "natural": self.natural_,
             "weights": self.weights_,
             "outlier_weight": self.outlier_weight_,
-            "flat": self.outlier_log_density_,
+            "ranges": self.outlier_ranges_,
+            "scale": self.scale_,
         }
-        return self._joint(family, flat, values, state) - float(np.log(self.scale_).sum())
+        return self._joint(family, _cells(family, values), values, state)
 
     def _log_density(self, rows: np.ndarray) -> np.ndarray:
         return logsumexp(self._logs(rows), axis=1)
@@ -469,6 +515,33 @@ class FamilyMixture(DensityEstimator, SumLearner):
         own = len(self.weights_) * blocks * self._family(d).n_parameters
         return own + len(self.weights_) - 1 + int(self.outliers)
 
+    def aic(self, X) -> float:
+        """Akaike's criterion on these rows, ``-2 log L + 2 p``; lower is better.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        aic : float
+        """
+        return -2 * float(self.score_samples(X).sum()) + 2 * self.n_parameters_
+
+    def bic(self, X) -> float:
+        """Schwarz's (Bayesian) criterion on these rows, ``-2 log L + p log n``; lower is better.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        bic : float
+        """
+        logs = self.score_samples(X)
+        return -2 * float(logs.sum()) + self.n_parameters_ * float(np.log(len(logs)))
+
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
         chunk = min(rows_per_chunk(n_columns), n_rows)
@@ -489,15 +562,39 @@ class FamilyMixture(DensityEstimator, SumLearner):
         blocks = 1 if self.family == "multinomial" else d
         expected = (self.n_components, blocks, family.n_statistics)
         fits = self.natural_.shape == expected and self.weights_.shape == expected[:1]
+        if not hasattr(self, "outlier_ranges_"):
+            # older files hold the product of the ranges only, which is all that whole rows need
+            self.outlier_ranges_ = np.full(d, np.exp(-self.outlier_log_density_ / max(d, 1)))
         if not fits or self.centre_.shape != (d,) or self.scale_.shape != (d,):
             raise ValueError(f"natural_ does not fit {self.n_components} components of {d} columns")
 
 
-def _statistics(family: ExponentialFamily, values: np.ndarray) -> np.ndarray:
-    """S of rows: of each column, of shape (n, d, m), or of the whole row, (n, 1, m)."""
-    if family.width:
-        return family.statistics(values)[:, None, :]
-    return family.statistics(values)
+def _cells(family: ExponentialFamily, values: np.ndarray, start: int = 0) -> Cells:
+    """S of each column of some rows, or of each whole row; `start` is the place of the first."""
+    missing = np.isnan(values)
+    if not family.width:
+        statistics = family.statistics(values)
+        if missing.any():
+            statistics = np.where(missing[..., None], 0.0, statistics)
+        return Cells(statistics, ~missing)
+    if missing.any():
+        row, column = np.argwhere(missing)[0]
+        raise DataError(
+            f"row {start + row}, column {column} is missing, and {family.name} counts are of whole "
+            "rows: write 0 where nothing was counted, or leave out the row"
+        )
+    return Cells(family.statistics(values)[:, None, :], np.ones((len(values), 1), dtype=bool))
+
+
+def _owned_cells(owned: np.ndarray, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
+    """Weight of the known cells of each component, and the sum of their statistics."""
+    n, k = owned.shape
+    summed = inner(owned, cells.statistics.reshape(n, -1))
+    if cells.known.all():
+        weight = np.repeat(owned.sum(axis=0)[:, None], cells.known.shape[1], axis=1)
+    else:
+        weight = inner(owned, cells.known.astype(np.float64))
+    return weight, summed.reshape(k, *cells.statistics.shape[1:])
 
 
 def _column_sums(chunk: Chunk) -> ColumnRange:
@@ -511,21 +608,26 @@ class _Centred:
         self.centre = centre
 
     def __call__(self, chunk: Chunk) -> ColumnRange:
-        values = chunk.rows - self.centre
+        known = ~np.isnan(chunk.rows)
+        values = np.where(known, chunk.rows - self.centre, 0.0)
         return ColumnRange(
-            float(chunk.weights.sum()), chunk.weights @ values, chunk.weights @ values**2
+            chunk.weights @ known,
+            chunk.weights @ values,
+            chunk.weights @ values**2,
+            float(chunk.weights.sum()),
         )
 
 
 class _Statistics:
-    """Weight and sum of the statistics of all rows; refuses rows outside of the support."""
+    """Weight and sum of the statistics of all known cells; refuses rows outside of the support."""
 
     def __init__(self, family: ExponentialFamily, centre: np.ndarray, scale: np.ndarray):
         self.family, self.centre, self.scale = family, centre, scale
 
-    def __call__(self, chunk: Chunk) -> tuple[float, np.ndarray]:
+    def __call__(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         values = (chunk.rows - self.centre) / self.scale
-        inside = self.family.inside(values)
+        cells = _cells(self.family, values, chunk.start)
+        inside = self.family.inside(values) | ~cells.known.reshape(self.family._outcomes(values))
         if not inside.all():
             place = tuple(int(i) for i in np.argwhere(~inside)[0])
             where = f"row {chunk.start + place[0]}"
@@ -534,5 +636,5 @@ class _Statistics:
                 f"{where} cannot be {self.family.name}: outcomes are {self.family.support}. Choose "
                 "another family, or leave out what does not belong"
             )
-        summed = np.tensordot(chunk.weights, _statistics(self.family, values), axes=1)
-        return float(chunk.weights.sum()), summed
+        summed = np.tensordot(chunk.weights, cells.statistics, axes=1)
+        return chunk.weights @ cells.known, summed

@@ -12,8 +12,9 @@ theory" (L5311-5647) · 004 7.5 (eq. 7.5 has a minus sign too many).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,15 @@ from numpy.typing import ArrayLike
 from scipy import integrate, special, stats
 from scipy.spatial import KDTree
 
+from gnomon.cluster.intake import label_codes
 from gnomon.density.families import simplex
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate.figure import finite_column
 from gnomon.evaluate.result import Result
 
 FEW_PER_CELL = 5
+NEARLY_WHOLE = 1e-3
+UNDERFLOWN = 1e-30
 
 
 def information_content(probability: ArrayLike, base: float | None = None) -> Any:
@@ -97,7 +101,7 @@ def sample_entropy(values: Any, base: float | None = None, correct: bool = False
     >>> sample_entropy("aabb", base=2)
     1.0
     """
-    _, counts = np.unique(np.asarray(list(values)), return_counts=True)
+    counts = np.bincount(_categories(values, "values")[1])
     found = float(special.entr(counts / counts.sum()).sum())
     if correct:
         found += (len(counts) - 1) / (2 * counts.sum())
@@ -105,17 +109,24 @@ def sample_entropy(values: Any, base: float | None = None, correct: bool = False
 
 
 def differential_entropy(
-    density: Callable[[float], float], low: float, high: float, base: float | None = None
+    density: Callable[[float], float],
+    low: float,
+    high: float,
+    base: float | None = None,
+    *,
+    points: Sequence[float] = (),
 ) -> float:
     """-integral p log p over an interval; negative where a density is narrow.
 
     Parameters
     ----------
     density : callable
-        Of one number.
+        Of one number; its integral over the interval must be 1.
     low, high : float
         Where it lives; may be infinite.
     base : float, default=None
+    points : sequence of float, default=()
+        Places where it is large, which a wide interval may hide from quadrature.
 
     Returns
     -------
@@ -126,8 +137,29 @@ def differential_entropy(
     >>> round(differential_entropy(lambda x: 2.0, 0, 0.5), 6)
     -0.693147
     """
-    found, _ = integrate.quad(lambda x: special.entr(float(density(x))), low, high, limit=500)
-    return float(found) / _unit(base)
+    _require_whole(density, low, high, points)
+    found = _integral(lambda x: special.entr(float(density(x))), low, high, points)
+    return found / _unit(base)
+
+
+def _integral(
+    function: Callable[[float], float], low: float, high: float, points: Sequence[float]
+) -> float:
+    """By quadrature, piece by piece between the points."""
+    edges = [low, *sorted(float(x) for x in points if low < x < high), high]
+    return float(sum(integrate.quad(function, a, b, limit=500)[0] for a, b in pairwise(edges)))
+
+
+def _require_whole(
+    density: Callable[[float], float], low: float, high: float, points: Sequence[float]
+) -> None:
+    whole = _integral(lambda x: float(density(x)), low, high, points)
+    if not abs(whole - 1) <= NEARLY_WHOLE:
+        raise DataError(
+            f"the density integrates to {whole:.4g} from {low:g} to {high:g}, not to 1: either it "
+            "is none there, or it is so narrow that quadrature missed it. Give points=[...] where "
+            "it is large, or narrower bounds"
+        )
 
 
 def differential_entropy_of(values: ArrayLike, base: float | None = None) -> float:
@@ -206,16 +238,23 @@ def kl_of_densities(
     low: float,
     high: float,
     base: float | None = None,
+    *,
+    points: Sequence[float] = (),
 ) -> float:
     """D(P || Q) of two densities of one number, by quadrature.
+
+    Infinite where q is zero and p is not; a p below 1e-30 counts as zero there, since in far tails
+    q is zero by underflow only.
 
     Parameters
     ----------
     p, q : callable
         Densities. Members of one exponential family have it exactly: `Member.divergence`.
     low, high : float
-        Where p lives; may be infinite.
+        Where p lives, so that its integral is 1; may be infinite.
     base : float, default=None
+    points : sequence of float, default=()
+        Places where p is large, which a wide interval may hide from quadrature.
 
     Returns
     -------
@@ -229,13 +268,16 @@ def kl_of_densities(
     """
 
     def term(x: float) -> float:
-        return float(special.rel_entr(float(p(x)), float(q(x))))
+        here, other = float(p(x)), float(q(x))
+        if other == 0 and here < UNDERFLOWN:
+            return 0.0
+        return float(special.rel_entr(here, other))
 
     bounded = bool(np.isfinite([low, high]).all())
     if bounded and any(np.isinf(term(x)) for x in np.linspace(low, high, 65)[1:-1]):
         return np.inf
-    found, _ = integrate.quad(term, low, high, limit=500)
-    return max(float(found), 0.0) / _unit(base)
+    _require_whole(p, low, high, points)
+    return max(_integral(term, low, high, points), 0.0) / _unit(base)
 
 
 @dataclass(repr=False, eq=False)
@@ -328,21 +370,26 @@ def information_of_sample(x: Any, y: Any, base: float | None = None) -> Informat
     >>> found.mutual, found.y_given_x
     (1.0, 0.0)
     """
-    x, y = np.asarray(list(x)), np.asarray(list(y))
-    if x.shape != y.shape or x.ndim != 1 or not len(x):
-        raise DataError("x and y are columns of one length, one row or more")
-    _, first = np.unique(x, return_inverse=True)
-    _, second = np.unique(y, return_inverse=True)
+    (_, first), (_, second) = _categories(x, "x"), _categories(y, "y")
+    if len(first) != len(second):
+        raise DataError(f"x has {len(first):,} rows and y {len(second):,}; they must be paired")
+    n = len(first)
     counts = np.zeros((first.max() + 1, second.max() + 1))
     np.add.at(counts, (first, second), 1.0)
-    if len(x) < FEW_PER_CELL * counts.size:
+    if n < FEW_PER_CELL * counts.size:
         warnings.warn(
-            f"{len(x):,} rows for {counts.size:,} cells: the mutual information comes out too "
+            f"{n:,} rows for {counts.size:,} cells: the mutual information comes out too "
             f"great, by about {_mutual_bias(counts):.3g} nats. Take more rows or fewer categories",
             GnomonWarning,
             stacklevel=2,
         )
-    return information_of_table(counts / len(x), base)
+    return information_of_table(counts / n, base)
+
+
+def _categories(values: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """The different values of a column or any sequence, and the number of each row's among them."""
+    is_column = isinstance(values, np.ndarray) or hasattr(values, "to_numpy")
+    return label_codes(values if is_column else list(values), name=name)
 
 
 def _mutual_bias(counts: np.ndarray) -> float:
@@ -477,8 +524,8 @@ def likelihood_as_divergence(
     >>> round(found.divergence[0] + found.mean_log_likelihood[0] + found.entropy, 12)
     0.0
     """
-    seen, counts = np.unique(np.asarray(list(values)), return_counts=True)
-    shares = counts / counts.sum()
+    seen, codes = _categories(values, "values")
+    shares = np.bincount(codes) / len(codes)
     logs, gaps = [], []
     for model in models.values():
         q = np.array([float(model.get(each, 0.0)) for each in seen.tolist()])

@@ -18,18 +18,19 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import fft, optimize
+from scipy import fft, optimize, special
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, DensityEstimator
 from gnomon.density.draws import as_generator
 from gnomon.density.leaves import LEAF, Leaves, compact_sums, far_sums, gaussian_sums, leaf_order
 from gnomon.engine.columns import location_and_scale
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, above, between
 from gnomon.engine.registry import method
@@ -41,6 +42,7 @@ RULES = ("silverman", "scott", "improved-sheather-jones", "leave-one-out")
 MOST_PROBES = 2000
 IMPOSSIBLE = -1e4
 ISJ_GRID = 2**12
+SAME_VALUE = 1e-9
 QUERIES_AT_ONCE = 256
 ROWS_PER_BINNING, MOST_BINNINGS = 2**16, 8
 NORMAL_IQR = 1.3489795003921634
@@ -342,6 +344,8 @@ def improved_sheather_jones(values: ArrayLike, sample_weight: ArrayLike | None =
 
     The fixed point of the plug-in rule for the squared norm of the density's derivatives, by the
     cosine transform of a fine histogram: no normal shape is assumed, so several bumps stay apart.
+    The histogram is no finer than the smallest gap between different values, and the largest root
+    is taken: else rounded values look like spikes, and a tiny bandwidth would show each of them.
 
     Parameters
     ----------
@@ -366,22 +370,35 @@ def improved_sheather_jones(values: ArrayLike, sample_weight: ArrayLike | None =
     span = float(np.ptp(x))
     if span == 0:
         return 1.0
-    low, width = x.min() - 0.5 * span, 2 * span
-    counts, _ = np.histogram(x, ISJ_GRID, (low, low + width), weights=weights)
+    low, width, n_bins = _bins_of_rounded(x, span)
+    counts, _ = np.histogram(x, n_bins, (low, low + width), weights=weights)
     n = float(weights.sum())
     coefficients = fft.dct(counts / n, type=2)[1:]
     squared = (coefficients / 2) ** 2
-    index = np.arange(1, ISJ_GRID, dtype=np.float64) ** 2
+    index = np.arange(1, n_bins, dtype=np.float64) ** 2
 
     def excess(t: float) -> float:
         return t - _plug_in(t, n, index, squared)
 
     grid = np.geomspace(1e-9, 0.1, 60)
     heights = [excess(t) for t in grid]
-    for a, b, fa, fb in zip(grid, grid[1:], heights, heights[1:]):
+    for a, b, fa, fb in reversed(list(zip(grid, grid[1:], heights, heights[1:]))):
         if fa < 0 <= fb:
             return float(np.sqrt(optimize.brentq(excess, a, b)) * width)
     return float(rule_bandwidth(x[:, None], weights, "silverman")[0])
+
+
+def _bins_of_rounded(x: np.ndarray, span: float) -> tuple[float, float, int]:
+    """First edge, width and number of bins over twice the span, none finer than the rounding.
+
+    Values that are rounded to multiples of one step lie in the middle of bins.
+    """
+    gaps = np.diff(np.unique(x))
+    step = float(gaps[gaps > SAME_VALUE * span].min())
+    if step * ISJ_GRID <= 2 * span:
+        return float(x.min()) - 0.5 * span, 2 * span, ISJ_GRID
+    n_bins = round(2 * span / step)
+    return float(x.min()) - step * (n_bins // 4 + 0.5), n_bins * step, n_bins
 
 
 def _plug_in(t: float, n: float, index: np.ndarray, squared: np.ndarray) -> float:
@@ -437,7 +454,9 @@ def grid_density(
     bandwidth : str, float or array-like, default="silverman"
         As in `KernelDensity`.
     n_points : int, default=512
-        Of the grid along each column; it reaches four bandwidths beyond the rows.
+        Of the grid along each column; it reaches four bandwidths and two steps or more beyond the
+        rows. Where its step is wider than the bandwidth, bumps are averaged over steps, which a
+        warning says.
     sample_weight : array-like of shape (n,), default=None
 
     Returns
@@ -458,11 +477,9 @@ def grid_density(
         raise DataError("a grid is of one or two columns of finite numbers; else use KernelDensity")
     weights = checked_weights(sample_weight, n)
     h = KernelDensity(bandwidth=bandwidth)._chosen(rows, weights)
-    axes = tuple(
-        np.linspace(low - 4 * width, high + 4 * width, n_points)
-        for (low, high), width in zip(ends, h)
-    )
+    axes = tuple(_axis(low, high, width, n_points) for (low, high), width in zip(ends, h))
     steps = np.array([axis[1] - axis[0] for axis in axes])
+    _warn_if_coarse(axes, steps, h)
     mass = _binned(rows, weights, axes, steps)
     bumps = [_bump(step, width) for step, width in zip(steps, h)]
     bump = bumps[0] if d == 1 else np.outer(*bumps)
@@ -472,10 +489,32 @@ def grid_density(
     return GridDensity(axes, density, h)
 
 
+def _axis(low: float, high: float, width: float, n_points: int) -> np.ndarray:
+    beyond = max(4 * width, 2 * (high - low) / max(n_points - 5, 1))
+    return np.linspace(low - beyond, high + beyond, n_points)
+
+
+def _warn_if_coarse(axes: tuple[np.ndarray, ...], steps: np.ndarray, h: np.ndarray) -> None:
+    for column, (axis, step, width) in enumerate(zip(axes, steps, h)):
+        if step > width:
+            needed = int(np.ceil((axis[-1] - axis[0]) / width)) + 1
+            warnings.warn(
+                f"the grid's step of {step:.3g} in column {column} is wider than the bandwidth of "
+                f"{width:.3g}, so that bumps look as wide as a step: take n_points={needed:,} or "
+                "more, a wider bandwidth, or leave out rows that lie far from the others",
+                GnomonWarning,
+                stacklevel=3,
+            )
+
+
 def _bump(step: float, width: float) -> np.ndarray:
+    """The kernel at multiples of the step; its mean over each step where that is the wider one."""
     reach = max(int(np.ceil(6 * width / step)), 1)
-    z = np.arange(-reach, reach + 1) * step / width
-    return np.exp(-0.5 * z**2) / (width * np.sqrt(2 * np.pi))
+    places = np.arange(-reach, reach + 1)
+    if step > width:
+        edges = special.ndtr(np.append(places - 0.5, reach + 0.5) * step / width)
+        return np.diff(edges) / step
+    return np.exp(-0.5 * (places * step / width) ** 2) / (width * np.sqrt(2 * np.pi))
 
 
 def _binned(rows, weights, axes, steps) -> np.ndarray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -170,7 +171,7 @@ def histogram_density(
     rows = _as_rows(rows)
     weights = checked_weights(sample_weight, len(rows))
     weights = np.ones(len(rows)) if weights is None else weights
-    if isinstance(bins, (str, int)):
+    if isinstance(bins, (str, Integral)):
         edges = [np.histogram_bin_edges(column, bins) for column in rows.T]
     else:
         edges = [np.asarray(each, dtype=np.float64) for each in bins]

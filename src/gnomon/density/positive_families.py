@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from gnomon.density.exponential_family import ExponentialFamily, Member
+from gnomon.density.exponential_family import MATCHED, ExponentialFamily, Member
 from gnomon.density.parameter_checks import gamma_shape, inverse_digamma, plain, positive, simplex
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import finite_column
@@ -275,6 +275,10 @@ class Dirichlet(ExponentialFamily):
     def allowed(self, theta):
         return bool((theta > -1).all())
 
+    def _matched(self, mean):
+        _require_spread(mean, self.name)
+        return super()._matched(mean)
+
     def first_guess(self, mean):
         share = special.softmax(mean)
         return np.maximum(self.k * share, 0.1) - 1
@@ -348,6 +352,10 @@ class Beta(ExponentialFamily):
     def allowed(self, theta):
         return bool((theta > -1).all())
 
+    def _matched(self, mean):
+        _require_spread(mean, self.name)
+        return super()._matched(mean)
+
     def first_guess(self, mean):
         return Dirichlet(2).first_guess(mean)
 
@@ -363,6 +371,14 @@ class Beta(ExponentialFamily):
     def moments(self, theta):
         a, b = map(float, theta + 1)
         return a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1))
+
+
+def _require_spread(mean_logs: np.ndarray, name: str) -> None:
+    """Refuse shares that do not differ: only for these the geometric means add up to 1."""
+    if not 1 - np.exp(mean_logs).sum() > 4 * MATCHED:
+        raise DataError(
+            f"{name}: the outcomes do not differ beyond rounding; no finite parameters fit them"
+        )
 
 
 class Laplace(ExponentialFamily):

@@ -3,7 +3,8 @@
 A ``.gnomon`` file is a zip of ``model.json`` (classes by their names in gnomon's registry,
 parameters and small values, versions) and one ``.npy`` member per array. The reader imports
 nothing that the file names, refuses classes that it does not know, and compares every declared
-size with the bytes that are there and with the memory limit before it allocates.
+size with the bytes that are there and with the memory limit before it allocates. An array that is
+not what ``model.json`` says of it, and a fitted model that cannot answer for one row, are refused.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import math
 import os
 import secrets
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -25,10 +27,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 
 from gnomon.engine import memory
-from gnomon.engine.errors import ModelFileError
+from gnomon.engine.errors import GnomonError, ModelFileError
 from gnomon.engine.storable import STORABLE
 
 FORMAT = 1
@@ -49,6 +52,7 @@ KINDS = frozenset("biufcSUMm")
 PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 BLOCK = 2**20
 TAG = "$"
+ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 
 
 def save(estimator, path: str | Path) -> Path:
@@ -203,7 +207,7 @@ class _Writer:
 
     def encode_array(self, array: np.ndarray, where: str) -> dict:
         if array.dtype.kind in KINDS:
-            return {TAG: "array", "array": self.keep(array)}
+            return {TAG: "array", "array": self.keep(array)} | _declared(array)
         if array.dtype.kind == "O":
             values = self.encode(array.ravel().tolist(), where)
             return {TAG: "objects", "shape": list(array.shape), "values": values}
@@ -243,6 +247,8 @@ class _Reader:
         self.path = path
         self.members = self.checked_members()
         self.read_arrays: set[str] = set()
+        self.attribute = ""
+        self.holds_nan = False
 
     def refuse(self, reason: str) -> ModelFileError:
         return ModelFileError(f"{self.path}: {reason}")
@@ -294,7 +300,33 @@ class _Reader:
         made = self.decode(self.content()["model"], 0)
         if not hasattr(made, "get_params") and not isinstance(made, Saved):
             raise self.refuse(f"it holds a {type(made).__name__}, which is not an estimator")
+        self.try_out(made)
         return made
+
+    def try_out(self, model: Any) -> None:
+        """Ask a fitted model about one row: what it lacks, or what does not fit, is told now."""
+        row = _any_row(model)
+        for name in () if row is None else ANSWERS:
+            flaw = self.flaw(model, name, row) if hasattr(model, name) else None
+            if flaw:
+                raise self.refuse(
+                    f"its {type(model).__name__} cannot be used for {name}: {flaw}. Values that "
+                    "were learnt are missing or do not fit together; fit it and save it again"
+                )
+
+    def flaw(self, model: Any, name: str, row: Any) -> str | None:
+        """What goes wrong in answering for any row."""
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                answer = getattr(model, name)(row)
+        except GnomonError:  # the model is whole, and this row is not for it
+            return None
+        except Exception as error:
+            return str(error) or type(error).__name__
+        if name != "transform" and self.holds_nan and _count_nan(answer):
+            return "it learnt NaN and answers NaN"
+        return _wrong_width(model, name, answer)
 
     def decode(self, value: Any, depth: int) -> Any:
         if depth > DEEPEST:
@@ -309,13 +341,24 @@ class _Reader:
         return decoder(value, depth + 1)
 
     def decode_float(self, value, depth):
-        return float(value["value"])
+        number = float(value["value"])
+        self.holds_nan |= math.isnan(number)
+        return number
 
     def decode_scalar(self, value, depth):
-        return self.array(value["array"])[()]
+        return self.decode_array(value, depth)[()]
 
     def decode_array(self, value, depth):
-        return self.array(value["array"])
+        array = self.array(value["array"])
+        found = _declared(array)
+        for key in found.keys() & value.keys():  # files of older versions declare nothing
+            if found[key] != value[key]:
+                raise self.refuse(
+                    f"its {self.attribute} was saved with {key} {value[key]!r} and now has {key} "
+                    f"{found[key]!r} ({value['array']} was changed); load the file as it was saved"
+                )
+        self.holds_nan |= found["missing"] > 0
+        return array
 
     def decode_objects(self, value, depth):
         values = self.decode(value["values"], depth)
@@ -367,7 +410,10 @@ class _Reader:
             if reason := _misfit(cls, attribute):
                 raise self.refuse(f"its {name} has an attribute {reason}")
         made = cls.__new__(cls)
-        values = {k: self.decode(v, depth) for k, v in value["values"].items()}
+        values = {}
+        for attribute, content in value["values"].items():
+            self.attribute = f"{name}.{attribute}"
+            values[attribute] = self.decode(content, depth)
         if hasattr(cls, "get_params"):
             values = self.defaults(cls, values) | values
         vars(made).update(values)
@@ -457,6 +503,48 @@ def _fields(cls: type) -> frozenset[str]:
     if not dataclasses.is_dataclass(cls):
         return frozenset()
     return frozenset(field.name for field in dataclasses.fields(cls))
+
+
+def _wrong_width(model: Any, name: str, answer: Any) -> str | None:
+    """Why the numbers for a row do not fit the model's classes: one each, or one for each pair."""
+    if name not in ("predict_proba", "decision_function") or not hasattr(model, "classes_"):
+        return None
+    classes = len(model.classes_)
+    fitting = {classes} if name == "predict_proba" else {classes, classes * (classes - 1) // 2}
+    width = answer.shape[1] if answer.ndim == 2 else None
+    if width is None or width in fitting:
+        return None
+    return f"it has {classes} classes and gives {width} numbers for a row"
+
+
+def _count_nan(array: Any) -> int:
+    is_float = isinstance(array, np.ndarray) and array.dtype.kind in "fc"
+    return int(np.isnan(array).sum()) if is_float else 0
+
+
+def _declared(array: np.ndarray) -> dict[str, Any]:
+    """What model.json says of an array."""
+    return {
+        "shape": list(array.shape),
+        "dtype": array.dtype.str,
+        "missing": _count_nan(array),
+    }
+
+
+def _any_row(model: Any) -> Any:
+    """One row like those that a model was fitted on: zeros, or a table's row of missing cells.
+
+    None where the model is not fitted, or does not learn from rows.
+    """
+    encoder = getattr(model, "encoder_", None)
+    if encoder is not None:
+        names = getattr(model, "feature_names_in_", encoder.names_in)
+        return pa.table({name: pa.nulls(1) for name in names})
+    n_columns = vars(model).get("n_features_in_")
+    if n_columns is None:
+        return None
+    memory.require(8 * n_columns, f"a row of {n_columns:,} columns", "Is the file damaged?")
+    return np.zeros((1, n_columns))
 
 
 def _is_array_name(name: str) -> bool:

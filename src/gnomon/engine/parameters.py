@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
+from typing import Any
 
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import (
@@ -22,9 +24,11 @@ __all__ = [
     "Interval",
     "Options",
     "StrOptions",
+    "Words",
     "above",
     "at_least",
     "between",
+    "meant",
     "share",
     "validated",
     "whole",
@@ -65,3 +69,29 @@ def share(closed: str = "right") -> Interval:
 def between(low: float, high: float, closed: str = "both") -> Interval:
     """A real number between two others."""
     return Interval(Real, low, high, closed=closed)
+
+
+class Words(StrOptions):
+    """Words that a parameter may be, some of them another library's words for one of the others.
+
+    The parameter stays as it was given; a method reads it by `meant`.
+
+    Parameters
+    ----------
+    options : iterable of str
+    synonyms : mapping of str to str
+        The other words, and the option that each stands for.
+    """
+
+    def __init__(self, options: Iterable[str], synonyms: Mapping[str, str]):
+        super().__init__({*options, *synonyms})
+        self.synonyms = synonyms
+
+
+def meant(estimator: Any, name: str) -> Any:
+    """A parameter's value, or the option that it is a synonym of."""
+    value = getattr(estimator, name)
+    for constraint in estimator._parameter_constraints[name]:
+        if isinstance(constraint, Words) and isinstance(value, str):
+            return constraint.synonyms.get(value, value)
+    return value

@@ -37,6 +37,8 @@ ROOMS = (
 
 # reading a table needs no estimator: what the room `table` registers is imported apart
 DECLARED_IN = {"table": "gnomon.table.filters"}
+# beside the rooms: classes whose objects stand in model files
+STORED_BESIDE_ROOMS = ("gnomon.workbench.group_model",)
 
 Class = TypeVar("Class", bound=type)
 _methods: dict[str, Method] = {}
@@ -100,8 +102,11 @@ def methods() -> list[Method]:
 
 
 def load_rooms() -> None:
-    """Import every room that this version has, so that its methods and kernels are declared."""
-    for room in ROOMS:
-        name = DECLARED_IN.get(room, f"gnomon.{room}")
+    """Import every room that this version has, so that its methods and kernels are declared.
+
+    What else may stand in a model file is declared too.
+    """
+    rooms = [DECLARED_IN.get(room, f"gnomon.{room}") for room in ROOMS]
+    for name in (*rooms, *STORED_BESIDE_ROOMS):
         if importlib.util.find_spec(name) is not None:
             importlib.import_module(name)

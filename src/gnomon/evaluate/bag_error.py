@@ -14,14 +14,18 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
+from gnomon.evaluate.class_measures import error_rate
 from gnomon.evaluate.cross_validation import (
+    ROUNDED_TO_ZERO,
     CrossValidation,
     FoldWork,
     Problem,
     cross_validate,
+    lower_end_alone,
 )
 from gnomon.evaluate.figure import Figure, mean_interval
 from gnomon.evaluate.measures import Measure, Said, as_measures
+from gnomon.evaluate.number_measures import mean_squared_error
 from gnomon.evaluate.progress import Progress
 from gnomon.evaluate.result import Result
 from gnomon.evaluate.splits import bootstrap_bags
@@ -67,6 +71,8 @@ class BagError(Result):
     def overfitting(self) -> float:
         """Relative overfitting rate, 0 (none) to 1 (no better than random pairing)."""
         gap = self.no_information - self.training
+        if np.isinf(self.out_of_bag.value):
+            return 1.0
         if gap <= 0 or self.out_of_bag.value <= self.training:
             return 0.0
         return float(min((self.out_of_bag.value - self.training) / gap, 1.0))
@@ -77,9 +83,8 @@ class BagError(Result):
         return self._mixed(OUTSIDE / (1 - (1 - OUTSIDE) * self.overfitting))
 
     def _mixed(self, share: float) -> Figure:
-        value, low, high = (
-            (1 - share) * self.training + share * each for each in self.out_of_bag[:3]
-        )
+        inside = 0.0 if share == 1 else (1 - share) * self.training
+        value, low, high = (inside + share * each for each in self.out_of_bag[:3])
         found = self.out_of_bag
         return Figure(value, low, high, found.level, share * found.error, found.how)
 
@@ -102,6 +107,8 @@ class BagError(Result):
         remarks = []
         if self.n_never:
             remarks.append(f"{self.n_never:,} rows were in every bag; take more bags")
+        if np.isinf(self.out_of_bag.value):
+            remarks.append(f"{self.measure} is infinite: {self.out_of_bag.how}")
         if self.bags.failures:
             remarks.append(f"{len(self.bags.failures)} bags failed: {self.bags.failures[0]}")
         return remarks
@@ -195,23 +202,28 @@ def _loss_measure(measure: Any, task: str) -> Measure:
 
 def _out_of_bag(bags: CrossValidation, measure: Measure, n_rows: int) -> tuple[Figure, int]:
     """Mean over rows of each row's mean loss over the bags without it."""
-    total, times = np.zeros(n_rows), np.zeros(n_rows)
+    total, times, n_infinite = np.zeros(n_rows), np.zeros(n_rows), 0
     for (_, test), fold in zip(bags.splits, bags.folds):
         if fold.said is not None:
-            total[test] += measure.row_losses(bags.y[test], fold.said)
+            losses = measure.row_losses(bags.y[test], fold.said)
+            infinite = np.isinf(losses)
+            total[test] += np.where(infinite, ROUNDED_TO_ZERO, losses)
+            n_infinite += int(infinite.sum())
             times[test] += 1
     seen = times > 0
     figure = mean_interval(total[seen] / times[seen])
+    if n_infinite:
+        return lower_end_alone(figure, n_infinite), int((~seen).sum())
     return figure._replace(how="spread over rows"), int((~seen).sum())
 
 
 def _no_information(measure: Measure, problem: Problem, said: Said) -> float:
     """Mean loss over all pairings of targets with predictions; shares suffice for classes."""
-    if measure.name == "error":
+    if measure.function is error_rate:
         of_y = np.array([(problem.y == c).mean() for c in problem.classes])
         of_said = np.array([(said.predictions == c).mean() for c in problem.classes])
         return float((of_y * (1 - of_said)).sum())
-    if measure.name == "mse":
+    if measure.function is mean_squared_error:
         gap = said.predictions.mean(axis=0) - problem.y.mean(axis=0)
         return float(np.mean(gap**2 + said.predictions.var(axis=0) + problem.y.var(axis=0)))
     n = problem.n_rows

@@ -20,14 +20,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 from sklearn.base import clone, is_classifier
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.cross_validation import Problem, seeded
 from gnomon.evaluate.curves import Curve, held_out_rows
-from gnomon.evaluate.figure import Figure
+from gnomon.evaluate.figure import Figure, check_level, student_quantile
 from gnomon.evaluate.result import Result
 from gnomon.table.grid import take_rows
 
@@ -72,7 +71,10 @@ class BiasVariance(Result):
         return f"Bias and variance over {self.n_sets} training sets"
 
     def _columns(self) -> dict[str, list]:
-        return {"part": list(self.parts), "share of the error": list(self.parts.values())}
+        shown: dict[str, Figure | None] = dict(self.parts)
+        if not self.noise_known:
+            shown["noise"] = None
+        return {"part": list(shown), "share of the error": list(shown.values())}
 
     def _remarks(self) -> list[str]:
         remarks = [] if self.noise_known else ["the noise is not known and is part of the bias"]
@@ -128,7 +130,7 @@ def bias_variance(
     >>> print(found["bias^2"].low < 0.5 < found["bias^2"].high)  # mean of sin^2
     True
     """
-    _check_sets(n_sets)
+    _check(n_sets, level)
     test = oracle.sample(n_test, np.random.default_rng([random_state, 0]))
     classes = is_classifier(learner)
 
@@ -190,7 +192,7 @@ def bias_variance_of(
     >>> stump["variance"].value < tree["variance"].value
     True
     """
-    _check_sets(n_sets)
+    _check(n_sets, level)
     problem = Problem.of(learner, X, y, None, None)
     if problem.task not in ("classify", "regress"):
         raise DataError(f"{type(learner).__name__} predicts neither classes nor numbers")
@@ -400,7 +402,7 @@ def _figures(
     """Means over rows, with the jackknife over training sets and the spread over rows."""
     k = len(without)
     of_sets = (k - 1) / k * ((without - without.mean(axis=0)) ** 2).sum(axis=0)
-    quantile = float(stats.t.ppf(0.5 + level / 2, k - 1))
+    quantile = student_quantile(level, k - 1)
     figures = {}
     for name, set_part in zip(names, of_sets):
         values = by_row[name]
@@ -413,10 +415,14 @@ def _figures(
             low, high = mean / factor, mean * factor
         else:
             low, high = mean - quantile * error, mean + quantile * error
+            if name != "variance":
+                # none of them is below zero, though what is found for a small bias may be
+                low = max(low, min(mean, 0.0))
         figures[name] = Figure(mean, low, high, level, error, "jackknife")
     return figures
 
 
-def _check_sets(n_sets: int) -> None:
+def _check(n_sets: int, level: float) -> None:
+    check_level(level)
     if n_sets < 3:
         raise DataError(f"n_sets={n_sets} training sets are too few for a spread; give 3 or more")

@@ -20,7 +20,7 @@ from sklearn.base import is_classifier
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.cross_validation import seeded, with_target
-from gnomon.evaluate.figure import Figure, normal_quantile
+from gnomon.evaluate.figure import Figure, check_level, normal_quantile, student_quantile
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.region import ConfidenceRegion, confidence_region
 from gnomon.evaluate.result import Result
@@ -109,8 +109,8 @@ class Bootstrap(Result):
         """
         level = self.level if level is None else level
         method = self.method if method is None else method
-        if method not in INTERVALS:
-            raise DataError(f"method={method!r} is none of {', '.join(INTERVALS)}")
+        check_level(level)
+        _check_method(method)
         if method in BY_JACKKNIFE and self.jackknife is None:
             raise DataError(f"this interval needs method={method!r} when the bootstrap is run")
         low, high = self._ends(level, method)
@@ -131,7 +131,7 @@ class Bootstrap(Result):
         if method == "bca":
             return self._bca(draws, estimate, normal_quantile(level))
         if method == "expanded":
-            t = float(stats.t.ppf(0.5 + level / 2, self.n_rows - 1))
+            t = student_quantile(level, self.n_rows - 1)
             return self._bca(draws, estimate, t * self._missing_spread(draws, estimate))
         low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
         if method == "basic":
@@ -154,6 +154,7 @@ class Bootstrap(Result):
         if np.ndim(self.estimate) != 1 or len(self.estimate) < 2:
             raise DataError("a region is of several entries in a row, and the statistic has not")
         level = self.level if level is None else level
+        check_level(level)
         found = confidence_region(
             self.replicates, level, centre=self.estimate, names=tuple(self.names) or None
         )
@@ -264,8 +265,8 @@ def bootstrap(
         raise DataError("give the columns that the statistic is of")
     if n_resamples < 2:
         raise DataError(f"n_resamples={n_resamples}: two draws are the least, 1,000 a good number")
-    if method not in INTERVALS:
-        raise DataError(f"method={method!r} is none of {', '.join(INTERVALS)}")
+    check_level(level)
+    _check_method(method)
     data = [_rows_of(each) for each in columns]
     n = n_rows_of(data[0])
     if n < 2 or any(n_rows_of(each) != n for each in data):
@@ -347,8 +348,10 @@ def bootstrap_predictions(
     >>> print(found.interval()[0])
     29.88 (29.65 to 30.14)
     """
-    if method == "bca":
-        raise DataError("BCa would need n more fits; use percentile, basic or normal")
+    check_level(level)
+    _check_method(method)
+    if method in BY_JACKKNIFE:
+        raise DataError(f"{method} would need n more fits; use percentile, basic or normal")
     X, y = with_target(X, y)
     y = np.asarray(y)
     n = n_rows_of(X)
@@ -414,6 +417,7 @@ def monte_carlo_error_bars(
     >>> round(float(found.standard_error), 1)
     0.1
     """
+    check_level(level)
     seeds = np.random.SeedSequence(random_state).spawn(n_simulations)
 
     def once(seed) -> np.ndarray:
@@ -422,6 +426,11 @@ def monte_carlo_error_bars(
     draws = np.stack(list(in_order(once, seeds, n_jobs)))
     mean = _single(draws.mean(axis=0))
     return Bootstrap(mean, draws, n_simulations, None, level, "percentile")
+
+
+def _check_method(method: str) -> None:
+    if method not in INTERVALS:
+        raise DataError(f"method={method!r} is none of {', '.join(INTERVALS)}")
 
 
 def _rows_of(column: Any) -> Any:

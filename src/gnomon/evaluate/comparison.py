@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
-from scipy.special import bdtr, stdtr, stdtrit
+from scipy.special import bdtr, stdtr
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import (
@@ -36,9 +36,12 @@ from gnomon.evaluate.figure import (
     normal_quantile,
     share_interval,
     share_like_interval,
+    student_quantile,
 )
 from gnomon.evaluate.intake import label_pair
 from gnomon.evaluate.result import Result, p_text
+
+MOST_FOR_EXACT_RANKS = 50
 
 
 @dataclass(repr=False)
@@ -179,7 +182,7 @@ class Scores:
         -------
         figure : Figure
         """
-        half = stats.t.ppf(0.5 + level / 2, len(self.values) - 1) * self.standard_error
+        half = student_quantile(level, len(self.values) - 1) * self.standard_error
         how = "corrected resampled t"
         return Figure(
             self.mean, self.mean - half, self.mean + half, level, self.standard_error, how
@@ -260,6 +263,9 @@ def resampled_figure(
     if len(known) == 0:
         return Figure(np.nan, np.nan, np.nan, level, np.nan, "no fit succeeded")
     mean = float(known.mean())
+    if np.isinf(known).any():
+        how = f"{int(np.isinf(known).sum()):,} of {len(known):,} scores are infinite"
+        return Figure(mean, -np.inf, np.inf, level, np.nan, how)
     if len(known) == 1:
         return Figure(mean, -np.inf, np.inf, level, np.nan, "one score has no spread")
     error = corrected_standard_error(known, test_share)
@@ -357,7 +363,7 @@ def bayesian_t_test(
     else:
         below = float(stdtr(freedom, (-rope - mean) / scale))
         above = float(stdtr(freedom, (mean - rope) / scale))
-    half = float(stdtrit(freedom, 0.5 + level / 2)) * scale
+    half = student_quantile(level, freedom) * scale
     worse, better = (below, above) if greater_is_better else (above, below)
     figure = Figure(mean, mean - half, mean + half, level, scale, "posterior")
     equal = 1 - below - above
@@ -523,7 +529,8 @@ def wilcoxon_test(first: ArrayLike, second: ArrayLike) -> PairTest:
     Returns
     -------
     test : PairTest
-        The difference is the median one, its interval that of the signed ranks (Hodges-Lehmann).
+        The difference is the median one, its interval that of the signed ranks (Hodges-Lehmann):
+        zero is outside where p is below 0.05, and at most an end of it where differences are tied.
 
     Examples
     --------
@@ -607,7 +614,7 @@ def paired_differences(first: ArrayLike, second: ArrayLike) -> np.ndarray:
 
 def _student(test, gaps, error, freedom, level, shown: float | None = None) -> PairTest:
     gap = float(gaps.mean()) if shown is None else shown
-    half = float(stdtrit(freedom, 0.5 + level / 2)) * error
+    half = student_quantile(level, freedom) * error
     figure = Figure(gap, gap - half, gap + half, level, error, test)
     if error == 0:
         statistic = 0.0 if gap == 0 else float(np.copysign(np.inf, gap))
@@ -649,11 +656,25 @@ def _walsh(gaps: np.ndarray, level: float = 0.95) -> Figure:
     n = len(gaps)
     i, j = np.triu_indices(n)
     means = np.sort((gaps[i] + gaps[j]) / 2)
-    z = normal_quantile(level)
-    cut = int(np.floor(n * (n + 1) / 4 - z * np.sqrt(n * (n + 1) * (2 * n + 1) / 24)))
+    cut = _signed_rank_cut(n, level)
     how = "Hodges-Lehmann"
     if cut < 1:
         return Figure(float(np.median(means)), -np.inf, np.inf, level, np.nan, how)
     return Figure(
         float(np.median(means)), float(means[cut - 1]), float(means[-cut]), level, np.nan, how
     )
+
+
+def _signed_rank_cut(n: int, level: float) -> int:
+    """How many values of Wilcoxon's statistic, from zero on, are rejected on either side.
+
+    By the law that the p-value has: exact to 50 differences, normal beyond.
+    """
+    tail = (1 - level) / 2
+    if n > MOST_FOR_EXACT_RANKS:
+        spread = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        return int(np.floor(n * (n + 1) / 4 - normal_quantile(level) * spread)) + 1
+    law = np.ones(1)
+    for rank in range(1, n + 1):
+        law = (np.pad(law, (0, rank)) + np.pad(law, (rank, 0))) / 2
+    return int((np.cumsum(law) <= tail).sum())

@@ -42,7 +42,7 @@ from gnomon.evaluate.figure import (
 )
 from gnomon.evaluate.fold_warnings import in_fold, said_once
 from gnomon.evaluate.intake import label_column, number_block
-from gnomon.evaluate.measures import Measure, Said, as_measures
+from gnomon.evaluate.measures import Measure, Said, as_measures, is_named
 from gnomon.evaluate.number_measures import root_of
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.result import Result
@@ -73,15 +73,19 @@ class Failure:
         Kind and message.
     trace : str
         The traceback.
+    measure : str or None
+        The one that could not be taken, others could; None where the fold failed as a whole.
     """
 
     fold: int
     stage: str
     error: str
     trace: str = field(default="", repr=False)
+    measure: str | None = None
 
     def __str__(self) -> str:
-        return f"fold {self.fold}, {self.stage}: {self.error}"
+        of = "" if self.measure is None else f" {self.measure}"
+        return f"fold {self.fold}, {self.stage}{of}: {self.error}"
 
 
 @dataclass
@@ -99,6 +103,8 @@ class Fold:
         Bytes allocated at the peak of fit and predict; NaN where not measured.
     failure : Failure or None
     model : estimator or None
+    refused : dict of str to Failure
+        What of `values` could not be got.
     """
 
     said: Said | None
@@ -108,6 +114,7 @@ class Fold:
     peak_memory: float = np.nan
     failure: Failure | None = None
     model: Any = None
+    refused: dict[str, Failure] = field(default_factory=dict)
 
 
 @dataclass(repr=False)
@@ -217,7 +224,8 @@ class CrossValidation(Result):
             random or ordered splits) 89% hold for least squares (94% from 60 rows per column on)
             and 84 to 90% for the others.
             ``"folds"``: mean of the folds with the corrected standard error of Nadeau and Bengio,
-            of comparisons; wide, 95 to 99%.
+            of comparisons; wide, 95 to 99%, and never narrower than that of rows, as stratified
+            folds of rare classes have hardly any spread.
 
         Returns
         -------
@@ -230,14 +238,34 @@ class CrossValidation(Result):
             return Figure(np.nan, np.nan, np.nan, level, np.nan, "every fold failed")
         if method not in METHODS:
             raise DataError(f"method={method!r} is none of {', '.join(METHODS)}")
-        if method == "folds":
-            return resampled_figure(scores, self.test_share, level, chosen.share)
+        of_rows = self.row_figure(chosen.name, level)
+        if method == "rows" and of_rows is not None:
+            return of_rows
+        of_folds = resampled_figure(scores, self.test_share, level, chosen.share)
+        return not_narrower(of_folds, of_rows)
+
+    def row_figure(self, measure: str | None = None, level: float = 0.95) -> Figure | None:
+        """A measure with the interval of its rows; None where only its scores are known.
+
+        Parameters
+        ----------
+        measure : str, default=None
+        level : float, default=0.95
+
+        Returns
+        -------
+        figure : Figure or None
+        """
+        chosen = self._measure(measure)
+        got = ~np.isnan(self.scores[chosen.name])
+        if not got.any():
+            return None
         if chosen.losses is not None:
             return self._over_rows(chosen, level)
-        errors = self.fold_errors[chosen.name][got]
+        scores, errors = self.scores[chosen.name][got], self.fold_errors[chosen.name][got]
         if np.isnan(errors).any():
-            return resampled_figure(scores, self.test_share, level, chosen.share)
-        return self._within_folds(scores[got], errors, self.fold_covariance(chosen.name), level)
+            return None
+        return self._within_folds(scores, errors, self.fold_covariance(chosen.name), level)
 
     def fold_covariance(self, measure: str | None = None) -> float:
         """Covariance of the scores of two folds, by way of the rows that they lend each other.
@@ -361,6 +389,7 @@ class CrossValidation(Result):
             _joined([each.probabilities for each in parts], order),
             _joined([each.scores for each in parts], order),
             self.classes,
+            {need: why for each in parts for need, why in each.lacks.items()},
         )
 
     @property
@@ -391,8 +420,7 @@ class CrossValidation(Result):
         name = self._measure(measure).name
         if name not in self.train_scores:
             raise DataError("training scores were not asked for: cross_validate(train_scores=True)")
-        gaps = self.scores[name] - self.train_scores[name]
-        return resampled_figure(gaps, self.test_share)
+        return gap_figure(self.scores[name], self.train_scores[name], self.test_share)
 
     def p_against(self, other: CrossValidation) -> float:
         """Two-sided p of no difference in the first measure (corrected resampled t test).
@@ -405,8 +433,11 @@ class CrossValidation(Result):
         Returns
         -------
         p : float
+            NaN where a score is infinite: the differences then have no spread.
         """
         one, two = paired_scores(self, other)
+        if np.isinf([one, two]).any():
+            return np.nan
         return corrected_t_test(one, two, self.test_share).p
 
     def _measure(self, name: str | None) -> Measure:
@@ -427,9 +458,8 @@ class CrossValidation(Result):
         if figure.error > 0 and not np.isnan(covariance):
             figure = _widened(figure, np.hypot(1, np.sqrt(self._added(covariance)) / figure.error))
         if infinite.any():
-            how = f"{int(infinite.sum()):,} infinite losses: there is a lower end alone"
-            return Figure(np.inf, figure.low, np.inf, level, np.nan, how)
-        if np.isin(losses, (0.0, 1.0)).all():
+            return lower_end_alone(figure, int(infinite.sum()))
+        if measure.share and np.isin(losses, (0.0, 1.0)).all():
             figure = _share_like(mean, figure, len(effects), level)
         return root_of(figure) if measure.root else figure
 
@@ -451,8 +481,8 @@ class CrossValidation(Result):
     def _within_folds(
         self, scores: np.ndarray, errors: np.ndarray, covariance: float, level: float
     ) -> Figure:
-        # repetitions test the same rows again, so they do not make the error smaller
-        variance = (errors**2).mean() * self.splits.n_repeats / len(errors)
+        # rows that are tested again do not make the error smaller
+        variance = (errors**2).mean() * self.splits.tests_per_row / len(errors)
         error = float(np.sqrt(variance + self._added(covariance)))
         mean = float(scores.mean())
         how = "standard errors within the folds"
@@ -492,10 +522,30 @@ class CrossValidation(Result):
                 f"Fewer than {FEW_ROWS} rows per column, and no pairs of folds were left out: the "
                 "interval may be too narrow; figure(method='folds') is the careful one"
             )
-        if self.failures:
-            shown = "; ".join(map(str, self.failures[:3]))
-            failed = len({each.fold for each in self.failures})
-            remarks.append(f"{failed} of {len(self.folds)} folds failed and are left out: {shown}")
+        return [*remarks, *self.failure_remarks()]
+
+    def failure_remarks(self) -> list[str]:
+        """What failed, in words: whole folds, and measures that could not be taken.
+
+        Returns
+        -------
+        remarks : list of str
+        """
+        whole = [each for each in self.failures if each.measure is None]
+        remarks = []
+        if whole:
+            shown = "; ".join(map(str, whole[:3]))
+            remarks.append(
+                f"{len(whole)} of {len(self.folds)} folds failed and are left out: {shown}"
+            )
+        single = [each for each in self.failures if each.measure is not None]
+        for measure in dict.fromkeys(each.measure for each in single):
+            mine = [each for each in single if each.measure == measure]
+            failed = len({each.fold for each in mine})
+            remarks.append(
+                f"{measure} could not be taken of {failed} of {len(self.folds)} folds, which are "
+                f"left out of it; the first, fold {mine[0].fold}: {mine[0].error}"
+            )
         return remarks
 
 
@@ -533,10 +583,13 @@ def cross_validate(
     y : array-like or str, default=None
         The target, or the name of its column in X.
     splits : "auto", int, Splits, splitter or list of pairs, default="auto"
-        ``"auto"`` is `auto_folds`, stratified for classifiers; an int is a number of folds.
-    measures : str, Measure, Loss, callable or list of these, default=None
+        ``"auto"`` is `auto_folds`, stratified for classifiers; an int is a number of folds. With
+        groups, splits that have one on both sides are refused.
+    measures : str, Measure, Loss, callable, or list or mapping of these, default=None
         Accuracy for classifiers, root mean squared error for regressors by default; names are
-        those of `MEASURES` and scikit-learn's scorers. The first one counts.
+        those of `MEASURES` and scikit-learn's scorers. The first one counts. Functions are those of
+        this room and of scikit-learn; for others a `Measure` says whether more is better. A measure
+        that a learner cannot give fails alone.
     groups : array-like of shape (n,), default=None
         Rows of a group stay together, and count as one in intervals.
     sample_weight : array-like of shape (n,), default=None
@@ -589,7 +642,9 @@ def cross_validate(
     store = None
     if folder is not None:
         store = RunFolder(folder, work.plan(tasks))
-    folds = _run(work, tasks, len(plan), store, 1 if measure_memory else n_jobs, progress, name)
+    folds = run_folds(
+        work, tasks, len(plan), store, 1 if measure_memory else n_jobs, progress, name
+    )
     found = scored(name, plan, chosen, problem, folds[: len(plan)], train_scores)
     found.pairs, found.pair_folds = pairs, folds[len(plan) :]
     return found
@@ -631,6 +686,8 @@ class Problem:
         ``"classify"``, ``"regress"``, ``"other"`` or ``"alone"`` (no target).
     classes : ndarray or None
     weights : ndarray or None
+    more : dict of str to ndarray
+        Further columns that ``fit`` takes, by name.
     """
 
     X: Any
@@ -638,6 +695,7 @@ class Problem:
     task: str
     classes: np.ndarray | None
     weights: np.ndarray | None
+    more: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def of(cls, learner: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> Problem:
@@ -681,9 +739,10 @@ class Problem:
         return self.y if self.task == "classify" else None
 
     def part(self, rows: np.ndarray) -> tuple[Any, np.ndarray | None, dict[str, np.ndarray]]:
-        """Rows, target and weights at some positions."""
+        """Rows, target, and weights and the like at some positions."""
         weights = {} if self.weights is None else {"sample_weight": self.weights[rows]}
-        return take_rows(self.X, rows), None if self.y is None else self.y[rows], weights
+        more = weights | {name: column[rows] for name, column in self.more.items()}
+        return take_rows(self.X, rows), None if self.y is None else self.y[rows], more
 
 
 @dataclass
@@ -722,8 +781,9 @@ class FoldWork:
             "weights": fingerprint(self.problem.weights),
             "splits": fingerprint(rows),
             "random_state": self.random_state,
-            "measures": sorted(each.name for each in self.measures),
+            "measures": [_identity(each) for each in sorted(self.measures, key=_name)],
             "train_scores": self.train_scores,
+            **{name: fingerprint(column) for name, column in self.problem.more.items()},
         }
 
     def _run(self, number: int, train: np.ndarray, test: np.ndarray) -> Fold:
@@ -739,7 +799,7 @@ class FoldWork:
             said = self.said_by(model, test_rows)
             predicted = time.perf_counter()
             stage = "score"
-            values = self._values(model, rows, y, test_rows, test_y)
+            values, refused = self._values(number, model, (rows, y), (test_rows, test_y))
         except Exception as error:
             failure = Failure(
                 number, stage, f"{type(error).__name__}: {error}", traceback.format_exc()
@@ -747,10 +807,10 @@ class FoldWork:
             end = time.perf_counter()
             return Fold(None, {}, (fitted if stage != "fit" else end) - begin, 0.0, failure=failure)
         kept = model if self.keep_models else None
-        return Fold(said, values, fitted - begin, predicted - fitted, model=kept)
+        return Fold(said, values, fitted - begin, predicted - fitted, model=kept, refused=refused)
 
     def said_by(self, model: Any, rows: Any) -> Said:
-        """All that the measures need to hear about rows."""
+        """All that the measures need to hear about rows, as far as the learner can say it."""
         needs = {each.needs for each in self.measures}
         if needs == {"estimator"} and not hasattr(model, "predict"):
             return Said(np.empty(0))
@@ -759,48 +819,67 @@ class FoldWork:
             wrong = int((~np.isfinite(predictions)).sum())
             raise DataError(f"{wrong:,} predictions are NaN or infinite")
         said = Said(predictions, classes=self.problem.classes)
-        if "probabilities" in needs:
-            said.probabilities = self._probabilities(model, rows)
-        if "scores" in needs:
-            said.scores = self._scores(model, rows, said.probabilities)
+        asks = (("probabilities", self._probabilities), ("scores", self._scores))
+        for need, ask in asks:
+            if need in needs:
+                try:
+                    setattr(said, need, ask(model, rows, said.probabilities))
+                except Unsaid as why:
+                    said.lacks[need] = str(why)
         return said
 
-    def _probabilities(self, model: Any, rows: Any) -> np.ndarray:
+    def _probabilities(self, model: Any, rows: Any, known: np.ndarray | None) -> np.ndarray:
         """Probabilities of all classes of the data; zero for those not among the training rows."""
+        if known is not None:
+            return known
         if not hasattr(model, "predict_proba"):
-            raise DataError(f"{type(model).__name__} has no predict_proba, which a measure needs")
+            raise Unsaid(f"{type(model).__name__} has no predict_proba, which a measure needs")
         given = np.asarray(model.predict_proba(rows))
         whole = np.zeros((len(given), len(self.problem.classes)))
         whole[:, np.searchsorted(self.problem.classes, model.classes_)] = given
         return whole
 
     def _scores(self, model: Any, rows: Any, known: np.ndarray | None) -> np.ndarray:
-        """Scores of the second of two classes; its probabilities, where they are known already."""
+        """Scores of the second of two classes; its probabilities where there are no others."""
         if self.problem.classes is None or len(self.problem.classes) != 2:
             n = 0 if self.problem.classes is None else len(self.problem.classes)
-            raise DataError(
+            raise Unsaid(
                 f"a measure of two classes was asked for, and there are {n}; auc_one_vs_one, "
                 "auc_one_vs_rest and log_loss are of several"
             )
         if hasattr(model, "decision_function") and len(model.classes_) == 2:
             return np.asarray(model.decision_function(rows), dtype=float)
-        return (self._probabilities(model, rows) if known is None else known)[:, 1]
+        return self._probabilities(model, rows, known)[:, 1]
 
-    def _values(self, model, rows, y, test_rows, test_y) -> dict[str, float]:
-        values = {}
-        for each in self.measures:
-            if each.needs == "estimator":
-                values[each.name] = float(each.function(model, test_rows, test_y))
-        if not self.train_scores:
-            return values
-        said = self.said_by(model, rows)
-        for each in self.measures:
-            if each.needs == "estimator":
-                found: Figure | float = float(each.function(model, rows, y))
+    def _values(
+        self, number: int, model: Any, train: tuple[Any, Any], test: tuple[Any, Any]
+    ) -> tuple[dict[str, float], dict[str, Failure]]:
+        """Scores that need the model or the training rows, and those that could not be got."""
+        takes: dict[str, Callable[[], Figure | float]] = {
+            each.name: partial(each.function, model, *test)
+            for each in self.measures
+            if each.needs == "estimator"
+        }
+        if self.train_scores:
+            rows, y = train
+            said = self.said_by(model, rows)
+            for each in (m for m in self.measures if m.needs not in said.lacks):
+                take = partial(each.figure, said=said)
+                if each.needs == "estimator":
+                    take = partial(each.function, model, rows)
+                takes[f"train {each.name}"] = partial(take, y)
+        values, refused = {}, {}
+        for name, take in takes.items():
+            found, failure = _attempt(take, number, name)
+            if failure is None:
+                values[name] = found.value if isinstance(found, Figure) else float(found)
             else:
-                found = each.figure(y, said)
-            values[f"train {each.name}"] = found.value if isinstance(found, Figure) else found
-        return values
+                refused[name] = failure
+        return values, refused
+
+
+class Unsaid(DataError):
+    """What a learner cannot say, whatever the rows."""
 
 
 def seeded(learner: Any, random_state: int | None, number: int) -> Any:
@@ -827,6 +906,31 @@ def clustered(losses: np.ndarray, owners: np.ndarray) -> tuple[float, np.ndarray
     _, codes = np.unique(owners, return_inverse=True)
     sums = np.bincount(codes, losses - mean)
     return mean, sums * (len(sums) / len(losses))
+
+
+def lower_end_alone(figure: Figure, n_infinite: int) -> Figure:
+    """An infinite mean, with the lower end that finite stand-ins for the infinite losses gave."""
+    how = f"{n_infinite:,} infinite losses: there is a lower end alone"
+    return Figure(np.inf, figure.low, np.inf, figure.level, np.nan, how)
+
+
+def not_narrower(figure: Figure, of_rows: Figure | None) -> Figure:
+    """The figure, with the interval of rows where that is the wider one, or the value infinite."""
+    if of_rows is None or np.isinf(figure.value):
+        return figure if of_rows is None else of_rows
+    if not of_rows.high - of_rows.low > figure.high - figure.low:
+        return figure
+    low, high = min(of_rows.low, figure.value), max(of_rows.high, figure.value)
+    return figure._replace(low=low, high=high, error=of_rows.error, how=of_rows.how)
+
+
+def gap_figure(scores: np.ndarray, others: np.ndarray, test_share: float) -> Figure:
+    """Scores minus others of the same folds, with the corrected error of their mean."""
+    both = ~(np.isnan(scores) | np.isnan(others))
+    if np.isinf([scores[both], others[both]]).any():
+        how = "a score is infinite: the gap is not known"
+        return Figure(np.nan, np.nan, np.nan, how=how)
+    return resampled_figure(scores[both] - others[both], test_share)
 
 
 def paired_scores(one: CrossValidation, other: CrossValidation) -> tuple[np.ndarray, np.ndarray]:
@@ -876,25 +980,19 @@ def _task(learner: Any, y: Any) -> str:
     return "alone" if y is None else "other"
 
 
-def _run(
+def run_folds(
     work: FoldWork, splits: Sequence[Pair], n_told: int, store, n_jobs, progress, name: str
 ) -> list[Fold]:
     """All folds, in order; those that the folder has are not run again.
 
     Progress is told in units of the `n_told` folds that were asked for.
     """
-    folds: list[Fold | None] = [None] * len(splits)
-    if store is not None:
-        for number in range(len(splits)):
-            folds[number] = _from_folder(store.read(number), work.problem)
+    folds = [kept_fold(work, number, store) for number in range(len(splits))]
     open_ = [number for number, fold in enumerate(folds) if fold is None]
 
     def run(number: int) -> Fold:
         with in_fold(number):
-            fold = work(number, *splits[number])
-        if store is not None:
-            store.write(number, *_to_folder(fold, work.problem))
-        return fold
+            return new_fold(work, number, splits[number], store)
 
     with said_once(n_told), told(progress, name) as tell:
         done = len(splits) - len(open_)
@@ -909,6 +1007,19 @@ def _run(
     return [fold for fold in folds if fold is not None]
 
 
+def kept_fold(work: FoldWork, number: int, store: RunFolder | None) -> Fold | None:
+    """A fold that the folder has; None where it must be run."""
+    return None if store is None else _from_folder(store.read(number), work.problem)
+
+
+def new_fold(work: FoldWork, number: int, split: Pair, store: RunFolder | None) -> Fold:
+    """A fold that is run now, and kept where there is a folder."""
+    fold = work(number, *split)
+    if store is not None:
+        store.write(number, *_to_folder(fold, work.problem))
+    return fold
+
+
 def _to_folder(fold: Fold, problem: Problem) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     facts = {
         "fit_seconds": fold.fit_seconds,
@@ -916,10 +1027,12 @@ def _to_folder(fold: Fold, problem: Problem) -> tuple[dict[str, Any], dict[str, 
         "peak_memory": None if np.isnan(fold.peak_memory) else fold.peak_memory,
         "values": fold.values,
         "failure": None if fold.failure is None else vars(fold.failure),
+        "refused": {name: str(each) for name, each in fold.refused.items()},
     }
     if fold.said is None:
         return facts, {}
     said = fold.said
+    facts["lacks"] = said.lacks
     codes = said.predictions
     if problem.classes is not None:
         codes = np.searchsorted(problem.classes, said.predictions)
@@ -929,13 +1042,19 @@ def _to_folder(fold: Fold, problem: Problem) -> tuple[dict[str, Any], dict[str, 
 
 def _from_folder(kept, problem: Problem) -> Fold | None:
     """A fold that was kept; None where it must be run (also again, where it failed)."""
-    if kept is None or kept[0].get("failure") is not None:
+    if kept is None or kept[0].get("failure") is not None or kept[0].get("refused"):
         return None
     facts, arrays = kept
     predictions = arrays["predictions"]
     if problem.classes is not None:
         predictions = problem.classes[predictions]
-    said = Said(predictions, arrays.get("probabilities"), arrays.get("scores"), problem.classes)
+    said = Said(
+        predictions,
+        arrays.get("probabilities"),
+        arrays.get("scores"),
+        problem.classes,
+        facts.get("lacks", {}),
+    )
     peak = facts["peak_memory"]
     return Fold(
         said,
@@ -956,14 +1075,18 @@ def scored(name, splits, measures, problem, folds, train_scores: bool) -> CrossV
         if fold.said is None:
             continue
         for measure in measures:
-            take = partial(_take, measure, fold, splits[number][1], problem.y)
-            found, failure = _attempt(take, number)
+            failure, of_training = fold.refused.get(measure.name), f"train {measure.name}"
+            if failure is None:
+                take = partial(_take, measure, fold, splits[number][1], problem.y)
+                found, failure = _attempt(take, number, measure.name)
             if failure is not None:
                 failures.append(failure)
                 continue
             scores[measure.name][number], errors[measure.name][number] = found
-            if train_scores:
-                trained[measure.name][number] = fold.values[f"train {measure.name}"]
+            if of_training in fold.refused:
+                failures.append(fold.refused[of_training])
+            elif train_scores:
+                trained[measure.name][number] = fold.values[of_training]
     return CrossValidation(
         name,
         splits,
@@ -1002,12 +1125,23 @@ def _score(measure: Measure, y: np.ndarray, said: Said) -> float:
     return found.value if isinstance(found, Figure) else float(found)
 
 
-def _attempt(take: Callable[[], tuple[float, float]], number: int):
+def _attempt(take: Callable[[], Any], number: int, measure: str):
     try:
         return take(), None
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
-        return None, Failure(number, "score", what, traceback.format_exc())
+        return None, Failure(number, "score", what, traceback.format_exc(), measure)
+
+
+def _name(measure: Measure) -> str:
+    return measure.name
+
+
+def _identity(measure: Measure) -> Any:
+    """What a measure is, for the folder: its name where that says it, else its function too."""
+    if is_named(measure):
+        return measure.name
+    return {"name": measure.name, "function": description(measure.function)}
 
 
 def _widened(figure: Figure, factor: float) -> Figure:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ from gnomon.evaluate.cross_validation import (
     Fold,
     FoldWork,
     Problem,
+    kept_fold,
+    new_fold,
+    not_narrower,
     scored,
     with_target,
 )
@@ -34,6 +38,7 @@ from gnomon.evaluate.intake import label_column, number_block
 from gnomon.evaluate.measures import Measure, as_measures
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.result import Result
+from gnomon.evaluate.run_folder import RunFolder
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.evaluate.splits import Splits, as_splits
 
@@ -177,6 +182,7 @@ def learning_curve(
     random_state: int | None = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
+    folder: str | Path | None = None,
 ) -> Curve:
     """Error on training and on unseen rows against the number of training rows.
 
@@ -201,14 +207,17 @@ def learning_curve(
         Rows of a group stay together.
     interval : {"folds", "rows"}, default="folds"
         What the bars of unseen rows are about: the learner over training sets of the size, by the
-        corrected spread over splits, or the very models that were fitted, by the spread over rows
-        (narrower; does not hold its level for the learner where training sets are small).
+        corrected spread over splits, or by that over rows where it is wider (stratified folds of a
+        rare class have hardly any spread); or the very models that were fitted, by the spread over
+        rows (narrower; does not hold its level for the learner where training sets are small).
     level : float, default=0.95
     random_state : int or None, default=0
         Of splits, subsets and of learners that were given none.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     progress : bool or callable, default=None
+    folder : str or Path, default=None
+        Fits are kept there, one folder per size; the same call goes on where a killed one ended.
 
     Returns
     -------
@@ -254,6 +263,7 @@ def learning_curve(
         n_jobs,
         progress,
         test_share=plan.test_share,
+        folder=folder,
     )
 
 
@@ -450,6 +460,7 @@ def _curve(
     n_jobs: int | None,
     progress: Progress,
     test_share: float | None = None,
+    folder: str | Path | None = None,
 ) -> Curve:
     """Fit every learner on its splits, side by side, and put the figures on lines."""
     title, x_name, places = names
@@ -457,11 +468,15 @@ def _curve(
         raise DataError("there are no places to draw the curve at")
     if asked.interval not in INTERVALS:
         raise DataError(f"interval={asked.interval!r} is none of {', '.join(INTERVALS)}")
-    runs = [_Run(learner, problem, asked, random_state) for learner in learners]
+    folders = [None if folder is None else Path(folder) / f"{k:03d}" for k in range(len(places))]
+    runs = [
+        _Run(learner, problem, asked, random_state, plan, each)
+        for learner, plan, each in zip(learners, plans, folders)
+    ]
     jobs = [_Job(point, k) for k in range(len(plans[0])) for point in range(len(places))]
     found: list[_Found] = []
     with told(progress, title) as tell:
-        for each in in_order(lambda job: runs[job.point](job, plans[job.point]), jobs, n_jobs):
+        for each in in_order(lambda job: runs[job.point](job.number), jobs, n_jobs):
             found.append(each)
             tell(len(found), len(jobs))
     curve = Curve(
@@ -491,14 +506,26 @@ def _curve(
 class _Run:
     """One setting of a learner, fitted on a split and asked all that is wanted."""
 
-    def __init__(self, learner: Any, problem: Problem, asked: _Asked, random_state: int | None):
+    def __init__(
+        self,
+        learner: Any,
+        problem: Problem,
+        asked: _Asked,
+        random_state: int | None,
+        plan: Splits,
+        folder: Path | None,
+    ):
         keep = asked.test is not None or asked.complexity is not None
         self.asked = asked
         self.work = FoldWork(learner, problem, asked.measures, True, keep, False, random_state)
         self.test = None if asked.test is None else held_out_rows(problem, asked.test)
+        self.plan = plan
+        self.store = None if folder is None else RunFolder(folder, self.work.plan(plan))
 
-    def __call__(self, job: _Job, plan: Splits) -> _Found:
-        fold = self.work(job.number, *plan[job.number])
+    def __call__(self, number: int) -> _Found:
+        fold = kept_fold(self.work, number, self.store)
+        if fold is None:
+            fold = new_fold(self.work, number, self.plan[number], self.store)
         model, fold.model = fold.model, None
         if model is None:
             return _Found(fold, {}, np.nan)
@@ -557,6 +584,7 @@ def _add_figures(
             unseen = cv.figure(measure.name, asked.level)
         else:
             unseen = resampled_figure(outside, share, asked.level, measure.share)
+            unseen = not_narrower(unseen, cv.row_figure(measure.name, asked.level))
         parts = {"training": (seen, inside), "validation": (unseen, outside)}
         if asked.test is not None:
             figures = [each.held_out.get(measure.name) for each in found]

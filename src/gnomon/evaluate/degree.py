@@ -11,13 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import finite_column
-from gnomon.evaluate.number_measures import GoodnessOfFit, goodness_of_fit
+from gnomon.evaluate.figure import finite_column, float_array
+from gnomon.evaluate.number_measures import (
+    DOUBTFUL,
+    SURELY_WRONG,
+    GoodnessOfFit,
+    goodness_of_fit,
+)
 from gnomon.evaluate.result import Result, p_text
 
 
@@ -73,8 +79,11 @@ class DegreeChoice(Result):
         }
 
     def _remarks(self) -> list[str]:
-        if self.fits[self._place].q < 0.001:
-            return ["no degree agrees with the data: the model or the stated errors are wrong"]
+        best = self.fits[self._place]
+        if best.q < SURELY_WRONG:
+            return [f"no degree agrees with the data: {best.verdict}"]
+        if best.q < DOUBTFUL:
+            return [f"the agreement of the best degree is {best.verdict}"]
         return []
 
 
@@ -106,21 +115,43 @@ def choose_degree(
     x, y = finite_column(x, "x"), finite_column(y, "y")
     if len(x) != len(y):
         raise DataError(f"x has {len(x):,} rows and y {len(y):,}")
-    sigma = finite_column(np.broadcast_to(np.asarray(sigma, dtype=np.float64), y.shape), "sigma")
+    sigma = finite_column(np.broadcast_to(float_array(sigma, "sigma"), y.shape), "sigma")
     if (sigma <= 0).any():
         raise DataError("sigma must be positive everywhere")
     tried = sorted({int(degree) for degree in degrees})
     if not tried or tried[0] < 0:
         raise DataError(f"degrees {degrees!r} must be whole numbers from 0 on")
+    n_places = len(np.unique(x))
+    if n_places <= tried[-1]:
+        raise DataError(f"{n_places} different x cannot settle a degree of {tried[-1]}")
+    # powers of years, say, are all alike: the fit is of x moved and scaled to -1 ... 1
+    middle, half = (x.max() + x.min()) / 2, (x.max() - x.min()) / 2 or 1.0
     coefficients, covariances, fits = [], [], []
     for degree in tried:
-        powers = x[:, None] ** np.arange(degree + 1)
+        powers = ((x - middle) / half)[:, None] ** np.arange(degree + 1)
         left, right = np.linalg.qr(powers / sigma[:, None])
-        if len(x) <= degree or np.linalg.cond(right) > 1e14:
-            raise DataError(f"{len(np.unique(x))} different x cannot settle a degree of {degree}")
+        if np.linalg.cond(right) > 1e14:
+            raise DataError(
+                f"the powers of x up to {degree} cannot be told apart on these x; give lower "
+                "degrees"
+            )
         coef = np.linalg.solve(right, left.T @ (y / sigma))
-        inverse = np.linalg.inv(right)
-        coefficients.append(coef)
+        back = _powers_of_moved(degree, middle, half)
+        inverse = back @ np.linalg.inv(right)
+        coefficients.append(back @ coef)
         covariances.append(inverse @ inverse.T)
         fits.append(goodness_of_fit(y, powers @ coef, sigma, degree + 1))
     return DegreeChoice(tried, coefficients, covariances, fits)
+
+
+def _powers_of_moved(degree: int, middle: float, half: float) -> np.ndarray:
+    """Column k has the coefficients of ((x - middle) / half)^k in powers of x."""
+    return np.array(
+        [
+            [
+                comb(k, j) * (-middle) ** (k - j) / half**k if j <= k else 0.0
+                for k in range(degree + 1)
+            ]
+            for j in range(degree + 1)
+        ]
+    )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.comparison import corrected_t_test
@@ -35,7 +36,8 @@ class Duels(Result):
         The others.
     outcome : ndarray of shape (n_tables, n_others)
         1 where the other is better than the base beyond chance, -1 where worse, 0 where they are
-        not told apart; NaN where fewer than two folds are left of one of them.
+        not told apart; NaN where fewer than two folds are left of one of them, or scores are
+        infinite.
     tables : list of str
     level : float
     """
@@ -71,6 +73,14 @@ class Duels(Result):
     def _columns(self) -> dict[str, list]:
         won, tied, lost = zip(*(self.counts(each) for each in self.names))
         return {"learner": self.names, "wins": [*won], "ties": [*tied], "losses": [*lost]}
+
+    def _remarks(self) -> list[str]:
+        return [
+            f"Not compared, as folds failed or scores are infinite: {name} on {table}"
+            for name, column in zip(self.names, self.outcome.T)
+            for table, outcome in zip(self.tables, column)
+            if np.isnan(outcome)
+        ]
 
 
 @dataclass(repr=False)
@@ -143,13 +153,15 @@ class Experiment(Result):
                 f"{self.names[column]} failed on {list(self.boards)[row]} and has no rank there; "
                 "leave the learner or the table out"
             )
+        # the test looks at ranks alone, and infinite scores have one, too
+        places = stats.rankdata(scores, axis=1)
         return friedman_test(
-            scores, self.names, greater_is_better=self.greater_is_better, level=level
+            places, self.names, greater_is_better=self.greater_is_better, level=level
         )
 
     def _outcome(self, one: CrossValidation, base: CrossValidation, level: float) -> float:
         a, b = paired_scores(one, base)
-        if len(a) < 2:
+        if len(a) < 2 or np.isinf([a, b]).any():
             return np.nan
         if corrected_t_test(a, b, one.test_share).p >= 1 - level:
             return 0.0
@@ -167,10 +179,10 @@ class Experiment(Result):
 
     def _remarks(self) -> list[str]:
         failures = [
-            f"{each.name} on {table} failed: {each.failures[0]}"
+            f"{each.name} on {table} failed: {remark}"
             for table, board in self.boards.items()
             for each in board.results
-            if each.failures
+            for remark in each.failure_remarks()
         ]
         return ["95% intervals; against() and ranks() say which differences are real", *failures]
 

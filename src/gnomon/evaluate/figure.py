@@ -10,7 +10,7 @@ Texts: 000a 3.1 (standard error of a held-out loss) · 001 4.2.4 · 004 5.3.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -128,11 +128,11 @@ def share_like_interval(
     The share is then of value (1 - value) / error^2 rows; `freedom` are the degrees of freedom of
     the error.
     """
+    quantile = student_quantile(level, freedom)
     if not 0 < value < 1 or not np.isfinite(error):
         return Figure(value, 0.0, 1.0, level, error, how)
     if error == 0:
         return Figure(value, value, value, level, error, how)
-    quantile = float(stdtrit(freedom, 0.5 + level / 2))
     low, high = _agresti_coull(value, value * (1 - value) / error**2, quantile)
     return Figure(value, low, high, level, error, how)
 
@@ -151,6 +151,7 @@ def mean_interval(
     level: float = 0.95,
     method: str = "student",
     span: float | None = None,
+    least: float = -np.inf,
 ) -> Figure:
     """The mean of independent values with its standard error sd / sqrt(n) and an interval.
 
@@ -170,6 +171,8 @@ def mean_interval(
         M = 1); ``"chebyshev"`` needs the variance only, here estimated. Both are far wider.
     span : float, default=None
         Largest minus smallest possible value; Hoeffding needs it (1 for the 0-1 loss).
+    least : float, default=-inf
+        Smallest mean that can be, such as 0 for a loss: the interval does not go below it.
 
     Returns
     -------
@@ -182,8 +185,16 @@ def mean_interval(
     >>> print(mean_interval([0, 1] * 500, method="hoeffding", span=1))
     0.500 (0.457 to 0.543)
     """
+    check_level(level)
+    if method not in INTERVALS:
+        raise DataError(f"method={method!r} is none of {', '.join(INTERVALS)}")
     values = finite_column(values, "values")
     weights = checked_weights(sample_weight, len(values))
+    figure = _mean_figure(values, weights, level, method, span)
+    return figure._replace(low=float(max(figure.low, least)))
+
+
+def _mean_figure(values, weights, level: float, method: str, span: float | None) -> Figure:
     n = float(len(values) if weights is None else weights.sum())
     mean, variance, third = weighted_moments(values, weights)
     if method == "hoeffding":
@@ -194,11 +205,9 @@ def mean_interval(
     if method == "chebyshev":
         half = error / np.sqrt(1 - level)
         return Figure(mean, mean - half, mean + half, level, error, "Chebyshev")
-    if method not in INTERVALS:
-        raise DataError(f"method={method!r} is none of {', '.join(INTERVALS)}")
     correct = method == "student" and n >= FEWEST_FOR_SKEWNESS and error > 0
     skew = third / variance**1.5 if correct else 0.0
-    t = stdtrit(n - 1, 0.5 + level / 2)
+    t = student_quantile(level, n - 1)
     low = mean - error * _unskewed(t, skew, n)
     high = mean - error * _unskewed(-t, skew, n)
     how = "Student, corrected for skewness" if correct else "Student"
@@ -224,11 +233,22 @@ def logit_scale_interval(
     return Figure(value, float(low), float(high), level, error, how)
 
 
-def normal_quantile(level: float) -> float:
-    """Half-width, in standard errors, of the normal interval of a level."""
+def check_level(level: float) -> None:
+    """Refuse levels that are no share, such as 95 for 0.95."""
     if not 0 < level < 1:
         raise DataError(f"level={level} must lie between 0 and 1, such as 0.95")
+
+
+def normal_quantile(level: float) -> float:
+    """Half-width, in standard errors, of the normal interval of a level."""
+    check_level(level)
     return float(ndtri(0.5 + level / 2))
+
+
+def student_quantile(level: float, freedom: float) -> float:
+    """Half-width, in standard errors, of Student's interval of a level."""
+    check_level(level)
+    return float(stdtrit(freedom, 0.5 + level / 2))
 
 
 def weighted_moments(values: np.ndarray, weights: np.ndarray | None) -> tuple[float, float, float]:
@@ -242,7 +262,7 @@ def weighted_moments(values: np.ndarray, weights: np.ndarray | None) -> tuple[fl
 
 def finite_column(values: ArrayLike, name: str) -> np.ndarray:
     """Values as a float64 column, none missing, at least one."""
-    values = np.asarray(values, dtype=np.float64)
+    values = float_array(values, name)
     if values.ndim != 1 or len(values) == 0:
         raise DataError(f"{name} must be one column of numbers, not of shape {values.shape}")
     wrong = ~np.isfinite(values)
@@ -253,6 +273,14 @@ def finite_column(values: ArrayLike, name: str) -> np.ndarray:
             f"(first: row {first}, {values[first]})"
         )
     return values
+
+
+def float_array(values: Any, name: str) -> np.ndarray:
+    """Values as float64, of any shape."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} must be numbers: {error}") from None
 
 
 def checked_weights(sample_weight: ArrayLike | None, n: int) -> np.ndarray | None:

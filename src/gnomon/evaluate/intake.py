@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
+from gnomon.evaluate.figure import float_array
 from gnomon.table.frames import native
-from gnomon.table.grid import label_array
+from gnomon.table.grid import is_table, label_array
 
 NUMBERS = "biuf"
 
@@ -18,7 +19,7 @@ def label_column(y: Any, name: str) -> np.ndarray:
     labels = label_array(y)
     if len(labels) == 0:
         raise DataError(f"{name} is empty")
-    if labels.dtype.kind == "f":
+    if labels.dtype.kind in "fMm":
         missing = np.isnan(labels)
     elif labels.dtype.kind == "O":
         missing = np.array([each is None or each != each for each in labels], dtype=bool)
@@ -51,10 +52,7 @@ def number_block(values: Any, name: str) -> np.ndarray:
     values = native(values)
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
-    try:
-        block = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name} must be numbers: {error}") from None
+    block = float_array(values, name)
     if block.ndim not in (1, 2) or block.size == 0:
         raise DataError(f"{name} must be one or several columns, not of shape {block.shape}")
     wrong = ~np.isfinite(block)
@@ -117,10 +115,14 @@ def both_present(is_positive: np.ndarray, what: str) -> None:
 def probability_block(
     y: Any, proba: Any, classes: Any = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Class codes of the rows, their probabilities of shape (n, n_classes), and the classes."""
+    """Class codes of the rows, their probabilities of shape (n, n_classes), and the classes.
+
+    Columns of a table that are named after the classes are taken by their names.
+    """
     y = label_column(y, "y")
-    proba = number_block(proba, "proba")
-    classes = np.unique(y) if classes is None else label_column(classes, "classes")
+    names, proba = column_names(proba), number_block(proba, "proba")
+    stated = classes is not None
+    classes = label_column(classes, "classes") if stated else np.unique(y)
     if proba.ndim == 1:
         proba = np.column_stack([1 - proba, proba])
     same_length(y, proba, "the probabilities")
@@ -129,6 +131,7 @@ def probability_block(
             f"there are {proba.shape[1]} columns of probabilities for {len(classes)} classes "
             f"({_listed(classes)}); name the classes in the columns' order (classes=...)"
         )
+    proba = in_order_of_classes(proba, names, classes, stated)
     order = np.argsort(classes, kind="stable")
     place = np.searchsorted(classes[order], y)
     place = np.minimum(place, len(classes) - 1)
@@ -144,8 +147,51 @@ def probability_block(
     return codes, proba, classes
 
 
-def _listed(classes: np.ndarray) -> str:
-    shown = ", ".join(map(str, classes[:5].tolist()))
+def column_names(values: Any) -> list[str] | None:
+    """Names of the columns of a table; None for arrays."""
+    values = native(values)
+    if not is_table(values):
+        return None
+    given = values.column_names if hasattr(values, "column_names") else values.columns
+    return [str(name) for name in given]
+
+
+def in_order_of_classes(
+    block: np.ndarray, names: list[str] | None, classes: np.ndarray, stated: bool
+) -> np.ndarray:
+    """Columns in the order of the classes, where they are named after them.
+
+    Columns of other names, or numbered ones, are in that order already.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n, n_classes)
+    names : list of str or None
+        Of the columns.
+    classes : ndarray of shape (n_classes,)
+    stated : bool
+        Whether the classes were given as the order of the columns, which names must not deny.
+    """
+    wanted = [str(plain(each)) for each in classes]
+    if names is None or names == wanted or set(names).isdisjoint(wanted):
+        return block
+    if sorted(names) != sorted(wanted):
+        if names == [str(k) for k in range(len(names))]:
+            return block
+        raise DataError(
+            f"some columns are named after classes and some are not: the columns are "
+            f"{_listed(names)}, the classes {_listed(classes)}; name all of them, or give an array"
+        )
+    if stated:
+        raise DataError(
+            f"the columns are named {_listed(names)}, and classes= says that they are "
+            f"{_listed(classes)}; leave classes out, or give an array"
+        )
+    return block[:, [names.index(each) for each in wanted]]
+
+
+def _listed(classes: Any) -> str:
+    shown = ", ".join(str(plain(each)) for each in classes[:5])
     return shown + (", ..." if len(classes) > 5 else "")
 
 

@@ -8,7 +8,7 @@ learners).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,8 @@ class Differences(Result):
     degrees_of_freedom : int
     left_out : list of str
         Learners without a score in every fold.
+    infinite : list of str
+        Learners with an infinite score, whose differences have no spread; left out, too.
     """
 
     names: list[str]
@@ -67,6 +69,7 @@ class Differences(Result):
     rope: float | None
     degrees_of_freedom: int
     left_out: list[str]
+    infinite: list[str] = field(default_factory=list)
 
     @property
     def real(self) -> np.ndarray:
@@ -152,6 +155,8 @@ class Differences(Result):
             remarks.append(f"Not told apart from the best, {told_apart[0]}: {shown}")
         if self.left_out:
             remarks.append(f"Left out, as folds failed: {', '.join(self.left_out)}")
+        if self.infinite:
+            remarks.append(f"Left out, as scores are infinite: {', '.join(self.infinite)}")
         return remarks
 
 
@@ -167,7 +172,7 @@ def compare_scores(
     """Compare learners pair by pair from their scores on the same folds.
 
     The corrected resampled t test of every pair, with one correction for all of them. Learners
-    with a missing score are left out, and named.
+    with a missing or an infinite score are left out, and named.
 
     Parameters
     ----------
@@ -191,9 +196,11 @@ def compare_scores(
     >>> found.real.tolist()
     [True]
     """
-    names, table, left_out = _complete(scores)
+    names, table, left_out, infinite = _complete(scores)
     if len(names) < 2:
-        raise DataError(f"{len(names)} learner has scores in every fold; two are needed to compare")
+        raise DataError(
+            f"{len(names)} learner has finite scores in every fold; two are needed to compare"
+        )
     order = np.argsort(-table.mean(axis=1) * (1 if greater_is_better else -1), kind="stable")
     table = table[order]
     m, n_folds = table.shape
@@ -223,6 +230,7 @@ def compare_scores(
         rope,
         freedom,
         left_out,
+        infinite,
     )
 
 
@@ -312,18 +320,28 @@ class Leaderboard(Result):
         columns["predict s"] = [each.predict_seconds / len(each.folds) for each in self.results]
         if not all(np.isnan(each.peak_memory) for each in self.results):
             columns["peak MB"] = [each.peak_memory / 1e6 for each in self.results]
-        columns["failed folds"] = [len({f.fold for f in each.failures}) for each in self.results]
+        columns["failed folds"] = [int(np.isnan(each).sum()) for each in self._scores()]
         return columns
+
+    def _scores(self) -> list[np.ndarray]:
+        return [each.scores[self.measure] for each in self.results]
 
     def _p(self, result: CrossValidation) -> float | None:
         both = len(result.values) > 1 and len(self.best.values) > 1
-        return None if result is self.best or not both else result.p_against(self.best)
+        p = np.nan if result is self.best or not both else result.p_against(self.best)
+        return None if np.isnan(p) else p
 
     def _remarks(self) -> list[str]:
         remarks = ["p: corrected resampled t test, each for itself; differences() counts all pairs"]
+        infinite = [
+            f"{name} ({int(np.isinf(scores).sum())} of {len(scores)} folds)"
+            for name, scores in zip(self.names, self._scores())
+            if np.isinf(scores).any()
+        ]
+        if infinite:
+            remarks.append(f"{self.measure} is infinite, so there is no p: {', '.join(infinite)}")
         for each in self.results:
-            if each.failures:
-                remarks.append(f"{each.name} failed: {each.failures[0]}")
+            remarks += [f"{each.name}: {remark}" for remark in each.failure_remarks()]
         return remarks
 
 
@@ -444,14 +462,16 @@ def named(learners: Mapping[str, Any] | list) -> dict[str, Any]:
     return found
 
 
-def _complete(scores: Mapping[str, Any]) -> tuple[list[str], np.ndarray, list[str]]:
+def _complete(scores: Mapping[str, Any]) -> tuple[list[str], np.ndarray, list[str], list[str]]:
+    """Learners with finite scores and these, those with missing and those with infinite ones."""
     columns = {name: np.asarray(values, dtype=np.float64) for name, values in scores.items()}
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
         raise DataError(f"learners have different numbers of folds: {sorted(lengths)}")
     whole = {name: v for name, v in columns.items() if np.isfinite(v).all()}
-    left_out = [name for name in columns if name not in whole]
-    return list(whole), np.array(list(whole.values())), left_out
+    left_out = [name for name, v in columns.items() if np.isnan(v).any()]
+    infinite = [name for name in columns if name not in whole and name not in left_out]
+    return list(whole), np.array(list(whole.values())), left_out, infinite
 
 
 def _pair_moments(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

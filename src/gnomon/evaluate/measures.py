@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from gnomon.evaluate.class_measures import (
     recall,
 )
 from gnomon.evaluate.figure import Figure
-from gnomon.evaluate.losses import Loss
+from gnomon.evaluate.losses import Loss, zero_one_loss
 from gnomon.evaluate.multiclass_area import multiclass_area_one, multiclass_area_rest
 from gnomon.evaluate.number_measures import (
     mean_absolute_error,
@@ -40,6 +41,28 @@ from gnomon.evaluate.probability_measures import (
 )
 from gnomon.evaluate.ranking import area_under_roc, average_precision
 
+# How scikit-learn names its measures, and the first two things that those of predictions take.
+LOSS_ENDINGS = ("_error", "_loss", "_deviance")
+SCORE_ENDINGS = ("_score", "_corrcoef")
+OF_PREDICTIONS = (("y_true", "y_pred"), ("labels_true", "labels_pred"), ("y1", "y2"))
+SHARE_SCORERS = (
+    "accuracy",
+    "average_precision",
+    "balanced_accuracy",
+    "completeness_score",
+    "f1",
+    "fowlkes_mallows_score",
+    "homogeneity_score",
+    "jaccard",
+    "normalized_mutual_info_score",
+    "precision",
+    "rand_score",
+    "recall",
+    "roc_auc",
+    "top_k_accuracy",
+    "v_measure_score",
+)
+
 
 @dataclass
 class Said:
@@ -54,12 +77,16 @@ class Said:
         Of the second of two classes.
     classes : ndarray or None
         All classes of the data, also those that the learner never saw.
+    lacks : dict of str to str
+        What the learner cannot say though a measure needs it (``"probabilities"``, ``"scores"``),
+        and why.
     """
 
     predictions: np.ndarray
     probabilities: np.ndarray | None = None
     scores: np.ndarray | None = None
     classes: np.ndarray | None = None
+    lacks: dict[str, str] = field(default_factory=dict)
 
     def part(self, rows: Any) -> Said:
         """What is said of some of the rows.
@@ -75,7 +102,7 @@ class Said:
         chosen = (
             None if each is None else each[rows] for each in (self.probabilities, self.scores)
         )
-        return Said(self.predictions[rows], *chosen, self.classes)
+        return Said(self.predictions[rows], *chosen, self.classes, self.lacks)
 
 
 @dataclass(frozen=True)
@@ -96,6 +123,10 @@ class Measure:
     root : bool
     share : bool
         Whether it lies between 0 and 1: its intervals then do so, too.
+    positive : bool
+        Whether it is of the second of two classes, which its function then takes as third.
+    every_class : bool
+        Whether it needs rows of every class of the data; folds without one would be too good.
     """
 
     name: str
@@ -105,6 +136,8 @@ class Measure:
     losses: Callable[..., np.ndarray] | None = None
     root: bool = False
     share: bool = False
+    positive: bool = False
+    every_class: bool = False
 
     def figure(self, y: np.ndarray, said: Said) -> Figure | float:
         """The measure of some rows.
@@ -135,15 +168,39 @@ class Measure:
         return None if self.losses is None else self._call(self.losses, y, said)
 
     def _call(self, function, y, said):
+        if self.needs in said.lacks:
+            raise DataError(said.lacks[self.needs])
+        if self.every_class and said.classes is not None:
+            self._require_every_class(y, said.classes)
         if self.needs == "probabilities":
             return function(y, said.probabilities, said.classes)
         if self.needs == "scores":
-            if said.classes is None or len(said.classes) != 2:
-                raise DataError(
-                    f"{self.name} is of two classes; use auc_one_vs_one or log_loss for several"
-                )
-            return function(y, said.scores, said.classes[1])
+            return function(y, said.scores, self._second(said))
+        if self.positive and said.classes is not None:
+            return function(y, said.predictions, self._second(said))
         return function(y, said.predictions)
+
+    def _second(self, said: Said) -> Any:
+        if said.classes is None or len(said.classes) != 2:
+            n = 0 if said.classes is None else len(said.classes)
+            instead = (
+                "auc_one_vs_one or log_loss" if self.needs == "scores" else "balanced_accuracy"
+            )
+            raise DataError(
+                f"{self.name} is of two classes, and there are {n}; use {instead} for several"
+            )
+        return said.classes[1]
+
+    def _require_every_class(self, y: np.ndarray, classes: np.ndarray) -> None:
+        missing = np.setdiff1d(classes, y)
+        if len(missing):
+            shown = ", ".join(map(str, missing[:5].tolist())) + (
+                ", ..." if len(missing) > 5 else ""
+            )
+            raise DataError(
+                f"{self.name} is of every class, and none of the {len(y):,} rows is of {shown}; "
+                "take fewer folds, or merge small classes"
+            )
 
 
 def _right(y, said) -> np.ndarray:
@@ -176,10 +233,10 @@ MEASURES: dict[str, Measure] = {
             losses=lambda y, said: 1 - _right(y, said),
             share=True,
         ),
-        Measure("balanced_accuracy", balanced_accuracy, share=True),
-        Measure("precision", precision, share=True),
-        Measure("recall", recall, share=True),
-        Measure("f_measure", f_measure, share=True),
+        Measure("balanced_accuracy", balanced_accuracy, share=True, every_class=True),
+        Measure("precision", precision, share=True, positive=True),
+        Measure("recall", recall, share=True, positive=True),
+        Measure("f_measure", f_measure, share=True, positive=True),
         Measure("kappa", cohen_kappa),
         Measure("log_loss", _quiet_log_loss, "probabilities", False, log_losses),
         Measure("brier", brier_score, "probabilities", False, brier_losses),
@@ -202,18 +259,19 @@ def as_measures(measures: Any, task: str) -> list[Measure]:
 
     Parameters
     ----------
-    measures : None, or one or several measures
+    measures : None, or one or several measures, or a mapping of names to measures
     task : {"classify", "regress", "other", "alone"}
         ``"alone"``: there is no target.
     """
     if measures is None:
         default = {"classify": "accuracy", "regress": "rmse"}.get(task)
         return [MEASURES[default] if default else (SCORE_ALONE if task == "alone" else SCORE)]
-    if isinstance(measures, (list, tuple, set)):
-        given = list(measures)
+    if isinstance(measures, Mapping):
+        found = [replace(_as_measure(each), name=str(name)) for name, each in measures.items()]
+    elif isinstance(measures, (list, tuple, set)):
+        found = [_as_measure(each) for each in measures]
     else:
-        given = [measures]
-    found = [_as_measure(each) for each in given]
+        found = [_as_measure(measures)]
     if not found:
         raise DataError("there is no measure to score by")
     names = [each.name for each in found]
@@ -222,29 +280,45 @@ def as_measures(measures: Any, task: str) -> list[Measure]:
     return found
 
 
+def is_named(measure: Measure) -> bool:
+    """Whether the name alone says which measure it is.
+
+    Parameters
+    ----------
+    measure : Measure
+    """
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    function = measure.function
+    if hasattr(function, "_score_func") and measure.name in get_scorer_names():
+        known = get_scorer(measure.name)
+        return function._score_func is known._score_func and repr(function) == repr(known)
+    own = (*MEASURES.values(), SCORE, SCORE_ALONE)
+    return any(measure is each for each in own)
+
+
 def _as_measure(measure: Any) -> Measure:
     if isinstance(measure, Measure):
         return measure
     if isinstance(measure, Loss):
         if measure.takes == "margin":
             raise DataError(f"the {measure.name} loss is of margins, which learners do not predict")
-        return Measure(measure.name, measure, "predictions", False, measure.values)
+        share = measure is zero_one_loss
+        return Measure(measure.name, measure, "predictions", False, measure.values, share=share)
     if isinstance(measure, str):
         return MEASURES[measure] if measure in MEASURES else _scorer(measure)
     if callable(measure):
-        name = getattr(measure, "__name__", type(measure).__name__)
         if measure is log_loss:
             return MEASURES["log_loss"]
         known = next((each for each in MEASURES.values() if each.function is measure), None)
         if known is not None:
             return known
-        if hasattr(measure, "_score_func"):
-            return Measure(name, measure, "estimator")
-        return Measure(name, measure)
+        return _made_scorer(measure) if hasattr(measure, "_score_func") else _function(measure)
     raise DataError(f"{measure!r} is no measure; give a name, a Measure, a Loss or a function")
 
 
 def _scorer(name: str) -> Measure:
+    """One of scikit-learn's scorers by name."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     if name not in get_scorer_names():
@@ -252,4 +326,60 @@ def _scorer(name: str) -> Measure:
             f"there is no measure {name!r}; there are {', '.join(MEASURES)}, and scikit-learn's "
             "scorers"
         )
-    return Measure(name, get_scorer(name), "estimator")
+    scorer = get_scorer(name)
+    return Measure(name, scorer, "estimator", share=_lies_in_unit(scorer))
+
+
+def _made_scorer(scorer: Any) -> Measure:
+    """What ``make_scorer`` gave, by the name of its function and what it was given."""
+    settings = ", ".join(f"{key}={value}" for key, value in scorer._kwargs.items())
+    name = ("neg_" if scorer._sign < 0 else "") + _name_of(scorer._score_func)
+    name += f"({settings})" if settings else ""
+    return Measure(name, scorer, "estimator", share=_lies_in_unit(scorer))
+
+
+def _lies_in_unit(scorer: Any) -> bool:
+    plain = scorer._sign > 0 and not scorer._kwargs.get("adjusted")
+    return bool(plain) and _is_share(scorer._score_func)
+
+
+def _is_share(function: Any) -> bool:
+    """Whether a function of scikit-learn's gives values between 0 and 1."""
+    from sklearn.metrics import get_scorer
+
+    return any(get_scorer(name)._score_func is function for name in SHARE_SCORERS)
+
+
+def _function(function: Callable[..., float]) -> Measure:
+    """A bare function of true and predicted values; whether more is better must be known."""
+    name = _name_of(function)
+    if (getattr(function, "__module__", None) or "").startswith("sklearn.metrics"):
+        _require_of_predictions(function, name)
+        if name.endswith(LOSS_ENDINGS):
+            return Measure(name, function, greater_is_better=False)
+        if name.endswith(SCORE_ENDINGS):
+            return Measure(name, function, share=_is_share(function))
+    raise DataError(
+        f"whether more of {name} is better is not known: give Measure({name!r}, function, "
+        "greater_is_better=...), and needs='estimator' where it is called as "
+        "function(estimator, X, y)"
+    )
+
+
+def _require_of_predictions(function: Callable[..., float], name: str) -> None:
+    """Refuse functions of scores or probabilities, which predictions would be taken for."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    scorers = {each: get_scorer(each) for each in get_scorer_names()}
+    mine = [each for each, scorer in scorers.items() if scorer._score_func is function]
+    predicts = all(scorers[each]._response_method == "predict" for each in mine)
+    if predicts and tuple(signature(function).parameters)[:2] in OF_PREDICTIONS:
+        return
+    instead = f"the name {mine[0]!r}" if mine else "a scorer (sklearn.metrics.make_scorer)"
+    raise DataError(
+        f"scikit-learn's {name} is not of predictions, which functions are given: give {instead}"
+    )
+
+
+def _name_of(function: Any) -> str:
+    return getattr(function, "__name__", type(function).__name__)

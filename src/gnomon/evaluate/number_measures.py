@@ -17,14 +17,20 @@ from scipy import stats
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import (
     Figure,
+    check_level,
     checked_weights,
     finite_column,
+    float_array,
     mean_interval,
+    student_quantile,
     transformed,
     weighted_moments,
 )
 from gnomon.evaluate.intake import number_pair
 from gnomon.evaluate.result import Result, p_text
+
+# Q below which model or errors are wrong, and below which their agreement is in doubt
+SURELY_WRONG, DOUBTFUL = 0.001, 0.05
 
 
 def residuals(y: Any, predicted: Any) -> np.ndarray:
@@ -94,7 +100,8 @@ def mean_squared_error(
     >>> mean_squared_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]).value
     6.25
     """
-    return mean_interval(_row_means(residuals(y, predicted) ** 2), sample_weight, level=level)
+    squares = _row_means(residuals(y, predicted) ** 2)
+    return mean_interval(squares, sample_weight, level=level, least=0)
 
 
 def mean_squared_distance(
@@ -118,7 +125,8 @@ def mean_squared_distance(
     >>> mean_squared_distance([[3.0, 4.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]).value
     12.5
     """
-    return mean_interval(_row_sums(residuals(y, predicted) ** 2), sample_weight, level=level)
+    squares = _row_sums(residuals(y, predicted) ** 2)
+    return mean_interval(squares, sample_weight, level=level, least=0)
 
 
 def root_mean_squared_error(
@@ -193,7 +201,8 @@ def mean_absolute_error(
     >>> mean_absolute_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]).value
     1.75
     """
-    return mean_interval(_row_means(np.abs(residuals(y, predicted))), sample_weight, level=level)
+    distances = _row_means(np.abs(residuals(y, predicted)))
+    return mean_interval(distances, sample_weight, level=level, least=0)
 
 
 def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Figure:
@@ -220,6 +229,7 @@ def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 
     >>> r_squared([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 3.0]).value
     0.8
     """
+    check_level(level)
     y, predicted = _one_column(y, predicted)
     weights = checked_weights(sample_weight, len(y))
     mean, spread, _ = weighted_moments(y, weights)
@@ -234,7 +244,7 @@ def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 
     log_error = _jackknife_log_ratio_error(squares, y - mean, weights, n)
     if not np.isfinite(log_error):
         return Figure(1 - unexplained, -np.inf, 1.0, level, np.nan, "too few rows for an interval")
-    factor = float(np.exp(stats.t.ppf(0.5 + level / 2, n - 1) * log_error))
+    factor = float(np.exp(student_quantile(level, n - 1) * log_error))
     low, high = 1 - unexplained * factor, 1 - unexplained / factor
     return Figure(1 - unexplained, low, high, level, unexplained * log_error, how)
 
@@ -344,9 +354,11 @@ class GoodnessOfFit(Result):
     @property
     def verdict(self) -> str:
         """What Q says, in words."""
-        if self.q < 0.001:
+        if self.q < SURELY_WRONG:
             return "the model or the stated errors are wrong"
-        if self.q > 0.999:
+        if self.q < DOUBTFUL:
+            return "doubtful: so large a chi2 is rare for the right model and errors"
+        if self.q > 1 - SURELY_WRONG:
             return "too good: the stated errors are too large, or the model follows the noise"
         return "the model agrees with the data"
 
@@ -387,8 +399,7 @@ def goodness_of_fit(y: Any, fitted: Any, sigma: Any, n_parameters: int) -> Goodn
     0.2231
     """
     y, fitted = _one_column(y, fitted)
-    sigma = np.broadcast_to(np.asarray(sigma, dtype=np.float64), y.shape)
-    sigma = finite_column(sigma, "sigma")
+    sigma = finite_column(np.broadcast_to(float_array(sigma, "sigma"), y.shape), "sigma")
     if (sigma <= 0).any():
         raise DataError("sigma must be positive everywhere")
     freedom = len(y) - n_parameters

@@ -11,12 +11,15 @@ import json
 import os
 import re
 import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from scipy.stats.distributions import rv_frozen
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.table.frames import native
@@ -24,6 +27,9 @@ from gnomon.table.grid import is_table
 from gnomon.table.table import Table
 
 FORMAT = 1
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+# Of the globals that a function uses, those that are told by what they are worth.
+TAKEN_BY_VALUE = (bool, int, float, str, tuple, np.ndarray)
 
 
 class RunFolder:
@@ -97,21 +103,114 @@ def write_json(place: Path, content: dict[str, Any]) -> None:
     os.replace(rough, place)
 
 
-def description(learner: Any) -> Any:
-    """What a learner is, as data: classes and parameters, arrays by their hash."""
-    if isinstance(learner, BaseEstimator):
-        parameters = {k: description(v) for k, v in sorted(learner.get_params(deep=False).items())}
-        cls = type(learner)
-        return {"class": f"{cls.__module__}.{cls.__qualname__}", "parameters": parameters}
-    if isinstance(learner, (list, tuple)):
-        return [description(each) for each in learner]
-    if isinstance(learner, dict):
-        return {str(k): description(v) for k, v in learner.items()}
-    if isinstance(learner, np.ndarray):
-        return f"array {fingerprint(learner)}"
-    if learner is None or isinstance(learner, (bool, int, str)):
-        return learner
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(learner))
+def description(thing: Any, within: tuple[int, ...] = ()) -> Any:
+    """What a learner or a function is, as data: classes, parameters, code; arrays by their hash.
+
+    `within` are the things that it is a part of, so that circles end.
+    """
+    if thing is None or isinstance(thing, (bool, int, str)):
+        return thing
+    if id(thing) in within:
+        return "itself"
+    part = partial(description, within=(*within, id(thing)))
+    if isinstance(thing, (list, tuple)):
+        return [part(each) for each in thing]
+    if isinstance(thing, (set, frozenset)):
+        return sorted(repr(part(each)) for each in thing)
+    if isinstance(thing, dict):
+        return {str(key): part(value) for key, value in thing.items()}
+    if hasattr(thing, "to_numpy") or isinstance(thing, np.ndarray) or sp.issparse(thing):
+        return f"array {fingerprint(thing)}"
+    if hasattr(thing, "get_params") and not isinstance(thing, type):
+        parameters = {k: part(v) for k, v in sorted(thing.get_params(deep=False).items())}
+        return {"class": _full_name(type(thing)), "parameters": parameters}
+    if isinstance(thing, FunctionType):
+        return {"function": [_code(each, part) for each in _reached(thing)]}
+    return _by_parts(thing, part)
+
+
+def _code(function: FunctionType, part: Callable[[Any], Any]) -> dict[str, Any]:
+    """A function by its code and all that the code takes from elsewhere, not by its name."""
+    used = _globals_of(function)
+    return {
+        "code": fingerprint(list(_code_pieces(function.__code__))),
+        "defaults": part([function.__defaults__, function.__kwdefaults__]),
+        "closure": [part(_content(each)) for each in function.__closure__ or ()],
+        "globals": part({k: v for k, v in used.items() if isinstance(v, TAKEN_BY_VALUE)}),
+    }
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not filled yet
+        return None
+
+
+def _reached(function: FunctionType) -> list[FunctionType]:
+    """A function and those of its module that it calls, by way of others too."""
+    found = {id(function): function}
+    waiting = [function]
+    while waiting:
+        for each in _globals_of(waiting.pop()).values():
+            own = isinstance(each, FunctionType) and each.__module__ == function.__module__
+            if own and id(each) not in found:
+                found[id(each)] = each
+                waiting.append(each)
+    return list(found.values())
+
+
+def _globals_of(function: FunctionType) -> dict[str, Any]:
+    names = sorted(_names_in(function.__code__) & function.__globals__.keys())
+    return {name: function.__globals__[name] for name in names}
+
+
+def _code_pieces(code: CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield from map(repr, (code.co_names, code.co_varnames, code.co_freevars))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code_pieces(constant)
+        elif isinstance(constant, frozenset):
+            yield repr(sorted(map(repr, constant)))
+        else:
+            yield repr(constant)
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*(_names_in(each) for each in inner))
+
+
+def _by_parts(thing: Any, part: Callable[[Any], Any]) -> Any:
+    """Things that show no more than an address, by what they are made of; others as they show."""
+    if isinstance(thing, partial):
+        return {"partial": part(thing.func), "given": part([thing.args, thing.keywords])}
+    if isinstance(thing, MethodType):
+        return {"method": part(thing.__func__), "of": part(thing.__self__)}
+    if isinstance(thing, rv_frozen):
+        return {"law": thing.dist.name, "given": part([thing.args, thing.kwds])}
+    if hasattr(thing, "_score_func"):
+        given = [thing._sign, thing._kwargs, thing._response_method]
+        return {"scorer": part(thing._score_func), "given": part(given)}
+    inner = getattr(thing, "py_func", getattr(thing, "__wrapped__", None))
+    if inner is not None:
+        return {"around": part(inner)}
+    if thing is np.random.mtrand._rand:
+        return "the global random state"
+    if isinstance(thing, np.random.RandomState):
+        return part(thing.get_state(legacy=False))
+    if isinstance(thing, np.random.Generator):
+        return part(thing.bit_generator.state)
+    if isinstance(thing, type) or not ADDRESS.search(repr(thing)):
+        return repr(thing)
+    if hasattr(thing, "__qualname__"):
+        return _full_name(thing)
+    return {"class": _full_name(type(thing)), "parts": part(getattr(thing, "__dict__", {}))}
+
+
+def _full_name(thing: Any) -> str:
+    return f"{thing.__module__}.{thing.__qualname__}"
 
 
 def fingerprint(*parts: Any) -> str:

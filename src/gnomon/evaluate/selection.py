@@ -11,7 +11,8 @@ Texts: 000a 1.3.1 (procedure 1.1) · 000b 12.2.7 · 001 7.3.1, 7.3.2 · 002 "Tra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,18 @@ from gnomon.evaluate.cross_validation import (
     FoldWork,
     Problem,
     cross_validate,
+    gap_figure,
+    run_folds,
     scored,
     seeded,
 )
 from gnomon.evaluate.figure import Figure
+from gnomon.evaluate.intake import label_column
 from gnomon.evaluate.leaderboard import Leaderboard, leaderboard, named
-from gnomon.evaluate.measures import as_measures
+from gnomon.evaluate.measures import Measure, as_measures
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.result import Result
+from gnomon.evaluate.run_folder import RunFolder
 from gnomon.evaluate.significance import Significance, significance
 from gnomon.evaluate.splits import Splits, as_splits, hold_out_split
 
@@ -107,7 +112,7 @@ class HoldOut:
             measures=measure,
             random_state=self.random_state,
         )
-        if found.failures:
+        if len(found.values) == 0:
             raise DataError(f"the learner failed: {found.failures[0]}")
         self.uses += 1
         return found.figure()
@@ -250,7 +255,7 @@ def three_way(
         keep_models=True,
         name=name,
     )
-    if final.failures:
+    if len(final.values) == 0:
         raise DataError(f"the chosen learner failed on the test rows: {final.failures[0]}")
     return Choice(name, final.models[0], board, final.figure(), len(learners))
 
@@ -281,8 +286,8 @@ class Nested(Result):
     @property
     def optimism(self) -> Figure:
         """Inner minus outer score over the folds: how far the winner's own score misleads."""
-        gaps = self.inner - self.outer.scores[self.outer.measures[0].name]
-        return self.outer._over_folds(gaps[~np.isnan(gaps)], 0.95)
+        scores = self.outer.scores[self.outer.measures[0].name]
+        return gap_figure(self.inner, scores, self.outer.test_share)
 
     def _title(self) -> str:
         measure = self.outer.measures[0].name
@@ -311,9 +316,12 @@ def nested_cross_validation(
     measure: Any = None,
     rule: str = "best",
     complexity: Mapping[str, float] | None = None,
+    groups: Any = None,
+    sample_weight: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
+    folder: str | Path | None = None,
 ) -> Nested:
     """How good is the best of these candidates, the choosing included?
 
@@ -327,15 +335,21 @@ def nested_cross_validation(
     y : array-like or str
     outer : "auto", int, Splits, splitter or list of pairs, default=5
     inner : int, default=5
-        Folds of the choice, stratified for classes.
+        Folds of the choice, stratified for classes; of whole groups, where there are groups.
     measure : str, Measure, Loss or callable, default=None
     rule : {"best", "one-standard-error"}, default="best"
     complexity : mapping of str to float, default=None
         For the one-standard-error rule.
+    groups : array-like of shape (n,), default=None
+        Rows of a group stay together, in the outer and in the inner folds.
+    sample_weight : array-like of shape (n,), default=None
+        Given to every ``fit``; measures are not weighted.
     random_state : int, default=0
     n_jobs : int or None, default=None
         Outer folds side by side.
     progress : bool or callable, default=None
+    folder : str or Path, default=None
+        Outer folds are kept there as they come; the same call goes on where a killed one ended.
 
     Returns
     -------
@@ -351,19 +365,20 @@ def nested_cross_validation(
     3
     """
     learners = named(candidates)
-    problem = Problem.of(next(iter(learners.values())), X, y, None, None)
-    splits = as_splits(outer, problem.n_rows, problem.strata, None, random_state)
+    problem = Problem.of(next(iter(learners.values())), X, y, groups, sample_weight)
+    splits = as_splits(outer, problem.n_rows, problem.strata, groups, random_state)
+    if groups is not None:
+        problem.more["groups"] = label_column(groups, "groups")
     chooser = Chooser(learners, inner, measure, rule, complexity, random_state)
-    work = FoldWork(chooser, problem, as_measures(measure, problem.task), False, True, False, None)
-    folds = []
-    with told(progress, "outer folds") as tell:
-        numbers = range(len(splits))
-        for done, fold in enumerate(in_order(lambda i: work(i, *splits[i]), numbers, n_jobs)):
-            folds.append(fold)
-            tell(done + 1, len(splits))
-    found = scored("choice", splits, work.measures, problem, folds, False)
-    chosen = [fold.model.chosen_ if fold.model is not None else "-" for fold in folds]
-    inner_scores = [fold.model.inner_ if fold.model is not None else np.nan for fold in folds]
+    measures = as_measures(measure, problem.task)
+    keep = folder is None
+    work = FoldWork(chooser, problem, [*measures, PLACE, INNER], False, keep, False, None)
+    store = None if folder is None else RunFolder(folder, work.plan(splits))
+    folds = run_folds(work, splits, len(splits), store, n_jobs, progress, "outer folds")
+    found = scored("choice", splits, measures, problem, folds, False)
+    places = [fold.values.get(PLACE.name) for fold in folds]
+    chosen = ["-" if place is None else list(learners)[int(place)] for place in places]
+    inner_scores = [fold.values.get(INNER.name, np.nan) for fold in folds]
     return Nested(found, chosen, np.array(inner_scores))
 
 
@@ -391,26 +406,35 @@ class Chooser:
     def __sklearn_clone__(self) -> Chooser:
         return Chooser(**self.get_params())
 
-    def fit(self, X: Any, y: Any) -> Chooser:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Chooser:
         board = leaderboard(
             self.learners,
             X,
             y,
             splits=self.inner,
             measures=self.measure,
+            groups=groups,
+            sample_weight=sample_weight,
             baseline=False,
             pair_fits=0,
             random_state=self.random_state,
         )
         self.chosen_ = _chosen(board, self.rule, self.complexity)
+        self.place_ = list(self.learners).index(self.chosen_)
         self.inner_ = board[self.chosen_].mean
-        self.model_ = seeded(self.learners[self.chosen_], self.random_state, 0).fit(X, y)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        model = seeded(self.learners[self.chosen_], self.random_state, 0)
+        self.model_ = model.fit(X, y, **weights)
         return self
 
     def __getattr__(self, name: str) -> Any:
         if name in ("predict", "predict_proba", "decision_function", "classes_"):
             return getattr(self.__dict__["model_"], name)
         raise AttributeError(name)
+
+
+PLACE = Measure("place of the chosen", lambda chooser, X, y: chooser.place_, "estimator")
+INNER = Measure("inner score", lambda chooser, X, y: chooser.inner_, "estimator")
 
 
 def one_standard_error(
@@ -492,11 +516,13 @@ def label_permutation_test(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
+    folder: str | Path | None = None,
 ) -> Significance:
     """Has the learner learnt anything? Its score beside those on shuffled targets.
 
     The null hypothesis is that columns and target are independent; p = (b + 1) / (m + 1) with b
-    of m shuffles scoring at least as well. Costs m + 1 cross-validations.
+    of m shuffles scoring at least as well, infinite scores among them. Costs m + 1
+    cross-validations.
 
     Parameters
     ----------
@@ -509,6 +535,9 @@ def label_permutation_test(
     random_state : int, default=0
     n_jobs : int or None, default=None
     progress : bool or callable, default=None
+    folder : str or Path, default=None
+        Results are kept there, one folder per shuffle; the same call goes on where a killed one
+        ended.
 
     Returns
     -------
@@ -540,6 +569,7 @@ def label_permutation_test(
             pair_fits=0,
             random_state=random_state,
             n_jobs=1,
+            folder=None if folder is None else Path(folder) / f"{number:04d}",
         )
         if len(found.values) == 0:
             raise DataError(f"the learner failed in every fold: {found.failures[0]}")
@@ -550,13 +580,24 @@ def label_permutation_test(
         for done, value in enumerate(in_order(score, range(n_permutations + 1), n_jobs)):
             values.append(value)
             tell(done, n_permutations)
-    return significance(
-        values[0],
-        values[1:],
+    scores = np.array(values)
+    ordered = _finite_in_order(scores)
+    found = significance(
+        ordered[0],
+        ordered[1:],
         alternative="greater" if chosen.greater_is_better else "less",
         test=f"{type(learner).__name__}, {chosen.name} against shuffled targets",
-        effects={"mean of shuffled": float(np.mean(values[1:]))},
+        effects={"mean of shuffled": float(scores[1:].mean())},
     )
+    return replace(found, statistic=float(scores[0]), null=scores[1:])
+
+
+def _finite_in_order(values: np.ndarray) -> np.ndarray:
+    """Values with finite stand-ins for infinite ones, which keep their order: p is of ranks."""
+    finite = values[np.isfinite(values)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    beyond = 1 + high - low
+    return np.clip(values, low - beyond, high + beyond)
 
 
 def _inner_splits(validation, problem: Problem, train, test_share: float, random_state) -> Any:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,16 @@ class Splits(Result, Sequence):
             return False
         first = np.concatenate([test for _, test in self.pairs[: self.n_folds]])
         return len(np.unique(first)) == self.n_rows
+
+    @property
+    def tests_per_row(self) -> float:
+        """How often a test's row is tested, sum c^2 / sum c for rows that are tested c times.
+
+        The mean over J splits varies like that of J / tests_per_row splits of different rows: a row
+        that is tested again is no new row. As many as there are repetitions of folds.
+        """
+        times = np.bincount(np.concatenate([test for _, test in self.pairs])).astype(float)
+        return float((times**2).sum() / times.sum())
 
     def repeat_of(self, number: int) -> int:
         """The repetition that a split belongs to.
@@ -178,7 +189,8 @@ def auto_folds(
 ) -> Splits:
     """The folds that 003 2.1.7.2.3 advises: 5 x 2 from 10,000 rows on, 1 x 10 below.
 
-    Fewer than ten rows, or groups, give as many folds as there are of them.
+    Fewer than ten rows, or groups, or rows of the largest class, give as many folds as there are of
+    them.
 
     Parameters
     ----------
@@ -197,7 +209,10 @@ def auto_folds(
     '1 x 10-fold cross-validation'
     """
     most = n_rows if groups is None else len(np.unique(label_column(groups, "groups")))
-    n_folds, n_repeats = (2, 5) if n_rows >= PLENTY and most >= 2 else (min(10, most), 1)
+    if stratify is not None:
+        labels = label_column(stratify, "the classes to stratify by")
+        most = min(most, int(np.unique(labels, return_counts=True)[1].max()))
+    n_folds, n_repeats = (2, 5) if n_rows >= PLENTY else (max(min(10, most), 2), 1)
     return k_fold(
         n_rows, n_folds, n_repeats, stratify=stratify, groups=groups, random_state=random_state
     )
@@ -239,6 +254,7 @@ def random_splits(
     """
     if not 0 < test_share < 1:
         raise DataError(f"test_share={test_share} must lie between 0 and 1")
+    _check_whole(n_rows=n_rows, n_splits=n_splits)
     if n_rows < 2 or n_splits < 1:
         raise DataError(f"{n_rows} rows cannot be split {n_splits} times in training and test")
     if stratify is not None and groups is not None:
@@ -314,6 +330,7 @@ def leave_one_out(n_rows: int) -> Splits:
     >>> leave_one_out(3)[1][0].tolist()
     [0, 2]
     """
+    _check_whole(n_rows=n_rows)
     if n_rows < 2:
         raise DataError(f"{n_rows} rows cannot be left out one by one")
     rows = np.arange(n_rows)
@@ -371,6 +388,11 @@ def forward_in_time(
     [(3, 3), (6, 3), (9, 3)]
     """
     labels = label_column(list(times) if isinstance(times, range) else times, "times")
+    _check_whole(n_folds=n_folds, gap=gap, **({} if window is None else {"window": window}))
+    if gap < 0:
+        raise DataError(f"gap={gap}: training rows would be test rows too; it must be 0 or more")
+    if window is not None and window < 1:
+        raise DataError(f"window={window} leaves no moment to train on; it must be 1 or more")
     distinct, moment = np.unique(labels, return_inverse=True)
     if n_folds < 1 or len(distinct) < n_folds + 1:
         raise DataError(f"{len(distinct)} moments cannot be cut in {n_folds} + 1 stretches")
@@ -406,6 +428,7 @@ def bootstrap_bags(n_rows: int, n_bags: int = 200, *, random_state: int | None =
     >>> len(train), sorted(set(train) & set(test))
     (50, [])
     """
+    _check_whole(n_rows=n_rows, n_bags=n_bags)
     if n_rows < 2 or n_bags < 1:
         raise DataError(f"{n_rows} rows give no {n_bags} bags with rows left out")
     rng = np.random.default_rng(random_state)
@@ -419,34 +442,92 @@ def bootstrap_bags(n_rows: int, n_bags: int = 200, *, random_state: int | None =
 
 
 def as_splits(splits: Any, n_rows: int, labels: Any, groups: Any, random_state: Any) -> Splits:
-    """Whatever names splits: "auto", a number of folds, Splits, pairs, a scikit-learn splitter."""
-    if isinstance(splits, Splits):
-        if splits.n_rows != n_rows:
-            raise DataError(f"the splits are of {splits.n_rows:,} rows and X has {n_rows:,}")
-        return splits
+    """Whatever names splits: "auto", a number of folds, Splits, pairs, a scikit-learn splitter.
+
+    Groups are refused where the splits have one of them on both sides.
+    """
     if isinstance(splits, str):
         if splits != "auto":
             raise DataError(f"splits={splits!r}: give 'auto', a number of folds or Splits")
         return auto_folds(n_rows, stratify=labels, groups=groups, random_state=random_state)
-    if isinstance(splits, (int, np.integer)):
+    if isinstance(splits, Integral):
         return k_fold(
             n_rows, int(splits), stratify=labels, groups=groups, random_state=random_state
         )
     codes = None if groups is None else _group_codes(groups, n_rows, 1)[0]
-    if hasattr(splits, "split"):
+    if isinstance(splits, Splits):
+        if splits.n_rows != n_rows:
+            raise DataError(f"the splits are of {splits.n_rows:,} rows and X has {n_rows:,}")
+        found = splits if codes is None else replace(splits, groups=codes)
+    elif hasattr(splits, "split"):
         pairs = list(splits.split(np.zeros((n_rows, 1)), labels, codes))
-        return Splits(pairs, n_rows, type(splits).__name__, 1, codes)
-    pairs = [(np.asarray(train), np.asarray(test)) for train, test in splits]
-    for number, pair in enumerate(pairs):
-        both = np.concatenate(pair)
-        if len(both) and (both.min() < 0 or both.max() >= n_rows):
-            raise DataError(f"split {number} names rows beyond the {n_rows:,} there are")
+        found = Splits(pairs, n_rows, type(splits).__name__, _repeats(pairs), codes)
+    else:
+        pairs = _given_pairs(splits, n_rows)
+        found = Splits(pairs, n_rows, f"{len(pairs)} given splits", _repeats(pairs), codes)
+    if codes is not None:
+        _require_apart(found, groups)
+    return found
+
+
+def _given_pairs(splits: Any, n_rows: int) -> list[Pair]:
+    """Pairs of training and test positions, checked."""
+    try:
+        pairs = [(np.asarray(train), np.asarray(test)) for train, test in splits]
+    except (TypeError, ValueError):
+        raise DataError(
+            f"splits={splits!r}: give 'auto', a whole number of folds, Splits, a splitter of "
+            "scikit-learn's form, or pairs of training and test positions"
+        ) from None
     if not pairs:
         raise DataError("there are no splits")
-    return Splits(pairs, n_rows, f"{len(pairs)} given splits", 1, codes)
+    for number, pair in enumerate(pairs):
+        for rows in pair:
+            if len(rows) and rows.dtype.kind not in "iu":
+                raise DataError(
+                    f"split {number} holds {rows.dtype} values; give whole numbers, the positions "
+                    "of rows (numpy.flatnonzero of a mask)"
+                )
+            if len(rows) and (rows.min() < 0 or rows.max() >= n_rows):
+                raise DataError(f"split {number} names rows beyond the {n_rows:,} there are")
+    return pairs
+
+
+def _repeats(pairs: list[Pair]) -> int:
+    """The fewest repetitions, of as many splits each, none of which tests a row twice."""
+    n = len(pairs)
+    for n_repeats in (each for each in range(1, n + 1) if n % each == 0):
+        size = n // n_repeats
+        tests = (
+            np.concatenate([test for _, test in pairs[k : k + size]]) for k in range(0, n, size)
+        )
+        if all(len(np.unique(rows)) == len(rows) for rows in tests):
+            return n_repeats
+    return max(n, 1)
+
+
+def _require_apart(splits: Splits, groups: Any) -> None:
+    """Refuse splits that have a group on both sides."""
+    assert splits.groups is not None
+    for number, (train, test) in enumerate(splits):
+        both = np.intersect1d(splits.groups[train], splits.groups[test])
+        if len(both):
+            name = label_column(groups, "groups")[splits.groups == both[0]][0]
+            raise DataError(
+                f"split {number} of {splits.how} has {len(both):,} groups on both sides (first: "
+                f"{name}), so scores would be too good; make the splits with groups=..., or give a "
+                "number of folds"
+            )
+
+
+def _check_whole(**numbers: Any) -> None:
+    for name, value in numbers.items():
+        if not isinstance(value, Integral):
+            raise DataError(f"{name}={value!r} must be a whole number")
 
 
 def _check_folds(n_rows: int, n_folds: int, n_repeats: int, shuffle: bool) -> None:
+    _check_whole(n_rows=n_rows, n_folds=n_folds, n_repeats=n_repeats)
     if n_folds < 2 or n_repeats < 1:
         raise DataError(f"{n_repeats} x {n_folds} folds: there must be two folds at least, once")
     if n_rows < n_folds:

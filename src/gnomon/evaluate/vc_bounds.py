@@ -304,8 +304,8 @@ class MarginBound(Result):
 
     @property
     def margin(self) -> float:
-        """Distance of the nearest point from the hyperplane."""
-        return 1 / self.norm
+        """Distance of the nearest point from the hyperplane; infinite where there is none."""
+        return 1 / self.norm if self.norm > 0 else inf
 
     def _title(self) -> str:
         return f"VC dimension at most {self.dimension} at margin {self.margin:.4g}"

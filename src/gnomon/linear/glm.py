@@ -63,6 +63,7 @@ from gnomon.linear.inference import (
     coefficient_table,
     column_names,
     refuse_fractional,
+    refuse_without_noise,
 )
 from gnomon.linear.solve import EPS, null_space, symmetric_inverse, symmetric_solve
 
@@ -777,6 +778,11 @@ def glm_summary(model: GLM, confidence: float) -> FitSummary:
     names, estimate = column_names(model), model.coef_
     if model.fit_intercept:
         names, estimate = ["(intercept)", *names], np.concatenate([[model.intercept_], estimate])
+    if statistics.dispersed:
+        level = model.intercept_**2 if model.family == "gaussian" else 1.0
+        refuse_without_noise(
+            statistics.pearson, statistics.null_deviance, statistics.weight * level
+        )
     errors = statistics.standard_errors
     if model.offset is not None:
         place = names.index(model.offset) if isinstance(model.offset, str) else model.offset

@@ -16,6 +16,8 @@ from scipy import stats
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
 
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+
 
 class NoSummary(DataError):
     """The statistical summary would not be valid; the message says why and what to do instead."""
@@ -236,19 +238,19 @@ def least_squares_summary(
             "estimate the noise from; give more rows or fewer columns"
         )
     residual, total = float(statistics.residual[target]), float(statistics.total[target])
+    refuse_without_noise(residual, total, n * float(estimate[0]) ** 2 if intercept else 0.0)
     variance = residual / free
     columns = parameters - intercept
-    log_likelihood = -0.5 * n * (np.log(2 * np.pi * residual / n) + 1) if residual > 0 else np.inf
+    log_likelihood = -0.5 * n * (np.log(2 * np.pi * residual / n) + 1)
     facts = {
         "n": n,
         "degrees of freedom": free,
         "residual standard error": float(np.sqrt(variance)),
-        "R2": 1 - residual / total if total > 0 else np.nan,
-        "adjusted R2": 1 - variance / (total / (n - intercept)) if total > 0 else np.nan,
+        "R2": 1 - residual / total,
+        "adjusted R2": 1 - variance / (total / (n - intercept)),
     }
     if columns:
-        with np.errstate(divide="ignore"):
-            f = float(np.divide((total - residual) / columns, variance))
+        f = (total - residual) / columns / variance
         facts |= {"F": f, "F p": float(stats.f.sf(f, columns, free))}
     facts |= {
         "log-likelihood": float(log_likelihood),
@@ -256,6 +258,9 @@ def least_squares_summary(
         "BIC": float((parameters + 1) * np.log(n) - 2 * log_likelihood),
     }
     notes = [] if intercept else ["Without intercept, R2 and F compare with predicting zero."]
+    if len(statistics.residual) > 1:
+        last = len(statistics.residual) - 1
+        notes.append(f"Of target {target} alone; summary(target=...) shows each, from 0 to {last}.")
     return coefficient_table(
         names,
         estimate,
@@ -308,6 +313,30 @@ def refuse_fractional(count: int) -> None:
             f"{count:,} rows have weights that are not whole numbers. Standard errors read a "
             "weight as the number of times that the row was observed; other weights do not "
             "say how many rows there are. Fit without weights, or with counts as weights"
+        )
+
+
+def refuse_without_noise(residual: float, total: float, level: float) -> None:
+    """Standard errors are made of the noise: what rows scatter about the fit, beyond rounding.
+
+    Parameters
+    ----------
+    residual, total : float
+        Sums of squares (or deviances) about the fit and about the mean.
+    level : float
+        The same of a constant about zero: what rounding is to be compared with.
+    """
+    rounding = ROUNDING**2 * (total + level)
+    if total <= rounding:
+        raise NoSummary(
+            "the target does not vary: every row has the same value, so that there is neither an "
+            "effect nor noise to test it against. Is it the column that was meant?"
+        )
+    if residual == 0 or residual <= rounding:
+        raise NoSummary(
+            "the fit is exact: no row is off it by more than rounding, which leaves no noise to "
+            "make standard errors and tests of; the coefficients stand in coef_ and intercept_. "
+            "Was the target computed from the columns?"
         )
 
 

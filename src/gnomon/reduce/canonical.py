@@ -25,9 +25,11 @@ from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import blas_for, in_order
 from gnomon.evaluate.result import Result
-from gnomon.reduce.spectrum import with_signs
+from gnomon.reduce.spectrum import warn_fewer, with_signs
 
 ROUNDING = 1e-10
+# what a correlation of one leaves of 1 - rho^2, and how near logs of lambda are equal
+NEARLY_ONE, TIE = 1e-8, 1e-6
 
 
 class Whitened(NamedTuple):
@@ -167,6 +169,11 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, Transformer):
         total = len(rows) if weights is None else float(weights.sum())
         left, values, right = np.linalg.svd(x.basis.T @ y.basis, full_matrices=False)
         k = len(values) if self.n_components is None else min(self.n_components, len(values))
+        warn_fewer(
+            self.n_components,
+            max(k, 1),
+            f"X varies in {self.x_rank_} directions and Y in {self.y_rank_}",
+        )
         if k == 0:
             self._no_direction(rows.shape[1], target.shape[1], x.mean, y.mean)
             return
@@ -274,9 +281,12 @@ class CanonicalTest(Result):
     shuffled : ndarray of shape (n_permutations, k)
         The same of each shuffle.
     fractions : ndarray of shape (k,)
-        Share of shuffles whose lambda is smaller: f(r) of the text.
+        Share of shuffles whose lambda is smaller: f(r) of the text. It is small for every r once
+        the first correlation is real.
     p_values : ndarray of shape (k,)
-        The same with the observed pairing counted among them, never zero.
+        Whether the r-th correlation and those after it are more than chance, given the earlier
+        ones. The observed pairing is counted among the shuffles, so none is zero; none is less
+        than the one before it.
     level : float
     """
 
@@ -289,7 +299,7 @@ class CanonicalTest(Result):
 
     @property
     def kept(self) -> int:
-        """The largest number of first correlations of which none is accidental at the level."""
+        """How many first correlations are not accidental at the level."""
         accidental = np.flatnonzero(self.p_values > self.level)
         return int(accidental[0]) if len(accidental) else len(self.p_values)
 
@@ -319,10 +329,14 @@ def cca_permutation_test(
     """Whether canonical correlations are more than chance, for every number r of them.
 
     The rows of Y are shuffled; f(r) is the share of shuffles whose Wilks' lambda of the first r
-    is smaller than the observed one (000a 7.3.1). Each side is made orthonormal once, so that
-    a shuffle costs one product and one small decomposition. Small correlations of many rows may be
-    real, and large ones of few rows are often not: two independent tables of 400 x 121 normal
-    numbers have a first correlation of about 0.91.
+    is smaller than the observed one (000a 7.3.1). That lambda stays small for every r once the
+    first correlation is real, so f(r) cannot say how many are. The p of r asks what is left after
+    the first r - 1 pairs of canonical variables are taken away on both sides: Wilks' lambda of the
+    correlations from the r-th on, against that of shuffles of the same rest (Winkler and others
+    2020). Each side is made orthonormal once, so that a shuffle costs one product and two small
+    decompositions. Small correlations of many rows may be real, and large ones of few rows are
+    often not: two independent tables of 400 x 121 normal numbers have a first correlation of about
+    0.91.
 
     Parameters
     ----------
@@ -345,8 +359,9 @@ def cca_permutation_test(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 3))
     >>> Y = np.column_stack([X[:, 0] + 0.1 * rng.normal(size=60), rng.normal(size=60)])
-    >>> float(cca_permutation_test(X, Y, random_state=0).fractions[0])
-    0.0
+    >>> test = cca_permutation_test(X, Y, random_state=0)
+    >>> float(test.fractions[0]), test.kept
+    (0.0, 1)
     """
     rows, target = (check_array(each, dtype=np.float64) for each in (X, Y))
     if len(rows) != len(target):
@@ -356,23 +371,43 @@ def cca_permutation_test(
         raise DataError("one side does not vary at all: there is nothing to correlate")
     rng = check_random_state(random_state)
     orders = [np.arange(len(x)), *(rng.permutation(len(x)) for _ in range(n_permutations))]
+    left, _, right = np.linalg.svd(x.T @ y)
+    x, y = x @ left, y @ right.T  # canonical variables: dropping the first r leaves the rest
 
-    def lambdas(order: np.ndarray) -> np.ndarray:
-        rho = np.linalg.svd(np.dot(x.T, y[order]), compute_uv=False)
-        return np.clip(rho, 0.0, 1.0)
+    def judged(order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        product = np.dot(x.T, y[order])
+        rho = np.clip(np.linalg.svd(product, compute_uv=False), 0.0, 1.0)
+        return rho, _log_remaining(product)
 
-    found = np.array(list(in_order(lambdas, orders, n_jobs)))
+    found, remaining = map(np.array, zip(*in_order(judged, orders, n_jobs)))
     logs = np.cumsum(np.log(np.maximum(1 - found**2, 1e-300)), axis=1)
     smaller = (logs[1:] < logs[0]).sum(axis=0)
-    not_larger = (logs[1:] <= logs[0] + 1e-12).sum(axis=0)
+    not_larger = (remaining[1:] <= remaining[0] + TIE).sum(axis=0)
     return CanonicalTest(
         found[0],
         np.exp(logs[0]),
         np.exp(logs[1:]),
         smaller / n_permutations,
-        (not_larger + 1) / (n_permutations + 1),
+        np.maximum.accumulate((not_larger + 1) / (n_permutations + 1)),
         level,
     )
+
+
+def _log_remaining(product: np.ndarray) -> np.ndarray:
+    """log of Wilks' lambda without the first 0, 1, 2 ... variables of both sides.
+
+    It is the log determinant of [[I, M], [M', I]] for the rest M of the product. With the last
+    variables first these are leading minors, so that one Cholesky factor holds all of them.
+    """
+    p, q = product.shape
+    k = min(p, q)
+    both = np.block([[np.eye(p), product], [product.T, np.eye(q)]])
+    both[np.diag_indices(p + q)] += NEARLY_ONE
+    pairs = np.column_stack([np.arange(k), p + np.arange(k)])[::-1].ravel()
+    order = np.concatenate([np.arange(k, p), p + np.arange(k, q), pairs])
+    factor = np.linalg.cholesky(both[np.ix_(order, order)])
+    minors = 2 * np.cumsum(np.log(np.diag(factor)))
+    return minors[::-2][:k]
 
 
 @dataclass(repr=False)

@@ -18,7 +18,7 @@ from gnomon.contract import Classifier, Data
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
-from gnomon.reduce.spectrum import with_signs
+from gnomon.reduce.spectrum import warn_fewer, with_signs
 
 ROUNDING = 1e-10
 
@@ -104,6 +104,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         self.ratios_ = roots[:k] ** 2 if right.size else np.zeros(1)
         self.mean_, self.means_ = mean, means + mean
         self.n_components_ = len(self.directions_)
+        warn_fewer(
+            self.n_components,
+            self.n_components_,
+            f"the means of {n_classes} classes in {whitening.shape[1]} directions of variance "
+            f"differ along {most} at most",
+        )
 
     def _map(self, rows):
         return (rows - self.mean_) @ self.directions_.T

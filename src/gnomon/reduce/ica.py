@@ -188,6 +188,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         found = spectrum.of_covariance(covariance / np.outer(spread, spread), d)
         rank = int((found.values > LEAST_SHARE * max(found.values[0], 0.0)).sum())
         k = max(min(rank, self.n_components or d), 1)
+        spectrum.warn_fewer(self.n_components, k, f"the rows vary in {rank} directions only")
         scales = np.zeros(k)
         scales[: min(k, rank)] = np.sqrt(found.values[: min(k, rank)])
         inverse = np.divide(1.0, scales, out=np.zeros(k), where=scales > 0)

@@ -24,7 +24,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.margin.kernels import Kernel, kernel_of
 from gnomon.reduce.rows_map import weighted_pairs
-from gnomon.reduce.spectrum import of_covariance, with_signs
+from gnomon.reduce.spectrum import of_covariance, warn_fewer, with_signs
 
 MOST_ALL = 3000
 USUAL_LANDMARKS = 500
@@ -147,6 +147,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         if wanted == n:
             self.landmarks_ = distinct.rows
             self._by_all(distinct)
+            warn_fewer(self.n_components, self.n_components_, f"{n} rows differ")
             return
         warnings.warn(
             f"KernelPCA took kernels against {wanted:,} of {n:,} different rows, drawn at random; "
@@ -157,6 +158,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         chosen = np.sort(self._rng().choice(n, wanted, replace=False))
         self.landmarks_ = distinct.rows[chosen]
         self._by_landmarks(distinct)
+        warn_fewer(
+            self.n_components, self.n_components_, f"{wanted} landmarks span no more directions"
+        )
 
     def _wanted_landmarks(self, n: int) -> int:
         if self.n_landmarks == "auto":

@@ -53,6 +53,10 @@ class DistanceMap(Result):
         Of principal coordinates: the negative eigenvalues' part of the sum of sizes. Above zero the
         distances are not those of points in a space.
     method : str
+    stress : float or None
+        Of ordinal maps: Kruskal's stress 1, which does not depend on the scale.
+    items : list or None
+        Names of the items; numbers where None.
     """
 
     places: np.ndarray
@@ -64,17 +68,20 @@ class DistanceMap(Result):
     eigenvalues: np.ndarray | None = None
     negative_share: float = 0.0
     method: str = ""
+    stress: float | None = None
+    items: list | None = None
 
     def _title(self) -> str:
         n, k = self.places.shape
         end = "" if self.converged else ", stopped before it had converged"
-        return (
-            f"{self.method}: {n} items in {k} dimensions, relative error "
-            f"{self.relative_error:.4g}{end}"
-        )
+        fit = f"relative error {self.relative_error:.4g}"
+        if self.stress is not None:
+            fit = f"Kruskal's stress {self.stress:.4g}"
+        return f"{self.method}: {n} items in {k} dimensions, {fit}{end}"
 
     def _columns(self) -> dict[str, list]:
-        columns: dict[str, list] = {"item": list(range(len(self.places)))}
+        names = range(len(self.places)) if self.items is None else self.items
+        columns: dict[str, list] = {"item": list(names)}
         for c in range(self.places.shape[1]):
             columns[f"coordinate {c + 1}"] = list(self.places[:, c])
         return columns
@@ -91,6 +98,17 @@ def _as_table(distances: Any, missing: bool = False) -> np.ndarray:
     if table.ndim == 1:
         table = squareform(table)
     return checked_dissimilarities(table, missing=missing)
+
+
+def _item_names(given: Any) -> list | None:
+    """The index of a pandas frame, unless it only counts; else the columns of a square one."""
+    if not hasattr(given, "iloc"):
+        return None
+    counted = list(range(len(given)))
+    for names in (given.index.tolist(), given.columns.tolist()):
+        if len(names) == len(given) and names != counted:
+            return names
+    return None
 
 
 def _row_distances(rows: np.ndarray) -> np.ndarray:
@@ -141,6 +159,7 @@ def principal_coordinates(distances: Any, n_components: int = 2) -> DistanceMap:
         eigenvalues=every,
         negative_share=negative,
         method="principal coordinates",
+        items=_item_names(distances),
     )
 
 
@@ -347,6 +366,7 @@ def stress_map(
         result.nit < max_iter,
         history,
         method="stress map",
+        items=_item_names(distances),
     )
 
 
@@ -500,6 +520,7 @@ def sammon(
         result.nit < max_iter,
         history,
         method="Sammon's mapping",
+        items=_item_names(X),
     )
 
 
@@ -533,7 +554,7 @@ def ordinal_map(
     By turns: the nearest rising sequence to the map's distances in the order of the given ones
     (isotonic regression), and one step of majorisation towards it, which never raises
     ``sum (dhat_ij - |p_i - p_j|)^2``. The objective is Kruskal's stress 1, the root of its share of
-    ``sum |p_i - p_j|^2``.
+    ``sum |p_i - p_j|^2``. Order says nothing of size: the map is scaled to the given distances.
 
     Parameters
     ----------
@@ -576,15 +597,26 @@ def ordinal_map(
                 np.ascontiguousarray(places.T)
             )
             places = places - gradient.T / (2 * n)
+    places = _in_units_of(table, places - places.mean(axis=0))
+    stress = history[-1] if history else 0.0
     return DistanceMap(
-        places - places.mean(axis=0),
-        history[-1] if history else 0.0,
+        places,
+        stress,
         _relative_error(table, places),
         len(history),
         len(history) < max_iter,
         history,
         method="ordinal map",
+        stress=stress,
+        items=_item_names(distances),
     )
+
+
+def _in_units_of(table: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """A map scaled so that its distances come as near as can be to those of the table."""
+    far = pdist(places)
+    size = float(far @ far)
+    return places * (float(far @ squareform(table, checks=False)) / size) if size > 0 else places
 
 
 @dataclass(repr=False)

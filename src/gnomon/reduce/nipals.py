@@ -26,7 +26,7 @@ from gnomon.engine.parameters import FLAG, above, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
 from gnomon.evaluate.result import Result
-from gnomon.reduce.spectrum import with_signs
+from gnomon.reduce.spectrum import warn_fewer, with_signs
 
 RANK_ROUNDING = 1e-12
 
@@ -152,6 +152,9 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
             tol=self.tol,
         )
         self._keep(self._attributes(factors, data.weight_array))
+        warn_fewer(
+            self.n_components, self.n_components_, "no more are left in the known cells to fit"
+        )
         if not factors.converged:
             warnings.warn(
                 f"NIPALS stopped after max_turns={self.max_turns} turns, before its components "

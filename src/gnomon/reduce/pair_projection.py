@@ -26,7 +26,7 @@ from gnomon.engine.parameters import JOBS, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.result import Result
-from gnomon.reduce.spectrum import with_signs
+from gnomon.reduce.spectrum import warn_fewer, with_signs
 from gnomon.table.kinds import Kind
 from gnomon.table.scan import Scan
 
@@ -330,6 +330,7 @@ class _FormPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         self.objective_values_ = np.maximum(values[::-1][:k], 0.0)
         self.mean_ = mean
         self.n_components_ = k
+        warn_fewer(self.n_components, k, "there are no more columns")
 
     def _map(self, rows):
         return (rows - self.mean_) @ self.components_.T

@@ -87,9 +87,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
 
     Parameters
     ----------
-    n_components : int, float or None, default=None
+    n_components : int, float, "mle" or None, default=None
         How many components to keep; a number between 0 and 1 keeps as few as explain more than
-        this share of the variance; None keeps all that have a variance beyond rounding (at least
+        this share of the variance; "mle" keeps as many as Minka's Bayesian choice says, for at
+        least as many rows as columns; None keeps all that have a variance beyond rounding (at least
         one), where scikit-learn also keeps directions without variance up to min(n_samples,
         n_features).
     whiten : bool, default=False
@@ -172,7 +173,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     """
 
     _parameter_constraints = {
-        "n_components": [None, whole(1), Interval(RealNotInt, 0, 1, closed="neither")],
+        "n_components": [
+            None,
+            whole(1),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            StrOptions({"mle"}),
+        ],
         "whiten": FLAG,
         "solver": [StrOptions({"auto", "sums", "gram", "svd", "lanczos"})],
         "ddof": [whole(0, 1)],
@@ -228,6 +234,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             raise DataError(
                 f"n_components={self.n_components} must be at most {most}, the smaller of "
                 f"n_samples={n} and n_features={d}"
+            )
+        if self.n_components == "mle" and n < d:
+            raise DataError(
+                f"n_components='mle' needs at least as many rows as columns, not {n} for {d}; give "
+                "a number, or use choose_components"
             )
         if self.solver == "lanczos" and not isinstance(self.n_components, Integral):
             raise DataError(
@@ -312,14 +323,16 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             products /= divisor
             k = self._most_components(state["n_rows"], len(offset))
             found = spectrum.of_covariance(products, k)
-            return Step(new | {"found": found}, self._unexplained(found), True)
+            return Step(new | {"found": found}, self._unexplained(found, divisor), True)
         image = total.products - total.weight * np.outer(offset, offset @ krylov.block)
         krylov, found = spectrum.grow(
             krylov, image / divisor, max(scatter / divisor, 0.0), int(self.n_components)
         )
         largest = found.values[0]
         done = krylov.block.shape[1] == 0 or bool(found.residuals.max() <= self.tol * largest)
-        return Step(new | {"krylov": krylov, "found": found}, self._unexplained(found), done)
+        return Step(
+            new | {"krylov": krylov, "found": found}, self._unexplained(found, divisor), done
+        )
 
     def _divisor(self, weight: float, scatter: float) -> float:
         if weight > self.ddof:
@@ -331,17 +344,19 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             )
         return 1.0
 
-    def _unexplained(self, found: Spectrum) -> float:
-        kept = found.values[: self._kept(found)].sum()
+    def _unexplained(self, found: Spectrum, divisor: float) -> float:
+        kept = found.values[: self._kept(found, divisor)].sum()
         return float(max(1 - kept / found.total, 0.0)) if found.total > 0 else 0.0
 
-    def _kept(self, found: Spectrum) -> int:
+    def _kept(self, found: Spectrum, divisor: float) -> int:
         """How many components ``n_components`` asks for."""
         if self._fixed():
             return len(found.values)
         rank = max(spectrum.rank(found), 1)
         if self.n_components is None or rank == 1:
             return rank
+        if self.n_components == "mle":
+            return spectrum.likeliest_number(found, divisor + self.ddof)
         shares = np.cumsum(found.values[:rank]) / found.total
         return min(int(np.searchsorted(shares, self.n_components, side="right")) + 1, rank)
 
@@ -359,12 +374,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         if self.solver_ == "svd":
             found = spectrum.of_svd(rows, mean, weights, divisor, k)
         self._keep(self._attributes({"mean": mean, "divisor": divisor, "found": found}))
-        self.history_ = History([self._unexplained(found)])
+        self.history_ = History([self._unexplained(found, divisor)])
         self.n_iter_ = 1
 
     def _attributes(self, state):
         found = state["found"]
-        k = self._kept(found)
+        k = self._kept(found, state["divisor"])
         values = found.values[:k]
         total = found.total
         rest = found.vectors.shape[1] - k
@@ -560,7 +575,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         with blas_for(len(mean)):
             found = spectrum.of_covariance(self.scatter_ / divisor, k)
         self._keep(self._attributes({"mean": self.mean_, "divisor": divisor, "found": found}))
-        self.history_ = History([self._unexplained(found)])
+        self.history_ = History([self._unexplained(found, divisor)])
         self.n_iter_ = 1
 
     def get_covariance(self) -> np.ndarray:

@@ -163,6 +163,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         }
 
     def _end(self, state, data):
+        spectrum.warn_fewer(self.n_components, self.n_components_, "there are no more columns")
         chunks = [(self._map(chunk.rows), chunk.weights) for chunk in data.source.chunks()]
         coordinates = np.concatenate([each for each, _ in chunks])
         weights = np.concatenate([each for _, each in chunks])

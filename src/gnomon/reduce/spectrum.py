@@ -6,12 +6,15 @@ positive.
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.special import gammaln
 
+from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.threads import in_order
 
 COLUMN_BLOCK = 256
@@ -53,6 +56,16 @@ def with_signs(vectors: np.ndarray) -> np.ndarray:
     return vectors * signs[:, np.newaxis]
 
 
+def warn_fewer(asked: int | None, found: int, reason: str) -> None:
+    """Say that there are fewer components than were asked for, and why."""
+    if asked is not None and found < asked:
+        warnings.warn(
+            f"n_components={asked} was asked for and there are {found}: {reason}",
+            GnomonWarning,
+            stacklevel=3,
+        )
+
+
 def exact(values: np.ndarray, vectors: np.ndarray, total: float) -> Spectrum:
     """A spectrum without residuals; eigenvalues that rounding made negative are zero."""
     return Spectrum(
@@ -67,6 +80,37 @@ def rank(found: Spectrum) -> int:
     """How many eigenvalues stand above the rounding errors of their sums."""
     rounding = max(found.vectors.shape[1], 100) * np.finfo(float).eps
     return int((found.values > rounding * found.values[0]).sum())
+
+
+def likeliest_number(found: Spectrum, n: float) -> int:
+    """The number of components of greatest evidence for n rows (Minka 2000), of all eigenvalues.
+
+    Laplace's approximation of log p(rows | k) in probabilistic PCA, with noise of variance v, the
+    mean of the eigenvalues beyond k, and m = d k - k (k + 1) / 2 parameters of the directions.
+    """
+    values, d = found.values, found.vectors.shape[1]
+    top = min(rank(found), d - 1)
+    evidence = [_log_evidence(values, d, k, n) for k in range(1, top + 1)]
+    return int(np.argmax(evidence)) + 1
+
+
+def _log_evidence(values: np.ndarray, d: int, k: int, n: float) -> float:
+    rounding = np.finfo(float).eps
+    noise = max(values[k:].sum() / (d - k), rounding * values[0])
+    sides = (d - np.arange(k)) / 2
+    directions = -k * np.log(2.0) + (gammaln(sides) - sides * np.log(np.pi)).sum()
+    m = d * k - k * (k + 1) / 2
+    seen = np.append(values[:k], np.full(d - k, noise))
+    i, j = np.nonzero(np.arange(k)[:, np.newaxis] < np.arange(d))
+    bends = (values[i] - values[j]) * (1 / seen[j] - 1 / seen[i])
+    bends = np.log(np.maximum(bends, rounding**2)) + np.log(n)
+    return float(
+        directions
+        - n / 2 * (np.log(values[:k]).sum() + (d - k) * np.log(noise))
+        + (m + k) / 2 * np.log(2 * np.pi)
+        - bends.sum() / 2
+        - k / 2 * np.log(n)
+    )
 
 
 def of_covariance(covariance: np.ndarray, k: int) -> Spectrum:

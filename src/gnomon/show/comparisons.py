@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,11 @@ from gnomon.evaluate import (
 from gnomon.evaluate.bootstrap import Bootstrap
 from gnomon.evaluate.leaderboard import BASELINE
 from gnomon.evaluate.several import RankTest
+from gnomon.show.edges import at_edge, axis_range, edges, note_in_lines
 from gnomon.show.theme import colour, dress, error_bars, faded, look
 
 MOST_FOLD_DOTS = 40
+ARROWS = {np.inf: "triangle-right", -np.inf: "triangle-left"}
 
 
 def leaderboard(
@@ -38,13 +41,14 @@ def leaderboard(
     """Learners by score, best on top, with intervals; the baseline as a line to be beaten.
 
     Filled marks are learners that are not told apart from the best by the corrected resampled t
-    test, all pairs counted (Holm). Small dots are the scores of single folds.
+    test, all pairs counted (Holm). Small dots are the scores of single folds, arrows at the edge
+    infinite scores.
 
     Parameters
     ----------
     results : Leaderboard, sequence of CrossValidation, or mapping of names to Figure
     measure : str, default=None
-        The first one by default.
+        What to rank and to compare by; the board's own, or the first one, by default.
     most : int, default=30
         Learners shown; the note says how many are left.
     theme : {"light", "dark"}, default="light"
@@ -56,18 +60,22 @@ def leaderboard(
     if isinstance(results, Mapping):
         return _plain_board(results, measure or "score", most, theme)
     board = results if isinstance(results, Leaderboard) else ranked(list(results))
-    name = measure or board.measure
+    if measure not in (None, board.measure):
+        board = ranked([_led_by(measure, each) for each in board.results])
+    name = board.measure
     shown, figure = board.results[:most], go.Figure()
     figures = {each.name: each.figure(name) for each in shown}
-    as_good = _as_good(board) if name == board.measure else set(board.names)
-    _add_fold_dots(figure, shown, name, theme)
-    _add_board(figure, figures, as_good, theme)
+    dots = _fold_dots(shown, name)
+    _add_fold_dots(figure, dots, theme)
+    _add_board(figure, figures, _as_good(board), theme, [score for _, score in dots])
     base = next((e for e in board.results if e.name.lower().startswith(BASELINE)), None)
     if base is not None:
         _add_baseline(figure, base.figure(name).value, theme)
-    how = {each.how for each in figures.values()}
-    note = f"{board.results[0].splits.how}; bars: 95% intervals ({', '.join(sorted(how))})"
-    note += "<br>filled: not told apart from the best; small dots: folds"
+    how = sorted({each.how for each in figures.values() if np.isfinite(each.value)})
+    note = f"{board.results[0].splits.how}; bars: 95% intervals"
+    note += f" ({', '.join(how)})" if how else ""
+    note += "; filled: not told apart from the best; small dots: folds"
+    note += _arrow_note(figures)
     if len(board.results) > most:
         note += f"; {len(board.results) - most} worse learners not shown"
     failed = [each.name for each in shown if each.failures]
@@ -81,41 +89,73 @@ def _plain_board(results: Mapping[str, Figure], measure: str, most: int, theme: 
     _add_board(figure, shown, set(shown), theme)
     level = next(iter(shown.values())).level
     left = f"; {len(results) - most} not shown" if len(results) > most else ""
-    note = f"in the order given; bars: {level:.0%} intervals{left}"
+    note = f"in the order given; bars: {level:.0%} intervals{_arrow_note(shown)}{left}"
     return _dress_board(figure, f"Leaderboard by {measure}", list(shown), measure, note, theme)
 
 
+def _led_by(measure: str, result: CrossValidation) -> CrossValidation:
+    """The same result with one of its measures as the one that counts."""
+    first = [each for each in result.measures if each.name == measure]
+    if not first:
+        known = ", ".join(each.name for each in result.measures)
+        raise DataError(f"{measure!r} was not measured of {result.name}; there are {known}")
+    rest = [each for each in result.measures if each.name != measure]
+    return replace(result, measures=first + rest)
+
+
 def _as_good(board: Leaderboard) -> set[str]:
-    whole = [each for each in board.results if not np.isnan(each.scores[board.measure]).any()]
+    """Learners that are not told apart from the best, of those with finite scores in all folds."""
+    whole = [each for each in board.results if np.isfinite(each.scores[board.measure]).all()]
     if len(whole) < 2 or len(whole[0].folds) < 2:
         return {each.name for each in whole}
     return set(board.differences().as_good_as_best())
 
 
-def _add_board(figure, figures: dict[str, Figure], as_good: set[str], theme: str) -> None:
+def _arrow_note(figures: Mapping[str, Figure]) -> str:
+    return "; arrows: infinite" if any(np.isinf(each.value) for each in figures.values()) else ""
+
+
+def _add_board(
+    figure,
+    figures: Mapping[str, Figure],
+    as_good: set[str],
+    theme: str,
+    dots: Sequence[float] = (),
+) -> None:
+    ends = edges(figures.values(), dots)
     for filled in (True, False):
         names = [name for name in figures if (name in as_good) is filled]
         chosen = [figures[name] for name in names]
         if not names:
             continue
+        drawn = [at_edge(each, ends) for each in chosen]
         figure.add_scatter(
-            x=[each.value for each in chosen],
+            x=[each.value for each in drawn],
             y=names,
-            error_x=error_bars(chosen, theme) | {"color": colour(0), "thickness": 2},
+            error_x=error_bars(drawn, theme) | {"color": colour(0), "thickness": 2},
             mode="markers",
             marker={
                 "color": colour(0) if filled else look(theme).paper,
                 "size": 12,
+                "symbol": [ARROWS.get(each.value, "circle") for each in chosen],
                 "line": {"color": colour(0), "width": 2},
             },
             text=[str(each) for each in chosen],
             hovertemplate="%{y}: %{text}<extra></extra>",
         )
+    if _arrow_note(figures):
+        figure.update_xaxes(range=axis_range(ends))
 
 
-def _add_fold_dots(figure, results, measure: str, theme: str) -> None:
-    dots = [(each.name, s) for each in results for s in each.scores[measure] if np.isfinite(s)]
-    if not dots or max(len(each.folds) for each in results) > MOST_FOLD_DOTS:
+def _fold_dots(results: Sequence[CrossValidation], measure: str) -> list[tuple[str, float]]:
+    """Learners and scores of folds, where these are few; arrows stand for infinite ones."""
+    if max(len(each.folds) for each in results) > MOST_FOLD_DOTS:
+        return []
+    return [(each.name, s) for each in results for s in each.scores[measure] if np.isfinite(s)]
+
+
+def _add_fold_dots(figure, dots: list[tuple[str, float]], theme: str) -> None:
+    if not dots:
         return
     figure.add_scatter(
         x=[score for _, score in dots],
@@ -137,15 +177,16 @@ def _dress_board(figure, title, names, axis: str, note: str, theme: str) -> go.F
         type="category", autorange="reversed", categoryorder="array", categoryarray=names
     )
     figure.update_xaxes(title=axis)
+    lines, top = note_in_lines(note, 860)
     return dress(
         figure,
         title,
         theme,
-        note=note,
+        note=lines,
         width=860,
-        height=210 + 32 * len(names),
+        height=100 + top + 32 * len(names),
         showlegend=False,
-        margin={"l": 40 + 8 * max(map(len, names)), "r": 30, "t": 110, "b": 60},
+        margin={"l": 40 + 8 * max(map(len, names)), "r": 30, "t": top, "b": 60},
     )
 
 

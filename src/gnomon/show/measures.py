@@ -1,12 +1,14 @@
 """Pictures of measures: confusion, ROC, precision and recall, calibration, residuals, rejection.
 
 Every function takes plain columns (truth and what was said) or the result of `gnomon.evaluate`
-that stands behind the picture; of a cross-validation the predictions out of fold are drawn.
+that stands behind the picture; of a cross-validation the predictions out of fold are drawn. Where
+rows are tested several times, all tests are drawn, and count together as often as there are rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,11 +33,18 @@ from gnomon.evaluate import (
     two_class_rates,
 )
 from gnomon.evaluate.confusion import Rates
-from gnomon.evaluate.intake import label_column, number_block
+from gnomon.evaluate.intake import (
+    column_names,
+    in_order_of_classes,
+    label_column,
+    number_block,
+)
+from gnomon.evaluate.measures import Said
 from gnomon.evaluate.number_measures import residuals as residuals_of
 from gnomon.evaluate.probability_measures import Calibration
 from gnomon.evaluate.probability_measures import calibration as calibrate
 from gnomon.evaluate.ranking import PrecisionRecallCurve, RejectionCurve, RocCurve
+from gnomon.show.edges import note_in_lines
 from gnomon.show.theme import SEQUENTIAL, colour, dress, error_bars, faded, look
 
 MOST_LABELLED = 20
@@ -84,6 +93,7 @@ def confusion(
     if shares not in SHARES:
         raise DataError(f"shares={shares!r} is none of {', '.join(SHARES)}")
     table = _confusion_of(y_true, y_pred, classes)
+    rows = _tests(y_true, weighted=True) or f"{table.n:,.10g} rows"
     parts = _cell_shares(table, shares)
     names = [str(each) for each in table.classes]
     k, labelled = len(names), len(names) <= MOST_LABELLED
@@ -111,14 +121,17 @@ def confusion(
         _add_class_errors(figure, table, theme)
     size = max(70, 44) * k if labelled else 640
     left = 60 + 8 * max(map(len, names))
+    width = max(size + left + (230 if labelled else 120), 620)
+    note = f"{rows}, error {table.error}; cells: count and {SHARES[shares]}"
+    note, top = note_in_lines(note, width)
     return dress(
         figure,
         "Confusion of classes",
         theme,
-        note=f"{table.n:,.10g} rows, error {table.error}; cells: count and {SHARES[shares]}",
-        width=max(size + left + (230 if labelled else 120), 620),
-        height=max(size, 160) + 170,
-        margin={"l": left, "r": 230 if labelled else 120, "t": 90, "b": 70},
+        note=note,
+        width=width,
+        height=max(size, 160) + 80 + top,
+        margin={"l": left, "r": 230 if labelled else 120, "t": top, "b": 70},
     )
 
 
@@ -126,8 +139,8 @@ def _confusion_of(y_true: Any, y_pred: Any, classes: Any) -> ConfusionTable:
     if isinstance(y_true, ConfusionTable):
         return y_true
     if isinstance(y_true, CrossValidation):
-        rows, said = y_true.out_of_fold()
-        return confusion_table(y_true.y[rows], said.predictions, classes)
+        rows, said, weights = _out_of_folds(y_true)
+        return confusion_table(y_true.y[rows], said.predictions, classes, weights)
     return confusion_table(y_true, y_pred, classes)
 
 
@@ -140,7 +153,8 @@ def _cell_shares(table: ConfusionTable, shares: str) -> np.ndarray:
 
 
 def _cell(count: float, part: float) -> str:
-    return f"{count:,.6g}<br>{part:.0%}" if np.isfinite(part) else f"{count:,.6g}"
+    rows = f"{count:,.0f}" if count == round(count) else f"{count:,.1f}"
+    return f"{rows}<br>{part:.0%}" if np.isfinite(part) else rows
 
 
 def _add_class_errors(figure: go.Figure, table: ConfusionTable, theme: str) -> None:
@@ -296,7 +310,8 @@ def roc(
     figure.update_yaxes(title="true positive rate", range=[-0.01, 1.01])
     one = next(iter(curves.values()))
     note = f"area: chance that a positive row scores above a negative one, {one.area.level:.0%}"
-    return _square(dress(figure, "ROC curve", theme, note=note + " interval" + _drawn(thinned)))
+    note += " interval" + _drawn(thinned)
+    return _square(figure, "ROC curve", theme, _and_tests(note, y_true))
 
 
 def _add_roc_band(figure, curve: RocCurve, kept: np.ndarray, code: str) -> None:
@@ -370,7 +385,7 @@ def precision_recall(
     one = next(iter(curves.values()))
     if len(curves) == 1:
         _add_interpolated(figure, one)
-        level = one.n_relevant / max(int(one.depth[-1]), 1)
+        level = one.n_relevant / one.depth[-1]
         if one.recall[-1] == 1:
             figure.add_hline(
                 y=level,
@@ -380,7 +395,7 @@ def precision_recall(
     figure.update_xaxes(title="recall", range=[-0.01, 1.01])
     figure.update_yaxes(title="precision", range=[-0.01, 1.03])
     note = f"{one.average_precision.level:.0%} interval of the area" + _drawn(thinned)
-    return _square(dress(figure, "Precision against recall", theme, note=note))
+    return _square(figure, "Precision against recall", theme, _and_tests(note, y_true))
 
 
 def _add_interpolated(figure: go.Figure, curve: PrecisionRecallCurve) -> None:
@@ -431,8 +446,8 @@ def calibration(
     figure : plotly.graph_objects.Figure
     """
 
-    def take(y, p, which):
-        return calibrate(y, p, which, n_bins=n_bins)
+    def take(y, p, which, sample_weight=None):
+        return calibrate(y, p, which, n_bins=n_bins, sample_weight=sample_weight)
 
     found = _curves(Calibration, take, y_true, proba, positive, classes, probabilities=True)
     figure = make_subplots(2, 1, shared_xaxes=True, row_heights=[0.78, 0.22], vertical_spacing=0.04)
@@ -450,7 +465,7 @@ def calibration(
             marker={"size": 8, "color": colour(place)},
             customdata=each.counts,
             name=f"{name or f'P({each.positive})'}: mean distance {each.expected_error:.3f}",
-            hovertemplate="predicted %{x:.3f}, observed %{y:.3f}<br>%{customdata:,} rows",
+            hovertemplate="predicted %{x:.3f}, observed %{y:.3f}<br>%{customdata:,.1~f} rows",
         )
         _add_bin_counts(figure, each, colour(place))
     figure.update_xaxes(range=[-0.02, 1.02])
@@ -461,8 +476,10 @@ def calibration(
     note = f"bars: {one.observed[0].level:.0%} intervals"
     if len(found) == 1 and np.isfinite(one.p):
         note += f"; p = {one.p:.2g} that right probabilities miss so much (Spiegelhalter)"
-    figure = dress(figure, "Calibration of probabilities", theme, note=note)
-    return figure.update_layout(width=640, height=680, legend=_inside("bottom"))
+    note, top = note_in_lines(_and_tests(note, y_true), 640)
+    margin = {"l": 70, "r": 30, "t": top, "b": 60}
+    figure = dress(figure, "Calibration of probabilities", theme, note=note, margin=margin)
+    return figure.update_layout(width=640, height=590 + top, legend=_inside("bottom"))
 
 
 def _add_bin_counts(figure: go.Figure, found: Calibration, code: str) -> None:
@@ -476,7 +493,7 @@ def _add_bin_counts(figure: go.Figure, found: Calibration, code: str) -> None:
         width=np.maximum(right - left, 0.004),
         marker={"color": faded(code, 0.55), "line": {"color": code, "width": 1}},
         showlegend=False,
-        hovertemplate="%{y:,} rows<extra></extra>",
+        hovertemplate="%{y:,.1~f} rows<extra></extra>",
         row=2,
         col=1,
     )
@@ -690,11 +707,13 @@ def predicted_versus_true(
     figure.update_xaxes(title=_with_unit("true value", unit), range=ends)
     figure.update_yaxes(title=_with_unit("predicted value", unit), range=ends)
     note = (
-        f"{len(y):,} rows, {r2}, root mean squared error {np.sqrt((gaps**2).mean()):.4g}; "
-        "dashed: perfect"
+        f"{_tests(y_true) or f'{len(y):,} rows'}, {r2}, root mean squared error "
+        f"{np.sqrt((gaps**2).mean()):.4g}; dashed: perfect"
     )
-    figure = dress(figure, "Predicted against true values", theme, note=note)
-    return figure.update_layout(showlegend=False, width=660, height=640)
+    note, top = note_in_lines(note, 660)
+    margin = {"l": 70, "r": 30, "t": top, "b": 60}
+    figure = dress(figure, "Predicted against true values", theme, note=note, margin=margin)
+    return figure.update_layout(showlegend=False, width=660, height=550 + top)
 
 
 def residuals(
@@ -732,7 +751,9 @@ def residuals(
     sd = float(gaps.std(ddof=1)) if len(gaps) > 1 else 0.0
     axes = {"predicted value": said}
     if x is not None:
-        axes[x_name] = number_block(x, x_name).ravel()
+        axes[x_name] = _at_tests(number_block(x, x_name).ravel(), y_true)
+    if groups is not None:
+        groups = _at_tests(label_column(groups, "groups"), y_true)
     columns = len(axes) + 1
     figure = make_subplots(
         1,
@@ -748,7 +769,8 @@ def residuals(
     _add_residual_histogram(figure, gaps, sd, theme, columns)
     figure.update_yaxes(title="residual: true − predicted", row=1, col=1)
     far = int((np.abs(gaps - gaps.mean()) > 3 * sd).sum())
-    note = f"{len(y):,} rows, standard deviation {sd:.4g}; {far:,} beyond 3 standard deviations"
+    rows = _tests(y_true) or f"{len(y):,} rows"
+    note = f"{rows}, standard deviation {sd:.4g}; {far:,} beyond 3 standard deviations"
     return dress(
         figure,
         "Residuals",
@@ -768,7 +790,7 @@ def _add_residuals(figure, values, gaps, sd: float, groups, column: int) -> None
         _add_points(figure, values[~far], gaps[~far], colour(0), hover, **place)
         _add_far(figure, values[far], gaps[far], colour(1), hover, **place)
         return
-    names, codes = np.unique(label_column(groups, "groups"), return_inverse=True)
+    names, codes = np.unique(groups, return_inverse=True)
     for k, name in enumerate(names):
         own = codes == k
         figure.add_scatter(
@@ -863,44 +885,123 @@ def _curves(kind, take, y_true, scores, positive, classes, probabilities: bool =
     """Named results of one kind, from a result, a cross-validation, or columns."""
     if isinstance(y_true, kind):
         return {"": y_true}
+    if isinstance(y_true, CrossValidation):
+        return _curves_out_of_folds(take, y_true, positive, probabilities)
     if isinstance(y_true, Mapping):
-        if all(isinstance(each, CrossValidation) for each in y_true.values()):
-            return {
-                name: next(iter(_curves(kind, take, each, None, positive, None).values()))
+        return _with_names(
+            {
+                name: _curves(kind, take, each, None, positive, None, probabilities)
                 for name, each in y_true.items()
             }
-        return dict(y_true)
-    if isinstance(y_true, CrossValidation):
-        rows, said = y_true.out_of_fold()
-        heard = said.probabilities if probabilities or said.scores is None else said.scores
-        if heard is None:
-            needed = "log_loss" if probabilities else "auc"
-            raise DataError(
-                f"{y_true.name} kept no scores or probabilities; cross_validate with "
-                f"measures={needed!r} among the measures"
-            )
-        return _curves(kind, take, y_true.y[rows], heard, positive, said.classes)
+        )
     if isinstance(scores, Mapping):
-        return {str(name): _one_curve(take, y_true, s, positive) for name, s in scores.items()}
+        return _with_names(
+            {
+                name: _curves_of_columns(take, y_true, each, positive, classes)
+                for name, each in scores.items()
+            }
+        )
+    return _curves_of_columns(take, y_true, scores, positive, classes)
+
+
+def _with_names(several: Mapping[Any, dict]) -> dict:
+    """Curves of several learners by the learner's name, and the class where there are more."""
+    return {
+        f"{name} {part}".strip(): curve
+        for name, curves in several.items()
+        for part, curve in curves.items()
+    }
+
+
+def _curves_out_of_folds(take, result: CrossValidation, positive, probabilities: bool) -> dict:
+    rows, said, weights = _out_of_folds(result)
+    heard = said.probabilities if probabilities or said.scores is None else said.scores
+    if heard is None:
+        needed = "log_loss" if probabilities else "auc"
+        raise DataError(
+            f"{result.name} kept no scores or probabilities; cross_validate with "
+            f"measures={needed!r} among the measures"
+        )
+    take = partial(take, sample_weight=weights)
+    return _curves_of_columns(take, result.y[rows], heard, positive, said.classes)
+
+
+def _curves_of_columns(take, y_true, scores, positive, classes) -> dict:
+    """One curve of a column, or of the second of two; else one per class against the others."""
     block = number_block(scores, "scores")
-    if block.ndim == 1 or (block.shape[1] == 2 and positive is None):
-        return {"": _one_curve(take, y_true, block, positive)}
+    if block.ndim == 1:
+        return {"": take(y_true, block, positive)}
     names = np.unique(label_column(y_true, "y")) if classes is None else np.asarray(classes)
     if len(names) != block.shape[1]:
         raise DataError(f"{block.shape[1]} columns of scores for {len(names)} classes")
+    block = in_order_of_classes(block, column_names(scores), names, classes is not None)
+    if len(names) == 2 and positive is None:
+        return {"": take(y_true, block[:, 1], None)}
     chosen = range(len(names)) if positive is None else [list(names).index(positive)]
     return {str(names[k]): take(y_true, block[:, k], names[k]) for k in chosen}
 
 
-def _one_curve(take, y_true, scores, positive):
-    block = number_block(scores, "scores")
-    return take(y_true, block[:, 1] if block.ndim == 2 else block, positive)
+def _out_of_folds(result: CrossValidation) -> tuple[np.ndarray, Said, np.ndarray | None]:
+    """The rows of all tests, what was said of them, and weights that add up to the rows tested.
+
+    Without weights where no row was tested twice; folds that failed have no tests.
+    """
+    tests = _heard(result)
+    if not tests:
+        raise DataError(f"every fold of {result.name} failed: {result.failures[0]}")
+    rows = np.concatenate([test for test, _ in tests])
+    order = np.argsort(rows, kind="stable")
+    joined = []
+    for part in ("predictions", "probabilities", "scores"):
+        each = [getattr(said, part) for _, said in tests]
+        known = all(values is not None for values in each)
+        joined.append(np.concatenate(each)[order] if known else None)
+    n_rows = len(np.unique(rows))
+    weights = None if n_rows == len(rows) else np.full(len(rows), n_rows / len(rows))
+    return rows[order], Said(*joined, result.classes), weights
+
+
+def _heard(result: CrossValidation) -> list[tuple[np.ndarray, Said]]:
+    """Test rows, and what was said of them, of every fold that did not fail."""
+    folds = zip(result.splits, result.folds)
+    return [(test, fold.said) for (_, test), fold in folds if fold.said is not None]
+
+
+def _at_tests(column: np.ndarray, given: Any) -> np.ndarray:
+    """A column of rows, once for every test where a cross-validation is drawn."""
+    if not isinstance(given, CrossValidation):
+        return column
+    if len(column) != given.splits.n_rows:
+        raise DataError(
+            f"there are {len(column):,} values for the {given.splits.n_rows:,} rows that were split"
+        )
+    return column[_out_of_folds(given)[0]]
+
+
+def _tests(given: Any, weighted: bool = False) -> str:
+    """How many tests of how many rows stand behind a cross-validation's picture, if it is one."""
+    if not isinstance(given, CrossValidation):
+        return ""
+    tested = [test for test, _ in _heard(given)]
+    n_tests, n_rows = sum(map(len, tested)), len(np.unique(np.concatenate(tested)))
+    text = f"{n_rows:,} rows" if n_tests == n_rows else f"{n_tests:,} tests of {n_rows:,} rows"
+    if weighted and n_tests > n_rows:
+        text += f" (each counts {n_rows / n_tests:.2g})"
+    failed = len(given.folds) - len(tested)
+    return text + (f" ({failed} of {len(given.folds)} folds failed)" if failed else "")
+
+
+def _and_tests(note: str, given: Any) -> str:
+    """The note with the tests of a cross-validation, or of several."""
+    results = given.values() if isinstance(given, Mapping) else [given]
+    told = dict.fromkeys(_tests(each, weighted=True) for each in results)
+    return "; ".join([note, *filter(None, told)])
 
 
 def _numbers_of(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(y_true, CrossValidation):
-        rows, said = y_true.out_of_fold()
-        y_true, y_pred = y_true.y[rows], said.predictions
+        rows, heard, _ = _out_of_folds(y_true)
+        y_true, y_pred = y_true.y[rows], heard.predictions
     y, said = number_block(y_true, "y_true").ravel(), number_block(y_pred, "y_pred").ravel()
     if len(y) != len(said):
         raise DataError(f"there are {len(y):,} true values and {len(said):,} predictions")
@@ -962,11 +1063,13 @@ def _inside(corner: str) -> dict[str, Any]:
     return {"x": 0.02, "y": 0.98, "xanchor": "left", "yanchor": "top"}
 
 
-def _square(figure: go.Figure) -> go.Figure:
+def _square(figure: go.Figure, title: str, theme: str, note: str) -> go.Figure:
+    lines, top = note_in_lines(note, 660)
+    figure = dress(figure, title, theme, note=lines)
     legend = {"orientation": "h", "x": 0, "y": -0.14, "yanchor": "top"}
     n = sum(1 for trace in figure.data if trace.showlegend is not False)
-    margin = {"l": 70, "r": 30, "t": 90, "b": 80 + 24 * n}
-    return figure.update_layout(width=660, height=640 + 24 * n, legend=legend, margin=margin)
+    margin = {"l": 70, "r": 30, "t": top, "b": 80 + 24 * n}
+    return figure.update_layout(width=660, height=550 + top + 24 * n, legend=legend, margin=margin)
 
 
 def _with_unit(name: str, unit: str) -> str:

@@ -10,15 +10,17 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import CrossValidation, Curve, Leaderboard, Splits
+from gnomon.evaluate import CrossValidation, Curve, Figure, Leaderboard, Splits
 from gnomon.evaluate.empirical_risk import StructuralChoice
 from gnomon.evaluate.growth import Dichotomies, all_labellings
 from gnomon.evaluate.intake import label_column, number_block
+from gnomon.show.edges import at_edge, axis_range, edges, note_in_lines
 from gnomon.show.theme import colour, dress, error_bars, faded, look
 
 MOST_LINES = 40
 MOST_PANELS = 32
-SYMBOLS = ("circle", "diamond", "square", "cross", "x", "triangle-up")
+SYMBOLS = ("circle", "diamond", "square", "cross", "x", "pentagon")
+ARROWS = {np.inf: "triangle-up", -np.inf: "triangle-down"}
 
 
 def fold_scores(
@@ -30,7 +32,7 @@ def fold_scores(
     """Scores fold by fold: each learner a line over the same folds, its interval at the right.
 
     Lines that run in parallel say that folds differ in difficulty, which a paired comparison takes
-    out; lines that cross say that learners cannot be told apart.
+    out; lines that cross say that learners cannot be told apart. Arrows are infinite scores.
 
     Parameters
     ----------
@@ -53,46 +55,93 @@ def fold_scores(
     figure = make_subplots(
         1, 2, shared_yaxes=True, column_widths=[0.76, 0.24], horizontal_spacing=0.03
     )
-    for k, each in enumerate(shown):
-        _add_fold_line(figure, each, name, k, theme)
+    wholes = [each.figure(name) for each in shown]
+    scores = np.concatenate([each.scores[name] for each in shown])
+    errors = np.nan_to_num(np.concatenate([each.fold_errors[name] for each in shown]))
+    ends = edges(wholes, [*(scores - errors), *(scores + errors)])
+    for k, (each, whole) in enumerate(zip(shown, wholes)):
+        _add_fold_line(figure, each, name, k)
+        _add_infinite_folds(figure, each, name, k, ends)
+        _add_all_folds(figure, each.name, whole, k, ends, theme)
     figure.update_xaxes(title="fold", dtick=max(1, len(shown[0].folds) // 20), row=1, col=1)
     figure.update_xaxes(
         title="all folds, 95%", showticklabels=False, range=[-0.7, len(shown) - 0.3], row=1, col=2
     )
     figure.update_yaxes(title=name, row=1, col=1)
-    failed = sum(int(np.isnan(each.scores[name]).sum()) for each in shown)
     note = f"{shown[0].splits.how}; bars within folds: one standard error"
-    if failed:
-        note += f"; {failed} folds failed and have no mark"
-    return dress(figure, f"{name} fold by fold", theme, note=note, width=900, height=480)
+    if np.isinf(scores).any():
+        note += "; arrows: infinite"
+        figure.update_yaxes(range=axis_range(ends))
+    if np.isnan(scores).any():
+        note += f"; {int(np.isnan(scores).sum())} folds failed and have no mark"
+    lines, top = note_in_lines(note, 900)
+    return dress(
+        figure,
+        f"{name} fold by fold",
+        theme,
+        note=lines,
+        width=900,
+        height=390 + top,
+        margin={"l": 70, "r": 30, "t": top, "b": 60},
+    )
 
 
-def _add_fold_line(figure, result: CrossValidation, measure: str, k: int, theme: str) -> None:
+def _add_fold_line(figure, result: CrossValidation, measure: str, k: int) -> None:
     scores, errors = result.scores[measure], result.fold_errors[measure]
-    marker = {"color": colour(k), "size": 8, "symbol": SYMBOLS[k % len(SYMBOLS)]}
-    folds = np.arange(len(scores)) + (k % 5 - 2) * 0.04
     figure.add_scatter(
-        x=folds,
-        y=scores,
+        x=_fold_places(len(scores), k),
+        y=np.where(np.isinf(scores), np.nan, scores),
         error_y={"array": np.nan_to_num(errors), "color": faded(colour(k), 0.5), "width": 0},
         mode="lines+markers",
         line={"color": faded(colour(k), 0.6), "width": 1.2},
-        marker=marker,
+        marker={"color": colour(k), "size": 8, "symbol": SYMBOLS[k % len(SYMBOLS)]},
         name=result.name,
         legendgroup=result.name,
         hovertemplate="fold %{x:.0f}: %{y:.4g}",
         row=1,
         col=1,
     )
-    found = result.figure(measure)
+
+
+def _fold_places(n_folds: int, k: int) -> np.ndarray:
+    """Places of the folds, a little apart for the k-th learner."""
+    return np.arange(n_folds) + (k % 5 - 2) * 0.04
+
+
+def _add_infinite_folds(figure, result: CrossValidation, measure: str, k: int, ends) -> None:
+    scores = result.scores[measure]
+    infinite = np.isinf(scores)
+    if not infinite.any():
+        return
     figure.add_scatter(
-        x=[k],
-        y=[found.value],
-        error_y=error_bars([found], theme) | {"color": colour(k), "thickness": 2.5, "width": 6},
+        x=_fold_places(len(scores), k)[infinite],
+        y=np.clip(scores[infinite], *ends),
         mode="markers",
-        marker=marker | {"size": 11},
+        marker={
+            "color": colour(k),
+            "size": 11,
+            "symbol": [ARROWS[score] for score in scores[infinite]],
+        },
         name=result.name,
         legendgroup=result.name,
+        showlegend=False,
+        hovertemplate="fold %{x:.0f}: infinite",
+        row=1,
+        col=1,
+    )
+
+
+def _add_all_folds(figure, name: str, found: Figure, k: int, ends, theme: str) -> None:
+    drawn = at_edge(found, ends)
+    symbol = ARROWS.get(found.value, SYMBOLS[k % len(SYMBOLS)])
+    figure.add_scatter(
+        x=[k],
+        y=[drawn.value],
+        error_y=error_bars([drawn], theme) | {"color": colour(k), "thickness": 2.5, "width": 6},
+        mode="markers",
+        marker={"color": colour(k), "size": 11, "symbol": symbol},
+        name=name,
+        legendgroup=name,
         showlegend=False,
         hovertemplate=f"{found} ({found.how})",
         row=1,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,19 @@ import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.table import missing
+from gnomon.table.errors import ReadError
+from gnomon.table.inference import WRITTEN_NUMBERS
+from gnomon.table.kinds import Kind
+from gnomon.table.notes import counted, warn
+from gnomon.table.recode import as_strings, recode
+from gnomon.table.schema import Column
 
 DAY = 86_400.0
 WORD = re.compile(r"\w\w+")
 OTHER = "(other)"
 MOST_DENSE_LEVELS = 100
+WRITING = ("unit", "format", "decimal", "thousands", "missing")
 
 
 class Code:
@@ -44,6 +53,31 @@ class Code:
 
     def look(self, column: pa.ChunkedArray, weights: np.ndarray | None) -> None:
         raise NotImplementedError
+
+    def remember(self, column: Column) -> None:
+        """Keep how the training column was written: unit, marks, format, words."""
+        fields = {field: getattr(column, field) for field in WRITING}
+        if column.kind is Kind.BOOLEAN:
+            fields["levels"] = column.levels
+        self.written = {field: value for field, value in fields.items() if value is not None}
+
+    def _learnt(self, kind: Kind) -> Column:
+        """The training column as it was written; model files of old do not say how."""
+        return Column(self.name, kind, **getattr(self, "written", {}))
+
+    def understood(self, values: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
+        """The values of a column of another table in the form that was learnt.
+
+        Words are read as the training column was written. Another unit than that of the training
+        column is refused.
+
+        Parameters
+        ----------
+        values : ChunkedArray
+        column : Column
+            What the other table's schema says of them.
+        """
+        return values
 
     def finish(self) -> None:
         """All training rows have been seen."""
@@ -107,6 +141,37 @@ class NumberCode(Code):
                 f"column {self.name!r}: {self.n_missing:,} missing cells are read as the "
                 f"mean, {self.mean:.6g}"
             )
+
+    def understood(self, values, column):
+        learnt = self._learnt(self._kind())
+        refuse_other_unit(learnt, column)
+        if hasattr(self, "written") and (said := other_mark(learnt, column)):
+            warn(said)
+        if not is_words(values.type):
+            return values
+        strings = as_strings(values)
+        if self.flag and learnt.levels:
+            strings, unseen = boolean_words(strings, learnt.levels)
+            if unseen:
+                warn(unseen_words(learnt, unseen))
+        try:
+            return recode(strings, plainly(learnt), written=True)[1]
+        except ReadError as error:
+            raise self._not_as_learnt(learnt, error) from None
+
+    def _kind(self) -> Kind:
+        if self.flag:
+            return Kind.BOOLEAN
+        return Kind.INTEGER if self.whole else Kind.NUMBER
+
+    def _not_as_learnt(self, learnt: Column, error: ReadError) -> DataError:
+        held = "true or false" if self.flag else "numbers"
+        unit = f" in {learnt.unit!r}" if learnt.unit else ""
+        row = "" if error.row is None else f" (row {error.row - 1})"
+        return DataError(
+            f"column {self.name!r} held {held}{unit} when the model was fitted: {error.problem}"
+            f"{row}. Correct it, leave the cell empty if the value is missing, or fit again"
+        )
 
     def encode(self, column, out):
         values = as_numbers(column, self.name)
@@ -230,12 +295,41 @@ class CategoryCode(Code):
         """Whether there are so many columns that they are sparse ones."""
         return self.one_hot and len(self.shares) > MOST_DENSE_LEVELS
 
+    def understood(self, values, column):
+        in_words = column.kind is Kind.BOOLEAN and column.levels
+        return as_strings(values, column) if in_words else values
+
     def _places(self, column) -> np.ndarray:
         """The level of each row, -1 where it is not known."""
         values, codes = dictionary(column)
-        position = {value: place for place, value in enumerate(self.values)}
+        position = self._positions(column.type)
         unseen = len(self.values) if self.lumped else -1
-        return np.array([position.get(v, unseen) for v in values] + [-1], dtype=np.int64)[codes]
+        found = [position.get(value, unseen) for value in values]
+        if found and self.values and max(found) < 0:
+            warn(
+                f"Column {self.name!r}: none of its values ({listed(values)}) is among the "
+                f"categories that were learnt ({listed(self.values)}); all are read as unknown."
+            )
+        return np.array([*found, -1], dtype=np.int64)[codes]
+
+    def _positions(self, kind_of: pa.DataType) -> dict[Any, int]:
+        """The place of each level; for a column of numbers also by the number that it is.
+
+        Of several levels that are one number ("1" and "01"), that which is written plainly has it.
+        """
+        position = {value: place for place, value in enumerate(self.values)}
+        if not (pa.types.is_integer(kind_of) or pa.types.is_floating(kind_of)):
+            return position
+        spelled: dict[Any, list[str]] = {}
+        for level in self.values:
+            number = number_of(level)
+            if number is not None:
+                spelled.setdefault(number, []).append(level)
+        for number, levels in spelled.items():
+            plain = levels[0] if len(levels) == 1 else f"{number}"
+            if plain in position:
+                position[number] = position[plain]
+        return position
 
     def sparse(self, column) -> sp.csr_array:
         """One-hot columns of a column of many levels."""
@@ -314,13 +408,36 @@ class DateCode(Code):
     def names(self):
         return [f"{self.name}:{self.PARTS[p]}" for p in self.used]
 
+    def understood(self, values, column):
+        learnt = self._learnt(Kind.DATETIME)
+        packed = pa.types.is_integer(values.type) and learnt.format
+        if not packed and not is_words(values.type):
+            return values
+        strings = as_strings(values)
+        if learnt.format:
+            try:
+                return recode(strings, learnt, written=True)[1]
+            except ReadError:
+                if packed:
+                    raise self._no_dates(values) from None
+        return missing.blank(pc.utf8_trim_whitespace(strings), missing.USUAL)
+
+    def _no_dates(self, column: pa.ChunkedArray) -> DataError:
+        pattern = self._learnt(Kind.DATETIME).format
+        example = first_undated(column)
+        return DataError(
+            f"column {self.name!r} held dates when they were learnt; here it holds "
+            f"{type_in_words(column.type)} such as {example!r}; give dates, or text such as "
+            f"2026-01-31{f' or in the form {pattern}' if pattern else ''}"
+        )
+
     def encode(self, column, out):
         if not could_be_dates(column):
-            raise DataError(
-                f"column {self.name!r} held dates when they were learnt; here it holds "
-                f"{column.type} values; give dates, or text such as 2026-01-31"
-            )
-        parts = date_parts(column)
+            raise self._no_dates(column)
+        try:
+            parts = date_parts(column)
+        except pa.ArrowInvalid:
+            raise self._no_dates(column) from None
         if not self.keep_missing:
             parts = np.where(np.isnan(parts), self.means, parts)
         out[:] = parts[:, self.used]
@@ -391,10 +508,117 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> np.ndarray:
         numbers = pc.cast(column, pa.float64(), safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(
-            f"column {name!r} held numbers when the model was fitted and now holds "
-            f"{column.type}: {error}. Convert it to numbers or fit again"
+            f"column {name!r} must hold numbers and holds {type_in_words(column.type)}: "
+            f"{first_other(column)}. Convert it to numbers, or give it another kind"
         ) from error
     return numbers.to_numpy()
+
+
+def first_other(column: pa.ChunkedArray) -> str:
+    """The first value that is no number, and its row."""
+    for row, value in enumerate(column.to_pylist()):
+        if value is not None and number_of(value) is None:
+            return f"{value!r} in row {row}"
+    return "in a form that is not known"
+
+
+def first_undated(column: pa.ChunkedArray) -> Any:
+    """The first value that cannot be read as a date."""
+    known = column.drop_null()
+    if is_words(column.type):
+        for value in as_strings(known).unique():
+            try:
+                value.cast(pa.timestamp("us"))
+            except pa.ArrowInvalid:
+                return value.as_py()
+    return known[0].as_py()
+
+
+def number_of(value: Any) -> int | float | None:
+    """The number that a word stands for; None for other words and other values."""
+    if not isinstance(value, str):
+        return None
+    for reader in (int, float):
+        try:
+            return reader(value)
+        except ValueError:
+            continue
+    return None
+
+
+def type_in_words(kind_of: pa.DataType) -> str:
+    """What a column of this type holds, for people."""
+    if is_words(kind_of):
+        return "words"
+    if pa.types.is_temporal(kind_of):
+        return "dates or times"
+    if pa.types.is_boolean(kind_of):
+        return "true and false"
+    return "numbers" if pa.types.is_primitive(kind_of) else "other values"
+
+
+def is_words(kind_of: pa.DataType) -> bool:
+    """Whether a column of this type holds strings, perhaps as categories."""
+    if pa.types.is_dictionary(kind_of):
+        kind_of = kind_of.value_type
+    return pa.types.is_string(kind_of) or pa.types.is_large_string(kind_of)
+
+
+def refuse_other_unit(learnt: Column, here: Column) -> None:
+    """Numbers in another unit than that of training are other numbers."""
+    if learnt.unit and here.unit and learnt.unit != here.unit:
+        raise DataError(
+            f"column {here.name!r} was in {learnt.unit!r} when the model was fitted and is in "
+            f"{here.unit!r} here; convert it to {learnt.unit!r}. If both mean the same, say so: "
+            f"table.set({here.name!r}, unit={learnt.unit!r})"
+        )
+
+
+def plainly(learnt: Column) -> Column:
+    """A column of written numbers, any of them, by its own marks: one it has not is not guessed."""
+    if not learnt.kind.is_numeric:
+        return learnt
+    return replace(learnt, kind=Kind.NUMBER, decimal=learnt.decimal or ".")
+
+
+def other_mark(learnt: Column, here: Column) -> str | None:
+    """The sentence that warns of a mark before decimals that stood between thousands, or turned."""
+    decimal = learnt.decimal or ("." if learnt.kind is Kind.NUMBER else None)
+    decimal_here = here.decimal or ("." if here.reason == WRITTEN_NUMBERS else None)
+    if here.thousands is not None and here.thousands == decimal:
+        mark, before, now = here.thousands, "before decimals", "between thousands"
+    elif decimal_here is not None and decimal_here == learnt.thousands:
+        mark, before, now = decimal_here, "between thousands", "before decimals"
+    else:
+        return None
+    return (
+        f"Column {here.name!r}: {mark!r} stood {before} when the model was fitted and is read as "
+        f"standing {now} here. If that is wrong, read the file with the schema of the training "
+        "table, or with decimal= and thousands=."
+    )
+
+
+def boolean_words(strings: pa.ChunkedArray, words) -> tuple[pa.ChunkedArray, list[str]]:
+    """The strings with missing values in place of all but two words; which others there were."""
+    cleaned = missing.blank(pc.utf8_trim_whitespace(strings), missing.USUAL)
+    known = pa.array([word.lower() for word in words], pa.string())
+    is_known = pc.is_in(pc.utf8_lower(cleaned), value_set=known)
+    unseen = cleaned.filter(pc.invert(is_known)).drop_null().unique().to_pylist()
+    return pc.if_else(is_known, cleaned, pa.scalar(None, pa.string())), unseen
+
+
+def unseen_words(learnt: Column, unseen: list[str]) -> str:
+    """The sentence that says what was taken as missing."""
+    return (
+        f"Column {learnt.name!r} held {' or '.join(map(repr, learnt.levels or ()))} when the model "
+        f"was fitted; {counted(len(unseen), 'other word')} in it, taken as missing: "
+        f"{listed(unseen)}."
+    )
+
+
+def listed(values: list) -> str:
+    """The first of some values."""
+    return ", ".join(map(repr, values[:5])) + (" ..." if len(values) > 5 else "")
 
 
 def dictionary(column: pa.ChunkedArray) -> tuple[list, np.ndarray]:
@@ -410,8 +634,8 @@ def dictionary(column: pa.ChunkedArray) -> tuple[list, np.ndarray]:
 
 def could_be_dates(column: pa.ChunkedArray) -> bool:
     """Whether the values of a column can be read as dates; where there is none, they can."""
-    unlike = pa.types.is_boolean(column.type) or pa.types.is_floating(column.type)
-    return column.null_count == len(column) or not unlike
+    unlike = (pa.types.is_boolean, pa.types.is_floating, pa.types.is_integer)
+    return column.null_count == len(column) or not any(each(column.type) for each in unlike)
 
 
 def date_parts(column: pa.ChunkedArray) -> np.ndarray:

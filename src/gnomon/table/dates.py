@@ -65,6 +65,7 @@ TIME_FORMATS = ("%H:%M", "%H:%M:%S")
 PACKED_DATE = "%Y%m%d"
 CENTURY_TURN = 69
 LONGEST = 45
+STRINGS_LOOKED_AT = 5
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,40 @@ def parse_dates(strings: pa.Array, pattern: str) -> pa.Array | None:
         moment = _joined("", moment, parts.field("zone"))
     micro = _cast(moment, pa.timestamp("us", zone))
     return micro if micro is not None else _cast(moment, pa.timestamp("ns", zone))
+
+
+def strays(strings: pa.Array) -> pa.Array | None:
+    """Of strings that are not all dates, those that are none in the format of most of them.
+
+    None if there is no such format.
+
+    Examples
+    --------
+    >>> strays(pa.array(["2024-01-30", "2024-02-30", "2024-03-30"])).to_pylist()
+    ['2024-02-30']
+    """
+    shown = strings.slice(0, STRINGS_LOOKED_AT).to_pylist()
+    patterns = dict.fromkeys(pattern for written in shown for pattern in _formats_of(written))
+    found = [_strays_of(strings, pattern) for pattern in patterns]
+    return min(found, key=lambda each: (len(each[1]), -each[0]))[1] if found else None
+
+
+def _strays_of(strings: pa.Array, pattern: str) -> tuple[int, pa.Array]:
+    """Strings that do not look like the pattern, or the first that looks so and is no real date.
+
+    The number says where the first one stands.
+    """
+    alike = pc.match_substring_regex(strings, _arrow(pattern))
+    if not pc.all(alike).as_py():
+        return pc.index(alike, False).as_py(), strings.filter(pc.invert(alike))
+    low, high = 0, len(strings)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if parse_dates(strings.slice(low, middle - low), pattern) is None:
+            high = middle
+        else:
+            low = middle
+    return low, strings.slice(low, 1)
 
 
 def day_first_evidence(pattern: str) -> bool | None:

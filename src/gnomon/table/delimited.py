@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from gnomon.table import numbers
+from gnomon.table import missing, numbers
 from gnomon.table.errors import ReadError
 from gnomon.table.inference import Hints
 from gnomon.table.kinds import Kind
@@ -71,12 +71,7 @@ class DelimitedFile:
         self.names, repairs = repaired(self.names)
         self.warnings += repairs
         self.notes = [*notes, *found.notes, *self.warnings]
-        self.hints = Hints(
-            decimal=options.get("decimal"),
-            thousands=options.get("thousands"),
-            day_first=options.get("day_first"),
-            missing=None if options.get("missing") is None else tuple(options["missing"]),
-        )
+        self.hints = _hints(options, self.file)
         self._block_size = BLOCK
         self.blank_lines = 0
 
@@ -116,7 +111,7 @@ class DelimitedFile:
         if numeric:
             types = {name: pa.float64() if name in numeric else pa.string() for name in self.names}
             try:
-                found = pa.concat_tables(self._arrow_batches(types, ".", None, missing=[""]))
+                found = pa.concat_tables(self._arrow_batches(types, ".", None, words=[""]))
             except pa.ArrowInvalid:
                 return self.strings()
             if all(_is_finite(found.column(name)) for name in numeric):
@@ -126,6 +121,8 @@ class DelimitedFile:
     def _plainly_decimal(self) -> set[str]:
         """Columns whose first rows are decimal numbers without thousands, words or blanks."""
         if self.hints.decimal not in (None, ".") or self.hints.thousands is not None:
+            return set()
+        if missing.numbers_among(self.hints.missing):
             return set()
         types = {name: pa.string() for name in self.names}
         try:
@@ -165,7 +162,7 @@ class DelimitedFile:
         types: dict[str, pa.DataType],
         decimal: str,
         columns: list[str] | None,
-        missing: list[str] | None = None,
+        words: list[str] | None = None,
     ) -> Generator[pa.Table]:
         stream = self._stream()
 
@@ -188,7 +185,7 @@ class DelimitedFile:
         convert = pacsv.ConvertOptions(
             column_types=types,
             strings_can_be_null=False,
-            null_values=list(self.hints.markers) if missing is None else missing,
+            null_values=list(self.hints.markers) if words is None else words,
             decimal_point=decimal,
             include_columns=columns,
         )
@@ -257,9 +254,16 @@ class DelimitedFile:
         single = len(self.names) == 1
         for record in records:
             if record.values:
-                yield record
+                yield self._without_end(record)
             elif single:
                 yield record._replace(values=[""])
+
+    def _without_end(self, record: Record) -> Record:
+        """The record without the empty value that a delimiter at its end makes."""
+        values = record.values
+        if self.dialect.trailing and len(values) > len(self.names) and not values[-1].strip():
+            return record._replace(values=values[:-1])
+        return record
 
     def line_of_row(self, row: int) -> int | None:
         """The line on which a row of data (counted from 0) starts."""
@@ -301,12 +305,13 @@ class DelimitedFile:
         if len(bad) > BAD_LINES_SHOWN + 1:
             others.append("...")
         more = f" (also lines {', '.join(others)})" if others else ""
+        above = "leave lines above the names out with skip_rows=..., " if found > width else ""
         return ReadError(
             f"has {found} values where {width} are expected{more}",
             file=self.file,
             line=line,
             remedy="Correct the lines (quote values that hold the delimiter), name the delimiter, "
-            "or read with ragged='pad' to fill short rows with missing values.",
+            f"{above}or read with ragged='pad' to fill short rows with missing values.",
         )
 
     def _misfit_error(self, types: dict[str, pa.DataType]) -> ReadError | None:
@@ -322,6 +327,22 @@ class DelimitedFile:
                 if written not in markers and not _fits(written, wanted):
                     return misfit(written, name, wanted).at(file=self.file, line=record.line)
         return None
+
+
+def _hints(options: dict[str, Any], file: str) -> Hints:
+    """What the user says about how values are written; a mark between thousands is no decimal."""
+    decimal, thousands = options.get("decimal"), options.get("thousands")
+    wrong = numbers.wrong_marks(decimal, thousands)
+    if wrong is not None:
+        raise ReadError(wrong, file=file)
+    if decimal is None and thousands in numbers.DECIMAL_MARKS:
+        decimal = "." if thousands == "," else ","
+    return Hints(
+        decimal=decimal,
+        thousands=thousands,
+        day_first=options.get("day_first"),
+        missing=missing.given_words(options.get("missing")),
+    )
 
 
 def misfit(written: str, name: str, wanted: pa.DataType) -> ReadError:

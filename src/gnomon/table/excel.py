@@ -11,6 +11,7 @@ from gnomon.table.columnar import selected
 from gnomon.table.errors import ReadError
 from gnomon.table.frames import arrow_of_values
 from gnomon.table.inference import Hints
+from gnomon.table.missing import given_words
 from gnomon.table.names import repaired
 from gnomon.table.notes import counted, warn
 from gnomon.table.schema import Schema
@@ -43,8 +44,7 @@ def read_excel(
     arrow, told = _to_arrow(names, rows)
     if columns is not None:
         arrow = selected(arrow, columns)
-    words = options.get("missing")
-    hints = Hints(missing=None if words is None else tuple(words))
+    hints = Hints(missing=given_words(options.get("missing")))
     return understood(arrow, schema, parse=True, hints=hints, notes=[*notes, *repairs, *told])
 
 

@@ -21,6 +21,7 @@ from gnomon.table.errors import ReadError
 from gnomon.table.frames import REFUSALS, arrow_of_rows
 from gnomon.table.inference import Hints
 from gnomon.table.json_objects import lines_to_arrow
+from gnomon.table.missing import given_words
 from gnomon.table.names import repaired
 from gnomon.table.recode import recode
 from gnomon.table.schema import Column, Schema
@@ -221,8 +222,7 @@ class JsonFeed(FileFeed):
 
     def __init__(self, source: ByteSource, options: dict):
         super().__init__(source)
-        words = options.get("missing")
-        self.hints = Hints(missing=None if words is None else tuple(words))
+        self.hints = Hints(missing=given_words(options.get("missing")))
         self._types: pa.Schema | None = None
 
     def sample(self, rows: int) -> pa.Table:

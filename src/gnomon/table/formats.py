@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from gnomon.table.errors import ReadError
@@ -100,8 +101,11 @@ def format_of(source: ByteSource) -> tuple[str, list[str]]:
             file=source.name,
             remedy="Give the file its right ending, or fetch it again if it is damaged.",
         )
-    if by_name is None and start.lstrip()[:1] in (b"{",) and b":" in start:
-        return "json", ["The file starts with '{' and is read as JSON lines."]
+    if by_name is None and b":" in start:
+        if start.lstrip().startswith(b"{"):
+            return "json", ["The file starts with '{' and is read as JSON lines."]
+        if _ARRAY_OF_OBJECTS.match(start):
+            return "json", ["The file starts with '[{' and is read as a JSON array of objects."]
     return by_name or "delimited", []
 
 
@@ -139,6 +143,14 @@ def _zip_format(source: ByteSource) -> str:
 
 
 def _refuse_other(start: bytes, source: ByteSource) -> None:
+    markup = _MARKUP.match(start)
+    if markup is not None:
+        raise ReadError(
+            f"is an {'XML document' if markup['xml'] else 'HTML page'}, not a table",
+            file=source.name,
+            remedy="A site may have sent a page for people in place of the file: fetch the file "
+            "itself, or save the table as CSV.",
+        )
     for magic, what in _OTHER_MAGIC:
         if start.startswith(magic) and _is_binary(start):
             raise ReadError(
@@ -157,6 +169,8 @@ def _refuse_other(start: bytes, source: ByteSource) -> None:
         )
 
 
+_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:(?P<xml>\?xml\s)|!doctype\s+html|html\b)", re.I)
+_ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{")
 _CONTROL = [bytes([code]) for code in range(1, 32) if code not in (9, 10, 12, 13, 27)] + [b"\x7f"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +12,13 @@ import pyarrow as pa
 from gnomon.engine.errors import DataError
 from gnomon.table.notes import warn
 
-REFUSALS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
+REFUSALS = (
+    pa.ArrowInvalid,
+    pa.ArrowTypeError,
+    pa.ArrowNotImplementedError,
+    OverflowError,
+    UnicodeDecodeError,
+)
 
 
 def native(frame: Any) -> Any:
@@ -62,12 +69,14 @@ def arrow_of_values(name: str, values: Any) -> tuple[pa.ChunkedArray | pa.Array,
     """One column of any make as an Arrow array; without a common type, as text, with a note."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values, []
-    if np.ndim(values) != 1 and not isinstance(values, Iterable):
+    if not isinstance(values, Iterable) and np.ndim(values) != 1:
         raise DataError(f"Column {name!r} is {values!r}, not a column of values.")
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise DataError(f"Column {name!r} has {values.ndim} dimensions; give one column per name.")
     if hasattr(values, "__arrow_c_stream__") and not _is_pandas(values):
         return pa.chunked_array(values), []
+    if type(getattr(values, "dtype", None)).__name__ == "SparseDtype":
+        values = np.asarray(values)
     if not hasattr(values, "dtype") or getattr(values.dtype, "kind", "") == "U":
         values = list(values) if not hasattr(values, "tolist") else values.tolist()
     try:
@@ -78,11 +87,20 @@ def arrow_of_values(name: str, values: Any) -> tuple[pa.ChunkedArray | pa.Array,
 
 def _mixed_as_text(name: str, values: Any) -> tuple[pa.Array, list[str]]:
     kinds = sorted({type(value).__name__ for value in values if not _is_missing(value)})
-    what = "holds numbers beyond 64 bits" if kinds == ["int"] else f"mixes {', '.join(kinds)}"
+    what = f"mixes {', '.join(kinds)}" if len(kinds) > 1 else f"holds {kinds[0]} of several makes"
+    if kinds == ["int"]:
+        what = "holds numbers beyond 64 bits"
     note = f"Column {name!r} {what}; its values are kept as text."
     warn(note)
-    written = [None if _is_missing(value) else str(value) for value in values]
-    return pa.array(written, pa.string()), [note]
+    written = [None if _is_missing(value) else _written(value) for value in values]
+    return pa.array(written, pa.binary() if "bytes" in kinds else pa.string()), [note]
+
+
+def _written(value: Any) -> str | bytes:
+    """A value as text; bytes stay, to be understood as text or refused with the column's name."""
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, default=str, ensure_ascii=False)
+    return value if isinstance(value, bytes) else str(value)
 
 
 def _is_missing(value: Any) -> bool:

@@ -18,6 +18,7 @@ from gnomon.engine.threads import in_order
 from gnomon.table import dates, missing, numbers
 from gnomon.table.kinds import Kind
 from gnomon.table.names import repaired
+from gnomon.table.notes import counted
 from gnomon.table.recode import (
     BOOLEAN_WORDS,
     SECONDS_OF_DAY,
@@ -34,6 +35,7 @@ FEW_LEVELS = 20
 FEW_ROWS = 20
 STORED_NUMBERS, WRITTEN_NUMBERS = "stored as numbers", "all values are numbers"
 LONG_WORDS, LONG_CHARACTERS = 5, 50
+MOST_STRAYS = 0.2
 
 SCALES = (
     ("very low", "low", "medium", "high", "very high"),
@@ -49,13 +51,15 @@ SCALES = (
     ("very bad", "bad", "average", "good", "very good"),
     ("first", "second", "third", "fourth", "fifth"),
 )
+OF_ROW_NAMES = "X"
+COUNTS_ROWS = "counts the rows"
 _ID_NAME = re.compile(
     r"(?i:(?:^|[_\W\d])(?:id|ids|uuid|guid|key|pk|idx)$)|(?<=[a-z])(?:Id|ID|Key)$"
 )
 _CODE_NAME = re.compile(r"(?:^|[_\W])(?:nr|no|num|number|code|ref|serial)$", re.I)
 _COUNTER_NAME = re.compile(
-    r"^(?:unnamed.*|index|rows?|row[_ ]?(?:names?|ids?)|column_1|x|obs|case|order|record|seq)$",
-    re.I,
+    r"(?i:^(?:unnamed.*|index|rows?|row[_ ]?(?:names?|ids?)|column_1|obs|case|order|record|seq)$)"
+    rf"|^{OF_ROW_NAMES}$"
 )
 _DATE_NAME = re.compile(r"date|datum|day|tag|when|time", re.I)
 
@@ -74,6 +78,13 @@ class Hints:
     def markers(self) -> tuple[str, ...]:
         """All words that may stand for a missing value."""
         return missing.USUAL if self.missing is None else ("", *self.missing)
+
+    def completed(self, column: Column) -> Column:
+        """A column of a given schema, with the user's marks and words where it has none."""
+        words = self.missing if column.missing is None else column.missing
+        if not column.kind.is_numeric or column.decimal or column.thousands:
+            return replace(column, missing=words)
+        return replace(column, missing=words, decimal=self.decimal, thousands=self.thousands)
 
 
 @dataclass(frozen=True)
@@ -128,6 +139,7 @@ def infer_arrow(
     findings = list(in_order(understand, columns))
     if parse:
         findings = _decide_by_neighbours(findings, columns, hints)
+    findings = [_as_input(finding, names) for finding in findings]
     return Inferred(
         Schema(finding.column for finding in findings),
         pa.table(
@@ -143,15 +155,20 @@ def _infer(name: str, values: pa.ChunkedArray, parse: bool, hints: Hints) -> Fin
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         finding = infer_written(name, values, hints) if parse else infer_words(name, values)
     else:
-        finding = infer_typed(name, values)
-        if parse and pa.types.is_floating(values.type):
-            finding = _as_written(finding, hints)
+        finding = _infer_stored(name, values, hints) if parse else infer_typed(name, values)
     return replace(finding, notes=(*notes, *finding.notes))
 
 
-def _as_written(finding: Finding, hints: Hints) -> Finding:
-    """A column of numbers that was converted while reading, described as if from strings."""
-    column = replace(finding.column, missing=hints.missing)
+def _infer_stored(name: str, values: pa.ChunkedArray, hints: Hints) -> Finding:
+    """A column of a file that has a type already; numbers are described as if from strings."""
+    whole, broken = pa.types.is_integer(values.type), pa.types.is_floating(values.type)
+    if not (whole or broken):
+        return infer_typed(name, values)
+    values, seen = missing.blank_numbers(values, hints.missing)
+    finding = _with_missing(infer_typed(name, values), seen, hints)
+    if whole:
+        return finding
+    column = finding.column
     if column.reason == STORED_NUMBERS:
         column = replace(column, reason=WRITTEN_NUMBERS)
     return replace(finding, column=column, decimal=".")
@@ -174,6 +191,19 @@ def _decide_by_neighbours(findings: list, columns: list, hints: Hints) -> list[F
         _infer(name, values, True, better) if finding.ambiguous else finding
         for finding, (name, values) in zip(findings, columns)
     ]
+
+
+def _as_input(finding: Finding, names: list[str]) -> Finding:
+    """A counter of the rows as whole numbers where it may be meant as an input.
+
+    It is one beside a single other column, and R writes its row names as ``X`` in front only.
+    """
+    column = finding.column
+    elsewhere = column.name == OF_ROW_NAMES and names[0] != OF_ROW_NAMES
+    if column.reason != COUNTS_ROWS or (len(names) > 2 and not elsewhere):
+        return finding
+    reason = "whole numbers that count the rows"
+    return replace(finding, column=replace(column, kind=Kind.INTEGER, reason=reason, format=None))
 
 
 def infer_typed(name: str, values: pa.ChunkedArray) -> Finding:
@@ -221,10 +251,20 @@ def infer_written(name: str, strings: pa.ChunkedArray, hints: Hints) -> Finding:
         distinct = cleaned.unique().drop_null()
         words = missing.missing_among_words(seen, distinct)
         seen = {word: seen[word] for word in words}
-    is_missing = pc.is_in(trimmed, value_set=pa.array(seen, pa.string()))
-    kept = pc.if_else(is_missing, pa.scalar(None, strings.type), strings) if seen else strings
-    finding = infer_words(name, kept)
-    return _with_missing(_explain_words(finding, kept), seen, hints)
+    words = missing.blank(trimmed, tuple(seen))
+    finding = _explain_words(infer_words(name, words), words, hints)
+    return _with_missing(_with_spaces(finding, strings, words), seen, hints)
+
+
+def _with_spaces(finding: Finding, strings: pa.ChunkedArray, words: pa.ChunkedArray) -> Finding:
+    """Text as it was written; the values of other kinds without outer spaces, which is said."""
+    spaced = pc.sum(pc.not_equal(strings, words)).as_py()
+    if not spaced:
+        return finding
+    if finding.column.kind is Kind.TEXT:
+        return replace(finding, values=pc.if_else(pc.is_valid(words), strings, words))
+    note = f"Column {finding.column.name!r}: spaces around {counted(spaced, 'value')} left out."
+    return replace(finding, notes=(*finding.notes, note))
 
 
 def _infer_values(name: str, cleaned: pa.ChunkedArray, hints: Hints) -> Finding | None:
@@ -298,7 +338,7 @@ def _integer_identifier(name: str, values: pa.ChunkedArray) -> str | None:
         return "every value occurs once and the name is that of an identifier"
     low, high = pc.min_max(values).values()
     if low.as_py() in (0, 1) and high.as_py() - low.as_py() == n - 1:
-        return "counts the rows"
+        return COUNTS_ROWS
     return None
 
 
@@ -329,7 +369,7 @@ def _read_number(name: str, distinct: pa.Array, hints: Hints) -> Finding | None:
         return None
     ways = numbers.WAYS
     if hints.thousands is not None:
-        ways = (numbers.NumberFormat(hints.decimal or ".", hints.thousands), *ways)
+        ways = tuple(way for way in ways if way.thousands in (None, hints.thousands))
     found = numbers.read_written(distinct, decimal=hints.decimal, ways=ways)
     if found is None:
         return None
@@ -511,14 +551,20 @@ def _scale_of(levels: tuple[str, ...]) -> tuple[str, ...] | None:
     return None
 
 
-def _explain_words(finding: Finding, strings: pa.ChunkedArray) -> Finding:
-    """Say why a column that nearly is one of numbers is not, and recognise codes."""
+def _explain_words(finding: Finding, strings: pa.ChunkedArray, hints: Hints) -> Finding:
+    """Say why a column that nearly is one of numbers or dates is not, and recognise codes."""
     distinct = strings.unique().drop_null()
     n = len(strings) - strings.null_count
     if not n or finding.column.kind is Kind.NUMBER:
         return finding
     numeric = pc.match_substring_regex(distinct, numbers.PLAIN_NUMBER)
     column = finding.column
+    if _contradicts_marks(column.name, distinct, hints):
+        marks = {"decimal": hints.decimal, "thousands": hints.thousands}
+        given = " and ".join(f"{name}={mark!r}" for name, mark in marks.items() if mark)
+        reason = f"numbers, but not with {given}, kept as written"
+        remedy = "Correct these options, or give the column its own marks in the schema."
+        return _noted(finding, reason, remedy)
     if pc.all(numeric).as_py():
         return _explain_numeric_words(finding, strings, distinct, n)
     mixed = numbers.mixes_decimal_marks(distinct)
@@ -526,20 +572,29 @@ def _explain_words(finding: Finding, strings: pa.ChunkedArray) -> Finding:
         reason = f"numbers with two decimal marks ({mixed[0]!r}, {mixed[1]!r}), kept as written"
         remedy = "Make them alike in the file, then the column is read as numbers."
         return _noted(finding, reason, remedy)
-    share = pc.mean(numeric.cast(pa.float64())).as_py()
-    if share >= 0.8 and len(distinct) >= 5:
-        odd = distinct.filter(pc.invert(numeric))
-        shown = ", ".join(repr(value) for value in odd.slice(0, 3).to_pylist())
-        row = pc.index(strings, odd[0]).as_py() + 1
-        reason = f"not numbers because of {shown} (first in row {row:,})"
-        remedy = "If such values mean missing, name them in missing=[...]."
-        return _noted(finding, reason, remedy)
+    for what, odd in (
+        ("numbers", distinct.filter(pc.invert(numeric))),
+        ("dates", dates.strays(distinct)),
+    ):
+        if odd is not None and len(distinct) >= 5 and len(odd) <= MOST_STRAYS * len(distinct):
+            shown = ", ".join(repr(value) for value in odd.slice(0, 3).to_pylist())
+            row = pc.index(strings, odd[0]).as_py() + 1
+            reason = f"not {what} because of {shown} (first in row {row:,})"
+            remedy = "Correct such values; if they mean missing, name them in missing=[...]."
+            return _noted(finding, reason, remedy)
     codes = pc.all(pc.match_substring_regex(distinct, r"^\S*\d\S*$")).as_py()
     if column.kind in (Kind.TEXT, Kind.CATEGORY) and codes and len(distinct) == n >= FEW_ROWS:
         reason = "every value occurs once and looks like a code"
         column = Column(column.name, Kind.IDENTIFIER, reason, missing=column.missing)
         return replace(finding, column=column, values=strings)
     return finding
+
+
+def _contradicts_marks(name: str, distinct: pa.Array, hints: Hints) -> bool:
+    """Whether the values would be numbers, were it not for the marks that the user gave."""
+    if hints.decimal is None and hints.thousands is None:
+        return False
+    return _read_number(name, distinct, replace(hints, decimal=None, thousands=None)) is not None
 
 
 def _explain_numeric_words(

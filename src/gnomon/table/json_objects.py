@@ -14,6 +14,7 @@ from gnomon.table.columnar import selected
 from gnomon.table.errors import ReadError
 from gnomon.table.frames import arrow_of_values
 from gnomon.table.inference import Hints
+from gnomon.table.missing import given_words
 from gnomon.table.schema import Schema
 from gnomon.table.sniff import decide_encoding
 from gnomon.table.source import ByteSource, length_of_mark
@@ -42,8 +43,7 @@ def read_json(
     arrow, told = _arrow_of_json(raw, source.name)
     if columns is not None:
         arrow = selected(arrow, columns)
-    words = options.get("missing")
-    hints = Hints(missing=None if words is None else tuple(words))
+    hints = Hints(missing=given_words(options.get("missing")))
     return understood(arrow, schema, parse=True, hints=hints, notes=[*notes, *told])
 
 

@@ -8,6 +8,8 @@ Some always do (``NA``, ``null``, an empty cell). Some do so among numbers and d
 from __future__ import annotations
 
 from functools import lru_cache
+from math import isfinite
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,6 +42,21 @@ AMONG_VALUES = ("na", "none", "None", "NONE", "nil", "missing", "Missing", "unkn
 USUAL = ALWAYS + SIGNS + AMONG_VALUES
 
 
+def given_words(option: Any) -> tuple[str, ...] | None:
+    """The words that the user names in ``missing=...``: one or several, numbers as written.
+
+    Examples
+    --------
+    >>> given_words("-999"), given_words([-9, "none"])
+    (('-999',), ('-9', 'none'))
+    """
+    if option is None:
+        return None
+    if isinstance(option, (str, int, float)):
+        option = (option,)
+    return tuple(str(word) for word in option)
+
+
 @lru_cache(maxsize=64)
 def _as_set(words: tuple[str, ...]) -> pa.Array:
     return pa.array(words, pa.string())
@@ -51,6 +68,31 @@ def blank(strings: pa.ChunkedArray, words: tuple[str, ...]) -> pa.ChunkedArray:
     if not pc.any(hit, min_count=0).as_py():
         return strings
     return pc.if_else(hit, pa.scalar(None, pa.string()), strings)
+
+
+def blank_numbers(
+    values: pa.ChunkedArray, words: tuple[str, ...] | None
+) -> tuple[pa.ChunkedArray, dict[str, int]]:
+    """Stored numbers with missing values in place of the words that are numbers, and how many."""
+    seen: dict[str, int] = {}
+    for word, number in numbers_among(words).items():
+        hit = pc.equal(values, pa.scalar(number, pa.float64()))
+        count = pc.sum(hit).as_py()
+        if count:
+            seen[word] = count
+            values = pc.if_else(hit, pa.scalar(None, values.type), values)
+    return values, seen
+
+
+def numbers_among(words: tuple[str, ...] | None) -> dict[str, float]:
+    """Those of the words that are finite numbers, with their values."""
+    found = {}
+    for word in words or ():
+        try:
+            found[word] = float(word)
+        except ValueError:
+            continue
+    return {word: number for word, number in found.items() if isfinite(number)}
 
 
 def words_seen(strings: pa.ChunkedArray, words: tuple[str, ...]) -> dict[str, int]:

@@ -33,6 +33,8 @@ kmh km/h m/s rpm dB bpm cc hp
 CURRENCIES = frozenset(_CURRENCY_WORDS.split())
 UNITS = frozenset(_UNIT_WORDS.split())
 LONGEST_UNIT = 12
+DECIMAL_MARKS = (".", ",")
+THOUSANDS_MARKS = (".", ",", " ", "'")
 
 _SPACES = r" \x{a0}\x{2009}\x{202f}"
 _APOSTROPHES = "'’"
@@ -82,6 +84,26 @@ WAYS = tuple(
         (",", "'"),
     ]
 )
+
+
+def wrong_marks(decimal: str | None, thousands: str | None) -> str | None:
+    """What is wrong with the marks that someone gave, or None.
+
+    Examples
+    --------
+    >>> wrong_marks("x", None)
+    "decimal='x' is no decimal mark: it is '.' or ','"
+    """
+    if decimal is not None and decimal not in DECIMAL_MARKS:
+        return f"decimal={decimal!r} is no decimal mark: it is '.' or ','"
+    if thousands is not None and thousands not in THOUSANDS_MARKS:
+        return (
+            f"thousands={thousands!r} is no mark between thousands: it is '.', ',', \"'\" or ' ' "
+            "(which stands for narrow spaces too)"
+        )
+    if thousands is not None and thousands == decimal:
+        return f"decimal and thousands cannot both be {decimal!r}"
+    return None
 
 
 @dataclass(frozen=True)
@@ -167,7 +189,8 @@ def read_written(
     strings : Array of string
         Distinct, trimmed, without missing values.
     decimal : str, optional
-        The decimal mark of other columns, to decide what is ambiguous.
+        The decimal mark, where the user or other columns tell it: numbers that show another mark
+        are not read.
     ways : tuple of NumberFormat
         Marks to try, the first that fits all strings is taken.
     units : tuple of str, optional
@@ -192,8 +215,8 @@ def read_written(
     if not fitting:
         return None
     way = _choose(fitting, body, decimal)
-    values = _to_values(body, _is_negative(part), way)
-    if values is None:
+    values = None if way is None else _to_values(body, _is_negative(part), way)
+    if way is None or values is None:
         return None
     format_ = NumberFormat(way.decimal, way.thousands, unit or None)
     return WrittenNumbers(format_, values, _is_ambiguous(fitting, body))
@@ -213,12 +236,11 @@ def mixes_decimal_marks(strings: pa.Array) -> tuple[str, str] | None:
     return with_point[0].as_py(), with_comma[0].as_py()
 
 
-def _choose(ways: list[NumberFormat], body: pa.Array, decimal: str | None) -> NumberFormat:
+def _choose(ways: list[NumberFormat], body: pa.Array, decimal: str | None) -> NumberFormat | None:
     if not _any_match(body, r"[.,]"):
         return ways[0]
-    by_hint = [way for way in ways if way.decimal == decimal]
-    if by_hint:
-        return by_hint[0]
+    if decimal is not None:
+        return next((way for way in ways if way.decimal == decimal), None)
     grouped = [way for way in ways if way.thousands == ","]
     if ways[0].decimal == "," and ways[0].thousands is None and grouped:
         return grouped[0]

@@ -32,10 +32,11 @@ def read(source: Any = None, *, schema: SchemaLike | None = None, **options: Any
 
     Parameters
     ----------
-    source : path, URL, data frame, dict of columns, bytes or binary file
+    source : path, ``postgresql://`` URL, data frame, dict of columns, bytes or binary file
         CSV, TSV and other delimited text, Parquet, Arrow or Feather, JSON (lines or an array of
-        objects), ARFF, Excel, SQLite, DuckDB; text may be compressed (gzip, bzip2, zstd, xz). A
-        ``postgresql://`` URL. A pandas, polars, Arrow or narwhals frame, whose types are kept.
+        objects), ARFF, Excel, SQLite, DuckDB; text may be compressed (gzip, bzip2, zstd, xz). Files
+        are read from disk, not fetched. A pandas, polars, Arrow or narwhals frame, whose types are
+        kept.
     schema : Schema, dict or path, optional
         Kinds of some or all columns: a `Schema`, ``{"zip": "category"}``, or a file that
         `Schema.save` wrote. If it is left out, ``FILE.schema.toml`` beside the file is used where
@@ -43,11 +44,12 @@ def read(source: Any = None, *, schema: SchemaLike | None = None, **options: Any
     **options
         All sources: ``columns`` (names to read). Delimited text: ``delimiter`` (``"whitespace"``
         for runs of spaces), ``quote``, ``escape``, ``encoding``, ``header``, ``names``,
-        ``decimal``, ``thousands``, ``missing`` (words), ``day_first``, ``comment``, ``skip_rows``,
-        ``ragged="pad"``. Excel: ``sheet``, ``header``, ``skip_rows``. SQLite, DuckDB, PostgreSQL:
-        ``table`` or ``sql``. Without a source: ``sql``, anything that DuckDB speaks, with
-        ``tables`` (dict of frames to be queried). Frames: ``parse=True`` to look for numbers and
-        dates in strings.
+        ``decimal``, ``thousands``, ``missing`` (a word or words in place of the usual ones; an
+        empty cell is missing in any case), ``day_first``, ``comment``, ``skip_rows``,
+        ``ragged="pad"``. Excel: ``sheet``, ``header``, ``skip_rows``, ``missing``. SQLite, DuckDB,
+        PostgreSQL: ``table`` or ``sql``. Without a source: ``sql``, anything that DuckDB speaks,
+        with ``tables`` (dict of frames to be queried). Frames: ``parse=True`` to look for numbers
+        and dates in strings.
 
     Returns
     -------

@@ -58,6 +58,8 @@ def recode(
     values, _ = settled(values, column.name)
     if written and _is_string(values.type):
         values = _cleaned(values, column)
+    elif written and _is_numeric(values.type):
+        values, _ = missing.blank_numbers(values, column.missing)
     change = _CHANGES[column.kind]
     return change(values, column, before, unseen)
 
@@ -116,11 +118,14 @@ def _cleaned(strings: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
     if column.missing is not None:
         words = ("", *column.missing)
     words = tuple(word for word in words if word not in (column.levels or ()))
-    trimmed = pc.utf8_trim_whitespace(strings)
-    if not wordy:
-        return missing.blank(trimmed, words)
-    hit = pc.is_in(trimmed, value_set=pa.array(words, pa.string()))
-    return pc.if_else(hit, pa.scalar(None, strings.type), strings)
+    filled = missing.blank(pc.utf8_trim_whitespace(strings), words).is_valid()
+    return pc.if_else(filled, without_spaces(strings, column), pa.scalar(None, strings.type))
+
+
+def without_spaces(strings: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
+    """Values without outer spaces, unless these belong to them: in text, and in a level."""
+    spaced = any(level != level.strip() for level in column.levels or ())
+    return strings if column.kind is Kind.TEXT or spaced else pc.utf8_trim_whitespace(strings)
 
 
 def _to_number(values, column, before, unseen):

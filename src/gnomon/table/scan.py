@@ -24,6 +24,7 @@ from gnomon.table.read import (
     refuse_unknown,
     saved_schema,
 )
+from gnomon.table.recode import without_spaces
 from gnomon.table.schema import Schema
 from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
@@ -124,7 +125,10 @@ class Scan:
         found: dict[str, set[str]] = {name: set(self.schema[name].levels or ()) for name in names}
         for chunk in self._with(as_text).chunks():
             for name in names:
-                found[name].update(chunk.column(name).unique().drop_null().to_pylist())
+                words = chunk.column(name).unique().drop_null()
+                if self._feed.written:
+                    words = without_spaces(words, self.schema[name])
+                found[name].update(words.to_pylist())
                 if len(found[name]) > MOST_LEVELS:
                     raise ReadError(
                         f"has more than {MOST_LEVELS:,} distinct values",
@@ -192,7 +196,7 @@ def scan(
 
     Parameters
     ----------
-    source : path, URL, bytes, data frame or Table
+    source : path, ``postgresql://`` URL, bytes, data frame or Table
         Delimited text, Parquet, Arrow, JSON lines, SQLite, DuckDB and PostgreSQL are streamed;
         other formats and frames are read into memory and cut.
     schema : Schema, dict or path, optional

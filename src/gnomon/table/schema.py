@@ -20,6 +20,7 @@ import pyarrow as pa
 from gnomon.engine.errors import DataError
 from gnomon.table.errors import ReadError
 from gnomon.table.kinds import Kind
+from gnomon.table.numbers import wrong_marks
 
 FORMAT_VERSION = 1
 BY_HAND = "set by hand"
@@ -72,6 +73,9 @@ class Column:
         object.__setattr__(self, "kind", _as_kind(self.kind, self.name))
         for field in ("levels", "missing"):
             object.__setattr__(self, field, _as_strings(getattr(self, field), field, self.name))
+        wrong = wrong_marks(self.decimal or ".", self.thousands)
+        if wrong is not None:
+            raise DataError(f"Column {self.name!r}: {wrong}.")
         if self.levels is not None and len(set(self.levels)) != len(self.levels):
             raise DataError(f"Column {self.name!r}: a level occurs twice in {self.levels!r}.")
         if self.kind is Kind.BOOLEAN and self.levels is not None and len(self.levels) != 2:

@@ -29,6 +29,8 @@ def flattened(arrow: pa.Table) -> tuple[pa.Table, list[str]]:
 def settled(values: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, tuple[str, ...]]:
     """The column in one of the types that tables hold, and what was changed, in sentences."""
     if isinstance(values.type, pa.BaseExtensionType):
+        if values.type.extension_name == "pandas.period":
+            return _settle_periods(values, name)
         values = pa.chunked_array(
             [chunk.storage for chunk in values.chunks], values.type.storage_type
         )
@@ -39,6 +41,11 @@ def settled(values: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, tuple[
         if applies(kind_of):
             return settle(values, name)
     return values, ()
+
+
+def _settle_periods(values: pa.ChunkedArray, name: str):
+    starts = pa.chunked_array([pa.array(values.to_pandas().dt.to_timestamp(), from_pandas=True)])
+    return starts, (f"Column {name!r}: periods are kept as the moments at which they start.",)
 
 
 def _settle_floats(values: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, tuple[str, ...]]:

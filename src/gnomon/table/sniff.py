@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from gnomon.table import missing
@@ -62,6 +63,8 @@ class Dialect:
         Quotes stand after such a space.
     row_names : bool
         The header lacks a name for the first column.
+    trailing : bool
+        Rows of data end with a delimiter, which the header does not.
     ragged : {"refuse", "pad"}
     """
 
@@ -76,6 +79,7 @@ class Dialect:
     skip_initial_space: bool = False
     quoted_after_space: bool = False
     row_names: bool = False
+    trailing: bool = False
     ragged: str = "refuse"
 
     @property
@@ -86,6 +90,7 @@ class Dialect:
             or self.comment is not None
             or self.ragged == "pad"
             or self.quoted_after_space
+            or self.trailing
             or len(self.delimiter) > 1
         )
 
@@ -308,6 +313,7 @@ def sniff(source: ByteSource, encoding: str, options: dict[str, Any]) -> Sniffed
             file=source.name,
             remedy="Check skip_rows and comment, or the file itself.",
         )
+    dialect, records = _skip_title(dialect, records, options, notes)
     dialect = _find_header(dialect, records, options)
     return _finish(dialect, records, lines, options, notes, source.name)
 
@@ -495,18 +501,56 @@ def _first_records(lines: list[str], dialect: Dialect, file: str, complete: bool
     return records
 
 
+def _skip_title(
+    dialect: Dialect, records: list[Record], options: dict[str, Any], notes: list[str]
+) -> tuple[Dialect, list[Record]]:
+    """Leave out lines of one cell above the names, where nobody has said what stands there."""
+    if any(options.get(each) is not None for each in ("header", "names", "skip_rows")):
+        return dialect, records
+    titles = list(takewhile(_is_title, records))
+    table = records[len(titles) :]
+    if not titles or not _starts_with_names([record.values for record in table]):
+        return dialect, records
+    shown = titles[0].values[0].strip()
+    notes.append(
+        f"{counted(len(titles), 'line')} above the names taken as a title and left out "
+        f"({shown!r}); skip_rows=0 reads them."
+    )
+    return replace(dialect, skip_rows=titles[-1].last_line), table
+
+
+def _is_title(record: Record) -> bool:
+    first, *others = record.values
+    return bool(first.strip()) and not any(cell.strip() for cell in others)
+
+
+def _starts_with_names(rows: list[list[str]]) -> bool:
+    """Whether the first of the rows holds a name for each column, and a column holds values."""
+    if len(rows) < 2 or len(rows[0]) < 2 or {len(row) for row in rows} != {len(rows[0])}:
+        return False
+    names = [cell.strip() for cell in rows[0]]
+    if not all(names) or len(set(names)) < len(names):
+        return False
+    if any(map(_is_value, names)) and not _are_years(names):
+        return False
+    columns = ([cell.strip() for cell in column] for column in zip(*rows[1:]))
+    filled = ([cell for cell in column if cell not in missing.USUAL] for column in columns)
+    return any(column and all(map(_is_value, column)) for column in filled)
+
+
 def _find_header(dialect: Dialect, records: list[Record], options: dict[str, Any]) -> Dialect:
     rows = [record.values for record in records]
     widths = Counter(len(row) for row in rows[1:])
     common = widths.most_common(1)[0][0] if widths else len(rows[0])
-    short = len(rows[0]) == common - 1 > 1 and len(widths) == 1 and len(rows) > 1
+    one_short = len(rows[0]) == common - 1 and len(widths) == 1 and len(rows) > 1
+    trailing = one_short and not any(row[-1].strip() for row in rows[1:])
+    short = one_short and common > 2 and not trailing
     if options.get("header") is not None:
         header = bool(options["header"])
     else:
         header = short or looks_like_header(rows[0], rows[1:])
-    return replace(
-        dialect, header=header, row_names=header and short and dialect.ragged == "refuse"
-    )
+    row_names = header and short and dialect.ragged == "refuse"
+    return replace(dialect, header=header, row_names=row_names, trailing=trailing)
 
 
 def looks_like_header(first: list[str], others: list[list[str]]) -> bool:
@@ -560,7 +604,11 @@ def _finish(
     file: str,
 ) -> Sniffed:
     first = records[0].values
-    names = list(first)
+    names = [name.strip() for name in first]
+    if dialect.header and names != first:
+        notes.append("Spaces around names of columns left out.")
+    if dialect.trailing:
+        notes.append("Rows end with a delimiter, which the names do not; it is left out.")
     if dialect.header and names and names[0].startswith("#"):
         names[0] = names[0].lstrip("# ") or names[0]
     if dialect.row_names:

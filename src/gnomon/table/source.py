@@ -9,6 +9,7 @@ import hashlib
 import io
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -84,6 +85,13 @@ class ByteSource:
             holds = f"it holds {', '.join(inside)}" if inside else "it holds no files"
             raise ReadError(
                 f"is a directory; {holds}", file=self.name, remedy="Name one file in it."
+            )
+        if not path.exists() and re.match(r"\w[\w+.-]+://", self.name):
+            raise ReadError(
+                "is a URL, and files are not fetched",
+                file=self.name,
+                remedy="Fetch it first, and name the file on disk; of URLs, only postgresql:// "
+                "ones are read.",
             )
         if not path.exists():
             raise ReadError("does not exist", file=self.name, remedy=_near(path))

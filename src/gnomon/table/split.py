@@ -14,6 +14,7 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 from gnomon.table.grid import Grid, is_table, label_array, n_rows_of, take_rows
+from gnomon.table.scan import Scan
 from gnomon.table.table import Table
 
 NAMES = {1: ("train",), 2: ("train", "test"), 3: ("train", "validation", "test")}
@@ -185,6 +186,11 @@ def split(
       train             5   50.0%  a 60.0%, b 40.0%
       test              5   50.0%  a 40.0%, b 60.0%
     """
+    if isinstance(table, Scan):
+        raise DataError(
+            "a scan is passed over, not split: read it first, split(scan.read(), ...), or write "
+            "the parts to files of their own and scan these"
+        )
     table = table if is_table(table) else np.asarray(table)
     n = len(table) if isinstance(table, Table) else n_rows_of(table)
     shares = _checked_shares(parts)

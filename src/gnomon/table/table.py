@@ -490,7 +490,8 @@ def understood(
             columns.append(inferred.schema[name])
             arrays.append(inferred.arrow.column(name))
             continue
-        column, values = recode(arrow.column(name), schema[name], written=parse)
+        wanted = schema[name] if hints is None else hints.completed(schema[name])
+        column, values = recode(arrow.column(name), wanted, written=parse)
         columns.append(column)
         arrays.append(values)
     return Table(

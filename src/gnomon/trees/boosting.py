@@ -235,7 +235,7 @@ class Boosted(GrowsTrees):
         if X_val is None:
             return None
         if isinstance(y_val, str):
-            y_val = np.asarray(intake.as_table(X_val).column(y_val))
+            y_val = intake.named_target(self, intake.as_table(X_val), y_val)
         rows = np.concatenate([dense(block) for block in intake.blocks_of(self, X_val)])
         y = self._known_target(np.asarray(y_val))
         if len(y) != len(rows):

@@ -16,7 +16,14 @@ from gnomon.contract import Classifier, Data, Regressor
 from gnomon.engine.parameters import StrOptions, at_least
 from gnomon.engine.registry import method
 from gnomon.trees.grower import grow_tree
-from gnomon.trees.learner import BYTES_PER_NODE, GROWTH_CONSTRAINTS, GrowsTrees, normalised
+from gnomon.trees.learner import (
+    BYTES_PER_NODE,
+    CLASS_CRITERION,
+    GROWTH_CONSTRAINTS,
+    VALUE_CRITERION,
+    GrowsTrees,
+    normalised,
+)
 from gnomon.trees.pruning import pruned_tree
 from gnomon.trees.tree import Tree
 
@@ -94,8 +101,8 @@ class DecisionTreeClassifier(OneTree, Classifier):
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "misclassification"}, default="gini"
-        The impurity.
+    criterion : {"gini", "entropy", "misclassification", "log_loss"}, default="gini"
+        The impurity; "log_loss" is another word for "entropy".
     max_depth : int, default=None
         Most questions on a path; None for no limit.
     min_samples_split : int, default=2
@@ -143,7 +150,7 @@ class DecisionTreeClassifier(OneTree, Classifier):
     """
 
     _parameter_constraints = {
-        "criterion": [StrOptions({"gini", "entropy", "misclassification"})],
+        "criterion": CLASS_CRITERION,
         "class_weight": [None, dict, StrOptions({"balanced"})],
         "ccp_alpha": [at_least(0)],
         **GROWTH_CONSTRAINTS,
@@ -199,6 +206,8 @@ class DecisionTreeRegressor(OneTree, Regressor):
 
     Parameters
     ----------
+    criterion : {"squared_error"}, default="squared_error"
+        What a split saves; there is this one.
     max_depth : int, default=None
         Most questions on a path; None for no limit.
     min_samples_split : int, default=2
@@ -238,11 +247,16 @@ class DecisionTreeRegressor(OneTree, Regressor):
     """
 
     _many_targets = True
-    _parameter_constraints = {"ccp_alpha": [at_least(0)], **GROWTH_CONSTRAINTS}
+    _parameter_constraints = {
+        "criterion": VALUE_CRITERION,
+        "ccp_alpha": [at_least(0)],
+        **GROWTH_CONSTRAINTS,
+    }
 
     def __init__(
         self,
         *,
+        criterion="squared_error",
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
@@ -254,6 +268,7 @@ class DecisionTreeRegressor(OneTree, Regressor):
         random_state=None,
         n_jobs=None,
     ):
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

@@ -8,13 +8,25 @@ import numpy as np
 import scipy.sparse as sp
 
 from gnomon.contract import Data, Learner, Takes
-from gnomon.engine.parameters import JOBS, SEED, StrOptions, at_least, between, share, whole
+from gnomon.engine.parameters import (
+    JOBS,
+    SEED,
+    StrOptions,
+    Words,
+    at_least,
+    between,
+    meant,
+    share,
+    whole,
+)
 from gnomon.engine.threads import resolve_jobs
 from gnomon.trees.binning import Binned, Binner
 from gnomon.trees.grower import GrowthRules, Statistics, class_statistics, value_statistics
 from gnomon.trees.tree import PackedLater, Tree
 
 BYTES_PER_NODE = 90
+CLASS_CRITERION = [Words({"gini", "entropy", "misclassification"}, {"log_loss": "entropy"})]
+VALUE_CRITERION = [StrOptions({"squared_error"})]
 
 GROWTH_CONSTRAINTS = {
     "max_depth": [None, whole(1)],
@@ -52,7 +64,7 @@ class GrowsTrees(Learner):
 
     def _rules(self, n_features: int, total_weight: float) -> GrowthRules:
         return GrowthRules(
-            criterion=getattr(self, "criterion", "squared_error"),
+            criterion=meant(self, "criterion"),
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_split=self.min_samples_split,
@@ -123,7 +135,7 @@ class GrowsTrees(Learner):
         return self._packed.forest.apply(dense(rows))
 
     def _check_loaded(self) -> None:
-        if not hasattr(self, "n_features_in_"):
+        if vars(self).keys().isdisjoint(("n_features_in_", "tree_", "trees_")):
             return
         for tree in self._all_trees():
             if tree.feature.max(initial=-1) >= self._n_columns:

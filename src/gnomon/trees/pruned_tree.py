@@ -14,13 +14,14 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.contract import Classifier, Data, Regressor, Takes
-from gnomon.engine.parameters import JOBS, SEED, StrOptions, between, whole
+from gnomon.engine.parameters import JOBS, SEED, StrOptions, between, meant, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.trees.binning import Binner
 from gnomon.trees.decision_tree import OneTree
 from gnomon.trees.distinct import CountsRows, DistinctRows, folds_of_distinct_rows
 from gnomon.trees.grower import GrowthRules, class_statistics, grow_tree, value_statistics
+from gnomon.trees.learner import CLASS_CRITERION
 from gnomon.trees.pruning import (
     HeldOut,
     arrivals,
@@ -81,7 +82,7 @@ class PrunedTree(CountsRows, OneTree):
             self.min_weight_fraction_leaf * float(sample.weights.sum()),
         )
         rules = GrowthRules(
-            criterion=getattr(self, "criterion", "squared_error"),
+            criterion=meant(self, "criterion") if self._target == "classes" else "squared_error",
             max_depth=self.max_depth,
             min_weight_leaf=least if self.min_samples_leaf > 1 or least > 1 else 0.0,
         )
@@ -209,8 +210,8 @@ class PrunedTreeClassifier(PrunedTree, Classifier):
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "misclassification"}, default="gini"
-        The impurity by which the tree is grown.
+    criterion : {"gini", "entropy", "misclassification", "log_loss"}, default="gini"
+        The impurity by which the tree is grown; "log_loss" is another word for "entropy".
     rule : {"one_standard_error", "least_error", "reduced_error"}, default="one_standard_error"
         The smallest tree within one standard error of the least cross-validated error, that of
         least error, or reduced-error pruning by a part that is held out.
@@ -271,7 +272,7 @@ class PrunedTreeClassifier(PrunedTree, Classifier):
     """
 
     _parameter_constraints = {
-        "criterion": [StrOptions({"gini", "entropy", "misclassification"})],
+        "criterion": CLASS_CRITERION,
         "risk": [StrOptions({"misclassification", "impurity"})],
         "class_weight": [None, dict, StrOptions({"balanced"})],
         **PRUNED_CONSTRAINTS,

@@ -177,7 +177,7 @@ class HeldOut:
 def held_out(model, X, y, sample_weight) -> HeldOut:
     """Held-out rows by the codes of a fitted model; classes it does not know stay wrong."""
     if isinstance(y, str):
-        y = np.asarray(intake.as_table(X).column(y))
+        y = intake.named_target(model, intake.as_table(X), y)
     rows = np.concatenate([dense(block) for block in intake.blocks_of(model, X)])
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     y = np.asarray(y)

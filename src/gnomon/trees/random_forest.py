@@ -12,6 +12,7 @@ Texts: 000a 2.5.4 · 001 9.5 · 003 2.2.4 · 004 10.
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from functools import partial
 
 import numpy as np
@@ -19,6 +20,7 @@ import scipy.sparse as sp
 
 from gnomon.contract import Classifier, Data, Regressor
 from gnomon.engine.draw import WeightedDraw, canonical_order
+from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, HISTORY, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order
@@ -26,7 +28,9 @@ from gnomon.trees.grower import bootstrap_counts, grow_tree
 from gnomon.trees.importance import PermutationImportance, correlated_columns
 from gnomon.trees.learner import (
     BYTES_PER_NODE,
+    CLASS_CRITERION,
     GROWTH_CONSTRAINTS,
+    VALUE_CRITERION,
     GrowsTrees,
     dense,
     normalised,
@@ -137,6 +141,7 @@ class ManyTrees(GrowsTrees):
         self.feature_importances_ = normalised(np.mean(shares, axis=0))
         self.history_ = course.history
         if out_of_bag is not None:
+            out_of_bag.tell_unasked()
             self._keep_out_of_bag(out_of_bag, data)
         if bootstrap and self.oob_importance:
             self.oob_importances_ = self._permuted(data, bootstrap, seeds)
@@ -293,6 +298,23 @@ class OutOfBag:
         with np.errstate(invalid="ignore"):
             return self.sums / self.n_trees[:, None]
 
+    def tell_unasked(self) -> None:
+        """Say how many rows the score leaves out, as every tree was grown on them."""
+        unasked = int((self.n_trees == 0).sum())
+        if unasked == len(self.n_trees):
+            raise ValueError(
+                f"oob_score=True needs rows that a tree was not grown on, and all {unasked:,} were "
+                "drawn by each tree; give more rows or trees"
+            )
+        if unasked:
+            warnings.warn(
+                f"{unasked:,} of {len(self.n_trees):,} rows were drawn by every tree, so that no "
+                "tree can be asked about them: oob_score_ is of the others, and their answers are "
+                "NaN. More trees (n_estimators) leave fewer rows out",
+                GnomonWarning,
+                stacklevel=2,
+            )
+
     def for_all_rows(self, kept: np.ndarray | None) -> np.ndarray:
         """Mean answers for the rows as given; NaN also for those of weight zero."""
         if kept is None:
@@ -349,8 +371,8 @@ class RandomForestClassifier(ManyTrees, Classifier):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    criterion : {"gini", "entropy", "misclassification"}, default="gini"
-        The impurity.
+    criterion : {"gini", "entropy", "misclassification", "log_loss"}, default="gini"
+        The impurity; "log_loss" is another word for "entropy".
     max_depth : int, default=None
         Most questions on a path; None for no limit.
     min_samples_split : int, default=2
@@ -415,7 +437,7 @@ class RandomForestClassifier(ManyTrees, Classifier):
     """
 
     _parameter_constraints = {
-        "criterion": [StrOptions({"gini", "entropy", "misclassification"})],
+        "criterion": CLASS_CRITERION,
         "class_weight": [None, dict, StrOptions({"balanced"})],
         "voting": [StrOptions({"shares", "trees", "rows"})],
         **FOREST_CONSTRAINTS,
@@ -513,6 +535,8 @@ class RandomForestRegressor(ManyTrees, Regressor):
     ----------
     n_estimators : int, default=100
         Number of trees.
+    criterion : {"squared_error"}, default="squared_error"
+        What a split saves; there is this one.
     max_depth : int, default=None
         Most questions on a path; None for no limit.
     min_samples_split : int, default=2
@@ -570,12 +594,13 @@ class RandomForestRegressor(ManyTrees, Regressor):
     """
 
     _many_targets = True
-    _parameter_constraints = dict(FOREST_CONSTRAINTS)
+    _parameter_constraints = {"criterion": VALUE_CRITERION, **FOREST_CONSTRAINTS}
 
     def __init__(
         self,
         n_estimators=100,
         *,
+        criterion="squared_error",
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
@@ -591,6 +616,7 @@ class RandomForestRegressor(ManyTrees, Regressor):
         keep_history="objective",
     ):
         self.n_estimators = n_estimators
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

@@ -1,9 +1,10 @@
 """The job `group`: from a table to named groups of its rows, or the statement that there are none.
 
 Columns become coordinates on one scale; clusterers of different natures compete over the numbers of
-groups; each grouping is judged by how well groups are parted (silhouettes) and by whether other
-rows would give the same groups (halves of the table, grouped apart). The best parted of the stable
-ones is chosen. Texts: 000a 8 · 001 20 · 004 8 and 9.
+groups; each grouping is judged by how well groups are parted (silhouettes; the density index for
+groups of any shape) and by whether other rows would give the same groups (halves of the table,
+grouped apart). The best parted of the stable ones is chosen, and compared with what the same method
+makes of rows without groups. Texts: 000a 8 · 001 20 · 004 8 and 9.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate import Figure
 from gnomon.table import Table
 from gnomon.table.schema import no_such_column
-from gnomon.workbench.group_model import GroupModel
+from gnomon.workbench.group_model import GroupModel, name_columns
 from gnomon.workbench.group_profile import GroupProfile, profiles
 from gnomon.workbench.group_search import (
     MOST_JUDGED,
     STABLE,
     Grouping,
-    Tendency,
     fitted,
     parted_as_made,
     search,
-    tendency_of,
 )
+from gnomon.workbench.group_tendency import Tendency, tendency_of
+from gnomon.workbench.job_script import job_script
 from gnomon.workbench.learn import as_table, source_of
 from gnomon.workbench.plain_data import as_json
 from gnomon.workbench.result import written
@@ -42,6 +43,7 @@ from gnomon.workbench.whole_file import write_whole
 
 MOST_GROUPS = 10
 FEWEST_ROWS = 10
+HEADINGS = ["method", "groups", "silhouette", "stability", "density", "remark"]
 Tell = Callable[[str, int, int], None]
 
 
@@ -89,6 +91,8 @@ class GroupResult:
         Whether the groups are better parted than those of a cloud without any.
     run : Run
         What was decided, and why.
+    notes : list of str
+        Which rows were judged, who did not compete, and what else a person should know.
     """
 
     table: Table
@@ -100,6 +104,7 @@ class GroupResult:
     chosen: Grouping
     tendency: Tendency
     run: Run
+    notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
@@ -109,10 +114,13 @@ class GroupResult:
 
     def verdict(self) -> str:
         """In a sentence: are there groups, and how sure is it."""
-        how = (
-            f"{self.chosen.k} groups by {self.chosen.method}: silhouette "
-            f"{self.chosen.silhouette}, stability {self.chosen.stability}"
-        )
+        chosen = self.chosen
+        parted = f"silhouette {chosen.silhouette}"
+        if chosen.any_shape:
+            alone = float(np.mean(self.labels < 0))
+            parted = f"density index {chosen.density:.2f}"
+            parted += f", {alone:.1%} of the rows in no group" if alone else ""
+        how = f"{chosen.k} groups by {chosen.method}: {parted}, stability {chosen.stability}"
         if self.clear:
             return f"{how}. Other rows of this kind would give nearly the same groups."
         if not self.tendency.found:
@@ -126,22 +134,39 @@ class GroupResult:
         )
 
     def named_labels(self) -> Table:
-        """Row number, group and its name, for every row."""
+        """Row number, identifiers, group and its name, for every row."""
         names = {each.number: each.name for each in self.groups}
-        return Table.from_dict(
-            {
-                "row": list(range(1, len(self.labels) + 1)),
-                "group": self.labels.tolist(),
-                "name": [names[label] for label in self.labels.tolist()],
-            }
-        )
+        own = {
+            "row": list(range(1, len(self.labels) + 1)),
+            "group": self.labels.tolist(),
+            "name": [names[label] for label in self.labels.tolist()],
+        }
+        return Table.from_dict(with_identifiers(own, self.table))
 
     def board(self) -> list[list[Any]]:
-        """All groupings that competed, one per line."""
+        """All groupings that competed, one per line; `HEADINGS` are those of the columns."""
         return [
-            [each.method, each.k, *map(with_error, each[2:4]), each.remark]
+            [each.method, each.k, *map(with_error, each[2:4]), f"{each.density:.2f}", each.remark]
             for each in self.groupings
         ]
+
+    def board_numbers(self) -> Table:
+        """All groupings that competed, one per line, in numbers."""
+        lines = [
+            {
+                "method": each.method,
+                "groups": each.k,
+                "silhouette": each.silhouette.value,
+                "silhouette error": each.silhouette.error,
+                "stability": each.stability.value,
+                "stability error": each.stability.error,
+                "density": each.density,
+                "reach": None if np.isnan(each.reach) else each.reach,
+                "remark": each.remark,
+            }
+            for each in self.groupings
+        ]
+        return Table.from_dict({name: [line[name] for line in lines] for name in lines[0]})
 
     def figures(self, theme: str = "light") -> dict[str, Any]:
         """The pictures by name, as Plotly figures."""
@@ -175,6 +200,8 @@ class GroupResult:
                 "groupings": [each._asdict() for each in self.groupings],
                 "groups": [asdict(each) for each in self.groups],
                 "left out": self.model.left_out_,
+                "missing": self.missing(),
+                "notes": self.notes,
             }
         )
 
@@ -185,9 +212,7 @@ class GroupResult:
     def write(self, folder: Path) -> None:
         """Write labels, groupings, profiles, model, script and report."""
         written(self.named_labels(), folder / "labels.csv")
-        headings = ["method", "groups", "silhouette", "stability", "remark"]
-        columns = {name: list(cells) for name, cells in zip(headings, zip(*self.board()))}
-        written(Table.from_dict(columns), folder / "groupings.csv")
+        written(self.board_numbers(), folder / "groupings.csv")
         inputs = self.table.select([str(name) for name in self.model.feature_names_in_])
         write_whole(folder / "schema.toml", inputs.schema.to_toml())
         self.model.save(folder / "model.gnomon")
@@ -196,36 +221,37 @@ class GroupResult:
 
     def script(self) -> str:
         """A script that makes the same groups again."""
-        source = self.run.record["source"]
-        asked = {k: v for k, v in asdict(self.settings).items() if v != getattr(_USUAL, k)}
-        arguments = "".join(f", {key}={value!r}" for key, value in asked.items())
         counts = [each.rows for each in self.groups]
-        lines = [
-            f'"""Repeats a grouping of gnomon {self.run.record["versions"]["gnomon"]}."""',
-            "",
-            "import sys" if source is None else "",
-            "import gnomon",
-            "",
-            f"table = {'sys.argv[1]' if source is None else repr(source)}",
-            f"result = gnomon.group(table{arguments})",
-            "print(result)",
-            f"same = [each.rows for each in result.groups] == {counts!r}",
-            'print("the groups are", "as recorded" if same else "OTHER")',
-            "",
-        ]
-        return "\n".join(line for place, line in enumerate(lines) if line or place != 2)
+        same = f"[each.rows for each in result.groups] == {counts!r}"
+        return job_script(self.run.record, self.settings, same)
+
+    def missing(self) -> dict[str, str]:
+        """Columns with missing cells, and how these are read."""
+        return self.model.missing_cells(len(self.table))
+
+    def caution(self) -> str:
+        """What effects prove, and what not."""
+        said = "Groups were made from these columns: effects describe them and prove nothing."
+        if not self.settings.without:
+            return said
+        apart = ", ".join(self.settings.without)
+        return (
+            f"Groups were made without {apart}: there effects are findings. From the other columns "
+            "groups were made: there effects describe them and prove nothing."
+        )
 
     def __str__(self) -> str:
-        left = [f"  {name}: {why}" for name, why in self.model.left_out_.items()]
         return "\n".join(
             [
                 f"{len(self.table):,} rows, {self.model.n_features_in_} columns",
-                *(["not used:", *left] if left else []),
+                *listed("not used:", self.model.left_out_),
+                *listed("missing:", self.missing()),
+                *self.notes,
                 "",
                 self.verdict(),
                 "",
                 *(line for each in self.groups for line in (str(each), "")),
-                "Groups were made from these columns: effects describe them and prove nothing.",
+                self.caution(),
             ]
         )
 
@@ -233,7 +259,19 @@ class GroupResult:
         return str(self)
 
 
-_USUAL = GroupSettings()
+def listed(heading: str, lines: dict[str, str]) -> list[str]:
+    """A heading and a line for each column, or nothing where there is none."""
+    return [heading, *(f"  {name}: {said}" for name, said in lines.items())] if lines else []
+
+
+def with_identifiers(columns: dict[str, list], table: Table) -> dict[str, list]:
+    """Columns of a result, those that say which row is which behind the first."""
+    first, *rest = columns
+    names = {
+        name if name not in columns else f"{name} of the table": cells
+        for name, cells in name_columns(table).items()
+    }
+    return {first: columns[first]} | names | {name: columns[name] for name in rest}
 
 
 def with_error(figure: Figure) -> str:
@@ -290,6 +328,12 @@ def group(
     settings = GroupSettings(list(without or []), groups, most, methods, seed)
     require_sensible(rows, settings)
     with Run.begin(folder, rows, source_of(table), settings, job="group") as run:
+        notes: list[str] = []
+
+        def note(what: str, why: str) -> None:
+            run.decide(what, why)
+            notes.append(f"{what[:1].upper()}{what[1:]}: {why}.")
+
         model = GroupModel().fit_space(rows.drop(settings.without))
         points = model.coordinates(rows)
         run.decide(
@@ -297,24 +341,30 @@ def group(
             "; ".join(f"{name}: {why}" for name, why in model.left_out_.items())
             or "all columns tell rows apart",
         )
+        for name, how in model.missing_cells(len(rows)).items():
+            run.decide(f"{name} has missing cells: {how}", "groups need a place for every row")
         if len(points) > MOST_JUDGED:
-            run.decide(
-                f"groupings are judged on {MOST_JUDGED:,} rows drawn with seed {seed}",
-                "silhouettes of all pairs of rows would take too long",
+            note(
+                f"groupings are judged on {MOST_JUDGED:,} of {len(points):,} rows, drawn with seed "
+                f"{seed}",
+                "distances of all pairs of rows would take too long",
             )
-        groupings = search(points, settings, tell, run.decide)
-        chosen = groupings[0]
+        competed = search(points, settings, tell, note)
+        chosen = competed[0].grouping
         tell("clouds without groups", 0, 0)
-        tendency = tendency_of(points, chosen.k, seed)
+        tendency = tendency_of(points, chosen, seed, model.spans())
         run.decide(f"{chosen.method} with {chosen.k} groups is chosen", chosen.remark)
         tell(f"grouping all rows by {chosen.method}", 0, 0)
-        model.clusterer = fitted(chosen, points, seed)
+        model.clusterer = fitted(competed[0], points, seed, note)
         labels = np.asarray(model.predict(rows))
-        chosen = groupings[0] = parted_as_made(chosen, points, labels, seed)
+        chosen = parted_as_made(chosen, points, labels, seed)
+        groupings = [chosen, *(each.grouping for each in competed[1:])]
         found = profiles(rows, labels)
         model.n_clusters = int(labels.max()) + 1
         model.group_names_ = [each.name for each in found if each.number >= 0]
-        result = GroupResult(rows, settings, model, labels, found, groupings, chosen, tendency, run)
+        result = GroupResult(
+            rows, settings, model, labels, found, groupings, chosen, tendency, run, notes
+        )
         result.seconds = time.perf_counter() - begin
         run.finish(result)
     return result

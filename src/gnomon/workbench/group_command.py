@@ -55,6 +55,7 @@ def group(
 
       gnomon group --example wine --groups 3
     """
+    from gnomon.workbench.group import HEADINGS
     from gnomon.workbench.group import group as find
     from gnomon.workbench.learn import source_of
     from gnomon.workbench.runs import new_name
@@ -79,9 +80,8 @@ def group(
     else:
         say(str(result))
         console.print()
-        headings = ["method", "groups", "silhouette", "stability", ""]
-        print_table(headings, result.board()[:8], title="groupings that competed")
-        say(f"wrote {folder}: report.html, labels.csv, model.gnomon")
+        print_table([*HEADINGS[:-1], ""], result.board()[:8], title="groupings that competed")
+        say(f"wrote {folder}: report.html, labels.csv, groupings.csv, model.gnomon, again.py")
         say(f"next: gnomon predict {folder} NEW_ROWS.csv")
     if strict and not result.clear:
         raise typer.Exit(NO_GROUPS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from gnomon.table import Table
 from gnomon.table.codes import CategoryCode
 from gnomon.table.encode import TableEncoder
 from gnomon.table.kinds import Kind
+
+LONGEST_NAME = 60
 
 
 @storable
@@ -65,18 +68,35 @@ class GroupModel(Estimator):
         self.encoder_ = TableEncoder(Takes()).fit(rows)
         numbers = self.encoder_.transform(rows)
         self.centre_, self.scale_ = numbers.mean(axis=0), numbers.std(axis=0)
-        start = 0
-        for code in self.encoder_.codes:
-            stop = start + len(code.names)
+        for code, span in zip(self.encoder_.codes, self.spans()):
             if isinstance(code, CategoryCode):
-                self.scale_[start:stop] = 1.0
+                self.scale_[span] = 1.0
             elif getattr(code, "flag", False):
-                self.scale_[start:stop] = np.sqrt(0.5)
+                self.scale_[span] = np.sqrt(0.5)
             else:
-                self.scale_[start:stop] *= np.sqrt(max(stop - start, 1))
-            start = stop
+                self.scale_[span] *= np.sqrt(max(len(code.names), 1))
         self.scale_[self.scale_ == 0] = 1.0
         return self
+
+    def spans(self) -> list[slice]:
+        """Which coordinates each column of the table has."""
+        ends = np.cumsum([0, *(len(code.names) for code in self.encoder_.codes)]).tolist()
+        return [slice(start, stop) for start, stop in pairwise(ends)]
+
+    def missing_cells(self, n_rows: int) -> dict[str, str]:
+        """Columns with missing cells among the rows that were fitted: how many, and their reading.
+
+        Parameters
+        ----------
+        n_rows : int
+        """
+        found = {}
+        for code in self.encoder_.codes:
+            count = getattr(code, "n_missing", 0)
+            if count:
+                read_as = "levels' shares" if isinstance(code, CategoryCode) else "mean"
+                found[code.name] = f"{count / n_rows:.1%} of the cells, read as the {read_as}"
+        return found
 
     def coordinates(self, table: Any) -> np.ndarray:
         """The rows as points.
@@ -100,6 +120,28 @@ class GroupModel(Estimator):
         groups : int array of shape (n_rows,)
         """
         return np.asarray(self.clusterer.predict(self.coordinates(table)), dtype=np.int64)
+
+
+def name_columns(table: Table) -> dict[str, list]:
+    """The columns that say which row is which: identifiers, and short texts that differ everywhere.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    columns : dict of str to list
+    """
+    found = {}
+    for column in table.schema:
+        if column.kind not in (Kind.IDENTIFIER, Kind.TEXT):
+            continue
+        cells = table.column(column.name).to_pylist()
+        names = column.kind is Kind.IDENTIFIER or len(set(cells)) == len(cells)
+        if names and max(len(str(cell)) for cell in cells) <= LONGEST_NAME:
+            found[column.name] = cells
+    return found
 
 
 def usable_columns(table: Table) -> tuple[list[str], dict[str, str]]:

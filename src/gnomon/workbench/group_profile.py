@@ -15,6 +15,7 @@ import numpy as np
 
 from gnomon.evaluate.figure import normal_quantile
 from gnomon.table import Table
+from gnomon.table.recode import as_strings
 from gnomon.table.schema import Column
 from gnomon.workbench.associations import GROUPED
 
@@ -67,13 +68,19 @@ class Trait(NamedTuple):
         if self.level is None:
             more = "higher" if self.effect > 0 else "lower"
             return (
-                f"{self.column} is {more}: mean {self.here:.4g} against {self.elsewhere:.4g} "
+                f"{self.column} is {more}: mean {digits(self.here)} against "
+                f"{digits(self.elsewhere)} "
                 f"elsewhere ({abs(self.effect):.1f} standard deviations)"
             )
         return (
             f"{self.column} is {self.level!r} in {self.here:.0%} of the rows, against "
             f"{self.elsewhere:.0%} elsewhere"
         )
+
+
+def digits(value: float) -> str:
+    """A number in four digits, without a power of ten where people would write none."""
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 @dataclass
@@ -177,7 +184,7 @@ def _one_per_column(traits: list[Trait]) -> list[Trait]:
 def _compared(table: Table, column: Column) -> _Numbers | _Levels | None:
     """A column as profiles compare it; None for what has neither means nor shares."""
     if column.kind in GROUPED:
-        return _Levels.of(table, column.name)
+        return _Levels.of(table, column)
     return _Numbers.of(table, column.name) if column.kind.is_numeric else None
 
 
@@ -224,11 +231,12 @@ class _Levels(NamedTuple):
     codes: np.ndarray
 
     @classmethod
-    def of(cls, table: Table, name: str) -> _Levels:
-        encoded = table.column(name).cast("string").combine_chunks().dictionary_encode()
+    def of(cls, table: Table, column: Column) -> _Levels:
+        words = as_strings(table.column(column.name), column)
+        encoded = words.combine_chunks().dictionary_encode()
         codes = encoded.indices.to_numpy(zero_copy_only=False)
         codes = np.where(np.isnan(codes), -1, codes) if codes.dtype.kind == "f" else codes
-        return cls(name, encoded.dictionary.to_pylist(), codes.astype(np.int64))
+        return cls(column.name, encoded.dictionary.to_pylist(), codes.astype(np.int64))
 
     def traits(self, member: np.ndarray) -> list[Trait]:
         known = self.codes >= 0

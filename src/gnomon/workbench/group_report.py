@@ -11,7 +11,7 @@ from gnomon.cluster import Agglomerative, SelfOrganisingMap, silhouette
 from gnomon.cluster.choice import ChoiceOfK
 from gnomon.reduce import PCA
 from gnomon.table import Table
-from gnomon.workbench.group import GroupResult
+from gnomon.workbench.group import HEADINGS, GroupResult
 from gnomon.workbench.group_search import judged_places
 from gnomon.workbench.report import Report
 
@@ -27,7 +27,8 @@ CAPTIONS = {
     "stability by number": "How far halves of the rows agree, by the number of groups.",
     "tree": "Rows merged step by step (Ward); the slider moves the cut.",
     "planes": "A map of the rows, once for each of the columns in which groups differ most: "
-    "columns that look alike go together.",
+    "columns that look alike go together. Colours are in the units of the column; of a category or "
+    "of yes and no they are shares.",
 }
 TREE_ROWS = 1_000
 MOST_PLANES = 6
@@ -72,8 +73,10 @@ def _titled(figure: Any, title: str) -> Any:
 
 
 def _choices(result: GroupResult, theme: str) -> dict[str, Any]:
-    """Silhouette and stability of the chosen method by the number of groups."""
+    """Silhouette and stability of the chosen method by the number of groups, where it is asked."""
     method = result.chosen.method
+    if result.chosen.any_shape:
+        return {}
     tried = sorted({each.k: each for each in result.groupings if each.method == method}.items())
     if len(tried) < 2:
         return {}
@@ -94,6 +97,7 @@ def _hierarchy_and_planes(result: GroupResult, points: np.ndarray, theme: str) -
     names = result.model.encoder_.columns.names
     if len(names) > 1:
         planes = SelfOrganisingMap(random_state=result.settings.seed).fit(rows)
+        planes.prototypes_ = planes.prototypes_ * result.model.scale_ + result.model.centre_
         found["planes"] = show.component_planes(
             planes, _telling(points, result.labels), names=list(names), theme=theme
         )
@@ -119,13 +123,17 @@ def report_of(result: GroupResult) -> Report:
     report = Report(f"Groups of {source}", subtitle)
     figures = figures_of(result)
     report.section("Are there groups?").text(result.verdict())
+    for said in result.notes:
+        report.text(said)
+    if result.missing():
+        report.table(["column", "missing"], list(result.missing().items()))
     report.section("The groups")
     for key in ("map", "ellipsoids", "sizes"):
         if key in figures:
             report.figure(figures.pop(key), CAPTIONS[key])
     report.text(
-        "Groups were made from these columns: effects describe them and prove nothing. An effect "
-        "is a difference of means in standard deviations, or Cohen's h of a level's shares."
+        f"{result.caution()} An effect is a difference of means in standard deviations, or Cohen's "
+        "h of a level's shares."
     )
     rows = [
         [*(["", ""] if place else [each.name, each.rows]), str(trait), *_effect(trait)]
@@ -137,13 +145,13 @@ def report_of(result: GroupResult) -> Report:
     report.section("Groupings that competed")
     for key, figure in figures.items():
         report.figure(figure, CAPTIONS[key])
-    headings = ["method", "groups", "silhouette", "stability", "remark"]
     report.table(
-        headings,
+        HEADINGS,
         result.board(),
         "Silhouette: nearer to the own group than to the next one, from -1 to 1. Stability: halves "
         "of the rows, grouped apart, agree (adjusted Rand index, 1 is wholly). Both with their "
-        "standard errors.",
+        "standard errors. Density: emptier between groups than inside, from -1 to 1; below 0 they "
+        "are cut through dense places.",
     )
     report.section("Decisions")
     report.table(["what", "why"], [[each["what"], each["why"]] for each in result.run.decisions])

@@ -1,9 +1,9 @@
 """Groupings that compete: clusterers of different natures, and how each grouping is judged.
 
-A grouping is good where its groups are parted (the silhouette: nearer to the own group than to the
-next one) and where they do not hang on the rows that happened to be drawn (stability: two halves
-of the rows, grouped apart, must group a third set of rows alike; adjusted for chance). Both have
-error bars.
+A grouping is good where its groups are parted and do not hang on the rows that happened to be drawn
+(stability: two halves of the rows, grouped apart, must group the rows of one alike; adjusted for
+chance). Groups like balls are parted by their silhouette (nearer to the own group than to the next
+one); groups of any shape, of DBSCAN, by the density index (emptier between groups than inside).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from gnomon.cluster import DBSCAN, Agglomerative, KMeans, silhouette
-from gnomon.cluster.tendency import hopkins
+from gnomon.cluster.density_validity import density_validity
+from gnomon.cluster.distinct import distinct_rows
 from gnomon.density import GaussianMixture
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.evaluate.figure import Figure, mean_interval
@@ -28,8 +29,13 @@ HALVES = 5
 STABLE = 0.8
 METHODS = ("k-means", "Gaussian mixture", "Ward", "DBSCAN")
 NEIGHBOURS = 10
-# Clouds without groups that a grouping is compared with, and the rows of each.
-CLOUDS, CLOUD_ROWS = 39, 1_000
+# Shares of the rows that are dense at the reaches that DBSCAN tries.
+DENSE_SHARES = (0.5, 0.75, 0.9, 0.97)
+LEAST_REACH = 1e-12
+# Of DBSCAN's groupings the one of fewest groups is taken whose index has this share of the best.
+NEARLY_AS_DENSE = 0.5
+# Density index from which on groups of any shape are parted at all.
+LEAST_DENSITY = 0.05
 
 
 class Grouping(NamedTuple):
@@ -48,6 +54,10 @@ class Grouping(NamedTuple):
         DBSCAN's eps; NaN for others.
     remark : str
         Why it is, or is not, chosen.
+    density : float
+        The density index, from -1 to 1: below 0 where groups are cut through dense places.
+    dense_share : float
+        Share of the rows that are dense at DBSCAN's reach; NaN for others.
     """
 
     method: str
@@ -56,72 +66,22 @@ class Grouping(NamedTuple):
     stability: Figure
     reach: float = float("nan")
     remark: str = ""
+    density: float = float("nan")
+    dense_share: float = float("nan")
+
+    @property
+    def any_shape(self) -> bool:
+        """Whether groups need not be balls, so that the density index judges them."""
+        return self.method == "DBSCAN"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether no gap lies between groups of any shape."""
+        return self.any_shape and self.density < LEAST_DENSITY
 
     @property
     def is_stable(self) -> bool:
         return self.stability.value >= STABLE
-
-
-class Tendency(NamedTuple):
-    """Whether there are groups at all: is the grouping better parted than that of one cloud?
-
-    Attributes
-    ----------
-    parted : float
-        Silhouette of k-means with the chosen number of groups.
-    cloud : float
-        Mean silhouette of k-means on normal clouds of the same means and covariances.
-    p : float
-        Share of clouds that are parted as well, the table counted among them.
-    hopkins : float
-        Half for rows spread evenly, near one for clumps.
-    """
-
-    parted: float
-    cloud: float
-    p: float
-    hopkins: float
-
-    @property
-    def found(self) -> bool:
-        return self.p <= 0.05
-
-    def __str__(self) -> str:
-        return (
-            f"silhouette {self.parted:.3f} against {self.cloud:.3f} of normal clouds of the same "
-            f"covariance, p = {self.p:.3g}"
-        )
-
-
-def tendency_of(points: np.ndarray, k: int, seed: int) -> Tendency:
-    """Compare k groups of the rows with k groups of clouds that have none.
-
-    Liu, Hayes, Nobel, Marron, "Statistical significance of clustering", 2008, whose measure is the
-    cost of 2-means.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_rows, n_columns)
-    k : int
-    seed : int
-    """
-    rng = np.random.default_rng(seed)
-    rows = points
-    if len(points) > CLOUD_ROWS:
-        rows = points[rng.choice(len(points), CLOUD_ROWS, replace=False)]
-    mean, covariance = points.mean(axis=0), np.atleast_2d(np.cov(points, rowvar=False))
-
-    def parted(some: np.ndarray) -> float:
-        labels = KMeans(k, n_init=2, random_state=seed).fit(some).labels_
-        return float(silhouette(some, labels).total)
-
-    own = parted(rows)
-    clouds = [
-        parted(rng.multivariate_normal(mean, covariance, len(rows), method="eigh"))
-        for _ in range(CLOUDS)
-    ]
-    p = (1 + sum(each >= own for each in clouds)) / (CLOUDS + 1)
-    return Tendency(own, float(np.mean(clouds)), p, hopkins(rows, random_state=seed).statistic)
 
 
 def judged_places(n: int, seed: int) -> np.ndarray:
@@ -131,12 +91,19 @@ def judged_places(n: int, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(n, MOST_JUDGED, replace=False))
 
 
+class Judged(NamedTuple):
+    """A grouping, and the groups that it gives the rows that it was judged on."""
+
+    grouping: Grouping
+    labels: np.ndarray
+
+
 def search(
     points: np.ndarray,
     settings: Any,
     tell: Callable[[str, int, int], None],
-    decide: Callable[[str, str], None],
-) -> list[Grouping]:
+    note: Callable[[str, str], None],
+) -> list[Judged]:
     """All groupings that the settings allow, the chosen one first.
 
     Parameters
@@ -145,56 +112,82 @@ def search(
     settings : GroupSettings
     tell : callable
         ``tell(what, done, total)``.
-    decide : callable
-        ``decide(what, why)``.
+    note : callable
+        ``note(what, why)``: what a person should know.
 
     Returns
     -------
-    groupings : list of Grouping
+    groupings : list of Judged
     """
-    methods = allowed_methods(settings, len(points), decide)
+    methods = allowed_methods(settings, len(points), note)
+    numbers = allowed_numbers(settings, points, note)
     rows = points[judged_places(len(points), settings.seed)]
-    numbers = [settings.groups] if settings.groups else range(2, settings.most + 1)
-    jobs = [(name, k) for name in methods if name != "DBSCAN" for k in numbers]
-    reaches = list(reaches_of(rows)) if "DBSCAN" in methods else []
-    total = len(jobs) + len(reaches)
+    jobs = [(name, k, float("nan")) for name in methods if name != "DBSCAN" for k in numbers]
+    if "DBSCAN" in methods:
+        jobs += [("DBSCAN", settings.groups or 0, share) for share in dense_shares(rows)]
     found = []
-    for done, (name, k) in enumerate(jobs):
-        tell(f"{name}, {k} groups", done, total)
-        found.append(judged(name, k, float("nan"), rows, settings.seed))
-    for done, reach in enumerate(reaches, len(jobs)):
-        tell(f"DBSCAN, reach {reach:.3g}", done, total)
-        found.append(judged("DBSCAN", settings.groups or 0, reach, rows, settings.seed))
+    for done, (name, k, share) in enumerate(jobs):
+        what = f"{name}, {k} groups" if name != "DBSCAN" else f"DBSCAN, {share:.0%} dense"
+        tell(what, done, len(jobs))
+        found.append(judged(name, k, share, rows, settings.seed))
     kept = [each for each in found if each is not None]
     if not kept:
+        wanted = f"{settings.groups} groups" if settings.groups else "two groups or more"
         raise DataError(
-            "no method could make groups of these rows: they have fewer distinct values than "
-            "groups, or all are alike. Ask for fewer groups"
+            f"{' and '.join(methods)} could not make {wanted} of these rows. Ask for fewer groups, "
+            "or for another method"
         )
-    return ranked(kept)
+    return ranked(kept, rows)
 
 
-def allowed_methods(settings: Any, n: int, decide: Callable[[str, str], None]) -> list[str]:
+def allowed_methods(settings: Any, n: int, note: Callable[[str, str], None]) -> list[str]:
     """The methods that compete; says which cannot."""
     unknown = [name for name in settings.methods or () if name not in METHODS]
     if unknown:
         raise DataError(f"there is no method {unknown[0]!r}; there are {', '.join(METHODS)}")
     wanted = settings.methods or list(METHODS)
     if n > MOST_MERGED and "Ward" in wanted and len(wanted) > 1:
-        decide("Ward does not compete", f"its time grows with the square of the {n:,} rows")
+        note("Ward does not compete", f"its time grows with the square of the {n:,} rows")
         wanted = [name for name in wanted if name != "Ward"]
     if settings.groups is not None and "DBSCAN" in wanted and len(wanted) > 1:
-        decide("DBSCAN does not compete", "it finds the number of groups itself")
+        note("DBSCAN does not compete", "it finds the number of groups itself")
         wanted = [name for name in wanted if name != "DBSCAN"]
     return wanted
 
 
-def reaches_of(rows: np.ndarray) -> Iterator[float]:
-    """Reaches for DBSCAN: quantiles of the distance to the tenth neighbour, each once."""
+def allowed_numbers(settings: Any, points: np.ndarray, note: Callable[[str, str], None]) -> range:
+    """The numbers of groups that are tried: fewer than the rows have different values."""
+    different = len(distinct_rows(points, np.ones(len(points))).rows)
+    if different < 3:
+        raise DataError(
+            f"the rows have only {different} different values in the columns that groups are made "
+            "from: these are the groups. Count them with gnomon look"
+        )
+    if settings.groups is not None:
+        if settings.groups >= different:
+            raise DataError(
+                f"groups={settings.groups}: the rows have only {different} different values in the "
+                f"columns that groups are made from; ask for at most {different - 1} groups"
+            )
+        return range(settings.groups, settings.groups + 1)
+    if settings.most >= different:
+        note(
+            f"at most {different - 1} groups are tried",
+            f"the rows have {different} different values",
+        )
+    return range(2, min(settings.most, different - 1) + 1)
+
+
+def dense_shares(rows: np.ndarray) -> Iterator[float]:
+    """Shares of dense rows that give DBSCAN different reaches, none of them zero."""
     distances = neighbour_distances(rows, NEIGHBOURS)
-    yield from dict.fromkeys(
-        float(reach) for reach in np.quantile(distances, [0.5, 0.75, 0.9, 0.97]) if reach > 0
-    )
+    by_reach = {np.quantile(distances, share): share for share in reversed(DENSE_SHARES)}
+    yield from sorted(share for reach, share in by_reach.items() if reach > 0)
+
+
+def reach_of(rows: np.ndarray, share: float) -> float:
+    """The reach at which this share of the rows is dense: has as many neighbours as DBSCAN asks."""
+    return max(float(np.quantile(neighbour_distances(rows, NEIGHBOURS), share)), LEAST_REACH)
 
 
 def neighbour_distances(rows: np.ndarray, k: int) -> np.ndarray:
@@ -203,56 +196,98 @@ def neighbour_distances(rows: np.ndarray, k: int) -> np.ndarray:
     return search.others(min(k, len(rows) - 1)).distances[:, -1]
 
 
-def made(method: str, k: int, reach: float, n_columns: int, seed: int) -> Any:
-    """A clusterer, not yet fitted."""
+def made(method: str, k: int, share: float, rows: np.ndarray, seed: int) -> Any:
+    """A clusterer, fitted."""
     if method == "k-means":
-        return KMeans(k, n_init=4, random_state=seed)
+        return KMeans(k, n_init=4, random_state=seed).fit(rows)
     if method == "Gaussian mixture":
-        form = "full" if n_columns <= 10 else "diag"
-        return GaussianMixture(k, covariance_type=form, reg_covar=1e-3, random_state=seed)
+        form = "full" if rows.shape[1] <= 10 else "diag"
+        mixture = GaussianMixture(k, covariance_type=form, reg_covar=1e-3, random_state=seed)
+        return mixture.fit(rows)
     if method == "Ward":
-        return Agglomerative(k, linkage="ward")
-    return DBSCAN(reach, min_samples=NEIGHBOURS)
+        return Agglomerative(k, linkage="ward").fit(rows)
+    return DBSCAN(reach_of(rows, share), min_samples=NEIGHBOURS).fit(rows)
 
 
-def fitted(grouping: Grouping, points: np.ndarray, seed: int) -> Any:
-    """The clusterer of a grouping, on all rows."""
-    clusterer = made(grouping.method, grouping.k, grouping.reach, points.shape[1], seed)
+def fitted(chosen: Judged, points: np.ndarray, seed: int, note: Callable[[str, str], None]) -> Any:
+    """The clusterer of a grouping, on all rows.
+
+    Where groups of all rows would not be those that were judged, the judged rows make them, and the
+    others are assigned; that is noted.
+    """
+    grouping = chosen.grouping
     places = judged_places(len(points), seed)
-    if grouping.method == "k-means" and len(places) < len(points):
+    of_judged = made(grouping.method, grouping.k, grouping.dense_share, points[places], seed)
+    if len(places) == len(points):
+        return of_judged
+    of_all = made_of_all(grouping, of_judged, points, len(places), seed)
+    labels = np.asarray(of_all.predict(points))[places]
+    agreement = float(adjusted_rand_score(chosen.labels, labels))
+    if agreement >= STABLE and n_groups(labels) == grouping.k:
+        return of_all
+    note(
+        f"groups are made of the {len(places):,} rows that were judged; the others are assigned",
+        f"made of all rows, groups come out otherwise: {n_groups(labels)} of them among the judged "
+        f"rows, agreement {agreement:.2f} (adjusted Rand index)",
+    )
+    return of_judged
+
+
+def made_of_all(
+    grouping: Grouping, of_judged: Any, points: np.ndarray, n_judged: int, seed: int
+) -> Any:
+    """A clusterer of all rows that is after the groups of the judged ones."""
+    if grouping.method == "k-means":
         # from the centres that were judged: another start may end at other groups
-        judged_centres = clusterer.fit(points[places]).cluster_centers_
-        clusterer = KMeans(grouping.k, init=judged_centres, random_state=seed)
-    return clusterer.fit(points)
+        return KMeans(grouping.k, init=of_judged.cluster_centers_, random_state=seed).fit(points)
+    if grouping.method == "DBSCAN":
+        # as many more rows within the same reach: dense is what was dense among the judged
+        enough = NEIGHBOURS * len(points) / n_judged
+        return DBSCAN(grouping.reach, min_samples=enough).fit(points)
+    return made(grouping.method, grouping.k, grouping.dense_share, points, seed)
 
 
-def judged(method: str, k: int, reach: float, rows: np.ndarray, seed: int) -> Grouping | None:
-    """A grouping with its figures; None where the method cannot make groups of these rows."""
+def n_groups(labels: np.ndarray) -> int:
+    """How many groups there are; rows of none (-1) are not counted."""
+    return len(set(labels[labels >= 0].tolist()))
+
+
+def judged(method: str, k: int, share: float, rows: np.ndarray, seed: int) -> Judged | None:
+    """A grouping with its figures; None where the method cannot make such groups of these rows.
+
+    That is: another number than was asked for (of DBSCAN 0 asks for any), one group, or a group for
+    each of the different rows.
+    """
     try:
-        clusterer = made(method, k, reach, rows.shape[1], seed).fit(rows)
+        clusterer = made(method, k, share, rows, seed)
         labels = np.asarray(clusterer.predict(rows))
-        k = len(set(labels[labels >= 0].tolist()))
-        if k < 2:
+        found = n_groups(labels)
+        if found < 2 or found != (k or found) or found >= len(np.unique(rows, axis=0)):
             return None
-        parted = parted_by(rows, labels)
-        agreement = [half_agreement(method, k, reach, rows, seed + half) for half in range(HALVES)]
+        agreement = [half_agreement(method, k, share, rows, seed + half) for half in range(HALVES)]
     except (ValueError, GnomonError):
         return None
     stability = mean_interval(agreement, method="plain")
-    high = min(stability.high, 1.0)
-    return Grouping(method, k, parted, stability._replace(high=high), reach)
+    grouping = Grouping(
+        method,
+        found,
+        parted_by(rows, labels),
+        stability._replace(high=min(stability.high, 1.0)),
+        clusterer.eps if method == "DBSCAN" else float("nan"),
+        density=density_of(rows, labels),
+        dense_share=share,
+    )
+    return Judged(grouping, labels)
 
 
-def half_agreement(method: str, k: int, reach: float, rows: np.ndarray, seed: int) -> float:
+def half_agreement(method: str, k: int, share: float, rows: np.ndarray, seed: int) -> float:
     """How alike two halves group the rows of the second: adjusted Rand index.
 
     Lange, Roth, Braun, Buhmann, "Stability-based validation of clustering solutions", 2004.
     """
     order = np.random.default_rng(seed).permutation(len(rows))
     first, second = np.array_split(order, 2)
-    models = [
-        made(method, k, reach, rows.shape[1], seed).fit(rows[half]) for half in (first, second)
-    ]
+    models = [made(method, k, share, rows[half], seed) for half in (first, second)]
     said = [np.asarray(model.predict(rows[second])) for model in models]
     return float(adjusted_rand_score(*said))
 
@@ -273,39 +308,109 @@ def plainest(groupings: list[Grouping]) -> Grouping:
 def parted_as_made(
     grouping: Grouping, points: np.ndarray, labels: np.ndarray, seed: int
 ) -> Grouping:
-    """The grouping with the silhouette of the groups of all rows, on the rows that are judged."""
+    """The grouping with the figures of the groups of all rows, on the rows that are judged."""
     places = judged_places(len(points), seed)
-    return grouping._replace(silhouette=parted_by(points[places], labels[places]))
+    rows, labels = points[places], labels[places]
+    return grouping._replace(
+        k=n_groups(labels), silhouette=parted_by(rows, labels), density=density_of(rows, labels)
+    )
 
 
 def parted_by(rows: np.ndarray, labels: np.ndarray) -> Figure:
     """The mean silhouette; rows of no group are parted from nothing."""
     parted = np.zeros(len(rows))
     held = labels >= 0
-    if len(set(labels[held].tolist())) > 1:
+    if n_groups(labels) > 1:
         parted[held] = silhouette(rows[held], labels[held]).per_row
     return mean_interval(parted)
 
 
-def ranked(groupings: list[Grouping]) -> list[Grouping]:
-    """The chosen one first, the others by their figures, each with a remark."""
-    stable = [each for each in groupings if each.is_stable]
-    if not stable:
-        order = sorted(groupings, key=lambda each: -each.stability.value)
-        chosen = order[0]
-        why = "none is stable; this is the most stable"
+def density_of(rows: np.ndarray, labels: np.ndarray) -> float:
+    """The density index; 0 where there are not two groups to be parted."""
+    return density_validity(rows, labels).total if n_groups(labels) > 1 else 0.0
+
+
+def ranked(found: list[Judged], rows: np.ndarray) -> list[Judged]:
+    """The chosen one first, the others by their figures, each with a remark.
+
+    Parameters
+    ----------
+    found : list of Judged
+    rows : ndarray of shape (n_judged, n_columns)
+
+    Returns
+    -------
+    ranked : list of Judged
+    """
+    able = [each for each in found if not each.grouping.is_cut] or found
+    stable = [each for each in able if each.grouping.is_stable]
+    if stable:
+        chosen, why = best_of(stable, rows)
     else:
-        best = max(stable, key=lambda each: each.silhouette.value)
-        close = best.silhouette.value - best.silhouette.error
-        near = [each for each in stable if each.silhouette.value >= close]
-        chosen = plainest(near)
-        why = "best parted of the stable groupings"
-        if chosen is not best:
-            why = f"fewest groups within one standard error of the best parted ({best.method})"
-        order = sorted(groupings, key=lambda each: (not each.is_stable, -each.silhouette.value))
-    rest = [
-        each._replace(remark="" if each.is_stable else "not stable")
-        for each in order
-        if each is not chosen
-    ]
-    return [chosen._replace(remark=why), *rest]
+        chosen = max(able, key=lambda each: each.grouping.stability.value)
+        why = "none is stable; this is the most stable"
+    order = sorted(found, key=figures_in_order if stable else stability_in_order)
+    rest = [with_remark(each, drawback(each.grouping)) for each in order if each is not chosen]
+    return [with_remark(chosen, why), *rest]
+
+
+def figures_in_order(judged: Judged) -> tuple[bool, float]:
+    """Sorts the stable ones first, the better parted before others."""
+    return not judged.grouping.is_stable, -judged.grouping.silhouette.value
+
+
+def stability_in_order(judged: Judged) -> float:
+    """Sorts the more stable ones first."""
+    return -judged.grouping.stability.value
+
+
+def drawback(grouping: Grouping) -> str:
+    """What speaks against a grouping."""
+    if not grouping.is_stable:
+        return "not stable"
+    return "no gaps between groups" if grouping.is_cut else ""
+
+
+def with_remark(judged: Judged, remark: str) -> Judged:
+    """The same with a remark."""
+    return judged._replace(grouping=judged.grouping._replace(remark=remark))
+
+
+def best_of(stable: list[Judged], rows: np.ndarray) -> tuple[Judged, str]:
+    """The one to take of stable groupings, and why.
+
+    Groups like balls by their silhouette. Groups of any shape where the balls are cut through
+    places that are denser than what lies between, on the rows that the others hold.
+    """
+    balls = [each for each in stable if not each.grouping.any_shape]
+    shapes = [each for each in stable if each.grouping.any_shape]
+    if not shapes:
+        return best_parted(balls)
+    shape = plainest_shape(shapes)
+    if not balls:
+        return shape, "fewest groups among those of any shape that are parted nearly as well"
+    ball, why = best_parted(balls)
+    held = shape.labels >= 0
+    if density_of(rows[held], ball.labels[held]) >= 0:
+        return ball, why
+    cut = f"{ball.grouping.method} with {ball.grouping.k} groups cuts dense places"
+    return shape, f"emptier between groups than inside, where {cut}"
+
+
+def plainest_shape(shapes: list[Judged]) -> Judged:
+    """Of those parted nearly as well as the best by density the fewest groups, the most stable."""
+    enough = NEARLY_AS_DENSE * max(each.grouping.density for each in shapes)
+    near = [each for each in shapes if each.grouping.density >= enough] or shapes
+    return min(near, key=lambda each: (each.grouping.k, -each.grouping.stability.value))
+
+
+def best_parted(stable: list[Judged]) -> tuple[Judged, str]:
+    """By silhouettes: the fewest groups within one standard error of the best, and why."""
+    groupings = [each.grouping for each in stable]
+    best = max(groupings, key=lambda each: each.silhouette.value)
+    close = best.silhouette.value - best.silhouette.error
+    chosen = plainest([each for each in groupings if each.silhouette.value >= close])
+    why = "best parted of the stable groupings"
+    if chosen is not best:
+        why = f"fewest groups within one standard error of the best parted ({best.method})"
+    return next(each for each in stable if each.grouping is chosen), why

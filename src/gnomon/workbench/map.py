@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import pdist
@@ -32,18 +32,23 @@ from gnomon.reduce import (
 )
 from gnomon.table import Table
 from gnomon.table.schema import no_such_column
+from gnomon.workbench.group import listed, with_identifiers
 from gnomon.workbench.group_model import GroupModel
 from gnomon.workbench.group_search import neighbour_distances
+from gnomon.workbench.job_script import job_script
 from gnomon.workbench.learn import as_table, source_of
 from gnomon.workbench.map_quality import MapQuality, map_quality
 from gnomon.workbench.plain_data import as_json
 from gnomon.workbench.result import written
 from gnomon.workbench.runs import Run
+from gnomon.workbench.whole_file import write_whole
 
 MOST_MAPPED = 2_000
 FEWEST_ROWS = 5
 OUTLYING_NEIGHBOUR = 6
 NEIGHBOURS = 10
+# Shares of the values below the middle, and how many deviations a normal law's middle is wide.
+WIDER_MIDDLES = ((0.1, 2.563), (0.01, 4.653))
 FAR = 4.0  # robust deviations from which on a row is called an outlier
 METHODS = ("PCA", "stress", "Sammon", "t-SNE")
 ON_REQUEST = ("Isomap", "LLE", "spectral", "UMAP")
@@ -62,12 +67,18 @@ class MapSettings:
         Columns that distances are not made from; rows can be coloured by them all the same.
     methods : list of str or None
     seed : int
+    rows : int
+        The most rows that maps are made of.
+    place_all : bool
+        Whether the other rows are placed on the maps too, where the method can.
     """
 
     colour: str | None = None
     without: list[str] = field(default_factory=list)
     methods: list[str] | None = None
     seed: int = 0
+    rows: int = MOST_MAPPED
+    place_all: bool = False
 
 
 @dataclass
@@ -87,8 +98,14 @@ class MapResult:
     far : int array
         Rows that lie far from all others, by position among the mapped.
     run : Run
+    left_out, missing : dict of str to str
+        Columns that are not used, and why; those with missing cells, and how these are read.
     n_rows : int
         Rows of the table that was given.
+    given : Table or None
+        That table, where its other rows are placed too.
+    others : dict of str to ndarray of shape (n_rows, 2)
+        Places of all its rows, by the methods that can place rows that were not mapped.
     """
 
     table: Table
@@ -99,7 +116,10 @@ class MapResult:
     far: np.ndarray
     run: Run
     left_out: dict[str, str]
+    missing: dict[str, str] = field(default_factory=dict)
     n_rows: int = 0
+    given: Table | None = None
+    others: dict[str, np.ndarray] = field(default_factory=dict)
     seconds: float = 0.0
 
     @property
@@ -125,13 +145,36 @@ class MapResult:
         )
 
     def coordinates(self) -> Table:
-        """Row number and place on every map, and whether it is an outlier."""
-        columns: dict[str, list] = {"row": (self.rows + 1).tolist()}
-        for name, place in self.places.items():
-            columns[f"{name} 1"], columns[f"{name} 2"] = place.T.tolist()
+        """Row number, identifiers, place on every map, and whether it is an outlier.
+
+        Where the other rows are placed too, ``mapped`` tells which rows the maps are made of; a
+        method that cannot place others has no place for them, and outliers are sought among the
+        mapped.
+        """
         far = np.zeros(len(self.rows), dtype=bool)
         far[self.far] = True
-        return Table.from_dict(columns | {"outlier": far.tolist()})
+        if self.given is None:
+            columns: dict[str, list] = {"row": (self.rows + 1).tolist()}
+            for name, place in self.places.items():
+                columns[f"{name} 1"], columns[f"{name} 2"] = place.T.tolist()
+            return Table.from_dict(
+                with_identifiers(columns | {"outlier": far.tolist()}, self.table)
+            )
+        mapped = np.zeros(self.n_rows, dtype=bool)
+        mapped[self.rows] = True
+        columns = {"row": list(range(1, self.n_rows + 1)), "mapped": mapped.tolist()}
+        for name, place in self.places.items():
+            for axis in (0, 1):
+                cells = np.full(self.n_rows, None, dtype=object)
+                if name in self.others:
+                    cells[:] = self.others[name][:, axis].tolist()
+                cells[self.rows] = place[:, axis].tolist()
+                columns[f"{name} {axis + 1}"] = cells.tolist()
+        outlier = np.full(self.n_rows, None, dtype=object)
+        outlier[self.rows] = far.tolist()
+        return Table.from_dict(
+            with_identifiers(columns | {"outlier": outlier.tolist()}, self.given)
+        )
 
     def board(self) -> list[list[Any]]:
         """How far every map can be trusted."""
@@ -167,6 +210,7 @@ class MapResult:
                 "rows": len(self.rows),
                 "outliers": (self.rows[self.far] + 1).tolist(),
                 "left out": self.left_out,
+                "missing": self.missing,
             }
         )
 
@@ -175,22 +219,34 @@ class MapResult:
         return json.dumps(self.summary(), indent=1, ensure_ascii=False)
 
     def write(self, folder: Path) -> None:
-        """Write coordinates and report."""
+        """Write coordinates, script and report."""
         written(self.coordinates(), folder / "coordinates.csv")
+        write_whole(folder / "again.py", self.script())
         self.report(folder / "report.html")
 
+    def script(self) -> str:
+        """A script that makes the same maps again."""
+        trust = {name: found.trustworthiness.value for name, found in self.quality.items()}
+        same = (
+            "{name: found.trustworthiness.value for name, found in result.quality.items()} == "
+            f"{trust!r}"
+        )
+        return job_script(self.run.record, self.settings, same)
+
     def __str__(self) -> str:
-        left = [f"  {name}: {why}" for name, why in self.left_out.items()]
         far = (self.rows[self.far] + 1).tolist()
-        listed = ", ".join(str(row) for row in far[:12]) + (" ..." if len(far) > 12 else "")
+        far_ones = ", ".join(str(row) for row in far[:12]) + (" ..." if len(far) > 12 else "")
+        some = self.n_rows > len(self.rows)
+        drawn = f", drawn from {self.n_rows:,} (--rows draws more)" if some else ""
+        where = " (sought among the mapped ones only)" if some else ""
         return "\n".join(
             [
-                f"{len(self.rows):,} rows are mapped"
-                + (f", drawn from {self.n_rows:,}" if self.n_rows > len(self.rows) else ""),
-                *(["not used:", *left] if left else []),
+                f"{len(self.rows):,} rows are mapped{drawn}",
+                *listed("not used:", self.left_out),
+                *listed("missing:", self.missing),
                 "",
                 self.verdict(),
-                f"Rows that lie far from the others: {listed or 'none'}.",
+                f"Rows that lie far from the others{where}: {far_ones or 'none'}.",
             ]
         )
 
@@ -205,13 +261,15 @@ def map(
     without: list[str] | None = None,
     methods: list[str] | None = None,
     seed: int = 0,
+    rows: int = MOST_MAPPED,
+    place_all: bool = False,
     folder: str | os.PathLike | None = None,
     progress: Tell | None = None,
 ) -> MapResult:
     """Draw a table's rows on the plane by several methods, and say how far each can be trusted.
 
     Use it to see whether rows lie in clumps, along a curve or in one cloud, and which are outliers.
-    At most 2,000 rows are drawn, chosen by the seed.
+    At most 2,000 rows are mapped unless you ask for more, drawn by the seed.
 
     Parameters
     ----------
@@ -225,8 +283,13 @@ def map(
         "t-SNE" (neighbours only), by default these four; and "Isomap" (distances along the sheet),
         "LLE" (mixes of neighbours), "spectral" (neighbours together), "UMAP" (an extra).
     seed : int, default=0
+    rows : int, default=2000
+        The most rows that maps are made of; time and memory grow with their square.
+    place_all : bool, default=False
+        Place the rows that were not drawn too, by the methods that can: all but "stress", "Sammon".
+        Their places stand among the coordinates; pictures and figures are of the drawn ones.
     folder : path, default=None
-        Where all is written: coordinates and report.
+        Where all is written: coordinates, script and report.
     progress : callable, default=None
         ``progress(what, done, total)``.
 
@@ -243,45 +306,56 @@ def map(
     begin = time.perf_counter()
     tell = progress or (lambda what, done, total: None)
     given = as_table(table)
-    settings = MapSettings(colour, list(without or []), methods, seed)
+    settings = MapSettings(colour, list(without or []), methods, seed, rows, place_all)
     chosen = require_sensible(given, settings)
     with Run.begin(folder, given, source_of(table), settings, job="map") as run:
-        rows = np.arange(len(given))
-        if len(given) > MOST_MAPPED:
-            rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_MAPPED, replace=False))
+        taken = np.arange(len(given))
+        if len(given) > rows:
+            taken = np.sort(np.random.default_rng(seed).choice(taken, rows, replace=False))
             run.decide(
-                f"{MOST_MAPPED:,} of {len(given):,} rows are mapped, drawn with seed {seed}",
-                "more points cover each other",
+                f"{rows:,} of {len(given):,} rows are mapped, drawn with seed {seed}",
+                "more points cover each other, and time grows with their square",
             )
-        drawn = given[rows]
+        drawn = given[taken]
         model = GroupModel().fit_space(given.drop(settings.without))
+        missing = model.missing_cells(len(given))
+        for name, how in missing.items():
+            run.decide(f"{name} has missing cells: {how}", "a map needs a place for every row")
         points = model.coordinates(drawn)
-        places, quality = {}, {}
+        all_points = model.coordinates(given) if place_all and len(drawn) < len(given) else None
+        maps: dict[str, Placed] = {}
         for done, method in enumerate(chosen):
             tell(method, done, len(chosen))
             try:
                 with warnings.catch_warnings(record=True) as told:
                     warnings.simplefilter("always", GnomonWarning)
-                    places[method] = placed(method, points, seed)
+                    maps[method] = placed(method, points, seed)
                 for each in told:
                     run.decide(f"{method}: {each.message}", "the method says so")
             except (GnomonError, ValueError) as error:
                 if settings.methods is not None:
                     raise
                 run.decide(f"{method} is left out", str(error))
-                continue
-            quality[method] = map_quality(points, places[method])
-        order = sorted(places, key=lambda name: -quality[name].trustworthiness.value)
+        quality = {name: map_quality(points, each.places) for name, each in maps.items()}
+        order = sorted(maps, key=lambda name: -quality[name].trustworthiness.value)
+        others: dict[str, np.ndarray] = {}
+        if all_points is not None:
+            for name in order:
+                tell(f"{name}: all rows", 0, 0)
+                others |= placed_others(name, maps[name], all_points, run.decide)
         result = MapResult(
             drawn,
-            rows,
+            taken,
             settings,
-            {name: places[name] for name in order},
+            {name: maps[name].places for name in order},
             {name: quality[name] for name in order},
             far_rows(points),
             run,
             model.left_out_,
+            missing,
             len(given),
+            None if all_points is None else given,
+            others,
         )
         run.decide(f"{result.best} comes first", "its neighbours are true most often")
         result.seconds = time.perf_counter() - begin
@@ -296,6 +370,8 @@ def require_sensible(table: Table, settings: MapSettings) -> list[str]:
             raise no_such_column(name, table.columns)
     if len(table) < FEWEST_ROWS:
         raise DataError(f"the table has {len(table)} rows; a map needs {FEWEST_ROWS} or more")
+    if settings.rows < FEWEST_ROWS:
+        raise DataError(f"rows={settings.rows}: a map needs {FEWEST_ROWS} rows or more")
     known = (*METHODS, *ON_REQUEST)
     unknown = [name for name in settings.methods or () if name not in known]
     if unknown:
@@ -303,30 +379,67 @@ def require_sensible(table: Table, settings: MapSettings) -> list[str]:
     return list(settings.methods or METHODS)
 
 
-def placed(method: str, points: np.ndarray, seed: int) -> np.ndarray:
+class Placed(NamedTuple):
+    """The places of the rows on a map, and what places other rows, or None where nothing can."""
+
+    places: np.ndarray
+    place: Callable[[np.ndarray], np.ndarray] | None = None
+
+
+def placed(method: str, points: np.ndarray, seed: int) -> Placed:
     """The places of the rows on the map of a method."""
     if method == "PCA" or points.shape[1] == 1:
-        plane = PCA(min(2, points.shape[1])).fit_transform(points)
-        return np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
+        plane = PCA(min(2, points.shape[1])).fit(points)
+        return Placed(
+            on_plane(plane.transform(points)), lambda rows: on_plane(plane.transform(rows))
+        )
     if method == "stress":
-        return stress_map(pdist(points), random_state=seed).places
+        return Placed(stress_map(pdist(points), random_state=seed).places)
     if method == "Sammon":
-        return sammon(points, duplicates="together", random_state=seed).places
-    if method == "t-SNE":
-        return TSNE(random_state=seed).fit_transform(points)
-    others = {
+        return Placed(sammon(points, duplicates="together", random_state=seed).places)
+    makers = {
+        "t-SNE": lambda: TSNE(random_state=seed),
         "Isomap": lambda: Isomap(n_neighbors=NEIGHBOURS, random_state=seed),
         "LLE": lambda: LocallyLinearEmbedding(n_neighbors=NEIGHBOURS, random_state=seed),
         "spectral": lambda: SpectralEmbedding(n_neighbors=NEIGHBOURS),
         "UMAP": lambda: UMAP(random_state=seed),
     }
-    return others[method]().fit_transform(points)
+    mapper = makers[method]()
+    return Placed(mapper.fit_transform(points), mapper.transform)
+
+
+def on_plane(places: np.ndarray) -> np.ndarray:
+    """Two coordinates; the second is zero where there is but one."""
+    return np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
+
+
+def placed_others(
+    name: str, found: Placed, points: np.ndarray, decide: Callable[[str, str], None]
+) -> dict[str, np.ndarray]:
+    """The places of all rows on a map, by its name; empty where the method has none for them."""
+    if found.place is None:
+        decide(f"{name} places the mapped rows only", "it has no rule for others")
+        return {}
+    return {name: found.place(points)}
 
 
 def far_rows(points: np.ndarray) -> np.ndarray:
     """Rows whose nearest neighbours are much farther than those of others, the farthest first."""
     distances = neighbour_distances(points, OUTLYING_NEIGHBOUR)
     middle = np.median(distances)
-    spread = 1.4826 * np.median(np.abs(distances - middle))
-    far = np.flatnonzero(distances > middle + FAR * max(spread, 1e-12 * middle))
+    limit = middle + FAR * max(robust_spread(distances), 1e-12 * middle)
+    far = np.flatnonzero(distances > limit)
     return far[np.argsort(-distances[far], kind="stable")]
+
+
+def robust_spread(values: np.ndarray) -> float:
+    """The standard deviation of a normal law as wide as the values' middle, outliers apart.
+
+    Of the middle half; where that is one value, as in tables of few values, of the middle 80% and
+    then 98% of the rows.
+    """
+    spread = 1.4826 * np.median(np.abs(values - np.median(values)))
+    for tail, deviations in WIDER_MIDDLES:
+        if spread == 0:
+            spread = np.ptp(np.quantile(values, [tail, 1 - tail])) / deviations
+    return float(spread)

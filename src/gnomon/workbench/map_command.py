@@ -36,13 +36,25 @@ def map_rows(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of draws and starts.")] = 0,
+    rows: Annotated[
+        int,
+        typer.Option(min=5, help="Map at most so many rows; time grows with their square."),
+    ] = 2000,
+    place_all: Annotated[
+        bool,
+        typer.Option(
+            "--place-all",
+            help="In coordinates.csv, place the other rows too where the method can.",
+        ),
+    ] = False,
     runs: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
     name: Annotated[str | None, typer.Option(help="Name of this run's folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Draw the rows on the plane by several methods, and say how far each map can be trusted.
 
-    The run folder gets coordinates.csv and report.html, in which the maps are linked.
+    The run folder gets coordinates.csv and report.html, in which the maps are linked. Of more than
+    2,000 rows so many are drawn unless --rows says otherwise.
 
     Examples:
 
@@ -65,6 +77,8 @@ def map_rows(
             without=without,
             methods=method,
             seed=seed,
+            rows=rows,
+            place_all=place_all,
             folder=folder,
             progress=tell,
         )
@@ -73,4 +87,4 @@ def map_rows(
         return
     say(str(result))
     print_table(["map", "trustworthiness", "continuity", "stress"], result.board())
-    say(f"wrote {folder}: report.html, coordinates.csv")
+    say(f"wrote {folder}: report.html, coordinates.csv, again.py")

@@ -8,12 +8,14 @@ import numpy as np
 
 from gnomon import show
 from gnomon.table.kinds import Kind
+from gnomon.table.recode import as_strings
+from gnomon.table.schema import Column
+from gnomon.workbench.group_model import LONGEST_NAME, name_columns
 from gnomon.workbench.map import MapResult
 from gnomon.workbench.report import Report
 
 MOST_COLOURS = 12
 MOST_OUTLIERS = 50
-LONGEST_NAME = 60
 UNCOLOURED = (Kind.IDENTIFIER, Kind.TEXT, Kind.DATETIME)
 CAPTION = (
     "Point at a row to find it on every map; draw round some with the mouse to mark them on all, "
@@ -42,24 +44,25 @@ def figures_of(result: MapResult, theme: str = "light") -> dict[str, Any]:
 
 def colours_of(result: MapResult) -> dict[str, list]:
     """Columns to colour by: the one asked for first, and how far each row is to be believed."""
-    columns = result.table.to_dict()
-    wanted = [column.name for column in result.table.schema if column.kind not in UNCOLOURED]
-    wanted.sort(key=lambda name: name != result.settings.colour)
-    found = {name: [_plain(value) for value in columns[name]] for name in wanted[:MOST_COLOURS]}
+    wanted = [column for column in result.table.schema if column.kind not in UNCOLOURED]
+    wanted.sort(key=lambda column: column.name != result.settings.colour)
+    found = {column.name: _cells(result, column) for column in wanted[:MOST_COLOURS]}
     invented = result.quality[result.best].invented
     return found | {f"neighbours invented by {result.best}": invented.tolist()}
 
 
-def _plain(value: Any) -> Any:
-    if value is None:
-        return np.nan
-    return str(value).lower() if isinstance(value, bool) else value
+def _cells(result: MapResult, column: Column) -> list:
+    """A column's cells, yes and no in the words of the table; NaN where missing."""
+    values = result.table.column(column.name)
+    if column.kind is Kind.BOOLEAN:
+        values = as_strings(values, column)
+    return [np.nan if value is None else value for value in values.to_pylist()]
 
 
 def names_of(result: MapResult) -> list[str]:
     """What every row is called: its number, its identifier, and its colour."""
     columns = result.table.to_dict()
-    shown = [each.name for each in result.table.schema if each.kind is Kind.IDENTIFIER][:1]
+    shown = list(name_columns(result.table))[:1]
     if result.settings.colour is not None:
         shown.append(result.settings.colour)
     names = []
@@ -72,8 +75,11 @@ def names_of(result: MapResult) -> list[str]:
 def report_of(result: MapResult) -> Report:
     """The report of a map."""
     source = result.run.record["source"] or "a table"
-    report = Report(f"Maps of {source}", f"{len(result.rows):,} rows")
+    drawn = f" of {result.n_rows:,}" if result.n_rows > len(result.rows) else ""
+    report = Report(f"Maps of {source}", f"{len(result.rows):,}{drawn} rows")
     report.section("Can the maps be trusted?").text(result.verdict())
+    if result.missing:
+        report.table(["column", "missing"], list(result.missing.items()))
     report.table(
         ["map", "trustworthiness", "continuity", "stress"],
         result.board(),
@@ -91,8 +97,10 @@ def report_of(result: MapResult) -> Report:
 
 
 def _outliers(report: Report, result: MapResult) -> None:
+    among = " They were sought among the mapped rows." if result.n_rows > len(result.rows) else ""
     report.section("Outliers").text(
         "Their sixth nearest neighbour is much farther than that of other rows: look at them."
+        + among
     )
     far = result.far[:MOST_OUTLIERS]
     columns = list(result.table.columns)[:8]

@@ -8,7 +8,7 @@ are named all at once. Undecided cases, whose best class is not probable enough,
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,23 @@ import numpy as np
 
 from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.engine.modelfile import load
-from gnomon.table import Schema, Table, read
+from gnomon.table import Column, Kind, ReadError, Schema, Table, missing, read
+from gnomon.table.codes import (
+    boolean_words,
+    is_words,
+    other_mark,
+    plainly,
+    refuse_other_unit,
+    unseen_words,
+)
+from gnomon.table.recode import as_strings
 from gnomon.workbench.diagnosis import Shift, shift_check
 
 MODEL = "model.gnomon"
 SCHEMA = "schema.toml"
 SAMPLE = "sample.parquet"
 FEWEST_FOR_SHIFT = 100
+WORDS = (Kind.CATEGORY, Kind.ORDERED)
 
 
 @dataclass
@@ -110,11 +120,12 @@ def predict(
     """
     folder = run_folder_of(model)
     fitted = load(folder / MODEL if folder else model) if is_path(model) else model
-    rows = read(table) if is_path(table) else table
+    schema = schema_of(folder)
+    rows = read_as_learnt(table, schema) if is_path(table) else table
     rows = rows if isinstance(rows, Table) else Table.from_frame(rows)
     if not len(rows):
         raise DataError("the table has columns and no rows; there is nothing to predict for")
-    inputs, notes = matched(fitted, rows, schema_of(folder))
+    inputs, notes = matched(fitted, rows, schema)
     columns = said_columns(fitted, inputs)
     marked = np.zeros(0, dtype=int)
     if undecided is not None:
@@ -158,6 +169,75 @@ def schema_of(folder: Path | None) -> Schema | None:
     return Schema.load(folder / SCHEMA)
 
 
+def read_as_learnt(path: Any, schema: Schema | None) -> Table:
+    """A file, its values taken as those of the training file are written wherever they can be.
+
+    What a mark or a date means is guessed from the file alone at first; columns of which the guess
+    is not what the run's schema says are read again by the schema.
+
+    Parameters
+    ----------
+    path : str or path
+    schema : Schema or None
+        The columns of training.
+
+    Returns
+    -------
+    rows : Table
+    """
+    rows = read(path)
+    again = {}
+    for learnt in schema or ():
+        if learnt.name in rows.columns and read_otherwise(learnt, rows.schema[learnt.name]):
+            again[learnt.name] = as_written(learnt)
+    while again:
+        try:
+            read_again = read(path, schema=Schema(again.values()))
+        except ReadError as error:
+            if error.column not in again:
+                raise
+            del again[error.column]  # it is not written as in training: its own marks count
+            continue
+        for name in again:
+            rows = with_column_of(rows, read_again, name)
+        break
+    return rows
+
+
+def read_otherwise(learnt: Column, here: Column) -> bool:
+    """Whether a column was read with other marks, another format or another kind than in training.
+
+    Whole numbers without marks are what they are.
+    """
+    if learnt.kind.is_numeric and here.kind.is_numeric:
+        marked = here.kind is Kind.NUMBER or here.thousands is not None
+        return marked and marks_of(learnt) != marks_of(here)
+    if learnt.kind is Kind.DATETIME:
+        return here.kind is Kind.DATETIME and learnt.format not in (None, here.format)
+    return learnt.kind in WORDS and here.kind not in (*WORDS, Kind.TEXT)
+
+
+def marks_of(column: Column) -> tuple[str, str | None]:
+    """The mark before decimals and that between thousands."""
+    return column.decimal or ".", column.thousands
+
+
+def as_written(learnt: Column) -> Column:
+    """How a column of training is written, whatever its levels were."""
+    if learnt.kind not in WORDS:
+        return plainly(learnt)
+    words = missing.ALWAYS if learnt.missing is None else learnt.missing
+    words = tuple(word for word in words if word not in (learnt.levels or ()))
+    return replace(learnt, kind=Kind.CATEGORY, levels=None, missing=words)
+
+
+def with_column_of(rows: Table, other: Table, name: str) -> Table:
+    """A table with one of its columns taken from another."""
+    place = rows.columns.index(name)
+    arrow = rows.arrow.set_column(place, name, other.column(name))
+    return Table(arrow, rows.schema.with_column(other.schema[name]), rows.notes)
+
+
 def wanted_columns(model: Any) -> list[str]:
     """Names of the columns that a model was fitted on."""
     names = getattr(model, "feature_names_in_", None)
@@ -179,8 +259,30 @@ def matched(model: Any, rows: Table, schema: Schema | None) -> tuple[Table, list
     notes = [f"Not used: {', '.join(extra)}."] if extra else []
     inputs = rows.select(wanted)
     if schema is not None:
+        inputs, said = without_unseen_words(inputs, schema)
+        notes += said + [note for name in wanted if (note := written_note(schema[name], inputs))]
         inputs = inputs.with_schema(schema.select(wanted), unseen="extend")
         notes += unseen_levels(inputs, schema)
+    return inputs, notes
+
+
+def written_note(learnt: Column, inputs: Table) -> str | None:
+    """What to know of a column that is not written as in training; another unit is refused."""
+    here = inputs.schema[learnt.name]
+    refuse_other_unit(learnt, here)
+    return other_mark(learnt, here)
+
+
+def without_unseen_words(inputs: Table, schema: Schema) -> tuple[Table, list[str]]:
+    """Words that are neither of the two of a training column are missing values, and said."""
+    notes = []
+    for name in inputs.columns:
+        learnt, values = schema[name], inputs.column(name)
+        if learnt.kind is Kind.BOOLEAN and learnt.levels and is_words(values.type):
+            known, unseen = boolean_words(as_strings(values), learnt.levels)
+            if unseen:
+                inputs = inputs.with_column(name, known, kind=Kind.TEXT)
+                notes.append(unseen_words(learnt, unseen))
     return inputs, notes
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gnomon.contract.intake import class_column
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import MEASURES, Measure
 from gnomon.table import Kind, Table
@@ -94,9 +95,11 @@ class LearningProblem:
 
     def values(self, rows: Table) -> np.ndarray:
         """The target of rows, as an array."""
-        column = rows.column(self.target)
-        kind = rows.schema[self.target].kind
-        if kind in (Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN):
+        if self.task != "classify":
+            return rows.column(self.target).to_numpy()
+        column = class_column(rows, self.target)
+        numeric = rows.schema[self.target].kind in (Kind.NUMBER, Kind.INTEGER)
+        if numeric or pa.types.is_boolean(column.type):
             return column.to_numpy()
         words, codes = coded(column)
         return words[codes]

@@ -11,6 +11,7 @@ from gnomon.engine.registry import method
 from gnomon.table.codes import DateCode, TextCode
 from gnomon.table.filters.base import COLUMNS, ColumnFilter
 from gnomon.table.kinds import Kind
+from gnomon.table.notes import warn
 
 
 @method(
@@ -118,6 +119,16 @@ class WordCounts(ColumnFilter):
     def __init__(self, most_words=100, *, columns=None):
         self.most_words = most_words
         self.columns = columns
+
+    def _learn(self, grid, columns, weights):
+        words = [column.name for column in columns if column.kind.has_levels]
+        if words and not len(self.positions_):
+            listed = ", ".join(map(repr, words))
+            warn(
+                f"WordCounts changes nothing: no column is of the kind text. Name columns of "
+                f"categories ({listed}) in columns=[...] to count their words."
+            )
+        super()._learn(grid, columns, weights)
 
     def _code(self, column):
         return TextCode(column.name, self.most_words)
