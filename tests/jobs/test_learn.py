@@ -139,6 +139,34 @@ def test_the_choice_is_the_simplest_within_one_error_or_the_best(found):
     assert ranks[found.chosen] == min(ranks[each.name] for each in near)
 
 
+def test_a_baseline_that_is_beaten_is_not_chosen_however_near_it_is():
+    rng = np.random.default_rng(7)
+    flag = rng.uniform(size=6000) < 0.007
+    y = np.where(rng.uniform(size=6000) < np.where(flag, 0.85, 0.15), "a", "b")
+    table = Table.from_dict({"flag": np.where(flag, "on", "off").tolist(), "y": y.tolist()})
+    found = gnomon.learn(table, "y", learners=["naive Bayes"], **(QUICK | {"folds": 10}))
+    best = found.board.best
+    assert abs(best.mean - found.baseline.mean) < best.standard_error
+    assert found.board.beats_baseline()
+    assert found.chosen == "naive Bayes"
+    assert "beats the baseline" in found.verdict()
+
+
+def test_where_nothing_but_the_baseline_was_tried_that_is_said(rng):
+    found = gnomon.learn(classes(rng), "y", **(QUICK | {"budget": 3}))
+    assert found.board.names == [BASELINE]
+    assert "Nothing but the baseline" in found.verdict()
+
+
+def test_a_table_of_text_alone_is_learnt(rng):
+    words = np.array(["sun", "rain", "wind", "snow", "cloud", "storm", "frost", "calm"])
+    said = [" ".join(rng.choice(words, 12)) + f" {k}" for k in range(120)]
+    y = ["wet" if text.count("rain") > 1 else "dry" for text in said]
+    table = Table.from_dict({"said": said, "y": y}).set("said", kind="text")
+    found = gnomon.learn(table, "y", learners=["naive Bayes"], **QUICK)
+    assert next(each for each in found.checks if each.name == "drift").verdict == "not made"
+
+
 def test_rows_without_a_target_are_set_apart_and_said(rng):
     table = classes(rng, 120)
     cells = [None if i % 6 == 0 else y for i, y in enumerate(table.column("y").to_pylist())]

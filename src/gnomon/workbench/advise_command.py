@@ -21,7 +21,7 @@ def advise(
     try_out: Annotated[
         bool, typer.Option("--try", help="Also compare the methods on the same folds.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the folds and of random learners.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and of random learners.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
     """Say which methods fit a table, and why, by the rules of the texts.

@@ -29,12 +29,8 @@ def methods(
     from gnomon.engine.registry import methods as registered
 
     wanted = word.lower()
-    found = [
-        each
-        for each in registered()
-        if wanted in (each.room, "")
-        or wanted in f"{each.name} {each.task} {each.use} {each.avoid} {each.peers}".lower()
-    ]
+    in_room = [each for each in registered() if each.room == wanted]
+    found = in_room or [each for each in registered() if says(each, wanted.split())]
     if not found:
         rooms = ", ".join(sorted({each.room for each in registered()}))
         complaints.print(f"no method matches {word!r}; the rooms are: {rooms}", markup=False)
@@ -48,6 +44,12 @@ def methods(
         [[f"{m.name}\n{m.room}: {m.task}", about(m)] for m in found],
         f"{len(found)} methods",
     )
+
+
+def says(method: Method, words: list[str]) -> bool:
+    """Whether what is said of a method holds all the words."""
+    text = f"{method.name} {method.task} {method.use} {method.avoid} {method.peers}".lower()
+    return all(word in text for word in words)
 
 
 def about(method: Method) -> str:

@@ -542,7 +542,7 @@ def same_target(seen: Evidence) -> Check:
 def same_columns(seen: Evidence) -> Check:
     """Are training and test rows alike?"""
     if seen.shift is None:
-        return Check("drift", "not made", "rows were split by time: they may differ.")
+        return Check("drift", "not made", "rows are split by time, or all columns are text.")
     found = f"a classifier tells training from test rows with area {seen.shift.area}."
     if not seen.shift.found or seen.shift.area.value < DRIFT_AREA:
         return Check("drift", "good", found, seen.shift.area.value, f"above {DRIFT_AREA}")

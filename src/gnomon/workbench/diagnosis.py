@@ -272,7 +272,7 @@ def shift_check(one: Table, other: Table, *, seed: int = 0) -> Shift:
     >>> shift_check(iris[:75], iris[75:]).found
     True
     """
-    names = [n for n in one.columns if n in other.columns and comparable(one, other, n)]
+    names = comparable_columns(one, other)
     if not names:
         raise DataError("the two tables have no column in common that could be compared")
     rng = np.random.default_rng(seed)
@@ -299,6 +299,11 @@ def strongest(model: Any, most: int = 3) -> list[str]:
     strength = np.asarray(model.feature_importances_)
     order = np.argsort(-strength, kind="stable")[:most]
     return [str(model.encoder_.columns.names[j]) for j in order if strength[j] > 0]
+
+
+def comparable_columns(one: Table, other: Table) -> list[str]:
+    """Columns of both tables whose values can be compared."""
+    return [n for n in one.columns if n in other.columns and comparable(one, other, n)]
 
 
 def comparable(one: Table, other: Table, name: str) -> bool:

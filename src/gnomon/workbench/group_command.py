@@ -35,7 +35,7 @@ def group(
         list[str] | None,
         typer.Option(help="k-means, Gaussian mixture, Ward or DBSCAN; may be repeated."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of draws and starts.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of draws and starts.", min=0)] = 0,
     runs: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
     name: Annotated[str | None, typer.Option(help="Name of this run's folder.")] = None,
     strict: Annotated[

@@ -18,7 +18,7 @@ def image(
         float, typer.Option(help="Of two values: the share of pixels that are flipped.")
     ] = 0.1,
     segments: Annotated[int, typer.Option(help="How many segments to cut into.")] = 3,
-    seed: Annotated[int, typer.Option(help="Seed of draws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of draws.", min=0)] = 0,
     runs: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
     name: Annotated[str | None, typer.Option(help="Name of this run's folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,

@@ -42,6 +42,7 @@ from gnomon.workbench.diagnosis import (
     MOST_ROWS,
     REPEATS,
     Shift,
+    comparable_columns,
     group_scores,
     permutation_importance,
     said_by,
@@ -452,13 +453,16 @@ class Job:
         if self.settings.choose == "best":
             self.run.decide(f"{best.name} is chosen", "it has the best mean")
             return entrants[best.name]
+        useful = best.name != BASELINE and board.beats_baseline()
+        # a baseline that is beaten beyond chance is not as good, however near it is
+        fit = [each for each in board.results if not (useful and each.name == BASELINE)]
         place = one_standard_error(
-            [each.mean for each in board.results],
-            [each.standard_error for each in board.results],
-            [entrants[each.name].complexity for each in board.results],
+            [each.mean for each in fit],
+            [each.standard_error for each in fit],
+            [entrants[each.name].complexity for each in fit],
             greater_is_better=board.greater_is_better,
         )
-        name = board.names[place]
+        name = fit[place].name
         why = (
             f"it has the best mean, and nothing simpler is within one standard error "
             f"({best.standard_error:.2g}) of it"
@@ -613,8 +617,13 @@ class Job:
         return n
 
     def shift(self, train: Table, test: Table) -> Shift | None:
-        """Are training and test rows alike? Not asked where they follow each other in time."""
-        return None if self.problem.time else shift_check(train, test, seed=self.seed)
+        """Are training and test rows alike? Not asked where they follow each other in time.
+
+        Nor where all columns are text.
+        """
+        if self.problem.time or not comparable_columns(train, test):
+            return None
+        return shift_check(train, test, seed=self.seed)
 
     def step(self, what: str) -> None:
         self.done += 1

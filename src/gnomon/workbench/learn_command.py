@@ -57,7 +57,9 @@ def learn(
     folds: Annotated[int | None, typer.Option(min=2, help="Folds; by default by rows.")] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="Repetitions of the folds.")] = None,
     test_share: Annotated[float, typer.Option(help="Share of rows put aside to test.")] = 0.25,
-    seed: Annotated[int, typer.Option(help="Seed of the splits and of random learners.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the splits and of random learners.", min=0)
+    ] = 0,
     runs: Annotated[Path, typer.Option(help="Folder of the run folders.")] = Path("runs"),
     name: Annotated[str | None, typer.Option(help="Name of this run's folder.")] = None,
     resume: Annotated[

@@ -32,7 +32,7 @@ def look(
     strict: Annotated[
         bool, typer.Option(help="End with code 1 where something is bad, for scripts.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the rows drawn for pictures.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the rows drawn for pictures.", min=0)] = 0,
 ) -> None:
     """Look at a table: kinds, missing cells, duplicates, leaks, associations, what predicts what.
 

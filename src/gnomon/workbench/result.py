@@ -153,6 +153,11 @@ class LearnResult:
     def verdict(self) -> str:
         """What the figures mean, in words."""
         base = self.baseline.figure()
+        if len(self.board.names) == 1:
+            return (
+                f"Nothing but the baseline ({self.measure} {base}) was tried: whether this table "
+                "predicts the target is not known. Give a larger budget."
+            )
         if not self.beats_baseline:
             return (
                 f"No learner beats the baseline ({self.measure} {base}) beyond chance: this table, "
