@@ -378,7 +378,7 @@ def choose_by_prediction_strength(
 
     Examples
     --------
-    >>> rows = [[x + dx] for x in (0.0, 5.0, 9.0) for dx in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)]
+    >>> rows = [[x + i / 40] for x in (0.0, 5.0, 9.0) for i in range(20)]
     >>> choose_by_prediction_strength(rows, [1, 2, 3, 4, 5], random_state=0).chosen
     3
     """
