@@ -239,7 +239,7 @@ def rings(rng, n: int = 1_500) -> dict[str, list]:
     return {"x": x.tolist(), "y": y.tolist(), "ring": np.array(list("abc"))[kinds].tolist()}
 
 
-def test_rings_are_groups_of_their_own_shape_and_called_clear(rng):
+def test_rings_are_groups_of_their_own_shape_and_called_clear(rng, tmp_path):
     table = rings(rng)
     result = gnomon.group(table, without=["ring"], most=6, methods=["k-means", "DBSCAN"])
     assert result.chosen.method == "DBSCAN"
@@ -248,6 +248,9 @@ def test_rings_are_groups_of_their_own_shape_and_called_clear(rng):
     for number in range(result.chosen.k):
         kinds = np.array(table["ring"])[result.labels == number]
         assert len(set(kinds.tolist())) == 1
+    page = result.report(tmp_path / "report.html").read_text()
+    assert "one may lie round another" in page
+    assert all(each.name in page for each in result.groups)
 
 
 def test_independent_answers_of_yes_and_no_are_no_groups(rng):

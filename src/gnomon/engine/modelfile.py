@@ -52,7 +52,8 @@ KINDS = frozenset("biufcSUMm")
 PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 BLOCK = 2**20
 TAG = "$"
-ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
+# Probabilities first: their number says more than the class that cannot be looked up.
+ANSWERS = ("predict_proba", "predict", "decision_function", "transform", "score_samples")
 
 
 def save(estimator, path: str | Path) -> Path:

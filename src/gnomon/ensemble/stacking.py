@@ -36,6 +36,8 @@ from gnomon.ensemble.member import (
 from gnomon.ensemble.voting import different_classifiers, different_regressors
 
 SUM_TO_ONE = 1e4
+# Members that err by less, beside the worst one, are told apart by rounding alone.
+NO_ERROR = 1e-8
 STACK_CONSTRAINTS = {
     "estimators": [None, list, tuple],
     "final_estimator": [None, HasMethods(["fit", "predict"])],
@@ -59,6 +61,8 @@ class Stacked(NamedTuple):
 def convex_weights(outputs: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Non-negative weights that add up to one and minimise the weighted squared error.
 
+    Members without error share the weight equally.
+
     Parameters
     ----------
     outputs : ndarray of shape (n, n_members)
@@ -80,12 +84,12 @@ def convex_weights(outputs: np.ndarray, target: np.ndarray, weights: np.ndarray)
     if n_members == 1:
         return np.ones(1)
     # errors of the members: with weights that add up to one, sum_m a_m (g_m - y) is the error
-    errors = outputs - target[:, None]
-    scale = np.abs(errors).max()
-    if not scale > 0:
-        return np.full(n_members, 1.0 / n_members)
-    root = np.sqrt(weights / weights.sum())[:, None]
-    small = np.linalg.qr(root * (errors / scale), mode="r")
+    errors = np.sqrt(weights / weights.sum())[:, None] * (outputs - target[:, None])
+    sizes = np.abs(errors).max(axis=0)
+    perfect = sizes <= NO_ERROR * sizes.max()
+    if perfect.any():
+        return perfect / perfect.sum()
+    small = np.linalg.qr(errors / sizes.max(), mode="r")
     level = SUM_TO_ONE * max(np.abs(small).max(), np.finfo(float).tiny)
     system = np.vstack([small, np.full(n_members, level)])
     wanted = np.append(np.zeros(len(small)), level)

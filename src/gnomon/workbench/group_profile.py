@@ -21,6 +21,7 @@ from gnomon.workbench.associations import GROUPED
 
 # Effects below are too small to be called typical (Cohen's "small").
 LEAST_EFFECT = 0.2
+NOTHING_TYPICAL = f"nothing sets it apart by {LEAST_EFFECT} standard deviations or more"
 MOST_TRAITS = 8
 MOST_LEVELS = 50
 MOST_IN_A_NAME = 3
@@ -108,7 +109,7 @@ class GroupProfile:
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.rows:,} rows ({self.share:.0%})"]
         if not self.traits:
-            lines.append("  nothing sets it apart by 0.2 standard deviations or more")
+            lines.append(f"  {NOTHING_TYPICAL}")
         return "\n".join([*lines, *(f"  {trait}" for trait in self.traits)])
 
 

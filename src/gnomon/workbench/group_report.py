@@ -12,6 +12,7 @@ from gnomon.cluster.choice import ChoiceOfK
 from gnomon.reduce import PCA
 from gnomon.table import Table
 from gnomon.workbench.group import HEADINGS, GroupResult
+from gnomon.workbench.group_profile import NOTHING_TYPICAL, GroupProfile
 from gnomon.workbench.group_search import judged_places
 from gnomon.workbench.report import Report
 
@@ -30,6 +31,7 @@ CAPTIONS = {
     "columns that look alike go together. Colours are in the units of the column; of a category or "
     "of yes and no they are shares.",
 }
+ROUND_ONES = " That is no fault of groups of any shape: one may lie round another."
 TREE_ROWS = 1_000
 MOST_PLANES = 6
 
@@ -116,6 +118,16 @@ def _effect(trait: Any) -> list[str]:
     return [f"{value:.2f}" for value in (trait.effect, trait.low, trait.high)]
 
 
+def _profile_lines(group: GroupProfile) -> list[list]:
+    """A group's lines of the table: one for each trait, its name beside the first."""
+    if not group.traits:
+        return [[group.name, group.rows, NOTHING_TYPICAL, "", "", ""]]
+    return [
+        [*(["", ""] if place else [group.name, group.rows]), str(trait), *_effect(trait)]
+        for place, trait in enumerate(group.traits)
+    ]
+
+
 def report_of(result: GroupResult) -> Report:
     """The report of a grouping."""
     source = result.run.record["source"] or "a table"
@@ -135,16 +147,13 @@ def report_of(result: GroupResult) -> Report:
         f"{result.caution()} An effect is a difference of means in standard deviations, or Cohen's "
         "h of a level's shares."
     )
-    rows = [
-        [*(["", ""] if place else [each.name, each.rows]), str(trait), *_effect(trait)]
-        for each in result.groups
-        for place, trait in enumerate(each.traits)
-    ]
+    rows = [line for each in result.groups for line in _profile_lines(each)]
     headings = ["group", "rows", "what sets it apart", "effect", "95% low", "high"]
     report.table(headings, rows)
     report.section("Groupings that competed")
     for key, figure in figures.items():
-        report.figure(figure, CAPTIONS[key])
+        round_ones = result.chosen.any_shape and key == "silhouettes"
+        report.figure(figure, CAPTIONS[key] + (ROUND_ONES if round_ones else ""))
     report.table(
         HEADINGS,
         result.board(),

@@ -47,8 +47,10 @@ MOST_MAPPED = 2_000
 FEWEST_ROWS = 5
 OUTLYING_NEIGHBOUR = 6
 NEIGHBOURS = 10
-# Shares of the values below the middle, and how many deviations a normal law's middle is wide.
-WIDER_MIDDLES = ((0.1, 2.563), (0.01, 4.653))
+# Standard deviations of a normal law in the median of its absolute deviations.
+NORMAL_SPREAD = 1.4826
+# Of equal values, the share of others that are outliers whatever they are.
+LONE_SHARE = 0.01
 FAR = 4.0  # robust deviations from which on a row is called an outlier
 METHODS = ("PCA", "stress", "Sammon", "t-SNE")
 ON_REQUEST = ("Isomap", "LLE", "spectral", "UMAP")
@@ -435,11 +437,11 @@ def far_rows(points: np.ndarray) -> np.ndarray:
 def robust_spread(values: np.ndarray) -> float:
     """The standard deviation of a normal law as wide as the values' middle, outliers apart.
 
-    Of the middle half; where that is one value, as in tables of few values, of the middle 80% and
-    then 98% of the rows.
+    Where half of the values are one, as in tables of few values, the others tell the spread; unless
+    they are so few that they are the outliers, and it is zero.
     """
-    spread = 1.4826 * np.median(np.abs(values - np.median(values)))
-    for tail, deviations in WIDER_MIDDLES:
-        if spread == 0:
-            spread = np.ptp(np.quantile(values, [tail, 1 - tail])) / deviations
-    return float(spread)
+    off = np.abs(values - np.median(values))
+    spread = NORMAL_SPREAD * np.median(off)
+    if spread > 0 or np.mean(off > 0) <= LONE_SHARE:
+        return float(spread)
+    return float(NORMAL_SPREAD * np.median(off[off > 0]))
