@@ -397,3 +397,21 @@ def test_groups_of_a_file_are_found_again_in_its_words(rng):
     model = KMeans(n_clusters=3, random_state=0).fit(read(content))
     frame = pd.read_csv(io.BytesIO(content))
     np.testing.assert_array_equal(model.predict(frame), model.predict(read(content)))
+
+
+@pytest.mark.parametrize("source", [read, scan])
+def test_classes_are_spelled_as_in_the_file_and_known_in_other_letters(source, rng):
+    content = churn_file(rng, ("No", "Yes"))
+    model = DecisionTreeClassifier().fit(source(content), "churn")
+    assert model.classes_.tolist() == ["No", "Yes"]
+    loud = content.replace(b"No", b"NO").replace(b"Yes", b"YES")
+    assert model.score(source(loud), "churn") == model.score(source(content), "churn") == 1.0
+
+
+def test_levels_with_outer_spaces_are_those_without(rng):
+    levels = np.array(["a", "b ", " c"])[np.arange(30) % 3]
+    model = LinearRegression().fit(pd.DataFrame({"k": levels, "y": np.arange(30) % 3}), "y")
+    found = model.predict(read(b"k,n\na,1\nb,2\nc,3\n").select(["k"]))
+    np.testing.assert_allclose(found, [0, 1, 2], atol=1e-9)
+    bare = LinearRegression().fit(read(b"k,y\n" + b"a,0\nb,1\nc,2\n" * 10), "y")
+    np.testing.assert_allclose(bare.predict(pd.DataFrame({"k": levels[:3]})), [0, 1, 2], atol=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -148,3 +149,22 @@ def test_the_picture_has_a_symbol_for_every_grade(theme):
     shown = [symbol for trace in picture.data for symbol in trace.text]
     assert len(shown) == len(table) * len(properties.PROPERTIES)
     assert set(shown) == {"▲", "●", "▼"}
+
+
+def test_a_trial_without_a_p_does_not_call_the_advice_wrong():
+    advice = advise(example("iris"), "species")
+    figure = SimpleNamespace(value=1.0, low=0.5, high=1.5)
+    names = ["another", advice.recommendations[0].name]
+    tried = {
+        name: SimpleNamespace(name=name, interval=lambda: figure, p_against=lambda other: np.nan)
+        for name in names
+    }
+
+    class Board(dict):
+        results, measure = list(tried.values()), "log_loss"
+
+    advice.tried = Board(tried)
+    said = repr(advice)
+    assert "whether beyond chance is not known" in said
+    assert "nan" not in said
+    assert "do not follow" not in said

@@ -12,8 +12,10 @@ from gnomon.cluster import silhouette
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import Figure
 from gnomon.table import Table
+from gnomon.workbench.group_model import GroupModel
 from gnomon.workbench.group_profile import profiles
 from gnomon.workbench.group_search import Grouping, Judged, judged_places, ranked
+from gnomon.workbench.group_tendency import Cloud
 from gnomon.workbench.runs import RunError
 from tests.jobs.browser import needs_browser, opened, require_sound
 from tests.jobs.terminal import call, run
@@ -332,3 +334,30 @@ def test_profiles_speak_in_the_words_and_digits_of_the_table(tmp_path):
 def test_columns_that_took_no_part_are_told_apart(found):
     result, _ = found
     assert "Groups were made without left: there effects are findings." in str(result)
+
+
+def test_a_number_that_parts_the_groups_wholly_is_told_first():
+    label = np.repeat([0, 1], 10)
+    table = Table.from_dict({"x": np.arange(20.0).tolist(), "code": (label + 0.5).tolist()})
+    first = profiles(table, label)[1]
+    assert first.traits[0].column == "code"
+    assert first.traits[0].is_typical
+    assert str(first.traits[0]) == "code is higher: 1.5 in all rows, 0.5 in all others"
+
+
+def test_clouds_of_more_columns_than_rows_have_the_columns_values(rng):
+    rows = rng.normal(size=(30, 80))
+    cloud = Cloud(rows, [slice(j, j + 1) for j in range(80)], rng)
+    np.testing.assert_allclose(np.linalg.norm(cloud.factor, axis=1), 1)
+    drawn = cloud.draw(rng)
+    assert drawn.shape == rows.shape
+    assert (drawn.min(axis=0) >= rows.min(axis=0)).all()
+    assert (drawn.max(axis=0) <= rows.max(axis=0)).all()
+
+
+def test_missing_answers_are_read_as_the_share_of_yes(rng):
+    columns = three_clouds(rng)
+    n = len(next(iter(columns.values())))
+    columns["member"] = [None, *(rng.random(n - 1) < 0.5).tolist()]
+    model = GroupModel().fit_space(Table.from_dict(columns))
+    assert "share of yes" in model.missing_cells(n)["member"]

@@ -5,18 +5,29 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
 import gnomon
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.evaluate import cross_validate
+from gnomon.evaluate.cross_validation import Failure
 from gnomon.table import Table, example
 from gnomon.table.split import TestRowsUsed
 from gnomon.workbench import learn as learn_module
 from gnomon.workbench import plan as plan_module
 from gnomon.workbench.budget import Budget
 from gnomon.workbench.forecast import Cost, forecast_cost
-from gnomon.workbench.portfolio import BASELINE, MACHINE, STACK, Entrant, portfolio, stack_of
+from gnomon.workbench.portfolio import (
+    BASELINE,
+    MACHINE,
+    NEIGHBOURS,
+    STACK,
+    Entrant,
+    portfolio,
+    stack_of,
+)
 from gnomon.workbench.problem import set_up
 
 QUICK = {"budget": None, "folds": 3, "repeats": 1, "curve": False}
@@ -120,7 +131,7 @@ def test_noise_is_called_noise(rng):
 @pytest.mark.covers("reproducible-runs")
 def test_a_budget_in_evaluations_gives_the_same_numbers_twice(rng):
     table = classes(rng)
-    one, two = (gnomon.learn(table, "y", budget=9, folds=3, repeats=1, seed=4) for _ in range(2))
+    one, two = (gnomon.learn(table, "y", budget=18, folds=3, repeats=1, seed=4) for _ in range(2))
     assert one.board.names == two.board.names
     assert one.competed == ["baseline", "naive Bayes", "logistic regression"]
     assert "random forest" in one.plan.left_out
@@ -129,6 +140,23 @@ def test_a_budget_in_evaluations_gives_the_same_numbers_twice(rng):
         np.testing.assert_array_equal(
             one.board[name].scores["accuracy"], two.board[name].scores["accuracy"]
         )
+
+
+@pytest.mark.covers("reproducible-runs")
+def test_no_more_models_are_compared_than_the_budget_has_evaluations(rng, monkeypatch):
+    fits = []
+
+    def counted(*given, **options):
+        found = cross_validate(*given, **options)
+        fits.append(len(found.folds) + len(found.pair_folds))
+        return found
+
+    monkeypatch.setattr(learn_module, "cross_validate", counted)
+    found = gnomon.learn(classes(rng, 120), "y", budget=25, curve=False)
+    assert found.competed == ["baseline", "naive Bayes"]
+    assert fits == [10, 10]  # five folds and five pairs of them, not repeated
+    assert found.settings.repeats == 1
+    assert "5 of 25 left" in found.plan.left_out["logistic regression"]
 
 
 def test_the_choice_is_the_simplest_within_one_error_or_the_best(found):
@@ -317,6 +345,101 @@ def test_with_time_the_test_rows_are_the_latest(rng):
     result = gnomon.learn(table, "y", time="day", learners=["naive Bayes"], **QUICK)
     assert min(result.test_table.column("day").to_pylist()) >= 179
     assert result.plan.splits.ordered
+
+
+def test_the_final_interval_counts_a_group_as_one(rng):
+    """Rows of a group err together here: spread over rows, the interval would be far too narrow."""
+    n, size = 60, 30
+    person = np.repeat(np.arange(n), size)
+    y = 3 * rng.normal(size=n)[person] + 0.1 * rng.normal(size=n * size)
+    columns = {"person": [f"p{i}" for i in person], "x": rng.normal(size=n * size).tolist()}
+    table = Table.from_dict(columns | {"y": y.tolist()})
+    found = gnomon.learn(table, "y", groups="person", learners=["linear regression"], **QUICK)
+    of_rows = found.problem.figure.figure(found.problem.values(found.test_table), found.said)
+    assert found.test.value == pytest.approx(of_rows.value)
+    assert found.test.error > 3 * of_rows.error
+    assert "every 'person' counts as one" in found.test_sentence()
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "auc", "balanced_accuracy", "log_loss"])
+def test_a_measure_of_any_kind_has_its_interval_by_groups(rng, measure):
+    table = classes(rng, 300, strength=1.0)
+    table = table.with_column("person", [f"p{i % 40}" for i in range(300)], kind="category")
+    options = QUICK | {"learners": ["logistic regression"], "search": False}
+    found = gnomon.learn(table, "y", groups="person", measure=measure, **options)
+    assert found.test.low < found.test.value < found.test.high
+    assert "counts as one" in found.test.how
+
+
+@pytest.mark.covers("baseline-first")
+def test_forward_in_time_every_stretch_counts_as_one_in_intervals_and_p(rng):
+    n = 360
+    x = rng.normal(size=n)
+    drift = np.cumsum(rng.normal(size=n)) / 3
+    columns = {"day": list(range(n)), "x": x.tolist(), "y": (x + drift).tolist()}
+    found = gnomon.learn(
+        Table.from_dict(columns), "y", time="day", learners=["linear regression"], budget=None
+    )
+    line, base = found.board["linear regression"], found.board["baseline"]
+    gaps = line.scores["rmse"] - base.scores["rmse"]
+    assert line.p_against(base) == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
+    squares = line.scores["rmse"] ** 2
+    error = squares.std(ddof=1) / np.sqrt(len(squares))
+    assert line.figure().error == pytest.approx(error / (2 * line.mean), rel=1e-6)
+    assert "each of 5 stretches of 'day' counts as one" in found.test_sentence()
+
+
+@pytest.mark.parametrize("n", [20, 24, 30])
+@pytest.mark.parametrize("kind", ["numbers", "rare classes"])
+def test_on_a_tiny_table_no_learner_is_dropped_with_an_error(rng, n, kind):
+    table = numbers(rng, n)
+    if kind == "rare classes":
+        table = table.with_column("y", ["rare"] * 4 + ["usual"] * (n - 4))
+    names = [NEIGHBOURS, "gradient boosting", "pruned tree"]
+    found = gnomon.learn(table, "y", learners=names, **(QUICK | {"folds": None}))
+    assert set(found.board.names) == {BASELINE, NEIGHBOURS, "pruned tree"}
+    assert not any(each.failures for each in found.board.results)
+    said = found.plan.left_out["gradient boosting"]
+    assert said == f"it needs 40 training rows, and there are {found.n_train}"
+
+
+def test_a_measure_that_a_fold_cannot_give_makes_no_failed_fold(rng):
+    found = gnomon.learn(numbers(rng, 60), "y", learners=["linear regression"], **QUICK)
+    line = found.board["linear regression"]
+    line.failures.append(Failure(0, "score", "DataError: r2 is NaN", measure="r2"))
+    assert {each["learner"]: each["failed_folds"] for each in found.leaderboard_lines()} == {
+        "linear regression": 0,
+        "baseline": 0,
+    }
+
+
+def test_rows_and_target_may_come_apart(rng):
+    x = rng.normal(size=(80, 2))
+    y = np.where(x[:, 0] > 0, "yes", "no")
+    options = QUICK | {"learners": ["naive Bayes"]}
+    found = gnomon.learn(x, y, **options)
+    assert (found.target, found.problem.features) == ("target", ["x0", "x1"])
+    assert len(found.predict(x)) == 80
+    frame = pd.DataFrame(x, columns=["a", "b"])
+    by_frame = gnomon.learn(frame, pd.Series(y, name="bought"), **options)
+    assert by_frame.target == "bought"
+    assert by_frame.test == found.test
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda y: y[:-1], "80 rows and the target 79"),
+        (lambda y: y[::-1], "different row labels"),
+        (lambda y: y.rename("a"), "target='a'"),
+        (lambda y: y.to_frame(), "one column of values"),
+        (lambda y: None, "the target is None"),
+    ],
+)
+def test_a_target_that_does_not_fit_its_rows_is_refused(rng, change, said):
+    frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
+    with pytest.raises(DataError, match=said):
+        gnomon.learn(frame, change(pd.Series(rng.choice([0, 1], 80), name="y")), **QUICK)
 
 
 @pytest.mark.covers("problem-card")

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import datetime
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import gnomon
+from gnomon.engine.errors import DataError
+from gnomon.evaluate import MEASURES
+from gnomon.evaluate.measures import Said
 from gnomon.table import Table
-from gnomon.workbench.checks import CHECKS, stands_in
+from gnomon.workbench.checks import CHECKS, beats_the_baseline, stands_in
+from gnomon.workbench.diagnosis import group_scores
+from gnomon.workbench.problem import set_up
 from tests.jobs.browser import opened, require_sound
 
 QUICK = {"budget": None, "folds": 3, "repeats": 1, "curve": False}
@@ -113,6 +119,103 @@ def test_a_group_for_which_the_model_fails_is_found(rng):
     assert "'left'" in found.finding
 
 
+@pytest.mark.covers("trap-warnings")
+@pytest.mark.parametrize("measure", ["rmse", "r2"])
+def test_a_target_that_stands_in_the_table_in_another_unit_is_a_leak(rng, measure):
+    price = np.exp(rng.normal(10, 1, 400))
+    columns = {
+        "size": rng.normal(80, 20, 400).tolist(),
+        "price_eur": (0.92 * price * (1 + 1e-3 * rng.normal(size=400))).tolist(),
+        "y": price.tolist(),
+    }
+    found = checks_of(columns, learners=["linear regression"], measure=measure)["leak"]
+    assert found.verdict == "bad", found
+    assert "'price_eur'" in found.finding
+    assert "in another unit" in found.finding
+    del columns["price_eur"]
+    sound = checks_of(columns, learners=["linear regression"], measure=measure)["leak"]
+    assert sound.verdict == "good", sound
+    assert "another" not in sound.finding
+
+
+@pytest.mark.covers("trap-warnings")
+def test_scores_of_groups_are_in_the_unit_of_the_measure(rng):
+    n = 300
+    y = rng.normal(size=n)
+    level = np.repeat(["good", "bad", "few"], [n // 2, n // 2 - 5, 5])
+    said = Said(y + np.where(level == "bad", 3.0, 0.5) * rng.normal(size=n))
+    table = Table.from_dict({"level": level.tolist()}).set("level", kind="category")
+    for measure in ("rmse", "mae", "r2"):
+        problem = SimpleNamespace(figure=MEASURES[measure], task="regress")
+        found = group_scores(problem, table, y, said)
+        assert [each.level for each in found] == ["bad", "good"], "five rows are no group"
+        used = "rmse" if measure == "r2" else measure
+        own, rest = (
+            MEASURES[used].figure(y[k], said.part(k)) for k in (level == "bad", level != "bad")
+        )
+        assert found[0].measure == used
+        assert found[0].score == pytest.approx(getattr(own, "value", own))
+        assert found[0].others == pytest.approx(getattr(rest, "value", rest))
+        assert found[0].p < 0.01
+        assert found[1].p == 1, "a group that scores better is not the worst"
+
+
+def test_two_rows_outside_a_group_prove_nothing(rng):
+    y, said = np.zeros(100), Said(1 + 0.01 * rng.normal(size=100))
+    said.predictions[:2] = 0.5
+    table = Table.from_dict({"level": ["a", "a"] + ["b"] * 98}).set("level", kind="category")
+    problem = SimpleNamespace(figure=MEASURES["rmse"], task="regress")
+    assert group_scores(problem, table, y, said) == []
+
+
+@pytest.mark.covers("trap-warnings")
+def test_folds_that_differ_by_design_raise_no_alarm(rng):
+    person = np.repeat(np.arange(30), 12)
+    own = 5 * rng.normal(size=30)[person]
+    x = own + rng.normal(size=360)
+    first = datetime.datetime(2020, 1, 1)
+    columns = {
+        "person": [f"p{k}" for k in person],
+        "when": [first + datetime.timedelta(days=int(d)) for d in rng.permutation(360)],
+        "x": x.tolist(),
+        "y": (x + own + rng.normal(size=360)).tolist(),
+    }
+    found = checks_of(columns, learners=["ridge"], groups="person")
+    for name in ("folds agree", "drift", "time"):
+        assert found[name].verdict in ("good", "not made"), found[name]
+    assert "'person'" in found["folds agree"].finding
+    for each in found.values():
+        assert "(groups, time)" not in each.remedy
+
+
+@pytest.mark.covers("trap-warnings")
+def test_a_target_beyond_the_range_of_earlier_rows_is_said_without_a_test(rng):
+    first = datetime.datetime(2020, 1, 1)
+    columns = {
+        "when": [first + datetime.timedelta(days=d) for d in range(200)],
+        "y": (np.arange(200) / 10 + rng.normal(size=200)).tolist(),
+    }
+    found = checks_of(columns, learners=["ridge"], time="when")
+    assert found["same target"].verdict == "warning"
+    assert "outside the range" in found["same target"].finding
+    assert "p =" not in found["same target"].finding
+    assert found["leak"].verdict != "bad", "moments are known before the target"
+
+
+def test_an_infinite_fold_is_said_instead_of_a_p_that_is_not_a_number():
+    scores = SimpleNamespace(
+        name="naive Bayes", values=np.array([np.inf, 1.0]), p_against=lambda other: np.nan
+    )
+    base = SimpleNamespace(name="baseline", values=np.array([1.0, 1.0]))
+    problem = SimpleNamespace(measure="log_loss")
+    found = beats_the_baseline(
+        SimpleNamespace(chosen="naive Bayes", scores=scores, baseline=base, problem=problem)
+    )
+    assert found.verdict == "bad"
+    assert "a fold of naive Bayes has an infinite log_loss" in found.finding
+    assert "nan" not in str(found)
+
+
 def test_few_rows_are_said(rng):
     assert checks_of(sound(rng, 80))["enough rows"].verdict == "warning"
 
@@ -149,3 +252,24 @@ def test_equal_rows_are_those_that_a_plain_search_finds(rng):
     listed = [tuple(known.row(i)[n] for n in names) for i in range(len(known))]
     wanted = [tuple(rows.row(i)[n] for n in names) in listed for i in range(len(rows))]
     assert stands_in(known, rows, names).tolist() == wanted
+
+
+@pytest.mark.parametrize("name", ["b", "y"])
+def test_an_infinite_cell_is_refused_with_its_column_and_its_row_in_the_table(rng, name):
+    columns = {k: rng.normal(size=100) for k in ("a", "b", "y")}
+    columns["y"][3] = np.nan
+    place = int(rng.integers(4, 100))
+    columns[name][place] = np.inf
+    with pytest.raises(DataError, match=rf"column '{name}' is infinite in row {place + 1} "):
+        gnomon.learn(columns, "y", learners=["ridge"], **QUICK)
+
+
+def test_few_whole_numbers_and_two_amounts_are_learnt_with_a_hint_at_the_other_task(rng):
+    def target_line(values):
+        columns = {"x": rng.normal(size=60), "y": values}
+        return dict(set_up(Table.from_dict(columns), "y").card())["target"]
+
+    assert "--task classify" in target_line(np.arange(60) % 5)
+    assert "--task" not in target_line(rng.normal(size=60))
+    assert "--task regress" in target_line(np.where(np.arange(60) % 2, 5.0, 7.5))
+    assert "--task" not in target_line(np.arange(60) % 2)

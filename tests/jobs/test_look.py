@@ -176,6 +176,92 @@ def test_wide_tables_are_limited_and_say_so(rng):
     assert len(found.report().html()) < 6e6
 
 
+@pytest.mark.covers("data-profile")
+@pytest.mark.parametrize("kind", ["number", "class"])
+def test_a_leak_is_found_in_whichever_of_many_columns_it_stands(rng, kind):
+    n = 300
+    columns = {f"c{k}": rng.normal(size=n) for k in range(100)}
+    y = np.exp(rng.normal(size=n))
+    given_away = y if kind == "number" else 1.0 * (y > 1)
+    columns["c80"] = 0.92 * given_away + 1e-4 * rng.normal(size=n)
+    columns["y"] = y if kind == "number" else np.where(y > 1, "high", "low")
+    found = gnomon.look(columns, target="y")
+    assert columns_of(found, "leak") == {"c80"}
+    assert len(found.with_target) == len(found.predictors) == 100
+    assert any("The target is compared with all" in limit for limit in found.limits)
+    assert "c80" in found.report().html()
+
+
+def test_columns_that_are_hardly_ever_known_together_are_not_called_the_same(rng):
+    n = 60
+    rare = np.where(np.arange(n) < 3, np.array(["a", "b", "c"])[np.arange(n) % 3], None)
+    other = np.where(np.arange(n) < 3, "one", rng.choice(["one", "two"], n))
+    found = gnomon.look({"rare": rare.tolist(), "other": other, "x": rng.normal(size=n)})
+    assert "same columns" not in about(found)
+    assert not any("nan" in f.text for f in found.findings)
+
+
+def test_a_few_missing_cells_are_not_said_to_go_with_a_column(rng):
+    n = 400
+    kind = np.where(np.arange(n) == 7, "odd", rng.choice(["a", "b"], n))
+    columns = {name: rng.normal(size=n) for name in ("x", "y", "z")}
+    columns["x"][7] = np.nan
+    low = kind == "a"
+    for name in ("y", "z"):
+        columns[name][low & (rng.random(n) < 0.5)] = np.nan
+    found = gnomon.look({**columns, "kind": kind})
+    said = [f for f in found.findings if f.about == "missing not at random"]
+    assert not any("'x'" in f.text.split("goes with")[0] for f in said)
+    assert {"y", "z"} <= {name for f in said for name in f.columns}
+
+
+def test_zeros_far_below_the_other_values_may_stand_for_missing_ones(rng):
+    pressure = rng.normal(72, 10, 400)
+    pressure[:20] = 0
+    amount = np.where(rng.random(400) < 0.3, 0.0, rng.exponential(100, 400))
+    found = gnomon.look({"pressure": pressure, "amount": amount, "x": rng.normal(size=400)})
+    assert columns_of(found, "stands for missing") == {"pressure"}
+
+
+def test_text_that_is_not_compared_with_the_target_is_named(rng):
+    words = [" ".join(rng.choice(list("abcdefgh"), 30)) for _ in range(200)]
+    table = Table.from_dict({"note": words, "x": rng.normal(size=200), "y": rng.normal(size=200)})
+    found = gnomon.look(table.set("note", kind="text"), target="y")
+    assert any("not compared with the target: 'note'" in limit for limit in found.limits)
+
+
+@pytest.mark.covers("data-profile")
+def test_a_target_of_zeros_and_ones_is_shown_as_classes(rng):
+    bought = rng.permutation(np.repeat([0, 1], [150, 50]))
+    found = gnomon.look({"x": rng.normal(size=200), "bought": bought}, target="bought")
+    assert found.class_counts == {"0": 150, "1": 50}
+    assert "classes of bought: 0 75.0%, 1 25.0%" in repr(found)
+    assert any("taken for classes" in note for note in found.table.notes)
+    assert "classes" in found.figures()
+
+
+def test_a_target_of_few_whole_numbers_has_a_hint_how_to_learn_classes(rng):
+    found = gnomon.look({"x": rng.normal(size=200), "y": np.arange(200) % 5}, target="y")
+    (hint,) = [f for f in found.findings if f.about == "target of few values"]
+    assert "--task classify" in hint.remedy
+
+
+def test_an_infinite_cell_is_named_by_column_and_row(rng):
+    x = rng.normal(size=60)
+    place = int(rng.integers(60))
+    x[place] = -np.inf
+    found = gnomon.look({"x": x, "y": rng.normal(size=60)}, target="y")
+    (finding,) = [f for f in found.findings if f.about == "infinite"]
+    assert f"'x' is infinite in row {place + 1}:" in finding.text
+
+
+def test_a_trend_is_no_leak(rng):
+    days = np.datetime64("2020-01-01") + np.arange(300)
+    found = gnomon.look({"day": days, "y": np.arange(300) + rng.normal(size=300)}, target="y")
+    assert columns_of(found, "trend") == {"day"}
+    assert "leak" not in about(found)
+
+
 def test_drawn_rows_are_named_with_their_seed(rng):
     found = gnomon.look({"x": rng.normal(size=6000), "y": rng.normal(size=6000)}, seed=7)
     assert any("4,000 of 6,000 rows" in limit and "seed 7" in limit for limit in found.limits)

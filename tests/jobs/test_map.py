@@ -16,6 +16,7 @@ from gnomon.engine.errors import DataError
 from gnomon.table import Table
 from gnomon.workbench.map import far_rows
 from gnomon.workbench.map_quality import map_quality
+from gnomon.workbench.map_report import colours_of
 from tests.jobs.browser import needs_browser, opened, require_sound
 from tests.jobs.terminal import call
 
@@ -196,3 +197,11 @@ def test_missing_cells_are_told_with_their_share(rng, tmp_path):
     result = gnomon.map(table, methods=["PCA"])
     assert "a: 25.0% of the cells, read as the mean" in str(result)
     assert "25.0% of the cells" in result.report(tmp_path / "report.html").read_text()
+
+
+def test_missing_categories_are_called_missing_and_figures_are_short(rng):
+    levels = [None, *rng.choice(["red", "blue"], 29).tolist()]
+    table = {"x": rng.normal(size=30).tolist(), "y": rng.normal(size=30).tolist(), "colour": levels}
+    found = gnomon.map(Table.from_dict(table), methods=["PCA"])
+    assert colours_of(found)["colour"][0] == "missing"
+    assert all(len(cell) <= 24 for cell in found.board()[0])

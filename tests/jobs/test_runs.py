@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 import gnomon
-from gnomon.evaluate import run_folder
+from gnomon.evaluate import Figure, run_folder
 from gnomon.table import Table
+from gnomon.workbench import learn as learn_module
 from gnomon.workbench import whole_file
-from gnomon.workbench.runs import RunError, all_runs, read_record
+from gnomon.workbench.process_mark import mark_of_this_process, tick_of_begin
+from gnomon.workbench.runs import RunError, all_runs, read_record, state_of
 from gnomon.workbench.whole_file import WriteError
-from tests.jobs.terminal import arguments, environment
+from tests.jobs.terminal import arguments, call, environment
 
 LEARNERS = ["naive Bayes", "random forest"]
 OPTIONS = {"learners": LEARNERS, "budget": None, "folds": 4, "repeats": 1, "curve": False}
@@ -59,6 +61,7 @@ def test_a_run_killed_at_work_resumes_from_its_folds_to_the_same_numbers(file, t
     running.wait()
     kept = {path: path.stat().st_mtime_ns for path in folder.glob("folds/*/fold-*.json")}
     assert kept
+    assert (read_record(folder)["status"], state_of(read_record(folder))) == ("running", "stopped")
     result = gnomon.resume(folder)
     assert read_record(folder)["status"] == "finished"
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
@@ -80,6 +83,93 @@ def test_a_run_stopped_by_the_user_says_so_and_goes_on(file, tmp_path):
     assert {"baseline", "naive Bayes"} <= set(record["scores"])
     result = gnomon.resume(folder)
     assert figures(result) == figures(gnomon.learn(file, "y", **OPTIONS))
+
+
+def test_what_is_known_of_a_process_depends_on_the_machine_and_its_start():
+    mark = mark_of_this_process()
+    assert state_of({"status": "running", "process": mark}) == "running"
+    for change, state in (
+        ({"host": "another machine"}, "running?"),
+        ({"boot": "before the last start"}, "stopped"),
+        ({"pid": 2**22 + 1}, "stopped"),
+    ):
+        assert state_of({"status": "running", "process": mark | change}) == state
+    assert state_of({"status": "running"}) == "running?"
+    assert state_of({"status": "failed", "process": mark}) == "failed"
+
+
+def test_a_folder_in_which_another_process_is_at_work_is_refused(file, tmp_path):
+    folder = tmp_path / "shared"
+    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        gnomon.learn(file, "y", folder=folder, **OPTIONS)
+        record = read_record(folder) | {"status": "running"}
+        began = tick_of_begin(sleeper.pid)
+        if began is None:
+            pytest.skip("this system does not tell when a process began")
+        record["process"] = mark_of_this_process() | {"pid": sleeper.pid, "began": began}
+        (folder / "run.json").write_text(json.dumps(record))
+        with pytest.raises(RunError, match=f"process {sleeper.pid}"):
+            gnomon.resume(folder)
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+    assert state_of(read_record(folder)) == "stopped"
+
+
+def test_runs_names_the_remedy_of_a_run_whose_process_is_gone(file, tmp_path):
+    folder = tmp_path / "runs" / "gone"
+    gnomon.learn(file, "y", folder=folder, **OPTIONS)
+    mark = mark_of_this_process() | {"boot": "before the last start"}
+    record = read_record(folder) | {"status": "running", "process": mark}
+    (folder / "run.json").write_text(json.dumps(record))
+    done = call("runs", folder=tmp_path)
+    assert done.returncode == 0
+    assert "gnomon learn --resume runs/gone" in done.stdout.replace("\n", "")
+    listed = json.loads(call("runs", "--json", folder=tmp_path).stdout)
+    assert [each["status"] for each in listed] == ["stopped"]
+
+
+def script_of(folder, *words, cwd):
+    return subprocess.run(
+        [sys.executable, folder / "again.py", *words],
+        capture_output=True,
+        text=True,
+        timeout=170,
+        env=environment(),
+        cwd=cwd,
+    )
+
+
+@pytest.mark.covers("session-script")
+def test_the_script_of_an_example_repeats_it_and_of_a_lost_table_asks_for_it(file, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    options = OPTIONS | {"learners": ["naive Bayes"]}
+    gnomon.learn("example:iris", "species", folder=tmp_path / "iris", **options)
+    done = script_of(tmp_path / "iris", cwd=elsewhere)
+    assert (done.returncode, done.stderr) == (0, "")
+    gnomon.learn(file, "y", folder=tmp_path / "lost", **options)
+    moved = file.rename(elsewhere / "moved.csv")
+    done = script_of(tmp_path / "lost", cwd=elsewhere)
+    assert done.returncode == 1
+    assert "python again.py FILE" in done.stderr
+    assert "Traceback" not in done.stderr
+    done = script_of(tmp_path / "lost", moved.name, cwd=elsewhere)
+    assert done.returncode == 0, done.stderr
+    assert "the test figure is as recorded" in done.stdout
+
+
+def test_a_run_with_an_infinite_figure_is_listed_compared_and_repeated(file, tmp_path, monkeypatch):
+    folder = tmp_path / "runs" / "first"
+    endless = Figure(np.inf, 0.5, np.inf)
+    monkeypatch.setattr(learn_module, "final_figure", lambda *_: endless)
+    gnomon.learn(file, "y", folder=folder, measure="log_loss", **OPTIONS)
+    assert read_record(folder)["results"]["test"]["value"] is None
+    assert gnomon.again(folder).same
+    assert call("runs", folder=tmp_path).returncode == 0
+    done = call("compare", "first", "first", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.covers("session-script", "reproducible-runs", "recorded-decisions")

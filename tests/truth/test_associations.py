@@ -12,6 +12,7 @@ from gnomon.workbench.associations import (
     MOST_RANKED,
     Standard,
     associations,
+    associations_with,
     cramers_v,
     ranks,
     ratio_of_groups,
@@ -220,3 +221,28 @@ def test_columns_missing_in_the_same_rows_are_said_to_be(rng):
     found = missing_pattern({"a": a, "b": b, "c": with_holes(rng, rng.normal(size=300))})
     assert {found.together[0][0], found.together[0][1]} == {"a", "b"}
     assert found.together[0][2] > 0.9
+
+
+def test_associations_with_one_column_are_those_of_its_pairs(rng):
+    table = Table.from_dict(
+        {
+            "x": np.where(rng.random(80) < 0.1, np.nan, rng.normal(size=80)),
+            "z": rng.normal(size=80),
+            "c": rng.choice(["a", "b", "c"], 80),
+            "d": rng.choice(["u", "v"], 80),
+        }
+    )
+    whole = associations(table)
+    for name in table.columns:
+        found = associations_with(table, name)
+        assert len(found) == 3
+        assert [pair.strength for pair in found] == sorted(
+            (pair.strength for pair in found), reverse=True
+        )
+        for pair in found:
+            same = whole.between(pair.first, pair.second)
+            assert (pair.first, pair.second, pair.measure, pair.n) in (
+                (same.first, same.second, same.measure, same.n),
+                (same.second, same.first, same.measure, same.n),
+            )
+            assert pair.strength == pytest.approx(same.strength)

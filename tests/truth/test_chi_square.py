@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gnomon.engine.errors import DataError
+import gnomon
+from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.linear import ChiSquareFit, LinearRegression, chi_square_fit
 
 
@@ -99,3 +100,10 @@ def test_the_error_of_the_curve_is_that_of_its_covariance(rng):
 def test_what_cannot_be_fitted_is_refused(arguments, words):
     with pytest.raises(DataError, match=words):
         chi_square_fit(*arguments)
+
+
+def test_a_model_file_without_the_number_of_columns_is_refused(rng, tmp_path):
+    model = ChiSquareFit().fit(rng.normal(size=(9, 2)), rng.normal(size=9))
+    del model.n_features_in_
+    with pytest.raises(ModelFileError, match="n_features_in_"):
+        gnomon.load(model.save(tmp_path / "m.gnomon"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +19,7 @@ from gnomon.cluster import (
     TypeHistogramClassifier,
     VectorQuantiser,
     block_types,
+    c_index,
     choose_by_application,
     choose_by_encoding,
     choose_by_gap,
@@ -330,3 +333,29 @@ def test_gaps_of_ratings_are_filled_by_the_clusters_mean(rng):
     np.testing.assert_allclose(found.centres[found.labels[0]], np.nanmean(own, axis=0))
     with pytest.raises(DataError, match="every rater"):
         fill_by_clusters([[np.nan, np.nan], [1.0, 2.0]], 1)
+
+
+@pytest.mark.covers("cluster-tendency-and-stability")
+def test_hopkins_of_many_columns_is_a_number(rng):
+    rows = 100 * rng.normal(size=(60, 1500))
+    assert 0 <= hopkins(rows, random_state=0).statistic <= 1
+
+
+def test_distances_of_equal_rows_are_not_counted_nor_compared():
+    rows = np.ones((12, 2))
+    with pytest.raises(DataError, match="all rows are equal"):
+        distance_histogram(rows)
+    with pytest.raises(DataError, match="equally far"):
+        c_index(rows, np.repeat([0, 1], 6))
+
+
+def test_prediction_strength_is_told_as_a_share(rng):
+    rows = np.r_[rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 30]
+    choice = choose_by_prediction_strength(rows, [2, 3], random_state=0)
+    assert all(each.high <= 1 for each in choice.figures)
+
+
+def test_a_reach_of_next_to_nothing_makes_no_group_and_no_overflow(rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (DBSCAN(1e-300).fit(rng.normal(size=(60, 3))).labels_ == -1).all()

@@ -5,8 +5,10 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -27,6 +29,7 @@ from gnomon.evaluate import (
     five_by_two_t_test,
     friedman_test,
     k_fold,
+    leaderboard,
     mcnemar_of_counts,
     mcnemar_test,
     random_splits,
@@ -432,3 +435,45 @@ def test_an_experiment_keeps_the_failure_of_a_learner_on_one_table(rng):
     assert "picky on 3 failed" in str(found)
     with pytest.raises(DataError, match="picky failed on 3"):
         found.ranks()
+
+
+def test_shares_regions_and_counts_that_cannot_be_are_refused():
+    one, other = [0.8, 0.9, 0.7], [0.7, 0.9, 0.8]
+    for share in (-0.1, np.nan, "0.1"):
+        with pytest.raises(DataError, match=f"test_share={share!r} must be test rows per training"):
+            compare_scores({"a": one, "b": other}, share)
+        with pytest.raises(DataError, match="test_share="):
+            corrected_t_test(one, other, share)
+    for rope in (-1, "0.1"):
+        for take in (
+            lambda rope: compare_scores({"a": one, "b": other}, 0.1, rope=rope),
+            lambda rope: bayesian_t_test(one, other, 0.1, rope=rope),
+            lambda rope: bayesian_sign_test(one, other, rope),
+        ):
+            with pytest.raises(DataError, match=f"rope={rope!r} must be the largest difference"):
+                take(rope)
+    with pytest.raises(DataError, match="whole numbers of rows"):
+        mcnemar_of_counts(1.5, 2, 10)
+    with pytest.raises(DataError, match="by the learners' names"):
+        compare_scores([one, other], 0.1)
+
+
+def test_the_columns_of_a_table_name_the_learners():
+    table = pd.DataFrame({"tree": [1, 0, 1, 1], "bayes": [0, 0, 1, 0], "rule": [0, 1, 1, 0]})
+    assert cochran_q_test(table).names == list(table)
+    assert sorted(friedman_test(table).names) == sorted(table)
+    assert friedman_test(table, names=list("abc")).names != list(table)
+    with pytest.raises(DataError, match="2 names for 3 learners"):
+        cochran_q_test(table, names=["a", "b"])
+
+
+def test_learners_and_tables_that_cannot_be_compared_are_refused_by_name(rng):
+    X, y = rng.normal(size=(30, 2)), np.tile([0, 1], 15)
+    with pytest.raises(DataError, match="is no list of learners; give"):
+        leaderboard(GaussianNB(), X, y)
+    with pytest.raises(DataError, match="is no learner: give an estimator object"):
+        leaderboard([GaussianNB], X, y)
+    with pytest.raises(DataError, match="GaussianNB predicts classes and LinearRegression numbers"):
+        leaderboard([GaussianNB(), LinearRegression()], X, y)
+    with pytest.raises(DataError, match="give the tables by name"):
+        experiment([GaussianNB()], [(X, y)])

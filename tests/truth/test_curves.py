@@ -127,10 +127,20 @@ def test_bars_of_a_rare_class_are_no_narrower_than_those_of_its_rows():
     assert over_folds[:3] == pytest.approx(figure[:3])
 
 
+@pytest.mark.covers("learning-curve")
+@pytest.mark.parametrize("size", ["half", np.nan, None])
+def test_sizes_that_are_no_number_are_refused(size):
+    with pytest.raises(DataError, match="neither a number of rows nor a share"):
+        learning_curve(
+            BaselineClassifier(), np.zeros((9, 1)), [0, 1, 1] * 3, sizes=[size], splits=3
+        )
+
+
 @pytest.mark.covers("learning-curve", "validation-curve")
 def test_bands_of_shares_stay_between_0_and_1(rng):
     y = np.arange(60) % 2
-    X = rng.standard_normal((60, 3)) + 4 * y[:, None] * (rng.uniform(size=(60, 1)) < 0.97)
+    X = rng.standard_normal((60, 3)) + 4 * y[:, None]
+    X[[1, 2]] = X[[2, 1]]
     for measure in ("accuracy", "error", "auc"):
         asked = {"measures": measure, "splits": 5, "test": (X, y)}
         curve = validation_curve(KNeighborsClassifier(), X, y, "n_neighbors", [3, 5, 9], **asked)

@@ -656,3 +656,26 @@ def test_weights_reach_learners_of_other_libraries_as_repetitions(cls, rng):
     one = cls(**given, random_state=0).fit(X, y, sample_weight=weights)
     other = cls(**given, random_state=0).fit(X[rows], y[rows])
     np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.covers("bagging")
+def test_rows_that_every_member_saw_are_told_and_have_no_answer_out_of_bag(rng):
+    X, y = blobs(rng, n=60)
+    weights = np.r_[np.zeros(5), np.ones(55)]
+    model = BaggingClassifier(GaussianNB(), 1, oob_score=True, random_state=0)
+    with pytest.warns(GnomonWarning, match=r"of 55 rows were drawn by every member"):
+        model.fit(X, y, sample_weight=weights)
+    answers = model.oob_decision_function_
+    assert answers.shape == (60, 3)
+    assert np.isnan(answers[:5]).all()
+    answered = ~np.isnan(answers[:, 0])
+    assert 0 < answered.sum() == 55 - round(55 * model.distinct_shares_[0])
+    assert model.oob_score_ == pytest.approx(
+        (answers[answered].argmax(axis=1) == y[answered]).mean()
+    )
+
+
+@pytest.mark.covers("bagging")
+def test_out_of_bag_without_any_row_left_out_is_refused():
+    with pytest.raises(ValueError, match="were drawn by each member"):
+        BaggingRegressor(oob_score=True).fit([[1.0]], [2.0])

@@ -357,6 +357,20 @@ def test_null_histogram_holds_all_shuffles_and_the_observed_value(theme, rng):
         show.null_histogram(3.0)
 
 
+@pytest.mark.covers("permutation-null-histogram")
+@pytest.mark.parametrize("n_finite", [0, 3, 100])
+def test_null_histogram_shows_infinite_values_at_the_edge(n_finite, rng):
+    null = np.append(rng.normal(size=n_finite), np.full(20, np.inf))
+    for observed in (0.5, np.inf):
+        figure = show.null_histogram(observed, null)
+        assert all(np.isfinite(np.asarray(bars.x, dtype=float)).all() for bars in figure.data)
+        assert sum(sum(bars.y) for bars in figure.data) == pytest.approx(1)
+        assert list(figure.data[-1].y) == pytest.approx([20 / len(null)])
+        assert "20 of them infinite" in figure.layout.title.text
+        assert np.isfinite(figure.layout.shapes[0].x0)
+        assert "∞" in [each.text for each in figure.layout.annotations]
+
+
 @pytest.mark.covers("bootstrap-estimate-histogram")
 @both_themes
 def test_bootstrap_interval_is_shaded(theme, rng):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import io
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 import gnomon
+import gnomon.linear
 from gnomon.contract import FilteredLearner
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate import BaselineClassifier
@@ -372,3 +374,37 @@ def test_counting_words_says_when_there_is_no_text():
         assert WordCounts().fit_transform(few).columns == few.columns
     WordCounts(columns=["t"]).fit(few)
     WordCounts().fit(few.select(["n"]))
+
+
+def customers(rng, n: int = 60) -> bytes:
+    marks = rng.permutation(np.arange(n) % 3 > 0)
+    rows = [
+        f'{i},{"Yes" if mark else "No"},"${1000 + mark:,}.50",{i % 2 + 1}'
+        for i, mark in enumerate(marks)
+    ]
+    return "\n".join(["customer_id,churn,paid,times", *rows, ""]).encode()
+
+
+@pytest.mark.filterwarnings("ignore:identifiers")
+@pytest.mark.parametrize("learner", [LogisticRegression(), gnomon.linear.LogisticRegression()])
+def test_filters_take_target_and_weights_by_name_and_in_the_words_of_the_file(learner, rng):
+    content = customers(rng)
+    table, frame = gnomon.read(content), pd.read_csv(io.BytesIO(content))
+    model = FilteredLearner(learner).fit(table, "churn", sample_weight="times")
+    assert model.classes_.tolist() == ["No", "Yes"]
+    assert model.score(table, "churn", sample_weight="times") == 1.0
+    rows = frame.drop(columns=["churn", "times"])
+    assert model.score(rows, frame["churn"]) == model.score(frame, "churn") == 1.0
+    inner = model.encoder_ or model.estimator_.encoder_
+    assert inner.left_out == ["customer_id"]
+    with pytest.raises(DataError, match=r"no column 'chrn'.*did you mean 'churn'"):
+        model.score(table, "chrn")
+
+
+def test_filters_refuse_a_scan_and_a_missing_target(rng):
+    content = customers(rng)
+    with pytest.raises(DataError, match=r"scan\.read\(\)"):
+        FilteredLearner(Ridge()).fit(gnomon.scan(content), "times")
+    holes = pd.read_csv(io.BytesIO(content)).replace({"churn": {"No": None}})
+    with pytest.raises(DataError, match=r"'churn'.*missing in 20 of 60 rows"):
+        FilteredLearner(LogisticRegression()).fit(holes, "churn")

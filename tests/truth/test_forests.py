@@ -360,3 +360,9 @@ def test_the_squared_error_of_a_regression_tree_may_be_named(cls, rng):
     )
     with pytest.raises(ValueError, match="squared_error"):
         cls(criterion="poisson").fit(rows, y)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_target_that_does_not_vary_is_met_out_of_bag(rng):
+    model = RandomForestRegressor(60, oob_score=True, random_state=0)
+    assert model.fit(rng.normal(size=(30, 2)), np.full(30, 0.5)).oob_score_ == 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate, stats
 from scipy.special import logsumexp
@@ -10,6 +11,7 @@ from scipy.special import logsumexp
 from gnomon.density import (
     KernelDensity,
     NearestNeighborDensity,
+    covariance_matrix,
     grid_density,
     histogram_density,
     improved_sheather_jones,
@@ -257,3 +259,19 @@ def test_many_empty_boxes_are_warned_of_without_being_stored(rng):
     with pytest.raises(DataError, match="outside"):
         histogram_density(rows[:, :1], [[0, 0.1]])
     assert len(histogram_density(rows[:, :1], np.int64(5)).edges[0]) == 6
+
+
+@pytest.mark.covers("kernel-density-gaussian")
+def test_columns_that_do_not_vary_tell_no_bandwidth_and_it_is_said(rng):
+    rows = np.c_[rng.normal(size=20), np.ones(20)]
+    with pytest.warns(GnomonWarning, match=r"columns \[1\] do not vary"):
+        KernelDensity().fit(rows)
+    with pytest.warns(GnomonWarning, match="do not vary"):
+        improved_sheather_jones(np.ones(9))
+
+
+def test_a_table_with_text_is_refused_by_the_name_of_the_column():
+    table = {"a": [1.0, 2.0], "city": ["x", "y"]}
+    for refusing in (covariance_matrix, grid_density, histogram_density):
+        with pytest.raises(DataError, match="column 'city' of rows holds"):
+            refusing(pd.DataFrame(table))

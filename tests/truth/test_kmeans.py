@@ -281,3 +281,13 @@ def test_random_is_another_word_for_random_rows(rng):
     )
     np.testing.assert_array_equal(one.cluster_centers_, other.cluster_centers_)
     assert one.init == "random"
+
+
+@pytest.mark.parametrize("method", [SoftKMeans, JunkKMeans])
+def test_random_means_random_rows_as_in_scikit_learn(method, rng):
+    rows = rng.normal(size=(50, 2))
+    found = [
+        method(3, init=word, random_state=0).fit(rows).cluster_centers_
+        for word in ("random", "random-rows")
+    ]
+    np.testing.assert_array_equal(*found)

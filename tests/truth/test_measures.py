@@ -1,5 +1,6 @@
 """Measures and losses against their definitions, by brute force on small cases."""
 
+import inspect
 import itertools
 
 import numpy as np
@@ -8,7 +9,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import stats
+from sklearn.linear_model import LinearRegression
 
+from gnomon import evaluate
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate import (
     MARGIN_LOSSES,
@@ -73,7 +76,7 @@ from gnomon.evaluate import (
     zero_one_loss,
 )
 from gnomon.evaluate.ranking import jackknife_areas
-from gnomon.table import Table
+from gnomon.table import FunctionOracle, Table
 
 
 @pytest.fixture
@@ -406,12 +409,40 @@ def test_one_row_has_no_spread_and_says_so():
 
 
 @pytest.mark.parametrize(
-    "measure", [mean_squared_error, mean_absolute_error, mean_squared_distance]
+    "measure",
+    [
+        mean_squared_error,
+        mean_absolute_error,
+        mean_squared_distance,
+        deviance,
+        squared_loss,
+        absolute_loss,
+        huber_loss(),
+    ],
 )
 def test_intervals_of_what_is_never_negative_are_not_either(measure):
     figure = measure([0.0, 0.0, 0.0], [0.0, 0.0, 3.0])
     assert figure.low == 0
     assert figure.high > figure.value
+
+
+def test_losses_of_probabilities_and_margins_are_never_negative():
+    y, proba = [0, 1, 0], [0.001, 0.999, 0.9]
+    margins = ([1, -1, 1], [5.0, -5.0, -5.0])
+    figures = [log_loss(y, proba), brier_score(y, proba), hinge_loss(*margins)]
+    assert all(figure.low == 0 < figure.high for figure in figures)
+    with_gains = cost_loss([[-1, 1], [5, 0]], [0, 1])
+    assert with_gains([0, 1, 1], [0, 1, 0]).low == -1
+    assert deviance([0.0], [0.0], saturated=False).low == -np.inf
+
+
+def test_losses_of_0_and_1_are_a_share_only_where_losses_cannot_be_larger():
+    exact = squared_loss([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    assert exact[:3] == mean_squared_error([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])[:3] == (0, 0, 0)
+    cheap, dear = cost_loss([[0, 1], [1, 0]], [0, 1]), cost_loss([[0, 1], [9, 0]], [0, 1])
+    y, said = [0, 0, 0, 1], [0, 0, 1, 1]
+    assert cheap(y, said) == zero_one_loss(y, said)
+    assert dear(y, said).high > 1 > cheap(y, said).high
 
 
 def test_levels_and_columns_that_are_none_are_refused_by_name():
@@ -420,6 +451,9 @@ def test_levels_and_columns_that_are_none_are_refused_by_name():
             take([1.0, 2.0, 3.0], level=95)
     with pytest.raises(DataError, match="values must be numbers"):
         mean_interval(["a", "b"])
+    for days in (pd.date_range("2020", periods=2), np.array([1, 2], dtype="m8[D]")):
+        with pytest.raises(DataError, match="y must be numbers: dates and times are none"):
+            mean_squared_error(days, [1.0, 2.0])
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -435,6 +469,44 @@ def test_named_columns_of_probabilities_belong_to_their_classes(make):
         log_loss(y, make({"nein": columns["nein"], "x": columns["ja"]}))
     with pytest.raises(DataError, match="classes= says"):
         log_loss(y, make(columns), classes=["ja", "nein"])
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_named_columns_of_scores_belong_to_their_classes(make):
+    y = ["ja", "nein", "ja"]
+    columns = {"nein": [-2.0, 3.0, -1.0], "ja": [2.0, -3.0, 1.0]}
+    block = np.column_stack([columns["ja"], columns["nein"]])
+    assert top_k_error(y, make(columns), 1).value == top_k_error(y, block, 1).value == 0
+    assert log_loss(y, make(columns), logits=True) == log_loss(y, block, logits=True)
+
+
+@pytest.mark.covers("error-rate-accuracy")
+def test_missing_and_mixed_labels_are_refused_and_a_single_column_is_taken():
+    for missing in (pd.NA, None, np.nan, pd.NaT):
+        with pytest.raises(DataError, match=r"y is missing in 1 of 3 rows \(first: row 1\)"):
+            accuracy(pd.Series(["a", missing, "b"], dtype=object), ["a", "b", "b"])
+    for make in ("string", "boolean", "Int64"):
+        with pytest.raises(DataError, match="y is missing in 1 of 2 rows"):
+            accuracy(pd.Series([None, 1 if make != "string" else "a"], dtype=make), [1, 1])
+    with pytest.raises(DataError, match="mixes texts such as 'a' with others such as 1"):
+        accuracy([1, "a"], ["1", "a"])
+    for column in (np.array([[0], [1]]), pd.DataFrame({"y": [0, 1]}), [[0], [1]]):
+        assert accuracy(column, [0, 1]).value == 1
+    with pytest.raises(DataError, match="is one text, not a column"):
+        accuracy("y", [0, 1])
+
+
+@pytest.mark.covers("precision-recall")
+def test_the_jackknife_of_weighted_lists_depends_on_the_total_weight_alone(rng):
+    y, weights = rng.permutation(np.repeat([0, 1], [140, 60])), rng.uniform(0.5, 1.5, 200)
+    scores = rng.normal(size=200) + y
+    whole = average_precision(y, scores, sample_weight=weights)
+    for part in (0.1, 0.5):
+        small = average_precision(y, scores, sample_weight=part * weights)
+        assert small.error * np.sqrt(part) == pytest.approx(whole.error, rel=0.15)
+    plain = average_precision(y, scores)
+    nearly = average_precision(y, scores, sample_weight=np.append(np.ones(199), 1 - 1e-9))
+    assert nearly.error == pytest.approx(plain.error, rel=1e-6)
 
 
 def test_figures_print_the_digits_that_they_support():
@@ -651,15 +723,103 @@ def test_effective_parameters_of_ridge_fall_from_columns_to_none(rng):
         assert not check_enough_rows(3, 4)
 
 
+def test_agreement_of_few_items_stays_between_what_it_can_be():
+    for table in ([[0, 1]], [[0, 0], [1, 1]], [[0, 0], [0, 1], [1, 1], [1, 1]]):
+        figure = agreement_of_many(table)
+        assert -1 <= figure.low <= figure.value <= figure.high <= 1
+    assert np.isnan(agreement_of_many([[0, 0], [1, 1]]).error)
+
+
 def test_balanced_accuracy_is_the_mean_of_class_recalls(rng):
     y, said = rng.integers(0, 3, 90), rng.integers(0, 3, 90)
     expected = np.mean([(said[y == c] == c).mean() for c in range(3)])
     assert balanced_accuracy(y, said).value == pytest.approx(expected)
 
 
-def test_an_unknown_level_is_refused():
-    with pytest.raises(DataError, match="level"):
-        share_interval(1, 2, level=95)
+LABELS, SAID, SHARES = [0, 1, 1, 0], [0, 1, 0, 0], [0.1, 0.9, 0.6, 0.2]
+NUMBERS, ESTIMATES = [1.0, 2.0, 4.0, 8.0], [1.0, 3.0, 4.0, 7.0]
+PAIRS = np.column_stack([NUMBERS, ESTIMATES])
+TWO_SHARES = np.column_stack([1 - np.array(SHARES), SHARES])
+ROWS = np.tile(PAIRS, (10, 1))
+FIVE_PAIRS = np.arange(10.0).reshape(5, 2)
+LINE = FunctionOracle(lambda X: X[:, 0], d=1, noise=0.1)
+# What every function with a level takes beside it; classes and numbers for the rest.
+GIVEN = {
+    "agreement_of_many": ([[0, 1], [1, 1], [0, 0]],),
+    "bayesian_sign_test": (NUMBERS, ESTIMATES, 0.1),
+    "bayesian_signed_rank_test": (NUMBERS, ESTIMATES, 0.1),
+    "bayesian_t_test": (NUMBERS, ESTIMATES, 0.1),
+    "bias_variance": (LinearRegression(), LINE, 10),
+    "bias_variance_curve": (LinearRegression(), LINE, 10, "fit_intercept", [True]),
+    "bias_variance_of": (LinearRegression(), PAIRS, NUMBERS),
+    "bootstrap": (np.mean, NUMBERS),
+    "bootstrap_predictions": (LinearRegression(), PAIRS, NUMBERS, PAIRS),
+    "compare_areas": (LABELS, SHARES, NUMBERS),
+    "compare_scores": ({"a": NUMBERS, "b": ESTIMATES}, 0.1),
+    "complexity_curve": (LinearRegression(), ROWS, ROWS[:, 0], [{}], lambda model: 1.0),
+    "confidence_region": (ROWS,),
+    "corrected_t_test": (NUMBERS, ESTIMATES, 0.1),
+    "correlation_ratio": (NUMBERS, LABELS),
+    "covariance_region": ([0.0, 0.0], np.eye(2)),
+    "five_by_two_t_test": (FIVE_PAIRS, FIVE_PAIRS[::-1]),
+    "friedman_test": (FIVE_PAIRS,),
+    "joint_box": (FIVE_PAIRS,),
+    "learning_curve": (LinearRegression(), ROWS, ROWS[:, 0]),
+    "mcnemar_of_counts": (1, 2, 10),
+    "mcnemar_test": (LABELS, SAID, LABELS),
+    "mean_estimation_error_of": (PAIRS,),
+    "mean_interval": (NUMBERS,),
+    "mean_region": (PAIRS,),
+    "misspecification_study": (LinearRegression(), LINE, [10]),
+    "monte_carlo_error_bars": (lambda rng: rng.normal(size=3), np.mean),
+    "multiclass_area": (LABELS, TWO_SHARES),
+    "per_label_rates": (np.eye(3), np.eye(3)),
+    "rejection_curve": (LABELS, SAID, SHARES),
+    "share_interval": (1, 2),
+    "smoothed_cosine": (PAIRS, PAIRS[::-1], PAIRS, 1),
+    "top_k_error": (LABELS, TWO_SHARES, 1),
+    "validation_curve": (LinearRegression(), ROWS, ROWS[:, 0], "fit_intercept", [True]),
+} | {
+    name: pair
+    for names, pair in (
+        ("accuracy balanced_accuracy cohen_kappa confusion_table error_rate", (LABELS, SAID)),
+        ("f_measure label_agreement precision recall", (LABELS, SAID)),
+        ("two_class_rates zero_one_loss", (LABELS, SAID)),
+        ("area_under_roc average_precision brier_score calibration", (LABELS, SHARES)),
+        ("detection_curve log_loss precision_recall_curve roc_curve", (LABELS, SHARES)),
+        ("absolute_loss deviance mean_absolute_error", (NUMBERS, ESTIMATES)),
+        ("mean_squared_distance mean_squared_error r_squared", (NUMBERS, ESTIMATES)),
+        ("root_mean_squared_distance root_mean_squared_error", (NUMBERS, ESTIMATES)),
+        ("squared_loss", (NUMBERS, ESTIMATES)),
+        ("exponential_loss hinge_loss logistic_loss", ([-1, 1, 1, -1], ESTIMATES)),
+        ("margin_squared_loss sign_loss", ([-1, 1, 1, -1], ESTIMATES)),
+    )
+    for name in names.split()
+}
+
+
+def with_level():
+    for name in evaluate.__all__:
+        thing = getattr(evaluate, name)
+        is_function = callable(thing) and not isinstance(thing, type)
+        if is_function and "level" in inspect.signature(thing).parameters:
+            yield name
+
+
+@pytest.mark.parametrize("name", list(with_level()))
+def test_no_function_takes_95_or_text_for_a_level(name):
+    for level in (95, 1.0, -0.5, np.nan, "0.95"):
+        with pytest.raises(DataError, match=f"level={level!r} must lie between 0 and 1"):
+            getattr(evaluate, name)(*GIVEN[name], level=level)
+
+
+@pytest.mark.parametrize("risk", [5, 0.0, "0.05"])
+def test_no_bound_takes_5_or_text_for_a_risk(risk):
+    for take in (evaluate.largest_family, evaluate.vc_gap):
+        with pytest.raises(DataError, match=f"delta={risk!r} must lie between 0 and 1"):
+            take(100, 3, risk)
+    with pytest.raises(DataError, match="delta="):
+        evaluate.hoeffding(n=100, delta=risk)
 
 
 @pytest.mark.covers("majority-mean-baseline", "zero-one-loss")

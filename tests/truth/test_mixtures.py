@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
 
 from gnomon import density as d
 from gnomon.cluster import KMeans
@@ -256,3 +257,9 @@ def test_one_component_is_the_conjugate_posterior(rng):
     )
     rates = np.exp(draws.natural[:, 0, 0])
     assert stats.kstest(rates, stats.gamma(6 + x.sum(), scale=1 / 52).cdf).pvalue > 1e-7
+
+
+@pytest.mark.covers("exponential-family-mixture-em")
+def test_components_that_no_row_belongs_to_are_named():
+    with pytest.warns(ConvergenceWarning, match=r"components \[1\] of n_components=2 have lost"):
+        FamilyMixture(2, family="poisson", random_state=0).fit(np.ones((30, 1)))

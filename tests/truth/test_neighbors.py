@@ -826,3 +826,25 @@ def test_the_forest_is_left_out_where_rows_spread_in_many_directions(rng):
     assert ball.dimension > 12
     assert ball.left_out == ["forest"]
     assert "forest was not built" in str(ball)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("l1", "manhattan"),
+        ("cityblock", "manhattan"),
+        ("l2", "euclidean"),
+        ("minkowski", "euclidean"),
+        ("infinity", "chebyshev"),
+        ("seuclidean", "standardised"),
+        ("correlation", "pearson"),
+    ],
+)
+def test_distances_go_by_the_names_of_other_libraries(theirs, ours, rng):
+    rows, y = rng.normal(size=(60, 4)), np.arange(60) % 3
+    named, own = (KNeighborsClassifier(3, metric=metric).fit(rows, y) for metric in (theirs, ours))
+    np.testing.assert_array_equal(named.predict_proba(rows), own.predict_proba(rows))
+    assert named.get_params()["metric"] == theirs
+    np.testing.assert_array_equal(
+        condensed_distances(rows, theirs), condensed_distances(rows, ours)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -326,3 +327,19 @@ def test_few_basis_curves_rebuild_curves_and_are_orthonormal_in_the_integral(rng
     assert errors == sorted(errors, reverse=True)
     with pytest.raises(DataError, match="rise"):
         curve_basis(curves, 3, t[::-1])
+
+
+def test_tables_are_encoded_or_refused_by_the_name_of_the_column(rng):
+    frame = pd.DataFrame({"a": rng.normal(size=30), "b": rng.normal(size=30)})
+    frame["c"] = np.where(rng.random(30) < 0.5, "x", "y")
+    assert choose_components(frame).n_components >= 1
+    for refusing in (svd, lambda X: compress(X, 1), lambda X: pca_smooth(X, 1)):
+        with pytest.raises(DataError, match="column 'c' of X holds"):
+            refusing(frame)
+    frame.loc[4, "b"] = np.nan
+    with pytest.raises(
+        DataError, match=r"column 'b' of X has 1 missing cells \(the first in row 4"
+    ):
+        svd(frame[["a", "b"]])
+    with pytest.raises(DataError, match="numbers and missing ones alone"):
+        complete_low_rank(frame)

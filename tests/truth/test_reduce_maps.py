@@ -14,11 +14,12 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 
 import gnomon
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.threads import Crew
 from gnomon.reduce import (
     ICA,
     TSNE,
+    UMAP,
     Isomap,
     KernelPCA,
     LocallyLinearEmbedding,
@@ -514,3 +515,28 @@ def test_paths_of_the_kernel_are_those_of_scipy(rng):
         found,
     )
     np.testing.assert_allclose(found, dijkstra(table, directed=False))
+
+
+@pytest.mark.covers("principal-coordinate-analysis", "sammon-mapping")
+def test_tables_of_distances_with_names_or_gaps_are_refused_with_a_remedy():
+    cities = pd.DataFrame({"city": ["a", "b"], "a": [0.0, 3.0], "b": [3.0, 0.0]})
+    with pytest.raises(DataError, match="index of the frame"):
+        principal_coordinates(cities)
+    gap = np.array([[0.0, np.nan, 1.0], [np.nan, 0.0, 2.0], [1.0, 2.0, 0.0]])
+    for mapped in (principal_coordinates, ordinal_map):
+        with pytest.raises(DataError, match="items 0 and 1 is missing: map by stress_map"):
+            mapped(gap)
+    with pytest.warns(GnomonWarning, match="metric='precomputed'"):
+        sammon(1.0 - np.eye(4))
+
+
+def test_sammon_takes_a_table_with_text_and_missing_cells(rng):
+    frame = pd.DataFrame({"a": rng.normal(size=12), "b": rng.choice(["x", "y"], 12)})
+    frame.loc[3, "a"] = np.nan
+    assert np.isfinite(sammon(frame, duplicates="together").places).all()
+
+
+def test_umap_says_that_it_took_fewer_neighbours(rng):
+    pytest.importorskip("umap")
+    with pytest.warns(GnomonWarning, match="n_neighbors=100 is more than the 19"):
+        UMAP(n_neighbors=100, random_state=0).fit(rng.normal(size=(20, 3)))

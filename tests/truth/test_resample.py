@@ -613,6 +613,46 @@ def test_scorers_have_names_of_their_own_and_stay_between_0_and_1():
     assert list(named.scores) == ["right"]
 
 
+@pytest.mark.covers("kfold-cv")
+def test_shares_of_folds_without_spread_are_not_certain():
+    y = np.repeat([0, 1], [57, 3])
+    X = np.column_stack([10.0 * y + np.arange(60) / 100, np.arange(60) % 5])
+    measures = ["auc", "balanced_accuracy", "recall", "precision", "roc_auc", "f1"]
+    found = cross_validate(KNeighborsClassifier(1), X, y, splits=3, measures=measures)
+    for measure in measures:
+        figure = found.figure(measure)
+        assert figure.value == figure.high == 1
+        assert figure.low < 0.85, measure
+        assert found.figure(measure, level=0.5).low > figure.low
+    alone = cross_validate(GaussianNB(), X, y, splits=hold_out_split(60, 0.4, stratify=y))
+    assert 0 <= alone.figure().low <= alone.figure().high <= 1
+
+
+@pytest.mark.covers("squared-error-measures", "learning-curve")
+def test_intervals_of_losses_over_folds_are_never_negative(rng):
+    X, y = rng.normal(size=(12, 3)), rng.normal(size=12)
+    measures = ["mse", "mae", sklearn_mse, "neg_mean_squared_error"]
+    found = cross_validate(LinearRegression(), X, y, splits=3, measures=measures)
+    for method in ("rows", "folds"):
+        *losses, score = (found.figure(each.name, method=method) for each in found.measures)
+        assert all(0 <= figure.low <= figure.value for figure in losses)
+        assert score.high <= 0
+    curve = learning_curve(LinearRegression(), X, y, sizes=[5, 8], splits=3)
+    assert all(figure.low >= 0 for line in curve.lines.values() for figure in line)
+
+
+@pytest.mark.covers("kfold-cv")
+def test_measures_of_classes_are_refused_for_numbers_and_folds_of_one_class_for_kappa():
+    with pytest.raises(DataError, match="accuracy is of classes, and the learner predicts numbers"):
+        cross_validate(LinearRegression(), X_IRIS, Y_IRIS, measures=["accuracy", "rmse"])
+    X, y = X_IRIS[50:110:3], Y_IRIS[50:110:3]
+    alone = cross_validate(GaussianNB(), X, y, splits=leave_one_out(20), measures="kappa")
+    assert np.isnan(alone.scores["kappa"]).all()
+    assert "kappa is of every class" in alone.failures[0].error
+    with pytest.raises(DataError, match=r"weights must not be negative \(first: row 1, -1\)"):
+        cross_validate(GaussianNB(), X, y, sample_weight=np.where(np.arange(20) == 1, -1, 1))
+
+
 @pytest.mark.covers("squared-error-measures")
 def test_a_perfect_regression_has_no_interval_of_a_share():
     X = np.arange(60.0)[:, None]
@@ -912,6 +952,20 @@ def test_shuffled_targets_tell_learning_from_luck(rng):
     assert len(found.null) == 40
     error = label_permutation_test(GaussianNB(), informed, y, n_permutations=40, measure="brier")
     assert error.p == pytest.approx(1 / 41)
+
+
+@pytest.mark.covers("null-hypothesis-test")
+def test_what_looks_at_no_column_scores_alike_on_every_shuffle():
+    y = np.repeat([0, 1], [12, 9])
+    found = label_permutation_test(
+        BaselineClassifier(), np.zeros((21, 1)), y, splits=7, measure="log_loss", n_permutations=9
+    )
+    assert found.p == 1
+    assert (found.null == found.statistic).all()
+    with pytest.raises(DataError, match="one measure counts here, and 2 were given"):
+        label_permutation_test(GaussianNB(), X_IRIS, Y_IRIS, measure=["accuracy", "kappa"])
+    with pytest.raises(DataError, match="n_permutations=0"):
+        label_permutation_test(GaussianNB(), X_IRIS, Y_IRIS, n_permutations=0)
 
 
 @pytest.mark.covers("bootstrap-prediction-error")

@@ -493,3 +493,9 @@ def test_a_degree_does_not_hang_on_where_x_begins(rng):
 )
 def test_goodness_of_fit_says_how_far_model_and_errors_agree(chi2, words):
     assert words in goodness_of_fit([np.sqrt(chi2), 0, 0], np.zeros(3), 1.0, 1).verdict
+
+
+@pytest.mark.covers("null-hypothesis-test")
+def test_a_statistic_that_is_undefined_has_no_p():
+    with pytest.raises(DataError, match="the statistic is nan, and NaN in 20 of 20 shuffles"):
+        permutation_test(lambda a, b: np.nan, [1.0, 2.0, 3.0], [4.0, 5.0, 6.0])

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from gnomon.engine.errors import DataError
-from gnomon.table import Column, Kind, ReadError, Schema, Table
+from gnomon.table import Column, Kind, ReadError, Schema, Table, read
 
 UTC = datetime.UTC
 Day, Moment = datetime.date, datetime.datetime
@@ -403,3 +403,30 @@ def test_columns_refuse_what_makes_no_sense():
         Schema([Column("x", "number"), Column("x", "text")])
     with pytest.raises(KeyError, match="Did you mean 'height'"):
         Schema([Column("height", "number")])["hieght"]
+
+
+@pytest.mark.parametrize(
+    ("words", "levels"),
+    [
+        (["Yes", "No", "YES"], ("No", "Yes")),
+        (["TRUE", "FALSE"], ("FALSE", "TRUE")),
+        (["NEIN", "NEIN"], ("NEIN", "JA")),
+        (["Ja"], ("Nein", "Ja")),
+        (["on", "Off"], ("Off", "on")),
+    ],
+)
+def test_words_for_true_and_false_are_those_of_the_file(words, levels, tmp_path):
+    table = read("\n".join(["n,w", *(f"{n},{word}" for n, word in enumerate(words))]).encode())
+    assert table.schema["w"].levels == levels
+    assert any("are one" in note for note in table.notes) == ("YES" in words)
+    table.save(tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text().split()[1] == f"0,{words[0]}"
+
+
+def test_one_odd_value_among_few_different_ones_is_named():
+    rows = ["1,2024-01-01", "2,2024-01-02"] * 500
+    table = read("\n".join(["n,d", *rows, "oops,2024-02-30"]).encode())
+    assert "'oops' (first in row 1,001)" in table.schema["n"].reason
+    assert "'2024-02-30' (first in row 1,001)" in table.schema["d"].reason
+    grades = read(("grade,n\n" + "K,1\n1,2\n2,3\n" * 20).encode())
+    assert "not numbers" not in grades.schema["grade"].reason

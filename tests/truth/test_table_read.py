@@ -775,3 +775,30 @@ def test_a_late_value_is_understood_as_if_all_had_been_strings(monkeypatch, late
     assert fast.schema == slow.schema
     assert fast.arrow.equals(slow.arrow)
     assert fast.notes == slow.notes
+
+
+def test_arff_is_known_by_its_start_and_dates_by_a_format_in_single_quotes():
+    content = b"% made today\n@relation r\n@attribute d date 'dd.MM.yyyy'\n@data\n31.01.2024\n"
+    assert read(content)["d"].to_pylist() == [datetime.date(2024, 1, 31)]
+
+
+@pytest.mark.parametrize("content", [b'{"a":1}\n{"a":2,"a":3}\n', b'[{"a":2,"a":3}]'])
+def test_a_field_named_twice_in_an_object_is_refused(content):
+    with pytest.raises(ReadError, match="'a' twice"):
+        read(content)
+
+
+def test_types_that_no_table_holds_are_named_with_their_column():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"x": [1.5], "n": polars.Series([2**70], dtype=polars.Int128)})
+    with pytest.raises(DataError, match=r"leave out: 'n' \(Int128\)"):
+        read(frame)
+    pytest.importorskip("duckdb")
+    with pytest.raises(ReadError, match=r"'i': holds intervals.*epoch"):
+        read(sql="select interval 1 month as i")
+
+
+def test_numbers_too_large_for_a_type_name_the_kind_that_takes_them():
+    content = b"n,y\n123456789012345678901234,1\n2,2\n"
+    assert any("kind='number'" in note for note in read(content).notes)
+    assert read(content, schema={"n": "number"})["n"].to_pylist()[1] == 2.0

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from gnomon.engine.errors import DataError
-from gnomon.table import Column, Kind, Schema, Table, read, scan
+from gnomon.table import Column, Kind, ReadError, Schema, Table, read, scan
 from gnomon.table.scan import cut
 
 
@@ -222,3 +222,35 @@ def test_memory_of_a_pass_does_not_grow_with_the_file(tmp_path):
         peaks.append(peak)
     assert peaks[1] < 1.5 * peaks[0] + 2**23
     assert peaks[1] < 2**26
+
+
+@pytest.mark.parametrize("odd", ["- 1", "(1)", "−1", "+ 1"])
+def test_a_number_that_read_understands_is_understood_by_scan(odd):
+    content = "\n".join(["x,y", "1,2", f"{odd},3", "5,6"]).encode()
+    assert scan(content).read().to_dict() == read(content).to_dict()
+    later = "\n".join(["x,y", *["1,2"] * 50, f"{odd},3"]).encode()
+    assert scan(later, sample_rows=10).read().to_dict() == read(later).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "said"),
+    [
+        (b'{"a":1}\n{"a":2}\n{"a":"x"}\n', 3, "changed from number to string"),
+        (b'{"a":1}\n{"a":\n', 2, "is not JSON"),
+        (b'{"a":1}\n{"a":2,"a":3}\n', 2, "'a' twice"),
+        (b'{"a":[1,2],"b":[3,4]}', None, "object of columns"),
+    ],
+)
+def test_json_that_cannot_be_streamed_is_refused_with_its_line(content, line, said, tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(ReadError, match=said) as caught:
+        scan(path)
+    assert caught.value.line == line
+    assert caught.value.remedy
+
+
+def test_a_scan_of_json_says_that_it_rounds_what_read_keeps(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a":123456789012345678901234}\n{"a":1}\n')
+    assert any("'a'" in note and "rounded" in note for note in scan(path).notes)

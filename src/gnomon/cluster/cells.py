@@ -85,7 +85,9 @@ def lattice(rows: np.ndarray, eps: float) -> Lattice | None:
     side = eps / np.sqrt(d) * (1 - 1e-9)
     least = rows.min(axis=0)
     across = (rows.max(axis=0) - least) / side + 2 * BESIDE + 1
-    if not np.prod(across) < MOST_CELLS or not (across < 2.0**50).all():
+    with np.errstate(over="ignore"):
+        n_cells = np.prod(across)
+    if not n_cells < MOST_CELLS or not (across < 2.0**50).all():
         return None
     counts = np.ceil(across).astype(np.int64)
     steps = np.append(np.cumprod(counts[:0:-1])[::-1], 1)

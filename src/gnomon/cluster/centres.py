@@ -11,9 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from gnomon.cluster.nearest import Centres, Nearest, all_distances, find_nearest
 from gnomon.cluster.starts import STARTS, SurveyedData
 from gnomon.contract import Clusterer, Data, SumLearner
+from gnomon.engine.parameters import Words, meant
 from gnomon.engine.sums import Chunk
 
 MOST_ROWS = 2**16
+STARTING_WORDS = Words(STARTS, {"random": "random-rows"})
 
 
 class CentreClusterer(Clusterer, SumLearner):
@@ -32,7 +34,7 @@ class CentreClusterer(Clusterer, SumLearner):
 
     def _first_centres(self, data: SurveyedData, rng: np.random.Generator) -> np.ndarray:
         """Where the centres start: by k-means++, or as given."""
-        given = getattr(self, "init", "k-means++")
+        given = meant(self, "init") if hasattr(self, "init") else "k-means++"
         if isinstance(given, str):
             return STARTS[given](data, self.n_clusters, rng)
         return given_centres(given, self.n_clusters, data.n_columns)

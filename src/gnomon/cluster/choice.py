@@ -65,7 +65,7 @@ class ChoiceOfK(Result):
         return {"clusters": list(self.ks), self.measure: self.figures}
 
     def _remarks(self) -> list[str]:
-        return [f"Reasonable: {', '.join(map(str, self.reasonable))}."]
+        return [f"Reasonable: {', '.join(map(str, self.reasonable)) or 'none stands out'}."]
 
 
 def _checked(
@@ -395,6 +395,7 @@ def choose_by_prediction_strength(
             own = fit_quietly(_kmeans(k, rng), test).labels_
             scores[k].append(_least_kept(contingency_table(own, told).counts, k))
     figures = [mean_interval(scores[k], method="plain") for k in ks]
+    figures = [each._replace(high=min(each.high, 1.0)) for each in figures]
     strong = [k for k, each in zip(ks, figures) if each.value >= least]
     reasonable = [k for k, each in zip(ks, figures) if each.high >= least]
     chosen = strong[-1] if strong else ks[0]

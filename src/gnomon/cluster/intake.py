@@ -9,24 +9,13 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_array
 
-from gnomon.contract import Takes
-from gnomon.contract.intake import as_table, is_frame
+from gnomon.cluster.distinct import number_rows
 from gnomon.engine.errors import DataError
-from gnomon.table.encode import TableEncoder
 from gnomon.table.frames import native
-from gnomon.table.table import Table
 
 BLOCK_CELLS = 2**21
 
 Metric = str | Callable[[np.ndarray, np.ndarray], float]
-
-
-def number_rows(X: Any, name: str = "X") -> np.ndarray:
-    """Rows of finite numbers as a C-contiguous float64 array; tables become what methods see."""
-    if isinstance(X, Table) or is_frame(X):
-        table = as_table(X)
-        X = TableEncoder(Takes()).fit(table).transform(table)
-    return np.ascontiguousarray(check_array(X, dtype=np.float64, input_name=name))
 
 
 def label_codes(

@@ -19,14 +19,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.bounds import FEW_ROWS, ElkanBounds, HamerlyBounds
-from gnomon.cluster.centres import warn_fewer_clusters
+from gnomon.cluster.centres import STARTING_WORDS, warn_fewer_clusters
 from gnomon.cluster.nearest import BLOCK_CELLS, Centres, Nearest, all_distances, find_nearest
 from gnomon.cluster.starts import STARTS, SurveyedData, most_pieces
 from gnomon.cluster.sums import ClusterSums, cluster_sums
 from gnomon.contract import Clusterer, Data, Step, SumLearner, Transformer
 from gnomon.engine.config import settings
 from gnomon.engine.history import History
-from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, Words, at_least, meant, whole
+from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, meant, whole
 from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
 from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
@@ -149,7 +149,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
 
     _parameter_constraints = {
         "n_clusters": [whole(1)],
-        "init": [Words(STARTS, {"random": "random-rows"}), "array-like"],
+        "init": [STARTING_WORDS, "array-like"],
         "n_init": [StrOptions({"auto"}), whole(1)],
         "max_iter": [whole(1)],
         "tol": [at_least(0)],

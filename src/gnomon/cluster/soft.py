@@ -13,10 +13,15 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.cluster.centres import CentreClusterer, distances_to, squared_spread
+from gnomon.cluster.centres import (
+    STARTING_WORDS,
+    CentreClusterer,
+    distances_to,
+    squared_spread,
+)
 from gnomon.cluster.intake import number_rows
 from gnomon.cluster.nearest import Centres, Nearest, find_nearest
-from gnomon.cluster.starts import STARTS, SurveyedData
+from gnomon.cluster.starts import SurveyedData
 from gnomon.cluster.sums import ClusterSums, cluster_sums
 from gnomon.contract import Data, Step
 from gnomon.engine.errors import GnomonWarning
@@ -61,9 +66,10 @@ class SoftKMeans(CentreClusterer):
         to the nearest first centre. Not used by "fuzzy".
     fuzziness : float, default=2
         m, above 1; of "fuzzy" only.
-    init : {"k-means++", "random-rows", "random-partition", "farthest-first", "uniform", \
-            "first-centre-d2"} or array-like of shape (n_clusters, n_columns), default="k-means++"
-        The first centres.
+    init : {"k-means++", "random-rows", "random", "random-partition", "farthest-first", \
+            "uniform", "first-centre-d2"} or array-like of shape (n_clusters, n_columns), \
+            default="k-means++"
+        The first centres, as of `KMeans`.
     max_iter : int, default=300
         Most passes.
     tol : float, default=1e-4
@@ -116,7 +122,7 @@ class SoftKMeans(CentreClusterer):
         "membership": [StrOptions({"gaussian", "exponential", "fuzzy"})],
         "scale": [StrOptions({"auto"}), above(0)],
         "fuzziness": [above(1)],
-        "init": [StrOptions(set(STARTS)), "array-like"],
+        "init": [STARTING_WORDS, "array-like"],
         "max_iter": [whole(1)],
         "tol": [at_least(0)],
         "rate": [above(0)],
@@ -280,9 +286,11 @@ class JunkKMeans(CentreClusterer):
     threshold : float or "auto", default="auto"
         Distance beyond which a row is junk; "auto": three times the root mean square of the
         distances to the nearest first centre.
-    init : {"k-means++", "random-rows", "random-partition", "farthest-first", "uniform", \
-            "first-centre-d2"} or array-like of shape (n_clusters, n_columns), default="k-means++"
-        The first centres. "k-means++" tends to start at outliers; "random-rows" less so.
+    init : {"k-means++", "random-rows", "random", "random-partition", "farthest-first", \
+            "uniform", "first-centre-d2"} or array-like of shape (n_clusters, n_columns), \
+            default="k-means++"
+        The first centres, as of `KMeans`. "k-means++" tends to start at outliers; "random-rows"
+        less so.
     max_iter : int, default=300
         Most passes.
     tol : float, default=1e-4
@@ -326,7 +334,7 @@ class JunkKMeans(CentreClusterer):
     _parameter_constraints = {
         "n_clusters": [whole(1)],
         "threshold": [StrOptions({"auto"}), above(0)],
-        "init": [StrOptions(set(STARTS)), "array-like"],
+        "init": [STARTING_WORDS, "array-like"],
         "max_iter": [whole(1)],
         "tol": [at_least(0)],
         "random_state": SEED,

@@ -88,9 +88,11 @@ def hopkins(
     places = low + rng.random((m, d)) * (high - low)
     drawn = rows[rng.choice(n, m, replace=False)]
     tree = cKDTree(rows)
-    from_places = tree.query(places)[0] ** d
-    from_rows = tree.query(drawn, k=2)[0][:, 1] ** d
-    statistic = float(from_places.sum() / (from_places.sum() + from_rows.sum()))
+    from_places, from_rows = tree.query(places)[0], tree.query(drawn, k=2)[0][:, 1]
+    # in units of the farthest: powers of many columns would overflow
+    farthest = max(from_places.max(), from_rows.max())
+    empty, crowded = (float(((each / farthest) ** d).sum()) for each in (from_places, from_rows))
+    statistic = empty / (empty + crowded)
     return Hopkins(statistic, float(beta.sf(statistic, m, m)), m)
 
 
@@ -161,9 +163,11 @@ def distance_histogram(
     if len(rows) < 2:
         raise DataError("a histogram of distances needs two rows or more")
     low, high = rows.min(axis=0), rows.max(axis=0)
+    if (low == high).all():
+        raise DataError("all rows are equal: there is no distance to count")
     uniform = low + rng.random(rows.shape) * (high - low)
     distances, others = pdist(rows), pdist(uniform)
-    edges = np.linspace(0, max(distances.max(), others.max(), np.finfo(float).tiny), n_bins + 1)
+    edges = np.linspace(0, max(distances.max(), others.max()), n_bins + 1)
     share, reference = (np.histogram(each, edges)[0] / len(each) for each in (distances, others))
     smoothed = (reference * len(others) + 0.5) / (len(others) + 0.5 * n_bins)
     held = share > 0

@@ -420,7 +420,9 @@ def c_index(X: Any, labels: Any, metric: Metric = "euclidean") -> float:
         raise DataError("the C-index needs two clusters, one of them of two rows or more")
     ordered = np.sort(distances)
     least, most = ordered[:n_within].sum(), ordered[-n_within:].sum()
-    return float((distances[same].sum() - least) / (most - least)) if most > least else 0.0
+    if not most > least:
+        raise DataError("the C-index compares distances, and all pairs of rows are equally far")
+    return float((distances[same].sum() - least) / (most - least))
 
 
 def hubert(X: Any, labels: Any, metric: Metric = "euclidean") -> float:

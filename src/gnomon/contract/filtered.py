@@ -26,6 +26,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from gnomon.contract import intake
 from gnomon.contract.learner import Learner
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator, Takes
@@ -34,7 +35,8 @@ from gnomon.engine.storable import storable
 from gnomon.table.encode import TableEncoder
 from gnomon.table.filters.base import Filter
 from gnomon.table.filters.categories import OneHot, OrdinalScores
-from gnomon.table.grid import is_table, label_array, with_numbers
+from gnomon.table.grid import is_table
+from gnomon.table.scan import Scan
 from gnomon.table.table import Table
 
 FILTERS = ["array-like", HasMethods(["fit", "transform"]), None]
@@ -87,8 +89,8 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         The automatic conversion of what the filters leave of a table.
     classes_ : ndarray
         The classes, where it predicts classes.
-    target_name_ : str
-        The column that is the target, when it was given by name.
+    target_name_, weight_name_ : str
+        The columns that are the target and the weights, where they were given by name.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -127,14 +129,14 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         X : array-like, data frame or Table of shape (n_samples, n_features)
         y : array-like or str
             The target, or the name of its column in a table.
-        sample_weight : array-like, default=None
-            Weights of the rows, for the filters and the learner.
+        sample_weight : array-like or str, default=None
+            Weights of the rows, for the filters and the learner, or the name of their column.
 
         Returns
         -------
         self : object
         """
-        X, y = self._split_off(X, y)
+        X, y, sample_weight = self._split_off(X, y, sample_weight)
         X, y = self._checked(X, y)
         weights = {}
         if sample_weight is not None:
@@ -208,33 +210,42 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         Parameters
         ----------
         X : array-like, data frame or Table of shape (n_samples, n_features)
-        y : array-like
-        sample_weight : array-like, default=None
+        y : array-like or str
+            The true target, or the name of its column in a table.
+        sample_weight : array-like or str, default=None
 
         Returns
         -------
         score : float
         """
+        X, y, sample_weight = intake.take_truth(self, X, y, sample_weight)
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def _labels(self) -> list:
         return _as_list(self.target)
 
-    def _split_off(self, X, y):
-        self.__dict__.pop("target_name_", None)
-        if not (isinstance(y, str) and is_table(X)):
-            return X, y
-        table = with_numbers(Table.from_frame(X))
-        self.target_name_ = y
-        return table.drop(y), label_array(table.column(y))
+    @property
+    def _target(self) -> str:
+        return "classes" if is_classifier(self) else "numbers"
+
+    def _split_off(self, X, y, sample_weight):
+        for role in ("target_name_", "weight_name_"):
+            vars(self).pop(role, None)
+        _refuse_scan(X)
+        if not any(isinstance(given, str) for given in (y, sample_weight)):
+            return X, y, sample_weight
+        if not is_table(X):
+            raise DataError("the name of a column is given and X is no table; give the values")
+        return intake.split_off(self, intake.as_table(X), y, sample_weight)
 
     def _checked(self, X, y):
         if y is None:
             raise ValueError("FilteredLearner requires y to be passed, but the target y is None")
         if is_table(X):
             self._check_table(X, reset=True)
-            y = column_or_1d(label_array(y), warn=True)
+            y = intake.plain_target(y, getattr(self, "target_name_", "y"))
+            y = column_or_1d(y, warn=True)
             n = len(Table.from_frame(X)) if not hasattr(X, "shape") else X.shape[0]
             if len(y) != n:
                 raise DataError(f"X has {n:,} rows and y {len(y):,}")
@@ -269,19 +280,19 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
             self.encoder_ = None
         if own or not is_table(X):
             return X
-        table = with_numbers(Table.from_frame(X))
+        table = intake.as_table(X)
         if fit:
             self.encoder_ = TableEncoder(self._learner_takes()).fit(table, weights)
+            return self.encoder_.transform(table)
         assert self.encoder_ is not None
-        return self.encoder_.transform(table)
+        return self.encoder_.transform(self.encoder_.as_learnt(table))
 
     def _rows(self, X):
         check_is_fitted(self)
-        name = getattr(self, "target_name_", None)
-        if name is not None and is_table(X):
-            X = with_numbers(Table.from_frame(X))
-            X = X.drop(name) if name in X.columns else X
+        _refuse_scan(X)
         if is_table(X):
+            if hasattr(self, "target_name_") or hasattr(self, "weight_name_"):
+                X = intake.without_roles(self, intake.as_table(X))
             self._check_table(X, reset=False)
         else:
             X = validate_data(
@@ -323,6 +334,13 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
             tags.classifier_tags = ClassifierTags() if of_classes else None
             tags.regressor_tags = None if of_classes else RegressorTags()
         return tags
+
+
+def _refuse_scan(X) -> None:
+    if isinstance(X, Scan):
+        raise DataError(
+            "filters work on tables in memory, and this is a scan; read it first: scan.read()"
+        )
 
 
 def _as_list(filters) -> list:

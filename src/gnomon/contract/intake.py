@@ -35,7 +35,6 @@ from gnomon.table.encode import Columns, TableEncoder
 from gnomon.table.kinds import Kind
 from gnomon.table.recode import as_strings
 from gnomon.table.scan import Scan
-from gnomon.table.schema import Schema
 from gnomon.table.table import Table
 
 FLOATS = (np.float64, np.float32)
@@ -97,7 +96,7 @@ def take_more(learner, X, y, sample_weight) -> Data:
     if isinstance(X, Scan):
         raise DataError("partial_fit takes batches in memory; fit streams a Scan by itself")
     if isinstance(y, str) or isinstance(sample_weight, str):
-        X, y, sample_weight = _split_off(learner, as_table(X), y, sample_weight)
+        X, y, sample_weight = split_off(learner, as_table(X), y, sample_weight)
     rows = next(blocks_of(learner, X))
     encoder = getattr(learner, "encoder_", None)
     columns = encoder.columns if encoder is not None else Columns.of_numbers(rows.shape[1])
@@ -127,10 +126,20 @@ def take_truth(learner, X, y, sample_weight) -> tuple[Any, Any, Any]:
             _require_column(rows.columns, name, role)
     tables = list(rows.select(names).chunks()) if isinstance(rows, Scan) else [rows]
     if isinstance(y, str):
-        y = np.concatenate([named_target(learner, table, y) for table in tables])
+        y = np.concatenate([_truth(learner, table, y) for table in tables])
     if isinstance(sample_weight, str):
         sample_weight = np.concatenate([column_weights(table, sample_weight) for table in tables])
     return rows.drop(names), y, sample_weight
+
+
+def _truth(learner, table: Table, name: str) -> np.ndarray:
+    """The target column; yes and no in the letters of the learner's classes, as YES means yes."""
+    column = table.schema[name]
+    if column.kind is Kind.BOOLEAN and column.levels:
+        learnt = {str(word).lower(): str(word) for word in getattr(learner, "classes_", ())}
+        levels = tuple(learnt.get(word.lower(), word) for word in column.levels)
+        table = table.with_schema(table.schema.set(name, levels=levels))
+    return named_target(learner, table, name)
 
 
 def use_classes(learner, codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -256,7 +265,7 @@ def _target(learner, y, rows, name: str = "y"):
             f"{type(learner).__name__} requires y to be passed, but the target y is None"
         )
     if learner._target == "classes":
-        y = _plain_target(y, name)
+        y = plain_target(y, name)
         y = column_or_1d(y, warn=True)
         check_consistent_length(rows, y)
         counted = _counted_classes(y)
@@ -339,7 +348,7 @@ def _missing_target(missing: np.ndarray, name: str) -> DataError:
     )
 
 
-def _plain_target(y, name: str) -> np.ndarray:
+def plain_target(y, name: str) -> np.ndarray:
     """Labels as an array, none of them missing."""
     if is_frame(y) or hasattr(y, "__arrow_c_stream__") or hasattr(y, "to_numpy"):
         y = y.to_numpy()
@@ -358,7 +367,7 @@ def _plain_target(y, name: str) -> np.ndarray:
 
 
 def _take_table(learner, X, y, sample_weight) -> Data:
-    table, y, sample_weight = _split_off(learner, as_table(X), y, sample_weight)
+    table, y, sample_weight = split_off(learner, as_table(X), y, sample_weight)
     is_whole = not isinstance(X, Table) and len(table.columns) == X.shape[1]
     _check_names(learner, X if is_whole else table, table, reset=True)
     if len(table) == 0:
@@ -370,7 +379,6 @@ def _take_table(learner, X, y, sample_weight) -> Data:
             sample_weight, np.empty((len(table), 1)), dtype=np.float64, ensure_non_negative=True
         )
     encoder = TableEncoder(learner.natively).fit(table, weights)
-    _remember_writing(encoder, table.schema)
     _require_encoded(learner, len(table), encoder)
     rows = encoder.transform(table)
     _refuse_infinite(encoder, rows)
@@ -380,12 +388,6 @@ def _take_table(learner, X, y, sample_weight) -> Data:
     data = _data(learner, rows, _target(learner, y, rows, name), weights, encoder.columns)
     data.table = table
     return data
-
-
-def _remember_writing(encoder: TableEncoder, schema: Schema) -> None:
-    """Tables of later rows are understood as the training table was written."""
-    for code in encoder.codes:
-        code.remember(schema[code.name])
 
 
 def _require_encoded(learner, n_rows: int, encoder: TableEncoder) -> None:
@@ -441,7 +443,7 @@ def _is_numeric(arrow_type) -> bool:
     return types.is_integer(arrow_type) or types.is_floating(arrow_type)
 
 
-def _split_off(learner, table: Table, y, sample_weight):
+def split_off(learner, table: Table, y, sample_weight):
     """Take target and weights out of the table where they are given by name."""
     if isinstance(y, str) and learner._target is not None:
         name, y = y, named_target(learner, table, y)
@@ -506,7 +508,7 @@ def _require_column(columns, name: str, role: str) -> None:
         import difflib
 
         near = difflib.get_close_matches(name, columns, n=3, cutoff=0.4)
-        hint = f"; did you mean {', '.join(map(repr, near))}?" if near else ""
+        hint = f"; did you mean {', '.join(map(repr, near))}?" if near else "."
         raise DataError(
             f"the table has no column {name!r} to be the {role}{hint} "
             f"Its columns are: {', '.join(map(repr, list(columns)[:20]))}"
@@ -522,7 +524,7 @@ def _encoded(learner, X) -> np.ndarray:
     """Rows of a table, by the codes that were fitted."""
     encoder = getattr(learner, "encoder_", None)
     if encoder is None:
-        table = _without_roles(learner, as_table(X))
+        table = without_roles(learner, as_table(X))
         X = table.to_pandas() if isinstance(X, Table) or table.shape[1] < X.shape[1] else X
         return _checked_array(learner, X, None, reset=False)
     rows = encoder.transform(_known_table(learner, X))
@@ -534,26 +536,16 @@ def _encoded(learner, X) -> np.ndarray:
 def _known_table(learner, X) -> Table:
     """X as a table of the columns that were fitted, in their order."""
     whole = as_table(X)
-    table = _without_roles(learner, whole)
+    table = without_roles(learner, whole)
     _check_names(learner, X if len(table.columns) == len(whole.columns) else table, table, False)
     if len(table) == 0:
         raise DataError("the table has columns and no rows; there is nothing to predict for")
     names = learner.encoder_.names_in
     table = table if tuple(table.columns) == names else table.select(names)
-    return _as_learnt(learner.encoder_, table)
+    return learner.encoder_.as_learnt(table)
 
 
-def _as_learnt(encoder: TableEncoder, table: Table) -> Table:
-    """The table with its columns in the form in which they were learnt."""
-    for code in encoder.codes:
-        values = table.column(code.name)
-        understood = code.understood(values, table.schema[code.name])
-        if understood is not values:
-            table = table.with_column(code.name, understood)
-    return table
-
-
-def _without_roles(learner, table: Table) -> Table:
+def without_roles(learner, table: Table) -> Table:
     """The table without the columns that were target and weights in ``fit``."""
     for role in ("target_name_", "weight_name_"):
         name = getattr(learner, role, None)
@@ -682,7 +674,6 @@ def _take_scan(learner, scan: Scan, y, sample_weight) -> Data:
     if n_rows == 0:
         raise DataError(f"every weight in column {sample_weight!r} is zero; nothing can be learnt")
     encoder.finish()
-    _remember_writing(encoder, scan.schema)
     learner.feature_names_in_ = np.array(features, dtype=object)
     learner.n_features_in_ = len(features)
     learner.encoder_ = encoder

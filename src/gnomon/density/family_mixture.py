@@ -28,7 +28,7 @@ from gnomon.contract import Data, DensityEstimator, Step, SumLearner, Takes
 from gnomon.density.draws import as_generator
 from gnomon.density.exponential_family import ExponentialFamily
 from gnomon.density.families import FAMILIES, Multinomial
-from gnomon.density.gaussian_mixture import FilledSource
+from gnomon.density.gaussian_mixture import FilledSource, warn_lost
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import History
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, StrOptions, at_least, between, whole
@@ -420,6 +420,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
 
     def _end(self, state: dict[str, Any], data: Data) -> None:
         self.converged_ = self.history_.stopped == "converged"
+        warn_lost(self.weights_)
         if self.history_.stopped == "max_iter":
             warnings.warn(
                 f"FamilyMixture has not converged in max_iter={self.max_iter} passes (mean "

@@ -482,14 +482,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
     def _end(self, state: dict[str, Any], data: Data) -> None:
         self.lower_bound_ = self.history_[-1]
         self.converged_ = self.history_.stopped == "converged"
-        lost = np.flatnonzero(self.weights_ == 0)
-        if len(lost):
-            warnings.warn(
-                f"components {lost.tolist()} of n_components={self.n_components} have lost all "
-                "their rows and have weight 0; ask for fewer components or start otherwise",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_lost(self.weights_)
         if self.history_.stopped == "max_iter":
             warnings.warn(
                 f"GaussianMixture has not converged in max_iter={self.max_iter} passes (mean "
@@ -755,3 +748,15 @@ def own_covariances(
     moments = second / weight[:, :, None] - mean[:, :, None] * mean[:, None, :]
     own = roots @ moments @ roots.transpose(0, 2, 1)
     return (own + own.transpose(0, 2, 1)) / 2
+
+
+def warn_lost(weights: np.ndarray) -> None:
+    """Say which components of a mixture no row belongs to."""
+    lost = np.flatnonzero(weights == 0)
+    if len(lost):
+        warnings.warn(
+            f"components {lost.tolist()} of n_components={len(weights)} have lost all their rows "
+            "and have weight 0; ask for fewer components or start otherwise",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from scipy import fft, optimize, special
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Data, DensityEstimator
 from gnomon.density.draws import as_generator
 from gnomon.density.leaves import LEAF, Leaves, compact_sums, far_sums, gaussian_sums, leaf_order
@@ -172,6 +173,7 @@ class KernelDensity(DensityEstimator):
                     "'silverman' or 'leave-one-out'"
                 )
             return widen * np.array([improved_sheather_jones(rows[:, 0], weights)])
+        warn_flat(np.flatnonzero(np.ptp(rows, axis=0) == 0))
         first = widen * rule_bandwidth(rows, weights, self.bandwidth)
         if self.bandwidth == "leave-one-out":
             return first * self._best_factor(rows, weights, first)
@@ -314,6 +316,17 @@ def spread_ratio(name: str) -> float:
     return {"gaussian": 1.0, "window": math.sqrt(12.0), "epanechnikov": math.sqrt(5.0)}[name]
 
 
+def warn_flat(columns: np.ndarray) -> None:
+    """Say that columns without spread tell no bandwidth."""
+    if len(columns):
+        warnings.warn(
+            f"columns {columns.tolist()} do not vary, so that no rule can tell their bandwidth: it "
+            "is that of a deviation of 1; give bandwidth in their units, or leave them out",
+            GnomonWarning,
+            stacklevel=3,
+        )
+
+
 def rule_bandwidth(rows: np.ndarray, weights: np.ndarray, rule: str) -> np.ndarray:
     """Silverman's or Scott's bandwidth of each column; by the deviation one where constant.
 
@@ -355,7 +368,8 @@ def improved_sheather_jones(values: ArrayLike, sample_weight: ArrayLike | None =
     Returns
     -------
     bandwidth : float
-        Silverman's where the equation has no root (few rows).
+        Silverman's where the equation has no root (few rows); 1 with a warning where the values do
+        not vary.
 
     Examples
     --------
@@ -369,6 +383,7 @@ def improved_sheather_jones(values: ArrayLike, sample_weight: ArrayLike | None =
     weights = np.ones(len(x)) if weights is None else weights
     span = float(np.ptp(x))
     if span == 0:
+        warn_flat(np.array([0]))
         return 1.0
     low, width, n_bins = _bins_of_rounded(x, span)
     counts, _ = np.histogram(x, n_bins, (low, low + width), weights=weights)
@@ -469,7 +484,7 @@ def grid_density(
     >>> round(float(np.interp(2.0, found.axes[0], found.density)), 3)
     0.209
     """
-    rows = np.asarray(rows, dtype=np.float64)
+    rows = np.asarray(plain_numbers(rows, "rows"), dtype=np.float64)
     rows = rows[:, None] if rows.ndim == 1 else rows
     n, d = rows.shape
     ends = np.array([(column.min(), column.max()) for column in rows.T]) if n else np.empty(0)

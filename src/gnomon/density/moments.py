@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.cluster.distinct import plain_numbers
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate.figure import checked_weights
 
@@ -321,7 +322,7 @@ def covariance_ellipse(
 
 
 def _rows(rows: ArrayLike) -> np.ndarray:
-    rows = np.asarray(rows, dtype=np.float64)
+    rows = np.asarray(plain_numbers(rows, "rows"), dtype=np.float64)
     if rows.ndim != 2 or not len(rows) or not np.isfinite(rows).all():
         raise DataError(f"rows must be a table of finite numbers, not of shape {rows.shape}")
     return rows

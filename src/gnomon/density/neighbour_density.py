@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import KDTree
 from scipy.special import gammaln
 
+from gnomon.cluster.distinct import plain_numbers
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate.figure import checked_weights
 
@@ -202,7 +203,7 @@ def _bins(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def _as_rows(rows: ArrayLike, d: int | None = None) -> np.ndarray:
-    rows = np.asarray(rows, dtype=np.float64)
+    rows = np.asarray(plain_numbers(rows, "rows"), dtype=np.float64)
     rows = rows[:, None] if rows.ndim == 1 else rows
     if rows.ndim != 2 or not len(rows) or not np.isfinite(rows).all():
         raise DataError(f"rows must be a table of finite numbers, not of shape {rows.shape}")

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist
 
+from gnomon.cluster.distinct import plain_numbers
 from gnomon.density.draws import as_generator
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
@@ -98,7 +99,8 @@ def sliced_distance(
     >>> found.distance.value
     0.0
     """
-    X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
+    X = np.asarray(plain_numbers(X), dtype=np.float64)
+    Y = np.asarray(plain_numbers(Y, "Y"), dtype=np.float64)
     if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:
         raise DataError(f"samples of shapes {X.shape} and {Y.shape} do not compare")
     rng = as_generator(random_state)
@@ -161,7 +163,8 @@ class WitnessFunction:
         -------
         witness : WitnessFunction
         """
-        X, Y = (np.asarray(each, dtype=np.float64) for each in (X, Y))
+        X = np.asarray(plain_numbers(X), dtype=np.float64)
+        Y = np.asarray(plain_numbers(Y, "Y"), dtype=np.float64)
         X, Y = (each[:, None] if each.ndim == 1 else each for each in (X, Y))
         if X.shape[1] != Y.shape[1] or not len(X) or not len(Y):
             raise DataError(f"samples of shapes {X.shape} and {Y.shape} do not compare")

@@ -21,6 +21,7 @@ from gnomon.ensemble.base import Training, mean_squared_error, weighted_error
 from gnomon.ensemble.committee import OfOneKind
 from gnomon.ensemble.lots import Part
 from gnomon.ensemble.member import Member, fit_member, seeded
+from gnomon.trees.random_forest import tell_unasked
 
 LEARNER = [None, HasMethods(["fit", "predict"]), list, tuple]
 BAG_CONSTRAINTS = {
@@ -66,6 +67,7 @@ class OutOfBag:
         out[bag.part.positions] = False
         out = np.flatnonzero(out)
         if not len(out):
+            self.member_scores.append(np.nan)
             return
         rows = self.training.rows[out]
         said = self.ensemble._pooled(rows, [bag.member], np.ones(1))
@@ -84,10 +86,19 @@ class OutOfBag:
         times = np.where(self.times > 0, self.times, np.nan)
         return self.total / (times[:, None] if self.classes else times)
 
+    def for_all_rows(self) -> np.ndarray:
+        """Mean answers for the rows as given; NaN also for those of weight zero."""
+        kept, answers = self.training.kept, self.mean()
+        if kept is None:
+            return answers
+        everyone = np.full((len(kept), *answers.shape[1:]), np.nan)
+        everyone[kept] = answers
+        return everyone
+
     def score(self) -> float:
-        """Accuracy or R^2 over the rows that some member has not seen; 0 where there are none."""
+        """Accuracy or R^2 over the rows that some member has not seen; NaN where there are none."""
         at = np.flatnonzero(self.times > 0)
-        return self._score(self.mean()[at], at) if len(at) else 0.0
+        return self._score(self.mean()[at], at) if len(at) else np.nan
 
 
 def r2(predicted: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
@@ -154,10 +165,11 @@ class Bagging(OfOneKind):
         }
 
     def _keep_out_of_bag(self, found: OutOfBag) -> None:
+        tell_unasked(found.times, "member")
         self.oob_score_ = found.score()
         self.oob_member_scores_ = np.array(found.member_scores)
         name = "oob_decision_function_" if found.classes else "oob_prediction_"
-        setattr(self, name, found.mean())
+        setattr(self, name, found.for_all_rows())
 
 
 @method(
@@ -207,7 +219,8 @@ class BaggingClassifier(Bagging, Classifier):
     oob_score_ : float
         Accuracy of the vote of the members that did not see a row; only with ``oob_score=True``.
     oob_member_scores_ : ndarray
-        Accuracy of each member on its own unseen rows; only with ``oob_score=True``.
+        Accuracy of each member on its own unseen rows, NaN where it saw all; only with
+        ``oob_score=True``.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Probabilities from members that did not see the row, NaN where all did; only with
         ``oob_score=True``.
@@ -294,7 +307,8 @@ class BaggingRegressor(Bagging, Regressor):
     oob_score_ : float
         R^2 of the mean of the members that did not see a row; only with ``oob_score=True``.
     oob_member_scores_ : ndarray
-        R^2 of each member on its own unseen rows; only with ``oob_score=True``.
+        R^2 of each member on its own unseen rows, NaN where it saw all; only with
+        ``oob_score=True``.
     oob_prediction_ : ndarray of shape (n_samples,)
         Estimates from members that did not see the row, NaN where all did; only with
         ``oob_score=True``.

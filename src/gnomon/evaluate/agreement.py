@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import cohen_kappa
-from gnomon.evaluate.figure import Figure, mean_interval, share_interval
+from gnomon.evaluate.figure import Figure, mean_interval, share_interval, student_quantile
 from gnomon.evaluate.intake import label_column, label_pair, number_pair, same_length
 from gnomon.evaluate.result import Result, p_text
 
@@ -284,11 +283,16 @@ def agreement_of_many(labels: Any, level: float = 0.95) -> Figure:
         raise DataError("all raters give one label only: agreement beyond chance is undefined")
     kappa = (float(per_item.mean()) - expected) / (1 - expected)
     # jackknife over items, as the shares depend on all of them
-    n = len(counts)
-    rest = (counts.sum(axis=0) - counts) / ((n - 1) * m)
+    n, least = len(counts), -1 / (m - 1)
+    left = counts.sum(axis=0) - counts
+    if ((left > 0).sum(axis=1) < 2).any():
+        how = "without one of the items there is one label at most: no spread is known"
+        return Figure(kappa, least, 1.0, level, np.nan, how)
+    rest = left / ((n - 1) * m)
     expected_rest = (rest**2).sum(axis=1)
     agreed_rest = (per_item.sum() - per_item) / (n - 1)
     without = (agreed_rest - expected_rest) / (1 - expected_rest)
     error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
-    half = float(stats.t.ppf(0.5 + level / 2, n - 1)) * error
-    return Figure(kappa, kappa - half, kappa + half, level, error, "jackknife")
+    half = student_quantile(level, n - 1) * error
+    low, high = max(kappa - half, least), min(kappa + half, 1.0)
+    return Figure(kappa, low, high, level, error, "jackknife")

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.comparison import BayesianTest, paired_differences
-from gnomon.evaluate.figure import Figure
+from gnomon.evaluate.comparison import BayesianTest, check_rope, paired_differences
+from gnomon.evaluate.figure import Figure, check_level
 
 DRAWS_AT_ONCE = 1000
 
@@ -69,7 +69,7 @@ def bayesian_signed_rank_test(
     >>> found.better > 0.99
     True
     """
-    gaps, rng = _prepared(first, second, rope, prior, n_draws, random_state)
+    gaps, rng = _prepared(first, second, rope, prior, n_draws, level, random_state)
     middles = (gaps[:, None] + gaps[None, :]) / 2
     below, above = (middles < -rope).astype(float), (middles > rope).astype(float)
 
@@ -114,7 +114,7 @@ def bayesian_sign_test(
     >>> bayesian_sign_test(one, one, rope=0.01).equal
     1.0
     """
-    gaps, rng = _prepared(first, second, rope, prior, n_draws, random_state)
+    gaps, rng = _prepared(first, second, rope, prior, n_draws, level, random_state)
     below, above = (gaps < -rope).astype(float), (gaps > rope).astype(float)
 
     def shares(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -123,12 +123,13 @@ def bayesian_sign_test(
     return _drawn_test(gaps, shares, rope, prior, n_draws, greater_is_better, level, rng)
 
 
-def _prepared(first, second, rope, prior, n_draws, random_state):
+def _prepared(first, second, rope, prior, n_draws, level, random_state):
     """Differences with the prior's 0 in front, and where draws come from."""
-    if not rope >= 0 or not prior > 0 or n_draws < 100:
+    check_level(level)
+    check_rope(rope)
+    if not prior > 0 or n_draws < 100:
         raise DataError(
-            f"rope={rope} must not be negative, prior={prior} must be positive, and 100 draws are "
-            f"the least, not {n_draws}"
+            f"prior={prior} must be positive, and 100 draws are the least, not {n_draws}"
         )
     gaps = np.concatenate([[0.0], paired_differences(first, second)])
     return gaps, np.random.default_rng(random_state)

@@ -20,7 +20,13 @@ from sklearn.base import is_classifier
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.cross_validation import seeded, with_target
-from gnomon.evaluate.figure import Figure, check_level, normal_quantile, student_quantile
+from gnomon.evaluate.figure import (
+    Figure,
+    check_level,
+    float_array,
+    normal_quantile,
+    student_quantile,
+)
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.region import ConfidenceRegion, confidence_region
 from gnomon.evaluate.result import Result
@@ -447,18 +453,19 @@ def _block_statistic(statistic, data: list, vectorised: bool) -> Callable[[np.nd
         columns = [np.asarray(each) for each in data]
 
         def take(rows: np.ndarray) -> np.ndarray:
-            return _finite(np.asarray(statistic(*(each[rows] for each in columns)), dtype=float))
+            return _finite(statistic(*(each[rows] for each in columns)))
 
         return take
 
     def take_one_by_one(rows: np.ndarray) -> np.ndarray:
         values = [statistic(*(take_rows(each, line) for each in data)) for line in rows]
-        return _finite(np.asarray(values, dtype=float))
+        return _finite(values)
 
     return take_one_by_one
 
 
-def _finite(values: np.ndarray) -> np.ndarray:
+def _finite(values: Any) -> np.ndarray:
+    values = float_array(values, "what the statistic gives")
     if not np.isfinite(values).all():
         raise DataError(
             "the statistic is NaN or infinite on some draw; make it defined on every draw of rows"

@@ -21,6 +21,7 @@ from math import ceil, exp, inf, log, sqrt
 from typing import Any
 
 from gnomon.engine.errors import DataError
+from gnomon.evaluate.figure import check_inside_unit
 from gnomon.evaluate.result import Result
 
 
@@ -290,8 +291,7 @@ def checked_sides(sides: int) -> int:
 
 
 def check_probability(delta: float) -> None:
-    if not 0 < delta < 1:
-        raise DataError(f"delta={delta} must lie between 0 and 1, such as 0.05")
+    check_inside_unit("delta", delta, 0.05)
 
 
 def check_at_least(name: str, value: float, low: float, above: bool = False) -> None:

@@ -17,7 +17,14 @@ from gnomon.evaluate.figure import (
     normal_quantile,
     share_interval,
 )
-from gnomon.evaluate.intake import label_pair, number_block, probability_block, two_classes
+from gnomon.evaluate.intake import (
+    column_names,
+    in_order_of_classes,
+    label_pair,
+    number_block,
+    probability_block,
+    two_classes,
+)
 
 
 def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Figure:
@@ -257,9 +264,11 @@ def top_k_error(
     >>> top_k_error([0, 1, 2], [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.5, 0.3, 0.2]], k=2).value
     0.3333333333333333
     """
+    names, stated = column_names(scores), classes is not None
     scores = number_block(scores, "scores")
     flat = np.full(scores.shape, 1 / scores.shape[-1])
     codes, _, classes = probability_block(y, flat, classes)
+    scores = in_order_of_classes(scores, names, classes, stated)
     if not 1 <= k <= len(classes):
         raise DataError(f"k={k} must lie between 1 and the number of classes, {len(classes)}")
     own = scores[np.arange(len(codes)), codes][:, None]

@@ -32,6 +32,8 @@ from scipy.special import bdtr, stdtr
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import (
     Figure,
+    check_level,
+    check_not_negative,
     finite_column,
     normal_quantile,
     share_interval,
@@ -228,9 +230,18 @@ def corrected_standard_error(values: ArrayLike, test_share: float) -> float:
     values = finite_column(values, "scores")
     if len(values) < 2:
         raise DataError("one score has no spread; two folds are the least")
-    if not test_share >= 0 or not np.isfinite(test_share):
-        raise DataError(f"test_share={test_share} must be test rows per training row")
+    check_test_share(test_share)
     return float(np.sqrt((1 / len(values) + test_share) * np.var(values, ddof=1)))
+
+
+def check_test_share(test_share: Any) -> None:
+    """Refuse what is no number of test rows per training row."""
+    check_not_negative("test_share", test_share, "test rows per training row")
+
+
+def check_rope(rope: Any) -> None:
+    """Refuse what is no half-width of a region of practical equivalence."""
+    check_not_negative("rope", rope, "the largest difference that does not matter")
 
 
 def resampled_figure(
@@ -259,6 +270,7 @@ def resampled_figure(
     >>> print(resampled_figure(np.array([0.2, 0.3, 0.25, 0.25]), test_share=0.25))
     0.250 (0.158 to 0.342)
     """
+    check_level(level)
     known = scores[~np.isnan(scores)]
     if len(known) == 0:
         return Figure(np.nan, np.nan, np.nan, level, np.nan, "no fit succeeded")
@@ -272,7 +284,7 @@ def resampled_figure(
     how = "corrected resampled t" if test_share else "independent repetitions"
     if share and error > 0:
         return share_like_interval(mean, error, level, how, len(known) - 1)
-    half = float(stats.t.ppf(0.5 + level / 2, len(known) - 1)) * error
+    half = student_quantile(level, len(known) - 1) * error
     return Figure(mean, mean - half, mean + half, level, error, how)
 
 
@@ -353,8 +365,7 @@ def bayesian_t_test(
     >>> same.equal
     1.0
     """
-    if not rope >= 0:
-        raise DataError(f"rope={rope} must not be negative")
+    check_rope(rope)
     gaps = paired_differences(first, second)
     freedom = len(gaps) - 1
     mean, scale = float(gaps.mean()), corrected_standard_error(gaps, test_share)
@@ -494,8 +505,8 @@ def mcnemar_of_counts(
     0.0352
     """
     b, c = only_first, only_second
-    if min(b, c) < 0 or b + c > n:
-        raise DataError(f"{b} and {c} rows of {n} cannot be")
+    if min(b, c) < 0 or b + c > n or any(each != int(each) for each in (b, c, n)):
+        raise DataError(f"{b} and {c} rows of {n} cannot be; give whole numbers of rows")
     discordant = b + c
     if method == "chi2":
         statistic = max(abs(b - c) - 1, 0) ** 2 / discordant if discordant else 0.0

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import complement, mean_of_shares
-from gnomon.evaluate.figure import Figure, checked_weights, share_interval
+from gnomon.evaluate.figure import Figure, check_level, checked_weights, share_interval
 from gnomon.evaluate.intake import label_column, label_pair, number_block, plain, two_classes
 from gnomon.evaluate.result import Result
 
@@ -223,6 +223,7 @@ def confusion_table(
     cat                    5       1  0.17 (0.01 to 0.58)
     dog                    0       4  0.00 (0.00 to 0.55)
     """
+    check_level(level)
     y, predicted = label_pair(y, predicted)
     found = np.unique(np.concatenate([y, predicted]))
     names = found if classes is None else label_column(classes, "classes")
@@ -355,6 +356,7 @@ def two_class_rates(
     >>> rates.false_positive_rate.value, rates.sensitivity.value
     (0.3333333333333333, 1.0)
     """
+    check_level(level)
     y, predicted = label_pair(y, predicted)
     truly, positive, negative = two_classes(y, positive)
     said = predicted == positive

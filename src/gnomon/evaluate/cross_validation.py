@@ -33,7 +33,8 @@ from gnomon.engine.threads import in_order
 from gnomon.evaluate.comparison import corrected_t_test, resampled_figure
 from gnomon.evaluate.figure import (
     Figure,
-    finite_column,
+    check_level,
+    checked_weights,
     logit_scale_interval,
     mean_interval,
     normal_quantile,
@@ -231,6 +232,7 @@ class CrossValidation(Result):
         -------
         figure : Figure
         """
+        check_level(level)
         chosen = self._measure(measure)
         scores = self.scores[chosen.name]
         got = ~np.isnan(scores)
@@ -242,10 +244,14 @@ class CrossValidation(Result):
         if method == "rows" and of_rows is not None:
             return of_rows
         of_folds = resampled_figure(scores, self.test_share, level, chosen.share)
-        return not_narrower(of_folds, of_rows)
+        if of_folds.error == 0 and chosen.share and of_rows is None:
+            return self._as_of_one_test(chosen, of_folds)
+        return not_narrower(chosen.kept_within(of_folds), of_rows)
 
     def row_figure(self, measure: str | None = None, level: float = 0.95) -> Figure | None:
         """A measure with the interval of its rows; None where only its scores are known.
+
+        Of measures that are no mean of rows it is also None where rows hang together in groups.
 
         Parameters
         ----------
@@ -261,11 +267,16 @@ class CrossValidation(Result):
         if not got.any():
             return None
         if chosen.losses is not None:
-            return self._over_rows(chosen, level)
+            return chosen.kept_within(self._over_rows(chosen, level))
+        if self.splits.groups is not None:  # errors within folds would count every row by itself
+            return None
         scores, errors = self.scores[chosen.name][got], self.fold_errors[chosen.name][got]
         if np.isnan(errors).any():
             return None
-        return self._within_folds(scores, errors, self.fold_covariance(chosen.name), level)
+        figure = self._within_folds(scores, errors, self.fold_covariance(chosen.name), level)
+        if figure.error == 0 and chosen.share:
+            return self._as_of_one_test(chosen, figure)
+        return chosen.kept_within(figure)
 
     def fold_covariance(self, measure: str | None = None) -> float:
         """Covariance of the scores of two folds, by way of the rows that they lend each other.
@@ -460,7 +471,8 @@ class CrossValidation(Result):
         if infinite.any():
             return lower_end_alone(figure, int(infinite.sum()))
         if measure.share and np.isin(losses, (0.0, 1.0)).all():
-            figure = _share_like(mean, figure, len(effects), level)
+            freedom = np.inf if self.splits.groups is None else len(effects) - 1
+            figure = _share_like(mean, figure, len(effects), level, freedom)
         return root_of(figure) if measure.root else figure
 
     def _added(self, covariance: float) -> float:
@@ -492,6 +504,21 @@ class CrossValidation(Result):
         half = normal_quantile(level) * error
         return Figure(mean, mean - half, mean + half, level, error, how)
 
+    def _as_of_one_test(self, measure: Measure, figure: Figure) -> Figure:
+        """A share whose folds have no spread, with the interval of all their rows at once.
+
+        Where the measure has none, that of a share of the rows of the rarest class.
+        """
+        rows, said = self.out_of_fold()
+        found: Figure | float = np.nan
+        if measure.needs != "estimator":
+            found = measure.at_level(figure.level).figure(self.y[rows], said)
+        if not isinstance(found, Figure):
+            n = len(rows) if self.classes is None else np.unique_counts(self.y[rows]).counts.min()
+            found = share_interval(min(max(figure.value, 0.0), 1.0) * n, n, figure.level)
+        low, high = min(found.low, figure.value), max(found.high, figure.value)
+        return figure._replace(low=low, high=high, how=f"{found.how}, of all folds at once")
+
     def _title(self) -> str:
         parts = [f"{each.name} {self.figure(each.name)}" for each in self.measures]
         return f"{self.name}: {', '.join(parts)} ({self.splits.how})"
@@ -509,7 +536,7 @@ class CrossValidation(Result):
 
     def _remarks(self) -> list[str]:
         remarks = [f"95% interval: {self.figure().how}"]
-        if self.splits.ordered:
+        if self.splits.ordered and self.splits.groups is None:
             remarks.append(
                 "Rows in order of time: neighbours are alike, so intervals are too narrow"
             )
@@ -534,7 +561,8 @@ class CrossValidation(Result):
         whole = [each for each in self.failures if each.measure is None]
         remarks = []
         if whole:
-            shown = "; ".join(map(str, whole[:3]))
+            first = {each.error: each for each in reversed(whole)}
+            shown = "; ".join(map(str, sorted(first.values(), key=lambda each: each.fold)[:3]))
             remarks.append(
                 f"{len(whole)} of {len(self.folds)} folds failed and are left out: {shown}"
             )
@@ -700,8 +728,7 @@ class Problem:
     @classmethod
     def of(cls, learner: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> Problem:
         """Take in what the user gave."""
-        if not hasattr(learner, "fit") or isinstance(learner, type):
-            raise DataError(f"{learner!r} is no learner: give an estimator object with fit")
+        check_learner(learner)
         X, y = with_target(X, y)
         n = n_rows_of(X)
         if n < 2:
@@ -719,9 +746,7 @@ class Problem:
             raise DataError(f"X has {n:,} rows and y {len(y):,}")
         weights = None
         if sample_weight is not None:
-            weights = finite_column(sample_weight, "sample_weight")
-            if len(weights) != n:
-                raise DataError(f"X has {n:,} rows and sample_weight {len(weights):,}")
+            weights = checked_weights(sample_weight, n)
         return cls(X, y, task, classes, weights)
 
     @property
@@ -816,8 +841,11 @@ class FoldWork:
             return Said(np.empty(0))
         predictions = np.asarray(model.predict(rows))
         if predictions.dtype.kind == "f" and not np.isfinite(predictions).all():
-            wrong = int((~np.isfinite(predictions)).sum())
-            raise DataError(f"{wrong:,} predictions are NaN or infinite")
+            wrong = ~np.isfinite(predictions)
+            raise DataError(
+                f"{int(wrong.sum()):,} of {wrong.size:,} predictions are NaN or infinite "
+                f"(first: row {int(np.argwhere(wrong)[0][0])} of those asked for)"
+            )
         said = Said(predictions, classes=self.problem.classes)
         asks = (("probabilities", self._probabilities), ("scores", self._scores))
         for need, ask in asks:
@@ -968,6 +996,12 @@ def with_target(X: Any, y: Any) -> tuple[Any, Any]:
     if y not in frame.columns:
         raise DataError(f"the table has no column {y!r}; it has {', '.join(frame.columns)}")
     return frame.drop(y).to_native(), frame[y].to_native()
+
+
+def check_learner(learner: Any) -> None:
+    """Refuse what cannot be fitted, such as a class for an object of it."""
+    if not hasattr(learner, "fit") or isinstance(learner, type):
+        raise DataError(f"{learner!r} is no learner: give an estimator object with fit")
 
 
 def _task(learner: Any, y: Any) -> str:
@@ -1154,12 +1188,12 @@ def _widened(figure: Figure, factor: float) -> Figure:
     )
 
 
-def _share_like(share: float, figure: Figure, n: int, level: float) -> Figure:
+def _share_like(share: float, figure: Figure, n: int, level: float, freedom: float) -> Figure:
     """The interval of a share whose rows count as often as its standard error says."""
     if not figure.error > 0:
         found = share_interval(min(max(share, 0.0), 1.0) * n, n, level)
     else:
-        found = share_like_interval(share, figure.error, level, "Agresti-Coull")
+        found = share_like_interval(share, figure.error, level, "Agresti-Coull", freedom)
     how = figure.how.replace("Student, corrected for skewness", f"{found.how}, spread over rows")
     return found._replace(error=figure.error, how=how.replace("Student", found.how))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,8 +34,8 @@ from gnomon.evaluate.cross_validation import (
     scored,
     with_target,
 )
-from gnomon.evaluate.figure import Figure, share_like_interval
-from gnomon.evaluate.intake import label_column, number_block
+from gnomon.evaluate.figure import Figure, check_level, share_like_interval
+from gnomon.evaluate.intake import label_column, number_block, plain
 from gnomon.evaluate.measures import Measure, as_measures
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.result import Result
@@ -464,6 +465,7 @@ def _curve(
 ) -> Curve:
     """Fit every learner on its splits, side by side, and put the figures on lines."""
     title, x_name, places = names
+    check_level(asked.level)
     if not places:
         raise DataError("there are no places to draw the curve at")
     if asked.interval not in INTERVALS:
@@ -563,7 +565,7 @@ def held_out_rows(problem: Problem, test: tuple[Any, Any]) -> tuple[Any, np.ndar
     labels = label_column(y, "y of the test rows")
     unknown = np.setdiff1d(labels, problem.classes)
     if len(unknown):
-        raise DataError(f"the test rows have a class that X has not: {unknown[0]!r}")
+        raise DataError(f"the test rows have a class that X has not: {plain(unknown[0])!r}")
     return rows, labels
 
 
@@ -579,18 +581,20 @@ def _add_figures(
     for measure in asked.measures:
         after = "" if len(asked.measures) == 1 else f" {measure.name}"
         inside, outside = cv.train_scores[measure.name], cv.scores[measure.name]
-        seen = resampled_figure(inside, share, asked.level, measure.share)
+        seen = measure.kept_within(resampled_figure(inside, share, asked.level, measure.share))
         if asked.interval == "rows":
             unseen = cv.figure(measure.name, asked.level)
         else:
             unseen = resampled_figure(outside, share, asked.level, measure.share)
-            unseen = not_narrower(unseen, cv.row_figure(measure.name, asked.level))
+            of_rows = cv.row_figure(measure.name, asked.level)
+            unseen = not_narrower(measure.kept_within(unseen), of_rows)
         parts = {"training": (seen, inside), "validation": (unseen, outside)}
         if asked.test is not None:
             figures = [each.held_out.get(measure.name) for each in found]
             values = np.array([np.nan if f is None else f.value for f in figures])
             spread = resampled_figure(values, share, asked.level, measure.share)
-            parts["test"] = (_of_one_test_set(spread, figures, measure.share), values)
+            tested = _of_one_test_set(spread, figures, measure.share)
+            parts["test"] = (measure.kept_within(tested), values)
         for part, (figure, scores) in parts.items():
             curve.lines.setdefault(part + after, []).append(figure)
             block = curve.samples.get(part + after)
@@ -649,8 +653,10 @@ def _proportional_order(
 
 
 def _row_counts(sizes: Sequence[float], most: int) -> list[int]:
-    counts = []
+    counts: list[int] = []
     for size in sizes:
+        if not isinstance(size, Real) or not np.isfinite(size):
+            raise DataError(f"size {size!r} is neither a number of rows nor a share of them")
         share = isinstance(size, (float, np.floating)) and 0 < size <= 1
         count = round(size * most) if share else int(size)
         if not 1 <= count <= most:

@@ -18,7 +18,7 @@ from scipy import stats
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.comparison import corrected_t_test
 from gnomon.evaluate.cross_validation import CrossValidation, paired_scores
-from gnomon.evaluate.figure import Figure
+from gnomon.evaluate.figure import Figure, check_level
 from gnomon.evaluate.leaderboard import BASELINE, Leaderboard, leaderboard, named
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.result import Result
@@ -124,6 +124,7 @@ class Experiment(Result):
         -------
         duels : Duels
         """
+        check_level(level)
         if base not in self.names:
             raise DataError(f"{base!r} is none of {', '.join(self.names)}")
         others = [each for each in self.names if each != base]
@@ -233,6 +234,8 @@ def experiment(
     >>> found.against("baseline").counts("GaussianNB")
     (2, 0, 0)
     """
+    if not isinstance(tables, Mapping):
+        raise DataError("give the tables by name: {'iris': (X, y), ...}")
     if not tables:
         raise DataError("there is no table to evaluate on")
     chosen = named(learners)

@@ -10,6 +10,7 @@ Texts: 000a 3.1 (standard error of a held-out loss) · 001 4.2.4 · 004 5.3.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -235,8 +236,19 @@ def logit_scale_interval(
 
 def check_level(level: float) -> None:
     """Refuse levels that are no share, such as 95 for 0.95."""
-    if not 0 < level < 1:
-        raise DataError(f"level={level} must lie between 0 and 1, such as 0.95")
+    check_inside_unit("level", level, 0.95)
+
+
+def check_inside_unit(name: str, value: Any, such_as: float) -> None:
+    """Refuse what is no number between 0 and 1, its ends left out."""
+    if not isinstance(value, Real) or not 0 < value < 1:
+        raise DataError(f"{name}={value!r} must lie between 0 and 1, such as {such_as}")
+
+
+def check_not_negative(name: str, value: Any, what: str) -> None:
+    """Refuse what is no number from 0 on."""
+    if not isinstance(value, Real) or not 0 <= value < np.inf:
+        raise DataError(f"{name}={value!r} must be {what}, 0 or more")
 
 
 def normal_quantile(level: float) -> float:
@@ -278,7 +290,10 @@ def finite_column(values: ArrayLike, name: str) -> np.ndarray:
 def float_array(values: Any, name: str) -> np.ndarray:
     """Values as float64, of any shape."""
     try:
-        return np.asarray(values, dtype=np.float64)
+        given = values if hasattr(values, "dtype") else np.asarray(values)
+        if getattr(given.dtype, "kind", "") in ("m", "M"):
+            raise TypeError("dates and times are none; divide by a unit of time")
+        return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} must be numbers: {error}") from None
 
@@ -290,8 +305,11 @@ def checked_weights(sample_weight: ArrayLike | None, n: int) -> np.ndarray | Non
     weights = finite_column(sample_weight, "sample_weight")
     if len(weights) != n:
         raise DataError(f"there are {len(weights):,} weights for {n:,} rows")
-    if (weights < 0).any() or not weights.any():
-        raise DataError("weights must not be negative, and some must be positive")
+    if (weights < 0).any():
+        first = int((weights < 0).argmax())
+        raise DataError(f"weights must not be negative (first: row {first}, {weights[first]:g})")
+    if not weights.any():
+        raise DataError("all weights are zero; some must be positive")
     return weights
 
 

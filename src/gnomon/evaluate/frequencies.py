@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy import optimize, stats
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, finite_column
+from gnomon.evaluate.figure import Figure, check_level, finite_column
 from gnomon.evaluate.intake import label_column, same_length
 from gnomon.evaluate.significance import Significance, significance
 
@@ -278,6 +278,7 @@ def correlation_ratio(
     >>> round(found.effects["eta^2"].value, 6)
     0.782514
     """
+    check_level(level)
     values = finite_column(values, "values")
     groups = label_column(groups, "groups")
     same_length(values, groups, "groups")

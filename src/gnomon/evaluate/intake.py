@@ -16,15 +16,17 @@ NUMBERS = "biuf"
 
 def label_column(y: Any, name: str) -> np.ndarray:
     """Labels as a plain column, none missing."""
-    labels = label_array(y)
+    if isinstance(y, str):
+        raise DataError(f"{name}={y!r} is one text, not a column: give the column's values")
+    labels = label_array(_of_one_column(y))
     if len(labels) == 0:
         raise DataError(f"{name} is empty")
     if labels.dtype.kind in "fMm":
         missing = np.isnan(labels)
     elif labels.dtype.kind == "O":
-        missing = np.array([each is None or each != each for each in labels], dtype=bool)
+        missing = np.array([_is_missing(each) for each in labels], dtype=bool)
         if not missing.any():
-            labels = np.array(labels.tolist())
+            labels = _of_one_kind(labels, name)
     else:
         return labels
     if missing.any():
@@ -33,6 +35,35 @@ def label_column(y: Any, name: str) -> np.ndarray:
             f"(first: row {int(missing.argmax())}); leave those rows out"
         )
     return labels
+
+
+def _of_one_column(y: Any) -> Any:
+    """A table or array of a single column as that column; others as they are."""
+    y = np.asarray(y, dtype=object) if isinstance(y, (list, tuple)) else native(y)
+    shape = getattr(y, "shape", ())
+    return np.asarray(y)[:, 0] if len(shape) == 2 and shape[1] == 1 else y
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, NaT, or the missing value of pandas, of which nothing is known."""
+    if label is None:
+        return True
+    different = label != label
+    return bool(different) if isinstance(different, (bool, np.bool_)) else True
+
+
+def _of_one_kind(labels: np.ndarray, name: str) -> np.ndarray:
+    """Labels in NumPy's own kind; refuses texts among others, which would be taken for texts."""
+    found = np.array(labels.tolist())
+    if found.ndim != 1:
+        raise DataError(f"{name} must be one column of labels, not of {type(labels[0]).__name__}")
+    texts = np.array([isinstance(each, (str, bytes)) for each in labels])
+    if texts.any() and not texts.all():
+        raise DataError(
+            f"{name} mixes texts such as {plain(labels[texts.argmax()])!r} with others such as "
+            f"{plain(labels[texts.argmin()])!r}; write all of them as texts"
+        )
+    return found
 
 
 def label_pair(y: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:

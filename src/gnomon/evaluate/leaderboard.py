@@ -7,19 +7,20 @@ learners).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
-from gnomon.evaluate.cross_validation import CrossValidation, Problem, cross_validate
-from gnomon.evaluate.figure import Figure
+from gnomon.evaluate.comparison import check_rope, check_test_share
+from gnomon.evaluate.cross_validation import CrossValidation, Problem, check_learner, cross_validate
+from gnomon.evaluate.figure import Figure, check_level, float_array
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.result import Result
 from gnomon.evaluate.significance import adjusted_p_values
@@ -196,6 +197,10 @@ def compare_scores(
     >>> found.real.tolist()
     [True]
     """
+    check_level(level)
+    check_test_share(test_share)
+    if rope is not None:
+        check_rope(rope)
     names, table, left_out, infinite = _complete(scores)
     if len(names) < 2:
         raise DataError(
@@ -304,6 +309,7 @@ class Leaderboard(Result):
         -------
         beats : bool
         """
+        check_level(level)
         chosen, base = self.best if name is None else self[name], self[BASELINE]
         ahead = chosen.mean_over_folds() - base.mean_over_folds()
         better = ahead > 0 if self.greater_is_better else ahead < 0
@@ -448,6 +454,8 @@ def ranked(results: list[CrossValidation]) -> Leaderboard:
 
 def named(learners: Mapping[str, Any] | list) -> dict[str, Any]:
     """Learners by name; those of a list by their class, numbered where it occurs again."""
+    if not isinstance(learners, (Mapping, Sequence)):
+        raise DataError(f"{learners!r} is no list of learners; give [learner] or {{name: learner}}")
     if isinstance(learners, Mapping):
         found = {str(name): learner for name, learner in learners.items()}
     else:
@@ -459,12 +467,28 @@ def named(learners: Mapping[str, Any] | list) -> dict[str, Any]:
             found[name] = learner
     if not found:
         raise DataError("there is no learner to evaluate")
+    for learner in found.values():
+        check_learner(learner)
+    _check_of_one_kind(found)
     return found
+
+
+def _check_of_one_kind(learners: dict[str, Any]) -> None:
+    """Refuse classifiers beside regressors: no measure is of both."""
+    classifiers = [name for name, each in learners.items() if is_classifier(each)]
+    regressors = [name for name, each in learners.items() if is_regressor(each)]
+    if classifiers and regressors:
+        raise DataError(
+            f"{classifiers[0]} predicts classes and {regressors[0]} numbers, which no measure "
+            "compares; give learners of one kind"
+        )
 
 
 def _complete(scores: Mapping[str, Any]) -> tuple[list[str], np.ndarray, list[str], list[str]]:
     """Learners with finite scores and these, those with missing and those with infinite ones."""
-    columns = {name: np.asarray(values, dtype=np.float64) for name, values in scores.items()}
+    if not hasattr(scores, "items"):
+        raise DataError("give scores by the learners' names: {'one': [...], 'other': [...]}")
+    columns = {name: float_array(values, f"scores of {name}") for name, values in scores.items()}
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
         raise DataError(f"learners have different numbers of folds: {sorted(lengths)}")

@@ -41,6 +41,10 @@ class Loss:
         Derivative in the prediction; at a kink a subgradient.
     minimiser : str
         What the prediction of least expected loss is.
+    least : float
+        No loss is below this, nor is the interval of their mean.
+    share : bool
+        Whether losses lie between 0 and 1, so that those of 0 and 1 make a share.
 
     Examples
     --------
@@ -55,6 +59,8 @@ class Loss:
     value: Callable[[Rows, Rows], Rows]
     slope: Callable[[Rows, Rows], Rows] | None = None
     minimiser: str = ""
+    least: float = -np.inf
+    share: bool = False
 
     def values(self, y: Any, prediction: Any) -> Rows:
         """The loss of every row.
@@ -104,10 +110,10 @@ class Loss:
         """
         losses = self.values(y, prediction)
         weights = checked_weights(sample_weight, len(losses))
-        if np.isin(losses, (0.0, 1.0)).all():
+        if self.share and np.isin(losses, (0.0, 1.0)).all():
             weights = np.ones(len(losses)) if weights is None else weights
             return share_interval(float(weights @ losses), float(weights.sum()), level)
-        return mean_interval(losses, weights, level=level)
+        return mean_interval(losses, weights, level=level, least=self.least)
 
     def _checked(self, y: Any, prediction: Any) -> tuple[Rows, Rows]:
         if self.takes == "classes":
@@ -124,6 +130,7 @@ squared_loss = Loss(
     lambda y, f: (y - f) ** 2,
     lambda y, f: -2 * (y - f),
     "conditional mean",
+    least=0,
 )
 absolute_loss = Loss(
     "absolute",
@@ -131,6 +138,7 @@ absolute_loss = Loss(
     lambda y, f: np.abs(y - f),
     lambda y, f: -np.sign(y - f),
     "conditional median",
+    least=0,
 )
 hinge_loss = Loss(
     "hinge",
@@ -138,6 +146,7 @@ hinge_loss = Loss(
     lambda y, f: np.maximum(0.0, 1 - y * f),
     lambda y, f: np.where(y * f < 1, -y, 0.0),
     "the commoner class",
+    least=0,
 )
 logistic_loss = Loss(
     "logistic",
@@ -145,6 +154,7 @@ logistic_loss = Loss(
     lambda y, f: np.logaddexp(0.0, -y * f),
     lambda y, f: -y * expit(-y * f),
     "log-odds",
+    least=0,
 )
 exponential_loss = Loss(
     "exponential",
@@ -152,6 +162,7 @@ exponential_loss = Loss(
     lambda y, f: np.exp(-y * f),
     lambda y, f: -y * np.exp(-y * f),
     "half the log-odds",
+    least=0,
 )
 margin_squared_loss = Loss(
     "squared error of the margin",
@@ -159,9 +170,16 @@ margin_squared_loss = Loss(
     lambda y, f: (1 - y * f) ** 2,
     lambda y, f: -2 * y * (1 - y * f),
     "2 P(+1) - 1; it rises again beyond margin 1",
+    least=0,
 )
 zero_one_loss = Loss(
-    "0-1", "classes", lambda y, said: (y != said).astype(float), None, "the commonest class"
+    "0-1",
+    "classes",
+    lambda y, said: (y != said).astype(float),
+    None,
+    "the commonest class",
+    least=0,
+    share=True,
 )
 sign_loss = Loss(
     "0-1 of the sign",
@@ -169,6 +187,8 @@ sign_loss = Loss(
     lambda y, f: np.where(f == 0, 0.5, (y * f < 0).astype(float)),
     None,
     "the commoner class; a score of zero counts half",
+    least=0,
+    share=True,
 )
 
 MARGIN_LOSSES = (
@@ -216,7 +236,7 @@ def huber_loss(delta: float = 1.0, scaling: str = "half") -> Loss:
     def slope(y, f):
         return -factor * huber_influence(y - f, delta)
 
-    return Loss(f"Huber ({delta:g})", "numbers", value, slope, "between mean and median")
+    return Loss(f"Huber ({delta:g})", "numbers", value, slope, "between mean and median", least=0)
 
 
 def huber_influence(residual: ArrayLike, delta: float = 1.0) -> np.ndarray:
@@ -297,7 +317,13 @@ def cost_loss(costs: ArrayLike, classes: ArrayLike) -> Loss:
         return found
 
     return Loss(
-        "cost", "classes", lambda y, said: costs[codes(y), codes(said)], None, "least expected cost"
+        "cost",
+        "classes",
+        lambda y, said: costs[codes(y), codes(said)],
+        None,
+        "least expected cost",
+        least=float(costs.min()),
+        share=bool(np.isin(costs, (0.0, 1.0)).all()),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -23,7 +24,7 @@ from gnomon.evaluate.class_measures import (
     recall,
 )
 from gnomon.evaluate.figure import Figure
-from gnomon.evaluate.losses import Loss, zero_one_loss
+from gnomon.evaluate.losses import Loss
 from gnomon.evaluate.multiclass_area import multiclass_area_one, multiclass_area_rest
 from gnomon.evaluate.number_measures import (
     mean_absolute_error,
@@ -44,6 +45,7 @@ from gnomon.evaluate.ranking import area_under_roc, average_precision
 # How scikit-learn names its measures, and the first two things that those of predictions take.
 LOSS_ENDINGS = ("_error", "_loss", "_deviance")
 SCORE_ENDINGS = ("_score", "_corrcoef")
+OF_NUMBERS = ("rmse", "mse", "mae", "r2")
 OF_PREDICTIONS = (("y_true", "y_pred"), ("labels_true", "labels_pred"), ("y1", "y2"))
 SHARE_SCORERS = (
     "accuracy",
@@ -127,6 +129,8 @@ class Measure:
         Whether it is of the second of two classes, which its function then takes as third.
     every_class : bool
         Whether it needs rows of every class of the data; folds without one would be too good.
+    least, most : float
+        What its mean cannot go beyond, such as 0 for a loss: its intervals then do not, either.
     """
 
     name: str
@@ -138,6 +142,38 @@ class Measure:
     share: bool = False
     positive: bool = False
     every_class: bool = False
+    least: float = -np.inf
+    most: float = np.inf
+
+    def at_level(self, level: float) -> Measure:
+        """The measure with intervals of another level, where its function takes one.
+
+        Parameters
+        ----------
+        level : float
+
+        Returns
+        -------
+        measure : Measure
+        """
+        if "level" not in signature(self.function).parameters:
+            return self
+        return replace(self, function=partial(self.function, level=level))
+
+    def kept_within(self, figure: Figure) -> Figure:
+        """The figure, its interval not beyond what the measure can be.
+
+        Parameters
+        ----------
+        figure : Figure
+
+        Returns
+        -------
+        figure : Figure
+        """
+        least, most = (0.0, 1.0) if self.share else (self.least, self.most)
+        low, high = max(figure.low, least), min(figure.high, most)
+        return figure._replace(low=float(low), high=float(high))
 
     def figure(self, y: np.ndarray, said: Said) -> Figure | float:
         """The measure of some rows.
@@ -237,17 +273,17 @@ MEASURES: dict[str, Measure] = {
         Measure("precision", precision, share=True, positive=True),
         Measure("recall", recall, share=True, positive=True),
         Measure("f_measure", f_measure, share=True, positive=True),
-        Measure("kappa", cohen_kappa),
-        Measure("log_loss", _quiet_log_loss, "probabilities", False, log_losses),
-        Measure("brier", brier_score, "probabilities", False, brier_losses),
+        Measure("kappa", cohen_kappa, most=1, every_class=True),
+        Measure("log_loss", _quiet_log_loss, "probabilities", False, log_losses, least=0),
+        Measure("brier", brier_score, "probabilities", False, brier_losses, least=0),
         Measure("auc", area_under_roc, "scores", share=True),
         Measure("auc_one_vs_one", multiclass_area_one, "probabilities", share=True),
         Measure("auc_one_vs_rest", multiclass_area_rest, "probabilities", share=True),
         Measure("average_precision", average_precision, "scores", share=True),
-        Measure("rmse", root_mean_squared_error, "predictions", False, _row_squares, True),
-        Measure("mse", mean_squared_error, "predictions", False, _row_squares),
-        Measure("mae", mean_absolute_error, "predictions", False, _row_distances),
-        Measure("r2", r_squared),
+        Measure("rmse", root_mean_squared_error, "predictions", False, _row_squares, True, least=0),
+        Measure("mse", mean_squared_error, "predictions", False, _row_squares, least=0),
+        Measure("mae", mean_absolute_error, "predictions", False, _row_distances, least=0),
+        Measure("r2", r_squared, most=1),
     )
 }
 SCORE = Measure("score", lambda estimator, X, y: float(estimator.score(X, y)), "estimator")
@@ -274,10 +310,40 @@ def as_measures(measures: Any, task: str) -> list[Measure]:
         found = [_as_measure(measures)]
     if not found:
         raise DataError("there is no measure to score by")
+    wrong = [each.name for each in found if task == "regress" and _is_of_classes(each)]
+    if wrong:
+        raise DataError(
+            f"{', '.join(wrong)} is of classes, and the learner predicts numbers; "
+            "use rmse, mse, mae or r2, or a classifier"
+        )
     names = [each.name for each in found]
     if len(set(names)) < len(names):
         raise DataError(f"two measures have one name: {', '.join(names)}")
     return found
+
+
+def _is_of_classes(measure: Measure) -> bool:
+    """Whether it is one of the measures here that ask whether predicted classes are the true ones.
+
+    Of numbers they would be zero; what measures of probabilities need, regressors do not say.
+    """
+    own = [each for each in MEASURES.values() if each.name not in OF_NUMBERS]
+    return any(measure.function is each.function for each in own if each.needs == "predictions")
+
+
+def one_measure(measure: Any, task: str) -> Measure:
+    """The one measure that is asked for; several are refused.
+
+    Parameters
+    ----------
+    measure : None or one measure, as in `as_measures`
+    task : {"classify", "regress", "other", "alone"}
+    """
+    found = as_measures(measure, task)
+    if len(found) > 1:
+        names = ", ".join(each.name for each in found)
+        raise DataError(f"one measure counts here, and {len(found)} were given: {names}")
+    return found[0]
 
 
 def is_named(measure: Measure) -> bool:
@@ -303,8 +369,15 @@ def _as_measure(measure: Any) -> Measure:
     if isinstance(measure, Loss):
         if measure.takes == "margin":
             raise DataError(f"the {measure.name} loss is of margins, which learners do not predict")
-        share = measure is zero_one_loss
-        return Measure(measure.name, measure, "predictions", False, measure.values, share=share)
+        return Measure(
+            measure.name,
+            measure,
+            "predictions",
+            False,
+            measure.values,
+            share=measure.share,
+            least=measure.least,
+        )
     if isinstance(measure, str):
         return MEASURES[measure] if measure in MEASURES else _scorer(measure)
     if callable(measure):
@@ -327,7 +400,7 @@ def _scorer(name: str) -> Measure:
             "scorers"
         )
     scorer = get_scorer(name)
-    return Measure(name, scorer, "estimator", share=_lies_in_unit(scorer))
+    return _of_scorer(name, scorer)
 
 
 def _made_scorer(scorer: Any) -> Measure:
@@ -335,7 +408,16 @@ def _made_scorer(scorer: Any) -> Measure:
     settings = ", ".join(f"{key}={value}" for key, value in scorer._kwargs.items())
     name = ("neg_" if scorer._sign < 0 else "") + _name_of(scorer._score_func)
     name += f"({settings})" if settings else ""
-    return Measure(name, scorer, "estimator", share=_lies_in_unit(scorer))
+    return _of_scorer(name, scorer)
+
+
+def _of_scorer(name: str, scorer: Any) -> Measure:
+    """A scorer as a measure; scikit-learn's own losses, turned to scores, are never above 0."""
+    function = scorer._score_func
+    own = (getattr(function, "__module__", None) or "").startswith("sklearn.metrics")
+    is_loss = own and scorer._sign < 0 and _name_of(function).endswith(LOSS_ENDINGS)
+    most = 0.0 if is_loss else np.inf
+    return Measure(name, scorer, "estimator", share=_lies_in_unit(scorer), most=most)
 
 
 def _lies_in_unit(scorer: Any) -> bool:
@@ -356,7 +438,7 @@ def _function(function: Callable[..., float]) -> Measure:
     if (getattr(function, "__module__", None) or "").startswith("sklearn.metrics"):
         _require_of_predictions(function, name)
         if name.endswith(LOSS_ENDINGS):
-            return Measure(name, function, greater_is_better=False)
+            return Measure(name, function, greater_is_better=False, least=0)
         if name.endswith(SCORE_ENDINGS):
             return Measure(name, function, share=_is_share(function))
     raise DataError(

@@ -118,14 +118,14 @@ def multiclass_area(
     return MulticlassArea(mean, parts, against)
 
 
-def multiclass_area_one(y: Any, proba: Any, classes: Any = None) -> Figure:
+def multiclass_area_one(y: Any, proba: Any, classes: Any = None, level: float = 0.95) -> Figure:
     """The mean area over pairs of classes, as a measure."""
-    return multiclass_area(y, proba, classes).mean
+    return multiclass_area(y, proba, classes, level=level).mean
 
 
-def multiclass_area_rest(y: Any, proba: Any, classes: Any = None) -> Figure:
+def multiclass_area_rest(y: Any, proba: Any, classes: Any = None, level: float = 0.95) -> Figure:
     """The mean area of the classes against all others, as a measure."""
-    return multiclass_area(y, proba, classes, against="rest").mean
+    return multiclass_area(y, proba, classes, against="rest", level=level).mean
 
 
 def _contests(k: int, against: str) -> list[tuple[int, int | None]]:

@@ -480,5 +480,8 @@ def _row_sums(block: np.ndarray) -> np.ndarray:
 def _one_column(y: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
     y, predicted = number_pair(y, predicted)
     if y.ndim == 2 and y.shape[1] != 1:
-        raise DataError(f"this measure is of one column, not of {y.shape[1]}")
+        raise DataError(
+            f"y has {y.shape[1]} columns, and this measure is of one; take it of each column for "
+            "itself, or use mse, rmse or mae"
+        )
     return y.ravel(), predicted.ravel()

@@ -17,7 +17,14 @@ from scipy.special import gammaln, log_softmax, xlogy
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate.figure import Figure, checked_weights, mean_interval, share_interval
-from gnomon.evaluate.intake import number_block, number_pair, probability_block, two_classes
+from gnomon.evaluate.intake import (
+    column_names,
+    in_order_of_classes,
+    number_block,
+    number_pair,
+    probability_block,
+    two_classes,
+)
 from gnomon.evaluate.result import Result, p_text
 
 FAMILIES = ("normal", "poisson", "bernoulli", "gamma")
@@ -84,13 +91,15 @@ def mean_log_loss(losses: np.ndarray, sample_weight: Any = None, level: float = 
     """The mean of log losses; infinite, without an interval, where one of them is."""
     if np.isinf(losses).any():
         return Figure(np.inf, np.inf, np.inf, level, np.nan, "a true class had probability zero")
-    return mean_interval(losses, sample_weight, level=level)
+    return mean_interval(losses, sample_weight, level=level, least=0)
 
 
 def _logit_losses(y: Any, logits: Any, classes: Any) -> np.ndarray:
     block = number_block(logits, "logits")
     block = np.column_stack([np.zeros(len(block)), block]) if block.ndim == 1 else block
-    codes, _, _ = probability_block(y, np.full(block.shape, 1 / block.shape[1]), classes)
+    names, stated = column_names(logits), classes is not None
+    codes, _, classes = probability_block(y, np.full(block.shape, 1 / block.shape[1]), classes)
+    block = in_order_of_classes(block, names, classes, stated)
     return -log_softmax(block, axis=1)[np.arange(len(codes)), codes]
 
 
@@ -130,7 +139,8 @@ def brier_score(
     >>> round(brier_score([0, 1], [[0.9, 0.1], [0.2, 0.8]]).value, 4)
     0.05
     """
-    return mean_interval(brier_losses(y, proba, classes), sample_weight, level=level)
+    losses = brier_losses(y, proba, classes)
+    return mean_interval(losses, sample_weight, level=level, least=0)
 
 
 def brier_losses(y: Any, proba: Any, classes: Any = None) -> np.ndarray:
@@ -186,7 +196,8 @@ def deviance(
     rows = -2 * _log_likelihood(y, mean, family, dispersion)
     if saturated:
         rows = rows + 2 * _log_likelihood(y, y, family, dispersion)
-    return mean_interval(rows.ravel(), sample_weight, level=level)
+    least = 0.0 if saturated else -np.inf
+    return mean_interval(rows.ravel(), sample_weight, level=level, least=least)
 
 
 @dataclass(repr=False)

@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
-from scipy.special import stdtrit
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.figure import (
     Figure,
+    check_level,
     checked_weights,
     joint_freedom,
     logit_scale_interval,
     normal_quantile,
     share_interval,
     share_like_interval,
+    student_quantile,
 )
 from gnomon.evaluate.intake import both_present, label_pair, number_block, same_length, two_classes
 from gnomon.evaluate.result import Result, p_text
@@ -229,7 +230,7 @@ def area_ends(
 
     told = wrong * rows.min() / (wrong * rows.min() + TELLING)
     ratio = 1.0 if wrong == 0 else 1 - told + told * float(variances.sum()) / variance(area)
-    quantile = float(stdtrit(joint_freedom(shares / rows, rows - 1), 0.5 + level / 2))
+    quantile = student_quantile(level, joint_freedom(shares / rows, rows - 1))
 
     def excess(true: float) -> float:
         return (area - true) ** 2 - quantile**2 * ratio * variance(true)
@@ -440,9 +441,9 @@ def precision_recall_curve(
     depth = hits + alarms
     reach = found / relevant
     inside = _area(hits / depth, hits / (found or 1.0))
-    error = reach * _area_error(hits, depth)
+    error = reach * _area_error(hits, depth, min(1.0, float(weights @ weights / weights.sum())))
     rarer = min(found, depth[-1] - found)
-    quantile = float(stats.t.ppf(0.5 + level / 2, rarer - 1)) if rarer > 1 else None
+    quantile = student_quantile(level, rarer - 1) if rarer > 1 else None
     how = "jackknife, log-odds"
     return PrecisionRecallCurve(
         depth,
@@ -644,6 +645,7 @@ def detection_curve(
     >>> curve.at(1).value
     0.5
     """
+    check_level(level)
     marks, scores = _scored(is_object, scores, 1, None)
     total = int(marks.sum()) if n_objects is None else int(n_objects)
     if total < max(int(marks.sum()), 1):
@@ -781,34 +783,41 @@ def _area(precision: np.ndarray, recall: np.ndarray) -> float:
     return float(precision @ np.diff(recall, prepend=0.0))
 
 
-def jackknife_areas(hits: np.ndarray, depth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def jackknife_areas(
+    hits: np.ndarray, depth: np.ndarray, part: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Areas under the precision-recall curve without a relevant, or without another, row per step.
 
+    Of weighted rows a weight of `part` is left out.
     Taking row k away changes the precision of the steps at and below it only, so cumulated sums
     give all n areas in O(n).
     """
     relevant = hits[-1]
     rise = np.diff(hits, prepend=0.0)
     before = np.cumsum(rise * hits / depth) - rise * hits / depth
-    others = np.maximum(depth - 1, 1)
+    others = np.maximum(depth - part, part)
     without_other = (before + _sums_below(rise * hits / others)) / relevant
-    lost = rise * np.maximum(hits - 1, 0) / others
-    own = np.maximum(rise - 1, 0) * np.maximum(hits - 1, 0) / others
-    without_relevant = (before + _sums_below(lost) - lost + own) / max(relevant - 1, 1)
+    lost = rise * np.maximum(hits - part, 0) / others
+    own = np.maximum(rise - part, 0) * np.maximum(hits - part, 0) / others
+    without_relevant = (before + _sums_below(lost) - lost + own) / max(relevant - part, part)
     return without_relevant, without_other
 
 
-def _area_error(hits: np.ndarray, depth: np.ndarray) -> float:
-    """Jackknife standard error of the area under the precision-recall curve."""
+def _area_error(hits: np.ndarray, depth: np.ndarray, part: float = 1.0) -> float:
+    """Jackknife standard error of the area under the precision-recall curve.
+
+    Of weighted rows a weight of one is left out, or that of the average unit of weight (the sum of
+    squared weights by the sum of weights) where it is less.
+    """
     relevant, n = hits[-1], depth[-1]
     if relevant < 2 or n - relevant < 2:
         return np.nan
-    of_relevant, of_others = jackknife_areas(hits, depth)
+    of_relevant, of_others = jackknife_areas(hits, depth, part)
     rise = np.diff(hits, prepend=0.0)
     rest = np.diff(depth, prepend=0.0) - rise
     mean = (rise @ of_relevant + rest @ of_others) / n
     spread = rise @ (of_relevant - mean) ** 2 + rest @ (of_others - mean) ** 2
-    return float(np.sqrt((n - 1) / n * spread))
+    return float((n - part) / part * np.sqrt(spread / (n * (n - 1))))
 
 
 def _sums_below(values: np.ndarray) -> np.ndarray:

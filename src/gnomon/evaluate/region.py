@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure
+from gnomon.evaluate.figure import Figure, check_level
 from gnomon.evaluate.intake import number_block
 from gnomon.evaluate.result import Result
 
@@ -151,7 +151,7 @@ def confidence_region(
     n, k = estimates.shape
     if n < 10 * k:
         raise DataError(f"{n} estimates are too few for a region of {k} parameters; take {100 * k}")
-    _check_level(level)
+    check_level(level)
     middle = estimates.mean(axis=0) if centre is None else _centre(centre, k)
     covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
     if radius == "normal":
@@ -185,7 +185,7 @@ def joint_box(estimates: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np
     """
     estimates = np.asarray(estimates, dtype=np.float64)
     n = len(estimates)
-    _check_level(level)
+    check_level(level)
     # how far out an estimate is: its largest rank from the middle, over the parameters
     ranks = stats.rankdata(estimates, axis=0)
     outness = np.abs(ranks - (n + 1) / 2).max(axis=1)
@@ -222,7 +222,7 @@ def mean_region(rows: Any, level: float = 0.95) -> ConfidenceRegion:
     rows = number_block(rows, "rows")
     rows = rows.reshape(len(rows), -1)
     n, k = rows.shape
-    _check_level(level)
+    check_level(level)
     if n <= k + 1:
         raise DataError(f"{n} rows are too few for the mean of {k} columns")
     covariance = np.atleast_2d(np.cov(rows, rowvar=False)) / n
@@ -278,7 +278,7 @@ def covariance_region(
     covariance = np.asarray(covariance, dtype=np.float64)
     if covariance.shape != (k, k) or not np.isfinite(covariance).all():
         raise DataError(f"the covariance of {k} parameters must be {k} by {k} and finite")
-    _check_level(level)
+    check_level(level)
     if np.isinf(degrees_of_freedom):
         radius = np.sqrt(stats.chi2.ppf(level, k))
     else:
@@ -357,8 +357,3 @@ def _centre(centre: ArrayLike, k: int) -> np.ndarray:
     if len(middle) != k:
         raise DataError(f"the centre has {len(middle)} entries for {k} parameters")
     return middle
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise DataError(f"level={level} must lie between 0 and 1, such as 0.95")

@@ -33,12 +33,13 @@ from gnomon.evaluate.cross_validation import (
 from gnomon.evaluate.figure import Figure
 from gnomon.evaluate.intake import label_column
 from gnomon.evaluate.leaderboard import Leaderboard, leaderboard, named
-from gnomon.evaluate.measures import Measure, as_measures
+from gnomon.evaluate.measures import Measure, as_measures, one_measure
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.result import Result
 from gnomon.evaluate.run_folder import RunFolder
 from gnomon.evaluate.significance import Significance, significance
 from gnomon.evaluate.splits import Splits, as_splits, hold_out_split
+from gnomon.table.grid import take_rows
 
 RULES = ("best", "one-standard-error")
 
@@ -521,7 +522,8 @@ def label_permutation_test(
     """Has the learner learnt anything? Its score beside those on shuffled targets.
 
     The null hypothesis is that columns and target are independent; p = (b + 1) / (m + 1) with b
-    of m shuffles scoring at least as well, infinite scores among them. Costs m + 1
+    of m shuffles scoring at least as well, infinite scores among them. Rows of columns are shuffled
+    against the target, so that folds stratified by the target remain so. Costs m + 1
     cross-validations.
 
     Parameters
@@ -552,18 +554,20 @@ def label_permutation_test(
     """
     problem = Problem.of(learner, X, y, None, None)
     plan = as_splits(splits, problem.n_rows, problem.strata, None, random_state)
-    (chosen,) = as_measures(measure, problem.task)
+    chosen = one_measure(measure, problem.task)
+    if n_permutations < 1:
+        raise DataError(f"n_permutations={n_permutations}: one is the least, 200 a good number")
     seeds = np.random.SeedSequence(random_state).spawn(n_permutations)
 
     def score(number: int) -> float:
-        labels = problem.y
+        rows = problem.X
         if number:
             order = np.random.default_rng(seeds[number - 1]).permutation(problem.n_rows)
-            labels = labels[order]
+            rows = take_rows(rows, order)
         found = cross_validate(
             learner,
-            problem.X,
-            labels,
+            rows,
+            problem.y,
             splits=plan,
             measures=chosen,
             pair_fits=0,

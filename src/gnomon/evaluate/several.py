@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from gnomon.engine.errors import DataError
+from gnomon.evaluate.figure import check_level
+from gnomon.evaluate.intake import column_names
 from gnomon.evaluate.result import Result, p_text
 
 
@@ -118,13 +120,13 @@ def friedman_test(
     >>> found.ranks.tolist()
     [1.0, 2.125, 2.875]
     """
+    check_level(level)
+    headings = column_names(scores)
     scores = _score_table(scores)
     n, k = scores.shape
     if n < 2 or k < 2:
         raise DataError(f"{n} tables and {k} learners: two of each are the least")
-    labels = [str(i) for i in range(k)] if names is None else [str(each) for each in names]
-    if len(labels) != k:
-        raise DataError(f"{len(labels)} names for {k} learners")
+    labels = _names(names, headings, k)
     ranks = stats.rankdata(-scores if greater_is_better else scores, axis=1)
     means = ranks.mean(axis=0)
     chi2 = _friedman_statistic(ranks)
@@ -195,11 +197,11 @@ def cochran_q_test(right: Any, names: list[str] | None = None) -> CochranTest:
     >>> cochran_q_test([[1, 1, 0], [1, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0], [1, 1, 0]]).q
     5.2
     """
-    right = np.asarray(right)
+    headings, right = column_names(right), np.asarray(right)
     if right.ndim != 2 or right.shape[1] < 2 or not np.isin(right, (0, 1)).all():
         raise DataError("give a table of 0 and 1, rows by classifiers, of two classifiers at least")
     k = right.shape[1]
-    labels = [str(j) for j in range(k)] if names is None else [str(each) for each in names]
+    labels = _names(names, headings, k)
     columns, rows = right.sum(axis=0).astype(float), right.sum(axis=1).astype(float)
     total = columns.sum()
     below = k * total - (rows**2).sum()
@@ -208,6 +210,15 @@ def cochran_q_test(right: Any, names: list[str] | None = None) -> CochranTest:
         return CochranTest(labels, right.mean(axis=0), 0.0, 1.0, decided)
     q = float((k - 1) * (k * (columns**2).sum() - total**2) / below)
     return CochranTest(labels, right.mean(axis=0), q, float(stats.chi2.sf(q, k - 1)), decided)
+
+
+def _names(names: list[str] | None, headings: list[str] | None, k: int) -> list[str]:
+    """Names as given, or those of the columns of a table, or numbers."""
+    given = headings if names is None else names
+    labels = [str(each) for each in (range(k) if given is None else given)]
+    if len(labels) != k:
+        raise DataError(f"{len(labels)} names for {k} learners")
+    return labels
 
 
 def _score_table(scores: ArrayLike) -> np.ndarray:

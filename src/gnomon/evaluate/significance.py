@@ -215,6 +215,12 @@ def permutation_test(
         rng=np.random.default_rng(random_state),
     )
     null = np.asarray(found.null_distribution, dtype=np.float64)
+    undefined = int(np.isnan(null).sum())
+    if undefined or np.isnan(found.statistic):
+        raise DataError(
+            f"the statistic is {found.statistic:g}, and NaN in {undefined:,} of {len(null):,} "
+            "shuffles: it has no p; give one that is a number for every shuffle"
+        )
     exact = len(null) != n_permutations
     law = f"all {len(null):,} shuffles" if exact else f"{len(null):,} random shuffles"
     return Significance(

@@ -26,6 +26,7 @@ from sklearn.model_selection import (
 )
 
 from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.evaluate.figure import check_inside_unit
 from gnomon.evaluate.intake import label_column
 from gnomon.evaluate.result import Result
 
@@ -252,8 +253,7 @@ def random_splits(
     >>> len(train), len(test)
     (85, 15)
     """
-    if not 0 < test_share < 1:
-        raise DataError(f"test_share={test_share} must lie between 0 and 1")
+    check_inside_unit("test_share", test_share, 0.2)
     _check_whole(n_rows=n_rows, n_splits=n_splits)
     if n_rows < 2 or n_splits < 1:
         raise DataError(f"{n_rows} rows cannot be split {n_splits} times in training and test")

@@ -24,7 +24,7 @@ from gnomon.evaluate.bounds import check_at_least
 from gnomon.evaluate.comparison import resampled_figure
 from gnomon.evaluate.cross_validation import seeded
 from gnomon.evaluate.curves import Curve
-from gnomon.evaluate.figure import Figure
+from gnomon.evaluate.figure import Figure, normal_quantile
 from gnomon.evaluate.result import Result
 
 
@@ -76,6 +76,7 @@ def misspecification_study(
     """
     if n_repeats < 2:
         raise DataError(f"n_repeats={n_repeats} must be 2 or more")
+    quantile = normal_quantile(level)
     rows = oracle.sample(n_test, np.random.default_rng([random_state, 0])).X
     excess = _excess_of(oracle, rows, is_classifier(learner))
 
@@ -93,9 +94,8 @@ def misspecification_study(
     jobs = [(n, repeat) for n in counts for repeat in range(n_repeats)]
     fits = np.array(list(in_order(of_fit, jobs, n_jobs))).reshape(len(counts), n_repeats)
     error = float(by_row.std(ddof=1) / np.sqrt(n_test))
-    floor = Figure(
-        approximation, approximation - 2 * error, approximation + 2 * error, level, error
-    )
+    half = quantile * error
+    floor = Figure(approximation, approximation - half, approximation + half, level, error)
     return Curve(
         f"Excess risk of {type(learner).__name__}",
         "training rows",

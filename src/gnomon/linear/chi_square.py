@@ -358,6 +358,10 @@ class ChiSquareFit(Regressor):
         with np.errstate(over="ignore"):
             return np.hstack([rows**q for q in range(1, self.degree + 1)])
 
+    def _check_loaded(self) -> None:
+        if hasattr(self, "coef_") and not hasattr(self, "n_features_in_"):
+            raise ValueError("n_features_in_, the number of columns that it learnt, is missing")
+
     def _estimate(self, rows):
         return decision(self._table(rows), self.coef_, self.intercept_)
 

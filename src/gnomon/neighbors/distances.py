@@ -743,6 +743,15 @@ NAMES: dict[str, Callable[[], Distance]] = {
     "great_circle": GreatCircleDistance,
     "precomputed": PrecomputedDistance,
 }
+SYNONYMS = {
+    "l2": "euclidean",
+    "minkowski": "euclidean",
+    "l1": "manhattan",
+    "cityblock": "manhattan",
+    "infinity": "chebyshev",
+    "seuclidean": "standardised",
+    "correlation": "pearson",
+}
 
 
 def distance_of(metric: Any) -> Distance:
@@ -753,7 +762,9 @@ def distance_of(metric: Any) -> Distance:
     metric : str, Distance or callable
         A name of `NAMES`: "euclidean", "manhattan", "chebyshev", "standardised", "range",
         "hamming", "mahalanobis", "cosine", "adjusted_cosine", "pearson", "chi_square",
-        "great_circle" or "precomputed".
+        "great_circle" or "precomputed"; or scikit-learn's and SciPy's word for one of them:
+        "l2" and "minkowski" (of power two), "l1" and "cityblock", "infinity", "seuclidean",
+        "correlation".
 
     Returns
     -------
@@ -769,9 +780,10 @@ def distance_of(metric: Any) -> Distance:
         return copy.deepcopy(metric)
     if callable(metric):
         return FunctionDistance(metric)
-    if metric not in NAMES:
+    name = SYNONYMS.get(metric, metric)
+    if name not in NAMES:
         raise DataError(f"there is no distance {metric!r}; there are: {', '.join(NAMES)}")
-    return NAMES[metric]()
+    return NAMES[name]()
 
 
 def hamming(one, other, scaled: bool = False) -> float:

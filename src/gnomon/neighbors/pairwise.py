@@ -177,7 +177,10 @@ def checked_dissimilarities(table, *, missing: bool = False) -> np.ndarray:
     for wrong, what in (
         (table < 0, "is negative"),
         (np.isinf(table), "is infinite"),
-        (np.abs(table - table.T) > 1e-9 * size, "differs from its mirror image"),
+        (
+            np.abs(table - table.T) > 1e-9 * size,
+            "differs from its mirror image (a mean of both is (D + D.T) / 2)",
+        ),
         (gone != gone.T, "is missing on one side of the diagonal only"),
         (np.diag(np.abs(np.diag(table)) > 1e-9 * size), "is not zero on the diagonal"),
     ):

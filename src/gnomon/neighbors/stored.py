@@ -14,16 +14,22 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.contract import Data, Learner, Takes
 from gnomon.contract.intake import blocks_of
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import JOBS, StrOptions, above, whole
+from gnomon.engine.parameters import JOBS, StrOptions, Words, above, whole
 from gnomon.engine.sums import as_float_rows
 from gnomon.engine.threads import resolve_jobs
-from gnomon.neighbors.distances import NAMES, Distance, PrecomputedDistance, distance_of
+from gnomon.neighbors.distances import (
+    NAMES,
+    SYNONYMS,
+    Distance,
+    PrecomputedDistance,
+    distance_of,
+)
 from gnomon.neighbors.index import ALGORITHMS, NeighbourIndex, Neighbours
 
 QUERIES_AT_ONCE = 512
 TIED = 1e-12  # what rounding may put between equal distances
 MOST_TIES = 2**20  # rows tied with their queries' k-th neighbours that are held at once
-METRIC: list = [StrOptions(set(NAMES)), Distance, callable]
+METRIC: list = [Words(NAMES, SYNONYMS), Distance, callable]
 SEARCH: dict[str, list] = {
     "metric": METRIC,
     "algorithm": [StrOptions(set(ALGORITHMS))],

@@ -19,6 +19,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from gnomon.cluster.distinct import number_rows
 from gnomon.contract import Data, Transformer
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import at_least, whole
@@ -363,7 +364,7 @@ def cca_permutation_test(
     >>> float(test.fractions[0]), test.kept
     (0.0, 1)
     """
-    rows, target = (check_array(each, dtype=np.float64) for each in (X, Y))
+    rows, target = number_rows(X), number_rows(Y, "Y")
     if len(rows) != len(target):
         raise DataError(f"X has {len(rows)} rows and Y {len(target)}; they must be paired")
     x, y = (whitened(each, None, regularisation).basis for each in (rows, target))

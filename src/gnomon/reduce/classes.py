@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from gnomon.cluster.distinct import plain_numbers
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.result import Result
 from gnomon.reduce.low_rank import svd
@@ -24,7 +25,7 @@ def _leading(rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_class(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rows = check_array(X, dtype=np.float64)
+    rows = check_array(plain_numbers(X), dtype=np.float64)
     labels = np.asarray(y)
     if labels.shape != (len(rows),):
         raise DataError(f"there are {len(rows)} rows and labels of shape {labels.shape}")
@@ -129,7 +130,7 @@ class ClassFeatures(Result):
         features : ndarray
             As many columns as all blocks together have components.
         """
-        rows = check_array(X, dtype=np.float64)
+        rows = check_array(plain_numbers(X), dtype=np.float64)
         return np.hstack(
             [(rows - mean) @ block.T for mean, block in zip(self.means, self.components)]
         )
@@ -242,7 +243,7 @@ def curve_basis(curves: Any, n_components: int = 5, grid: Any = None) -> CurveBa
     >>> round(float(basis.shares[0]), 6)
     1.0
     """
-    rows = check_array(curves, dtype=np.float64)
+    rows = check_array(plain_numbers(curves, "curves"), dtype=np.float64)
     at = np.arange(rows.shape[1], dtype=float) if grid is None else np.asarray(grid, np.float64)
     if at.shape != (rows.shape[1],) or (np.diff(at) <= 0).any():
         raise DataError("the grid must rise and have one place for each sample of a curve")

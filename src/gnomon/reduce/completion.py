@@ -54,7 +54,10 @@ class Completion(Result):
 
 def known_cells(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """A table of numbers with NaN where a cell is missing, and which are known."""
-    table = np.array(X, dtype=np.float64)
+    try:
+        table = np.array(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"a table of cells holds numbers and missing ones alone: {error}") from None
     if table.ndim != 2 or table.size == 0:
         raise DataError(f"a table of cells has two dimensions, not shape {table.shape}")
     known = ~np.isnan(table)

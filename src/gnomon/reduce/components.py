@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array
 
+from gnomon.cluster.distinct import number_rows
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.result import Result
 from gnomon.reduce.nipals import factorise
@@ -104,7 +104,7 @@ def choose_components(
     """
     if how not in WAYS:
         raise DataError(f"how={how!r} is none of {', '.join(WAYS)}")
-    rows = check_array(X, dtype=np.float64)
+    rows = number_rows(X)
     centred = rows - rows.mean(axis=0)
     variances = np.linalg.svd(centred, compute_uv=False) ** 2 / len(rows)
     if variances[0] <= 0:

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array
 
+from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Classifier, Data
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import at_least, whole
@@ -196,7 +197,10 @@ def fisher_direction(one: Any, other: Any) -> np.ndarray:
     >>> fisher_direction([[0.0, 0.0], [2.0, 0.0], [1.0, 1.0]], [[4.0, 0.0], [6.0, 0.0], [5.0, 1.0]])
     array([-1.,  0.])
     """
-    one, other = (check_array(each, dtype=np.float64) for each in (one, other))
+    one, other = (
+        check_array(plain_numbers(each, name), dtype=np.float64)
+        for each, name in ((one, "one"), (other, "other"))
+    )
     around = np.vstack([one - one.mean(axis=0), other - other.mean(axis=0)])
     scatter = around.T @ around
     if np.linalg.matrix_rank(scatter, hermitian=True) < len(scatter):

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 from sklearn.utils.validation import check_array
 
+from gnomon.cluster.distinct import plain_numbers
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.result import Result
 from gnomon.reduce.spectrum import with_signs
@@ -87,7 +88,7 @@ def svd(X: Any, k: int | None = None) -> SingularValues:
     >>> svd([[3.0, 0.0], [0.0, 4.0]]).values.tolist()
     [4.0, 3.0]
     """
-    matrix = check_array(X, dtype=np.float64, accept_sparse="csr")
+    matrix = check_array(plain_numbers(X), dtype=np.float64, accept_sparse="csr")
     side = min(matrix.shape)
     if k is not None and not 1 <= k <= side:
         raise DataError(f"k={k} singular values were asked of a matrix with {side}")
@@ -174,7 +175,7 @@ def pca_smooth(X: Any, n_components: int) -> np.ndarray:
     >>> pca_smooth([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], 1).round(2).tolist()
     [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
     """
-    rows = check_array(X, dtype=np.float64)
+    rows = check_array(plain_numbers(X), dtype=np.float64)
     mean = rows.mean(axis=0)
     return mean + low_rank(rows - mean, n_components).matrix()
 
@@ -314,7 +315,7 @@ def compress(X: Any, n_components: int) -> Compression:
     >>> compress([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]], 1).pays
     False
     """
-    rows = check_array(X, dtype=np.float64)
+    rows = check_array(plain_numbers(X), dtype=np.float64)
     n, d = rows.shape
     mean = rows.mean(axis=0)
     found = low_rank(rows - mean, n_components)

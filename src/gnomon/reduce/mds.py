@@ -9,6 +9,7 @@ Texts: 000a 6.2 · 000c 19.1 · 003 2.7.3 · 004 16.1.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +21,9 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
+from gnomon.cluster.distinct import number_rows
 from gnomon.engine import memory
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.threads import Crew, one_blas_thread
 from gnomon.evaluate.result import Result
 from gnomon.neighbors.pairwise import checked_dissimilarities
@@ -94,9 +96,21 @@ def _require_table(n: int, tables: int, what: str) -> None:
 
 
 def _as_table(distances: Any, missing: bool = False) -> np.ndarray:
-    table = np.asarray(distances, dtype=np.float64)
+    try:
+        table = np.asarray(distances, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"a table of distances holds numbers alone: {error}. Make names of items the index of "
+            "the frame"
+        ) from None
     if table.ndim == 1:
         table = squareform(table)
+    if not missing and np.isnan(table).any():
+        row, column = np.argwhere(np.isnan(table))[0]
+        raise DataError(
+            f"the distance of items {row} and {column} is missing: map by stress_map, which leaves "
+            "missing pairs out, or fill them by complete_by_paths"
+        )
     return checked_dissimilarities(table, missing=missing)
 
 
@@ -112,6 +126,13 @@ def _item_names(given: Any) -> list | None:
 
 
 def _row_distances(rows: np.ndarray) -> np.ndarray:
+    if rows.shape[0] == rows.shape[1] and (rows == rows.T).all() and not np.diag(rows).any():
+        warnings.warn(
+            "X is read as rows, and looks like a table of distances (symmetric, zero on its "
+            "diagonal): say metric='precomputed' if it is one",
+            GnomonWarning,
+            stacklevel=3,
+        )
     _require_table(len(rows), 3, "a table of distances")
     return squareform(pdist(rows))
 
@@ -492,11 +513,7 @@ def sammon(
     """
     if metric not in ("euclidean", "precomputed"):
         raise DataError(f"metric={metric!r} must be 'euclidean' or 'precomputed'")
-    table = (
-        _as_table(X)
-        if metric == "precomputed"
-        else _row_distances(check_array(X, dtype=np.float64))
-    )
+    table = _as_table(X) if metric == "precomputed" else _row_distances(number_rows(X))
     _require_table(len(table), 6, "Sammon's mapping")
     first, place = _merged(table, duplicates)
     small = np.ascontiguousarray(table[np.ix_(first, first)])

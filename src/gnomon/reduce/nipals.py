@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from gnomon.cluster.distinct import number_rows
 from gnomon.contract import Data, Transformer
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
@@ -457,7 +458,7 @@ def first_principal_components(
     >>> found.components.round(4)
     array([[0.7071, 0.7071]])
     """
-    rows = check_array(X, dtype=np.float64)
+    rows = number_rows(X)
     rng = check_random_state(random_state)
     left = rows - rows.mean(axis=0)
     components: list[np.ndarray] = []

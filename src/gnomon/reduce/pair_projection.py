@@ -20,6 +20,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_array
 
+from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Data, Transformer, intake
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, between, whole
@@ -66,7 +67,7 @@ class Projection(Result):
         -------
         coordinates : ndarray of shape (n, k)
         """
-        rows = check_array(X, dtype=np.float64)
+        rows = check_array(plain_numbers(X), dtype=np.float64)
         if rows.shape[1] != len(self.mean):
             raise DataError(f"rows have {rows.shape[1]} columns, the map takes {len(self.mean)}")
         return (rows - self.mean) @ self.directions.T
@@ -125,7 +126,7 @@ def linear_projection(X: Any, directions: Any, names: list[str] | None = None) -
     >>> linear_projection([[1.0, 5.0], [3.0, 9.0]], [1]).transform([[2.0, 8.0]])
     array([[1.]])
     """
-    rows = check_array(X, dtype=np.float64)
+    rows = check_array(plain_numbers(X), dtype=np.float64)
     d = rows.shape[1]
     given = np.asarray(directions)
     if given.ndim == 1 and given.dtype.kind in "iu":
@@ -231,7 +232,7 @@ def pair_projection(
     >>> pair_projection(X, None).values.round(2)
     array([23.04, 16.  ])
     """
-    rows = check_array(X, dtype=np.float64)
+    rows = check_array(plain_numbers(X), dtype=np.float64)
     d = rows.shape[1]
     if not 1 <= n_components <= d:
         raise DataError(f"n_components={n_components} must lie between 1 and {d}")

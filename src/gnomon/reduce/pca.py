@@ -456,11 +456,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         floor = ROUNDING * max(self.explained_variance_[0], np.finfo(float).tiny / ROUNDING)
         variances = np.maximum(self.explained_variance_, floor)
         noise = max(self.noise_variance_, floor)
-        beside = np.einsum("ij,ij->i", apart, apart) - np.einsum("ij,ij->i", *[coordinates] * 2)
         size = np.log(variances).sum() + (d - k) * np.log(noise) + d * np.log(2 * np.pi)
         squares = (coordinates**2 / variances).sum(axis=1)
-        if d > k:
-            squares += np.maximum(beside, 0.0) / noise
+        if d > k:  # not as a difference of squares: little noise would blow up its rounding
+            apart -= coordinates @ self.components_
+            squares += np.einsum("ij,ij->i", apart, apart) / noise
         return -0.5 * (size + squares)
 
     def score_samples(self, X) -> np.ndarray:

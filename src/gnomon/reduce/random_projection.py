@@ -21,6 +21,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
+from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Data, Transformer
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
@@ -218,7 +219,8 @@ def distortion(
     0.0
     """
     before, after = (
-        check_array(each, dtype=np.float64, accept_sparse="csr") for each in (X, mapped)
+        check_array(plain_numbers(each, name), dtype=np.float64, accept_sparse="csr")
+        for each, name in ((X, "X"), (mapped, "mapped"))
     )
     if before.shape[0] != after.shape[0]:
         raise DataError("the map must have one row for each row")

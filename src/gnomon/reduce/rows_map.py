@@ -153,6 +153,19 @@ class Part(NamedTuple):
     graph: sp.csr_array
 
 
+def neighbours_there(asked: int, n_distinct: int) -> int:
+    """As many neighbours as were asked for, or all other rows where these are fewer; says so."""
+    others = n_distinct - 1
+    if others < asked:
+        warnings.warn(
+            f"n_neighbors={asked} is more than the {others} other rows that differ; all of them "
+            "are taken",
+            GnomonWarning,
+            stacklevel=3,
+        )
+    return min(asked, others)
+
+
 class GraphMap(RowsMap):
     """A map from the graph of nearest neighbours, part by part.
 
@@ -170,14 +183,7 @@ class GraphMap(RowsMap):
                 f"n_components={self.n_components} must be less than the number of different rows,"
                 f" {n_distinct} (n_samples = {n_rows})"
             )
-        self.n_neighbors_ = min(self.n_neighbors, n_distinct - 1)
-        if self.n_neighbors_ < self.n_neighbors:
-            warnings.warn(
-                f"n_neighbors={self.n_neighbors} is more than the {self.n_neighbors_} other rows "
-                "that differ; all of them are taken",
-                GnomonWarning,
-                stacklevel=2,
-            )
+        self.n_neighbors_ = neighbours_there(self.n_neighbors, n_distinct)
 
     def _place(self, distinct: DistinctRows) -> np.ndarray:
         found = self.index_.others(self.n_neighbors_, self.n_jobs)

@@ -16,7 +16,7 @@ from gnomon.engine.parameters import SEED, at_least, whole
 from gnomon.engine.storable import storable
 from gnomon.neighbors.index import Neighbours
 from gnomon.reduce.pca import PCA
-from gnomon.reduce.rows_map import RowsMap, shares_of
+from gnomon.reduce.rows_map import RowsMap, neighbours_there, shares_of
 
 HALVINGS = 60
 
@@ -99,7 +99,7 @@ class UMAP(RowsMap):
                 f"UMAP needs four different rows or more, and there are {n_distinct} "
                 f"(n_samples = {n_rows})"
             )
-        self.n_neighbors_ = min(self.n_neighbors, n_distinct - 1)
+        self.n_neighbors_ = neighbours_there(self.n_neighbors, n_distinct)
 
     def _place(self, distinct: DistinctRows) -> np.ndarray:
         library = the_library()

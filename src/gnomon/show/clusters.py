@@ -1241,7 +1241,7 @@ def _space_look(figure: go.Figure, title: str, note: str, theme: str) -> go.Figu
             "yaxis": {"title": {"text": "second"}, **axis},
             "zaxis": {"title": {"text": "third"}, **axis},
             "aspectmode": "data",
-            "camera": {"eye": {"x": 1.3, "y": 1.3, "z": 0.9}, "center": {"z": -0.15}},
+            "camera": {"eye": {"x": 1.5, "y": 1.5, "z": 1.05}, "center": {"z": -0.15}},
         },
         legend={
             "orientation": "h",

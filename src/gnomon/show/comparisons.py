@@ -303,11 +303,14 @@ def null_histogram(
     if null is None:
         raise DataError("this test has a formula and no simulated values; there is none to draw")
     values = np.asarray(null, dtype=float)
+    infinite = np.isinf(values)
+    ends = edges((), [*values, observed])
     figure = go.Figure()
     _add_histogram(figure, values, colour(0))
+    _add_infinite(figure, values, ends, colour(0))
     line = {"color": look(theme).strong, "width": 3}
     figure.add_vline(
-        x=observed,
+        x=float(np.clip(observed, *ends)),
         line=line,
         annotation={"text": f"observed {observed:.4g}", "font": {"color": look(theme).strong}},
     )
@@ -315,19 +318,40 @@ def null_histogram(
     figure.update_yaxes(title="share of the shuffles")
     named = test.test if isinstance(test, Significance) else "Null law"
     note = f"{len(values):,} values under the null hypothesis{tail}"
+    if infinite.any() or np.isinf(observed):
+        note += f"; {int(infinite.sum()):,} of them infinite, at the edge"
     return dress(
         figure, named, theme, note=note, width=760, height=460, showlegend=False, bargap=0.02
     )
 
 
+def _add_infinite(figure, values: np.ndarray, ends: tuple[float, float], code: str) -> None:
+    """Bars at the edges for the infinite among the values."""
+    for end, infinity, text in zip(ends, (-np.inf, np.inf), ("-∞", "∞")):
+        share = float((values == infinity).mean())
+        if share:
+            figure.add_bar(
+                x=[end],
+                y=[share],
+                width=0.03 * (ends[1] - ends[0]),
+                marker={"color": code},
+                hovertemplate=f"{text}: %{{y:.2%}}<extra></extra>",
+            )
+            figure.add_annotation(x=end, y=share, text=text, showarrow=False, yanchor="bottom")
+
+
 def _add_histogram(figure, values: np.ndarray, code: str, **place) -> None:
+    """Bars of the shares of finite values among all."""
+    total, values = len(values), values[np.isfinite(values)]
+    if len(values) == 0:
+        return
     distinct = np.unique(values)
     if len(distinct) <= 40:
-        shares = np.array([(values == each).mean() for each in distinct])
+        shares = np.array([(values == each).sum() for each in distinct]) / total
         middles, width = distinct, 0.8 * (np.diff(distinct).min() if len(distinct) > 1 else 1.0)
     else:
         counts, edges = np.histogram(values, bins=min(60, max(10, int(np.sqrt(len(values))))))
-        middles, width, shares = (edges[1:] + edges[:-1]) / 2, np.diff(edges), counts / len(values)
+        middles, width, shares = (edges[1:] + edges[:-1]) / 2, np.diff(edges), counts / total
     figure.add_bar(
         x=middles,
         y=shares,

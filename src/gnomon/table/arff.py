@@ -281,8 +281,12 @@ def _date_format(java: str) -> str:
     --------
     >>> _date_format("yyyy-MM-dd'T'HH:mm:ss")
     '%Y-%m-%dT%H:%M:%S'
+    >>> _date_format("'dd.MM.yyyy'")
+    '%d.%m.%Y'
     """
-    java = java.strip('"') if java.startswith('"') else java
+    whole = re.fullmatch(r"\"(.*)\"|'([^']*)'", java)
+    if whole is not None:
+        java = whole.group(1) or whole.group(2) or ""
     out, position = [], 0
     while position < len(java):
         if java[position] == "'":

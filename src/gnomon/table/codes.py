@@ -304,7 +304,7 @@ class CategoryCode(Code):
         values, codes = dictionary(column)
         position = self._positions(column.type)
         unseen = len(self.values) if self.lumped else -1
-        found = [position.get(value, unseen) for value in values]
+        found = [position.get(value, position.get(_bare(value), unseen)) for value in values]
         if found and self.values and max(found) < 0:
             warn(
                 f"Column {self.name!r}: none of its values ({listed(values)}) is among the "
@@ -316,8 +316,11 @@ class CategoryCode(Code):
         """The place of each level; for a column of numbers also by the number that it is.
 
         Of several levels that are one number ("1" and "01"), that which is written plainly has it.
+        A level with outer spaces, which files are read without, is found without them too.
         """
         position = {value: place for place, value in enumerate(self.values)}
+        bare = Counter(map(_bare, self.values))
+        position |= {_bare(v): p for v, p in position.items() if bare[_bare(v)] == 1}
         if not (pa.types.is_integer(kind_of) or pa.types.is_floating(kind_of)):
             return position
         spelled: dict[Any, list[str]] = {}
@@ -495,6 +498,11 @@ class TextCode(Code):
                 j = place.get(word)
                 if j is not None:
                     out[i, j] += 1.0
+
+
+def _bare(value: Any) -> Any:
+    """A word without outer spaces; other values as they are."""
+    return value.strip() if isinstance(value, str) else value
 
 
 def words(text: Any) -> list[str]:

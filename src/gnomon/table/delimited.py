@@ -381,8 +381,12 @@ def _is_native(column: Column, decimal: str) -> bool:
 
 
 def _fits(written: str, wanted: pa.DataType) -> bool:
+    """Whether a value is such a number, by Arrow's reading or ours, as ``- 1`` and ``(1)`` are."""
+    plain = written.replace(",", ".")
+    ours = numbers.read_written(pa.array([plain]), ways=(numbers.NumberFormat(),), units=())
     try:
-        numbers.cast_plain(pa.chunked_array([[written.replace(",", ".")]])).cast(wanted)
+        found = numbers.cast_plain(pa.chunked_array([[plain]])) if ours is None else ours.values
+        found.cast(wanted)
     except pa.ArrowInvalid:
         return False
     return True

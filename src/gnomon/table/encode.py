@@ -108,6 +108,7 @@ class TableEncoder:
                 self.left_out.append(column.name)
             else:
                 self.codes.append(self._code(column))
+                self.codes[-1].remember(column)
 
     def look(self, table: Table, weights: np.ndarray | None = None) -> None:
         """Learn from some rows; more may follow.
@@ -179,6 +180,15 @@ class TableEncoder:
     def entries_per_row(self) -> int:
         """Cells of a row that are stored, at most."""
         return sum(1 if getattr(code, "wide", False) else len(code.names) for code in self.codes)
+
+    def as_learnt(self, table: Table) -> Table:
+        """A table of other rows, its columns read as those of the training table were written."""
+        for code in self.codes:
+            values = table.column(code.name)
+            understood = code.understood(values, table.schema[code.name])
+            if understood is not values:
+                table = table.with_column(code.name, understood)
+        return table
 
     def transform(self, table: Table) -> Any:
         """Rows of numbers, float64, C order; sparse where a category has very many levels."""

@@ -20,7 +20,12 @@ from gnomon.table.delimited import DelimitedFile, Unexplained, native_types
 from gnomon.table.errors import ReadError
 from gnomon.table.frames import REFUSALS, arrow_of_rows
 from gnomon.table.inference import Hints
-from gnomon.table.json_objects import lines_to_arrow
+from gnomon.table.json_objects import (
+    is_one_object_of_columns,
+    lines_to_arrow,
+    parsed,
+    rounded_columns,
+)
 from gnomon.table.missing import given_words
 from gnomon.table.names import repaired
 from gnomon.table.recode import recode
@@ -102,7 +107,7 @@ class DelimitedFeed(FileFeed):
         return found if found is not None else pa.table({name: [] for name in types})
 
     def pieces(self, schema: Schema) -> Iterator[pa.Table]:
-        """Rows as Arrow converts them; where it is too strict (about blanks), as we do."""
+        """Rows as Arrow converts them; where it is too strict (about blanks, signs), as we do."""
         self.check_content()
         types, decimal = native_types(schema, schema.names)
         passed = 0
@@ -241,9 +246,37 @@ class JsonFeed(FileFeed):
         try:
             found = lines_to_arrow(raw)
         except REFUSALS as error:
-            raise self._located(None) or ReadError(str(error), file=self.name) from error
+            raise self._located(None) or self._unlike(lines, error) from error
+        if is_one_object_of_columns(found):
+            raise ReadError(
+                "is one JSON object of columns, which cannot be streamed",
+                file=self.name,
+                remedy="Use read(), or write one object per line.",
+            )
+        if self._types is None:
+            self.notes += map(_rounded, rounded_columns(found))
         self._types = found.schema
         return found
+
+    def _unlike(self, lines: list[bytes], error: Exception) -> ReadError:
+        """The error that names the first line whose fields are not like those above it."""
+        low, high = 0, len(lines)
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                lines_to_arrow(b"".join(lines[:middle]))
+                low = middle
+            except REFUSALS:
+                high = middle
+        return self._unfit(str(error), high)
+
+    def _unfit(self, problem: str, line: int) -> ReadError:
+        return ReadError(
+            f"does not fit the lines above it: {problem.splitlines()[0]}",
+            file=self.name,
+            line=line,
+            remedy="Make the fields alike on all lines, or use read().",
+        )
 
     def _lines(self) -> Iterator[bytes]:
         with self.source.open() as file:
@@ -282,16 +315,25 @@ class JsonFeed(FileFeed):
         """The first line that is no object of the sample's types, found line by line."""
         for number, line in enumerate(self._lines(), start=1):
             try:
-                json.loads(line)
+                parsed(line)
                 pajson.read_json(pa.BufferReader(line), parse_options=parse)
-            except (*REFUSALS, ValueError) as error:
+            except ReadError as error:
+                return error.at(file=self.name, line=number)
+            except json.JSONDecodeError as error:
+                remedy = "Each line must hold one object, {...}."
                 return ReadError(
-                    f"does not fit the first lines: {error}",
-                    file=self.name,
-                    line=number,
-                    remedy="Make the fields alike on all lines, or use read().",
+                    f"is not JSON: {error}", file=self.name, line=number, remedy=remedy
                 )
+            except (*REFUSALS, ValueError) as error:
+                return self._unfit(str(error), number)
         return None
+
+
+def _rounded(name: str) -> str:
+    return (
+        f"Column {name!r}: whole numbers beyond 64 bits are rounded in a scan; read() keeps their "
+        "digits."
+    )
 
 
 class RowsFeed:

@@ -106,6 +106,8 @@ def format_of(source: ByteSource) -> tuple[str, list[str]]:
             return "json", ["The file starts with '{' and is read as JSON lines."]
         if _ARRAY_OF_OBJECTS.match(start):
             return "json", ["The file starts with '[{' and is read as a JSON array of objects."]
+    if by_name is None and _ARFF_START.match(start):
+        return "arff", ["The file starts with '@relation' and is read as ARFF."]
     return by_name or "delimited", []
 
 
@@ -170,6 +172,7 @@ def _refuse_other(start: bytes, source: ByteSource) -> None:
 
 
 _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:(?P<xml>\?xml\s)|!doctype\s+html|html\b)", re.I)
+_ARFF_START = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|%[^\n]*\n)*@relation\b", re.I)
 _ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{")
 _CONTROL = [bytes([code]) for code in range(1, 32) if code not in (9, 10, 12, 13, 27)] + [b"\x7f"]
 

@@ -43,12 +43,29 @@ def arrow_of(frame: Any) -> pa.Table:
     if hasattr(frame, "collect") and type(frame).__name__ == "LazyFrame":
         frame = frame.collect()
     if hasattr(frame, "__arrow_c_stream__"):
-        return pa.table(frame)
+        try:
+            return pa.table(frame)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise _unknown_type(frame, error) from error
     if hasattr(frame, "to_arrow"):
         return arrow_of(frame.to_arrow())
     raise DataError(
         f"{type(frame).__name__} is not a table that gnomon knows: give a pandas, polars, Arrow or "
         "narwhals frame, a dict of columns, or a file."
+    )
+
+
+def _unknown_type(frame: Any, error: Exception) -> DataError:
+    """The error that names the columns whose type Arrow does not know."""
+    unknown = []
+    for name in getattr(frame, "columns", ()):
+        try:
+            pa.table(frame[[name]])
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            unknown.append(f"{name!r} ({frame[name].dtype})")
+    return DataError(
+        f"the frame cannot be read: {error}. Cast to another type, or leave out: "
+        f"{', '.join(unknown) or 'the column of that type'}"
     )
 
 

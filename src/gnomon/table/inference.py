@@ -25,6 +25,7 @@ from gnomon.table.recode import (
     WHOLE,
     encode_levels,
     sorted_levels,
+    spelled_as,
 )
 from gnomon.table.schema import Column, Schema
 from gnomon.table.settle import flattened, settled
@@ -36,6 +37,7 @@ FEW_ROWS = 20
 STORED_NUMBERS, WRITTEN_NUMBERS = "stored as numbers", "all values are numbers"
 LONG_WORDS, LONG_CHARACTERS = 5, 50
 MOST_STRAYS = 0.2
+RARE_ROWS = 0.01
 
 SCALES = (
     ("very low", "low", "medium", "high", "very high"),
@@ -352,16 +354,23 @@ def _infer_dictionary(name: str, values: pa.ChunkedArray) -> Finding:
 def _read_boolean(name: str, distinct: pa.Array, hints: Hints) -> Finding | None:
     if len(distinct) > 6:
         return None
-    words = {value.lower() for value in distinct.to_pylist()}
-    for false, true in BOOLEAN_WORDS:
-        if words == {false, true} or (
-            len(words) == 1 and words <= {false, true} and len(false) > 1
-        ):
-            values = pc.equal(pc.utf8_lower(distinct), true)
+    written = distinct.to_pylist()
+    words = {value.lower() for value in written}
+    for pair in BOOLEAN_WORDS:
+        if words == set(pair) or (len(words) == 1 and words < set(pair) and len(pair[0]) > 1):
+            false, true = spelled_as(pair, written)
+            values = pc.equal(pc.utf8_lower(distinct), pair[1])
             reason = f"all values are {false!r} or {true!r}"
             column = Column(name, Kind.BOOLEAN, reason, (false, true))
-            return Finding(column, pa.chunked_array([values]))
+            return Finding(column, pa.chunked_array([values]), _merged(name, written, column))
     return None
+
+
+def _merged(name: str, written: list[str], column: Column) -> tuple[str, ...]:
+    """The note that says which spellings of the two words are read as one."""
+    if set(written) <= set(column.levels or ()):
+        return ()
+    return (f"Column {name!r}: upper and lower case are one, so that {column.reason}.",)
 
 
 def _read_number(name: str, distinct: pa.Array, hints: Hints) -> Finding | None:
@@ -576,7 +585,7 @@ def _explain_words(finding: Finding, strings: pa.ChunkedArray, hints: Hints) -> 
         ("numbers", distinct.filter(pc.invert(numeric))),
         ("dates", dates.strays(distinct)),
     ):
-        if odd is not None and len(distinct) >= 5 and len(odd) <= MOST_STRAYS * len(distinct):
+        if odd is not None and _are_strays(odd, distinct, strings):
             shown = ", ".join(repr(value) for value in odd.slice(0, 3).to_pylist())
             row = pc.index(strings, odd[0]).as_py() + 1
             reason = f"not {what} because of {shown} (first in row {row:,})"
@@ -588,6 +597,16 @@ def _explain_words(finding: Finding, strings: pa.ChunkedArray, hints: Hints) -> 
         column = Column(column.name, Kind.IDENTIFIER, reason, missing=column.missing)
         return replace(finding, column=column, values=strings)
     return finding
+
+
+def _are_strays(odd: pa.Array, distinct: pa.Array, strings: pa.ChunkedArray) -> bool:
+    """Whether odd values are few among the values or, where few values differ, in few rows."""
+    if not len(odd) or len(odd) == len(distinct):
+        return False
+    if len(distinct) >= 5:
+        return len(odd) <= MOST_STRAYS * len(distinct)
+    rows = pc.sum(pc.is_in(strings, value_set=odd)).as_py()
+    return bool(rows <= RARE_ROWS * (len(strings) - strings.null_count))
 
 
 def _contradicts_marks(name: str, distinct: pa.Array, hints: Hints) -> bool:
@@ -602,13 +621,14 @@ def _explain_numeric_words(
 ) -> Finding:
     column = finding.column
     if _has_leading_zeros(distinct):
-        why = "digits with leading zeros are codes, not numbers"
+        why, kind = "digits with leading zeros are codes, not numbers", "integer"
     elif pc.all(pc.match_substring_regex(distinct, numbers.PLAIN_INTEGER)).as_py():
         why = "whole numbers beyond 64 bits, kept as written so that no digit is lost"
+        kind = "number"
     else:
-        why = "numbers beyond the range of floating point, kept as written"
+        why, kind = "numbers beyond the range of floating point, kept as written", "number"
     if column.kind is not Kind.TEXT and not (len(distinct) == n >= FEW_ROWS):
-        note = f"Column {column.name!r}: {why}. If they are numbers, set kind='integer'."
+        note = f"Column {column.name!r}: {why}. If they are numbers, set kind={kind!r}."
         column = replace(column, reason=f"{why}; {column.reason}")
         return replace(finding, column=column, notes=(*finding.notes, note))
     column = Column(column.name, Kind.IDENTIFIER, why, missing=column.missing)

@@ -62,22 +62,43 @@ def _arrow_of_json(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
         found = lines_to_arrow(raw)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return _slowly(raw, file)
-    if _is_one_object_of_columns(found):
+    if is_one_object_of_columns(found):
         return _single_object(raw, file)
-    return _slowly(raw, file) if _may_be_rounded(found) else (found, [])
+    return _slowly(raw, file) if rounded_columns(found) else (found, [])
 
 
-def _is_one_object_of_columns(arrow: pa.Table) -> bool:
+def is_one_object_of_columns(arrow: pa.Table) -> bool:
     """Whether the only row consists of lists of one length: they are columns."""
     if len(arrow) != 1 or not all(pa.types.is_list(field.type) for field in arrow.schema):
         return False
     return len({len(column[0]) for column in arrow.columns if column[0].is_valid}) == 1
 
 
-def _may_be_rounded(arrow: pa.Table) -> bool:
-    """Arrow reads whole numbers beyond 64 bits as floats; we keep their digits."""
-    floats = [column for column in arrow.columns if pa.types.is_floating(column.type)]
-    return any(pc.any(pc.greater_equal(pc.abs(column), 2.0**63)).as_py() for column in floats)
+def rounded_columns(arrow: pa.Table) -> list[str]:
+    """Columns in which Arrow may have read whole numbers beyond 64 bits as floats."""
+    return [
+        name
+        for name, column in zip(arrow.column_names, arrow.columns)
+        if pa.types.is_floating(column.type)
+        and pc.any(pc.greater_equal(pc.abs(column), 2.0**63)).as_py()
+    ]
+
+
+def parsed(text: str | bytes) -> Any:
+    """What a JSON text holds; an object that names a field twice is refused."""
+    return json.loads(text, object_pairs_hook=_each_once)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ReadError(
+                f"names the field {name!r} twice in one object",
+                remedy="Give each field of an object a name of its own.",
+            )
+        found[name] = value
+    return found
 
 
 def _slowly(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
@@ -88,7 +109,9 @@ def _slowly(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
         if not line.strip():
             continue
         try:
-            objects.append(json.loads(line))
+            objects.append(parsed(line))
+        except ReadError as error:
+            raise error.at(file=file, line=number) from None
         except (json.JSONDecodeError, RecursionError) as error:
             if number == _first_filled(lines):
                 return _single_object(raw, file)
@@ -108,7 +131,9 @@ def _first_filled(lines: list[str]) -> int:
 def _single_object(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
     """One object whose entries are columns of equal length."""
     try:
-        content = json.loads(raw.decode("utf-8"))
+        content = parsed(raw.decode("utf-8"))
+    except ReadError as error:
+        raise error.at(file=file) from None
     except (json.JSONDecodeError, RecursionError) as error:
         raise ReadError(
             f"is not JSON: {error}",
@@ -131,7 +156,9 @@ def _single_object(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
 
 def _whole(raw: bytes, file: str) -> list:
     try:
-        return json.loads(raw.decode("utf-8"))
+        return parsed(raw.decode("utf-8"))
+    except ReadError as error:
+        raise error.at(file=file) from None
     except (json.JSONDecodeError, RecursionError, UnicodeDecodeError) as error:
         raise ReadError(
             f"is not JSON: {error}",

@@ -305,15 +305,39 @@ def _strings_for(values, column: Column, before: Column | None, wanted: str) -> 
 
 
 def _boolean_words(strings: pa.ChunkedArray, column: Column) -> tuple[str, str]:
-    words = {word.strip().lower() for word in strings.unique().drop_null().slice(0, 10).to_pylist()}
+    written = [word.strip() for word in strings.unique().drop_null().slice(0, 10).to_pylist()]
+    words = {word.lower() for word in written}
     for pair in (*BOOLEAN_WORDS, ("0", "1")):
         if words <= set(pair):
-            return pair
+            return spelled_as(pair, written)
     raise ReadError(
         f"the values {sorted(words)[:5]!r} are not known as words for false and true",
         column=column.name,
         remedy="Name them: levels=[word for false, word for true].",
     )
+
+
+def spelled_as(pair: tuple[str, str], written: list[str]) -> tuple[str, str]:
+    """Words for false and true as they were first written; one that was not, in like letters.
+
+    Parameters
+    ----------
+    pair : tuple of str
+        The two words in lower case.
+    written : list of str
+        Values of a column, none of which is another word.
+    """
+    first: dict[str, str] = {}
+    for word in written:
+        first.setdefault(word.lower(), word)
+    false, true = (first.get(word) or _in_letters_of(written, word) for word in pair)
+    return false, true
+
+
+def _in_letters_of(written: list[str], word: str) -> str:
+    if any(each.istitle() for each in written):
+        return word.capitalize()
+    return word.upper() if any(each.isupper() for each in written) else word
 
 
 def _has_order(stored: pa.DataType, wanted: Kind) -> bool:

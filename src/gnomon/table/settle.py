@@ -120,6 +120,15 @@ def _settle_binary(values: pa.ChunkedArray, name: str):
         ) from None
 
 
+def _refuse_intervals(values: pa.ChunkedArray, name: str):
+    raise ReadError(
+        "holds intervals of months, days and nanoseconds, which are no fixed length of time",
+        column=name,
+        remedy="Turn them into numbers first, in SQL for instance by epoch(...), or leave this "
+        "column out.",
+    )
+
+
 def _settle_nested(values: pa.ChunkedArray, name: str):
     written = [
         None if value is None else json.dumps(value, default=str, ensure_ascii=False)
@@ -153,5 +162,6 @@ _RULES = (
     (pa.types.is_date64, lambda values, name: (values.cast(pa.date32()), ())),
     (pa.types.is_dictionary, _settle_dictionary),
     (_is_binary, _settle_binary),
+    (pa.types.is_interval, _refuse_intervals),
     (pa.types.is_nested, _settle_nested),
 )

@@ -141,7 +141,7 @@ class ManyTrees(GrowsTrees):
         self.feature_importances_ = normalised(np.mean(shares, axis=0))
         self.history_ = course.history
         if out_of_bag is not None:
-            out_of_bag.tell_unasked()
+            tell_unasked(out_of_bag.n_trees, "tree")
             self._keep_out_of_bag(out_of_bag, data)
         if bootstrap and self.oob_importance:
             self.oob_importances_ = self._permuted(data, bootstrap, seeds)
@@ -298,23 +298,6 @@ class OutOfBag:
         with np.errstate(invalid="ignore"):
             return self.sums / self.n_trees[:, None]
 
-    def tell_unasked(self) -> None:
-        """Say how many rows the score leaves out, as every tree was grown on them."""
-        unasked = int((self.n_trees == 0).sum())
-        if unasked == len(self.n_trees):
-            raise ValueError(
-                f"oob_score=True needs rows that a tree was not grown on, and all {unasked:,} were "
-                "drawn by each tree; give more rows or trees"
-            )
-        if unasked:
-            warnings.warn(
-                f"{unasked:,} of {len(self.n_trees):,} rows were drawn by every tree, so that no "
-                "tree can be asked about them: oob_score_ is of the others, and their answers are "
-                "NaN. More trees (n_estimators) leave fewer rows out",
-                GnomonWarning,
-                stacklevel=2,
-            )
-
     def for_all_rows(self, kept: np.ndarray | None) -> np.ndarray:
         """Mean answers for the rows as given; NaN also for those of weight zero."""
         if kept is None:
@@ -322,6 +305,32 @@ class OutOfBag:
         everyone = np.full((len(kept), self.sums.shape[1]), np.nan)
         everyone[kept] = self.answers
         return everyone
+
+
+def tell_unasked(times: np.ndarray, member: str) -> None:
+    """Say how many rows an out-of-bag score leaves out, as every member was fitted on them.
+
+    Parameters
+    ----------
+    times : ndarray of shape (n_rows,)
+        How many members were not fitted on each row.
+    member : str
+        What a member is called.
+    """
+    unasked = int((times == 0).sum())
+    if unasked == len(times):
+        raise ValueError(
+            f"oob_score=True needs rows that a {member} was not fitted on, and all {unasked:,} "
+            f"were drawn by each {member}; give more rows or {member}s"
+        )
+    if unasked:
+        warnings.warn(
+            f"{unasked:,} of {len(times):,} rows were drawn by every {member}, so that no "
+            f"{member} can be asked about them: oob_score_ is of the others, and their answers "
+            f"are NaN. More {member}s (n_estimators) leave fewer rows out",
+            GnomonWarning,
+            stacklevel=2,
+        )
 
 
 def shape_of(tree: Tree) -> dict[str, float]:
@@ -575,7 +584,8 @@ class RandomForestRegressor(ManyTrees, Regressor):
     oob_importances_ : PermutationImportance
         Rise of the error out of bag when a column is shuffled; only with ``oob_importance``.
     oob_score_ : float
-        R2 on rows left out by the trees that are asked; only with ``oob_score=True``.
+        R2 on rows left out by the trees that are asked; only with ``oob_score=True``. As in
+        `score`, a target that does not vary gives 1 where it is met and 0 where not.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Answers of those trees; NaN for rows that every tree was grown on. Only with
         ``oob_score=True``.
@@ -652,6 +662,7 @@ class RandomForestRegressor(ManyTrees, Regressor):
         y = data.y.reshape(data.n_rows, -1)[answered]
         weights = data.weight_array[answered][:, None]
         spread = (weights * (y - np.average(y, axis=0, weights=weights[:, 0])) ** 2).sum()
-        self.oob_score_ = float(1 - (weights * (y - answers[answered]) ** 2).sum() / spread)
+        missed = (weights * (y - answers[answered]) ** 2).sum()
+        self.oob_score_ = float(1 - missed / spread if spread > 0 else missed == 0)
         everyone = out_of_bag.for_all_rows(data.kept)
         self.oob_prediction_ = everyone[:, 0] if self._one_target else everyone

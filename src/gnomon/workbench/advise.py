@@ -187,6 +187,12 @@ class Advice:
         if first is best:
             return [*lines, f"The advice held: {best.name} came first."]
         p = first.p_against(best)
+        if np.isnan(p):
+            return [
+                *lines,
+                f"{best.name} beat the advised {first.name}; whether beyond chance is not known, "
+                f"as a fold has an infinite {board.measure} or none.",
+            ]
         verdict = "not beyond chance" if p >= 0.05 else "beyond chance: do not follow the advice"
         return [*lines, f"{best.name} beat the advised {first.name}, {verdict} (p = {p:.2g})."]
 

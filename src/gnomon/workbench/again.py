@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gnomon.workbench.plain_data import as_json
 from gnomon.workbench.runs import RunError, find_run, read_record
 
 PLAIN = {
@@ -54,34 +55,55 @@ def again_script(record: dict[str, Any], summary: dict[str, Any]) -> str:
     lines = [
         head.format(record["data"]["fingerprint"]),
         "",
-        *imports(record["source"]),
-        "",
-        table_line(record["source"]),
+        *opening(record["source"]),
         "result = gnomon.learn(",
         "    table,",
         *arguments,
         ")",
         "print(result)",
         "",
-        f"recorded = {summary['test']['value']!r}",
-        'print("the test figure is", "as recorded" if result.test.value == recorded else "OTHER")',
+        f"same = result.test.value == float({str(summary['test']['value'])!r})",
+        'print("the test figure is", "as recorded" if same else "OTHER")',
+        f"if result.run.record['data']['fingerprint'] != {record['data']['fingerprint']!r}:",
+        '    print("the table is not what it was")',
+        "raise SystemExit(not same)",
         "",
     ]
     return "\n".join(lines)
 
 
-def imports(source: str | None) -> list[str]:
-    """The import lines of a script."""
-    return ["import gnomon"] if source is not None else ["import sys", "", "import gnomon"]
+def opening(source: str | None) -> list[str]:
+    """The first lines of a script: what it imports, and how it gets the table.
 
+    Parameters
+    ----------
+    source : str or None
+        Where the table was read; None where it was in memory.
 
-def table_line(source: str | None) -> str:
-    """The line that reads the table."""
+    Returns
+    -------
+    lines : list of str
+    """
+    if source is not None and source.startswith("example:"):
+        name = source.removeprefix("example:")
+        imports = ["import gnomon", "from gnomon.table import example"]
+        return [*imports, "", f"table = example({name!r})"]
+    imports = ["import sys", "", "import gnomon", "from gnomon.engine.errors import GnomonError"]
     if source is None:
-        return "table = gnomon.read(sys.argv[1])  # the table was in memory: give it as a file"
-    if source.startswith("example:"):
-        return f"table = gnomon.table.example({source.removeprefix('example:')!r})"
-    return f"table = gnomon.read({source!r})"
+        place = [
+            "if len(sys.argv) < 2:",
+            '    sys.exit("the table was in memory; save it, then: python again.py FILE")',
+            "file = sys.argv[1]",
+        ]
+    else:
+        place = [f"file = sys.argv[1] if len(sys.argv) > 1 else {source!r}"]
+    reading = [
+        "try:",
+        "    table = gnomon.read(file)",
+        "except GnomonError as error:",
+        '    sys.exit(f"{error} Where does it lie now? python again.py FILE")',
+    ]
+    return [*imports, "", *place, *reading]
 
 
 @dataclass
@@ -130,6 +152,8 @@ def again(run: str | Path, *, runs: str | Path = "runs", **options: Any) -> Repe
     table = options.pop("table", record["source"])
     if table is None:
         raise RunError(f"the table of {folder} was not read from a file; give it as table=")
+    if record["job"] not in ("learn", "group", "map"):
+        raise RunError(f"a run of 'gnomon {record['job']}' is not repeated from its record")
     result: Any
     if record["job"] == "group":
         result = group(table, **record["settings"], **options)
@@ -139,7 +163,8 @@ def again(run: str | Path, *, runs: str | Path = "runs", **options: Any) -> Repe
         result = learn(table, **record["settings"] | {"budget": None}, **options)
     if result.run.record["data"]["fingerprint"] != record["data"]["fingerprint"]:
         raise RunError(f"the data of {folder} have changed since: {record['source']}")
-    return Repetition(folder.name, numbers(record["results"]), numbers(result.summary()))
+    found = as_json(result.summary())  # infinite figures are written as unknown
+    return Repetition(folder.name, numbers(record["results"]), numbers(found))
 
 
 def numbers(summary: dict[str, Any]) -> dict[str, float]:

@@ -180,8 +180,89 @@ def associations(
         *_of_mixed(standard, groups),
         *_of_groups(groups),
     ]
-    ordered = sorted(_corrected(found), key=lambda pair: -np.nan_to_num(pair.strength, nan=-1.0))
-    return Associations(names, ordered, min(len(table), MOST_RANKED), seed)
+    return Associations(
+        names, _strongest_first(_corrected(found)), min(len(table), MOST_RANKED), seed
+    )
+
+
+def associations_with(
+    table: Any, column: str, others: Iterable[str] | None = None, *, seed: int = 0
+) -> list[Association]:
+    """How strongly one column goes with each of some others, the strongest first.
+
+    The same measures as `associations`, at a cost that grows with the number of columns, not of
+    their pairs: use it for a target in a wide table. p is corrected for the number of columns.
+
+    Parameters
+    ----------
+    table : Table or data frame
+    column : str
+        Of numbers, categories, booleans or dates; there are no associations with another.
+    others : iterable of str, default=None
+        By default all others of these kinds.
+    seed : int, default=0
+        Of the 200,000 rows that ranks are taken from where there are more.
+
+    Returns
+    -------
+    list of Association
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> [pair.first for pair in associations_with(example("iris"), "species")][:2]
+    ['petal_length', 'petal_width']
+    """
+    table = Table.from_frame(table)
+    if not _is_comparable(table, column):
+        return []
+    drawn = _drawn(len(table), seed)
+    given = table.columns if others is None else others
+    names = [name for name in given if name != column and _is_comparable(table, name)]
+    one = _Side.of(table, column, drawn)
+
+    def measured(name: str) -> Association:
+        return _of_sides(one, _Side.of(table, name, drawn))
+
+    return _strongest_first(_corrected(list(in_order(measured, names, short=True))))
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One column of a pair: numbers and their ranks, or groups."""
+
+    name: str
+    standard: Standard | None = None
+    ranked: Standard | None = None
+    groups: Groups | None = None
+
+    @classmethod
+    def of(cls, table: Table, name: str, drawn: np.ndarray | slice) -> _Side:
+        if table.schema[name].kind in GROUPED:
+            return cls(name, groups=as_groups(table, name))
+        numbers = as_numbers(table.column(name))
+        return cls(name, Standard.of(numbers), Standard.of(ranks(numbers[drawn])))
+
+
+def _of_sides(one: _Side, other: _Side) -> Association:
+    if one.groups is not None and other.groups is not None:
+        return _of_two_groups((one.name, other.name), one.groups, other.groups)
+    if one.groups is not None:
+        return _of_sides(other, one)
+    assert one.standard is not None
+    assert one.ranked is not None
+    if other.groups is not None:
+        return _of_number_and_groups((one.name, other.name), one.standard, other.groups)
+    assert other.standard is not None
+    assert other.ranked is not None
+    straight, n = pearson_matrix([one.standard, other.standard])
+    curved, n_ranked = pearson_matrix([one.ranked, other.ranked])
+    names = (one.name, other.name)
+    return _of_two_numbers(names, straight[0, 1], curved[0, 1], n[0, 1], n_ranked[0, 1])
+
+
+def _strongest_first(pairs: list[Association]) -> list[Association]:
+    return sorted(pairs, key=lambda pair: -np.nan_to_num(pair.strength, nan=-1.0))
 
 
 def _drawn(n: int, seed: int) -> np.ndarray | slice:
@@ -385,14 +466,18 @@ def _of_numbers(
         list(in_order(lambda values: Standard.of(ranks(values[ranked])), numbers.values()))
     )
     names = list(numbers)
-    found = []
-    for i, j in combinations(range(len(names)), 2):
-        r, rho = float(straight[i, j]), float(curved[i, j])
-        rows = int(n[i, j])
-        p = min(2 * min(_p_of_r(r, rows), _p_of_r(rho, int(n_ranked[i, j]))), 1.0)
-        strength = max(abs(r), abs(rho))
-        found.append(Association(names[i], names[j], "correlation", strength, p, rows, r, rho))
-    return found
+    return [
+        _of_two_numbers((names[i], names[j]), straight[i, j], curved[i, j], n[i, j], n_ranked[i, j])
+        for i, j in combinations(range(len(names)), 2)
+    ]
+
+
+def _of_two_numbers(
+    names: tuple[str, str], r: float, rho: float, n: int, n_ranked: int
+) -> Association:
+    r, rho, n = float(r), float(rho), int(n)
+    p = min(2 * min(_p_of_r(r, n), _p_of_r(rho, int(n_ranked))), 1.0)
+    return Association(*names, "correlation", max(abs(r), abs(rho)), p, n, r, rho)
 
 
 def _p_of_r(r: float, n: int) -> float:
@@ -407,18 +492,26 @@ def _of_mixed(standard: dict[str, Standard], groups: dict[str, Groups]) -> list[
     pairs = [(number, group) for number in standard for group in groups]
 
     def measured(pair: tuple[str, str]) -> Association:
-        strength, p, n = ratio_of_groups(standard[pair[0]], groups[pair[1]].codes)
-        return Association(*pair, "correlation ratio", strength, p, n)
+        return _of_number_and_groups(pair, standard[pair[0]], groups[pair[1]])
 
     return list(in_order(measured, pairs, short=True))
 
 
+def _of_number_and_groups(names: tuple[str, str], numbers: Standard, groups: Groups) -> Association:
+    strength, p, n = ratio_of_groups(numbers, groups.codes)
+    return Association(*names, "correlation ratio", strength, p, n)
+
+
 def _of_groups(groups: dict[str, Groups]) -> list[Association]:
     def measured(pair: tuple[str, str]) -> Association:
-        strength, p, n = cramers_v(groups[pair[0]].codes, groups[pair[1]].codes)
-        return Association(*pair, "Cramer's V", strength, p, n)
+        return _of_two_groups(pair, groups[pair[0]], groups[pair[1]])
 
     return list(in_order(measured, list(combinations(groups, 2)), short=True))
+
+
+def _of_two_groups(names: tuple[str, str], first: Groups, second: Groups) -> Association:
+    strength, p, n = cramers_v(first.codes, second.codes)
+    return Association(*names, "Cramer's V", strength, p, n)
 
 
 def _corrected(found: list[Association]) -> list[Association]:

@@ -21,7 +21,7 @@ class Budget:
     seconds : float or None
         Wall-clock time. What fits in it depends on the machine.
     evaluations : int or None
-        Fits of a learner on a fold: the same work everywhere.
+        Fits of the learners that are compared: the same work everywhere.
     began : float
     given : str or None
         As it was written.

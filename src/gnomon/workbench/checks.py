@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,14 @@ from gnomon.evaluate import Curve, Figure, Leaderboard, calibration, cross_valid
 from gnomon.evaluate.measures import Said
 from gnomon.table import Kind, Table
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from gnomon.workbench.diagnosis import GroupScore, PermutationImportance, Shift
+from gnomon.workbench.associations import Association, associations_with
+from gnomon.workbench.diagnosis import (
+    FEWEST_IN_GROUP,
+    GroupScore,
+    PermutationImportance,
+    Shift,
+)
+from gnomon.workbench.findings import FEW, how_tied
 from gnomon.workbench.portfolio import BASELINE
 from gnomon.workbench.problem import LearningProblem, coded
 
@@ -33,9 +41,11 @@ GOLDEN = 0.95
 GOLDEN_GAIN = 0.8
 GOLDEN_ROWS = 3_000
 GOLDEN_COLUMNS = 60
+TIED_ROWS = 50_000
 ROWS_PER_COLUMN = 10
 FEW_ROWS = 200
 REPEATED = 0.01
+OUT_OF_RANGE = 0.05
 MISCALIBRATED = 0.05
 GROUP_P = 0.01
 SELDOM_BEST = 0.5
@@ -135,6 +145,14 @@ def beats_the_baseline(seen: Evidence) -> Check:
             remedy="Do not act on a model of this table. Look for columns that matter.",
         )
     p = seen.scores.p_against(seen.baseline) if len(seen.scores.values) > 1 else np.nan
+    if np.isnan(p):
+        return Check(
+            name,
+            "bad",
+            f"not known: {_why_no_p(seen)}, so no test can be made.",
+            limit=limit,
+            remedy="Do not act on the model. Use more folds, or a measure that stays finite.",
+        )
     if seen.board.beats_baseline(seen.chosen):
         return Check(name, "good", f"yes, p = {p:.2g}.", p, limit)
     return Check(
@@ -145,6 +163,13 @@ def beats_the_baseline(seen: Evidence) -> Check:
         limit,
         "Do not act on the model. Get more rows, or columns that matter.",
     )
+
+
+def _why_no_p(seen: Evidence) -> str:
+    infinite = [each.name for each in (seen.scores, seen.baseline) if np.isinf(each.values).any()]
+    if infinite:
+        return f"a fold of {' and of '.join(infinite)} has an infinite {seen.problem.measure}"
+    return "fewer than two folds have a score"
 
 
 def overfitting(seen: Evidence) -> Check:
@@ -194,9 +219,16 @@ def folds_agree(seen: Evidence) -> Check:
     known = np.isfinite(scores) & np.isfinite(errors) & (errors > 0)
     if known.sum() < 3:
         return Check("folds agree", "not made", "fewer than three folds have an error bar.")
+    low, high = scores[known].min(), scores[known].max()
+    if seen.problem.parted_by:
+        return Check(
+            "folds agree",
+            "not made",
+            f"folds differ by design, as rows were split by {seen.problem.parted_by!r}; their "
+            f"scores range from {low:.4g} to {high:.4g}.",
+        )
     gaps = (scores[known] - np.average(scores[known])) / errors[known]
     p = float(stats.chi2.sf((gaps**2).sum(), known.sum() - 1))
-    low, high = scores[known].min(), scores[known].max()
     found = f"scores of the folds range from {low:.4g} to {high:.4g} (p = {p:.2g} by chance)."
     if p >= FOLDS_DIFFER:
         return Check("folds agree", "good", found, p, f"p < {FOLDS_DIFFER}")
@@ -270,17 +302,24 @@ def enough_rows(seen: Evidence) -> Check:
 
 def golden_column(seen: Evidence) -> Check:
     """Does one column alone do nearly all? Then it may give the target away."""
-    strengths = single_columns(seen)
-    if not strengths:
+    features = [name for name in seen.problem.features if name != seen.problem.time]
+    pairs = associations_with(some_of(seen.train, TIED_ROWS), seen.problem.target, features)
+    strengths = single_columns(seen, features, pairs)
+    tied = tied_columns(seen, pairs)
+    if not strengths and not tied:
         return Check("leak", "not made", "no column could be tried alone.")
-    name, alone = max(strengths.items(), key=lambda each: each[1])
+    both = strengths | {k: max(v, strengths.get(k, v)) for k, v in tied.items()}
+    name, alone = max(both.items(), key=lambda each: each[1])
     limit = f"one column alone removes over {GOLDEN_GAIN:.0%} of the baseline's error"
-    _, test, base = seen.losses
-    if seen.problem.figure.greater_is_better:
-        test, base = 1 + test, 1 + base
-    whole = 1 - test / base if base > 0 else 0.0
-    found = f"the strongest column alone, {name!r}, removes {alone:.0%} of the baseline's error."
-    if alone < GOLDEN_GAIN or alone < GOLDEN * whole:
+    removed = f"removes {alone:.0%} of the baseline's error"
+    found = f"the strongest column alone, {name!r}, {removed}."
+    if alone >= GOLDEN_GAIN and alone > strengths.get(name, -np.inf):
+        pair = next(each for each in pairs if name in (each.first, each.second))
+        found = f"{name!r} alone {removed}: it {how_tied(pair)}."
+    untried = sum(each not in both for each in features)
+    if untried:
+        found += f" {untried:,} of {len(features):,} columns were not tried alone."
+    if alone < GOLDEN_GAIN or alone < GOLDEN * share_removed(seen):
         return Check("leak", "good", found, alone, limit)
     return Check(
         "leak",
@@ -292,23 +331,60 @@ def golden_column(seen: Evidence) -> Check:
     )
 
 
-def single_columns(seen: Evidence) -> dict[str, float]:
-    """Share of the baseline's error that a small tree on one column removes, on other rows."""
-    rng = np.random.default_rng(0)
-    n = len(seen.train)
-    taken = np.sort(rng.choice(n, min(n, GOLDEN_ROWS), replace=False))
-    rows, y = seen.train[taken], seen.y_train[taken]
+def other_than(target: str, pair: Association) -> str:
+    """The column of a pair that is not the target."""
+    return pair.second if pair.first == target else pair.first
+
+
+def tied_columns(seen: Evidence, pairs: list[Association]) -> dict[str, float]:
+    """Share of a number's error that a line or a curve through one column of numbers removes.
+
+    A tree of few leaves cannot follow a column that is the target in another unit; r and rho can.
+    A target that rises with a date has a trend, and is not the date in another unit.
+    """
+    if seen.problem.task == "classify":
+        return {}
+    found = {}
+    for pair in pairs:
+        name = other_than(seen.problem.target, pair)
+        is_moment = seen.train.schema[name].kind is Kind.DATETIME
+        if pair.measure == "correlation" and not is_moment and pair.n >= FEW:
+            found[name] = float(1 - np.sqrt(1 - pair.strength**2))
+    return {name: share for name, share in found.items() if np.isfinite(share)}
+
+
+def share_removed(seen: Evidence) -> float:
+    """Share of the baseline's error that the chosen learner removes on the folds."""
+    is_class = seen.problem.task == "classify"
+    scores = [
+        float(np.nanmean(each.scores["accuracy" if is_class else "rmse"]))
+        for each in (seen.scores, seen.baseline)
+    ]
+    test, base = (1 - score if is_class else score for score in scores)
+    return 1 - test / base if base > 0 else 0.0
+
+
+def single_columns(
+    seen: Evidence, features: list[str], pairs: list[Association]
+) -> dict[str, float]:
+    """Share of the baseline's error that a small tree on one column removes, on other rows.
+
+    Of many columns those are tried that matter most to the model or go most with the target.
+    """
+    rows = some_of(seen.train, GOLDEN_ROWS)
+    y = seen.problem.values(rows)
     is_class = seen.problem.task == "classify"
     kind = DecisionTreeClassifier if is_class else DecisionTreeRegressor
     measure = "error" if is_class else "mse"
-    order = [seen.importance.names[j] for j in seen.importance.order][:GOLDEN_COLUMNS]
     base = error_without_columns(y, is_class)
     if not base > 0:
         return {}
+    important = [seen.importance.names[j] for j in seen.importance.order]
+    associated = [other_than(seen.problem.target, pair) for pair in pairs]
+    turns = dict.fromkeys(n for both in zip_longest(important, associated) for n in both)
+    tried = [n for n in turns if n in features and rows.schema[n].kind is not Kind.TEXT]
     found = {}
-    for name in order:
-        if rows.schema[name].kind is Kind.TEXT:
-            continue
+    for name in tried[:GOLDEN_COLUMNS]:
         result = cross_validate(
             kind(max_depth=4, min_samples_leaf=5),
             rows.select([name]),
@@ -322,6 +398,13 @@ def single_columns(seen: Evidence) -> dict[str, float]:
     return found
 
 
+def some_of(rows: Table, most: int) -> Table:
+    """At most so many rows, drawn at random, in their order."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.sort(np.random.default_rng(0).choice(len(rows), most, replace=False))]
+
+
 def error_without_columns(y: np.ndarray, is_class: bool) -> float:
     """The error of the best constant."""
     if is_class:
@@ -331,6 +414,8 @@ def error_without_columns(y: np.ndarray, is_class: bool) -> float:
 
 def useless_columns(seen: Evidence) -> Check:
     """Are there columns whose shuffling changes nothing?"""
+    if seen.chosen == BASELINE:
+        return Check("useful columns", "not made", "the baseline looks at no column.")
     useless = seen.importance.useless()
     n = len(seen.importance.names)
     found = f"{len(useless)} of {n} columns can be shuffled without loss"
@@ -382,6 +467,9 @@ def time_overlap(seen: Evidence) -> Check:
     dated = [n for n in seen.problem.features if seen.train.schema[n].kind is Kind.DATETIME]
     if seen.problem.time or not dated:
         what = "rows were split by time." if seen.problem.time else "no column is a date or time."
+        return Check("time", "good", what)
+    if seen.problem.groups:
+        what = f"rows were split by {seen.problem.groups!r}, which was asked for, not by time."
         return Check("time", "good", what)
     return Check(
         "time",
@@ -476,11 +564,13 @@ def calibrated(seen: Evidence) -> Check | None:
 def worst_group(seen: Evidence) -> Check:
     """Is the model worse for some group of rows?"""
     if not seen.groups:
-        return Check("worst group", "not made", "no category has levels of 30 test rows.")
+        what = f"no category has a level with {FEWEST_IN_GROUP} test rows, and as many without."
+        return Check("worst group", "not made", what)
     worst = seen.groups[0]
     found = (
-        f"{worst.column} = {worst.level!r} ({worst.n_rows:,} rows) has {worst.score:.4g} where all "
-        f"have {seen.figure.value:.4g} (p = {worst.p:.2g}, all groups counted)."
+        f"{worst.column} = {worst.level!r} ({worst.n_rows:,} rows) has {worst.measure} "
+        f"{worst.score:.4g} where the other rows have {worst.others:.4g} (p = {worst.p:.2g}, all "
+        "groups counted)."
     )
     if worst.p >= GROUP_P:
         return Check("worst group", "good", found, worst.p, f"p < {GROUP_P}")
@@ -519,6 +609,8 @@ def stable_choice(seen: Evidence) -> Check:
 
 def same_target(seen: Evidence) -> Check:
     """Has the target the same distribution in training and test rows?"""
+    if seen.problem.parted_by:
+        return parted_target(seen)
     if seen.problem.task == "classify":
         names = list(seen.problem.classes)
         counts = [[int((y == k).sum()) for k in names] for y in (seen.y_train, seen.y_test)]
@@ -539,10 +631,40 @@ def same_target(seen: Evidence) -> Check:
     )
 
 
+def parted_target(seen: Evidence) -> Check:
+    """Does the target leave its range where whole groups, or later rows, are the test rows?
+
+    Rows of one group, or neighbours in time, are alike: no test of rows holds.
+    """
+    if seen.problem.task == "classify":
+        what = f"rows were split by {seen.problem.parted_by!r}: classes may be of other shares."
+        return Check("same target", "not made", what)
+    low, high = seen.y_train.min(), seen.y_train.max()
+    share = float(((seen.y_test < low) | (seen.y_test > high)).mean())
+    found = (
+        f"{share:.0%} of the test rows, split off by {seen.problem.parted_by!r}, have a target "
+        f"outside the range of the training rows ({low:.4g} to {high:.4g})."
+    )
+    if share <= OUT_OF_RANGE:
+        return Check("same target", "good", found, share, f"above {OUT_OF_RANGE:.0%}")
+    return Check(
+        "same target",
+        "warning",
+        found,
+        share,
+        f"above {OUT_OF_RANGE:.0%}",
+        "Trees and neighbours cannot predict beyond what they have seen: prefer a linear model, or "
+        "predict the change instead of the value.",
+    )
+
+
 def same_columns(seen: Evidence) -> Check:
     """Are training and test rows alike?"""
+    if seen.problem.parted_by:
+        what = f"rows were split by {seen.problem.parted_by!r}: the parts differ by design."
+        return Check("drift", "not made", what)
     if seen.shift is None:
-        return Check("drift", "not made", "rows are split by time, or all columns are text.")
+        return Check("drift", "not made", "all columns are text.")
     found = f"a classifier tells training from test rows with area {seen.shift.area}."
     if not seen.shift.found or seen.shift.area.value < DRIFT_AREA:
         return Check("drift", "good", found, seen.shift.area.value, f"above {DRIFT_AREA}")
@@ -561,6 +683,13 @@ def as_on_folds(seen: Evidence) -> Check:
     folds = seen.scores.figure(method="folds")
     if not np.isfinite(folds.error) or not np.isfinite(seen.figure.error):
         return Check("test agrees with folds", "not made", "one of them has no error bar.")
+    if seen.problem.time:
+        return Check(
+            "test agrees with folds",
+            "not made",
+            f"{seen.figure.value:.4g} on the test rows, {folds.value:.4g} on the folds; the test "
+            "rows are the latest, and later rows may be harder.",
+        )
     gap = abs(seen.figure.value - folds.value)
     z = gap / max(np.hypot(folds.error, seen.figure.error), 1e-300)
     found = (

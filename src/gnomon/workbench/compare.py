@@ -12,7 +12,7 @@ from scipy import stats
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import corrected_t_test
 from gnomon.table import read
-from gnomon.workbench.runs import RunError, find_run, read_record
+from gnomon.workbench.runs import RunError, find_run, read_record, state_of
 
 SAME_FOLDS = ("target", "seed", "test_share", "groups", "time", "measure", "folds", "repeats")
 
@@ -67,7 +67,7 @@ def finished(place: Path) -> dict[str, Any]:
     record = read_record(place)
     if record.get("status") != "finished":
         raise RunError(
-            f"{place} is not finished ({record.get('status')}); go on with: "
+            f"{place} is not finished ({state_of(record)}); go on with: "
             f"gnomon learn --resume {place}"
         )
     if record["job"] != "learn":
@@ -111,6 +111,8 @@ def compare_pair(found: Comparison, one: tuple[Path, dict], other: tuple[Path, d
 def fold_by_fold(one: tuple[Path, dict], other: tuple[Path, dict]) -> dict[str, Any]:
     """The corrected resampled t test of the chosen learners on the same folds."""
     first, second = (chosen_scores(place, record) for place, record in (one, other))
+    if not np.isfinite([first, second]).all():
+        return {"difference": None, "p": None, "how": "a score is infinite or missing"}
     if one[1]["results"]["chosen"] == other[1]["results"]["chosen"]:
         gap = float(np.mean(first - second))
         return {"difference": gap, "p": 1.0, "how": "the same learner on the same folds"}
@@ -138,6 +140,8 @@ def chosen_scores(place: Path, record: dict[str, Any]) -> np.ndarray:
 def figure_by_figure(one: tuple[Path, dict], other: tuple[Path, dict]) -> dict[str, Any]:
     """A z test of two test figures on rows of their own."""
     a, b = (record["results"]["test"] for _, record in (one, other))
+    if a["value"] is None or b["value"] is None:
+        return {"difference": None, "p": None, "how": "a figure is infinite"}
     gap = a["value"] - b["value"]
     if a["error"] is None or b["error"] is None:
         return {"difference": gap, "p": None, "how": "no error bars"}

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import Figure, Measure, area_under_roc
+from gnomon.evaluate import MEASURES, Figure, Measure, area_under_roc
 from gnomon.evaluate.cross_validation import FoldWork, Problem, cross_validate
 from gnomon.evaluate.measures import Said
 from gnomon.evaluate.result import Result
@@ -176,40 +176,87 @@ def worst_rows(
 
 @dataclass(frozen=True)
 class GroupScore:
-    """The score of the rows that share a level of a column."""
+    """The score of the rows that share a level of a column, and of the other rows.
+
+    Attributes
+    ----------
+    column, level : str
+    n_rows : int
+    score : float
+    p : float
+        Of losses as great as these by chance, counted for all groups; 1 where the group scores no
+        worse than the other rows.
+    others : float
+    measure : str
+        What `score` and `others` are: the measure that counts, or the mean of rows that is nearest
+        to it (accuracy, rmse).
+    """
 
     column: str
     level: str
     n_rows: int
     score: float
     p: float
+    others: float
+    measure: str
 
 
 def group_scores(problem, rows: Table, y: np.ndarray, said: Said) -> list[GroupScore]:
     """Scores by level of every category, with p of no difference to the other rows; worst first.
 
-    Means of row losses inside and outside the group are compared by Welch's t; p-values are
-    Bonferroni's, over all groups.
+    The losses of rows inside and outside the group are compared by their ranks (Mann and Whitney),
+    right and wrong by Fisher's exact test; p-values are Bonferroni's, over all groups. A group is
+    not called where it or the rest of the rows has fewer than 30.
     """
-    losses = problem.figure.row_losses(y, said)
-    if losses is None:
-        losses = (y == said.predictions).astype(float)
-    better = 1.0 if problem.figure.greater_is_better or problem.figure.losses is None else -1.0
+    measure = _mean_of_rows(problem)
+    losses = np.asarray(measure.row_losses(y, said), dtype=float)
+    sign = -1.0 if measure.greater_is_better else 1.0
     found = []
     for name in rows.columns:
         if rows.schema[name].kind not in (Kind.CATEGORY, Kind.ORDERED, Kind.BOOLEAN):
             continue
-        cells = np.array([str(each) for each in rows.column(name).to_pylist()])
+        cells = np.array(
+            ["missing" if each is None else str(each) for each in rows.column(name).to_pylist()]
+        )
         levels, codes, counts = np.unique(cells, return_inverse=True, return_counts=True)
-        for k in np.flatnonzero((counts >= FEWEST_IN_GROUP) & (counts < len(y))):
+        fewer = np.minimum(counts, len(y) - counts)
+        for k in np.flatnonzero(fewer >= FEWEST_IN_GROUP):
             inside, outside = losses[codes == k], losses[codes != k]
-            p = stats.ttest_ind(
-                better * inside, better * outside, equal_var=False, alternative="less"
-            ).pvalue
-            found.append(GroupScore(name, str(levels[k]), int(counts[k]), float(inside.mean()), p))
-    n = max(len(found), 1)
-    found = [replace(each, p=float(min(np.nan_to_num(each.p, nan=1.0) * n, 1.0))) for each in found]
+            score, others = (_overall(measure, part) for part in (inside, outside))
+            worse = sign * score > sign * others
+            p = _p_of_greater(sign * inside, sign * outside) if worse else 1.0
+            found.append(
+                GroupScore(name, str(levels[k]), int(counts[k]), score, p, others, measure.name)
+            )
+    n = len(found)
+    found = [replace(each, p=min(each.p * n, 1.0)) for each in found]
     return sorted(found, key=lambda each: each.p)
+
+
+def _mean_of_rows(problem) -> Measure:
+    """The measure that counts where it is a mean over rows, or the nearest that is."""
+    if problem.figure.losses is not None:
+        return problem.figure
+    return MEASURES["accuracy" if problem.task == "classify" else "rmse"]
+
+
+def _overall(measure: Measure, losses: np.ndarray) -> float:
+    mean = float(losses.mean())
+    return float(np.sqrt(mean)) if measure.root else mean
+
+
+def _p_of_greater(inside: np.ndarray, outside: np.ndarray) -> float:
+    """Chance of losses inside so much greater than those outside, if they are alike."""
+    worst = max(inside.max(), outside.max())
+    least = min(inside.min(), outside.min())
+    if worst == least:
+        return 1.0
+    if np.isin(np.concatenate([inside, outside]), (least, worst)).all():
+        counts = [
+            [int((part == value).sum()) for value in (worst, least)] for part in (inside, outside)
+        ]
+        return float(stats.fisher_exact(counts, alternative="greater").pvalue)
+    return float(stats.mannwhitneyu(inside, outside, alternative="greater").pvalue)
 
 
 @dataclass(repr=False)

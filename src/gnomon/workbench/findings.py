@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from gnomon.table.kinds import Kind
+from gnomon.workbench.associations import Association, as_numbers
+from gnomon.workbench.problem import FEW_VALUES
 
 if TYPE_CHECKING:
     from gnomon.workbench.look import Look
@@ -23,11 +25,14 @@ NEARLY_CONSTANT = 0.995
 GIVES_AWAY = 0.95
 TIED = 0.98
 FEW = 20
+# Missing cells below which no test says what they go with.
+FEW_HOLES = 10
 RARE_CLASS = 0.1
 MOSTLY_MISSING = 0.5
 MANY_LEVELS = 100
 FEW_ROWS = 50
 MANY_OUTLIERS = 0.05
+FEWEST_CODES = 3
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,8 @@ def findings(look: Look) -> list[Finding]:
     return sorted(found, key=lambda finding: rank[finding.kind])
 
 
-def _named(columns: tuple[str, ...] | list[str], most: int = 6) -> str:
+def named(columns: tuple[str, ...] | list[str], most: int = 6) -> str:
+    """Some columns by name, and how many more there are."""
     listed = ", ".join(repr(name) for name in columns[:most])
     return listed if len(columns) <= most else f"{listed} and {len(columns) - most} more"
 
@@ -92,7 +98,7 @@ def _constant(look: Look) -> Iterator[Finding]:
             "warning",
             "empty",
             empty,
-            f"{_named(empty)}: all values are missing",
+            f"{named(empty)}: all values are missing",
             "leave the column out, or find out why it was not filled",
             _drop(empty),
         )
@@ -102,7 +108,7 @@ def _constant(look: Look) -> Iterator[Finding]:
             "warning",
             "constant",
             same,
-            f"{_named(same)}: one value only",
+            f"{named(same)}: one value only",
             "a column that never changes says nothing; leave it out",
             _drop(same),
         )
@@ -126,7 +132,7 @@ def _identifiers(look: Look) -> Iterator[Finding]:
             "note",
             "identifiers",
             found,
-            f"{_named(found)}: a name for each row, left out by learners",
+            f"{named(found)}: a name for each row, left out by learners",
             "keep it to find rows again; set another kind if it means something",
         )
 
@@ -143,7 +149,7 @@ def _missing(look: Look) -> Iterator[Finding]:
             "warning",
             "mostly missing",
             much,
-            f"{_named(much)}: more than half of the values are missing",
+            f"{named(much)}: more than half of the values are missing",
             "leave the column out, or keep only whether it was filled",
         )
     if pattern.counts:
@@ -152,7 +158,7 @@ def _missing(look: Look) -> Iterator[Finding]:
             "note",
             "missing",
             tuple(pattern.counts),
-            f"{len(pattern.counts)} of {len(look.table.columns)} columns have missing values, "
+            f"missing values stand in {len(pattern.counts)} of {len(look.table.columns)} columns, "
             f"{share:.1%} of the rows at least one",
             "learners of gnomon take them as they are; do not drop such rows without a look at "
             "what they have in common",
@@ -165,20 +171,36 @@ def _missing(look: Look) -> Iterator[Finding]:
             f"{first!r} and {second!r} are mostly missing in the same rows (correlation {phi:.2f})",
             "one cause may lie behind both: find it before filling them",
         )
-    for name in dict.fromkeys(each[0] for each in pattern.related):
-        rows = [each for each in pattern.related if each[0] == name]
-        if rows[0][2] < 0.1:
-            continue
-        others = tuple(each[1] for each in rows[:3])
+    for others, names, strength, p in _missing_alike(look):
+        several = len(names) > 1
         yield Finding(
             "warning",
             "missing not at random",
-            (name, *others),
-            f"whether {name!r} is missing goes with {_named(others)} "
-            f"(strength {rows[0][2]:.2f}, p {_p(rows[0][3])})",
-            "filling it with a mean biases results; keep whether it was missing as a column, and "
-            "do not drop the rows",
+            (*names, *others),
+            f"whether {named(names)} {'are' if several else 'is'} missing goes with "
+            f"{named(others)} (strength {'up to ' if several else ''}{strength:.2f}, p {_p(p)})",
+            f"filling {'them' if several else 'it'} with one value biases results; keep whether "
+            f"{'they were' if several else 'it was'} missing as a column, and do not drop the rows",
         )
+
+
+def _missing_alike(look: Look) -> list[tuple[tuple[str, ...], tuple[str, ...], float, float]]:
+    """Columns whose holes go with the same others: the others, the columns, strength and p."""
+    found: dict[tuple[str, ...], list[tuple[str, float, float]]] = {}
+    for name in dict.fromkeys(each[0] for each in look.missing.related):
+        rows = [each for each in look.missing.related if each[0] == name]
+        if rows[0][2] >= 0.1 and look.missing.counts[name] >= FEW_HOLES:
+            others = tuple(each[1] for each in rows[:3])
+            found.setdefault(others, []).append((name, rows[0][2], rows[0][3]))
+    return [
+        (
+            others,
+            tuple(name for name, _, _ in each),
+            max(strength for _, strength, _ in each),
+            max(p for _, _, p in each),
+        )
+        for others, each in found.items()
+    ]
 
 
 def _p(p: float) -> str:
@@ -205,7 +227,7 @@ def _duplicates(look: Look) -> Iterator[Finding]:
 
 def _same_columns(look: Look) -> Iterator[Finding]:
     for pair in look.associations:
-        if pair.strength < SAME or pair.n < 3 or look.target in (pair.first, pair.second):
+        if not pair.strength >= SAME or pair.n < 3 or look.target in (pair.first, pair.second):
             continue
         levels = {look.summary[name].distinct for name in (pair.first, pair.second)}
         if pair.measure == "correlation ratio" and len(levels) > 1:
@@ -227,46 +249,74 @@ def _outliers(look: Look) -> Iterator[Finding]:
     for each in look.summary:
         if each.kind not in (Kind.NUMBER, Kind.INTEGER) or each.median is None:
             continue
-        known = each.rows - each.missing
-        if _looks_like_code(each):
+        code = _code(look, each)
+        if code is not None:
+            value, count = code
             yield Finding(
                 "warning",
                 "stands for missing",
                 (each.name,),
-                f"{each.name!r}: {each.most_common_count:,} values are {each.most_common}, far "
-                "from the others; it may stand for a missing value",
-                "if it does, say so when reading: the schema's missing words",
-            )
-        if each.outliers and each.outliers > MANY_OUTLIERS * known:
-            yield Finding(
-                "note",
-                "outliers",
-                (each.name,),
-                f"{each.name!r}: {each.outliers:,} values ({each.outliers / known:.1%}) lie "
-                f"outside the whiskers of its box; it ranges from {each.minimum:.4g} to "
-                f"{each.maximum:.4g}",
-                "heavy tails: use ranks, logarithms or trees; look at the largest for errors",
+                f"{each.name!r}: {count:,} values are {value:g}, far from the others; it may stand "
+                "for a missing value",
+                "if it does, read the file again with it as a missing word of the column: "
+                f"gnomon.read(file, schema=table.schema.set({each.name!r}, missing=['{value:g}']))",
             )
         if not (np.isfinite(each.minimum) and np.isfinite(each.maximum)):
             yield Finding(
-                "warning",
+                "bad",
                 "infinite",
                 (each.name,),
-                f"{each.name!r} has infinite values",
-                "a division by zero upstream? Make them missing, or repair them",
+                f"{each.name!r} is infinite in {_infinite_rows(look, each.name)}: no learner can "
+                "use that",
+                "a division by zero upstream? Leave the cells empty, or repair them",
             )
 
 
-def _looks_like_code(each) -> bool:
-    """Whether the commonest number is an end of the range, far outside the box."""
-    if not each.most_common_count or not each.iqr or each.most_common_count < 3:
-        return False
-    try:
-        value = float(each.most_common)
-    except ValueError:
-        return False
-    far = abs(value - each.median) > 5 * each.iqr
-    return far and value in (each.minimum, each.maximum)
+def _heavy_tails(look: Look) -> Iterator[Finding]:
+    shares = {}
+    for each in look.summary:
+        known = each.rows - each.missing
+        if each.kind in (Kind.NUMBER, Kind.INTEGER) and each.distinct > FEW_VALUES:
+            shares[each.name] = (each.outliers or 0) / known
+    many = sorted((n for n in shares if shares[n] > MANY_OUTLIERS), key=lambda n: -shares[n])
+    if not many:
+        return
+    listed = [
+        f"{n!r} ({shares[n]:.1%}, {look.summary[n].minimum:.4g} to {look.summary[n].maximum:.4g})"
+        for n in many[:6]
+    ]
+    more = f" and {len(many) - 6} more" if len(many) > 6 else ""
+    yield Finding(
+        "note",
+        "outliers",
+        tuple(many),
+        f"many values lie outside the whiskers of their box: {', '.join(listed)}{more}",
+        "heavy tails: use ranks, logarithms or trees; look at the largest for errors",
+    )
+
+
+def _infinite_rows(look: Look, name: str) -> str:
+    infinite = np.flatnonzero(np.isinf(look.table.column(name).to_numpy()))
+    listed = ", ".join(f"{row + 1:,}" for row in infinite[:5])
+    more = f" and {len(infinite) - 5:,} more" if len(infinite) > 5 else ""
+    return f"row{'' if len(infinite) == 1 else 's'} {listed}{more}"
+
+
+def _code(look: Look, each) -> tuple[float, int] | None:
+    """A repeated number at an end of the range, farther off than the box of the others is wide."""
+    if each.distinct <= FEW_VALUES:
+        return None
+    values = as_numbers(look.table.column(each.name))
+    values = values[~np.isnan(values)]
+    for end in (each.minimum, each.maximum):
+        count = int((values == end).sum())
+        if not FEWEST_CODES <= count <= len(values) / 2:
+            continue
+        others = values[values != end]
+        low, high = np.percentile(others, [25, 75])
+        if np.abs(others - end).min() > high - low > 0:
+            return float(end), count
+    return None
 
 
 def _categories(look: Look) -> Iterator[Finding]:
@@ -313,6 +363,15 @@ def _target(look: Look) -> Iterator[Finding]:
             f"{look.table.schema[look.target].reason}",
             "choose another target, or set its kind in the schema",
         )
+    if each.kind is Kind.INTEGER and 2 < each.distinct <= FEW_VALUES:
+        yield Finding(
+            "note",
+            "target of few values",
+            (look.target,),
+            f"the target {look.target!r} has {each.distinct} whole numbers only, and is learnt as "
+            "an amount",
+            "if they name classes: gnomon learn --task classify",
+        )
     total = sum(look.class_counts.values())
     rare = {c: n for c, n in look.class_counts.items() if n < RARE_CLASS * total}
     if rare and each.kind in (Kind.CATEGORY, Kind.ORDERED, Kind.BOOLEAN) and each.distinct <= 20:
@@ -327,36 +386,52 @@ def _target(look: Look) -> Iterator[Finding]:
         )
 
 
+def _is_moment(look: Look, name: str) -> bool:
+    return look.table.schema[name].kind is Kind.DATETIME
+
+
+def _leak(name: str, text: str) -> Finding:
+    return Finding(
+        "bad",
+        "leak",
+        (name,),
+        f"{text}: it gives the target away",
+        "is it known before the outcome is? If not, leave it out",
+        _drop((name,)),
+    )
+
+
+def _trend(name: str, text: str) -> Finding:
+    return Finding(
+        "warning",
+        "trend",
+        (name,),
+        f"{text}: the target changes with time",
+        f"split by time: gnomon learn --time {name!r}. Trees cannot go beyond what they have seen",
+    )
+
+
 def _leaks(look: Look) -> Iterator[Finding]:
     if look.target is None:
         return
-    for name, share, error in look.overview.of(look.target):
-        if share >= GIVES_AWAY:
-            yield Finding(
-                "bad",
-                "leak",
-                (name,),
-                f"{name!r} alone explains {share:.1%} ± {error:.1%} of the target on unseen rows: "
-                "it gives the target away",
-                "is it known before the outcome is? If not, leave it out",
-                _drop((name,)),
-            )
-    said = {name for name, share, _ in look.overview.of(look.target) if share >= GIVES_AWAY}
-    for pair in look.associations:
-        names = {pair.first, pair.second}
-        name = next(iter(names - {look.target}))
-        if look.target in names and pair.strength >= TIED and name not in said and pair.n >= FEW:
-            yield Finding(
-                "bad",
-                "leak",
-                (name,),
-                f"{name!r} goes with the target almost without exception ({pair.measure} "
-                f"{pair.strength:.3f}): it gives the target away",
-                "is it known before the outcome is? If not, leave it out",
-                _drop((name,)),
-            )
+    said = set()
+    for pair in look.with_target:
+        name = pair.second if pair.first == look.target else pair.first
+        if not pair.strength >= TIED or pair.n < FEW:
+            continue
+        said.add(name)
+        how = f"goes with the target almost without exception ({pair.measure} {pair.strength:.3f})"
+        if _is_moment(look, name):
+            yield _trend(name, f"{name!r} {how}")
+        else:
+            yield _leak(name, f"{name!r} {how if pair.pearson is None else how_tied(pair)}")
+    for name, share, error in look.predictors:
+        if share < GIVES_AWAY or name in said:
+            continue
+        text = f"{name!r} alone explains {share:.1%} ± {error:.1%} of the target on unseen rows"
+        yield _trend(name, text) if _is_moment(look, name) else _leak(name, text)
     for name, other, strength, _ in look.missing.related:
-        if other == look.target and strength >= 0.5:
+        if other == look.target and strength >= 0.5 and look.missing.counts[name] >= FEW_HOLES:
             yield Finding(
                 "bad",
                 "leak",
@@ -365,6 +440,21 @@ def _leaks(look: Look) -> Iterator[Finding]:
                 "it may be filled in after the outcome; if so, leave it out",
                 _drop((name,)),
             )
+
+
+def how_tied(pair: Association) -> str:
+    """How a column of numbers goes with the target, in words."""
+    assert pair.pearson is not None
+    assert pair.spearman is not None
+    if abs(pair.pearson) >= TIED:
+        return (
+            f"lies on a straight line with the target (r = {pair.pearson:.4f}), as if it were "
+            "the target in another unit"
+        )
+    return (
+        f"has nearly the order of the target (rank correlation {pair.spearman:.4f}), as if it "
+        "were the target on another scale"
+    )
 
 
 def _order(look: Look) -> Iterator[Finding]:
@@ -389,6 +479,7 @@ CHECKS = (
     _duplicates,
     _missing,
     _outliers,
+    _heavy_tails,
     _categories,
     _identifiers,
     _order,

@@ -23,6 +23,7 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate import Figure
 from gnomon.table import Table
 from gnomon.table.schema import no_such_column
+from gnomon.workbench.given import as_table, source_of
 from gnomon.workbench.group_model import GroupModel, name_columns
 from gnomon.workbench.group_profile import GroupProfile, profiles
 from gnomon.workbench.group_search import (
@@ -35,7 +36,6 @@ from gnomon.workbench.group_search import (
 )
 from gnomon.workbench.group_tendency import Tendency, tendency_of
 from gnomon.workbench.job_script import job_script
-from gnomon.workbench.learn import as_table, source_of
 from gnomon.workbench.plain_data import as_json
 from gnomon.workbench.result import written
 from gnomon.workbench.runs import Run

@@ -55,9 +55,9 @@ def group(
 
       gnomon group --example wine --groups 3
     """
+    from gnomon.workbench.given import source_of
     from gnomon.workbench.group import HEADINGS
     from gnomon.workbench.group import group as find
-    from gnomon.workbench.learn import source_of
     from gnomon.workbench.runs import new_name
 
     if (file is None) == (example is None):
@@ -80,7 +80,10 @@ def group(
     else:
         say(str(result))
         console.print()
-        print_table([*HEADINGS[:-1], ""], result.board()[:8], title="groupings that competed")
+        chosen, *others = result.board()[:8]
+        lines = [[*chosen[:-1], "chosen"], *others]
+        print_table([*HEADINGS[:-1], ""], lines, title="groupings that competed")
+        say(f"chosen: {result.chosen.remark}")
         say(f"wrote {folder}: report.html, labels.csv, groupings.csv, model.gnomon, again.py")
         say(f"next: gnomon predict {folder} NEW_ROWS.csv")
     if strict and not result.clear:

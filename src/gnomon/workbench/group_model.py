@@ -94,7 +94,11 @@ class GroupModel(Estimator):
         for code in self.encoder_.codes:
             count = getattr(code, "n_missing", 0)
             if count:
-                read_as = "levels' shares" if isinstance(code, CategoryCode) else "mean"
+                read_as = "mean"
+                if isinstance(code, CategoryCode):
+                    read_as = "levels' shares"
+                elif getattr(code, "flag", False):
+                    read_as = "share of yes"
                 found[code.name] = f"{count / n_rows:.1%} of the cells, read as the {read_as}"
         return found
 

@@ -35,7 +35,8 @@ class Trait(NamedTuple):
     column : str
     effect : float
         Numbers: the difference of means in standard deviations (Hedges' g). Categories: Cohen's h
-        of the level's shares. Positive where the group has more.
+        of the level's shares. Positive where the group has more; infinite where one number holds in
+        all rows of the group, and another in all others.
     low, high : float
         95% interval of the effect.
     here, elsewhere : float
@@ -68,6 +69,9 @@ class Trait(NamedTuple):
     def __str__(self) -> str:
         if self.level is None:
             more = "higher" if self.effect > 0 else "lower"
+            if np.isinf(self.effect):
+                here, elsewhere = digits(self.here), digits(self.elsewhere)
+                return f"{self.column} is {more}: {here} in all rows, {elsewhere} in all others"
             return (
                 f"{self.column} is {more}: mean {digits(self.here)} against "
                 f"{digits(self.elsewhere)} "
@@ -208,7 +212,7 @@ class _Numbers(NamedTuple):
             return []
         spread = np.sqrt((here.var() * n + elsewhere.var() * m) / (n + m - 2))
         if not spread > 0:
-            return []
+            return self._parted(float(here[0]), float(elsewhere[0]))
         exact = 1 - 3 / (4 * (n + m - 2) - 1)
         effect = exact * (here.mean() - elsewhere.mean()) / spread
         half = normal_quantile(0.95) * np.sqrt((n + m) / (n * m) + effect**2 / (2 * (n + m)))
@@ -222,6 +226,13 @@ class _Numbers(NamedTuple):
                 float(elsewhere.mean()),
             )
         ]
+
+    def _parted(self, here: float, elsewhere: float) -> list[Trait]:
+        """The trait where one value holds in all rows of the group, and one in all others."""
+        if here == elsewhere:
+            return []
+        effect = float(np.copysign(np.inf, here - elsewhere))
+        return [Trait(self.name, effect, effect, effect, here, elsewhere)]
 
 
 class _Levels(NamedTuple):

@@ -13,9 +13,9 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
-from sklearn.isotonic import isotonic_regression
 
 from gnomon.cluster.tendency import hopkins
 from gnomon.engine.errors import GnomonWarning
@@ -129,10 +129,11 @@ class Cloud:
         if not len(self.linked):
             return
         wanted = correlations(rows[:, self.linked])
-        self.copula = wanted
+        self.factor = unit_factor(wanted)
         # ties weaken correlations: ask for as much more as was lost
-        self.copula = np.clip(2 * wanted - correlations(self._linked_columns(rng)), -1.0, 1.0)
-        np.fill_diagonal(self.copula, 1.0)
+        asked = np.clip(2 * wanted - correlations(self._linked_columns(rng)), -1.0, 1.0)
+        np.fill_diagonal(asked, 1.0)
+        self.factor = unit_factor(asked)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """As many rows as were given."""
@@ -144,12 +145,18 @@ class Cloud:
         return drawn
 
     def _linked_columns(self, rng: np.random.Generator) -> np.ndarray:
-        n, d = len(self.rows), len(self.linked)
-        scores = rng.multivariate_normal(
-            np.zeros(d), self.copula, n, method="eigh", check_valid="ignore"
-        )
+        n = len(self.rows)
+        scores = rng.standard_normal((n, self.factor.shape[1])) @ self.factor.T
         places = np.minimum((ndtr(scores) * n).astype(np.int64), n - 1)
         return np.column_stack([each[places[:, j]] for j, each in enumerate(self.quantiles)])
+
+
+def unit_factor(wanted: np.ndarray) -> np.ndarray:
+    """F of unit rows whose F F' is near to the wanted correlations, which no numbers need have."""
+    values, vectors = np.linalg.eigh(wanted)
+    held = values > 1e-12 * values[-1]
+    factor = vectors[:, held] * np.sqrt(values[held])
+    return factor / np.linalg.norm(factor, axis=1, keepdims=True)
 
 
 def correlations(columns: np.ndarray) -> np.ndarray:
@@ -193,10 +200,8 @@ def one_humped(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     given = np.cumsum(masses)
     best, least = given, np.inf
     for hump in np.unique(np.linspace(1, len(widths) - 1, HUMPS).astype(int)):
-        rising = isotonic_regression(densities[:hump], sample_weight=widths[:hump])
-        falling = isotonic_regression(
-            densities[hump:], sample_weight=widths[hump:], increasing=False
-        )
+        rising = isotonic_regression(densities[:hump], weights=widths[:hump]).x
+        falling = isotonic_regression(densities[hump:], weights=widths[hump:], increasing=False).x
         shares = np.cumsum(np.concatenate([rising, falling]) * widths)
         gap = np.abs(shares - given).max()
         if gap < least:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from gnomon.workbench.again import imports, table_line
+from gnomon.workbench.again import opening
 
 
 def job_script(record: dict[str, Any], settings: Any, same: str) -> str:
@@ -31,13 +31,12 @@ def job_script(record: dict[str, Any], settings: Any, same: str) -> str:
         [
             f'"""Repeats a run of gnomon {record["versions"]["gnomon"]}: {job}."""',
             "",
-            *imports(record["source"]),
-            "",
-            table_line(record["source"]),
+            *opening(record["source"]),
             f"result = gnomon.{job}(table{arguments})",
             "print(result)",
             f"same = {same}",
             'print("the result is", "as recorded" if same else "OTHER")',
+            "raise SystemExit(not same)",
             "",
         ]
     )

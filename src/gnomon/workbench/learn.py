@@ -14,7 +14,6 @@ import os
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -25,7 +24,6 @@ from gnomon.engine.threads import processors
 from gnomon.evaluate import (
     CrossValidation,
     Curve,
-    Figure,
     Leaderboard,
     Measure,
     cross_validate,
@@ -35,7 +33,7 @@ from gnomon.evaluate import (
 )
 from gnomon.evaluate.cross_validation import seeded
 from gnomon.evaluate.fold_warnings import never_repeated
-from gnomon.table import Table, example, read, split
+from gnomon.table import Table, split
 from gnomon.workbench.budget import Budget
 from gnomon.workbench.checks import Evidence, all_checks
 from gnomon.workbench.diagnosis import (
@@ -49,6 +47,8 @@ from gnomon.workbench.diagnosis import (
     shift_check,
     worst_rows,
 )
+from gnomon.workbench.final_figure import final_figure
+from gnomon.workbench.given import source_of, with_target
 from gnomon.workbench.plan import (
     ALWAYS,
     LATEST_TO_COMPARE,
@@ -125,7 +125,7 @@ class Settings:
 
 def learn(
     table: Any,
-    target: str,
+    target: Any,
     *,
     task: str = "auto",
     measure: str | None = None,
@@ -157,9 +157,10 @@ def learn(
 
     Parameters
     ----------
-    table : Table, data frame, or path of a file
-    target : str
-        The column to predict. Rows in which it is missing are set apart, and said.
+    table : Table, data frame, array of shape (n, d), or path of a file
+    target : str, or array-like of shape (n,)
+        The column to predict: its name, or its values where they stand apart from the table. Rows
+        in which it is missing are set apart, and said.
     task : {"auto", "classify", "regress"}, default="auto"
         Categories and booleans are classified, numbers regressed.
     measure : str, default=None
@@ -168,7 +169,10 @@ def learn(
     learners : list of str, default=None
         Names of the portfolio's learners to try; all by default. The baseline always runs.
     budget : str, int or None, default="60s"
-        Seconds (``"60s"``, ``"5min"``), or a number of evaluations (fits on a fold), or no limit.
+        Seconds (``"60s"``, ``"5min"``), or a number of evaluations, or no limit. An evaluation is
+        a fit of a learner that is compared: on a split, or without a pair of folds, which its
+        interval needs. Five folds of few rows take ten. Searches inside a fit, the final fit and
+        the learning curve are not counted.
     choose : {"one-standard-error", "best"}, default="one-standard-error"
         The simplest learner within one standard error of the best, or the best mean.
     folds, repeats : int, default=None
@@ -214,8 +218,9 @@ def learn(
     if choose not in CHOICES:
         raise DataError(f"choose={choose!r} is none of {', '.join(CHOICES)}")
     allowance = Budget.of(budget)
-    source = source_of(table) or source
-    table = as_table(table)
+    if isinstance(target, str):
+        source = source_of(table) or source
+    table, target = with_target(table, target)
     problem = set_up(table, target, task=task, measure=measure, groups=groups, time=time)
     picked(portfolio(problem.task, len(problem.rows)), learners)
     if not 0 < test_share < 1:
@@ -243,27 +248,16 @@ def learn(
         return Job(problem, settings, allowance, run, progress).do()
 
 
-def source_of(table: Any) -> str | None:
-    """Where a table can be read again: a path, ``example:name``, or None."""
-    if not isinstance(table, (str, os.PathLike)):
-        return None
-    text = os.fspath(table)
-    return text if text.startswith("example:") else str(Path(text).resolve())
-
-
-def as_table(table: Any) -> Table:
-    """A table from whatever the user gave."""
-    if isinstance(table, Table):
-        return table
-    if isinstance(table, (str, os.PathLike)):
-        text = os.fspath(table)
-        return example(text.removeprefix("example:")) if text.startswith("example:") else read(text)
-    return Table.from_frame(table)
-
-
 def pace_of(scores: CrossValidation, plan: Plan) -> float:
     """Seconds per row that a learner was asked about in the folds."""
     return scores.predict_seconds / sum(len(test) for _, test in plan.splits)
+
+
+def why_failed(found: CrossValidation) -> str:
+    """What a learner without any score says, in plain words: an error of ours needs no name."""
+    first = found.failures[0]
+    said = first.error.removeprefix(f"{DataError.__name__}: ")
+    return f"it failed on all {len(found.folds)} splits; the first one says: {said}"
 
 
 def inputs_sample(rows: Table, seed: int) -> Table:
@@ -404,7 +398,7 @@ class Job:
             return None
         self.done += len(plan.splits)
         if found.failures and not len(found.values):
-            plan.left_out[entrant.name] = f"failed: {found.failures[0]}"
+            plan.left_out[entrant.name] = why_failed(found)
             self.run.decide(f"{entrant.name} is left out", plan.left_out[entrant.name])
             return None
         self.run.note_score(found)
@@ -437,9 +431,9 @@ class Job:
             if needed > left:
                 reason = f"about {needed:.0f} s needed, {max(left, 0):.0f} s left for comparing"
         if self.budget.evaluations is not None:
-            left = self.budget.evaluations - len(plan.splits) * len(results)
-            if left < len(plan.splits):
-                reason = f"{len(plan.splits)} evaluations needed, {max(left, 0)} left"
+            left = self.budget.evaluations - plan.evaluations * len(plan.entrants)
+            if left < plan.evaluations:
+                reason = f"{plan.evaluations} evaluations needed, {max(left, 0)} left"
         if reason:
             plan.left_out[STACK] = reason
             self.run.decide(f"{STACK} does not compete", reason)
@@ -557,9 +551,7 @@ class Job:
         begin = perf_counter()
         said = said_by(model, rows, y, problem.figure)
         pace = (perf_counter() - begin) / len(y)
-        figure = problem.figure.figure(y, said)
-        if not isinstance(figure, Figure):
-            figure = Figure(float(figure), np.nan, np.nan, how="no interval is known")
+        figure = final_figure(problem, test, y, said)
         self.step("importance of columns, checks")
         importance = permutation_importance(
             model, rows, y, problem.figure, most_rows=self.shuffled_rows(pace), seed=self.seed
@@ -617,11 +609,11 @@ class Job:
         return n
 
     def shift(self, train: Table, test: Table) -> Shift | None:
-        """Are training and test rows alike? Not asked where they follow each other in time.
+        """Are training and test rows alike? Not asked where they differ by design.
 
-        Nor where all columns are text.
+        That is: by time or by groups; nor where all columns are text.
         """
-        if self.problem.time or not comparable_columns(train, test):
+        if self.problem.time or self.problem.groups or not comparable_columns(train, test):
             return None
         return shift_check(train, test, seed=self.seed)
 

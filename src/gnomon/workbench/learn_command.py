@@ -35,7 +35,8 @@ def learn(
         ),
     ] = None,
     budget: Annotated[
-        str, typer.Option(help="Time ('60s', '5min'), or evaluations ('40': repeatable).")
+        str,
+        typer.Option(help="Time ('60s', '5min'), or fits of learners ('40': repeatable)."),
     ] = "60s",
     measure: Annotated[
         str | None,
@@ -91,7 +92,7 @@ def learn(
     """
     from gnomon.engine.modelfile import load
     from gnomon.workbench.budget import Budget
-    from gnomon.workbench.learn import as_table, source_of
+    from gnomon.workbench.given import as_table, source_of
     from gnomon.workbench.learn import learn as run
     from gnomon.workbench.runs import find_run, new_name
     from gnomon.workbench.runs import resume as go_on
@@ -186,8 +187,9 @@ def show_result(result: Any) -> None:
     style = "bold green" if result.beats_baseline else "bold red"
     console.print(escape(result.verdict()), style=style, highlight=False)
     console.print(f"[bold]{escape(result.test_sentence())}[/bold]", highlight=False)
-    good = sum(each.verdict == "good" for each in result.checks)
-    say(f"{len(result.checks)} checks were made; {good} found nothing.")
+    made = [each for each in result.checks if each.verdict != "not made"]
+    good = sum(each.verdict == "good" for each in made)
+    say(f"{len(made)} checks were made; {good} found nothing.")
     for check in result.worries:
         colour = "red" if check.verdict == "bad" else "yellow"
         console.print(

@@ -224,8 +224,8 @@ def add_worst(report: Report, result: LearnResult) -> None:
     )
     if result.groups:
         report.table(
-            ["column", "level", "rows", "mean of rows", "p"],
-            [[g.column, g.level, g.n_rows, g.score, g.p] for g in result.groups[:8]],
+            ["column", "level", "rows", result.groups[0].measure, "of the others", "p"],
+            [[g.column, g.level, g.n_rows, g.score, g.others, g.p] for g in result.groups[:8]],
             "Groups of test rows that differ most from the others; p counts all groups.",
         )
 

@@ -25,14 +25,23 @@ from gnomon.table.schema import no_such_column
 from gnomon.table.sql import open_duckdb
 from gnomon.table.summary import Summary
 from gnomon.table.table import Table
-from gnomon.workbench.associations import GROUPED, NUMBERED, Associations, associations
-from gnomon.workbench.findings import Finding, findings
-from gnomon.workbench.missing_pattern import MissingPattern, missing_pattern
+from gnomon.workbench.associations import (
+    GROUPED,
+    NUMBERED,
+    Association,
+    Associations,
+    associations,
+    associations_with,
+)
+from gnomon.workbench.findings import Finding, findings, named
+from gnomon.workbench.missing_pattern import MOST_COLUMNS, MissingPattern, missing_pattern
 from gnomon.workbench.overview import Overview, which_predicts_which
 from gnomon.workbench.plain_data import as_json
 
 MOST_COMPARED = 60
 MOST_OVERVIEW = 25
+# Columns that are tried alone on the target, at some milliseconds each.
+MOST_ALONE = 500
 
 
 @dataclass
@@ -53,6 +62,10 @@ class Look:
     associations : Associations
     overview : Overview
         Which column predicts which.
+    with_target : list of Association
+        Of every column with the target, the strongest first; empty without a target.
+    alone : Overview or None
+        What each column alone says of the target.
     class_counts : dict of str to int
         Rows by class of the target, commonest first; empty without a target of classes.
     limits : list of str
@@ -72,12 +85,19 @@ class Look:
     overview: Overview
     seed: int
     limits: list[str] = field(default_factory=list)
+    with_target: list[Association] = field(default_factory=list)
+    alone: Overview | None = None
 
     @cached_property
     def class_counts(self) -> dict[str, int]:
         if self.target is None or self.table.schema[self.target].kind not in GROUPED:
             return {}
         return level_counts(self.table, self.target)
+
+    @property
+    def predictors(self) -> list[tuple[str, float, float]]:
+        """What each column alone says of the target: name, explained share, its standard error."""
+        return [] if self.alone is None or self.target is None else self.alone.of(self.target)
 
     @cached_property
     def findings(self) -> list[Finding]:
@@ -150,6 +170,11 @@ class Look:
                     "share": self.overview.share.tolist(),
                     "error": self.overview.error.tolist(),
                 },
+                "with_target": [vars(pair) for pair in self.with_target],
+                "alone": [
+                    {"column": name, "share": share, "error": error}
+                    for name, share, error in self.predictors
+                ],
                 "findings": [vars(finding) for finding in self.findings],
                 "limits": self.limits,
             }
@@ -191,7 +216,8 @@ def look(
     ----------
     table : Table, data frame, or dict of columns
     target : str, default=None
-        The column that will be predicted: adds class balance and a search for leaks.
+        The column that will be predicted: adds class balance and a search for leaks. Numbers of two
+        values are looked at as classes.
     source : str, default=""
         Where the table is from, for the report.
     seed : int, default=0
@@ -219,17 +245,26 @@ def look(
     if target is not None and target not in table:
         raise no_such_column(target, table.columns)
     tell = progress or (lambda step: None)
+    table = _with_classes(table, target)
     tell("summaries")
     summary = table.describe()
     tell("missing cells")
-    missing = missing_pattern(table, seed=seed)
+    first = [] if target is None else [target]
+    ordered = table.select([*first, *(name for name in table.columns if name not in first)])
+    missing = missing_pattern(ordered, seed=seed)
     tell("duplicates")
     duplicates, apart = _duplicates(table, summary)
-    compared, said = _compared(table, summary, target)
     tell("associations")
-    pairs = associations(table, compared, seed=seed)
+    usable = _comparable(table, summary, target)
+    pairs, with_target = _associated(table, usable, target, seed)
     tell("which column predicts which")
-    overview = which_predicts_which(table, compared[:MOST_OVERVIEW], seed=seed)
+    strongest = _strongest(usable, with_target, target)
+    overview = which_predicts_which(
+        table, usable if len(usable) <= MOST_OVERVIEW else strongest[:MOST_OVERVIEW], seed=seed
+    )
+    alone = overview if target is not None else None
+    if target in usable and len(usable) > MOST_OVERVIEW:
+        alone = which_predicts_which(table, strongest[:MOST_ALONE], outputs=[target], seed=seed)
     found = Look(
         table,
         target,
@@ -241,10 +276,44 @@ def look(
         pairs,
         overview,
         seed,
-        said,
+        with_target=with_target,
+        alone=alone,
     )
-    found.limits += _limits(found, compared)
+    found.limits += [*_left_out(found, usable), *_limits(found)]
     return found
+
+
+def _with_classes(table: Table, target: str | None) -> Table:
+    """The table with a target of two numbers as classes, which `learn` takes it for."""
+    if target is None or table.schema[target].kind not in (Kind.NUMBER, Kind.INTEGER):
+        return table
+    values = pc.unique(table.column(target).drop_null())
+    if len(values) != 2:
+        return table
+    table = table.set(target, kind=Kind.CATEGORY, reason="two numbers, taken for classes")
+    words = " and ".join(table.schema[target].levels or ())
+    amounts = "" if set(values.to_pylist()) == {0, 1} else " (amounts: learn with --task regress)"
+    note = f"The target {target!r} has two values, {words}: they are taken for classes{amounts}."
+    return Table(table.arrow, table.schema, [*table.notes, note])
+
+
+def _associated(
+    table: Table, usable: list[str], target: str | None, seed: int
+) -> tuple[Associations, list[Association]]:
+    """Associations of pairs of columns, and of every column with the target."""
+    if len(usable) <= MOST_COMPARED:
+        pairs = associations(table, usable, seed=seed)
+        return pairs, [pair for pair in pairs if target in (pair.first, pair.second)]
+    with_target = associations_with(table, target, usable, seed=seed) if target in usable else []
+    compared = _strongest(usable, with_target, target)[:MOST_COMPARED]
+    return associations(table, compared, seed=seed), with_target
+
+
+def _strongest(usable: list[str], with_target: list[Association], target: str | None) -> list[str]:
+    """The columns that can be compared: the target, then those that go most with it."""
+    by_strength = [name for pair in with_target for name in (pair.first, pair.second)]
+    first = [target] if target in usable else []
+    return list(dict.fromkeys([*first, *by_strength, *usable]))
 
 
 def _duplicates(table: Table, summary: Summary) -> tuple[int, int]:
@@ -272,32 +341,58 @@ def _repeats(table: Table) -> int:
         connection.close()
 
 
-def _compared(table: Table, summary: Summary, target: str | None) -> tuple[list[str], list[str]]:
-    """Columns to compare in pairs, the target first; and a sentence where some are left out."""
+def _comparable(table: Table, summary: Summary, target: str | None) -> list[str]:
+    """Columns that can be compared with each other, the target first."""
     usable = [
         c.name
         for c in table.schema
-        if c.kind in (*GROUPED, *NUMBERED) and summary[c.name].distinct > 1 and c.name != target
+        if c.kind in (*GROUPED, *NUMBERED) and (summary[c.name].distinct > 1 or c.name == target)
     ]
-    if target is not None and table.schema[target].kind in (*GROUPED, *NUMBERED):
-        usable.insert(0, target)
-    if len(usable) <= MOST_COMPARED:
-        return usable, []
-    said = (
-        f"The table has {len(usable)} columns that can be compared: associations are of the first "
-        f"{MOST_COMPARED}; select columns to see others."
-    )
-    return usable[:MOST_COMPARED], [said]
+    return sorted(usable, key=lambda name: name != target)
 
 
-def _limits(found: Look, compared: list[str]) -> list[str]:
+def _left_out(found: Look, usable: list[str]) -> list[str]:
+    """Which columns were not compared, in sentences."""
+    n, said = len(usable), []
+    whole, target = len(usable) <= MOST_COMPARED, found.target in usable
+    if not whole and target:
+        said.append(
+            f"The table has {n:,} columns that can be compared. The target is compared with all; "
+            f"associations of other pairs are of the {MOST_COMPARED - 1} columns that go most with "
+            "it."
+        )
+    elif not whole:
+        said.append(
+            f"The table has {n:,} columns that can be compared: associations are of the first "
+            f"{MOST_COMPARED}; select columns to see others."
+        )
+    if n > MOST_OVERVIEW:
+        those = f"the first {MOST_OVERVIEW}"
+        if target:
+            those = f"the target and the {MOST_OVERVIEW - 1} that go most with it,"
+        said.append(f"Which column predicts which is of {those} of {n:,} columns.")
+    if target and n > MOST_ALONE:
+        said.append(
+            f"Of {n - 1:,} columns, the {MOST_ALONE - 1} that go most with the target were tried "
+            "alone."
+        )
+    unread = [c.name for c in found.table.schema if c.kind in (Kind.TEXT, Kind.IDENTIFIER)]
+    unread = [name for name in unread if name != found.target]
+    if found.target is not None and unread:
+        said.append(f"Text and identifiers were not compared with the target: {named(unread)}.")
+    holes = sum(count < len(found.table) for count in found.missing.counts.values())
+    if holes > MOST_COLUMNS or (holes and len(found.table.columns) > MOST_COLUMNS):
+        said.append(
+            f"What missing cells go with is of the {min(holes, MOST_COLUMNS)} columns that miss "
+            f"most, against {'the target and ' if target else ''}the first "
+            f"{MOST_COLUMNS - target} columns."
+        )
+    return said
+
+
+def _limits(found: Look) -> list[str]:
     n, said = len(found.table), []
     overview = found.overview
-    if len(compared) > MOST_OVERVIEW:
-        said.append(
-            f"Which column predicts which is of the first {MOST_OVERVIEW} of {len(compared)} "
-            "columns."
-        )
     if overview.rows < n:
         said.append(
             f"Which column predicts which is from {overview.rows:,} of {n:,} rows, drawn with seed "

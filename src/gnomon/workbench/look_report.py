@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gnomon import show
@@ -14,6 +15,9 @@ from gnomon.workbench.report import Report
 MOST_PRINTED_COLUMNS = 40
 MOST_PRINTED_PAIRS = 6
 MOST_DISTRIBUTIONS = 12
+MOST_CLASSES = 8
+MOST_NOTES = 30
+MOST_HOLES = 50
 # Rows that histograms are made from.
 MOST_BINNED = 20_000
 MOST_TABLE_ROWS = 300
@@ -44,7 +48,9 @@ def printed(look: Look) -> Any:
             names = (Text(pair.first), Text(pair.second))
             grid.add_row(*names, f"{pair.strength:.3f}", readable_p(pair.p), pair.measure)
         parts += [Text(""), grid]
-    best = look.overview.of(look.target)[:5] if look.target is not None else []
+    if look.class_counts:
+        parts += [Text(""), Text(class_balance(look))]
+    best = look.predictors[:5]
     if best:
         grid = RichTable(box=None, header_style="bold", pad_edge=False)
         grid.add_column(Text(f"alone predicts {look.target}"), no_wrap=True)
@@ -62,6 +68,14 @@ def printed(look: Look) -> Any:
         parts.append(Text("Nothing looks wrong.", style="green"))
     parts += [Text(f"  {limit}", style="dim") for limit in look.limits]
     return Group(*parts)
+
+
+def class_balance(look: Look) -> str:
+    """The shares of the classes of the target, in a line."""
+    total = sum(look.class_counts.values())
+    shares = [f"{name} {count / total:.1%}" for name, count in look.class_counts.items()]
+    more = f" and {len(shares) - MOST_CLASSES:,} more" if len(shares) > MOST_CLASSES else ""
+    return f"classes of {look.target}: {', '.join(shares[:MOST_CLASSES])}{more}"
 
 
 def readable_p(p: float) -> str:
@@ -135,7 +149,7 @@ def _distributions(look: Look, theme: str) -> dict[str, Any]:
     if len(table) > MOST_BINNED:
         sampled = table[drawn_rows(len(table), MOST_BINNED, look.seed)[0]]
     found: dict[str, Any] = {}
-    for each in look.summary:
+    for each in sorted(look.summary, key=_shown_first(look)):
         if len(found) == MOST_DISTRIBUTIONS:
             break
         if each.name == look.target and look.class_counts:
@@ -148,6 +162,13 @@ def _distributions(look: Look, theme: str) -> dict[str, Any]:
             counts = level_counts(table, each.name)
             found[key] = show.category_bars(counts, name=each.name, theme=theme)
     return found
+
+
+def _shown_first(look: Look) -> Callable[[Any], int]:
+    """Places of columns in the report: the target, those that go most with it, the others."""
+    names = [name for pair in look.with_target for name in (pair.first, pair.second)]
+    places = {name: k for k, name in enumerate(dict.fromkeys([look.target, *names]))}
+    return lambda each: places.get(each.name, len(places))
 
 
 CAPTIONS = {
@@ -173,9 +194,7 @@ def report_of(look: Look) -> Report:
     _findings_section(report, look)
     report.section("Columns").figure(figures.pop("roles"), CAPTIONS["roles"])
     _columns_table(report, look)
-    if "classes" in figures:
-        report.section("The target").figure(figures.pop("classes"), CAPTIONS["classes"])
-        _best_predictors(report, look)
+    _target_section(report, look, figures)
     if "missing" in figures:
         report.section("Missing cells").figure(figures.pop("missing"), CAPTIONS["missing"])
         _missing_tables(report, look)
@@ -186,8 +205,10 @@ def report_of(look: Look) -> Report:
     if "overview" in figures:
         report.section("Which column predicts which")
         report.figure(figures.pop("overview"), CAPTIONS["overview"])
-        for column, reason in list(look.overview.left_out.items())[:20]:
-            report.text(f"{column}: {reason}.")
+        left_out = look.overview.left_out
+        if left_out:
+            listed = "; ".join(f"{column}: {reason}" for column, reason in left_out.items())
+            report.text(f"Not predicted: {listed}.")
     points = [key for key in ("scatterplots", "ellipses", "parallel") if key in figures]
     if points:
         report.section("Points")
@@ -212,10 +233,14 @@ def _findings_section(report: Report, look: Look) -> None:
         report.verdict(f"{_sentence(finding.text)} {_sentence(finding.remedy)}", finding.kind)
     if not look.findings:
         report.verdict("Nothing looks wrong.", "good")
-    for note in look.table.notes[:30]:
+    for note in look.table.notes[:MOST_NOTES]:
         report.verdict(note, "note")
-    if look.target is not None and not any(f.about == "leak" for f in look.findings):
-        report.verdict("No single column gives the target away.", "good")
+    if len(look.table.notes) > MOST_NOTES:
+        more = len(look.table.notes) - MOST_NOTES
+        report.verdict(f"{more:,} more notes of the reader are in the terminal.", "note")
+    if look.with_target and not any(f.about == "leak" for f in look.findings):
+        n = len(look.with_target)
+        report.verdict(f"None of {n:,} columns gives the target away alone.", "good")
     for limit in look.limits:
         report.verdict(limit, "note")
 
@@ -263,12 +288,20 @@ def _columns_table(report: Report, look: Look) -> None:
     report.table(headings, rows, caption + (f" {left:,} more columns." if left else ""))
 
 
-def _best_predictors(report: Report, look: Look) -> None:
+def _target_section(report: Report, look: Look, figures: dict[str, Any]) -> None:
+    """Classes or values of the target, and what each column alone says of it."""
     if look.target is None:
         return
+    values = figures.pop(f"values of {look.target}", None)
+    if "classes" in figures:
+        report.section("The target").figure(figures.pop("classes"), CAPTIONS["classes"])
+    elif values is not None:
+        report.section("The target").figure(values)
+    elif look.predictors:
+        report.section("The target")
     rows = [
         [name, f"{share:.1%}", f"± {error:.1%}"]
-        for name, share, error in look.overview.of(look.target)
+        for name, share, error in look.predictors[:MOST_TABLE_ROWS]
     ]
     if rows:
         report.table(
@@ -284,8 +317,9 @@ def _missing_tables(report: Report, look: Look) -> None:
     if pattern.related:
         report.table(
             ["column", "whether it is missing goes with", "strength", "p (corrected)"],
-            [[a, b, s, readable_p(p)] for a, b, s, p in pattern.related[:50]],
-            f"Beyond chance among {pattern.tested:,} pairs.",
+            [[a, b, s, readable_p(p)] for a, b, s, p in pattern.related[:MOST_HOLES]],
+            f"The strongest of {len(pattern.related):,} beyond chance, among {pattern.tested:,} "
+            "pairs.",
         )
     elif pattern.tested:
         report.text(
@@ -319,7 +353,9 @@ def _associations_table(report: Report, look: Look) -> None:
 
 def _distribution_note(report: Report, look: Look, shown: int) -> None:
     usable = [e for e in look.summary if e.kind.is_numeric or e.kind in GROUPED]
-    said = f"Pictures of {shown} of {len(usable)} columns." if shown < len(usable) - 1 else ""
+    which = ", those that go most with the target" if look.with_target else ""
+    said = f"Pictures of {shown} of {len(usable)} columns{which}."
+    said = said if shown < len(usable) - 1 else ""
     if len(look.table) > MOST_BINNED:
         said += (
             f" Histograms are from {MOST_BINNED:,} of {len(look.table):,} rows, drawn with "

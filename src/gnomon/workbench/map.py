@@ -20,6 +20,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from gnomon.engine.errors import DataError, GnomonError, GnomonWarning
+from gnomon.evaluate import Figure
 from gnomon.reduce import (
     PCA,
     TSNE,
@@ -32,11 +33,11 @@ from gnomon.reduce import (
 )
 from gnomon.table import Table
 from gnomon.table.schema import no_such_column
+from gnomon.workbench.given import as_table, source_of
 from gnomon.workbench.group import listed, with_identifiers
 from gnomon.workbench.group_model import GroupModel
 from gnomon.workbench.group_search import neighbour_distances
 from gnomon.workbench.job_script import job_script
-from gnomon.workbench.learn import as_table, source_of
 from gnomon.workbench.map_quality import MapQuality, map_quality
 from gnomon.workbench.plain_data import as_json
 from gnomon.workbench.result import written
@@ -180,7 +181,9 @@ class MapResult:
 
     def board(self) -> list[list[Any]]:
         """How far every map can be trusted."""
-        return [[name, *[str(each) for each in found[:3]]] for name, found in self.quality.items()]
+        return [
+            [name, *[in_short(each) for each in found[:3]]] for name, found in self.quality.items()
+        ]
 
     def figures(self, theme: str = "light") -> dict[str, Any]:
         """The pictures by name, as Plotly figures."""
@@ -423,6 +426,11 @@ def placed_others(
         decide(f"{name} places the mapped rows only", "it has no rule for others")
         return {}
     return {name: found.place(points)}
+
+
+def in_short(figure: Figure) -> str:
+    """A figure with its interval, in so few digits that three stand on a line of the terminal."""
+    return f"{figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f})"
 
 
 def far_rows(points: np.ndarray) -> np.ndarray:

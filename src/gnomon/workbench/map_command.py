@@ -62,7 +62,7 @@ def map_rows(
 
       gnomon map --example wine --colour cultivar --without cultivar
     """
-    from gnomon.workbench.learn import source_of
+    from gnomon.workbench.given import source_of
     from gnomon.workbench.map import map as draw
     from gnomon.workbench.runs import new_name
 

@@ -16,6 +16,7 @@ from gnomon.workbench.report import Report
 
 MOST_COLOURS = 12
 MOST_OUTLIERS = 50
+MISSING = "missing"
 UNCOLOURED = (Kind.IDENTIFIER, Kind.TEXT, Kind.DATETIME)
 CAPTION = (
     "Point at a row to find it on every map; draw round some with the mouse to mark them on all, "
@@ -52,11 +53,12 @@ def colours_of(result: MapResult) -> dict[str, list]:
 
 
 def _cells(result: MapResult, column: Column) -> list:
-    """A column's cells, yes and no in the words of the table; NaN where missing."""
+    """A column's cells, yes and no in the words of the table; missing ones said, or NaN."""
     values = result.table.column(column.name)
     if column.kind is Kind.BOOLEAN:
         values = as_strings(values, column)
-    return [np.nan if value is None else value for value in values.to_pylist()]
+    unknown = np.nan if column.kind.is_numeric else MISSING
+    return [unknown if value is None else value for value in values.to_pylist()]
 
 
 def names_of(result: MapResult) -> list[str]:

@@ -71,6 +71,7 @@ def which_predicts_which(
     table: Any,
     columns: Iterable[str] | None = None,
     *,
+    outputs: Iterable[str] | None = None,
     rows: int = 4000,
     seed: int = 0,
 ) -> Overview:
@@ -84,6 +85,8 @@ def which_predicts_which(
     table : Table or data frame
     columns : iterable of str, default=None
         By default all columns of numbers, categories, booleans and dates.
+    outputs : iterable of str, default=None
+        Predict these of the columns only; all by default.
     rows : int, default=4000
         Draw at most so many rows.
     seed : int, default=0
@@ -105,21 +108,23 @@ def which_predicts_which(
     names = list(columns) if columns is not None else list(table.columns)
     drawn, first_half = _drawn_rows(len(table), rows, seed)
     sample = table if len(drawn) == len(table) else table[drawn]
-    outputs, left_out = _outputs(sample, names)
+    blocks, left_out = _outputs(sample, names)
+    wanted = set(names if outputs is None else outputs)
+    predicted = {name: block for name, block in blocks.items() if name in wanted}
     inputs = [name for name in names if left_out.get(name, _ONLY_INPUT) == _ONLY_INPUT]
 
     def row(name: str) -> list[tuple[float, float]]:
         tree_input = _input(sample, name)
         return [
             (np.nan, np.nan) if name == other else _explained(tree_input, values, first_half)
-            for other, values in outputs.items()
+            for other, values in predicted.items()
         ]
 
     found = np.array(list(in_order(row, inputs, short=True)))
-    found = found.reshape(len(inputs), len(outputs), 2)
+    found = found.reshape(len(inputs), len(predicted), 2)
     return Overview(
         inputs,
-        list(outputs),
+        list(predicted),
         found[:, :, 0],
         found[:, :, 1],
         len(drawn),

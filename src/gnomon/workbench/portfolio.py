@@ -38,6 +38,10 @@ from gnomon.trees import (
 SEARCH_UP_TO = 20_000
 # learners whose work grows with the square of the rows
 SQUARE_UP_TO = 10_000
+# boosting ends by a tenth of its rows, which half of a fold of fewer does not have
+FEWEST_TO_BOOST = 40
+NEAR_COUNTS = (1, 5, 25)
+USUAL_COUNT = 5
 BASELINE = "baseline"
 STACK = "stack"
 NEIGHBOURS, MACHINE = "nearest neighbours", "support vector machine"
@@ -58,12 +62,15 @@ class Entrant:
         Its place when the simplest of equals is chosen.
     search : str
         What is searched inside each training part, in words.
+    fewest : int
+        Training rows of a run below which it cannot compete.
     """
 
     name: str
     learner: Any
     complexity: int
     search: str = ""
+    fewest: int = 0
 
 
 def portfolio(
@@ -96,23 +103,23 @@ def portfolio(
     if search is None:
         search = n_rows <= SEARCH_UP_TO
     kind = classifiers if task == "classify" else regressors
-    with_square = kind(search, measure)
+    with_square = kind(search, measure, near_counts(n_rows))
     if n_rows <= SQUARE_UP_TO:
         return with_square
     return [each for each in with_square if each.name not in SQUARE]
 
 
-def classifiers(search: bool, measure: str | None) -> list[Entrant]:
+def classifiers(search: bool, measure: str | None, counts: list[int]) -> list[Entrant]:
     """The portfolio for classes."""
     scoring = SCORING.get(measure or "", "error")
     logistic, boosting = LogisticRegression(), boosted(GradientBoostingClassifier, 31)
-    neighbours, machine = KNeighborsClassifier(), scaled(SVC(probability=True))
+    neighbours, machine = KNeighborsClassifier(usual_count(counts)), scaled(SVC(probability=True))
     if search:
         strengths = [(f"C={c:g}", LogisticRegression(C=c)) for c in (0.01, 0.1, 1.0, 10.0)]
         logistic = BucketClassifier(strengths, cv=3, scoring="log_loss")
         sizes = [(f"{n} leaves", boosted(GradientBoostingClassifier, n)) for n in (8, 31)]
         boosting = BucketClassifier(sizes, cv=2, scoring=scoring)
-        near = [(f"k={k}", KNeighborsClassifier(k)) for k in (1, 5, 25)]
+        near = [(f"k={k}", KNeighborsClassifier(k)) for k in counts]
         neighbours = BucketClassifier(near, cv=3, scoring=scoring)
         prices = [(f"C={c:g}", scaled(SVC(C=c, probability=True))) for c in (1.0, 10.0)]
         machine = BucketClassifier(prices, cv=2, scoring=scoring)
@@ -120,25 +127,25 @@ def classifiers(search: bool, measure: str | None) -> list[Entrant]:
         Entrant(BASELINE, BaselineClassifier(), 0),
         Entrant("naive Bayes", NaiveBayes(), 1),
         Entrant("logistic regression", logistic, 1, "penalty C by 3 folds" if search else ""),
-        Entrant("gradient boosting", boosting, 3, boosting_search(search)),
+        Entrant("gradient boosting", boosting, 3, boosting_search(search), FEWEST_TO_BOOST),
         Entrant("random forest", RandomForestClassifier(), 4),
         Entrant("pruned tree", PrunedTreeClassifier(n_folds=5), 2, "size by pruning with 5 folds"),
-        Entrant(NEIGHBOURS, neighbours, 2, "1, 5 or 25 neighbours by 3 folds" if search else ""),
+        Entrant(NEIGHBOURS, neighbours, 2, neighbour_search(counts) if search else ""),
         Entrant(MACHINE, machine, 4, "price C of slack by 2 folds" if search else ""),
     ]
 
 
-def regressors(search: bool, measure: str | None) -> list[Entrant]:
+def regressors(search: bool, measure: str | None, counts: list[int]) -> list[Entrant]:
     """The portfolio for numbers."""
     scoring = SCORING.get(measure or "", "squared")
     ridge, boosting = Ridge(), boosted(GradientBoostingRegressor, 31)
-    neighbours, machine = KNeighborsRegressor(), scaled(SVR(), Standardize())
+    neighbours, machine = KNeighborsRegressor(usual_count(counts)), scaled(SVR(), Standardize())
     if search:
         strengths = [(f"alpha={a:g}", Ridge(alpha=a)) for a in (1e-2, 1.0, 1e2, 1e4)]
         ridge = BucketRegressor(strengths, cv=3, scoring=scoring)
         sizes = [(f"{n} leaves", boosted(GradientBoostingRegressor, n)) for n in (8, 31)]
         boosting = BucketRegressor(sizes, cv=2, scoring=scoring)
-        near = [(f"k={k}", KNeighborsRegressor(k)) for k in (1, 5, 25)]
+        near = [(f"k={k}", KNeighborsRegressor(k)) for k in counts]
         neighbours = BucketRegressor(near, cv=3, scoring=scoring)
         prices = [(f"C={c:g}", scaled(SVR(C=c), Standardize())) for c in (1.0, 10.0)]
         machine = BucketRegressor(prices, cv=2, scoring=scoring)
@@ -146,12 +153,30 @@ def regressors(search: bool, measure: str | None) -> list[Entrant]:
         Entrant(BASELINE, BaselineRegressor(), 0),
         Entrant("linear regression", LinearRegression(), 1),
         Entrant("ridge", ridge, 1, "penalty alpha by 3 folds" if search else ""),
-        Entrant("gradient boosting", boosting, 3, boosting_search(search)),
+        Entrant("gradient boosting", boosting, 3, boosting_search(search), FEWEST_TO_BOOST),
         Entrant("random forest", RandomForestRegressor(), 4),
         Entrant("pruned tree", PrunedTreeRegressor(n_folds=5), 2, "size by pruning with 5 folds"),
-        Entrant(NEIGHBOURS, neighbours, 2, "1, 5 or 25 neighbours by 3 folds" if search else ""),
+        Entrant(NEIGHBOURS, neighbours, 2, neighbour_search(counts) if search else ""),
         Entrant(MACHINE, machine, 4, "price C of slack by 2 folds" if search else ""),
     ]
+
+
+def near_counts(n_rows: int) -> list[int]:
+    """Numbers of neighbours to try: up to a quarter of the rows, as folds of folds have fewer."""
+    most = max(n_rows // 4, 1)
+    return sorted({1, min(USUAL_COUNT, most), *(k for k in NEAR_COUNTS if k <= most)})
+
+
+def usual_count(counts: list[int]) -> int:
+    """The number of neighbours that is taken without a search."""
+    return max(k for k in counts if k <= USUAL_COUNT)
+
+
+def neighbour_search(counts: list[int]) -> str:
+    """Which numbers of neighbours are tried, in words."""
+    *first, last = map(str, counts)
+    listed = f"{', '.join(first)} or {last}" if first else last
+    return f"{listed} neighbours by 3 folds"
 
 
 def boosted(kind: type, leaves: int) -> Any:
@@ -189,7 +214,8 @@ def plain(learner: Any) -> Any:
     """A learner without its search: the candidate that is the default."""
     if isinstance(learner, BucketClassifier | BucketRegressor):
         defaults = ("C=1", "alpha=1", "31 leaves", "k=5")
-        return next(each for name, each in learner.estimators if name in defaults)
+        found = (each for name, each in learner.estimators if name in defaults)
+        return next(found, learner.estimators[-1][1])  # few rows have fewer neighbours
     return learner
 
 

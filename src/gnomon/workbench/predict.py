@@ -28,6 +28,7 @@ from gnomon.table.codes import (
 )
 from gnomon.table.recode import as_strings
 from gnomon.workbench.diagnosis import Shift, shift_check
+from gnomon.workbench.given import as_table
 
 MODEL = "model.gnomon"
 SCHEMA = "schema.toml"
@@ -99,7 +100,8 @@ def predict(
     ----------
     model : fitted estimator, path of a model file, or path of a run folder
         A run folder also knows the kinds of the columns, and rows to compare the new ones with.
-    table : Table, data frame, or path of a file
+    table : Table, data frame, array of shape (n, d), or path of a file
+        The columns of an array are x0, x1, and so on.
     undecided : float, default=None
         Rows whose most probable class has less than this are marked, to be left to people.
     check_shift : bool, default=True
@@ -121,8 +123,7 @@ def predict(
     folder = run_folder_of(model)
     fitted = load(folder / MODEL if folder else model) if is_path(model) else model
     schema = schema_of(folder)
-    rows = read_as_learnt(table, schema) if is_path(table) else table
-    rows = rows if isinstance(rows, Table) else Table.from_frame(rows)
+    rows = read_as_learnt(table, schema) if is_path(table) else as_table(table)
     if not len(rows):
         raise DataError("the table has columns and no rows; there is nothing to predict for")
     inputs, notes = matched(fitted, rows, schema)

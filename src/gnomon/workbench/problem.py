@@ -22,6 +22,7 @@ from gnomon.table.schema import no_such_column
 
 FEWEST_ROWS = 20
 MOST_CLASSES = 200
+FEW_VALUES = 10
 TASKS = ("auto", "classify", "regress")
 MEASURES_OF = {
     "classify": ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "f_measure", "error"),
@@ -72,6 +73,11 @@ class LearningProblem:
     def figure(self) -> Measure:
         """The measure as such."""
         return MEASURES[self.measure]
+
+    @property
+    def parted_by(self) -> str | None:
+        """The column, of groups or of moments, by which rows are split; None for random splits."""
+        return self.groups or self.time
 
     @property
     def identifiers(self) -> list[str]:
@@ -133,11 +139,18 @@ class LearningProblem:
         if not self.classes:
             values = self.values(self.rows)
             low, middle, high = np.percentile(values, [0, 50, 100])
-            return f"number from {low:.4g} to {high:.4g}, median {middle:.4g}"
+            hint = classes_hint(self.rows, self.target)
+            return f"number from {low:.4g} to {high:.4g}, median {middle:.4g}{hint}"
         total = sum(self.classes.values())
         shares = [f"{name} {number / total:.1%}" for name, number in self.classes.items()]
         more = f" and {len(shares) - 8} more" if len(shares) > 8 else ""
-        return f"{len(shares)} classes: {', '.join(shares[:8])}{more}"
+        hint = "" if set(self.classes) == {0, 1} else self._amounts_hint()
+        return f"{len(shares)} classes: {', '.join(shares[:8])}{more}{hint}"
+
+    def _amounts_hint(self) -> str:
+        if self.rows.schema[self.target].kind not in (Kind.NUMBER, Kind.INTEGER):
+            return ""
+        return ". If these are amounts: --task regress"
 
 
 def set_up(
@@ -195,10 +208,29 @@ def set_up(
             f"every column beside the target {target!r} is an identifier: there is nothing to "
             "predict from. Give a column another kind in the schema if that is wrong"
         )
+    require_finite(problem, np.flatnonzero(known))
     if settled == "classify":
         problem.classes = class_counts(problem.values(rows))
         require_learnable(problem)
     return problem
+
+
+def require_finite(problem: LearningProblem, places: np.ndarray) -> None:
+    """Refuse infinite numbers in what is learnt from; `places` are the rows in the whole table."""
+    for name in (problem.target, *problem.features):
+        column = problem.rows.column(name)
+        if not pa.types.is_floating(column.type):
+            continue
+        infinite = pc.fill_null(pc.is_inf(column), False).to_numpy()
+        if infinite.any():
+            rows = [f"{places[i] + 1:,}" for i in np.flatnonzero(infinite)[:5]]
+            more = f" and {int(infinite.sum()) - 5:,} more" if infinite.sum() > 5 else ""
+            raise DataError(
+                f"column {name!r} is infinite in row{'s' if infinite.sum() > 1 else ''} "
+                f"{', '.join(rows)}{more} (the first row below the header is 1): no learner can "
+                "use that. Leave the cells empty where the value is not known, or put finite "
+                "numbers there"
+            )
 
 
 def coded(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
@@ -214,6 +246,16 @@ def coded(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
     words = np.empty(len(found.dictionary), dtype=object)
     words[:] = found.dictionary.to_pylist()
     return words, found.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+
+
+def classes_hint(rows: Table, target: str) -> str:
+    """How to learn whole numbers of few values as classes; empty for other targets."""
+    if rows.schema[target].kind is not Kind.INTEGER:
+        return ""
+    distinct = len(rows.column(target).drop_null().unique())
+    if not 2 < distinct <= FEW_VALUES:
+        return ""
+    return f"; it has {distinct} values only. If they name classes: --task classify"
 
 
 def class_counts(values: np.ndarray) -> dict:

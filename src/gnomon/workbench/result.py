@@ -18,6 +18,7 @@ from gnomon.table import Table
 from gnomon.workbench.again import again_script
 from gnomon.workbench.checks import Check
 from gnomon.workbench.diagnosis import GroupScore, PermutationImportance, Shift
+from gnomon.workbench.final_figure import counted_as_one
 from gnomon.workbench.forecast import Cost
 from gnomon.workbench.plan import Plan
 from gnomon.workbench.portfolio import BASELINE
@@ -156,7 +157,8 @@ class LearnResult:
         if len(self.board.names) == 1:
             return (
                 f"Nothing but the baseline ({self.measure} {base}) was tried: whether this table "
-                "predicts the target is not known. Give a larger budget."
+                "predicts the target is not known. Give a larger budget, or more rows where "
+                "learners need them."
             )
         if not self.beats_baseline:
             return (
@@ -172,7 +174,9 @@ class LearnResult:
 
     def test_sentence(self) -> str:
         """The final figure in a sentence."""
-        return f"On the {self.n_test:,} test rows, used once: {self.measure} {self.test}."
+        rule = counted_as_one(self.problem)
+        said = f"; {rule}" if rule else ""
+        return f"On the {self.n_test:,} test rows, used once: {self.measure} {self.test}{said}."
 
     def leaderboard(self) -> Table:
         """The board as a table: score, interval, p against the best, times, memory, size.
@@ -203,7 +207,7 @@ class LearnResult:
             "predict_seconds": each.predict_seconds / len(each.folds),
             "memory_mb": self._memory(each.name),
             "model_kb": float(np.nanmean(sizes)) / 1000 if np.isfinite(sizes).any() else None,
-            "failed_folds": len({failure.fold for failure in each.failures}),
+            "failed_folds": int(np.isnan(each.scores[self.measure]).sum()),
         }
 
     def _adjusted_p(self, name: str) -> float:

@@ -22,6 +22,7 @@ from gnomon.table import Table
 from gnomon.workbench.budget import Budget
 from gnomon.workbench.plain_data import as_json
 from gnomon.workbench.portfolio import STACK
+from gnomon.workbench.process_mark import at_work, mark_of_this_process
 from gnomon.workbench.whole_file import WriteError, write_whole
 
 FORMAT = 1
@@ -58,6 +59,7 @@ class Run:
             "format": FORMAT,
             "job": job,
             "status": "running",
+            "process": mark_of_this_process(),
             "begun": now(),
             "source": source,
             "data": {
@@ -74,7 +76,9 @@ class Run:
             return cls(None, record)
         path = Path(folder)
         if (path / RECORD).exists():
-            require_same(path, read_record(path), record)
+            kept = read_record(path)
+            require_left(path, kept)
+            require_same(path, kept, record)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -92,6 +96,7 @@ class Run:
     def __exit__(self, kind, error, trace) -> None:
         if kind is None:
             return
+        self.record.pop("process", None)
         self.record["status"] = "stopped" if kind is KeyboardInterrupt else "failed"
         self.record["error"] = "" if kind is KeyboardInterrupt else f"{kind.__name__}: {error}"
         try:
@@ -145,6 +150,7 @@ class Run:
         if self.record["job"] == "learn":
             self.record["settings"]["learners"] = result.competed
         self.record["results"] = result.summary()
+        self.record.pop("process", None)
         self.record["ended"] = now()
         self.record["seconds"] = round(result.seconds, 3)
         if self.path is None:
@@ -198,6 +204,36 @@ def read_record(folder: str | Path) -> dict[str, Any]:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise RunError(f"{place} is not of a format that this version of gnomon knows")
     return record
+
+
+def state_of(record: dict[str, Any]) -> str:
+    """How far a run is: its status, where its process may be gone what can be known of it.
+
+    Parameters
+    ----------
+    record : dict
+
+    Returns
+    -------
+    state : str
+        ``"finished"``, ``"failed"``, ``"stopped"``, ``"running"``, or ``"running?"`` where the
+        run was begun on another machine, or by a version that kept no mark of its process.
+    """
+    if record["status"] != "running":
+        return record["status"]
+    alive = at_work(record["process"]) if "process" in record else None
+    return {True: "running", False: "stopped", None: "running?"}[alive]
+
+
+def require_left(path: Path, kept: dict[str, Any]) -> None:
+    """Refuse a folder in which another process is still at work."""
+    mark = kept.get("process")
+    if state_of(kept) != "running" or mark == mark_of_this_process():
+        return
+    raise RunError(
+        f"{path} is still being written by process {kept['process']['pid']}; wait for it, or stop "
+        "it first"
+    )
 
 
 def require_same(path: Path, kept: dict[str, Any], record: dict[str, Any]) -> None:

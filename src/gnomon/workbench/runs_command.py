@@ -97,7 +97,6 @@ def compare(
 
     Example: gnomon compare sales-churn-1 sales-churn-2
     """
-    from gnomon.evaluate import Figure
     from gnomon.workbench.compare import compare as put
 
     found = put(list(runs), folder=folder)
@@ -110,7 +109,7 @@ def compare(
             each["target"],
             each["chosen"],
             each["measure"],
-            str(Figure(each["test"], number(each["low"]), number(each["high"]))),
+            str(figure_of(each, "test")),
             "yes" if each["beats_baseline"] else "NO",
         ]
         for each in found.lines
@@ -119,11 +118,18 @@ def compare(
     for pair in found.pairs:
         p = "unknown" if pair["p"] is None else f"{pair['p']:.3g}"
         say(
-            f"{pair['first']} - {pair['second']}: {pair['difference']:+.4g}, p = {p} "
+            f"{pair['first']} - {pair['second']}: {number(pair['difference']):+.4g}, p = {p} "
             f"({pair['how']})"
         )
     for note in found.notes:
         say(note)
+
+
+def figure_of(record: dict[str, Any], name: str) -> Any:
+    """A figure of a record with its interval."""
+    from gnomon.evaluate import Figure
+
+    return Figure(number(record[name]), number(record["low"]), number(record["high"]))
 
 
 def number(value: float | None) -> float:
@@ -136,9 +142,9 @@ def runs(folder: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
 
     Example: gnomon runs
     """
-    from gnomon.workbench.runs import all_runs
+    from gnomon.workbench.runs import all_runs, state_of
 
-    found = all_runs(folder)
+    found = [(path, record | {"status": state_of(record)}) for path, record in all_runs(folder)]
     if as_json:
         print_json([{"run": str(path), **record} for path, record in found])
         return
@@ -147,19 +153,33 @@ def runs(folder: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
         return
     rows = [run_line(path, record) for path, record in found]
     print_table(["run", "begun", "target", "rows", "status", "chosen", "on test rows"], rows)
+    for path, record in found:
+        if record["status"] not in ("finished", "running"):
+            say(f"{path.name}: {what_to_do(path, record)}")
+
+
+def what_to_do(path: Path, record: dict[str, Any]) -> str:
+    """How to go on with a run that is not finished."""
+    on = f"gnomon learn --resume {path}"
+    if record["job"] != "learn":
+        on = f"gnomon {record['job']} again, which is not resumed"
+    if record["status"] == "running?":
+        host = record.get("process", {}).get("host")
+        where = f"on {host}" if host else "by an earlier version of gnomon"
+        return f"begun {where}; whether it still runs is not known here. If not: {on}"
+    error = record.get("error")
+    return f"go on with: {on}" if not error else f"{error}. Go on with: {on}"
 
 
 def run_line(path: Path, record: dict[str, Any]) -> list[str]:
     """One run as cells."""
-    from gnomon.evaluate import Figure
-
     results = record.get("results")
     if record["job"] != "learn":
         return other_line(path, record)
     figure = ""
     if results:
         test = results["test"]
-        value = Figure(test["value"], number(test["low"]), number(test["high"]))
+        value = figure_of(test, "value")
         figure = f"{results['measure']} {value}"
     return [
         path.name,
@@ -173,13 +193,13 @@ def run_line(path: Path, record: dict[str, Any]) -> list[str]:
 
 
 def other_line(path: Path, record: dict[str, Any]) -> list[str]:
-    """A run of `gnomon group` or `gnomon map` as cells."""
+    """A run of another job as cells."""
     results = record.get("results")
     chosen = figure = ""
     if results and record["job"] == "group":
         chosen = f"{results['chosen']['method']}, {results['chosen']['k']} groups"
         figure = "clear" if results["clear"] else "not clear"
-    elif results:
+    elif results and record["job"] == "map":
         chosen = results["best"]
         figure = f"trustworthiness {results['quality'][chosen]['trustworthiness']['value']:.3f}"
     return [

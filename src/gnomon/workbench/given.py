@@ -1,0 +1,83 @@
+"""What a user gives to a job, as a table: a file, a frame, an array, rows and target apart."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine.errors import DataError
+from gnomon.table import Table, example, read
+
+TARGET = "target"
+
+
+def source_of(table: Any) -> str | None:
+    """Where a table can be read again: a path, ``example:name``, or None."""
+    if not isinstance(table, (str, os.PathLike)):
+        return None
+    text = os.fspath(table)
+    return text if text.startswith("example:") else str(Path(text).resolve())
+
+
+def as_table(table: Any) -> Table:
+    """A table from whatever the user gave; the columns of an array are x0, x1, and so on."""
+    if isinstance(table, Table):
+        return table
+    if isinstance(table, (str, os.PathLike)):
+        text = os.fspath(table)
+        return example(text.removeprefix("example:")) if text.startswith("example:") else read(text)
+    if isinstance(table, np.ndarray):
+        if table.ndim != 2:
+            raise DataError(f"X has rows and columns, and this array is of shape {table.shape}")
+        return Table.from_dict({f"x{j}": table[:, j] for j in range(table.shape[1])})
+    return Table.from_frame(table)
+
+
+def with_target(table: Any, target: Any) -> tuple[Table, str]:
+    """The table that has the target as a column, and the name of that column.
+
+    Parameters
+    ----------
+    table : Table, data frame, array of shape (n, d), or path of a file
+    target : str, or array-like of shape (n,)
+        A column's name, or the column itself, which takes the name of the series or ``"target"``.
+
+    Returns
+    -------
+    table : Table
+    target : str
+    """
+    rows = as_table(table)
+    if isinstance(target, str):
+        return rows, target
+    shape = np.shape(target)
+    if len(shape) != 1:
+        what = f"is of shape {shape}" if shape else f"is {target!r}"
+        raise DataError(
+            f"the target {what}: give the name of a column as a string, or one column of values"
+        )
+    if len(target) != len(rows):
+        raise DataError(f"X has {len(rows):,} rows and the target {len(target):,}")
+    require_same_labels(table, target)
+    name = getattr(target, "name", None)
+    name = TARGET if name is None else str(name)
+    if name in rows.columns:
+        raise DataError(
+            f"X has a column {name!r}, as the target is called. If it is the target, give its name "
+            f"alone: target={name!r}; if not, give one of them another name"
+        )
+    return rows.with_column(name, target), name
+
+
+def require_same_labels(table: Any, target: Any) -> None:
+    """Refuse rows and target whose labels (of pandas) differ: which belongs to which is unsaid."""
+    labels, others = getattr(table, "index", None), getattr(target, "index", None)
+    if labels is None or not hasattr(others, "equals") or labels.equals(others):
+        return
+    raise DataError(
+        "X and the target have different row labels (index). Give y.loc[X.index] if rows belong "
+        "together by label, y.to_numpy() if by position"
+    )
