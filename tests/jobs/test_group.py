@@ -9,8 +9,8 @@ import pytest
 
 import gnomon
 from gnomon.cluster import silhouette
+from gnomon.contract.estimate import Estimate
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure
 from gnomon.table import Table
 from gnomon.workbench.group_model import GroupModel
 from gnomon.workbench.group_profile import profiles
@@ -170,8 +170,8 @@ def test_the_report_opens_without_errors_and_draws_every_picture(found, dark):
 
 def test_of_equally_parted_groupings_the_clearly_more_stable_one_is_chosen():
     def grouping(method, k, stability, error):
-        parted = Figure(0.3, 0.29, 0.31, error=0.01)
-        found = Grouping(method, k, parted, Figure(stability, 0, 1, error=error))
+        parted = Estimate(0.3, 0.29, 0.31, error=0.01)
+        found = Grouping(method, k, parted, Estimate(stability, 0, 1, error=error))
         return Judged(found, np.zeros(0, dtype=int))
 
     def chosen(*found):

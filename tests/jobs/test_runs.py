@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gnomon
-from gnomon.evaluate import Figure, run_folder
+from gnomon.evaluate import Estimate, run_folder
 from gnomon.table import Table
 from gnomon.workbench import learn as learn_module
 from gnomon.workbench import whole_file
@@ -162,7 +162,7 @@ def test_the_script_of_an_example_repeats_it_and_of_a_lost_table_asks_for_it(fil
 
 def test_a_run_with_an_infinite_figure_is_listed_compared_and_repeated(file, tmp_path, monkeypatch):
     folder = tmp_path / "runs" / "first"
-    endless = Figure(np.inf, 0.5, np.inf)
+    endless = Estimate(np.inf, 0.5, np.inf)
     monkeypatch.setattr(learn_module, "final_figure", lambda *_: endless)
     gnomon.learn(file, "y", folder=folder, measure="log_loss", **OPTIONS)
     assert read_record(folder)["results"]["test"]["value"] is None

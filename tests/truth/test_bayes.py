@@ -321,9 +321,9 @@ def test_the_comparison_uses_one_set_of_splits_and_finds_the_crossing(rng):
 @pytest.mark.covers("generative-versus-discriminative")
 def test_the_crossing_is_where_the_difference_changes_sign_in_log_rows():
     from gnomon.bayes.comparison import GenerativeVersusDiscriminative
-    from gnomon.evaluate import Figure
+    from gnomon.evaluate import Estimate
 
-    gaps = [Figure(v, v, v) for v in (-0.1, -0.05, 0.05, 0.1)]
+    gaps = [Estimate(v, v, v) for v in (-0.1, -0.05, 0.05, 0.1)]
     found = GenerativeVersusDiscriminative(None, None, [10, 100, 1000, 10_000], gaps)
     assert found.crossing == pytest.approx(10**2.5)
     never = GenerativeVersusDiscriminative(None, None, [10, 100, 1000, 10_000], gaps[::-1])

@@ -15,7 +15,7 @@ from gnomon import evaluate
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate import (
     MARGIN_LOSSES,
-    Figure,
+    Estimate,
     absolute_loss,
     accuracy,
     adjusted_r_squared,
@@ -510,9 +510,9 @@ def test_the_jackknife_of_weighted_lists_depends_on_the_total_weight_alone(rng):
 
 
 def test_figures_print_the_digits_that_they_support():
-    assert str(Figure(182.3265, 182.2265, 182.4265)) == "182.33 (182.23 to 182.43)"
-    assert str(Figure(12345.6, 11345.6, 13345.6)) == "12346 (11346 to 13346)"
-    assert str(Figure(0.5, -np.inf, np.inf)) == "0.5 (-inf to inf)"
+    assert str(Estimate(182.3265, 182.2265, 182.4265)) == "182.33 (182.23 to 182.43)"
+    assert str(Estimate(12345.6, 11345.6, 13345.6)) == "12346 (11346 to 13346)"
+    assert str(Estimate(0.5, -np.inf, np.inf)) == "0.5 (-inf to inf)"
     assert str(share_interval(3, 3)) == "1.00 (0.38 to 1.00)"
 
 
@@ -603,7 +603,7 @@ def test_a_table_of_costs_and_a_function_of_ones_own_are_losses(rng):
 
 @pytest.mark.covers("empirical-risk")
 def test_generalisation_gap_is_out_of_sample_minus_in_sample():
-    gap = generalisation_gap(Figure(0.1, 0.05, 0.15), Figure(0.3, 0.25, 0.35, error=0.02))
+    gap = generalisation_gap(Estimate(0.1, 0.05, 0.15), Estimate(0.3, 0.25, 0.35, error=0.02))
     assert (gap.value, gap.low, gap.high, gap.error) == pytest.approx((0.2, 0.15, 0.25, 0.02))
 
 

@@ -37,6 +37,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from gnomon import evaluate
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate import (
     BaselineClassifier,
@@ -72,7 +73,6 @@ from gnomon.evaluate import (
     random_splits,
     three_way,
 )
-from gnomon.evaluate.result import Result
 from gnomon.table import Table
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)

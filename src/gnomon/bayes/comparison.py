@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from gnomon.contract.estimate import Estimate
+from gnomon.contract.result import Result
 from gnomon.evaluate.comparison import corrected_standard_error
 from gnomon.evaluate.curves import SHARES, Curve, learning_curve
-from gnomon.evaluate.figure import Figure
-from gnomon.evaluate.result import Result
 
 
 @dataclass(repr=False, eq=False)
@@ -32,7 +32,7 @@ class GenerativeVersusDiscriminative(Result):
     ----------
     generative, discriminative : Curve
     sizes : list of int
-    differences : list of Figure
+    differences : list of Estimate
         Error of the generative learner less that of the other, with an interval that is corrected
         for splits of the same rows.
     """
@@ -40,7 +40,7 @@ class GenerativeVersusDiscriminative(Result):
     generative: Curve
     discriminative: Curve
     sizes: list[int]
-    differences: list[Figure]
+    differences: list[Estimate]
 
     @property
     def crossing(self) -> float | None:
@@ -126,9 +126,9 @@ def compare_generative(
     return GenerativeVersusDiscriminative(one, other, [int(n) for n in one.x], differences)
 
 
-def _difference(gaps: np.ndarray, test_share: float, level: float) -> Figure:
+def _difference(gaps: np.ndarray, test_share: float, level: float) -> Estimate:
     """Mean of paired differences over splits, with the corrected interval."""
     value = float(gaps.mean())
     error = corrected_standard_error(gaps, test_share)
     half = float(stats.t.ppf((1 + level) / 2, len(gaps) - 1)) * error
-    return Figure(value, value - half, value + half, level, error, "corrected t")
+    return Estimate(value, value - half, value + half, level, error, "corrected t")

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from gnomon.contract.estimate import Estimate, finite_column
+from gnomon.contract.result import Result
 from gnomon.density.distributions import LikelihoodFit, likelihood_fit
 from gnomon.density.draws import as_generator
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import Figure, finite_column
-from gnomon.evaluate.result import Result
 
 CUT_OFF = 1e-4
 
@@ -106,7 +106,7 @@ class GridPosterior(Result):
         other = list(self.axes.values())[1 - place]
         return np.trapezoid(self.density, other, axis=1 - place)
 
-    def interval(self, name: str, level: float = 0.95) -> Figure:
+    def interval(self, name: str, level: float = 0.95) -> Estimate:
         """Credible interval of one parameter, equal tails.
 
         Parameters
@@ -116,14 +116,14 @@ class GridPosterior(Result):
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
         """
         axis, line = self.axes[name], self.marginal(name)
         steps = np.diff(axis) * (line[1:] + line[:-1]) / 2
         cumulated = np.concatenate([[0.0], np.cumsum(steps)])
         low, high = np.interp([(1 - level) / 2, (1 + level) / 2], cumulated / cumulated[-1], axis)
         error = float(np.sqrt(self.variance[name]))
-        return Figure(self.mean[name], float(low), float(high), level, error, "credible")
+        return Estimate(self.mean[name], float(low), float(high), level, error, "credible")
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Draws of the crossings, of shape (n, n_parameters)."""

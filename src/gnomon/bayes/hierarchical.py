@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.estimate import Estimate
+from gnomon.contract.result import Result
 from gnomon.density.distributions import ContinuousMixture
 from gnomon.density.draws import as_generator
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure
-from gnomon.evaluate.result import Result
 
 TARGET = 0.44  # the best acceptance of a random walk over one number
 N_BATCHES = 20
@@ -70,7 +70,7 @@ class HierarchicalPosterior(Result):
         between = whole.mean(axis=1).var(axis=0, ddof=1) if len(whole) > 1 else 0.0 * within
         return np.sqrt((n - 1) / n + between / within)
 
-    def figures(self, level: float = 0.95) -> list[Figure]:
+    def figures(self, level: float = 0.95) -> list[Estimate]:
         """Posterior means with credible intervals, hyperparameter first; errors are of the chain.
 
         Parameters
@@ -79,7 +79,7 @@ class HierarchicalPosterior(Result):
 
         Returns
         -------
-        figures : list of Figure
+        figures : list of Estimate
         """
         whole = np.concatenate([self.hyper[..., None], self.parameters], axis=2)
         return [_figure(whole[..., j], level) for j in range(whole.shape[2])]
@@ -99,13 +99,13 @@ class HierarchicalPosterior(Result):
         }
 
 
-def _figure(draws: np.ndarray, level: float) -> Figure:
+def _figure(draws: np.ndarray, level: float) -> Estimate:
     """Mean and interval of draws (n_chains, n); the error by means of batches."""
     batches = np.array_split(draws, N_BATCHES, axis=1)
     means = np.concatenate([batch.mean(axis=1) for batch in batches])
     error = float(means.std(ddof=1) / np.sqrt(len(means)))
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return Figure(float(draws.mean()), float(low), float(high), level, error, "credible")
+    return Estimate(float(draws.mean()), float(low), float(high), level, error, "credible")
 
 
 @dataclass(frozen=True, eq=False)

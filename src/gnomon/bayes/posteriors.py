@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
+from gnomon.contract.estimate import Estimate, finite_column
 from gnomon.density.draws import as_generator
 from gnomon.density.exponential_family import ExponentialFamily, Member
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, finite_column
 
 GRID = 4001
 
@@ -67,7 +67,7 @@ class Posterior:
         """Posterior density at values of the parameter."""
         return self._law.pdf(np.asarray(parameter, dtype=float))
 
-    def interval(self, level: float = 0.95) -> Figure:
+    def interval(self, level: float = 0.95) -> Estimate:
         """Credible interval: the parameter lies in it with this probability, given the data.
 
         Parameters
@@ -76,12 +76,12 @@ class Posterior:
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
             The mean, with equal tails beyond both ends.
         """
         low, high = self._law.ppf([(1 - level) / 2, (1 + level) / 2])
         error = float(np.sqrt(self.variance))
-        return Figure(self.mean, float(low), float(high), level, error, "credible")
+        return Estimate(self.mean, float(low), float(high), level, error, "credible")
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Draws of the parameter."""
@@ -362,7 +362,7 @@ class DirichletMultinomial:
         own = float(self.alpha[category])
         return BetaBinomial(own, self.concentration - own)
 
-    def intervals(self, level: float = 0.95) -> list[Figure]:
+    def intervals(self, level: float = 0.95) -> list[Estimate]:
         """Credible interval of each probability."""
         return [self.marginal(j).interval(level) for j in range(len(self.alpha))]
 

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from gnomon.contract.estimate import Estimate, mean_interval
+from gnomon.contract.result import Result
 from gnomon.density.draws import as_generator
 from gnomon.density.families import simplex
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, mean_interval
-from gnomon.evaluate.result import Result
 
 
 @dataclass(repr=False, eq=False)
@@ -215,13 +215,13 @@ class BayesRisk(Result):
 
     Attributes
     ----------
-    risk : Figure
+    risk : Estimate
         Expected cost (error rate, with equal costs); an interval where it was sampled.
     decisions : ndarray
         The optimal class code of each row that was looked at.
     """
 
-    risk: Figure
+    risk: Estimate
     decisions: np.ndarray
 
     def _title(self):
@@ -351,7 +351,7 @@ def bayes_risk(
     if weights is None:
         return BayesRisk(mean_interval(cost, level=level), decisions)
     value = float(simplex(weights, "weights") @ cost)
-    return BayesRisk(Figure(value, value, value, 1.0, 0.0, "exact"), decisions)
+    return BayesRisk(Estimate(value, value, value, 1.0, 0.0, "exact"), decisions)
 
 
 @dataclass(repr=False, eq=False)

@@ -21,10 +21,10 @@ from gnomon.cluster.intake import label_codes, number_rows
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.transfer import fit_quietly
 from gnomon.cluster.validity import Silhouette, contingency_table, silhouette
+from gnomon.contract.estimate import Estimate, mean_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, mean_interval
 from gnomon.evaluate.information import mixture_parameters
-from gnomon.evaluate.result import Result
 
 
 @dataclass(repr=False)
@@ -34,7 +34,7 @@ class ChoiceOfK(Result):
     Attributes
     ----------
     ks : list of int
-    figures : list of Figure
+    figures : list of Estimate
         The measure with its interval.
     chosen : int
         The number that the measure is best at.
@@ -47,7 +47,7 @@ class ChoiceOfK(Result):
     """
 
     ks: list[int]
-    figures: list[Figure]
+    figures: list[Estimate]
     chosen: int
     reasonable: list[int]
     measure: str
@@ -88,7 +88,7 @@ def _checked(
     return ks
 
 
-def _as_good(ks: list[int], figures: list[Figure], higher: bool) -> tuple[int, list[int]]:
+def _as_good(ks: list[int], figures: list[Estimate], higher: bool) -> tuple[int, list[int]]:
     """The best, and all whose interval reaches its value."""
     values = np.array([each.value for each in figures])
     best = int(values.argmax() if higher else values.argmin())
@@ -144,7 +144,9 @@ def choose_by_knee(
     for k in ks:
         models = _best_kmeans(rows, k, rng, n_starts)
         costs = [model.inertia_ for model in models]
-        figures.append(Figure(min(costs), min(costs), max(costs), np.nan, np.nan, "best to worst"))
+        figures.append(
+            Estimate(min(costs), min(costs), max(costs), np.nan, np.nan, "best to worst")
+        )
         labels.append(models[int(np.argmin(costs))].labels_)
     below = _below_chord(ks, np.array([each.value for each in figures]))
     best = int(below.argmax())
@@ -262,7 +264,7 @@ def choose_by_gap(
         others = np.array([log_cost(each, k) for each in references])
         gap = others.mean() - log_cost(rows, k)
         error = float(others.std() * np.sqrt(1 + 1 / n_references))
-        figures.append(Figure(gap, gap - error, gap + error, 0.68, error, "one standard error"))
+        figures.append(Estimate(gap, gap - error, gap + error, 0.68, error, "one standard error"))
     enough = [here.value >= after.value - after.error for here, after in pairwise(figures)]
     chosen = ks[enough.index(True)] if True in enough else ks[-1]
     reasonable = [k for k, ok in zip(ks, enough) if ok] or [chosen]
@@ -464,7 +466,7 @@ def choose_by_information(
         cost = count * (np.log(n) if criterion == "bic" else 2.0)
         value = float(-2 * each.sum() + cost)
         error = float(2 * np.sqrt(n) * each.std())
-        figures.append(Figure(value, value - 1.96 * error, value + 1.96 * error, 0.95, error))
+        figures.append(Estimate(value, value - 1.96 * error, value + 1.96 * error, 0.95, error))
         models.append(model)
     values = np.array([each.value for each in figures])
     best = int(values.argmin())
@@ -502,8 +504,8 @@ def weights_of_k(choice: ChoiceOfK, prior: Sequence[float] | None = None) -> np.
 
     Examples
     --------
-    >>> from gnomon.evaluate.figure import Figure
-    >>> figures = [Figure(value, value, value) for value in (102.0, 100.0)]
+    >>> from gnomon.contract.estimate import Estimate
+    >>> figures = [Estimate(value, value, value) for value in (102.0, 100.0)]
     >>> weights_of_k(ChoiceOfK([1, 2], figures, 2, [2], "BIC", False)).round(4).tolist()
     [0.2689, 0.7311]
     """
@@ -555,7 +557,7 @@ def choose_by_encoding(
             around = 0.5 * n * d * np.log(max(model.inertia_ / (n * d), least))
             lengths.append(around - n * (share * np.log(share)).sum() + 0.5 * k * d * np.log(n))
         low, high = float(min(lengths)), float(max(lengths))
-        figures.append(Figure(low, low, high, np.nan, np.nan, "best to worst start"))
+        figures.append(Estimate(low, low, high, np.nan, np.nan, "best to worst start"))
     chosen, reasonable = _as_good(ks, figures, False)
     return ChoiceOfK(ks, figures, chosen, reasonable, "length of the message in nats", False)
 
@@ -615,12 +617,12 @@ class LikelihoodByK(Result):
     Attributes
     ----------
     ks : list of int
-    learnt, held_out : list of Figure
+    learnt, held_out : list of Estimate
     """
 
     ks: list[int]
-    learnt: list[Figure]
-    held_out: list[Figure]
+    learnt: list[Estimate]
+    held_out: list[Estimate]
 
     def _title(self) -> str:
         return "Likelihood grows with the number of components; held out it does not"

@@ -24,8 +24,8 @@ from scipy.spatial.distance import cdist
 
 from gnomon.cluster.intake import BLOCK_CELLS, label_codes, number_rows
 from gnomon.cluster.spanning import shortest_edges
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 
 
 @dataclass(repr=False)

@@ -18,8 +18,8 @@ from gnomon.cluster.intake import label_codes
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.transfer import fit_quietly
 from gnomon.cluster.tree_kmeans import KMeansTree
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 
 
 def signal_pieces(

@@ -17,9 +17,9 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from gnomon.cluster.intake import number_rows
+from gnomon.contract.estimate import Estimate, mean_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, mean_interval
-from gnomon.evaluate.result import Result
 
 HISTOGRAM_ROWS = 2000
 
@@ -183,7 +183,7 @@ class Sensitivity(Result):
     ----------
     values : list
         The parameter's values.
-    agreement : list of Figure
+    agreement : list of Estimate
         Adjusted Rand index between clusterings of bootstrap samples, on the rows of both.
     n_clusters : list of float
         Mean number of clusters.
@@ -191,7 +191,7 @@ class Sensitivity(Result):
     """
 
     values: list
-    agreement: list[Figure]
+    agreement: list[Estimate]
     n_clusters: list[float]
     parameter: str
 

@@ -19,11 +19,11 @@ from scipy.special import xlogy
 from sklearn import metrics
 
 from gnomon.cluster.intake import Metric, distance_blocks, label_codes, number_rows
+from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.result import Result
 
 SILHOUETTE_ROWS = 256
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.result import Result
 from gnomon.density.information import entropy
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 
 
 @dataclass(frozen=True, eq=False)

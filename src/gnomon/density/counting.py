@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.frequencies import chi2_independence
-from gnomon.evaluate.result import Result
 from gnomon.table.table import Table
 
 

@@ -20,11 +20,11 @@ from numpy.typing import ArrayLike
 from scipy import integrate, optimize, special, stats
 from sklearn.exceptions import ConvergenceWarning
 
+from gnomon.contract.estimate import Estimate, checked_weights, finite_column, mean_interval
+from gnomon.contract.result import Result
 from gnomon.density.draws import as_generator
 from gnomon.density.families import Normal, simplex
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, checked_weights, finite_column, mean_interval
-from gnomon.evaluate.result import Result
 
 
 class Distribution:
@@ -317,7 +317,7 @@ class EmpiricalDistribution(Distribution):
             return float(self._share @ centred**2)
         return (centred * self._share[:, None]).T @ centred
 
-    def expectation(self, function: Callable[[np.ndarray], Any], level: float = 0.95) -> Figure:
+    def expectation(self, function: Callable[[np.ndarray], Any], level: float = 0.95) -> Estimate:
         """Plug-in estimate of E[f(X)], the mean of f over the items, with its standard error.
 
         Parameters
@@ -328,7 +328,7 @@ class EmpiricalDistribution(Distribution):
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
         """
         values = np.asarray(function(self.items), dtype=np.float64)
         return mean_interval(values, self.weights, level=level)
@@ -387,7 +387,7 @@ def empirical_cdf(x: ArrayLike, at: ArrayLike) -> np.ndarray:
 
 def plug_in(
     function: Callable[[np.ndarray], Any], sample: ArrayLike, level: float = 0.95
-) -> Figure:
+) -> Estimate:
     """Plug-in estimate of S = integral f dp: the mean of f over a sample, with standard error.
 
     Parameters
@@ -399,7 +399,7 @@ def plug_in(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -773,11 +773,11 @@ class LargeNumbers(Result):
     Attributes
     ----------
     sizes : list of int
-    means : list of Figure
+    means : list of Estimate
     """
 
     sizes: list[int]
-    means: list[Figure]
+    means: list[Estimate]
 
     def _title(self):
         return "Means of growing samples"

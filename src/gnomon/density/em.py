@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from gnomon.contract.estimate import checked_weights
+from gnomon.contract.result import Result
 from gnomon.density.distributions import Mixture
 from gnomon.density.draws import as_generator
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import checked_weights
-from gnomon.evaluate.result import Result
 
 ASSIGNMENTS = ("soft", "hard")
 COOLING = 0.9

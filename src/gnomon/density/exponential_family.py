@@ -19,9 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.estimate import checked_weights
 from gnomon.density.draws import as_generator
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import checked_weights
 
 MOST_STEPS = 200
 SMALL_STEP = 1e-12

@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from gnomon.contract.estimate import Estimate
+from gnomon.contract.result import Result
 from gnomon.density.draws import as_generator
 from gnomon.density.exponential_family import ExponentialFamily
 from gnomon.density.families import (
@@ -30,8 +32,6 @@ from gnomon.density.families import (
     Poisson,
 )
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure
-from gnomon.evaluate.result import Result
 
 
 def conjugate_draw(
@@ -109,7 +109,7 @@ class MixtureDraws(Result):
     labels: np.ndarray
     log_likelihood: np.ndarray
 
-    def figures(self, name: str, level: float = 0.95) -> list[Figure]:
+    def figures(self, name: str, level: float = 0.95) -> list[Estimate]:
         """Posterior mean and credible interval of one usual parameter of every component.
 
         Parameters
@@ -120,12 +120,12 @@ class MixtureDraws(Result):
 
         Returns
         -------
-        figures : list of Figure
+        figures : list of Estimate
         """
         values = self.weights if name == "weight" else self._usual(name)
         low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return [
-            Figure(float(values[:, k].mean()), float(low[k]), float(high[k]), level)
+            Estimate(float(values[:, k].mean()), float(low[k]), float(high[k]), level)
             for k in range(values.shape[1])
         ]
 

@@ -23,10 +23,10 @@ from scipy import integrate, special, stats
 from scipy.spatial import KDTree
 
 from gnomon.cluster.intake import label_codes
+from gnomon.contract.estimate import finite_column
+from gnomon.contract.result import Result
 from gnomon.density.families import simplex
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import finite_column
-from gnomon.evaluate.result import Result
 
 FEW_PER_CELL = 5
 NEARLY_WHOLE = 1e-3

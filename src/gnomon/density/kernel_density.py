@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Data, DensityEstimator
+from gnomon.contract.estimate import checked_weights, finite_column
 from gnomon.density.draws import as_generator
 from gnomon.density.leaves import LEAF, Leaves, compact_sums, far_sums, gaussian_sums, leaf_order
 from gnomon.engine.columns import location_and_scale
@@ -36,7 +37,6 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, above, between
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.figure import checked_weights, finite_column
 
 KERNELS = ("gaussian", "window", "epanechnikov")
 RULES = ("silverman", "scott", "improved-sheather-jones", "leave-one-out")

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from gnomon.contract.estimate import finite_column
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import finite_column
 
 NOISES = ("normal", "laplace", "student")
 

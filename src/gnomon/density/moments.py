@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gnomon.cluster.distinct import plain_numbers
+from gnomon.contract.estimate import checked_weights
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import checked_weights
 
 FLAT = 1e-12
 

@@ -20,8 +20,8 @@ from scipy.spatial import KDTree
 from scipy.special import gammaln
 
 from gnomon.cluster.distinct import plain_numbers
+from gnomon.contract.estimate import checked_weights
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import checked_weights
 
 MANY_EMPTY = 0.5
 

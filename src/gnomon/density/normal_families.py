@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.estimate import finite_column
 from gnomon.density.exponential_family import ExponentialFamily, Member
 from gnomon.density.parameter_checks import plain, positive
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import finite_column
 
 LOG_2_PI = float(np.log(2 * np.pi))
 EPSILON = float(np.finfo(np.float64).eps)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from gnomon.contract.estimate import finite_column
 from gnomon.density.exponential_family import MATCHED, ExponentialFamily, Member
 from gnomon.density.parameter_checks import gamma_shape, inverse_digamma, plain, positive, simplex
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import finite_column
 
 
 class Exponential(ExponentialFamily):

@@ -14,10 +14,10 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist
 
 from gnomon.cluster.distinct import plain_numbers
+from gnomon.contract.estimate import Estimate, finite_column, mean_interval
 from gnomon.density.draws import as_generator
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, finite_column, mean_interval
 
 BLOCK = 2048
 MOST_FOR_MEDIAN = 1000
@@ -62,7 +62,7 @@ class Sliced(NamedTuple):
 
     Attributes
     ----------
-    distance : Figure
+    distance : Estimate
         Mean squared Wasserstein distance of the projections, with its interval over directions.
     worst : ndarray of shape (d,)
         The direction that separates most, found from the worst of the random ones.
@@ -70,7 +70,7 @@ class Sliced(NamedTuple):
         The distance along it.
     """
 
-    distance: Figure
+    distance: Estimate
     worst: np.ndarray
     worst_distance: float
 

@@ -1,5 +1,6 @@
 """Evaluate: measures with error bars, resampling, honest comparison, statistics, curves, theory."""
 
+from gnomon.contract.estimate import Estimate, mean_interval, share_interval
 from gnomon.evaluate.agreement import (
     agreement_of_many,
     error_agreement,
@@ -62,7 +63,6 @@ from gnomon.evaluate.empirical_risk import (
     structural_risk_minimisation,
 )
 from gnomon.evaluate.experiment import Experiment, experiment
-from gnomon.evaluate.figure import Figure, mean_interval, share_interval
 from gnomon.evaluate.frequencies import (
     chi2_frequencies,
     chi2_independence,
@@ -199,8 +199,8 @@ __all__ = [
     "ConfusionTable",
     "CrossValidation",
     "Curve",
+    "Estimate",
     "Experiment",
-    "Figure",
     "HoldOut",
     "Leaderboard",
     "Loss",

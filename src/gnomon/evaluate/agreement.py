@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.estimate import Estimate, mean_interval, share_interval, student_quantile
+from gnomon.contract.result import Result, p_text
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import cohen_kappa
-from gnomon.evaluate.figure import Figure, mean_interval, share_interval, student_quantile
 from gnomon.evaluate.intake import label_column, label_pair, number_pair, same_length
-from gnomon.evaluate.result import Result, p_text
 
 
 @dataclass(repr=False)
@@ -23,9 +23,9 @@ class LabelAgreement(Result):
 
     Attributes
     ----------
-    agreement : Figure
+    agreement : Estimate
         Share of items that both label alike.
-    kappa : Figure
+    kappa : Estimate
         Agreement beyond chance (`cohen_kappa`).
     disputed : ndarray of int
         Positions of the items that they label differently.
@@ -33,8 +33,8 @@ class LabelAgreement(Result):
         The labels of the disputed items.
     """
 
-    agreement: Figure
-    kappa: Figure
+    agreement: Estimate
+    kappa: Estimate
     disputed: np.ndarray
     first: np.ndarray
     second: np.ndarray
@@ -181,14 +181,14 @@ class CosineScore(Result):
 
     Attributes
     ----------
-    mean : Figure
+    mean : Estimate
     cosines : ndarray of shape (n,)
         Per item, in the items' order.
     n_components : int
         Dimensions of the space in which they were compared.
     """
 
-    mean: Figure
+    mean: Estimate
     cosines: np.ndarray
     n_components: int
 
@@ -250,7 +250,7 @@ def smoothed_cosine(
     return CosineScore(mean_interval(cosines, level=level), cosines, len(directions))
 
 
-def agreement_of_many(labels: Any, level: float = 0.95) -> Figure:
+def agreement_of_many(labels: Any, level: float = 0.95) -> Estimate:
     """Fleiss' kappa of several labellings of the same items, with its large-sample interval.
 
     Parameters
@@ -260,7 +260,7 @@ def agreement_of_many(labels: Any, level: float = 0.95) -> Figure:
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -287,7 +287,7 @@ def agreement_of_many(labels: Any, level: float = 0.95) -> Figure:
     left = counts.sum(axis=0) - counts
     if ((left > 0).sum(axis=1) < 2).any():
         how = "without one of the items there is one label at most: no spread is known"
-        return Figure(kappa, least, 1.0, level, np.nan, how)
+        return Estimate(kappa, least, 1.0, level, np.nan, how)
     rest = left / ((n - 1) * m)
     expected_rest = (rest**2).sum(axis=1)
     agreed_rest = (per_item.sum() - per_item) / (n - 1)
@@ -295,4 +295,4 @@ def agreement_of_many(labels: Any, level: float = 0.95) -> Figure:
     error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
     half = student_quantile(level, n - 1) * error
     low, high = max(kappa - half, least), min(kappa + half, 1.0)
-    return Figure(kappa, low, high, level, error, "jackknife")
+    return Estimate(kappa, low, high, level, error, "jackknife")

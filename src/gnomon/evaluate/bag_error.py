@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.estimate import Estimate, mean_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import error_rate
 from gnomon.evaluate.cross_validation import (
@@ -23,11 +25,9 @@ from gnomon.evaluate.cross_validation import (
     cross_validate,
     lower_end_alone,
 )
-from gnomon.evaluate.figure import Figure, mean_interval
 from gnomon.evaluate.measures import Measure, Said, as_measures
 from gnomon.evaluate.number_measures import mean_squared_error
 from gnomon.evaluate.progress import Progress
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.splits import bootstrap_bags
 
 OUTSIDE = 1 - np.exp(-1)
@@ -42,7 +42,7 @@ class BagError(Result):
     measure : str
     training : float
         Mean loss on the rows that the learner was fitted on, all of them.
-    out_of_bag : Figure
+    out_of_bag : Estimate
         Mean over rows of the mean loss over the bags without the row.
     per_bag : float
         Mean over bags of the mean loss on their rows left out (002's form).
@@ -56,14 +56,14 @@ class BagError(Result):
 
     measure: str
     training: float
-    out_of_bag: Figure
+    out_of_bag: Estimate
     per_bag: float
     no_information: float
     bags: CrossValidation
     n_never: int
 
     @property
-    def point632(self) -> Figure:
+    def point632(self) -> Estimate:
         """0.368 training + 0.632 out of bag; too good for learners that overfit."""
         return self._mixed(OUTSIDE)
 
@@ -78,15 +78,15 @@ class BagError(Result):
         return float(min((self.out_of_bag.value - self.training) / gap, 1.0))
 
     @property
-    def point632_plus(self) -> Figure:
+    def point632_plus(self) -> Estimate:
         """Mix of training and out-of-bag error by how far the learner overfits."""
         return self._mixed(OUTSIDE / (1 - (1 - OUTSIDE) * self.overfitting))
 
-    def _mixed(self, share: float) -> Figure:
+    def _mixed(self, share: float) -> Estimate:
         inside = 0.0 if share == 1 else (1 - share) * self.training
         value, low, high = (inside + share * each for each in self.out_of_bag[:3])
         found = self.out_of_bag
-        return Figure(value, low, high, found.level, share * found.error, found.how)
+        return Estimate(value, low, high, found.level, share * found.error, found.how)
 
     def _title(self) -> str:
         return f"{self.bags.name}: {self.measure} by {len(self.bags.splits)} bootstrap bags"
@@ -200,7 +200,7 @@ def _loss_measure(measure: Any, task: str) -> Measure:
     return chosen
 
 
-def _out_of_bag(bags: CrossValidation, measure: Measure, n_rows: int) -> tuple[Figure, int]:
+def _out_of_bag(bags: CrossValidation, measure: Measure, n_rows: int) -> tuple[Estimate, int]:
     """Mean over rows of each row's mean loss over the bags without it."""
     total, times, n_infinite = np.zeros(n_rows), np.zeros(n_rows), 0
     for (_, test), fold in zip(bags.splits, bags.folds):

@@ -20,9 +20,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.estimate import Estimate, check_level
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.comparison import BayesianTest, check_rope, paired_differences
-from gnomon.evaluate.figure import Figure, check_level
 
 DRAWS_AT_ONCE = 1000
 
@@ -148,7 +148,7 @@ def _drawn_test(gaps, shares, rope, prior, n_draws, greater_is_better, level, rn
     below, equal, above = (wins / n_draws).tolist()
     drawn = np.concatenate(means)
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    figure = Figure(
+    figure = Estimate(
         float(gaps[1:].mean()),
         float(low),
         float(high),

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 
+from gnomon.contract.estimate import Estimate, check_level, student_quantile
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.cross_validation import Problem, seeded
 from gnomon.evaluate.curves import Curve, held_out_rows
-from gnomon.evaluate.figure import Figure, check_level, student_quantile
-from gnomon.evaluate.result import Result
 from gnomon.table.grid import take_rows
 
 PARTS = ("noise", "bias^2", "variance", "expected error")
@@ -40,7 +40,7 @@ class BiasVariance(Result):
 
     Attributes
     ----------
-    parts : dict of str to Figure
+    parts : dict of str to Estimate
         Noise (0, and contained in the bias, where it is not known), bias, variance and their sum,
         the expected error. They add up exactly.
     rows : array
@@ -56,7 +56,7 @@ class BiasVariance(Result):
     noise_known : bool
     """
 
-    parts: dict[str, Figure]
+    parts: dict[str, Estimate]
     rows: Any
     by_row: dict[str, np.ndarray]
     mean_prediction: np.ndarray
@@ -64,14 +64,14 @@ class BiasVariance(Result):
     disagreement: float | None
     noise_known: bool
 
-    def __getitem__(self, part: str) -> Figure:
+    def __getitem__(self, part: str) -> Estimate:
         return self.parts[part]
 
     def _title(self) -> str:
         return f"Bias and variance over {self.n_sets} training sets"
 
     def _columns(self) -> dict[str, list]:
-        shown: dict[str, Figure | None] = dict(self.parts)
+        shown: dict[str, Estimate | None] = dict(self.parts)
         if not self.noise_known:
             shown["noise"] = None
         return {"part": list(shown), "share of the error": list(shown.values())}
@@ -272,7 +272,7 @@ def bias_variance_curve(
     >>> bool(curve.values("variance")[0] > curve.values("variance")[1])
     True
     """
-    lines: dict[str, list[Figure]] = {}
+    lines: dict[str, list[Estimate]] = {}
     for value in values:
         setting = clone(learner).set_params(**{parameter: value})
         found = bias_variance(
@@ -398,7 +398,7 @@ def _class_parts(votes: np.ndarray, proba: np.ndarray) -> dict[str, np.ndarray]:
 
 def _figures(
     by_row: dict[str, np.ndarray], without: np.ndarray, names: tuple[str, ...], level: float
-) -> dict[str, Figure]:
+) -> dict[str, Estimate]:
     """Means over rows, with the jackknife over training sets and the spread over rows."""
     k = len(without)
     of_sets = (k - 1) / k * ((without - without.mean(axis=0)) ** 2).sum(axis=0)
@@ -418,7 +418,7 @@ def _figures(
             if name != "variance":
                 # none of them is below zero, though what is found for a small bias may be
                 low = max(low, min(mean, 0.0))
-        figures[name] = Figure(mean, low, high, level, error, "jackknife")
+        figures[name] = Estimate(mean, low, high, level, error, "jackknife")
     return figures
 
 

@@ -17,19 +17,19 @@ import numpy as np
 from scipy import stats
 from sklearn.base import is_classifier
 
-from gnomon.engine.errors import DataError
-from gnomon.engine.threads import in_order
-from gnomon.evaluate.cross_validation import seeded, with_target
-from gnomon.evaluate.figure import (
-    Figure,
+from gnomon.contract.estimate import (
+    Estimate,
     check_level,
     float_array,
     normal_quantile,
     student_quantile,
 )
+from gnomon.contract.result import Result
+from gnomon.engine.errors import DataError
+from gnomon.engine.threads import in_order
+from gnomon.evaluate.cross_validation import seeded, with_target
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.region import ConfidenceRegion, confidence_region
-from gnomon.evaluate.result import Result
 from gnomon.table.grid import n_rows_of, take_rows
 
 INTERVALS = ("expanded", "bca", "percentile", "basic", "normal")
@@ -111,7 +111,7 @@ class Bootstrap(Result):
 
         Returns
         -------
-        figure : Figure, or list of Figure where the statistic has several entries
+        figure : Estimate, or list of Estimate where the statistic has several entries
         """
         level = self.level if level is None else level
         method = self.method if method is None else method
@@ -122,7 +122,7 @@ class Bootstrap(Result):
         low, high = self._ends(level, method)
         error, estimate = np.atleast_1d(self.standard_error), np.atleast_1d(self.estimate)
         figures = [
-            Figure(float(e), float(a), float(b), level, float(s), method)
+            Estimate(float(e), float(a), float(b), level, float(s), method)
             for e, a, b, s in zip(estimate.ravel(), low.ravel(), high.ravel(), error.ravel())
         ]
         return figures[0] if np.ndim(self.estimate) == 0 else figures
@@ -342,7 +342,7 @@ def bootstrap_predictions(
     Returns
     -------
     result : BootstrapModel
-        Its ``interval()`` is a list of `Figure`, one per new row.
+        Its ``interval()`` is a list of `Estimate`, one per new row.
 
     Examples
     --------

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from math import ceil, exp, inf, log, sqrt
 from typing import Any
 
+from gnomon.contract.estimate import check_inside_unit
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import check_inside_unit
-from gnomon.evaluate.result import Result
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import (
-    Figure,
+from gnomon.contract.estimate import (
+    Estimate,
     checked_weights,
     mean_interval,
     normal_quantile,
     share_interval,
 )
+from gnomon.engine.errors import DataError
 from gnomon.evaluate.intake import (
     column_names,
     in_order_of_classes,
@@ -27,7 +27,7 @@ from gnomon.evaluate.intake import (
 )
 
 
-def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Figure:
+def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Estimate:
     """Share of right predictions, with the interval of `share_interval`.
 
     Nearly meaningless alone: show it beside the baseline's. With rare classes use
@@ -44,7 +44,7 @@ def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -58,7 +58,7 @@ def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0
     return share_interval(float(weights[right].sum()), float(weights.sum()), level)
 
 
-def error_rate(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Figure:
+def error_rate(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Estimate:
     """Share of wrong predictions (the mean 0-1 loss), 1 - `accuracy`, with its interval.
 
     Parameters
@@ -70,7 +70,7 @@ def error_rate(y: Any, predicted: Any, sample_weight: Any = None, level: float =
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -82,7 +82,7 @@ def error_rate(y: Any, predicted: Any, sample_weight: Any = None, level: float =
 
 def balanced_accuracy(
     y: Any, predicted: Any, level: float = 0.95, *, sample_weight: Any = None
-) -> Figure:
+) -> Estimate:
     """Mean over the classes of the share of each that is predicted rightly.
 
     Every class counts the same, however rare. The interval joins the intervals (l_k, u_k)
@@ -99,7 +99,7 @@ def balanced_accuracy(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -122,7 +122,7 @@ def precision(
     level: float = 0.95,
     *,
     sample_weight: Any = None,
-) -> Figure:
+) -> Estimate:
     """Share of truly positive rows among those predicted positive, TP / (TP + FP).
 
     Says nothing of the positives that were missed: give `recall` beside it. Undefined, and
@@ -140,7 +140,7 @@ def precision(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -160,7 +160,7 @@ def recall(
     level: float = 0.95,
     *,
     sample_weight: Any = None,
-) -> Figure:
+) -> Estimate:
     """Share of the positive rows that are predicted positive, TP / (TP + FN) (sensitivity).
 
     Parameters
@@ -175,7 +175,7 @@ def recall(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -195,7 +195,7 @@ def f_measure(
     level: float = 0.95,
     *,
     sample_weight: Any = None,
-) -> Figure:
+) -> Estimate:
     """Harmonic mean of precision and recall, F1 = 2 TP / (2 TP + FP + FN).
 
     Its interval is exact in kind: J = TP / (TP + FP + FN) is a share, and F1 = 2 J / (1 + J) rises
@@ -213,7 +213,7 @@ def f_measure(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -225,7 +225,7 @@ def f_measure(
         raise DataError("no row is positive, truly or by prediction: F is undefined")
     found = share_interval(tp, tp + fp + fn, level)
     value, low, high = (2 * each / (1 + each) for each in found[:3])
-    return Figure(value, low, high, level, found.error * 2 / (1 + found.value) ** 2, found.how)
+    return Estimate(value, low, high, level, found.error * 2 / (1 + found.value) ** 2, found.how)
 
 
 def top_k_error(
@@ -236,7 +236,7 @@ def top_k_error(
     level: float = 0.95,
     *,
     sample_weight: Any = None,
-) -> Figure:
+) -> Estimate:
     """Share of rows whose class is not among the k classes of largest score.
 
     A class tied with others at the border counts by its chance of a place when ties are broken at
@@ -257,7 +257,7 @@ def top_k_error(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -282,24 +282,26 @@ def top_k_error(
     return mean_interval(missed, sample_weight, level=level)
 
 
-def mean_of_shares(parts: list[Figure], level: float) -> Figure:
+def mean_of_shares(parts: list[Estimate], level: float) -> Estimate:
     """The mean of independent shares, their intervals joined (MOVER)."""
     values, low, high = np.array([each[:3] for each in parts]).T
     mean, k = float(values.mean()), len(parts)
     below = float(np.sqrt(((values - low) ** 2).sum())) / k
     above = float(np.sqrt(((high - values) ** 2).sum())) / k
     error = float(np.sqrt(sum(each.error**2 for each in parts))) / k
-    return Figure(mean, mean - below, mean + above, level, error, "joined Agresti-Coull intervals")
+    return Estimate(
+        mean, mean - below, mean + above, level, error, "joined Agresti-Coull intervals"
+    )
 
 
-def complement(figure: Figure) -> Figure:
+def complement(figure: Estimate) -> Estimate:
     """One minus a figure."""
     return figure._replace(value=1 - figure.value, low=1 - figure.high, high=1 - figure.low)
 
 
 def cohen_kappa(
     y: Any, predicted: Any, level: float = 0.95, *, sample_weight: Any = None
-) -> Figure:
+) -> Estimate:
     """Agreement beyond chance, (p_o - p_e) / (1 - p_e), with its large-sample standard error.
 
     p_o is the share of rows on which the two agree, p_e the share expected of independent ones
@@ -317,7 +319,7 @@ def cohen_kappa(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -345,12 +347,12 @@ def cohen_kappa(
     if kappa == 1:
         # no disagreement seen: as few as the interval of the agreement allows
         least = (share_interval(n, n, level).low - expected) / (1 - expected)
-        return Figure(kappa, least, 1.0, level, error, "Agresti-Coull, of the agreement")
+        return Estimate(kappa, least, 1.0, level, error, "Agresti-Coull, of the agreement")
     if kappa <= -1:
-        return Figure(kappa, -1.0, 1.0, level, error, "no agreement at all")
+        return Estimate(kappa, -1.0, 1.0, level, error, "no agreement at all")
     half = normal_quantile(level) * error / (1 - kappa**2)
     low, high = np.tanh(np.arctanh(kappa) + np.array([-half, half]))
-    return Figure(kappa, float(low), float(high), level, error, how)
+    return Estimate(kappa, float(low), float(high), level, error, how)
 
 
 def _right(y: Any, predicted: Any) -> np.ndarray:

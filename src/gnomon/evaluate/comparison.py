@@ -29,9 +29,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import bdtr, stdtr
 
-from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import (
-    Figure,
+from gnomon.contract.estimate import (
+    Estimate,
     check_level,
     check_not_negative,
     finite_column,
@@ -40,8 +39,9 @@ from gnomon.evaluate.figure import (
     share_like_interval,
     student_quantile,
 )
+from gnomon.contract.result import Result, p_text
+from gnomon.engine.errors import DataError
 from gnomon.evaluate.intake import label_pair
-from gnomon.evaluate.result import Result, p_text
 
 MOST_FOR_EXACT_RANKS = 50
 
@@ -54,7 +54,7 @@ class PairTest(Result):
     ----------
     test : str
         Its name.
-    difference : Figure
+    difference : Estimate
         First minus second: the effect, with its interval where the test gives one.
     statistic : float
     p : float
@@ -66,7 +66,7 @@ class PairTest(Result):
     """
 
     test: str
-    difference: Figure
+    difference: Estimate
     statistic: float
     p: float
     n: int
@@ -99,7 +99,7 @@ class BayesianTest(Result):
         Posterior probabilities that the mean difference lies below, in and above the region.
     rope : float
         Half-width of the region of practical equivalence.
-    difference : Figure
+    difference : Estimate
         Posterior mean and credible interval.
     degrees_of_freedom : int
     greater_is_better : bool
@@ -109,7 +109,7 @@ class BayesianTest(Result):
     equal: float
     better: float
     rope: float
-    difference: Figure
+    difference: Estimate
     degrees_of_freedom: int
     greater_is_better: bool = True
 
@@ -173,7 +173,7 @@ class Scores:
         """Of the mean, with the correction for overlapping training sets."""
         return corrected_standard_error(self.values, self.test_share)
 
-    def interval(self, level: float = 0.95) -> Figure:
+    def interval(self, level: float = 0.95) -> Estimate:
         """The mean score with its corrected interval.
 
         Parameters
@@ -182,11 +182,11 @@ class Scores:
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
         """
         half = student_quantile(level, len(self.values) - 1) * self.standard_error
         how = "corrected resampled t"
-        return Figure(
+        return Estimate(
             self.mean, self.mean - half, self.mean + half, level, self.standard_error, how
         )
 
@@ -246,7 +246,7 @@ def check_rope(rope: Any) -> None:
 
 def resampled_figure(
     scores: np.ndarray, test_share: float, level: float = 0.95, share: bool = False
-) -> Figure:
+) -> Estimate:
     """The mean of scores of repeated splits, with the interval of Nadeau and Bengio.
 
     Parameters
@@ -262,7 +262,7 @@ def resampled_figure(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -273,19 +273,19 @@ def resampled_figure(
     check_level(level)
     known = scores[~np.isnan(scores)]
     if len(known) == 0:
-        return Figure(np.nan, np.nan, np.nan, level, np.nan, "no fit succeeded")
+        return Estimate(np.nan, np.nan, np.nan, level, np.nan, "no fit succeeded")
     mean = float(known.mean())
     if np.isinf(known).any():
         how = f"{int(np.isinf(known).sum()):,} of {len(known):,} scores are infinite"
-        return Figure(mean, -np.inf, np.inf, level, np.nan, how)
+        return Estimate(mean, -np.inf, np.inf, level, np.nan, how)
     if len(known) == 1:
-        return Figure(mean, -np.inf, np.inf, level, np.nan, "one score has no spread")
+        return Estimate(mean, -np.inf, np.inf, level, np.nan, "one score has no spread")
     error = corrected_standard_error(known, test_share)
     how = "corrected resampled t" if test_share else "independent repetitions"
     if share and error > 0:
         return share_like_interval(mean, error, level, how, len(known) - 1)
     half = student_quantile(level, len(known) - 1) * error
-    return Figure(mean, mean - half, mean + half, level, error, how)
+    return Estimate(mean, mean - half, mean + half, level, error, how)
 
 
 def corrected_t_test(
@@ -376,7 +376,7 @@ def bayesian_t_test(
         above = float(stdtr(freedom, (mean - rope) / scale))
     half = student_quantile(level, freedom) * scale
     worse, better = (below, above) if greater_is_better else (above, below)
-    figure = Figure(mean, mean - half, mean + half, level, scale, "posterior")
+    figure = Estimate(mean, mean - half, mean + half, level, scale, "posterior")
     equal = 1 - below - above
     return BayesianTest(worse, equal, better, rope, figure, freedom, greater_is_better)
 
@@ -438,7 +438,7 @@ def five_by_two_f_test(first: ArrayLike, second: ArrayLike) -> PairTest:
     top = float((gaps**2).sum())
     statistic = np.inf if spread == 0 and top > 0 else (0.0 if top == 0 else top / (2 * spread))
     mean = float(gaps.mean())
-    nothing = Figure(mean, -np.inf, np.inf, 0.95, np.nan, "the F test gives no interval")
+    nothing = Estimate(mean, -np.inf, np.inf, 0.95, np.nan, "the F test gives no interval")
     p = 1.0 if top == 0 else float(stats.f.sf(statistic, 10, 5))
     return PairTest("5 x 2 cv F test", nothing, statistic, p, 10, (10, 5))
 
@@ -522,7 +522,7 @@ def mcnemar_of_counts(
     gap = (b - c) / n
     centre = more - less
     error = float(np.sqrt((discordant - (b - c) ** 2 / n) / n**2))
-    figure = Figure(gap, float(centre - half), float(centre + half), level, error, "Bonett-Price")
+    figure = Estimate(gap, float(centre - half), float(centre + half), level, error, "Bonett-Price")
     return PairTest(f"McNemar's test ({method})", figure, float(statistic), p, discordant)
 
 
@@ -589,7 +589,7 @@ def sign_test(first: ArrayLike, second: ArrayLike, mid: bool = False) -> PairTes
     n = len(gaps)
     share = share_interval(wins, max(wins + losses, 1))
     decided = (wins + losses) / n
-    figure = Figure(
+    figure = Estimate(
         (wins - losses) / n,
         (2 * share.low - 1) * decided,
         (2 * share.high - 1) * decided,
@@ -626,7 +626,7 @@ def paired_differences(first: ArrayLike, second: ArrayLike) -> np.ndarray:
 def _student(test, gaps, error, freedom, level, shown: float | None = None) -> PairTest:
     gap = float(gaps.mean()) if shown is None else shown
     half = student_quantile(level, freedom) * error
-    figure = Figure(gap, gap - half, gap + half, level, error, test)
+    figure = Estimate(gap, gap - half, gap + half, level, error, test)
     if error == 0:
         statistic = 0.0 if gap == 0 else float(np.copysign(np.inf, gap))
         p = 1.0 if gap == 0 else 0.0
@@ -662,7 +662,7 @@ def _binomial_p(wins: int, losses: int, mid: bool) -> float:
     return min(below + (float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0), 1.0)
 
 
-def _walsh(gaps: np.ndarray, level: float = 0.95) -> Figure:
+def _walsh(gaps: np.ndarray, level: float = 0.95) -> Estimate:
     """Median of the means of all pairs, with the interval of Wilcoxon's statistic."""
     n = len(gaps)
     i, j = np.triu_indices(n)
@@ -670,8 +670,8 @@ def _walsh(gaps: np.ndarray, level: float = 0.95) -> Figure:
     cut = _signed_rank_cut(n, level)
     how = "Hodges-Lehmann"
     if cut < 1:
-        return Figure(float(np.median(means)), -np.inf, np.inf, level, np.nan, how)
-    return Figure(
+        return Estimate(float(np.median(means)), -np.inf, np.inf, level, np.nan, how)
+    return Estimate(
         float(np.median(means)), float(means[cut - 1]), float(means[-cut]), level, np.nan, how
     )
 

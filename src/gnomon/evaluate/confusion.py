@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.estimate import Estimate, check_level, checked_weights, share_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import complement, mean_of_shares
-from gnomon.evaluate.figure import Figure, check_level, checked_weights, share_interval
 from gnomon.evaluate.intake import label_column, label_pair, number_block, plain, two_classes
-from gnomon.evaluate.result import Result
 
 MUTUAL = 0.25
 
@@ -67,28 +67,28 @@ class ConfusionTable(Result):
         return float(self.counts.sum())
 
     @property
-    def accuracy(self) -> Figure:
+    def accuracy(self) -> Estimate:
         """Share of right predictions."""
         return share_interval(float(np.trace(self.counts)), self.n, self.level)
 
     @property
-    def error(self) -> Figure:
+    def error(self) -> Estimate:
         """Share of wrong predictions."""
         return complement(self.accuracy)
 
     @property
-    def balanced_accuracy(self) -> Figure:
+    def balanced_accuracy(self) -> Estimate:
         """Mean over the classes that occur of the share predicted rightly."""
         parts = [complement(each) for each in self.class_errors if each is not None]
         return mean_of_shares(parts, self.level)
 
     @property
-    def class_errors(self) -> list[Figure | None]:
+    def class_errors(self) -> list[Estimate | None]:
         """Per true class, the share of its rows that is predicted wrongly; None without rows."""
         return [self._wrong(row, i) for i, row in enumerate(self.counts)]
 
     @property
-    def predicted_class_errors(self) -> list[Figure | None]:
+    def predicted_class_errors(self) -> list[Estimate | None]:
         """Per predicted class, the share of those predictions that is wrong (column reading).
 
         One minus the predictive value: how often "edible" turns out to be poisonous.
@@ -164,7 +164,7 @@ class ConfusionTable(Result):
         names = [" + ".join(map(str, self.classes[place == i])) for i in range(k)]
         return ConfusionTable(np.array(names), counts, self.level)
 
-    def _wrong(self, line: np.ndarray, own: int) -> Figure | None:
+    def _wrong(self, line: np.ndarray, own: int) -> Estimate | None:
         total = float(line.sum())
         if total == 0:
             return None
@@ -259,32 +259,32 @@ class Rates(Result):
     level: float = 0.95
 
     @property
-    def sensitivity(self) -> Figure | None:
+    def sensitivity(self) -> Estimate | None:
         """Share of positive rows found (detection rate, recall), 1 - false negative rate."""
         return self._share(self.tp, self.tp + self.fn)
 
     @property
-    def specificity(self) -> Figure | None:
+    def specificity(self) -> Estimate | None:
         """Share of negative rows left alone, 1 - false positive rate."""
         return self._share(self.tn, self.tn + self.fp)
 
     @property
-    def false_positive_rate(self) -> Figure | None:
+    def false_positive_rate(self) -> Estimate | None:
         """Share of negative rows that are called positive."""
         return self._share(self.fp, self.tn + self.fp)
 
     @property
-    def false_negative_rate(self) -> Figure | None:
+    def false_negative_rate(self) -> Estimate | None:
         """Share of positive rows that are missed."""
         return self._share(self.fn, self.tp + self.fn)
 
     @property
-    def precision(self) -> Figure | None:
+    def precision(self) -> Estimate | None:
         """Share of the rows called positive that are (positive predictive value)."""
         return self._share(self.tp, self.tp + self.fp)
 
     @property
-    def negative_predictive_value(self) -> Figure | None:
+    def negative_predictive_value(self) -> Estimate | None:
         """Share of the rows called negative that are."""
         return self._share(self.tn, self.tn + self.fn)
 
@@ -297,7 +297,7 @@ class Rates(Result):
         """
         return Rates(self.positive, self.negative, self.fn, self.tn, self.tp, self.fp, self.level)
 
-    def _share(self, part: float, whole: float) -> Figure | None:
+    def _share(self, part: float, whole: float) -> Estimate | None:
         return share_interval(part, whole, self.level) if whole else None
 
     def _title(self) -> str:

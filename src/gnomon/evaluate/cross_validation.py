@@ -28,11 +28,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier, is_regressor
 
-from gnomon.engine.errors import DataError
-from gnomon.engine.threads import in_order
-from gnomon.evaluate.comparison import corrected_t_test, resampled_figure
-from gnomon.evaluate.figure import (
-    Figure,
+from gnomon.contract.estimate import (
+    Estimate,
     check_level,
     checked_weights,
     logit_scale_interval,
@@ -41,12 +38,15 @@ from gnomon.evaluate.figure import (
     share_interval,
     share_like_interval,
 )
+from gnomon.contract.result import Result
+from gnomon.engine.errors import DataError
+from gnomon.engine.threads import in_order
+from gnomon.evaluate.comparison import corrected_t_test, resampled_figure
 from gnomon.evaluate.fold_warnings import in_fold, said_once
 from gnomon.evaluate.intake import label_column, number_block
 from gnomon.evaluate.measures import Measure, Said, as_measures, is_named
 from gnomon.evaluate.number_measures import root_of
 from gnomon.evaluate.progress import Progress, told
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.run_folder import RunFolder, description, fingerprint
 from gnomon.evaluate.splits import PLENTY, Pair, Splits, as_splits
 from gnomon.table.frames import native
@@ -204,7 +204,7 @@ class CrossValidation(Result):
 
     def figure(
         self, measure: str | None = None, level: float = 0.95, method: str = "rows"
-    ) -> Figure:
+    ) -> Estimate:
         """A measure over all folds with its interval.
 
         Parameters
@@ -230,14 +230,14 @@ class CrossValidation(Result):
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
         """
         check_level(level)
         chosen = self._measure(measure)
         scores = self.scores[chosen.name]
         got = ~np.isnan(scores)
         if not got.any():
-            return Figure(np.nan, np.nan, np.nan, level, np.nan, "every fold failed")
+            return Estimate(np.nan, np.nan, np.nan, level, np.nan, "every fold failed")
         if method not in METHODS:
             raise DataError(f"method={method!r} is none of {', '.join(METHODS)}")
         of_rows = self.row_figure(chosen.name, level)
@@ -248,7 +248,7 @@ class CrossValidation(Result):
             return self._as_of_one_test(chosen, of_folds)
         return not_narrower(chosen.kept_within(of_folds), of_rows)
 
-    def row_figure(self, measure: str | None = None, level: float = 0.95) -> Figure | None:
+    def row_figure(self, measure: str | None = None, level: float = 0.95) -> Estimate | None:
         """A measure with the interval of its rows; None where only its scores are known.
 
         Of measures that are no mean of rows it is also None where rows hang together in groups.
@@ -260,7 +260,7 @@ class CrossValidation(Result):
 
         Returns
         -------
-        figure : Figure or None
+        figure : Estimate or None
         """
         chosen = self._measure(measure)
         got = ~np.isnan(self.scores[chosen.name])
@@ -331,7 +331,7 @@ class CrossValidation(Result):
                 changes.append(np.nan)
         return changes
 
-    def interval(self, level: float = 0.95) -> Figure:
+    def interval(self, level: float = 0.95) -> Estimate:
         """The first measure with its interval; see `figure`.
 
         Parameters
@@ -340,7 +340,7 @@ class CrossValidation(Result):
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
         """
         return self.figure(level=level)
 
@@ -360,7 +360,7 @@ class CrossValidation(Result):
         for repeat in range(self.splits.n_repeats):
             rows, said = self.out_of_fold(repeat)
             found = chosen.figure(self.y[rows], said)
-            values.append(found.value if isinstance(found, Figure) else float(found))
+            values.append(found.value if isinstance(found, Estimate) else float(found))
         return float(np.mean(values))
 
     def mean_over_folds(self, measure: str | None = None) -> float:
@@ -417,7 +417,7 @@ class CrossValidation(Result):
             )
         return said.predictions
 
-    def generalisation_gap(self, measure: str | None = None) -> Figure:
+    def generalisation_gap(self, measure: str | None = None) -> Estimate:
         """Test minus training score, per fold, with the corrected error of its mean.
 
         Parameters
@@ -426,7 +426,7 @@ class CrossValidation(Result):
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
         """
         name = self._measure(measure).name
         if name not in self.train_scores:
@@ -460,7 +460,7 @@ class CrossValidation(Result):
             raise DataError(f"{name!r} was not measured; there are {known}")
         return found
 
-    def _over_rows(self, measure: Measure, level: float) -> Figure:
+    def _over_rows(self, measure: Measure, level: float) -> Estimate:
         losses, owners = self._losses(measure)
         infinite = np.isinf(losses)
         mean, effects = clustered(np.where(infinite, ROUNDED_TO_ZERO, losses), owners)
@@ -492,7 +492,7 @@ class CrossValidation(Result):
 
     def _within_folds(
         self, scores: np.ndarray, errors: np.ndarray, covariance: float, level: float
-    ) -> Figure:
+    ) -> Estimate:
         # rows that are tested again do not make the error smaller
         variance = (errors**2).mean() * self.splits.tests_per_row / len(errors)
         error = float(np.sqrt(variance + self._added(covariance)))
@@ -502,18 +502,18 @@ class CrossValidation(Result):
         if ((scores >= 0) & (scores <= 1)).all() and 0 < mean < 1:
             return logit_scale_interval(mean, error, level, how)
         half = normal_quantile(level) * error
-        return Figure(mean, mean - half, mean + half, level, error, how)
+        return Estimate(mean, mean - half, mean + half, level, error, how)
 
-    def _as_of_one_test(self, measure: Measure, figure: Figure) -> Figure:
+    def _as_of_one_test(self, measure: Measure, figure: Estimate) -> Estimate:
         """A share whose folds have no spread, with the interval of all their rows at once.
 
         Where the measure has none, that of a share of the rows of the rarest class.
         """
         rows, said = self.out_of_fold()
-        found: Figure | float = np.nan
+        found: Estimate | float = np.nan
         if measure.needs != "estimator":
             found = measure.at_level(figure.level).figure(self.y[rows], said)
-        if not isinstance(found, Figure):
+        if not isinstance(found, Estimate):
             n = len(rows) if self.classes is None else np.unique_counts(self.y[rows]).counts.min()
             found = share_interval(min(max(figure.value, 0.0), 1.0) * n, n, figure.level)
         low, high = min(found.low, figure.value), max(found.high, figure.value)
@@ -883,7 +883,7 @@ class FoldWork:
         self, number: int, model: Any, train: tuple[Any, Any], test: tuple[Any, Any]
     ) -> tuple[dict[str, float], dict[str, Failure]]:
         """Scores that need the model or the training rows, and those that could not be got."""
-        takes: dict[str, Callable[[], Figure | float]] = {
+        takes: dict[str, Callable[[], Estimate | float]] = {
             each.name: partial(each.function, model, *test)
             for each in self.measures
             if each.needs == "estimator"
@@ -900,7 +900,7 @@ class FoldWork:
         for name, take in takes.items():
             found, failure = _attempt(take, number, name)
             if failure is None:
-                values[name] = found.value if isinstance(found, Figure) else float(found)
+                values[name] = found.value if isinstance(found, Estimate) else float(found)
             else:
                 refused[name] = failure
         return values, refused
@@ -936,13 +936,13 @@ def clustered(losses: np.ndarray, owners: np.ndarray) -> tuple[float, np.ndarray
     return mean, sums * (len(sums) / len(losses))
 
 
-def lower_end_alone(figure: Figure, n_infinite: int) -> Figure:
+def lower_end_alone(figure: Estimate, n_infinite: int) -> Estimate:
     """An infinite mean, with the lower end that finite stand-ins for the infinite losses gave."""
     how = f"{n_infinite:,} infinite losses: there is a lower end alone"
-    return Figure(np.inf, figure.low, np.inf, figure.level, np.nan, how)
+    return Estimate(np.inf, figure.low, np.inf, figure.level, np.nan, how)
 
 
-def not_narrower(figure: Figure, of_rows: Figure | None) -> Figure:
+def not_narrower(figure: Estimate, of_rows: Estimate | None) -> Estimate:
     """The figure, with the interval of rows where that is the wider one, or the value infinite."""
     if of_rows is None or np.isinf(figure.value):
         return figure if of_rows is None else of_rows
@@ -952,12 +952,12 @@ def not_narrower(figure: Figure, of_rows: Figure | None) -> Figure:
     return figure._replace(low=low, high=high, error=of_rows.error, how=of_rows.how)
 
 
-def gap_figure(scores: np.ndarray, others: np.ndarray, test_share: float) -> Figure:
+def gap_figure(scores: np.ndarray, others: np.ndarray, test_share: float) -> Estimate:
     """Scores minus others of the same folds, with the corrected error of their mean."""
     both = ~(np.isnan(scores) | np.isnan(others))
     if np.isinf([scores[both], others[both]]).any():
         how = "a score is infinite: the gap is not known"
-        return Figure(np.nan, np.nan, np.nan, how=how)
+        return Estimate(np.nan, np.nan, np.nan, how=how)
     return resampled_figure(scores[both] - others[both], test_share)
 
 
@@ -1141,7 +1141,7 @@ def _take(measure: Measure, fold: Fold, test: np.ndarray, y) -> tuple[float, flo
         value, error = fold.values[measure.name], np.nan
     else:
         found = measure.figure(y[test], fold.said)
-        if isinstance(found, Figure):
+        if isinstance(found, Estimate):
             value, error = found.value, found.error
         else:
             value, error = float(found), np.nan
@@ -1156,7 +1156,7 @@ def _score(measure: Measure, y: np.ndarray, said: Said) -> float:
         losses = measure.row_losses(y, said)
         return float(losses.mean()) if np.isfinite(losses).all() else np.nan
     found = measure.figure(y, said)
-    return found.value if isinstance(found, Figure) else float(found)
+    return found.value if isinstance(found, Estimate) else float(found)
 
 
 def _attempt(take: Callable[[], Any], number: int, measure: str):
@@ -1178,7 +1178,7 @@ def _identity(measure: Measure) -> Any:
     return {"name": measure.name, "function": description(measure.function)}
 
 
-def _widened(figure: Figure, factor: float) -> Figure:
+def _widened(figure: Estimate, factor: float) -> Estimate:
     """The figure with an interval and a standard error that are wider by a factor."""
     return figure._replace(
         low=figure.value - factor * (figure.value - figure.low),
@@ -1188,7 +1188,7 @@ def _widened(figure: Figure, factor: float) -> Figure:
     )
 
 
-def _share_like(share: float, figure: Figure, n: int, level: float, freedom: float) -> Figure:
+def _share_like(share: float, figure: Estimate, n: int, level: float, freedom: float) -> Estimate:
     """The interval of a share whose rows count as often as its standard error says."""
     if not figure.error > 0:
         found = share_interval(min(max(share, 0.0), 1.0) * n, n, level)

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from gnomon.contract.estimate import Estimate, check_level, share_like_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
@@ -34,11 +36,9 @@ from gnomon.evaluate.cross_validation import (
     scored,
     with_target,
 )
-from gnomon.evaluate.figure import Figure, check_level, share_like_interval
 from gnomon.evaluate.intake import label_column, number_block, plain
 from gnomon.evaluate.measures import Measure, as_measures
 from gnomon.evaluate.progress import Progress, told
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.run_folder import RunFolder
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.evaluate.splits import Splits, as_splits
@@ -58,7 +58,7 @@ class Curve(Result):
         What is on the axis.
     x : list
         Where the figures were taken.
-    lines : dict of str to list of Figure
+    lines : dict of str to list of Estimate
         One figure per place; NaN where every fit failed.
     samples : dict of str to ndarray of shape (n_places, n_repeats)
         The scores behind them, where there were several.
@@ -77,7 +77,7 @@ class Curve(Result):
     title: str
     x_name: str
     x: list[Any]
-    lines: dict[str, list[Figure]]
+    lines: dict[str, list[Estimate]]
     samples: dict[str, np.ndarray] = field(default_factory=dict)
     baselines: dict[str, float] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
@@ -150,7 +150,7 @@ class Curve(Result):
         unseen = [name for name in self.lines if not name.startswith("training")]
         return (unseen or list(self.lines))[0]
 
-    def _line(self, line: str) -> list[Figure]:
+    def _line(self, line: str) -> list[Estimate]:
         if line not in self.lines:
             raise DataError(f"there is no line {line!r}; there are {', '.join(self.lines)}")
         return self.lines[line]
@@ -447,7 +447,7 @@ class _Job(NamedTuple):
 
 class _Found(NamedTuple):
     fold: Fold
-    held_out: dict[str, Figure]
+    held_out: dict[str, Estimate]
     complexity: float
 
 
@@ -539,22 +539,22 @@ class _Run:
         return _Found(fold, held_out, np.nan if complexity is None else float(complexity(model)))
 
 
-def figures_of(work: FoldWork, model: Any, rows: Any, y: np.ndarray) -> dict[str, Figure]:
+def figures_of(work: FoldWork, model: Any, rows: Any, y: np.ndarray) -> dict[str, Estimate]:
     """The measures of a fitted learner on rows, by name."""
     said = work.said_by(model, rows)
     figures = {}
     for measure in work.measures:
         if measure.needs == "estimator":
-            found: Figure | float = float(measure.function(model, rows, y))
+            found: Estimate | float = float(measure.function(model, rows, y))
         else:
             found = measure.figure(y, said)
-        figures[measure.name] = found if isinstance(found, Figure) else bare(float(found))
+        figures[measure.name] = found if isinstance(found, Estimate) else bare(float(found))
     return figures
 
 
-def bare(value: float) -> Figure:
+def bare(value: float) -> Estimate:
     """A figure whose spread is not known."""
-    return Figure(value, -np.inf, np.inf, how="no interval is known")
+    return Estimate(value, -np.inf, np.inf, how="no interval is known")
 
 
 def held_out_rows(problem: Problem, test: tuple[Any, Any]) -> tuple[Any, np.ndarray]:
@@ -603,7 +603,7 @@ def _add_figures(
             )
 
 
-def _of_one_test_set(figure: Figure, figures: list[Figure | None], share: bool) -> Figure:
+def _of_one_test_set(figure: Estimate, figures: list[Estimate | None], share: bool) -> Estimate:
     """A figure whose fits were all scored on the same rows, with the error of those rows added."""
     squares = [f.error**2 for f in figures if f is not None and np.isfinite(f.error)]
     if not squares or not figure.error > 0:

@@ -18,12 +18,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from gnomon.contract.estimate import Estimate
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
 from gnomon.evaluate.cross_validation import FoldWork, Problem, seeded
 from gnomon.evaluate.curves import Curve, bare, default_measures, figures_of, held_out_rows
-from gnomon.evaluate.figure import Figure
 from gnomon.evaluate.measures import Measure, Said, as_measures
 
 STAGED = {
@@ -124,7 +124,7 @@ def training_curve(
 
 
 Parts = dict[str, tuple[Any, np.ndarray]]
-Figures = list[dict[tuple[str, str], Figure]]
+Figures = list[dict[tuple[str, str], Estimate]]
 Found = tuple[list[int], Figures, dict[str, list[float]], str]
 
 
@@ -157,7 +157,7 @@ def _budget(learner: Any) -> str | None:
 def _by_stages(learner: Any, work: FoldWork, parts: Parts, steps: Any) -> Found:
     learner.fit(*parts["training"])
     wanted = None if steps is None else set(_checked_steps(steps))
-    figures: dict[int, dict[tuple[str, str], Figure]] = {}
+    figures: dict[int, dict[tuple[str, str], Estimate]] = {}
     for part, (rows, y) in parts.items():
         for measure in work.measures:
             answers = getattr(learner, STAGED[measure.needs])(rows)
@@ -166,7 +166,7 @@ def _by_stages(learner: Any, work: FoldWork, parts: Parts, steps: Any) -> Found:
                     found = measure.figure(y, _said(measure, answer, work.problem.classes))
                     place = figures.setdefault(step, {})
                     place[part, measure.name] = (
-                        found if isinstance(found, Figure) else bare(float(found))
+                        found if isinstance(found, Estimate) else bare(float(found))
                     )
     if not figures:
         raise DataError(f"steps {sorted(wanted or ())} lie beyond the stages of the learner")
@@ -191,7 +191,7 @@ def _by_refitting(
     most = learner.get_params(deep=False)[name] or DEFAULT_STEPS
     places = _checked_steps(steps) if steps is not None else spread_steps(int(most))
 
-    def after(step: int) -> tuple[dict[tuple[str, str], Figure], Any]:
+    def after(step: int) -> tuple[dict[tuple[str, str], Estimate], Any]:
         model = clone(learner).set_params(**{name: step}).fit(*parts["training"])
         return _figures(model, work, parts), model if step == places[-1] else None
 
@@ -219,7 +219,7 @@ def _by_partial_fits(learner: Any, work: FoldWork, parts: Parts, steps: Any) -> 
     return places, figures, _record(learner), "every step is one more pass over all rows"
 
 
-def _figures(model: Any, work: FoldWork, parts: Parts) -> dict[tuple[str, str], Figure]:
+def _figures(model: Any, work: FoldWork, parts: Parts) -> dict[tuple[str, str], Estimate]:
     return {
         (part, name): figure
         for part, (rows, y) in parts.items()
@@ -227,7 +227,7 @@ def _figures(model: Any, work: FoldWork, parts: Parts) -> dict[tuple[str, str], 
     }
 
 
-def _as_lines(figures: Figures, several: bool) -> dict[str, list[Figure]]:
+def _as_lines(figures: Figures, several: bool) -> dict[str, list[Estimate]]:
     return {
         f"{part} {name}" if several else part: [each[part, name] for each in figures]
         for part, name in figures[0]

@@ -16,15 +16,15 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.estimate import finite_column, float_array
+from gnomon.contract.result import Result, p_text
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import finite_column, float_array
 from gnomon.evaluate.number_measures import (
     DOUBTFUL,
     SURELY_WRONG,
     GoodnessOfFit,
     goodness_of_fit,
 )
-from gnomon.evaluate.result import Result, p_text
 
 
 @dataclass(frozen=True, repr=False, eq=False)

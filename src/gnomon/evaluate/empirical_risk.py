@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
+from gnomon.contract.estimate import finite_column
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.bounds import check_at_least
-from gnomon.evaluate.figure import finite_column
 from gnomon.evaluate.growth import dichotomies, growth_function, lifted_points, separating
 from gnomon.evaluate.intake import label_column, number_block, same_length
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.vc_bounds import VC_FORMS, vc_gap
 
 MOST_PROBLEMS = 20_000

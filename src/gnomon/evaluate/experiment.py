@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from gnomon.contract.estimate import Estimate, check_level
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.comparison import corrected_t_test
 from gnomon.evaluate.cross_validation import CrossValidation, paired_scores
-from gnomon.evaluate.figure import Figure, check_level
 from gnomon.evaluate.leaderboard import BASELINE, Leaderboard, leaderboard, named
 from gnomon.evaluate.progress import Progress, told
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.several import RankTest, friedman_test
 
 
@@ -168,7 +168,7 @@ class Experiment(Result):
             return 0.0
         return 1.0 if (a.mean() > b.mean()) == self.greater_is_better else -1.0
 
-    def _figure(self, board: Leaderboard, name: str) -> Figure:
+    def _figure(self, board: Leaderboard, name: str) -> Estimate:
         return board[name].figure(self.measure)
 
     def _title(self) -> str:

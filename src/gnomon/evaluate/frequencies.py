@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, stats
 
+from gnomon.contract.estimate import Estimate, check_level, finite_column
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, check_level, finite_column
 from gnomon.evaluate.intake import label_column, same_length
 from gnomon.evaluate.significance import Significance, significance
 
@@ -297,7 +297,7 @@ def correlation_ratio(
     eta = 1 - within / total
     f = _f_of(eta, k, n)
     name = "Correlation ratio"
-    effects: dict[str, float | Figure] = {
+    effects: dict[str, float | Estimate] = {
         "eta^2": _eta_interval(eta, k, n, level),
         "epsilon^2": 1 - (1 - eta) * (n - 1) / (n - k),
     }
@@ -321,16 +321,16 @@ def _f_of(eta: float, k: int, n: int) -> float:
     return eta / (k - 1) / ((1 - eta) / (n - k))
 
 
-def _eta_interval(eta: float, k: int, n: int, level: float) -> Figure:
+def _eta_interval(eta: float, k: int, n: int, level: float) -> Estimate:
     """The eta^2 of the population whose F law would not find the observed F extreme.
 
     With non-centrality c the population's eta^2 is c / (c + n).
     """
     f = _f_of(eta, k, n)
     if not np.isfinite(f):
-        return Figure(eta, 1.0, 1.0, level, np.nan, "no variance within groups")
+        return Estimate(eta, 1.0, 1.0, level, np.nan, "no variance within groups")
     low, high = (_non_centrality(f, k, n, tail) for tail in (0.5 + level / 2, 0.5 - level / 2))
-    return Figure(eta, low / (low + n), high / (high + n), level, np.nan, "non-central F")
+    return Estimate(eta, low / (low + n), high / (high + n), level, np.nan, "non-central F")
 
 
 def _non_centrality(f: float, k: int, n: int, share: float) -> float:

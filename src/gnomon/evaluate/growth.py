@@ -27,8 +27,8 @@ from numpy.typing import ArrayLike
 from scipy import optimize
 from sklearn.base import clone
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 
 MOST_POINTS = 16
 STEEPEST = 1e6

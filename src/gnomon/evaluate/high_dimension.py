@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from gnomon.contract.estimate import Estimate, mean_interval
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.bounds import check_at_least, check_probability, whole_rows
-from gnomon.evaluate.figure import Figure, mean_interval
 from gnomon.evaluate.intake import number_block
 
 
@@ -46,7 +46,7 @@ def mean_estimation_error(covariance: ArrayLike, n: int) -> float:
     return float(np.trace(covariance)) / n
 
 
-def mean_estimation_error_of(rows: Any, level: float = 0.95) -> Figure:
+def mean_estimation_error_of(rows: Any, level: float = 0.95) -> Estimate:
     """The squared error to be expected of the mean of these rows, estimated from themselves.
 
     trace(S) / n with S of divisor n - 1: the mean squared distance of rows from their mean, over
@@ -59,7 +59,7 @@ def mean_estimation_error_of(rows: Any, level: float = 0.95) -> Figure:
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -74,7 +74,7 @@ def mean_estimation_error_of(rows: Any, level: float = 0.95) -> Figure:
     squared = ((rows - rows.mean(axis=0)) ** 2).sum(axis=1)
     found = mean_interval(squared, level=level)
     parts = [each / (n - 1) for each in (found.value, found.low, found.high)]
-    return Figure(parts[0], max(parts[1], 0.0), parts[2], level, found.error / (n - 1), found.how)
+    return Estimate(parts[0], max(parts[1], 0.0), parts[2], level, found.error / (n - 1), found.how)
 
 
 def johnson_lindenstrauss_dimension(

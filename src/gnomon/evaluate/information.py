@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.estimate import finite_column
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import finite_column
 
 SCALES = {"deviance": 1.0, "half": 0.5}
 COVARIANCES = ("none", "spherical", "diagonal", "tied", "full")

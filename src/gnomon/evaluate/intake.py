@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.estimate import float_array
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import float_array
 from gnomon.table.frames import native
 from gnomon.table.grid import is_table, label_array
 

@@ -16,13 +16,13 @@ import numpy as np
 from scipy import stats
 from sklearn.base import is_classifier, is_regressor
 
+from gnomon.contract.estimate import Estimate, check_level, float_array
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
 from gnomon.evaluate.comparison import check_rope, check_test_share
 from gnomon.evaluate.cross_validation import CrossValidation, Problem, check_learner, cross_validate
-from gnomon.evaluate.figure import Figure, check_level, float_array
 from gnomon.evaluate.progress import Progress, told
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.significance import adjusted_p_values
 from gnomon.evaluate.splits import as_splits
 
@@ -77,7 +77,7 @@ class Differences(Result):
         """Which differences are real at the level, all comparisons counted."""
         return self.adjusted_p < 1 - self.level
 
-    def between(self, one: str, other: str) -> tuple[Figure, float]:
+    def between(self, one: str, other: str) -> tuple[Estimate, float]:
         """The difference of two learners (first named minus second) and its corrected p.
 
         Parameters
@@ -86,7 +86,7 @@ class Differences(Result):
 
         Returns
         -------
-        difference : Figure
+        difference : Estimate
         adjusted_p : float
         """
         i, j = (self._place(each) for each in (one, other))
@@ -113,11 +113,11 @@ class Differences(Result):
             raise DataError(f"there is no learner {name!r} among the compared ones")
         return self.names.index(name)
 
-    def _figure(self, pair: int) -> Figure:
+    def _figure(self, pair: int) -> Estimate:
         half = float(stats.t.ppf(0.5 + self.level / 2, self.degrees_of_freedom)) * self.error[pair]
         gap = float(self.difference[pair])
         how = "corrected resampled t"
-        return Figure(gap, gap - half, gap + half, self.level, float(self.error[pair]), how)
+        return Estimate(gap, gap - half, gap + half, self.level, float(self.error[pair]), how)
 
     def _title(self) -> str:
         return (

@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.base import clone, is_classifier
 
+from gnomon.contract.estimate import Estimate, finite_column, share_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, finite_column, share_interval
 from gnomon.evaluate.growth import all_labellings
-from gnomon.evaluate.result import Result
 
 MOST_BITS = 10
 MOST_TRAINING_ROWS = 12
@@ -165,7 +165,7 @@ class Memorisation(Result):
     Attributes
     ----------
     names : list of str
-    memorised : list of Figure
+    memorised : list of Estimate
         Share of training sets that were reproduced without error.
     training_error : list of float
         Mean training error.
@@ -174,7 +174,7 @@ class Memorisation(Result):
     """
 
     names: list[str]
-    memorised: list[Figure]
+    memorised: list[Estimate]
     training_error: list[float]
     n_rows: int
     n_columns: int

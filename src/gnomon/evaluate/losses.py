@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from gnomon.contract.estimate import Estimate, checked_weights, mean_interval, share_interval
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, checked_weights, mean_interval, share_interval
 from gnomon.evaluate.intake import label_column, label_pair, number_pair, plain
 
 Rows = np.ndarray
@@ -94,7 +94,7 @@ class Loss:
 
     def __call__(
         self, y: Any, prediction: Any, sample_weight: Any = None, level: float = 0.95
-    ) -> Figure:
+    ) -> Estimate:
         """The mean loss over rows (the empirical risk), with its standard error and interval.
 
         Parameters
@@ -106,7 +106,7 @@ class Loss:
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
         """
         losses = self.values(y, prediction)
         weights = checked_weights(sample_weight, len(losses))
@@ -391,7 +391,7 @@ def mixed_errors(y: Any, predicted: Any) -> np.ndarray:
     return np.column_stack(columns)
 
 
-def generalisation_gap(inside: Figure, outside: Figure) -> Figure:
+def generalisation_gap(inside: Estimate, outside: Estimate) -> Estimate:
     """Out-of-sample minus in-sample error, E_out - E_in, with the error of the former.
 
     The in-sample error is a fixed property of the training rows; the gap is as uncertain as the
@@ -399,22 +399,22 @@ def generalisation_gap(inside: Figure, outside: Figure) -> Figure:
 
     Parameters
     ----------
-    inside : Figure
+    inside : Estimate
         Mean loss on the training rows.
-    outside : Figure
+    outside : Estimate
         Mean loss on rows that were not used.
 
     Returns
     -------
-    gap : Figure
+    gap : Estimate
 
     Examples
     --------
-    >>> print(generalisation_gap(Figure(0.1, 0.1, 0.1), Figure(0.25, 0.2, 0.3, error=0.025)))
+    >>> print(generalisation_gap(Estimate(0.1, 0.1, 0.1), Estimate(0.25, 0.2, 0.3, error=0.025)))
     0.150 (0.100 to 0.200)
     """
     value, low, high = (each - inside.value for each in outside[:3])
-    return Figure(value, low, high, outside.level, outside.error, "of the out-of-sample error")
+    return Estimate(value, low, high, outside.level, outside.error, "of the out-of-sample error")
 
 
 def _column(table: Any, name: str) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.estimate import Estimate
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import (
     accuracy,
@@ -23,7 +24,6 @@ from gnomon.evaluate.class_measures import (
     precision,
     recall,
 )
-from gnomon.evaluate.figure import Figure
 from gnomon.evaluate.losses import Loss
 from gnomon.evaluate.multiclass_area import multiclass_area_one, multiclass_area_rest
 from gnomon.evaluate.number_measures import (
@@ -115,7 +115,7 @@ class Measure:
     ----------
     name : str
     function : callable
-        ``function(y, said)`` with the part of `Said` that it needs; a `Figure` or a number.
+        ``function(y, said)`` with the part of `Said` that it needs; an `Estimate` or a number.
     needs : str
         ``"predictions"``, ``"probabilities"``, ``"scores"``, or ``"estimator"`` for functions
         ``function(estimator, X, y)`` such as scikit-learn's scorers.
@@ -134,7 +134,7 @@ class Measure:
     """
 
     name: str
-    function: Callable[..., Figure | float]
+    function: Callable[..., Estimate | float]
     needs: str = "predictions"
     greater_is_better: bool = True
     losses: Callable[..., np.ndarray] | None = None
@@ -160,22 +160,22 @@ class Measure:
             return self
         return replace(self, function=partial(self.function, level=level))
 
-    def kept_within(self, figure: Figure) -> Figure:
+    def kept_within(self, figure: Estimate) -> Estimate:
         """The figure, its interval not beyond what the measure can be.
 
         Parameters
         ----------
-        figure : Figure
+        figure : Estimate
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
         """
         least, most = (0.0, 1.0) if self.share else (self.least, self.most)
         low, high = max(figure.low, least), min(figure.high, most)
         return figure._replace(low=float(low), high=float(high))
 
-    def figure(self, y: np.ndarray, said: Said) -> Figure | float:
+    def figure(self, y: np.ndarray, said: Said) -> Estimate | float:
         """The measure of some rows.
 
         Parameters
@@ -185,7 +185,7 @@ class Measure:
 
         Returns
         -------
-        figure : Figure or float
+        figure : Estimate or float
         """
         return self._call(self.function, y, said)
 
@@ -243,7 +243,7 @@ def _right(y, said) -> np.ndarray:
     return (y == said).astype(float)
 
 
-def _quiet_log_loss(y, proba, classes) -> Figure:
+def _quiet_log_loss(y, proba, classes) -> Estimate:
     """Results say themselves where a loss is infinite; a warning per fold would only be noise."""
     return mean_log_loss(log_losses(y, proba, classes))
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.estimate import Estimate, checked_weights
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, checked_weights
 from gnomon.evaluate.intake import plain, probability_block
 from gnomon.evaluate.ranking import area_figure, area_under_roc, placements
-from gnomon.evaluate.result import Result
 
 AGAINST = ("one", "rest")
 
@@ -31,15 +31,15 @@ class MulticlassArea(Result):
 
     Attributes
     ----------
-    mean : Figure
-    parts : dict of (label, label or None) to Figure
+    mean : Estimate
+    parts : dict of (label, label or None) to Estimate
         Area of the first class's probability, against the second class or (None) all the others.
     against : str
         ``"one"`` or ``"rest"``.
     """
 
-    mean: Figure
-    parts: dict[tuple[Any, Any], Figure]
+    mean: Estimate
+    parts: dict[tuple[Any, Any], Estimate]
     against: str
 
     def _title(self) -> str:
@@ -118,12 +118,12 @@ def multiclass_area(
     return MulticlassArea(mean, parts, against)
 
 
-def multiclass_area_one(y: Any, proba: Any, classes: Any = None, level: float = 0.95) -> Figure:
+def multiclass_area_one(y: Any, proba: Any, classes: Any = None, level: float = 0.95) -> Estimate:
     """The mean area over pairs of classes, as a measure."""
     return multiclass_area(y, proba, classes, level=level).mean
 
 
-def multiclass_area_rest(y: Any, proba: Any, classes: Any = None, level: float = 0.95) -> Figure:
+def multiclass_area_rest(y: Any, proba: Any, classes: Any = None, level: float = 0.95) -> Estimate:
     """The mean area of the classes against all others, as a measure."""
     return multiclass_area(y, proba, classes, against="rest", level=level).mean
 
@@ -136,7 +136,7 @@ def _contests(k: int, against: str) -> list[tuple[int, int | None]]:
 
 def _contest(
     is_one: np.ndarray, scores: np.ndarray, weights: np.ndarray, level: float
-) -> tuple[Figure, np.ndarray]:
+) -> tuple[Estimate, np.ndarray]:
     """The area of one class against the other rows, and what a unit of each row does to it."""
     figure = area_under_roc(is_one, scores, True, level, sample_weight=weights)
     of_one, of_others = placements(is_one, scores, weights)

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
+from gnomon.contract.estimate import finite_column
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import finite_column
 from gnomon.evaluate.quadratic_law import weighted_chi2_tail
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.significance import Significance
 
 FEWEST = 8

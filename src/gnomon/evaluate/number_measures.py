@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import (
-    Figure,
+from gnomon.contract.estimate import (
+    Estimate,
     check_level,
     checked_weights,
     finite_column,
@@ -26,8 +25,9 @@ from gnomon.evaluate.figure import (
     transformed,
     weighted_moments,
 )
+from gnomon.contract.result import Result, p_text
+from gnomon.engine.errors import DataError
 from gnomon.evaluate.intake import number_pair
-from gnomon.evaluate.result import Result, p_text
 
 # Q below which model or errors are wrong, and below which their agreement is in doubt
 SURELY_WRONG, DOUBTFUL = 0.001, 0.05
@@ -78,7 +78,7 @@ def sum_squared_error(y: Any, predicted: Any) -> float:
 
 def mean_squared_error(
     y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
-) -> Figure:
+) -> Estimate:
     """Mean of the squared errors, over all cells where there are several label columns.
 
     Estimates the conditional mean best; one gross outlier can rule it. For the text's division
@@ -93,7 +93,7 @@ def mean_squared_error(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -106,7 +106,7 @@ def mean_squared_error(
 
 def mean_squared_distance(
     y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
-) -> Figure:
+) -> Estimate:
     """Mean over rows of the squared distance |y_i - p_i|^2: SSE / n, whatever d is (003 2.1.7).
 
     Parameters
@@ -118,7 +118,7 @@ def mean_squared_distance(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -131,7 +131,7 @@ def mean_squared_distance(
 
 def root_mean_squared_error(
     y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
-) -> Figure:
+) -> Estimate:
     """Root of `mean_squared_error`, in the units of y; the interval is square-rooted too.
 
     Over folds, pool the squared errors and take the root once (003 2.1.7.2), as `cross_validate`
@@ -146,7 +146,7 @@ def root_mean_squared_error(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -158,7 +158,7 @@ def root_mean_squared_error(
 
 def root_mean_squared_distance(
     y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
-) -> Figure:
+) -> Estimate:
     """Root of `mean_squared_distance`: the text's RMSE with several label columns (003 2.1.7).
 
     Parameters
@@ -170,7 +170,7 @@ def root_mean_squared_distance(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -182,7 +182,7 @@ def root_mean_squared_distance(
 
 def mean_absolute_error(
     y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
-) -> Figure:
+) -> Estimate:
     """Mean of the absolute errors; the conditional median has the smallest.
 
     Parameters
@@ -194,7 +194,7 @@ def mean_absolute_error(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -205,7 +205,7 @@ def mean_absolute_error(
     return mean_interval(distances, sample_weight, level=level, least=0)
 
 
-def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Figure:
+def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Estimate:
     """Held-out R2 = 1 - sum (y - p)^2 / sum (y - mean y)^2 (scikit-learn's).
 
     Below zero where the mean of the test rows would predict better. Its interval is symmetric in
@@ -222,7 +222,7 @@ def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -240,13 +240,15 @@ def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 
     n = len(y) if weights is None else float(weights.sum())
     how = "jackknife, log(1 - R2)"
     if unexplained == 0:
-        return Figure(1.0, 1.0, 1.0, level, 0.0, "every row is predicted exactly")
+        return Estimate(1.0, 1.0, 1.0, level, 0.0, "every row is predicted exactly")
     log_error = _jackknife_log_ratio_error(squares, y - mean, weights, n)
     if not np.isfinite(log_error):
-        return Figure(1 - unexplained, -np.inf, 1.0, level, np.nan, "too few rows for an interval")
+        return Estimate(
+            1 - unexplained, -np.inf, 1.0, level, np.nan, "too few rows for an interval"
+        )
     factor = float(np.exp(student_quantile(level, n - 1) * log_error))
     low, high = 1 - unexplained * factor, 1 - unexplained / factor
-    return Figure(1 - unexplained, low, high, level, unexplained * log_error, how)
+    return Estimate(1 - unexplained, low, high, level, unexplained * log_error, how)
 
 
 def _jackknife_log_ratio_error(squares, gaps, weights, n: float) -> float:
@@ -463,7 +465,7 @@ def rank_by_goodness(fits: dict[str, GoodnessOfFit]) -> RankedByGoodness:
     return RankedByGoodness(names, [fits[name] for name in names])
 
 
-def root_of(figure: Figure) -> Figure:
+def root_of(figure: Estimate) -> Estimate:
     """The root of a figure; a lower end below zero becomes zero, as no root is smaller."""
     slope = 0.5 / np.sqrt(figure.value) if figure.value > 0 else 0.0
     return transformed(figure, lambda each: np.sqrt(max(each, 0.0)), slope)

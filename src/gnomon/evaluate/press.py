@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.estimate import Estimate, finite_column, mean_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, finite_column, mean_interval
-from gnomon.evaluate.result import Result
 
 
 @dataclass(repr=False)
@@ -29,7 +29,7 @@ class LeaveOneOut(Result):
         y minus the prediction of the model without the row.
     leverages : ndarray of shape (n,)
         Diagonal of the hat matrix.
-    mean_squared_error : Figure
+    mean_squared_error : Estimate
         E_cv; its spread over rows gives the interval.
     in_sample : float
         Mean squared error of the fit on its own rows.
@@ -37,7 +37,7 @@ class LeaveOneOut(Result):
 
     residuals: np.ndarray
     leverages: np.ndarray
-    mean_squared_error: Figure
+    mean_squared_error: Estimate
     in_sample: float
 
     @property

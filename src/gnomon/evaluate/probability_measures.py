@@ -15,8 +15,9 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln, log_softmax, xlogy
 
+from gnomon.contract.estimate import Estimate, checked_weights, mean_interval, share_interval
+from gnomon.contract.result import Result, p_text
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import Figure, checked_weights, mean_interval, share_interval
 from gnomon.evaluate.intake import (
     column_names,
     in_order_of_classes,
@@ -25,7 +26,6 @@ from gnomon.evaluate.intake import (
     probability_block,
     two_classes,
 )
-from gnomon.evaluate.result import Result, p_text
 
 FAMILIES = ("normal", "poisson", "bernoulli", "gamma")
 
@@ -39,7 +39,7 @@ def log_loss(
     logits: bool = False,
     smallest: float = 0.0,
     level: float = 0.95,
-) -> Figure:
+) -> Estimate:
     """Mean of -log p of the true class (cross-entropy), in nats.
 
     The proper score to train and to compare probabilities by; infinite when a true class was
@@ -64,7 +64,7 @@ def log_loss(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -87,10 +87,10 @@ def log_loss(
     return figure
 
 
-def mean_log_loss(losses: np.ndarray, sample_weight: Any = None, level: float = 0.95) -> Figure:
+def mean_log_loss(losses: np.ndarray, sample_weight: Any = None, level: float = 0.95) -> Estimate:
     """The mean of log losses; infinite, without an interval, where one of them is."""
     if np.isinf(losses).any():
-        return Figure(np.inf, np.inf, np.inf, level, np.nan, "a true class had probability zero")
+        return Estimate(np.inf, np.inf, np.inf, level, np.nan, "a true class had probability zero")
     return mean_interval(losses, sample_weight, level=level, least=0)
 
 
@@ -113,7 +113,7 @@ def log_losses(y: Any, proba: Any, classes: Any = None, smallest: float = 0.0) -
 
 def brier_score(
     y: Any, proba: Any, classes: Any = None, sample_weight: Any = None, level: float = 0.95
-) -> Figure:
+) -> Estimate:
     """Mean of sum_k (p_k - [y = k])^2 over rows: squared error of probabilities, between 0 and 2.
 
     With two classes this is twice the other common form, mean (p - [y = 1])^2, which scikit-learn
@@ -132,7 +132,7 @@ def brier_score(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -159,7 +159,7 @@ def deviance(
     saturated: bool = True,
     sample_weight: Any = None,
     level: float = 0.95,
-) -> Figure:
+) -> Estimate:
     """Mean over rows of -2 log p(y | mean), the score of generalised linear models.
 
     With ``saturated=True`` the same quantity of a model that fits every row exactly is taken off,
@@ -182,7 +182,7 @@ def deviance(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -213,7 +213,7 @@ class Calibration(Result):
         Rows per bin, or their weight; bins without rows are left out everywhere.
     predicted : ndarray
         Mean predicted probability per bin.
-    observed : list of Figure
+    observed : list of Estimate
         Share of positive rows per bin.
     z : float
         Spiegelhalter's statistic, standard normal if the probabilities are right.
@@ -225,7 +225,7 @@ class Calibration(Result):
     edges: np.ndarray
     counts: np.ndarray
     predicted: np.ndarray
-    observed: list[Figure]
+    observed: list[Estimate]
     z: float
     p: float
 

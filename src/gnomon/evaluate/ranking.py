@@ -13,9 +13,8 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
-from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import (
-    Figure,
+from gnomon.contract.estimate import (
+    Estimate,
     check_level,
     checked_weights,
     joint_freedom,
@@ -25,8 +24,9 @@ from gnomon.evaluate.figure import (
     share_like_interval,
     student_quantile,
 )
+from gnomon.contract.result import Result, p_text
+from gnomon.engine.errors import DataError
 from gnomon.evaluate.intake import both_present, label_pair, number_block, same_length, two_classes
-from gnomon.evaluate.result import Result, p_text
 
 RECALL_LEVELS = np.arange(11) / 10
 # Rows of the rarer class on the wrong side that tell as much of an area's spread as is assumed.
@@ -44,7 +44,7 @@ class RocCurve(Result):
     thresholds : ndarray
         Falling, from plus infinity (nothing is called positive).
     false_positive_rate, true_positive_rate : ndarray
-    area : Figure
+    area : Estimate
         Area under the curve: the chance that a positive row scores above a negative one, ties
         counting half.
     n_positive, n_negative : float
@@ -54,11 +54,11 @@ class RocCurve(Result):
     thresholds: np.ndarray
     false_positive_rate: np.ndarray
     true_positive_rate: np.ndarray
-    area: Figure
+    area: Estimate
     n_positive: float
     n_negative: float
 
-    def at(self, false_positive_rate: float) -> Figure:
+    def at(self, false_positive_rate: float) -> Estimate:
         """Largest true positive rate whose false positive rate is at most this.
 
         Parameters
@@ -67,7 +67,7 @@ class RocCurve(Result):
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
             With the interval of `share_interval` at that threshold.
         """
         place = int(np.searchsorted(self.false_positive_rate, false_positive_rate, "right")) - 1
@@ -140,7 +140,7 @@ def area_under_roc(
     level: float = 0.95,
     *,
     sample_weight: Any = None,
-) -> Figure:
+) -> Estimate:
     """The area under the ROC curve with DeLong's standard error and an interval of its own.
 
     The interval holds the areas from which the one found is not too far, in their own standard
@@ -163,7 +163,7 @@ def area_under_roc(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -182,12 +182,12 @@ def area_under_roc(
     if not np.isfinite(error):
         return area_figure(area, variances, rows, level, "DeLong")
     ends = area_ends(area, variances, rows, level)
-    return Figure(area, *ends, level, error, "DeLong and Newcombe")
+    return Estimate(area, *ends, level, error, "DeLong and Newcombe")
 
 
 def area_figure(
     area: float, variances: np.ndarray, rows: np.ndarray, level: float, how: str
-) -> Figure:
+) -> Estimate:
     """An area with its interval; where it is 0 or 1, that of a share of the rarer class.
 
     `variances` are what the rows of every class add to the area's variance.
@@ -270,17 +270,17 @@ class AreaDifference(Result):
 
     Attributes
     ----------
-    first, second : Figure
+    first, second : Estimate
         The two areas.
-    difference : Figure
+    difference : Estimate
         First minus second.
     p : float
         Two-sided, of no difference.
     """
 
-    first: Figure
-    second: Figure
-    difference: Figure
+    first: Estimate
+    second: Estimate
+    difference: Estimate
     p: float
 
     def _title(self) -> str:
@@ -324,7 +324,7 @@ def compare_areas(
     return AreaDifference(
         area_under_roc(is_positive, first, True, level),
         area_under_roc(is_positive, second, True, level),
-        Figure(gap, gap - half, gap + half, level, error, "DeLong"),
+        Estimate(gap, gap - half, gap + half, level, error, "DeLong"),
         p,
     )
 
@@ -343,7 +343,7 @@ class PrecisionRecallCurve(Result):
         The score at each depth.
     n_relevant : float
         All relevant rows there are, which may exceed those in the list; or their weight.
-    average_precision : Figure
+    average_precision : Estimate
         Area form, sum over the steps of (rise of recall) x precision.
     """
 
@@ -352,7 +352,7 @@ class PrecisionRecallCurve(Result):
     recall: np.ndarray
     thresholds: np.ndarray
     n_relevant: float
-    average_precision: Figure
+    average_precision: Estimate
 
     def interpolated(self, recall: Any) -> np.ndarray:
         """Largest precision at a recall of at least this; 0 where it is never reached.
@@ -462,7 +462,7 @@ def average_precision(
     level: float = 0.95,
     *,
     sample_weight: Any = None,
-) -> Figure:
+) -> Estimate:
     """Area under the precision-recall curve (`precision_recall_curve` has the 11-point form too).
 
     Parameters
@@ -476,7 +476,7 @@ def average_precision(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -579,7 +579,7 @@ class DetectionCurve(Result):
     n_objects: int
     level: float = 0.95
 
-    def at(self, false_detections: int) -> Figure:
+    def at(self, false_detections: int) -> Estimate:
         """Largest detection rate with at most this many false detections.
 
         Parameters
@@ -588,13 +588,13 @@ class DetectionCurve(Result):
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
         """
         place = int(np.searchsorted(self.false_detections, false_detections, "right")) - 1
         hits = int(self.detected[place]) if place >= 0 else 0
         return share_interval(hits, self.n_objects, self.level)
 
-    def table(self, false_detections: tuple[int, ...] = (0, 1, 10, 100)) -> dict[int, Figure]:
+    def table(self, false_detections: tuple[int, ...] = (0, 1, 10, 100)) -> dict[int, Estimate]:
         """Detection rates at chosen numbers of false detections.
 
         Parameters
@@ -603,7 +603,7 @@ class DetectionCurve(Result):
 
         Returns
         -------
-        rates : dict of int to Figure
+        rates : dict of int to Estimate
         """
         return {each: self.at(each) for each in false_detections}
 
@@ -662,14 +662,14 @@ class RejectionCurve(Result):
     ----------
     rejected : ndarray
         Share rejected, from 0 on.
-    accuracy : list of Figure
+    accuracy : list of Estimate
         Of the rows that are left.
     thresholds : ndarray
         Least confidence that is accepted.
     """
 
     rejected: np.ndarray
-    accuracy: list[Figure]
+    accuracy: list[Estimate]
     thresholds: np.ndarray
 
     @property

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
+from gnomon.contract.estimate import Estimate, check_level
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, check_level
 from gnomon.evaluate.intake import number_block
-from gnomon.evaluate.result import Result
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -95,11 +95,11 @@ class ConfidenceRegion(Result):
     def _columns(self) -> dict[str, list]:
         half = self.radius * np.sqrt(np.diag(self.covariance))
         shadow = [
-            Figure(float(c), float(c - h), float(c + h), self.level)
+            Estimate(float(c), float(c - h), float(c + h), self.level)
             for c, h in zip(self.centre, half)
         ]
         sides = zip(self.centre, self.low, self.high)
-        box = [Figure(float(c), float(a), float(b), self.level) for c, a, b in sides]
+        box = [Estimate(float(c), float(a), float(b), self.level) for c, a, b in sides]
         return {"parameter": list(self.names), "ellipse's shadow": shadow, "box": box}
 
     def _remarks(self) -> list[str]:

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.estimate import Estimate
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.cross_validation import (
@@ -30,12 +32,10 @@ from gnomon.evaluate.cross_validation import (
     scored,
     seeded,
 )
-from gnomon.evaluate.figure import Figure
 from gnomon.evaluate.intake import label_column
 from gnomon.evaluate.leaderboard import Leaderboard, leaderboard, named
 from gnomon.evaluate.measures import Measure, as_measures, one_measure
 from gnomon.evaluate.progress import Progress, told
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.run_folder import RunFolder
 from gnomon.evaluate.significance import Significance, significance
 from gnomon.evaluate.splits import Splits, as_splits, hold_out_split
@@ -87,7 +87,7 @@ class HoldOut:
         self.uses = 0
         self.splits: Splits | None = None
 
-    def evaluate(self, learner: Any, measure: Any = None) -> Figure:
+    def evaluate(self, learner: Any, measure: Any = None) -> Estimate:
         """Fit on the other rows, measure on the held-out ones; counts as one use.
 
         Parameters
@@ -97,7 +97,7 @@ class HoldOut:
 
         Returns
         -------
-        figure : Figure
+        figure : Estimate
         """
         problem = Problem.of(learner, self.X, self.y, None, None)
         if self.splits is None:
@@ -147,7 +147,7 @@ class Choice(Result):
         Fitted on all rows but the test rows.
     board : Leaderboard
         The scores that it was chosen by.
-    test : Figure
+    test : Estimate
         Its score on the test rows.
     validation_uses : int
         How many candidates were judged by the validation rows.
@@ -156,7 +156,7 @@ class Choice(Result):
     name: str
     model: Any
     board: Leaderboard
-    test: Figure
+    test: Estimate
     validation_uses: int
 
     @property
@@ -280,12 +280,12 @@ class Nested(Result):
     inner: np.ndarray
 
     @property
-    def figure(self) -> Figure:
+    def figure(self) -> Estimate:
         """The score of the procedure on rows that had no part in the choice."""
         return self.outer.figure()
 
     @property
-    def optimism(self) -> Figure:
+    def optimism(self) -> Estimate:
         """Inner minus outer score over the folds: how far the winner's own score misleads."""
         scores = self.outer.scores[self.outer.measures[0].name]
         return gap_figure(self.inner, scores, self.outer.test_share)

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from gnomon.contract.estimate import check_level
+from gnomon.contract.result import Result, p_text
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import check_level
 from gnomon.evaluate.intake import column_names
-from gnomon.evaluate.result import Result, p_text
 
 
 @dataclass(repr=False)

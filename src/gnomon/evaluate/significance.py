@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from gnomon.contract.estimate import Estimate, finite_column, share_interval
+from gnomon.contract.result import Result, cell_text, p_text
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, finite_column, share_interval
-from gnomon.evaluate.result import Result, cell_text, p_text
 
 ALTERNATIVES = ("greater", "less", "two-sided")
 SHUFFLES = {"groups": "independent", "pairs": "pairings", "signs": "samples"}
@@ -40,7 +40,7 @@ class Significance(Result):
         Probability, under the null hypothesis, of a statistic at least as extreme.
     symbol : str
         How the statistic is written.
-    effects : dict of str to float or Figure
+    effects : dict of str to float or Estimate
         How large the effect is, which p does not say.
     law : str
         Where p comes from.
@@ -54,7 +54,7 @@ class Significance(Result):
     statistic: float
     p: float
     symbol: str = "statistic"
-    effects: dict[str, float | Figure] = field(default_factory=dict)
+    effects: dict[str, float | Estimate] = field(default_factory=dict)
     law: str = ""
     remarks: tuple[str, ...] = ()
     null: np.ndarray | None = None
@@ -81,7 +81,7 @@ def significance(
     *,
     alternative: str = "greater",
     test: str = "Significance test",
-    effects: dict[str, float | Figure] | None = None,
+    effects: dict[str, float | Estimate] | None = None,
 ) -> Significance:
     """The p-value of an observed statistic under a known or a simulated null law.
 

@@ -25,10 +25,10 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
+from gnomon.contract.estimate import check_inside_unit
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import check_inside_unit
 from gnomon.evaluate.intake import label_column
-from gnomon.evaluate.result import Result
 
 PLENTY = 10_000
 Pair = tuple[np.ndarray, np.ndarray]

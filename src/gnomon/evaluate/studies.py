@@ -18,14 +18,14 @@ import numpy as np
 from scipy import stats
 from sklearn.base import is_classifier
 
+from gnomon.contract.estimate import Estimate, normal_quantile
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.bounds import check_at_least
 from gnomon.evaluate.comparison import resampled_figure
 from gnomon.evaluate.cross_validation import seeded
 from gnomon.evaluate.curves import Curve
-from gnomon.evaluate.figure import Figure, normal_quantile
-from gnomon.evaluate.result import Result
 
 
 def misspecification_study(
@@ -95,7 +95,7 @@ def misspecification_study(
     fits = np.array(list(in_order(of_fit, jobs, n_jobs))).reshape(len(counts), n_repeats)
     error = float(by_row.std(ddof=1) / np.sqrt(n_test))
     half = quantile * error
-    floor = Figure(approximation, approximation - half, approximation + half, level, error)
+    floor = Estimate(approximation, approximation - half, approximation + half, level, error)
     return Curve(
         f"Excess risk of {type(learner).__name__}",
         "training rows",
@@ -161,7 +161,7 @@ class OverfittingStudy(Result):
         for j, level in enumerate(self.levels):
             cells = zip(self.overfit[:, j], self.low[:, j], self.high[:, j])
             name = f"{self.catalyst} {level:g}"
-            columns[name] = [Figure(float(v), float(a), float(b)) for v, a, b in cells]
+            columns[name] = [Estimate(float(v), float(a), float(b)) for v, a, b in cells]
         return columns
 
     def _remarks(self) -> list[str]:

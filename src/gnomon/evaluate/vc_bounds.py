@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from gnomon.contract.estimate import Estimate, share_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.bounds import check_at_least, check_probability
-from gnomon.evaluate.figure import Figure, share_interval
 from gnomon.evaluate.intake import number_block
-from gnomon.evaluate.result import Result
 
 VC_FORMS = ("growth", "polynomial", "exponential", "vapnik", "as printed")
 PRACTICAL_ROWS_PER_DIMENSION = 10
@@ -431,16 +431,16 @@ class Symmetrisation(Result):
     ----------
     n : int
     epsilon : float
-    left : Figure
+    left : Estimate
         P(sup |L_n - L| > epsilon).
-    right : Figure
+    right : Estimate
         2 P(sup |L_n - L'_n| > epsilon / 2), L' from a second sample of the same size.
     """
 
     n: int
     epsilon: float
-    left: Figure
-    right: Figure
+    left: Estimate
+    right: Estimate
 
     @property
     def holds(self) -> bool:

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.estimate import Estimate, share_interval
+from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
 from gnomon.engine.storable import storable
-from gnomon.evaluate.figure import Figure, share_interval
-from gnomon.evaluate.result import Result
 from gnomon.graphical import dag
 from gnomon.graphical.cells import coded_columns
 from gnomon.graphical.elimination import (
@@ -62,7 +62,7 @@ class NetworkAnswer(Result):
     ----------
     joint : JointTable
         Of the nodes asked for.
-    figures : list of Figure
+    figures : list of Estimate
         Cell by cell, the last node running fastest; draws have an error, exact answers none.
     method : str
         "exact" or "gibbs".
@@ -73,7 +73,7 @@ class NetworkAnswer(Result):
     """
 
     joint: JointTable
-    figures: list[Figure]
+    figures: list[Estimate]
     method: str
     why: str
     mixed: bool = True
@@ -440,7 +440,7 @@ class BeliefNetwork(Saved):
         if method == "exact" or (method == "auto" and fits):
             joint = self.query(*names, **held)
             cells = joint.values.ravel().tolist()
-            figures = [Figure(cell, cell, cell, 1.0, 0.0, "exact") for cell in cells]
+            figures = [Estimate(cell, cell, cell, 1.0, 0.0, "exact") for cell in cells]
             return NetworkAnswer(joint, figures, "exact", f"exact inference needs {needs}")
         chains = self.sampler().gibbs(
             {name: float(value) for name, value in self._coded(held).items()},

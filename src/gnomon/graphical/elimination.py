@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 
 REMEDY = (
     "Give evidence on well-linked variables, ask for fewer targets, or sample instead "

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.graphical.elimination import log_sum
 from gnomon.graphical.pairwise import PairwiseMarginals, PairwiseModel
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
 from gnomon.engine.storable import storable
-from gnomon.evaluate.result import Result
 from gnomon.graphical import dag
 from gnomon.sample.draws import Seed
 from gnomon.table import Table

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.graphical.mean_field import mean_field
 from gnomon.graphical.modes import graph_cut, iterated_modes
 from gnomon.graphical.pairwise import PairwiseModel, grid_edges, potts_costs

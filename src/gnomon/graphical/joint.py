@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
+from gnomon.contract.result import Result, p_text
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result, p_text
 from gnomon.graphical.cells import coded_columns
 
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
-from gnomon.evaluate.result import Result
 from gnomon.graphical.pairwise import PairwiseModel
 from gnomon.sample.draws import Seed
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
+from gnomon.contract.estimate import Estimate
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure
-from gnomon.evaluate.result import Result
 from gnomon.sample.draws import Seed
 from gnomon.sample.monte_carlo import expectation
 from gnomon.sample.target import Target, as_target
@@ -222,7 +222,7 @@ class VariationalFit(Result):
 
     def expectation(
         self, f: Callable[[np.ndarray], float], n: int = 10_000, random_state: Seed = None
-    ) -> Figure:
+    ) -> Estimate:
         """E_Q[f] with its Monte Carlo error.
 
         Parameters
@@ -234,7 +234,7 @@ class VariationalFit(Result):
 
         Returns
         -------
-        mean : Figure
+        mean : Estimate
         """
         return expectation(self.draw(n, random_state), f)
 

@@ -20,13 +20,13 @@ import scipy.linalg
 from scipy import stats
 
 from gnomon.contract import Data, Regressor
+from gnomon.contract.estimate import finite_column
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, Interval, RealNotInt, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.evaluate.figure import finite_column
 from gnomon.evaluate.number_measures import GoodnessOfFit
-from gnomon.evaluate.result import Result
 from gnomon.linear.design import LARGEST, decision, refuse_tiny
 from gnomon.linear.inference import column_names
 from gnomon.linear.solve import EPS

@@ -18,9 +18,9 @@ import numpy as np
 from scipy import optimize, stats
 
 from gnomon.contract import intake
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.normality import Normality, normality
-from gnomon.evaluate.result import Result
 from gnomon.linear.inference import column_names
 from gnomon.linear.least_squares import LinearRegression
 from gnomon.linear.solve import EPS

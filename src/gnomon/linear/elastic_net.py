@@ -21,13 +21,13 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.contract import Data, Step, SumLearner, Takes, intake
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, SEED, StrOptions, above, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.sums import ArraySource, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import in_order, one_blas_thread
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.linear.coordinate_descent import (
     MOST_PRODUCTS,

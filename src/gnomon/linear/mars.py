@@ -22,13 +22,13 @@ import numpy as np
 import scipy.linalg
 
 from gnomon.contract import Data, Regressor
+from gnomon.contract.result import Result
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import JOBS, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.sums import rows_per_chunk
 from gnomon.engine.threads import in_order, one_blas_thread
-from gnomon.evaluate.result import Result
 from gnomon.linear.basis import location_and_scale
 from gnomon.linear.inference import column_names
 

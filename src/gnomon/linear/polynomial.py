@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from gnomon.contract import Data, Regressor
+from gnomon.contract.result import Result
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, whole
 from gnomon.engine.products import inner
@@ -25,7 +26,6 @@ from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.sums import as_float_rows, rows_per_chunk
 from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.linear.basis import PolynomialFeatures, polynomial_count
 from gnomon.linear.design import dealt_folds

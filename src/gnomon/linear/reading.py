@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import intake
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.linear.inference import NoSummary, column_names
 
 UNLIKE_SCALES = 10.0

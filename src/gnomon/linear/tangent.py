@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 
 STEP = np.finfo(np.float64).eps ** (1 / 3)
 

@@ -20,11 +20,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.contract import Data, Regressor, Takes
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import HasMethods
 from gnomon.engine.registry import method
-from gnomon.evaluate.result import Result
 from gnomon.linear.inference import column_names
 from gnomon.linear.least_squares import LinearRegression
 

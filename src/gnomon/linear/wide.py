@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.linear.elastic_net import ElasticNet, Lasso
 from gnomon.linear.inference import NoSummary, column_names
 from gnomon.linear.least_squares import LinearRegression

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize, nnls
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.margin.hulls import two_sides
 from gnomon.margin.hyperplane import Hyperplane
 from gnomon.margin.kernels import Linear, as_rows

@@ -22,8 +22,8 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.distance import cdist
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.margin.hyperplane import Hyperplane
 from gnomon.margin.kernels import Linear, as_rows
 from gnomon.margin.working_set import Programme, solve

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.storable import storable
-from gnomon.evaluate.result import Result
 
 UNLIKE_LENGTHS = 1.01
 

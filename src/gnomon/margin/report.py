@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.margin.hyperplane import weight_norm
 from gnomon.margin.svc import SVC, SquaredSlackSVM
 from gnomon.margin.svr import SVR

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.evaluate.result import Result
+from gnomon.contract.result import Result
 from gnomon.margin.hulls import two_sides
 from gnomon.margin.hyperplane import Hyperplane
 from gnomon.margin.kernels import as_rows

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.margin.hulls import two_sides
 from gnomon.margin.smo_kernel import solve_pairs, solve_shrinking
 

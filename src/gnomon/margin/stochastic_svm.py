@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.base import clone
 
 from gnomon.contract import Data
+from gnomon.contract.result import Result
 from gnomon.engine.draw import WeightedDraw
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
@@ -28,7 +29,6 @@ from gnomon.engine.parameters import FLAG, SEED, StrOptions, above, at_least, wh
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
 from gnomon.evaluate.cross_validation import cross_validate
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.splits import random_splits
 from gnomon.margin.distinct import distinct_rows
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest

@@ -28,11 +28,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.kmeans import KMeans
 from gnomon.contract import Data
+from gnomon.contract.estimate import Estimate, mean_interval
+from gnomon.contract.result import Result
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, share, whole
-from gnomon.evaluate.figure import Figure, mean_interval
-from gnomon.evaluate.result import Result
 from gnomon.neighbors.index import NOBODY, Neighbours, ProductFilter, empty_heaps
 from gnomon.neighbors.kernels import (
     build_random_tree,
@@ -294,7 +294,7 @@ class ApproximateNeighbors(StoredRows):
     method_ : str
     effort_ : int
         Cells that are opened, or rows that are compared.
-    recall_ : Figure
+    recall_ : Estimate
         Measured on rows kept back that were not tuned on, with an interval.
     tuned_ : TunedIndexes
         All indexes that were tried.
@@ -461,7 +461,7 @@ class ApproximateNeighbors(StoredRows):
 
 def approximate_neighbors(
     X, queries, n_neighbors: int = 10, *, recall: float = 0.95, random_state: int | None = None
-) -> tuple[Neighbours, Figure]:
+) -> tuple[Neighbours, Estimate]:
     """Nearly the nearest rows in one call: builds an index, asks it, and forgets it.
 
     Parameters
@@ -475,7 +475,7 @@ def approximate_neighbors(
     Returns
     -------
     neighbours : Neighbours
-    recall : Figure
+    recall : Estimate
         As measured on rows kept back.
 
     Examples

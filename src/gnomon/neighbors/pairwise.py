@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.intake import label_column
-from gnomon.evaluate.result import Result
 from gnomon.neighbors.distances import Distance, distance_of
 
 CELLS_TOGETHER = 2**20

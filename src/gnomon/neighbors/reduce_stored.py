@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from gnomon.cluster.kmeans import KMeans
+from gnomon.contract.estimate import Estimate, mean_interval, share_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, mean_interval, share_interval
-from gnomon.evaluate.result import Result
 from gnomon.neighbors.distances import Distance, distance_of
 from gnomon.neighbors.index import NeighbourIndex
 
@@ -283,7 +283,7 @@ class Prototypes(Result):
         Training rows that each stands for.
     n_stored : int
         Rows that there were.
-    before, after : Figure or None
+    before, after : Estimate or None
         Accuracy (or mean squared error) of nearest neighbours on the hold-out set, with all rows
         and with prototypes.
     """
@@ -292,8 +292,8 @@ class Prototypes(Result):
     targets: np.ndarray
     weights: np.ndarray
     n_stored: int
-    before: Figure | None = None
-    after: Figure | None = None
+    before: Estimate | None = None
+    after: Estimate | None = None
 
     @property
     def memory_saved(self) -> float:
@@ -381,7 +381,7 @@ def _centres(rows: np.ndarray, k: int, random_state) -> tuple[np.ndarray, np.nda
     return model.cluster_centers_, np.bincount(model.labels_, minlength=len(model.cluster_centers_))
 
 
-def _score(rows, targets, counts, hold, wanted, k: int) -> Figure:
+def _score(rows, targets, counts, hold, wanted, k: int) -> Estimate:
     from gnomon.neighbors.classify import KNeighborsClassifier
     from gnomon.neighbors.regress import KNeighborsRegressor
 

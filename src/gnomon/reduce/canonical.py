@@ -21,11 +21,11 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from gnomon.cluster.distinct import number_rows
 from gnomon.contract import Data, Transformer
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import blas_for, in_order
-from gnomon.evaluate.result import Result
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 
 ROUNDING = 1e-10

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from gnomon.cluster.distinct import plain_numbers
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.reduce.low_rank import svd
 from gnomon.reduce.mds import DistanceMap, principal_coordinates
 

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import one_blas_thread
-from gnomon.evaluate.result import Result
 from gnomon.reduce.nipals import factorise
 
 

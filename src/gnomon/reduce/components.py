@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from gnomon.cluster.distinct import number_rows
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.reduce.nipals import factorise
 
 WAYS = ("gap", "knee", "share", "cross-validation", "parallel")

@@ -19,9 +19,9 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import eigsh
 from sklearn.utils import check_random_state
 
+from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.reduce.mds import DistanceMap, PairObjective, complete_by_paths, descend, stress_map
 from gnomon.reduce.pair_projection import graph_laplacian
 from gnomon.reduce.spectrum import with_signs

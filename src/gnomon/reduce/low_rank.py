@@ -18,8 +18,8 @@ import scipy.sparse.linalg
 from sklearn.utils.validation import check_array
 
 from gnomon.cluster.distinct import plain_numbers
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.reduce.spectrum import with_signs
 
 

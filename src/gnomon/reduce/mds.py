@@ -22,10 +22,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from gnomon.cluster.distinct import number_rows
+from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.threads import Crew, one_blas_thread
-from gnomon.evaluate.result import Result
 from gnomon.neighbors.pairwise import checked_dissimilarities
 from gnomon.reduce.spectrum import leading_pairs
 from gnomon.reduce.stress_kernels import pair_stress, table_stress

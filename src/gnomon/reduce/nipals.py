@@ -21,12 +21,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from gnomon.cluster.distinct import number_rows
 from gnomon.contract import Data, Transformer
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, above, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.evaluate.result import Result
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 
 RANK_ROUNDING = 1e-12

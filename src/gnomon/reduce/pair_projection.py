@@ -22,11 +22,11 @@ from sklearn.utils.validation import check_array
 
 from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Data, Transformer, intake
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.result import Result
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 from gnomon.table.kinds import Kind
 from gnomon.table.scan import Scan

@@ -23,12 +23,12 @@ from sklearn.utils.validation import check_array
 
 from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Data, Transformer
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import SEED, StrOptions, between, whole
 from gnomon.engine.registry import method
 from gnomon.evaluate.high_dimension import johnson_lindenstrauss_dimension
-from gnomon.evaluate.result import Result
 
 
 @method(

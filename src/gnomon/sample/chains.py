@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from gnomon.contract.estimate import Estimate, normal_quantile
+from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.figure import Figure, normal_quantile
 from gnomon.evaluate.progress import Progress, told
-from gnomon.evaluate.result import Result
 from gnomon.sample.diagnostics import (
     ChainComparison,
     autocorrelation,
@@ -177,7 +177,7 @@ class Chains(Result):
             self.walkers,
         )
 
-    def expectation(self, function: Callable[[np.ndarray], float], level: float = 0.95) -> Figure:
+    def expectation(self, function: Callable[[np.ndarray], float], level: float = 0.95) -> Estimate:
         """E f(x) with the Monte Carlo error of correlated draws.
 
         Parameters
@@ -188,12 +188,12 @@ class Chains(Result):
 
         Returns
         -------
-        mean : Figure
+        mean : Estimate
         """
         values = np.array([float(function(x)) for x in self.flat])
         return _mean(values.reshape(self.draws.shape[:2]), level)
 
-    def means(self, level: float = 0.95) -> list[Figure]:
+    def means(self, level: float = 0.95) -> list[Estimate]:
         """The mean of every coordinate, with its Monte Carlo error.
 
         Parameters
@@ -202,7 +202,7 @@ class Chains(Result):
 
         Returns
         -------
-        means : list of Figure
+        means : list of Estimate
         """
         return [_mean(self.of(j), level) for j in range(len(self.names))]
 
@@ -444,11 +444,13 @@ def _starts(
     return points
 
 
-def _mean(draws: np.ndarray, level: float) -> Figure:
+def _mean(draws: np.ndarray, level: float) -> Estimate:
     mean, effective = float(draws.mean()), effective_sample_size(draws, "mean")
     error = float(draws.std(ddof=1) / np.sqrt(effective))
     half = normal_quantile(level) * error
-    return Figure(mean, mean - half, mean + half, level, error, f"{effective:.0f} effective draws")
+    return Estimate(
+        mean, mean - half, mean + half, level, error, f"{effective:.0f} effective draws"
+    )
 
 
 def _warn_unless_mixed(chains: Chains) -> None:

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import ndtri
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.ranks import ranks
-from gnomon.evaluate.result import Result
 from gnomon.evaluate.significance import adjusted_p_values
 
 NEAR_ZERO = 0.05

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from gnomon.contract.estimate import Estimate, mean_interval, normal_quantile
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import Figure, mean_interval, normal_quantile
-from gnomon.evaluate.result import Result
 from gnomon.sample.diagnostics import effective_sample_size
 
 FEWEST_EFFECTIVE = 100
@@ -33,7 +33,7 @@ def expectation(
     *,
     correlated: bool = False,
     level: float = 0.95,
-) -> Figure:
+) -> Estimate:
     """The mean of f over draws, with the Monte Carlo error.
 
     Use ``correlated=True`` for draws of a chain in their order: the standard error is then
@@ -50,7 +50,7 @@ def expectation(
 
     Returns
     -------
-    mean : Figure
+    mean : Estimate
 
     Examples
     --------
@@ -69,7 +69,7 @@ def expectation(
     error = float(values.std(ddof=1) / np.sqrt(effective))
     half = normal_quantile(level) * error
     how = f"normal, {effective:.0f} effective draws of {len(values):,}"
-    return Figure(mean, mean - half, mean + half, level, error, how)
+    return Estimate(mean, mean - half, mean + half, level, error, how)
 
 
 @dataclass(repr=False)
@@ -103,12 +103,12 @@ class ImportanceSample(Result):
         return float(1 / (self.weights**2).sum())
 
     @property
-    def normaliser(self) -> Figure:
+    def normaliser(self) -> Estimate:
         """The constant Z of p, with its error: the mean of the weights."""
         shift = self.log_weights.max()
         found = mean_interval(np.exp(self.log_weights - shift), level=self.level)
         scale = float(np.exp(shift))
-        return Figure(
+        return Estimate(
             found.value * scale,
             found.low * scale,
             found.high * scale,
@@ -117,7 +117,7 @@ class ImportanceSample(Result):
             found.how,
         )
 
-    def expectation(self, function: Callable[[np.ndarray], float] | None = None) -> Figure:
+    def expectation(self, function: Callable[[np.ndarray], float] | None = None) -> Estimate:
         """E f under p, by weights that sum to one; the error by the delta method.
 
         Parameters
@@ -127,7 +127,7 @@ class ImportanceSample(Result):
 
         Returns
         -------
-        mean : Figure
+        mean : Estimate
         """
         values = self.draws if function is None else [float(function(x)) for x in self.draws]
         values = np.asarray(values, dtype=np.float64)
@@ -136,7 +136,7 @@ class ImportanceSample(Result):
         error = float(np.sqrt((weights**2 * (values - mean) ** 2).sum()))
         half = normal_quantile(self.level) * error
         how = f"delta method, {self.effective_size:.0f} effective draws"
-        return Figure(mean, mean - half, mean + half, self.level, error, how)
+        return Estimate(mean, mean - half, mean + half, self.level, error, how)
 
     def _title(self) -> str:
         return f"{len(self.draws):,} weighted draws, worth {self.effective_size:,.1f} equal ones"

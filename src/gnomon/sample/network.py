@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.estimate import Estimate, share_interval
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import Figure, share_interval
 from gnomon.sample.chains import Chains, sample_chains
 from gnomon.sample.draws import Seed
 from gnomon.sample.network_kernel import flatten, gibbs_sweeps
@@ -132,15 +132,15 @@ class ForwardSample:
     draws : dict of ndarray
         By the nodes' names.
     n_tried : int
-    acceptance : Figure
+    acceptance : Estimate
         Share of forward draws that agreed.
     """
 
     draws: dict[str, np.ndarray]
     n_tried: int
-    acceptance: Figure
+    acceptance: Estimate
 
-    def probability(self, event: Mapping[str, float]) -> Figure:
+    def probability(self, event: Mapping[str, float]) -> Estimate:
         """Share of the draws in which nodes have the given values, with its interval.
 
         Parameters
@@ -149,7 +149,7 @@ class ForwardSample:
 
         Returns
         -------
-        share : Figure
+        share : Estimate
         """
         hits = np.ones(len(next(iter(self.draws.values()))), dtype=bool)
         for name, value in event.items():

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, lean_subkernel
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.result import Result
 from gnomon.sample.draws import Seed
 
 SCANS = ("sequential", "checkerboard")

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gnomon.contract.estimate import Estimate, share_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.figure import Figure, share_interval
-from gnomon.evaluate.result import Result
 from gnomon.sample.draws import Seed
 
 SCOUTS = 2048
@@ -53,16 +53,16 @@ class RejectionSample(Result):
     kept: np.ndarray
 
     @property
-    def acceptance(self) -> Figure:
+    def acceptance(self) -> Estimate:
         """Share of the proposals that were kept, with its interval."""
         return share_interval(self.n_kept, self.n_tried)
 
     @property
-    def normaliser(self) -> Figure:
+    def normaliser(self) -> Estimate:
         """Integral of the unnormalised density: acceptance times area."""
         share = self.acceptance
         value, low, high = (each * self.area for each in (share.value, share.low, share.high))
-        return Figure(value, low, high, share.level, how=share.how)
+        return Estimate(value, low, high, share.level, how=share.how)
 
     def _title(self) -> str:
         return f"{len(self.draws):,} draws by rejection, acceptance {self.acceptance}"

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import SEED, HasMethods, StrOptions, at_least
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
-from gnomon.evaluate.result import Result
 from gnomon.select.models import importances
 from gnomon.select.problem import Problem
 from gnomon.select.scores import SCORES, Scored, counts_of, information_of

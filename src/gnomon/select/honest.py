@@ -19,11 +19,11 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from gnomon.contract import intake
+from gnomon.contract.estimate import Estimate, normal_quantile, share_interval
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.cross_validation import cross_validate
-from gnomon.evaluate.figure import Figure, normal_quantile, share_interval
 from gnomon.evaluate.progress import Progress, told
-from gnomon.evaluate.result import Result
 from gnomon.table.table import Table
 
 
@@ -33,15 +33,15 @@ class SelectionBias(Result):
 
     Attributes
     ----------
-    inside : Figure
+    inside : Estimate
         The honest one: features chosen on the training rows of each fold.
-    outside : Figure
+    outside : Estimate
         Features chosen once on all rows, then the learner cross-validated.
     measure : str
     """
 
-    inside: Figure
-    outside: Figure
+    inside: Estimate
+    outside: Estimate
     measure: str
 
     @property
@@ -122,16 +122,16 @@ class SelectionStability(Result):
     ----------
     names : list of str
     chosen : ndarray of bool of shape (n_resamples, n_features)
-    score : Figure
+    score : Estimate
         1 for always the same features, 0 for what chance gives.
     """
 
     names: list[str]
     chosen: np.ndarray
-    score: Figure
+    score: Estimate
 
     @property
-    def frequencies(self) -> list[Figure]:
+    def frequencies(self) -> list[Estimate]:
         """Share of resamples in which each feature was chosen."""
         n = len(self.chosen)
         return [share_interval(float(times), n) for times in self.chosen.sum(axis=0)]
@@ -200,7 +200,7 @@ def stability(
     return SelectionStability(names, masks, stability_score(masks, level))
 
 
-def stability_score(chosen: ArrayLike, level: float = 0.95) -> Figure:
+def stability_score(chosen: ArrayLike, level: float = 0.95) -> Estimate:
     """Stability of several choices of features, with its error bar.
 
     1 - mean_f s_f^2 / (k/d (1 - k/d)), with s_f^2 the unbiased variance of "f is chosen" over the
@@ -214,7 +214,7 @@ def stability_score(chosen: ArrayLike, level: float = 0.95) -> Figure:
 
     Returns
     -------
-    score : Figure
+    score : Estimate
         NaN where all features, or none, are always chosen.
 
     Examples
@@ -230,7 +230,7 @@ def stability_score(chosen: ArrayLike, level: float = 0.95) -> Figure:
     mean = sizes.mean() / d
     spread = mean * (1 - mean)
     if spread == 0:
-        return Figure(float("nan"), float("nan"), float("nan"), level)
+        return Estimate(float("nan"), float("nan"), float("nan"), level)
     value = float(1 - (m / (m - 1) * shares * (1 - shares)).mean() / spread)
     each = masks @ shares / d - sizes * mean / d
     each += value / 2 * (2 * mean * sizes / d - sizes / d - mean + 1)
@@ -238,7 +238,7 @@ def stability_score(chosen: ArrayLike, level: float = 0.95) -> Figure:
     error = float(np.sqrt(4 / m**2 * ((each - each.mean()) ** 2).sum()))
     half = normal_quantile(level) * error
     how = "normal (Nogueira et al. 2018)"
-    return Figure(value, value - half, value + half, level, error, how)
+    return Estimate(value, value - half, value + half, level, error, how)
 
 
 def _indexable(X: Any) -> Any:

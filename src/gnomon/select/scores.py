@@ -21,9 +21,9 @@ from scipy import stats
 from scipy.spatial import cKDTree
 from scipy.special import digamma
 
+from gnomon.contract.estimate import finite_column
 from gnomon.engine.errors import DataError
 from gnomon.engine.products import inner
-from gnomon.evaluate.figure import finite_column
 from gnomon.select.problem import Problem, binned
 from gnomon.trees.stump import decision_stump
 

@@ -17,12 +17,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 
+from gnomon.contract.estimate import Estimate, share_interval
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, between, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.figure import Figure, share_interval
 from gnomon.select.models import importances, require_kind
 from gnomon.select.problem import Problem
 from gnomon.select.selector import TASK, Selector
@@ -185,7 +185,7 @@ class StabilitySelector(Selector):
     def _most_steps(self) -> int:
         return self.n_halves
 
-    def frequency(self, column: int | str, level: float = 0.95) -> Figure:
+    def frequency(self, column: int | str, level: float = 0.95) -> Estimate:
         """How often a column was chosen, with its interval.
 
         Parameters
@@ -196,7 +196,7 @@ class StabilitySelector(Selector):
 
         Returns
         -------
-        share : Figure
+        share : Estimate
         """
         place = column
         if isinstance(column, str):

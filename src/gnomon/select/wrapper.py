@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
-from gnomon.evaluate.result import Result
 from gnomon.select.criteria import Criterion, Subset, criterion_of
 from gnomon.select.problem import Problem
 from gnomon.select.searches import AlongRanking, Visit

@@ -23,10 +23,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.sparse.linalg import eigs, spsolve
 
+from gnomon.contract.estimate import Estimate, share_interval
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
-from gnomon.evaluate.figure import Figure, share_interval
 
 SUM_TOLERANCE = 1e-8
 MOST_DENSE_STATES = 1500
@@ -594,7 +594,7 @@ class MarkovChain:
         *,
         first: Hashable | None = None,
         random_state: Seed = None,
-    ) -> Figure:
+    ) -> Estimate:
         """Share of simulated paths on which an event happens, with its interval.
 
         Parameters
@@ -606,7 +606,7 @@ class MarkovChain:
 
         Returns
         -------
-        probability : Figure
+        probability : Estimate
         """
         paths = self.simulate(n_steps, n_paths, first=first, random_state=random_state)
         happened = np.asarray(event(paths), dtype=bool)

@@ -416,8 +416,8 @@ def likelihood_by_k(found: LikelihoodByK, *, theme: str = "light") -> go.Figure:
     Examples
     --------
     >>> from gnomon.cluster.choice import LikelihoodByK
-    >>> from gnomon.evaluate.figure import Figure
-    >>> few, many = Figure(-2.0, -2.1, -1.9), Figure(-1.5, -1.6, -1.4)
+    >>> from gnomon.contract.estimate import Estimate
+    >>> few, many = Estimate(-2.0, -2.1, -1.9), Estimate(-1.5, -1.6, -1.4)
     >>> len(likelihood_by_k(LikelihoodByK([1, 5], [few, many], [few, few])).data)
     2
     """

@@ -16,7 +16,7 @@ from gnomon.ensemble.condorcet import jury_table
 from gnomon.evaluate import (
     ConfidenceRegion,
     CrossValidation,
-    Figure,
+    Estimate,
     Leaderboard,
     Significance,
     ranked,
@@ -32,7 +32,7 @@ ARROWS = {np.inf: "triangle-right", -np.inf: "triangle-left"}
 
 
 def leaderboard(
-    results: Leaderboard | Sequence[CrossValidation] | Mapping[str, Figure],
+    results: Leaderboard | Sequence[CrossValidation] | Mapping[str, Estimate],
     *,
     measure: str | None = None,
     most: int = 30,
@@ -46,7 +46,7 @@ def leaderboard(
 
     Parameters
     ----------
-    results : Leaderboard, sequence of CrossValidation, or mapping of names to Figure
+    results : Leaderboard, sequence of CrossValidation, or mapping of names to Estimate
     measure : str, default=None
         What to rank and to compare by; the board's own, or the first one, by default.
     most : int, default=30
@@ -84,7 +84,7 @@ def leaderboard(
     return _dress_board(figure, f"Leaderboard by {name}", list(figures), name, note, theme)
 
 
-def _plain_board(results: Mapping[str, Figure], measure: str, most: int, theme: str) -> go.Figure:
+def _plain_board(results: Mapping[str, Estimate], measure: str, most: int, theme: str) -> go.Figure:
     figure, shown = go.Figure(), dict(list(results.items())[:most])
     _add_board(figure, shown, set(shown), theme)
     level = next(iter(shown.values())).level
@@ -111,13 +111,13 @@ def _as_good(board: Leaderboard) -> set[str]:
     return set(board.differences().as_good_as_best())
 
 
-def _arrow_note(figures: Mapping[str, Figure]) -> str:
+def _arrow_note(figures: Mapping[str, Estimate]) -> str:
     return "; arrows: infinite" if any(np.isinf(each.value) for each in figures.values()) else ""
 
 
 def _add_board(
     figure,
-    figures: Mapping[str, Figure],
+    figures: Mapping[str, Estimate],
     as_good: set[str],
     theme: str,
     dots: Sequence[float] = (),

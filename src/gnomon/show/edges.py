@@ -8,17 +8,17 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gnomon.evaluate import Figure
+from gnomon.evaluate import Estimate
 
 PIXELS_OF_A_LETTER = 6.1
 
 
-def edges(figures: Iterable[Figure], scores: Iterable[float] = ()) -> tuple[float, float]:
+def edges(figures: Iterable[Estimate], scores: Iterable[float] = ()) -> tuple[float, float]:
     """Where minus and plus infinity are drawn: a little beyond finite figures and scores.
 
     Examples
     --------
-    >>> edges([Figure(1.0, 0.0, 2.0), Figure(np.inf, 30.0, np.inf)])
+    >>> edges([Estimate(1.0, 0.0, 2.0), Estimate(np.inf, 30.0, np.inf)])
     (-0.16, 2.16)
     """
     figures = list(figures)
@@ -30,7 +30,7 @@ def edges(figures: Iterable[Figure], scores: Iterable[float] = ()) -> tuple[floa
     return low - beyond, high + beyond
 
 
-def at_edge(figure: Figure, ends: tuple[float, float]) -> Figure:
+def at_edge(figure: Estimate, ends: tuple[float, float]) -> Estimate:
     """An infinite figure drawn at the edge, with the end of its interval that is between the edges.
 
     Others are as they are.

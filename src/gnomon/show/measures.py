@@ -21,7 +21,7 @@ from gnomon.evaluate import (
     MARGIN_LOSSES,
     ConfusionTable,
     CrossValidation,
-    Figure,
+    Estimate,
     absolute_loss,
     confusion_table,
     huber_loss,
@@ -191,7 +191,7 @@ def performance_areas(
     rates = y_true if isinstance(y_true, Rates) else two_class_rates(y_true, y_pred, positive)
     n = rates.tp + rates.fp + rates.fn + rates.tn
     right = share_interval(rates.tp + rates.tn, n, rates.level)
-    panels: list[tuple[str, Figure | None, set[str], set[str]]] = [
+    panels: list[tuple[str, Estimate | None, set[str], set[str]]] = [
         ("accuracy", right, {"TP", "TN"}, {"FP", "FN"}),
         ("precision", rates.precision, {"TP"}, {"FP"}),
         ("recall", rates.sensitivity, {"TP"}, {"FN"}),

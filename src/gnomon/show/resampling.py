@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import CrossValidation, Curve, Figure, Leaderboard, Splits
+from gnomon.evaluate import CrossValidation, Curve, Estimate, Leaderboard, Splits
 from gnomon.evaluate.empirical_risk import StructuralChoice
 from gnomon.evaluate.growth import Dichotomies, all_labellings
 from gnomon.evaluate.intake import label_column, number_block
@@ -131,7 +131,7 @@ def _add_infinite_folds(figure, result: CrossValidation, measure: str, k: int, e
     )
 
 
-def _add_all_folds(figure, name: str, found: Figure, k: int, ends, theme: str) -> None:
+def _add_all_folds(figure, name: str, found: Estimate, k: int, ends, theme: str) -> None:
     drawn = at_edge(found, ends)
     symbol = ARROWS.get(found.value, SYMBOLS[k % len(SYMBOLS)])
     figure.add_scatter(

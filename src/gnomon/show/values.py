@@ -219,7 +219,7 @@ def category_bars(
     >>> sorted({trace.type for trace in figure.data})
     ['bar']
     """
-    from gnomon.evaluate.figure import share_interval
+    from gnomon.contract.estimate import share_interval
 
     if kind not in ("bar", "pie"):
         raise DataError(f"kind={kind!r} is none of bar, pie")

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from gnomon.contract import intake
+from gnomon.contract.estimate import Estimate
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure
-from gnomon.evaluate.result import Result
 from gnomon.table.table import Table
 
 N_BOOTSTRAPS = 100
@@ -48,9 +48,9 @@ class AnovaExpansion(Result):
     pairs : dict of (str, str) to ndarray of shape (n_rows,)
         The interaction of each pair at the rows.
     shares : dict
-        Share of the variance of each main effect and pair, a `Figure` with its bootstrap interval
+        Share of the variance of each main effect and pair, an `Estimate` with its bootstrap interval
         over the rows.
-    h_statistic : dict of (str, str) to Figure
+    h_statistic : dict of (str, str) to Estimate
         From 0 (the pair acts additively) to 1 (it acts together only).
     rest : float
         Share that no effect above explains: interactions of more columns, and, with the opposite
@@ -65,8 +65,8 @@ class AnovaExpansion(Result):
     variance: float
     main: dict[str, np.ndarray]
     pairs: dict[tuple[str, str], np.ndarray]
-    shares: dict[Any, Figure]
-    h_statistic: dict[tuple[str, str], Figure]
+    shares: dict[Any, Estimate]
+    h_statistic: dict[tuple[str, str], Estimate]
     rest: float
     places: np.ndarray
     n_given: int
@@ -267,11 +267,11 @@ def _mean_square(effect: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (weights * effect * effect).sum(axis=1)
 
 
-def _figure(values: np.ndarray, level: float) -> Figure:
+def _figure(values: np.ndarray, level: float) -> Estimate:
     """The figure of all rows, with the quantiles of its bootstrap repeats."""
     low, high = np.nanquantile(values[1:], [(1 - level) / 2, (1 + level) / 2])
     value = float(values[0])
-    return Figure(
+    return Estimate(
         value,
         min(float(low), value),
         max(float(high), value),

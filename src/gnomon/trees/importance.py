@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
+from gnomon.contract.result import Result
 from gnomon.engine.storable import storable
-from gnomon.evaluate.result import Result
 
 STRONG = 0.8
 

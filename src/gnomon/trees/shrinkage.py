@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import clone
 
-from gnomon.evaluate.figure import Figure, mean_interval
-from gnomon.evaluate.result import Result
+from gnomon.contract.estimate import Estimate, mean_interval
+from gnomon.contract.result import Result
 
 
 @dataclass(repr=False)
@@ -25,7 +25,7 @@ class ShrinkageTable(Result):
     learning_rates : list of float
     best_rounds : list of int
         Counted from one.
-    losses : list of Figure
+    losses : list of Estimate
         Mean loss of the watching rows at the best round. Slightly too good, since these rows chose
         the round: score the model that you keep on others.
     curves : list of ndarray
@@ -34,7 +34,7 @@ class ShrinkageTable(Result):
 
     learning_rates: list[float]
     best_rounds: list[int]
-    losses: list[Figure]
+    losses: list[Estimate]
     curves: list[np.ndarray]
 
     def _title(self) -> str:
@@ -106,7 +106,7 @@ def shrinkage_table(
     return ShrinkageTable(list(map(float, learning_rates)), best_rounds, losses, curves)
 
 
-def _with_error(fitted, best: int, X_val, y_val) -> Figure:
+def _with_error(fitted, best: int, X_val, y_val) -> Estimate:
     """The loss of the watching rows at a round, with its interval over the rows."""
     y = fitted._known_target(np.asarray(y_val))
     scores = next(itertools.islice(fitted._staged_scores(X_val), best - 1, None)).T

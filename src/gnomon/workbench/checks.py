@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
-from gnomon.evaluate import Curve, Figure, Leaderboard, calibration, cross_validate
+from gnomon.evaluate import Curve, Estimate, Leaderboard, calibration, cross_validate
 from gnomon.evaluate.measures import Said
 from gnomon.table import Kind, Table
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
@@ -101,7 +101,7 @@ class Evidence:
     train: Table
     test: Table
     said: Said
-    figure: Figure
+    figure: Estimate
     importance: PermutationImportance
     groups: list[GroupScore]
     shift: Shift | None

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.spatial import cKDTree
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 
 COPIED_P = 0.01
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 
 FEWEST_STEPS = 8
 FLAT = 0.01

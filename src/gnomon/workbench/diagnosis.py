@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import MEASURES, Figure, Measure, area_under_roc
+from gnomon.evaluate import MEASURES, Estimate, Measure, area_under_roc
 from gnomon.evaluate.cross_validation import FoldWork, Problem, cross_validate
 from gnomon.evaluate.measures import Said
-from gnomon.evaluate.result import Result
 from gnomon.table import Kind, Table
 from gnomon.trees import GradientBoostingClassifier
 
@@ -96,7 +96,7 @@ def said_by(model: Any, rows: Table, y: np.ndarray, measure: Measure) -> Said:
 def score_of(measure: Measure, y: np.ndarray, said: Said) -> float:
     """A measure as a plain number, greater for better."""
     found = measure.figure(y, said)
-    value = found.value if isinstance(found, Figure) else float(found)
+    value = found.value if isinstance(found, Estimate) else float(found)
     return value if measure.greater_is_better else -value
 
 
@@ -265,7 +265,7 @@ class Shift(Result):
 
     Attributes
     ----------
-    area : Figure
+    area : Estimate
         Area under the ROC curve of the classifier that tells them apart; 0.5 for alike.
     p : float
         Chance of such an area for tables that are alike (rank sum test of the scores).
@@ -274,7 +274,7 @@ class Shift(Result):
     n_rows : int
     """
 
-    area: Figure
+    area: Estimate
     p: float
     columns: list[str]
     n_rows: int

@@ -15,9 +15,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import Figure
-from gnomon.evaluate.result import Result
+from gnomon.evaluate import Estimate
 from gnomon.select import Backward, FeatureRanking, SelectionTrace, WrapperSelector, rank_features
 from gnomon.table import Kind, Table
 from gnomon.table.schema import no_such_column
@@ -46,7 +46,7 @@ class FeatureChoice(Result):
         Backward elimination with the learner; `selector` draws it by `gnomon.show.selection_trace`.
     selector : WrapperSelector
     chosen : list of str
-    all_columns, chosen_columns : Figure
+    all_columns, chosen_columns : Estimate
         Scores by folds of the learner with all columns and with the choice made anew in each fold.
     measure : str
     cautions : list of str
@@ -59,8 +59,8 @@ class FeatureChoice(Result):
     trace: SelectionTrace
     selector: WrapperSelector
     chosen: list[str]
-    all_columns: Figure
-    chosen_columns: Figure
+    all_columns: Estimate
+    chosen_columns: Estimate
     measure: str
     cautions: list[str]
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnomon.engine.errors import DataError
-from gnomon.evaluate import Figure, Measure
-from gnomon.evaluate.cross_validation import ROUNDED_TO_ZERO, clustered, lower_end_alone
-from gnomon.evaluate.figure import (
+from gnomon.contract.estimate import (
     mean_interval,
     share_interval,
     share_like_interval,
     student_quantile,
 )
+from gnomon.engine.errors import DataError
+from gnomon.evaluate import Estimate, Measure
+from gnomon.evaluate.cross_validation import ROUNDED_TO_ZERO, clustered, lower_end_alone
 from gnomon.evaluate.measures import Said
 from gnomon.evaluate.number_measures import root_of
 from gnomon.table import Table
@@ -29,7 +29,7 @@ STRETCHES = 5
 MOST_PARTS = 50  # that are left out one by one where a measure is no mean of rows
 
 
-def final_figure(problem: LearningProblem, test: Table, y: np.ndarray, said: Said) -> Figure:
+def final_figure(problem: LearningProblem, test: Table, y: np.ndarray, said: Said) -> Estimate:
     """The measure of what a model says of the test rows, with an interval that fits the rows.
 
     Parameters
@@ -42,12 +42,12 @@ def final_figure(problem: LearningProblem, test: Table, y: np.ndarray, said: Sai
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
     """
     measure = problem.figure
     found = measure.figure(y, said)
-    if not isinstance(found, Figure):
-        found = Figure(float(found), np.nan, np.nan, how="no interval is known")
+    if not isinstance(found, Estimate):
+        found = Estimate(float(found), np.nan, np.nan, how="no interval is known")
     owners = owners_of(problem, test)
     if owners is None:
         return found
@@ -80,7 +80,7 @@ def counted_as_one(problem: LearningProblem) -> str:
     return ""
 
 
-def over_owners(measure: Measure, losses: np.ndarray, owners: np.ndarray) -> Figure:
+def over_owners(measure: Measure, losses: np.ndarray, owners: np.ndarray) -> Estimate:
     """A mean of rows with the spread over their owners."""
     infinite = np.isinf(losses)
     mean, effects = clustered(np.where(infinite, ROUNDED_TO_ZERO, losses), owners)
@@ -94,7 +94,7 @@ def over_owners(measure: Measure, losses: np.ndarray, owners: np.ndarray) -> Fig
 
 def without_one_by_one(
     measure: Measure, value: float, y: np.ndarray, said: Said, owners: np.ndarray
-) -> Figure:
+) -> Estimate:
     """A measure that is no mean of rows, by leaving out one owner after the other (jackknife).
 
     Of more than fifty owners several are left out together.
@@ -105,20 +105,20 @@ def without_one_by_one(
         for part in range(n):
             kept = codes != part
             found = measure.figure(y[kept], said.part(kept)) if kept.any() else np.nan
-            left.append(found.value if isinstance(found, Figure) else float(found))
+            left.append(found.value if isinstance(found, Estimate) else float(found))
     except DataError as why:
-        return Figure(value, -np.inf, np.inf, LEVEL, np.nan, f"without one part: {why}")
+        return Estimate(value, -np.inf, np.inf, LEVEL, np.nan, f"without one part: {why}")
     gaps = np.array(left) - np.mean(left)
     error = float(np.sqrt((n - 1) / n * (gaps**2).sum()))
     if n < 2 or not np.isfinite(error):
-        return Figure(value, -np.inf, np.inf, LEVEL, np.nan, "one part has no spread")
+        return Estimate(value, -np.inf, np.inf, LEVEL, np.nan, "one part has no spread")
     if measure.share:
         return share_of_owners(value, error, n, "jackknife")
     half = student_quantile(LEVEL, n - 1) * error
-    return Figure(value, value - half, value + half, LEVEL, error, "jackknife")
+    return Estimate(value, value - half, value + half, LEVEL, error, "jackknife")
 
 
-def share_of_owners(value: float, error: float, n: int, how: str) -> Figure:
+def share_of_owners(value: float, error: float, n: int, how: str) -> Estimate:
     """The interval of a share from the spread over n owners, or from n rows where there is none."""
     if error > 0 and 0 < value < 1:
         return share_like_interval(value, error, LEVEL, how, n - 1)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.evaluate import Figure
+from gnomon.evaluate import Estimate
 from gnomon.evaluate.cross_validation import seeded
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
@@ -166,4 +166,4 @@ def trial_score(problem: LearningProblem, y: np.ndarray, said: Said) -> float:
     if problem.figure.needs == "estimator":
         return float("nan")
     found = problem.figure.figure(y, said)
-    return found.value if isinstance(found, Figure) else float(found)
+    return found.value if isinstance(found, Estimate) else float(found)

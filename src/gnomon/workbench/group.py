@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import Figure
+from gnomon.evaluate import Estimate
 from gnomon.table import Table
 from gnomon.table.schema import no_such_column
 from gnomon.workbench.given import as_table, source_of
@@ -274,7 +274,7 @@ def with_identifiers(columns: dict[str, list], table: Table) -> dict[str, list]:
     return {first: columns[first]} | names | {name: columns[name] for name in rest}
 
 
-def with_error(figure: Figure) -> str:
+def with_error(figure: Estimate) -> str:
     """A figure with its standard error."""
     return f"{figure.value:.3f} ± {figure.error:.3f}"
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnomon.evaluate.figure import normal_quantile
+from gnomon.contract.estimate import normal_quantile
 from gnomon.table import Table
 from gnomon.table.recode import as_strings
 from gnomon.table.schema import Column

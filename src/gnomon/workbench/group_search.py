@@ -17,9 +17,9 @@ from sklearn.metrics import adjusted_rand_score
 from gnomon.cluster import DBSCAN, Agglomerative, KMeans, silhouette
 from gnomon.cluster.density_validity import density_validity
 from gnomon.cluster.distinct import distinct_rows
+from gnomon.contract.estimate import Estimate, mean_interval
 from gnomon.density import GaussianMixture
 from gnomon.engine.errors import DataError, GnomonError
-from gnomon.evaluate.figure import Figure, mean_interval
 from gnomon.neighbors import NearestNeighbors
 
 MOST_JUDGED = 2_000
@@ -46,9 +46,9 @@ class Grouping(NamedTuple):
     method : str
     k : int
         Number of groups.
-    silhouette : Figure
+    silhouette : Estimate
         Mean over rows, with its 95% interval; from -1 to 1.
-    stability : Figure
+    stability : Estimate
         Mean adjusted Rand index of halves, with its 95% interval; 1 where they agree wholly.
     reach : float
         DBSCAN's eps; NaN for others.
@@ -62,8 +62,8 @@ class Grouping(NamedTuple):
 
     method: str
     k: int
-    silhouette: Figure
-    stability: Figure
+    silhouette: Estimate
+    stability: Estimate
     reach: float = float("nan")
     remark: str = ""
     density: float = float("nan")
@@ -316,7 +316,7 @@ def parted_as_made(
     )
 
 
-def parted_by(rows: np.ndarray, labels: np.ndarray) -> Figure:
+def parted_by(rows: np.ndarray, labels: np.ndarray) -> Estimate:
     """The mean silhouette; rows of no group are parted from nothing."""
     parted = np.zeros(len(rows))
     held = labels >= 0

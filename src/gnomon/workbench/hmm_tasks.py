@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from gnomon.engine.errors import DataError, GnomonError, GnomonWarning
-from gnomon.evaluate import Figure
+from gnomon.evaluate import Estimate
 from gnomon.reduce import (
     PCA,
     TSNE,
@@ -428,7 +428,7 @@ def placed_others(
     return {name: found.place(points)}
 
 
-def in_short(figure: Figure) -> str:
+def in_short(figure: Estimate) -> str:
     """A figure with its interval, in so few digits that three stand on a line of the terminal."""
     return f"{figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f})"
 

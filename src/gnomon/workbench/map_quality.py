@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from gnomon.contract.estimate import Estimate, mean_interval
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.figure import Figure, mean_interval
 
 NEIGHBOURS = 12
 BLOCK = 256
@@ -25,19 +25,19 @@ class MapQuality(NamedTuple):
 
     Attributes
     ----------
-    trustworthiness : Figure
+    trustworthiness : Estimate
         Share of shown neighbours that are neighbours, the worse the farther they are.
-    continuity : Figure
+    continuity : Estimate
         Share of neighbours that are shown as such.
-    stress : Figure
+    stress : Estimate
         Kruskal's stress of the distances.
     invented, lost : ndarray of shape (n,)
         One less trustworthiness and continuity of every row: which points not to believe.
     """
 
-    trustworthiness: Figure
-    continuity: Figure
-    stress: Figure
+    trustworthiness: Estimate
+    continuity: Estimate
+    stress: Estimate
     invented: np.ndarray
     lost: np.ndarray
 
@@ -97,7 +97,7 @@ def map_quality(
     return MapQuality(
         mean_interval(1 - invented),
         mean_interval(1 - lost),
-        Figure(value, low, high, 0.95, float(stress.error * slope), "root of a mean"),
+        Estimate(value, low, high, 0.95, float(stress.error * slope), "root of a mean"),
         invented,
         lost,
     )

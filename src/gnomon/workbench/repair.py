@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.evaluate import Figure, cross_validate, k_fold, one_standard_error
-from gnomon.evaluate.result import Result
+from gnomon.contract.result import Result
+from gnomon.evaluate import Estimate, cross_validate, k_fold, one_standard_error
 from gnomon.linear import (
     LinearRegression,
     Ridge,
@@ -49,7 +49,7 @@ class RegressionRepair(Result):
         Of the target; 1 where it stays as it is.
     alpha : float
         Ridge penalty.
-    before, after : Figure
+    before, after : Estimate
         Root mean squared error by folds, in the target's units: of plain least squares and of the
         repaired model, on the kept rows.
     model : estimator
@@ -60,8 +60,8 @@ class RegressionRepair(Result):
     removed: list[int]
     power: float
     alpha: float
-    before: Figure
-    after: Figure
+    before: Estimate
+    after: Estimate
     model: Any
 
     def _title(self) -> str:
@@ -114,7 +114,7 @@ def repair_regression(
     rows, target_values = inputs[kept], y[kept]
     splits = k_fold(len(kept), n_folds, random_state=seed)
 
-    def judged(model: Any) -> Figure:
+    def judged(model: Any) -> Estimate:
         found = cross_validate(
             model, rows, target_values, splits=splits, measures="rmse", random_state=seed
         )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import CrossValidation, Curve, Figure, Leaderboard
+from gnomon.evaluate import CrossValidation, Curve, Estimate, Leaderboard
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
 from gnomon.workbench.again import again_script
@@ -44,7 +44,7 @@ class LearnResult:
         The learner that was chosen.
     model : estimator
         The chosen learner, fitted on all rows but the test rows.
-    test : Figure
+    test : Estimate
         Its score on the test rows, which were used once.
     test_table : Table
     said : Said
@@ -78,7 +78,7 @@ class LearnResult:
     board: Leaderboard
     chosen: str
     model: Any
-    test: Figure
+    test: Estimate
     test_table: Table
     said: Said
     n_train: int

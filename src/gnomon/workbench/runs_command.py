@@ -127,9 +127,9 @@ def compare(
 
 def figure_of(record: dict[str, Any], name: str) -> Any:
     """A figure of a record with its interval."""
-    from gnomon.evaluate import Figure
+    from gnomon.evaluate import Estimate
 
-    return Figure(number(record[name]), number(record["low"]), number(record["high"]))
+    return Estimate(number(record[name]), number(record["low"]), number(record["high"]))
 
 
 def number(value: float | None) -> float:

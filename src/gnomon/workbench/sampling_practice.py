@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.contract.estimate import normal_quantile
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate import Figure
-from gnomon.evaluate.figure import normal_quantile
-from gnomon.evaluate.result import Result
+from gnomon.evaluate import Estimate
 from gnomon.graphical import BeliefNetwork
 from gnomon.sample import (
     Chains,
@@ -49,7 +49,7 @@ class ThreeWayCheck(Result):
         Values of the nodes that were asked for.
     exact : ndarray
         By writing the joint table down.
-    answers : dict of str to list of Figure
+    answers : dict of str to list of Estimate
         Of each engine, with the error of those that draw (none where it computes).
     tolerance : float
         For engines without an error of their own.
@@ -57,7 +57,7 @@ class ThreeWayCheck(Result):
 
     values: list[dict]
     exact: np.ndarray
-    answers: dict[str, list[Figure]]
+    answers: dict[str, list[Estimate]]
     tolerance: float
 
     @property
@@ -70,7 +70,7 @@ class ThreeWayCheck(Result):
         """Whether every engine gives the exact answer."""
         return not self.wrong
 
-    def _off(self, figures: Sequence[Figure]) -> bool:
+    def _off(self, figures: Sequence[Estimate]) -> bool:
         level = 1 - (1 - LEVEL) / max(len(self.exact) * len(self.answers), 1)
         for figure, truth in zip(figures, self.exact):
             allowed = self.tolerance
@@ -117,7 +117,7 @@ def three_way_check(
     engines : mapping of str to callable, default=None
         Further engines: ``engine(network, wanted, evidence)`` gives the probabilities of all
         combinations, the last node running fastest; of plain numbers (judged by `tolerance`) or
-        `Figure` (judged by their errors).
+        `Estimate` (judged by their errors).
     n_draws : int, default=4000
         Kept draws of the simulation, and of all chains together.
     tolerance : float, default=1e-9
@@ -146,7 +146,7 @@ def three_way_check(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GnomonWarning)  # the check itself says what is off
         chains = sampler.gibbs(codes, max(n_draws // 4, 4), random_state=rng)
-    answers: dict[str, list[Figure]] = {
+    answers: dict[str, list[Estimate]] = {
         "elimination": _plain(network.query(*wanted, **held).values.ravel()),
         "simulation": [_share(forward.probability(cell), n_draws) for cell in cells],
         "Gibbs chains": [_chain_share(chains, cell) for cell in cells],
@@ -157,23 +157,23 @@ def three_way_check(
     return ThreeWayCheck(values, exact.values.ravel(), answers, tolerance)
 
 
-def _plain(values: Any) -> list[Figure]:
+def _plain(values: Any) -> list[Estimate]:
     return [
         each
-        if isinstance(each, Figure)
-        else Figure(float(each), float(each), float(each), LEVEL, np.nan, "computed")
+        if isinstance(each, Estimate)
+        else Estimate(float(each), float(each), float(each), LEVEL, np.nan, "computed")
         for each in values
     ]
 
 
-def _share(figure: Figure, n: int) -> Figure:
+def _share(figure: Estimate, n: int) -> Estimate:
     """With an error that does not vanish where no draw, or every draw, had the value."""
     smoothed = (figure.value * n + 1) / (n + 2)
     error = float(np.sqrt(smoothed * (1 - smoothed) / n))
-    return Figure(figure.value, figure.low, figure.high, figure.level, error, f"{n:,} draws")
+    return Estimate(figure.value, figure.low, figure.high, figure.level, error, f"{n:,} draws")
 
 
-def _chain_share(chains: Chains, cell: Mapping[str, int]) -> Figure:
+def _chain_share(chains: Chains, cell: Mapping[str, int]) -> Estimate:
     hits = np.all([chains.of(name) == value for name, value in cell.items()], axis=0).astype(float)
     share = float(hits.mean())
     effective = hits.size
@@ -182,7 +182,7 @@ def _chain_share(chains: Chains, cell: Mapping[str, int]) -> Figure:
     smoothed = (share * effective + 1) / (effective + 2)
     error = float(np.sqrt(smoothed * (1 - smoothed) / effective))
     half = normal_quantile(0.95) * error
-    return Figure(
+    return Estimate(
         share, max(share - half, 0.0), min(share + half, 1.0), 0.95, error, f"{effective:.0f} draws"
     )
 
@@ -216,7 +216,7 @@ class SamplingPractice(Result):
         """Whether the chains may be summarised."""
         return self.chains.has_mixed
 
-    def summary(self, level: float = 0.95) -> dict[str, Figure]:
+    def summary(self, level: float = 0.95) -> dict[str, Estimate]:
         """The mean of every coordinate with its Monte Carlo error; refused for unmixed chains.
 
         Parameters
@@ -225,7 +225,7 @@ class SamplingPractice(Result):
 
         Returns
         -------
-        means : dict of str to Figure
+        means : dict of str to Estimate
         """
         if not self.mixed:
             worst = int(np.argmax(self.chains.r_hat()))
@@ -266,7 +266,7 @@ class SamplingPractice(Result):
             return ["do not use the draws yet: summary() refuses them"]
         return ["give a few digits only: " + ", ".join(f"{k} {v}" for k, v in self._first_few())]
 
-    def _first_few(self) -> list[tuple[str, Figure]]:
+    def _first_few(self) -> list[tuple[str, Estimate]]:
         return list(self.summary().items())[:5]
 
 

@@ -17,9 +17,9 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 from gnomon.cluster import DictionaryVote, VectorQuantiser
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import ConfusionTable, Figure, accuracy, confusion_table, k_fold
-from gnomon.evaluate.result import Result
+from gnomon.evaluate import ConfusionTable, Estimate, accuracy, confusion_table, k_fold
 from gnomon.trees import RandomForestClassifier
 
 
@@ -34,13 +34,13 @@ class SignalRecipe(Result):
     within, between : list of float
         Mean distance of held-out histograms to training histograms of their own class, and of
         other classes, for each size.
-    nearest : list of Figure
+    nearest : list of Estimate
         Accuracy of the nearest training signal, for each size.
     chosen : int
         The size whose nearest signals told the class best.
-    forest : Figure
+    forest : Estimate
         Accuracy of a forest on one dictionary.
-    vote : Figure
+    vote : Estimate
         Accuracy of the vote of several dictionaries.
     confusion : ConfusionTable
         Of the vote.
@@ -53,10 +53,10 @@ class SignalRecipe(Result):
     sizes: list[int]
     within: list[float]
     between: list[float]
-    nearest: list[Figure]
+    nearest: list[Estimate]
     chosen: int
-    forest: Figure
-    vote: Figure
+    forest: Estimate
+    vote: Estimate
     confusion: ConfusionTable
     commonest: float
     model: DictionaryVote
@@ -177,8 +177,8 @@ class _Check:
 
     within: float
     between: float
-    nearest: Figure
-    forest: Figure
+    nearest: Estimate
+    forest: Estimate
 
 
 def _checked(quantiser, signals, y, splits, learner) -> _Check:

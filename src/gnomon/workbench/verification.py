@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.result import Result
 from gnomon.table import example
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import Figure, cross_validate, k_fold, one_standard_error
-from gnomon.evaluate.result import Result
+from gnomon.evaluate import Estimate, cross_validate, k_fold, one_standard_error
 from gnomon.table import Kind, Table
 from gnomon.trees import (
     DecisionTreeClassifier,
@@ -40,7 +40,7 @@ class BoostingTuning(Result):
     ----------
     leaves : list of int
         Sizes that were tried.
-    figures : list of Figure
+    figures : list of Estimate
         Score of each on rows that it had not seen.
     chosen : int
         The smallest size within one standard error of the best.
@@ -54,7 +54,7 @@ class BoostingTuning(Result):
     """
 
     leaves: list[int]
-    figures: list[Figure]
+    figures: list[Estimate]
     chosen: int
     model: Any
     rounds: int
@@ -138,7 +138,7 @@ def tune_boosting(
     )
 
 
-def judged(problem: LearningProblem, learner: Any, n_folds: int, seed: int) -> Figure:
+def judged(problem: LearningProblem, learner: Any, n_folds: int, seed: int) -> Estimate:
     """A learner's score by folds, the same for every learner of a problem."""
     y = problem.values(problem.rows)
     strata = y if problem.task == "classify" else None
@@ -163,7 +163,7 @@ class GrownAndPruned(Result):
     Attributes
     ----------
     grown_leaves, pruned_leaves : int
-    grown, pruned : Figure
+    grown, pruned : Estimate
         Scores of both on rows that they had not seen.
     model : estimator
         The pruned tree, fitted on all rows.
@@ -174,8 +174,8 @@ class GrownAndPruned(Result):
 
     grown_leaves: int
     pruned_leaves: int
-    grown: Figure
-    pruned: Figure
+    grown: Estimate
+    pruned: Estimate
     model: Any
     measure: str
     cautions: list[str]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.evaluate.figure import Figure
+from gnomon.contract.estimate import Estimate
 from gnomon.table.table import Table
 
 ROWS_SHOWN = 30
@@ -17,7 +17,7 @@ class Result:
     """Something found: a title, columns of equal length, and remarks under them.
 
     A class gives ``_title()``, ``_columns()`` and ``_remarks()``; printing, ``_repr_html_`` and
-    ``to_table`` are here. A column of `Figure` becomes value, low and high in a table.
+    ``to_table`` are here. A column of `Estimate` becomes value, low and high in a table.
     """
 
     def _title(self) -> str:
@@ -38,7 +38,7 @@ class Result:
         """
         columns: dict[str, list] = {}
         for name, cells in self._columns().items():
-            if any(isinstance(cell, Figure) for cell in cells):
+            if any(isinstance(cell, Estimate) for cell in cells):
                 for part in ("value", "low", "high"):
                     label = name if part == "value" else f"{name} {part}"
                     columns[label] = [_plain(getattr(cell, part, None)) for cell in cells]
@@ -121,5 +121,5 @@ def _plain(value: Any) -> Any:
 
 def _is_numeric(cells: list) -> bool:
     return all(
-        cell is None or isinstance(cell, (int, float, np.number, Figure)) for cell in cells
+        cell is None or isinstance(cell, (int, float, np.number, Estimate)) for cell in cells
     ) and bool(cells)

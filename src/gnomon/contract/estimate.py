@@ -23,7 +23,7 @@ FEWEST_FOR_SKEWNESS = 5
 INTERVALS = ("student", "plain", "hoeffding", "chebyshev")
 
 
-class Figure(NamedTuple):
+class Estimate(NamedTuple):
     """A figure with its interval; prints the digits that the interval supports.
 
     Attributes
@@ -41,7 +41,7 @@ class Figure(NamedTuple):
 
     Examples
     --------
-    >>> print(Figure(0.84213, 0.81538, 0.86631))
+    >>> print(Estimate(0.84213, 0.81538, 0.86631))
     0.842 (0.815 to 0.866)
     """
 
@@ -73,7 +73,7 @@ def rounded(values: list[float], half_width: float) -> list[str]:
     return [f"{value:.{min(max(decimals, 0), 12)}f}" for value in values]
 
 
-def share_interval(successes: float, n: float, level: float = 0.95) -> Figure:
+def share_interval(successes: float, n: float, level: float = 0.95) -> Estimate:
     """A share of successes with the interval of Agresti and Coull (1998).
 
     With z^2 / 2 successes and as many failures added, s' = (s n + z^2 / 2) / n' and
@@ -96,7 +96,7 @@ def share_interval(successes: float, n: float, level: float = 0.95) -> Figure:
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -108,7 +108,7 @@ def share_interval(successes: float, n: float, level: float = 0.95) -> Figure:
     share = float(successes / n)
     low, high = _agresti_coull(share, n, normal_quantile(level))
     error = float(np.sqrt(share * (1 - share) / n))
-    return Figure(share, low, high, level, error, "Agresti-Coull")
+    return Estimate(share, low, high, level, error, "Agresti-Coull")
 
 
 def _agresti_coull(share: float, n: float, quantile: float) -> tuple[float, float]:
@@ -123,7 +123,7 @@ def _agresti_coull(share: float, n: float, quantile: float) -> tuple[float, floa
 
 def share_like_interval(
     value: float, error: float, level: float, how: str, freedom: float = np.inf
-) -> Figure:
+) -> Estimate:
     """The interval of a figure between 0 and 1 as if it were a share with this standard error.
 
     The share is then of value (1 - value) / error^2 rows; `freedom` are the degrees of freedom of
@@ -131,11 +131,11 @@ def share_like_interval(
     """
     quantile = student_quantile(level, freedom)
     if not 0 < value < 1 or not np.isfinite(error):
-        return Figure(value, 0.0, 1.0, level, error, how)
+        return Estimate(value, 0.0, 1.0, level, error, how)
     if error == 0:
-        return Figure(value, value, value, level, error, how)
+        return Estimate(value, value, value, level, error, how)
     low, high = _agresti_coull(value, value * (1 - value) / error**2, quantile)
-    return Figure(value, low, high, level, error, how)
+    return Estimate(value, low, high, level, error, how)
 
 
 def joint_freedom(variances: ArrayLike, freedoms: ArrayLike) -> float:
@@ -153,7 +153,7 @@ def mean_interval(
     method: str = "student",
     span: float | None = None,
     least: float = -np.inf,
-) -> Figure:
+) -> Estimate:
     """The mean of independent values with its standard error sd / sqrt(n) and an interval.
 
     This is the held-out loss as an estimate of the expected loss: unbiased, of variance
@@ -177,7 +177,7 @@ def mean_interval(
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -195,27 +195,27 @@ def mean_interval(
     return figure._replace(low=float(max(figure.low, least)))
 
 
-def _mean_figure(values, weights, level: float, method: str, span: float | None) -> Figure:
+def _mean_figure(values, weights, level: float, method: str, span: float | None) -> Estimate:
     n = float(len(values) if weights is None else weights.sum())
     mean, variance, third = weighted_moments(values, weights)
     if method == "hoeffding":
         return _hoeffding(mean, n, span, level)
     if n <= 1:
-        return Figure(mean, -np.inf, np.inf, level, np.nan, "one value has no spread")
+        return Estimate(mean, -np.inf, np.inf, level, np.nan, "one value has no spread")
     error = float(np.sqrt(variance / (n - 1)))
     if method == "chebyshev":
         half = error / np.sqrt(1 - level)
-        return Figure(mean, mean - half, mean + half, level, error, "Chebyshev")
+        return Estimate(mean, mean - half, mean + half, level, error, "Chebyshev")
     correct = method == "student" and n >= FEWEST_FOR_SKEWNESS and error > 0
     skew = third / variance**1.5 if correct else 0.0
     t = student_quantile(level, n - 1)
     low = mean - error * _unskewed(t, skew, n)
     high = mean - error * _unskewed(-t, skew, n)
     how = "Student, corrected for skewness" if correct else "Student"
-    return Figure(mean, float(low), float(high), level, error, how)
+    return Estimate(mean, float(low), float(high), level, error, how)
 
 
-def transformed(figure: Figure, function, slope: float) -> Figure:
+def transformed(figure: Estimate, function, slope: float) -> Estimate:
     """The figure of a rising function of a figure; `slope` is its derivative at the value."""
     value, low, high = (float(function(each)) for each in figure[:3])
     return figure._replace(value=value, low=low, high=high, error=float(figure.error * slope))
@@ -223,15 +223,15 @@ def transformed(figure: Figure, function, slope: float) -> Figure:
 
 def logit_scale_interval(
     value: float, error: float, level: float, how: str, quantile: float | None = None
-) -> Figure:
+) -> Estimate:
     """The interval of a figure between 0 and 1 that is symmetric in its log-odds."""
     if not 0 < value < 1 or not np.isfinite(error):
-        return Figure(value, 0.0, 1.0, level, error, how)
+        return Estimate(value, 0.0, 1.0, level, error, how)
     quantile = normal_quantile(level) if quantile is None else quantile
     half = quantile * error / (value * (1 - value))
     odds = np.log(value / (1 - value))
     low, high = 1 / (1 + np.exp(-(odds + np.array([-half, half]))))
-    return Figure(value, float(low), float(high), level, error, how)
+    return Estimate(value, float(low), float(high), level, error, how)
 
 
 def check_level(level: float) -> None:
@@ -313,11 +313,11 @@ def checked_weights(sample_weight: ArrayLike | None, n: int) -> np.ndarray | Non
     return weights
 
 
-def _hoeffding(mean: float, n: float, span: float | None, level: float) -> Figure:
+def _hoeffding(mean: float, n: float, span: float | None, level: float) -> Estimate:
     if span is None:
         raise DataError("Hoeffding's interval needs the span of the values: span=1 for 0-1 losses")
     half = span * float(np.sqrt(np.log(2 / (1 - level)) / (2 * n)))
-    return Figure(mean, mean - half, mean + half, level, np.nan, "Hoeffding")
+    return Estimate(mean, mean - half, mean + half, level, np.nan, "Hoeffding")
 
 
 def _unskewed(t: float, skew: float, n: float) -> float:
