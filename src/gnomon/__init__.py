@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
+from typing import Any
 
 __version__ = "0.1.0"
 
@@ -28,11 +30,17 @@ _HOMES = {
 __all__ = ["__version__", *sorted(_HOMES)]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _packages():
+        return importlib.import_module(f"gnomon.{name}")
     raise AttributeError(f"module 'gnomon' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, *_packages()})
+
+
+def _packages() -> list[str]:
+    return [each.name for each in pkgutil.iter_modules(__path__) if not each.name.startswith("_")]

@@ -31,6 +31,8 @@ def options_of(cls: type) -> list[tuple[str, object]]:
     """Each word or flag that a parameter may be, other than its default."""
     found = []
     for name, constraints in cls._parameter_constraints.items():
+        if name in getattr(cls, "_inert", ()):  # test_signatures proves that it changes nothing
+            continue
         default = parameters_of(cls)[name].default
         for constraint in constraints:
             if isinstance(constraint, StrOptions):

@@ -32,6 +32,7 @@ import scipy.sparse as sp
 
 from gnomon.engine import memory
 from gnomon.engine.errors import GnomonError, ModelFileError
+from gnomon.engine.renamed import FORMER_CLASSES
 from gnomon.engine.storable import STORABLE
 
 FORMAT = 1
@@ -402,17 +403,19 @@ class _Reader:
 
     def decode_object(self, value, depth):
         name = value["class"]
-        cls = STORABLE.get(name) if isinstance(name, str) else None
+        cls = _storable_class(name) if isinstance(name, str) else None
         if cls is None:
             raise self.refuse(
                 f"it holds a {name!r}, a class that this version of gnomon does not know"
             )
-        for attribute in value["values"]:
+        former = getattr(cls, "_former_parameters", {})
+        stored = {former.get(key, key): content for key, content in value["values"].items()}
+        for attribute in stored:
             if reason := _misfit(cls, attribute):
                 raise self.refuse(f"its {name} has an attribute {reason}")
         made = cls.__new__(cls)
         values = {}
-        for attribute, content in value["values"].items():
+        for attribute, content in stored.items():
             self.attribute = f"{name}.{attribute}"
             values[attribute] = self.decode(content, depth)
         if hasattr(cls, "get_params"):
@@ -477,6 +480,11 @@ def describe(path: str | Path) -> dict[str, Any]:
             "versions": content["versions"],
             "class": content["model"]["class"],
         }
+
+
+def _storable_class(name: str) -> type | None:
+    """The class of this name, or of the name that it had in an earlier version."""
+    return STORABLE.get(name) or STORABLE.get(FORMER_CLASSES.get(name, ""))
 
 
 def _stored_attributes(value: Any) -> dict[str, Any]:
