@@ -24,7 +24,7 @@ from gnomon.engine.errors import GnomonError
 from gnomon.engine.registry import methods
 from gnomon.table import Table
 
-CLASSES = [each.cls for each in methods()]
+CLASSES = [each.cls for each in methods("table") if not each.requires]
 SMALL = {"n_estimators": 5}
 LEAST_STEP = 0.3
 ASKED = (
@@ -64,7 +64,7 @@ def make(cls: type, **changes: Any):
 
 def required(name: str):
     """What to give for a parameter that has no default."""
-    from sklearn.linear_model import LinearRegression
+    from gnomon.linear import LinearRegression
 
     given = {"learner": LinearRegression, "estimator": LinearRegression, "filters": list}
     return given[name]()

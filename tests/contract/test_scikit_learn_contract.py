@@ -45,8 +45,7 @@ def quietly(check, estimator) -> None:
 
 
 def test_the_registry_holds_methods_that_are_estimators():
-    assert len(CLASSES) >= 2
-    for method in methods():
+    for method in methods("table"):
         assert issubclass(method.cls, Estimator), method.name
         assert method.use, method.name
         assert method.avoid, method.name

@@ -20,6 +20,7 @@ from gnomon.cluster.transfer import fit_quietly
 from gnomon.cluster.tree_kmeans import KMeansTree
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
+from gnomon.engine.registry import method
 
 
 def signal_pieces(
@@ -141,6 +142,14 @@ def _jittered(places: np.ndarray, jitters: int, size: int) -> np.ndarray:
     return np.concatenate([places + np.array([dy, dx]) for dy in shifts for dx in shifts])
 
 
+@method(
+    task="reduce",
+    texts="000b 8.3.2",
+    use="Signals or images of different sizes as vectors of one length.",
+    avoid="Signals whose order of pieces matters: the histogram forgets it.",
+    takes="sequences",
+    synonyms=("bag of visual words", "codebook", "dictionary of patches"),
+)
 class VectorQuantiser(TransformerMixin, BaseEstimator):
     """Signals of any length as histograms over a dictionary of pieces (000b 8.3.2).
 
@@ -249,6 +258,14 @@ class VectorQuantiser(TransformerMixin, BaseEstimator):
         return counts / counts.sum(axis=1, keepdims=True) if self.normalise else counts
 
 
+@method(
+    task="classify",
+    texts="000b 8.3.2",
+    use="Classes of signals by several dictionaries of pieces and a vote.",
+    avoid="Very many signals: each member makes a dictionary of its own.",
+    takes="sequences",
+    synonyms=("bag of visual words",),
+)
 class DictionaryVote(ClassifierMixin, BaseEstimator):
     """Several dictionaries from different pieces, a classifier on each, and a vote (000b 8.3.2).
 
@@ -361,6 +378,14 @@ def type_histograms(labels: Any, bags: Any, n_types: int | None = None) -> np.nd
     return cells.reshape(len(names), k)
 
 
+@method(
+    task="classify",
+    texts="000b 8.4",
+    use="Classes of sets of items, by the types of items in them.",
+    avoid="Items that have an order: HMMClassifier.",
+    takes="sequences",
+    synonyms=("bag of words", "multiple-instance"),
+)
 class TypeHistogramClassifier(ClassifierMixin, BaseEstimator):
     """Classify a set of items by its histogram of types (000b 8.4).
 

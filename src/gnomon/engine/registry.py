@@ -1,9 +1,15 @@
-"""The registry: every public method and what it is for; catalogues and tests read it."""
+"""The registry: every public method and what it is for; catalogues and tests read it.
+
+A class that a package exports and that has ``fit`` is registered with ``@method`` (parts of
+methods, such as distances and distributions, are not methods). ``takes`` says what ``fit`` is
+given; each kind has its contract tests.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -12,6 +18,7 @@ from gnomon.engine.storable import storable
 
 ROOMS = (
     "table",
+    "contract",
     "evaluate",
     "optimize",
     "neighbors",
@@ -40,6 +47,16 @@ DECLARED_IN = {"table": "gnomon.table.filters"}
 # beside the rooms: classes whose objects stand in model files
 STORED_BESIDE_ROOMS = ("gnomon.workbench.group_model",)
 
+# what `fit` is given, by the value of `Method.takes`
+KINDS = {
+    "table": "rows and columns: an array, a data frame, a Table",
+    "sequences": "a list of sequences, or their rows end to end with `lengths`",
+    "graph": "the variables of a network, their links, and a table of their values",
+    "distances": "a square matrix of distances between samples",
+    "index": "rows that are stored and searched for the neighbors of other rows",
+    "ratings": "ratings of items by users, as triples or as a table with missing cells",
+}
+
 Class = TypeVar("Class", bound=type)
 _methods: dict[str, Method] = {}
 
@@ -52,7 +69,9 @@ class Method:
     ----------
     cls : type
     task : str
-        ``"classify"``, ``"regress"``, ``"group"``, ``"density"``, ``"reduce"`` or ``"filter"``.
+        ``"classify"``, ``"regress"``, ``"group"``, ``"density"``, ``"reduce"``, ``"filter"``,
+        ``"label"`` (a label for each step of a sequence), ``"forecast"`` (the next values of a
+        sequence), ``"search"`` (neighbors) or ``"infer"`` (any variables given any others).
     texts : str
         Where the texts describe it.
     use : str
@@ -63,6 +82,12 @@ class Method:
         The libraries' classes that do the same.
     on : str
         ``"own"``, or the library that it stands on.
+    takes : str
+        What ``fit`` is given: one of `KINDS`.
+    synonyms : tuple of str
+        Other usual names and abbreviations, for searches.
+    requires : str
+        The optional package without which it cannot run; empty for most.
     """
 
     cls: type
@@ -72,6 +97,9 @@ class Method:
     avoid: str
     peers: tuple[str, ...] = ()
     on: str = "own"
+    takes: str = "table"
+    synonyms: tuple[str, ...] = ()
+    requires: str = ""
 
     @property
     def name(self) -> str:
@@ -79,26 +107,74 @@ class Method:
 
     @property
     def room(self) -> str:
+        """The package that exports it."""
         return self.cls.__module__.split(".")[1]
+
+    def matches(self, words: str) -> bool:
+        """Whether every word occurs in the name, the synonyms, the peers or the description."""
+        spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.name)
+        parts = (self.name, spaced, self.room, self.task, self.takes, self.use, self.avoid)
+        text = " ".join((*parts, *self.peers, *self.synonyms)).lower()
+        return all(word in text for word in words.lower().split())
 
 
 def method(
-    *, task: str, texts: str, use: str, avoid: str, peers: tuple[str, ...] = (), on: str = "own"
+    *,
+    task: str,
+    texts: str,
+    use: str,
+    avoid: str,
+    peers: tuple[str, ...] = (),
+    on: str = "own",
+    takes: str = "table",
+    synonyms: tuple[str, ...] = (),
+    requires: str = "",
 ) -> Callable[[Class], Class]:
-    """Enter a class in the registry; its objects may then be saved."""
+    """Enter a class in the registry; its objects may then be saved.
+
+    The parameters are the attributes of `Method`.
+    """
+    if takes not in KINDS:
+        raise ValueError(f"takes is one of {', '.join(KINDS)}, not {takes!r}")
 
     def enter(cls: Class) -> Class:
         storable(cls)
-        _methods[cls.__name__] = Method(cls, task, texts, use, avoid, tuple(peers), on)
+        _methods[cls.__name__] = Method(
+            cls, task, texts, use, avoid, tuple(peers), on, takes, tuple(synonyms), requires
+        )
         return cls
 
     return enter
 
 
-def methods() -> list[Method]:
-    """All public methods, by room and name."""
+def methods(takes: str | None = None) -> list[Method]:
+    """The public methods, by package and name: all, or those whose `takes` is the one given."""
+    if takes is not None and takes not in KINDS:
+        raise ValueError(f"takes is one of {', '.join(KINDS)}, not {takes!r}")
     load_rooms()
-    return sorted(_methods.values(), key=lambda each: (ROOMS.index(each.room), each.name))
+    found = [each for each in _methods.values() if takes in (None, each.takes)]
+    return sorted(found, key=lambda each: (ROOMS.index(each.room), each.name))
+
+
+def find(words: str) -> list[Method]:
+    """The public methods that match all words; those that bear the words as a name come first.
+
+    Parameters
+    ----------
+    words : str
+        For example ``"random forest"``, ``"hmm"`` or ``"sklearn.decomposition.PCA"``.
+
+    Returns
+    -------
+    methods : list of Method
+    """
+    wanted = words.lower().replace(" ", "")
+
+    def rank(each: Method) -> bool:
+        names = (each.name, *each.synonyms, *(peer.split(".")[-1] for peer in each.peers))
+        return wanted not in {name.lower().replace(" ", "") for name in names}
+
+    return sorted((each for each in methods() if each.matches(words)), key=rank)
 
 
 def load_rooms() -> None:

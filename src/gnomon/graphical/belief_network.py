@@ -23,7 +23,7 @@ from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.graphical import dag
 from gnomon.graphical.cells import coded_columns
 from gnomon.graphical.elimination import (
@@ -90,7 +90,15 @@ class NetworkAnswer(Result):
         return [self.why, *unmixed]
 
 
-@storable
+@method(
+    task="infer",
+    texts="003 3.4 · 001 15.2 · 002",
+    use="Categorical variables with known links: any of them given any others.",
+    avoid="One column to predict and no known structure: a classifier.",
+    peers=("pgmpy.models.DiscreteBayesianNetwork", "pomegranate.bayesian_network.BayesianNetwork"),
+    takes="graph",
+    synonyms=("Bayesian network", "bayes net", "directed graphical model"),
+)
 class BeliefNetwork(Saved):
     """A belief (Bayesian) network of categorical variables.
 

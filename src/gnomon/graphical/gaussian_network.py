@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.graphical import dag
 from gnomon.sample.draws import Seed
 from gnomon.table import Table
@@ -48,7 +48,15 @@ class NormalLaw(Result):
         return {"variable": list(self.names), "mean": self.mean.tolist(), "sd": sd.tolist()}
 
 
-@storable
+@method(
+    task="infer",
+    texts='002 "Directed graphical models" · 003 3.4',
+    use="Numbers that depend on each other linearly along known links.",
+    avoid="Bent relations or heavy tails: parameter_node and sampling.",
+    peers=("pgmpy.models.LinearGaussianBayesianNetwork",),
+    takes="graph",
+    synonyms=("linear Gaussian network", "structural equations"),
+)
 class GaussianNetwork(Saved):
     """A belief network of linear Gaussian nodes, with exact inference.
 

@@ -33,6 +33,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, share, whole
+from gnomon.engine.registry import method
 from gnomon.neighbors.index import NOBODY, Neighbours, ProductFilter, empty_heaps
 from gnomon.neighbors.kernels import (
     build_random_tree,
@@ -270,6 +271,15 @@ def local_dimension(squares: np.ndarray) -> float:
     return 1.0 / rise if rise > 0 else 0.0
 
 
+@method(
+    task="search",
+    texts="000a 1.2.1, 6.3.2",
+    use="Nearest rows among very many in many columns, with a recall that is asked for.",
+    avoid="Few rows or few columns: NearestNeighbors is exact and as fast.",
+    peers=("pynndescent.NNDescent", "faiss.IndexIVFFlat"),
+    takes="index",
+    synonyms=("ann", "approximate nearest neighbors", "vector search"),
+)
 class ApproximateNeighbors(StoredRows):
     """The nearest training rows, nearly always, by an index tuned to a wanted recall.
 

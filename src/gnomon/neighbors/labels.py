@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from gnomon.contract.intake import as_table, is_frame
 from gnomon.engine.errors import DataError
+from gnomon.engine.registry import method
 from gnomon.neighbors.search import NearestNeighbors
 from gnomon.neighbors.stored import inverse_powers
 from gnomon.table.codes import as_numbers, dictionary
@@ -19,6 +20,14 @@ from gnomon.table.table import Table
 NUMBERS = (Kind.NUMBER, Kind.INTEGER)
 
 
+@method(
+    task="classify",
+    texts="003 2.2.1, 2.2.2",
+    use="Rows with several labels of different kinds, predicted from their neighbors.",
+    avoid="One label: KNeighborsClassifier, KNeighborsRegressor.",
+    takes="index",
+    synonyms=("multi-output", "mixed labels"),
+)
 class NeighborLabels:
     """A vector of labels of mixed kinds from the nearest rows, each label as the baseline would.
 

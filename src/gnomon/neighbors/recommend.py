@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from gnomon.contract.intake import as_table, is_frame
 from gnomon.engine.errors import DataError
+from gnomon.engine.registry import method
 from gnomon.table.table import Table
 
 SIMILARITIES = ("pearson", "cosine", "adjusted_cosine")
@@ -38,6 +39,15 @@ class Ratings(NamedTuple):
     source: np.ndarray
 
 
+@method(
+    task="regress",
+    texts="003 2.2.3.2, 2.2.6",
+    use="Ratings that users have not given yet, from users with similar ratings.",
+    avoid="Users or items without any rating.",
+    peers=("surprise.KNNWithMeans",),
+    takes="ratings",
+    synonyms=("collaborative filtering", "recommender system"),
+)
 class NeighborRecommender:
     """Ratings by the most similar users who know the item (collaborative filtering).
 

@@ -10,12 +10,20 @@ import scipy.sparse as sp
 
 from gnomon.contract import Data, Takes
 from gnomon.engine.parameters import whole
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.neighbors.index import Neighbours
 from gnomon.neighbors.stored import SEARCH, StoredRows
 
 
-@storable
+@method(
+    task="search",
+    texts="000a 1.2.1 · 003 2.2.4 · 004 2.1",
+    use="To find the nearest rows themselves, in any distance.",
+    avoid="Predicting from neighbors: KNeighborsClassifier, KNeighborsRegressor.",
+    peers=("sklearn.neighbors.NearestNeighbors", "scipy.spatial.KDTree"),
+    takes="index",
+    synonyms=("knn", "k-d tree", "ball tree", "similarity search"),
+)
 class NearestNeighbors(StoredRows):
     """The nearest training rows of any rows, by any distance, exactly.
 

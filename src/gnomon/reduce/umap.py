@@ -13,7 +13,7 @@ import numpy as np
 from gnomon.cluster.distinct import DistinctRows
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.engine.parameters import SEED, at_least, whole
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.neighbors.index import Neighbours
 from gnomon.reduce.pca import PCA
 from gnomon.reduce.rows_map import RowsMap, neighbours_there, shares_of
@@ -21,8 +21,16 @@ from gnomon.reduce.rows_map import RowsMap, neighbours_there, shares_of
 HALVINGS = 60
 
 
-# not in the registry: whatever stands there works without extras
-@storable
+@method(
+    task="reduce",
+    texts="none",
+    use="A map of many rows, where the larger shape matters more than in TSNE.",
+    avoid="Sizes or gaps to be read from the map; columns for another learner.",
+    peers=("umap.UMAP",),
+    on="umap-learn",
+    requires="umap",
+    synonyms=("manifold", "embedding"),
+)
 class UMAP(RowsMap):
     """A map from the fuzzy graph of neighbours, by the library umap-learn.
 

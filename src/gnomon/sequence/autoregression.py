@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import lag_rows, normal_log_density, number_rows
 
@@ -42,7 +42,15 @@ def lag_table(sequences: Sequence, lags: int) -> tuple[np.ndarray, np.ndarray]:
     return rows[:, width:], rows[:, :width]
 
 
-@storable
+@method(
+    task="forecast",
+    texts="001 14.1",
+    use="Short forecasts of one or several series that swing about a level.",
+    avoid="Regimes or changing trends: HiddenMarkovModel with LagEmission, LinearGaussianModel.",
+    peers=("statsmodels.tsa.ar_model.AutoReg", "statsmodels.tsa.api.VAR"),
+    takes="sequences",
+    synonyms=("AR", "VAR", "vector autoregression", "time series"),
+)
 class Autoregression(Estimator):
     """Linear-Gaussian autoregression of one or several series.
 
@@ -166,7 +174,14 @@ class Autoregression(Estimator):
         return np.array(rows[self.order_ :])
 
 
-@storable
+@method(
+    task="forecast",
+    texts="001 14.1",
+    use="Forecasts by any regressor from the last values.",
+    avoid="Linear forecasts with error bars: Autoregression.",
+    takes="sequences",
+    synonyms=("lag features", "NARX", "tapped delay line", "time series"),
+)
 class LagRegressor(Estimator):
     """Any regressor on a table of lags; with a network, a tapped delay line.
 

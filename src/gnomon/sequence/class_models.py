@@ -21,13 +21,20 @@ from sklearn.base import clone
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.sequence.emissions import CategoricalEmission, GaussianEmission
 from gnomon.sequence.hmm import HiddenMarkovModel
 from gnomon.sequence.passes import posteriors, prepare
 
 
-@storable
+@method(
+    task="classify",
+    texts="001 14.2.7",
+    use="Sequences of different lengths with one label each: words, gestures, machine noise.",
+    avoid="A label for every step: ChainCRF, or HiddenMarkovModel fitted with known states.",
+    takes="sequences",
+    synonyms=("sequence classification",),
+)
 class HMMClassifier(Estimator):
     """One hidden Markov model per class, and Bayes' rule.
 

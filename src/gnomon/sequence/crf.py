@@ -33,7 +33,7 @@ from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.kernel import kernel
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, one_blas_thread
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.passes import (
@@ -102,7 +102,21 @@ class FeatureSpace:
         return sp.csr_array((values, *places_of), shape=shape)
 
 
-@storable
+@method(
+    task="label",
+    texts="000c 14.2.2-14.3.4",
+    use="A label for every step of a sequence, from many overlapping features.",
+    avoid="Labels that do not depend on their neighbors: a plain classifier is faster.",
+    peers=("sklearn_crfsuite.CRF", "pycrfsuite.Trainer"),
+    takes="sequences",
+    synonyms=(
+        "crf",
+        "conditional random field",
+        "sequence tagging",
+        "structured SVM",
+        "named entities",
+    ),
+)
 class ChainCRF(Estimator):
     """Linear-chain conditional random field, for sequences whose every step has a label.
 

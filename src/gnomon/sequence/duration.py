@@ -18,7 +18,7 @@ import numpy as np
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.sequence.chain import Seed, stochastic_rows
 from gnomon.sequence.emissions import Emission, _normalised
 from gnomon.sequence.hmm import EMISSIONS
@@ -31,7 +31,14 @@ from gnomon.sequence.passes import (
 )
 
 
-@storable
+@method(
+    task="density",
+    texts="001 14.2.7",
+    use="Hidden regimes whose stays have a typical length.",
+    avoid="Long stays: a step costs the square of states times durations.",
+    takes="sequences",
+    synonyms=("hsmm", "hidden semi-Markov model", "explicit-duration HMM"),
+)
 class DurationHMM(Estimator):
     """Hidden Markov model whose states last as long as a table of durations says.
 

@@ -25,7 +25,7 @@ import numpy as np
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.sequence import recursions
 from gnomon.sequence.chain import MarkovChain, Seed, stochastic_rows
 from gnomon.sequence.emissions import (
@@ -99,7 +99,15 @@ class NextObservation:
         return self.states @ (law.means if hasattr(law, "means") else law.rates)
 
 
-@storable
+@method(
+    task="density",
+    texts="000b 13.2-13.3 · 001 14.2 · 002 L6337-6556",
+    use="Sequences that move between a few hidden regimes: scores, states, simulation.",
+    avoid="Labeled sequences with many dependent features: ChainCRF.",
+    peers=("pomegranate.hmm.DenseHMM",),
+    takes="sequences",
+    synonyms=("hmm", "Baum-Welch", "Viterbi", "forward-backward", "regime switching"),
+)
 class HiddenMarkovModel(Estimator):
     """Hidden Markov model for many sequences of different lengths, with gaps and known labels.
 

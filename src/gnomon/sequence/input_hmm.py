@@ -22,7 +22,7 @@ from scipy.special import log_softmax
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import Emission, InputEmission, _normalised, number_rows
@@ -41,7 +41,14 @@ from gnomon.sequence.passes import (
 STEPS_OF_EACH_REGRESSION = 20
 
 
-@storable
+@method(
+    task="density",
+    texts="001 14.2.7",
+    use="Hidden regimes whose changes are driven by observed inputs.",
+    avoid="Sequences without inputs: HiddenMarkovModel.",
+    takes="sequences",
+    synonyms=("iohmm", "input-output hidden Markov model"),
+)
 class InputHMM(Estimator):
     """Hidden Markov model whose transitions, and what it shows if wanted, depend on inputs.
 

@@ -19,11 +19,19 @@ import scipy.sparse as sp
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.sequence.chain import MarkovChain, Seed
 
 
-@storable
+@method(
+    task="forecast",
+    texts="000b 13.1 · 001 14.1 · 002 L5874-6035",
+    use="Sequences of few different states: the next state, scores, simulation.",
+    avoid="Many different items, such as words: NGramModel.",
+    peers=("pomegranate.markov_chain.MarkovChain",),
+    takes="sequences",
+    synonyms=("Markov chain", "transition matrix"),
+)
 class MarkovModel(Estimator):
     """Markov model of any order over named states, fitted to sequences by counting.
 

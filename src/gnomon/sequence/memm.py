@@ -24,7 +24,7 @@ from sklearn.base import clone
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
 from gnomon.sequence.costs import least_cost_path
 from gnomon.sequence.crf import FeatureSpace
@@ -32,7 +32,14 @@ from gnomon.sequence.crf import FeatureSpace
 FEW_SUCCESSORS = 1
 
 
-@storable
+@method(
+    task="label",
+    texts="000c 14.2.1",
+    use="To show the label bias, and to compare with ChainCRF.",
+    avoid="Everything else: it has the label bias.",
+    takes="sequences",
+    synonyms=("memm", "maximum-entropy Markov model"),
+)
 class MaxEntMarkovModel(Estimator):
     """Labels of a sequence by a classifier of the next label; for teaching and for comparison.
 

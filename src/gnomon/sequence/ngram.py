@@ -30,7 +30,7 @@ import numpy as np
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.sequence.chain import MarkovChain, Seed
 from gnomon.sequence.markov_model import tuple_chain
 
@@ -51,7 +51,15 @@ def plain_letters(text: str) -> str:
     return re.sub(r" +", " ", re.sub(r"[^a-z ]", "", spaced)).strip()
 
 
-@storable
+@method(
+    task="forecast",
+    texts="000b 13.1.3 · 002 L5143-5274",
+    use="Sequences of letters, words or notes: scores, the next item, generation.",
+    avoid="Few states and exact tables: MarkovModel.",
+    peers=("nltk.lm.MLE",),
+    takes="sequences",
+    synonyms=("n-gram", "language model", "bigram", "trigram", "back-off"),
+)
 class NGramModel(Estimator):
     """n-gram model of letters, words, notes or any items: score, guess, generate.
 

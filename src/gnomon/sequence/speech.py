@@ -19,7 +19,7 @@ from scipy.signal import get_window
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import GaussianEmission
 from gnomon.sequence.passes import one_log_likelihood, posteriors, prepare, viterbi
@@ -121,7 +121,14 @@ def cepstra(
     return np.hstack([found, first, deltas(first)])
 
 
-@storable
+@method(
+    task="classify",
+    texts="002 L6558-6602",
+    use="A small vocabulary of spoken words, from frames of sound features.",
+    avoid="Free speech: a pretrained network does it far better.",
+    takes="sequences",
+    synonyms=("speech recognition", "phoneme model"),
+)
 class WordRecogniser(Estimator):
     """Words as chains of phonemes of three parts, with one Gaussian for each part of a phoneme.
 

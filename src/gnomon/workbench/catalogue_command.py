@@ -26,17 +26,18 @@ def methods(
 
       gnomon methods "missing values"
     """
+    from gnomon.engine.registry import find
     from gnomon.engine.registry import methods as registered
 
     wanted = word.lower()
     in_room = [each for each in registered() if each.room == wanted]
-    found = in_room or [each for each in registered() if says(each, wanted.split())]
+    found = in_room or find(wanted)
     if not found:
         rooms = ", ".join(sorted({each.room for each in registered()}))
         complaints.print(f"no method matches {word!r}; the rooms are: {rooms}", markup=False)
         raise typer.Exit(1)
     if as_json:
-        kept = ("name", "room", "task", "use", "avoid", "texts", "peers", "on")
+        kept = ("name", "room", "task", "takes", "use", "avoid", "texts", "peers", "synonyms", "on")
         print_json([{key: getattr(each, key) for key in kept} for each in found])
         return
     print_table(
@@ -44,12 +45,6 @@ def methods(
         [[f"{m.name}\n{m.room}: {m.task}", about(m)] for m in found],
         f"{len(found)} methods",
     )
-
-
-def says(method: Method, words: list[str]) -> bool:
-    """Whether what is said of a method holds all the words."""
-    text = f"{method.name} {method.task} {method.use} {method.avoid} {method.peers}".lower()
-    return all(word in text for word in words)
 
 
 def about(method: Method) -> str:
