@@ -181,6 +181,7 @@ class VectorQuantiser(TransformerMixin, BaseEstimator):
 
     Examples
     --------
+    >>> from gnomon.cluster import VectorQuantiser
     >>> import numpy as np
     >>> signals = [np.tile([0.0, 1.0], 20), np.tile([5.0, 5.0], 30)]
     >>> VectorQuantiser(2, n_entries=2, random_state=0).fit_transform(signals).tolist() in (
@@ -289,6 +290,7 @@ class DictionaryVote(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
+    >>> from gnomon.cluster import DictionaryVote, VectorQuantiser
     >>> import numpy as np
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> signals = [np.tile([level, k], 9) for level in (0.0, 9.0) for k in range(3)]
@@ -407,6 +409,7 @@ class TypeHistogramClassifier(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
+    >>> from gnomon.cluster import TypeHistogramClassifier
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> sets = [[[0.0], [0.1]], [[9.0], [9.1]], [[0.2], [0.1]], [[9.3], [9.1]]]
     >>> model = TypeHistogramClassifier(KNeighborsClassifier(1), n_types=2, random_state=0)

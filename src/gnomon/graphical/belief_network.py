@@ -128,6 +128,7 @@ class BeliefNetwork(Saved):
 
     Examples
     --------
+    >>> from gnomon.graphical import BeliefNetwork
     >>> net = BeliefNetwork({"A": "tf", "B": "tf", "C": "tf"}, {"B": ["A"], "C": ["B"]},
     ...                     {"A": [2/5, 3/5], "B": [[2/3, 1/3], [3/7, 4/7]],
     ...                      "C": [[1/2, 1/2], [1/3, 2/3]]})

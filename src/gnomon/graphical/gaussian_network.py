@@ -80,6 +80,7 @@ class GaussianNetwork(Saved):
 
     Examples
     --------
+    >>> from gnomon.graphical import GaussianNetwork
     >>> net = GaussianNetwork({"a": (), "b": ("a",)}, {"b": [2.0]}, {"a": 1.0}, {"a": 1, "b": 4})
     >>> law = net.query("a", b=4.0)
     >>> law.mean.tolist(), law.covariance.tolist()

@@ -313,6 +313,7 @@ class ApproximateNeighbors(StoredRows):
 
     Examples
     --------
+    >>> from gnomon.neighbors import ApproximateNeighbors
     >>> import numpy as np
     >>> rows = np.random.default_rng(0).normal(size=(5000, 8))
     >>> model = ApproximateNeighbors(5, random_state=0).fit(rows)

@@ -54,6 +54,8 @@ class NeighborLabels:
 
     Examples
     --------
+    >>> from gnomon.neighbors import NeighborLabels
+    >>> from gnomon.table import Table
     >>> labels = {"price": [10.0, 20.0, 90.0], "colour": ["red", "red", "blue"]}
     >>> model = NeighborLabels(2).fit([[0.0], [1.0], [9.0]], Table.from_dict(labels))
     >>> model.predict([[0.4]]).arrow.to_pylist()

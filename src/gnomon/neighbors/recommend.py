@@ -78,6 +78,7 @@ class NeighborRecommender:
 
     Examples
     --------
+    >>> from gnomon.neighbors import NeighborRecommender
     >>> nan = float("nan")
     >>> rows = [[5, 4, 1, nan], [5, 5, 1, 2], [1, 2, 5, 5], [4, 5, 2, 1]]
     >>> model = NeighborRecommender(2).fit(rows)

@@ -80,6 +80,7 @@ class Autoregression(Estimator):
 
     Examples
     --------
+    >>> from gnomon.sequence import Autoregression
     >>> model = Autoregression(1).fit([[1, 0.5, 0.25, 0.125, 0.0625]])
     >>> model.coef_.round(3).ravel(), model.forecast_rows([1.0], 2).round(3).ravel()
     (array([0.5]), array([0.5 , 0.25]))
@@ -201,6 +202,7 @@ class LagRegressor(Estimator):
 
     Examples
     --------
+    >>> from gnomon.sequence import LagRegressor
     >>> from sklearn.linear_model import LinearRegression
     >>> model = LagRegressor(LinearRegression(), lags=1).fit([[1, 2, 4, 8, 16]])
     >>> model.forecast_rows([16.0], 2).round(6).ravel()

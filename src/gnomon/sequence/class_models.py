@@ -69,6 +69,7 @@ class HMMClassifier(Estimator):
 
     Examples
     --------
+    >>> from gnomon.sequence import HMMClassifier, HiddenMarkovModel
     >>> model = HiddenMarkovModel(1, "categorical", alpha=1.0)
     >>> texts = ["aaab", "aab", "bbba", "bb"]
     >>> HMMClassifier(model).fit(texts, ["A", "A", "B", "B"]).predict(["aa", "bbb"])

@@ -185,7 +185,7 @@ class ChainCRF(Estimator):
 
     Examples
     --------
-    >>> from gnomon.sequence import token_features
+    >>> from gnomon.sequence import ChainCRF, token_features
     >>> sentences = [["the", "dog", "barks"], ["a", "cat", "sleeps"]]
     >>> tags = [["D", "N", "V"], ["D", "N", "V"]]
     >>> tagger = ChainCRF().fit([token_features(s) for s in sentences], tags)

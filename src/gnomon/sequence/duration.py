@@ -75,6 +75,7 @@ class DurationHMM(Estimator):
 
     Examples
     --------
+    >>> from gnomon.sequence import DurationHMM
     >>> model = DurationHMM(2, max_duration=5, random_state=0).fit([[0, 0.1, 0, 5, 5.1, 5] * 5])
     >>> model.durations_.argmax(axis=1) + 1
     array([3, 3])

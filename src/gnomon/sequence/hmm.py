@@ -162,6 +162,8 @@ class HiddenMarkovModel(Estimator):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from gnomon.sequence import HiddenMarkovModel
     >>> rng = np.random.default_rng(0)
     >>> series = np.concatenate([rng.normal(0, 1, 50), rng.normal(6, 1, 50)])
     >>> model = HiddenMarkovModel(2, "gaussian", random_state=0).fit([series])

@@ -90,6 +90,8 @@ class InputHMM(Estimator):
     --------
     A switch: the state stays where the input is 0 and changes where it is 1.
 
+    >>> import numpy as np
+    >>> from gnomon.sequence import InputHMM
     >>> rng = np.random.default_rng(0)
     >>> flips = (rng.random(200) < 0.3).astype(float)
     >>> states = np.cumsum(flips) % 2

@@ -69,6 +69,7 @@ class MarkovModel(Estimator):
 
     Examples
     --------
+    >>> from gnomon.sequence import MarkovModel
     >>> model = MarkovModel().fit(["aababb", "abab"])
     >>> model.transition_.round(3)
     array([[0.2  , 0.8  ],

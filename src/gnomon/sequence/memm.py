@@ -72,6 +72,7 @@ class MaxEntMarkovModel(Estimator):
 
     Examples
     --------
+    >>> from gnomon.sequence import MaxEntMarkovModel
     >>> model = MaxEntMarkovModel().fit([[["wet"], ["dry"], ["dry"], ["wet"], ["wet"]]],
     ...                                 [["R", "S", "S", "R", "R"]])
     >>> model.predict([[["wet"], ["dry"]]])

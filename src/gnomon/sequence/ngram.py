@@ -92,6 +92,7 @@ class NGramModel(Estimator):
 
     Examples
     --------
+    >>> from gnomon.sequence import NGramModel
     >>> model = NGramModel(2, smoothing="none").fit(["abab", "abba"])
     >>> model.probabilities("a")
     array([0., 1.])
