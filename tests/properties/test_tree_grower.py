@@ -16,14 +16,13 @@ from gnomon.trees.grower import (
     bootstrap_counts,
     class_statistics,
     fixed_point_weights,
-    gradient_statistics,
     grow_tree,
     value_statistics,
 )
 from gnomon.trees.tree import LEAF, Tree
 
 STRUCTURE = ("feature", "threshold", "missing_left", "category", "category_left", "left", "value")
-CRITERIA = ["gini", "entropy", "misclassification", "squared_error", "newton"]
+CRITERIA = ["gini", "entropy", "misclassification", "squared_error"]
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -49,9 +48,6 @@ class Case:
         return grow_tree(binned, self.statistics(at, weights), GrowthRules(self.criterion, **rules))
 
     def statistics(self, at, weights):
-        if self.criterion == "newton":
-            in_binary = np.round(self.target[at] * 1024) / 1024
-            return gradient_statistics(in_binary * weights, weights)
         if self.criterion == "squared_error":
             return value_statistics(self.target[at], weights)
         return class_statistics(self.labels[at], 3, weights)
@@ -126,7 +122,7 @@ def test_impurity_never_rises_and_weights_add_up_from_children_to_parents(criter
     np.testing.assert_allclose(tree.weight[left] + tree.weight[right], tree.weight[inner])
     samples = tree.n_node_samples
     np.testing.assert_array_equal(samples[left] + samples[right], samples[inner])
-    cost = tree.impurity if criterion == "newton" else tree.impurity * tree.weight
+    cost = tree.impurity * tree.weight
     saved = cost[inner] - cost[left] - cost[right]
     np.testing.assert_allclose(saved, tree.gain[inner], atol=1e-9 * np.abs(cost[0]) + 1e-9)
     assert (tree.gain >= 0).all()

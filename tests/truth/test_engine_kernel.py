@@ -7,12 +7,15 @@ import pickle
 import subprocess
 import sys
 import time
+from collections import Counter
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
 
 from gnomon.engine import kernel as kernels
 from gnomon.engine.kernel import KERNELS, Kernel, jit_is_off, kernel, subkernel
+from gnomon.engine.registry import load_rooms
 
 
 @subkernel
@@ -25,6 +28,22 @@ def squares_of_a_column(rows, column, out):
     """out[i] = rows[i, column]^2; rows (n, d), out (n,)."""
     for i in range(rows.shape[0]):
         out[i] = squared(rows[i, column])
+
+
+class Line(NamedTuple):
+    slope: Annotated[float, "f8"]
+    places: Annotated[np.ndarray, "f8[:]"]
+    heights: Annotated[np.ndarray, "out f8[:]"]
+
+
+@kernel(Line, "f8")
+def draw_line(line, offset):
+    """line.heights[i] = slope * places[i] + offset; returns the greatest height."""
+    greatest = -np.inf
+    for i in range(line.places.size):
+        line.heights[i] = line.slope * line.places[i] + offset
+        greatest = max(greatest, line.heights[i])
+    return greatest
 
 
 needs_jit = pytest.mark.skipif(jit_is_off(), reason="types are checked by compiled kernels only")
@@ -69,6 +88,86 @@ def test_a_read_only_array_cannot_be_written_to():
     out.flags.writeable = False
     with pytest.raises(TypeError):
         squares_of_a_column(np.ones((2, 1)), 0, out)
+
+
+def test_a_kernel_takes_a_named_tuple_of_arrays_and_numbers():
+    places, heights = np.arange(4.0), np.empty(4)
+    places.flags.writeable = False
+    assert draw_line(Line(2.0, places, heights), 1.0) == 7.0
+    np.testing.assert_array_equal(heights, [1.0, 3.0, 5.0, 7.0])
+
+
+@needs_jit
+def test_fields_of_a_named_tuple_have_their_declared_types():
+    with pytest.raises(TypeError, match="takes a Line as parameter 1 of 2, got tuple"):
+        draw_line((2.0, np.ones(2), np.ones(2)), 1.0)
+    with pytest.raises(TypeError):
+        draw_line(Line(2.0, np.ones(2, np.float32), np.ones(2)), 1.0)
+    heights = np.ones(2)
+    heights.flags.writeable = False
+    with pytest.raises(TypeError):
+        draw_line(Line(2.0, np.ones(2), heights), 1.0)
+
+
+@needs_jit
+def test_a_kernel_with_a_named_tuple_is_loaded_from_the_cache(tmp_path):
+    (tmp_path / "drawing.py").write_text(
+        "from typing import Annotated, NamedTuple\n"
+        "import numpy as np\n"
+        "from gnomon.engine.kernel import kernel\n"
+        "class Pair(NamedTuple):\n"
+        "    left: Annotated[np.ndarray, 'f8[:]']\n"
+        "    right: Annotated[float, 'f8']\n"
+        "@kernel(Pair)\n"
+        "def first_plus_right(pair):\n"
+        "    return pair.left[0] + pair.right\n"
+    )
+    program = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import numba, numpy as np\n"
+        "from drawing import Pair, first_plus_right\n"
+        "from gnomon.engine.kernel import warm\n"
+        "hits = []\n"
+        "load = numba.core.caching.FunctionCache.load_overload\n"
+        "def note(self, *arguments):\n"
+        "    found = load(self, *arguments)\n"
+        "    hits.append(found is not None)\n"
+        "    return found\n"
+        "numba.core.caching.FunctionCache.load_overload = note\n"
+        "list(warm())\n"
+        "print(first_plus_right(Pair(np.ones(1), 2.0)), hits)"
+    )
+    cache = str(tmp_path / "cache")
+    runs = [python(program, NUMBA_CACHE_DIR=cache) for _ in range(2)]
+    assert [run.stdout.strip() for run in runs] == ["3.0 [False]", "3.0 [True]"], runs[0].stderr
+
+
+def test_a_field_without_a_declared_type_is_named():
+    class Untyped(NamedTuple):
+        places: np.ndarray
+
+    with pytest.raises(TypeError, match=r"Untyped .* places has none"):
+        kernels._entries(Untyped)
+
+
+# Kernels with more parameters than 12: those of these modules still await a named tuple.
+MANY_PARAMETERS = {
+    "gnomon.cluster.bounds": 2,
+    "gnomon.cluster.cells": 1,
+    "gnomon.cluster.denclue": 1,
+    "gnomon.cluster.mean_shift": 1,
+    "gnomon.cluster.spanning": 4,
+    "gnomon.graphical.pairwise_gibbs": 1,
+    "gnomon.sample.network_kernel": 1,
+}
+
+
+def test_no_kernel_has_more_than_twelve_parameters():
+    load_rooms()
+    found = Counter(
+        each.function.__module__ for each in KERNELS.values() if len(each.signature) > 12
+    )
+    assert found <= Counter(MANY_PARAMETERS), found - Counter(MANY_PARAMETERS)
 
 
 def test_kernels_can_be_sent_by_name():

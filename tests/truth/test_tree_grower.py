@@ -18,14 +18,13 @@ from gnomon.trees.grower import (
     GrowthRules,
     bootstrap_counts,
     class_statistics,
-    gradient_statistics,
     grow_tree,
     value_statistics,
 )
 from gnomon.trees.tree import LEAF, Forest, Tree
 
 CLASS_CRITERIA = ["gini", "entropy", "misclassification"]
-CRITERIA = [*CLASS_CRITERIA, "squared_error", "newton"]
+CRITERIA = [*CLASS_CRITERIA, "squared_error"]
 
 
 class Problem:
@@ -43,14 +42,11 @@ class Problem:
         self.weights[0] = 1.0
         self.labels = rng.integers(0, n_classes, n)
         self.values = np.round(rng.normal(size=(n, n_outputs)), 3)
-        self.hessians = self.weights
         self.binned = Binner().fit(self.rows, self.weights, self.kinds).transform(self.rows)
 
     def statistics(self):
         if self.criterion in CLASS_CRITERIA:
             return class_statistics(self.labels, self.n_classes, self.weights)
-        if self.criterion == "newton":
-            return gradient_statistics(self.values[:, 0] * self.weights, self.hessians)
         return value_statistics(self.values, self.weights)
 
     def grow(self, **rules) -> Tree:
@@ -62,8 +58,6 @@ class Problem:
         total = math.fsum(weight)
         if total == 0:
             return 0.0
-        if self.criterion == "newton":
-            return -(math.fsum(self.values[at, 0] * weight) ** 2) / total / 2
         if self.criterion == "squared_error":
             means = np.average(self.values[at], axis=0, weights=weight)
             return math.fsum((weight[:, None] * (self.values[at] - means) ** 2).ravel())
@@ -171,8 +165,6 @@ def test_every_node_of_a_full_tree_is_split_best_or_cannot_be_split(criterion, r
                 assert tree.gain[node] == pytest.approx(gain, rel=1e-9, abs=1e-9)
                 assert len(at[tree.left[node]]) > 0
                 assert len(at[tree.right_child[node]]) > 0
-            elif criterion == "newton":
-                assert gain <= 1e-9
             else:
                 pure = problem.cost(at[node]) <= 1e-9 * max(1.0, weight.sum())
                 assert pure or gain == -np.inf
@@ -184,15 +176,11 @@ def test_values_and_impurities_of_all_nodes_follow_the_definitions(criterion, rn
     tree = problem.grow(max_depth=4)
     for node, at in enumerate(problem.rows_of_nodes(tree)):
         weight = problem.weights[at]
-        if criterion == "newton":
-            value = [-(problem.values[at, 0] * weight).sum() / weight.sum()]
-            cost = tree.impurity[node]
+        cost = tree.impurity[node] * weight.sum()
+        if criterion == "squared_error":
+            value = np.average(problem.values[at], axis=0, weights=weight)
         else:
-            cost = tree.impurity[node] * weight.sum()
-            if criterion == "squared_error":
-                value = np.average(problem.values[at], axis=0, weights=weight)
-            else:
-                value = np.bincount(problem.labels[at], weight, 2) / weight.sum()
+            value = np.bincount(problem.labels[at], weight, 2) / weight.sum()
         np.testing.assert_allclose(tree.value[node], value, atol=1e-12)
         assert cost == pytest.approx(problem.cost(at), abs=1e-9)
 
@@ -382,7 +370,7 @@ def test_histograms_by_subtraction_give_the_same_tree_as_without(monkeypatch, rn
     binned = Binner().fit(rows).transform(rows)
     rules = GrowthRules("squared_error", min_samples_leaf=3)
     kept = grow_tree(binned, value_statistics(target), rules)
-    monkeypatch.setattr("gnomon.trees.grower.HISTOGRAM_ROOM", 0)
+    monkeypatch.setattr("gnomon.trees.grower.HISTOGRAM_BYTES", 0)
     direct = grow_tree(binned, value_statistics(target), rules)
     for name, array in kept.arrays().items():
         np.testing.assert_array_equal(array, getattr(direct, name), err_msg=name)
@@ -444,7 +432,6 @@ for statistics, criterion in [
     (class_statistics(y, 3), "entropy"),
     (class_statistics(y % 2, 2), "gini"),
     (value_statistics(y * 0.3), "squared_error"),
-    (gradient_statistics(y - 0.7, np.full(18, 0.3)), "newton"),
 ]:
     rules = GrowthRules(criterion, min_samples_leaf=2, max_features=1, max_leaf_nodes=6)
     tree = grow_tree(binned, statistics, rules, bootstrap_counts(18, 30, 3), seed=5)
@@ -470,4 +457,4 @@ def test_plain_python_grows_the_same_trees():
             ).stdout
         )
     assert printed[0] == printed[1]
-    assert printed[0].count("\n") == 12
+    assert printed[0].count("\n") == 9

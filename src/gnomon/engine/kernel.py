@@ -1,10 +1,10 @@
 """Numba kernels: compiled inner loops with declared types, nothing compiled at import.
 
 What BLAS, FFT or a sparse product cannot do is written as a kernel: a sequential function of
-arrays. Threads belong to the engine (`gnomon.engine.threads`), so kernels release the interpreter
-lock and never start threads of their own. Each kernel declares one signature: a call with other
-types is an error instead of one more hidden compilation, and `gnomon warm` knows what to compile
-beforehand.
+arrays and numbers. Threads belong to the engine (`gnomon.engine.threads`), so kernels release the
+interpreter lock and never start threads of their own. Each kernel declares one signature: a call
+with other types is an error instead of one more hidden compilation, and `gnomon warm` knows what
+to compile beforehand. Arrays and numbers that belong together are one parameter, a named tuple.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 KERNELS: dict[str, Kernel] = {}
+Entry = str | type
 
 
 class Kernel:
@@ -24,17 +25,25 @@ class Kernel:
     ----------
     function : callable
         The loop itself; it may call functions decorated with `subkernel`.
-    signature : tuple of str
-        One entry per argument: ``"f8"``, ``"i8"``, ``"f8[:,:]"`` ... Arrays are C-contiguous and
-        are taken read-only or writable alike, unless the entry starts with ``"out "``: the kernel
-        writes there.
+    signature : tuple of str or NamedTuple class
+        One entry per parameter. A string is the type: ``"f8"``, ``"i8"``, ``"f8[:,:]"`` ... Arrays
+        are C-contiguous and are taken read-only or writable alike, unless the entry starts with
+        ``"out "``: the kernel writes there. A `typing.NamedTuple` class stands for a tuple of
+        arrays and numbers; the type of each field is the string in its annotation,
+        ``Annotated[np.ndarray, "out f8[:]"]``.
+
+    Notes
+    -----
+    A compiled kernel takes the fields of its tuples one by one, so that a field may be read-only
+    or writable like any other array, and puts the tuples together again inside.
     """
 
-    def __init__(self, function: Callable, signature: tuple[str, ...]):
+    def __init__(self, function: Callable, signature: tuple[Entry, ...]):
         functools.update_wrapper(self, function)
         self.function = function
         self.signature = signature
         self.name = f"{function.__module__}.{function.__qualname__}"
+        self._tuples = {i: entry for i, entry in enumerate(signature) if isinstance(entry, type)}
         self._compiled: Callable | None = None
         KERNELS[self.name] = self
 
@@ -44,7 +53,8 @@ class Kernel:
         return self._compiled(*arguments)
 
     def __repr__(self):
-        return f"<kernel {self.name}({', '.join(self.signature)})>"
+        entries = [entry if isinstance(entry, str) else entry.__name__ for entry in self.signature]
+        return f"<kernel {self.name}({', '.join(entries)})>"
 
     def __reduce__(self):
         return _kernel_by_name, (self.name,)
@@ -55,12 +65,63 @@ class Kernel:
             return self.function
         import numba
 
-        types = tuple(_numba_type(entry) for entry in self.signature)
-        return numba.njit(types, cache=True, nogil=True, error_model="numpy")(self.function)
+        types = tuple(_numba_type(text) for entry in self.signature for text in _entries(entry))
+        function = self._function_of_fields() if self._tuples else self.function
+        compiled = numba.njit(types, cache=True, nogil=True, error_model="numpy")(function)
+        return self._with_fields(compiled) if self._tuples else compiled
+
+    def _function_of_fields(self) -> Callable:
+        """The function with one parameter per field; compiled under the file of the function.
+
+        Numba keeps its cache beside the file that a function comes from and renews it when that
+        file changes.
+        """
+        parameters: list[str] = []
+        arguments = []
+        scope: dict[str, Any] = {"function_of_tuples": subkernel(self.function)}
+        for i, entry in enumerate(self.signature):
+            names = [f"p{i}_{k}" for k in range(len(_entries(entry)))]
+            parameters += names
+            arguments.append(", ".join(names))
+            if i in self._tuples:
+                scope[f"Tuple{i}"] = entry
+                arguments[-1] = f"Tuple{i}({arguments[-1]})"
+        name = self.function.__name__
+        source = (
+            f"def {name}({', '.join(parameters)}):\n"
+            f"    return function_of_tuples({', '.join(arguments)})"
+        )
+        code = self.function.__code__
+        lines_before = "\n" * (code.co_firstlineno - 1)
+        exec(compile(lines_before + source, code.co_filename, "exec"), scope)
+        function = scope[name]
+        function.__module__ = self.function.__module__
+        function.__qualname__ = self.function.__qualname__
+        return function
+
+    def _with_fields(self, compiled: Callable) -> Callable:
+        """A function that takes the tuples and calls the compiled one with their fields."""
+        tuples, signature = self._tuples, self.signature
+
+        def call(*arguments):
+            fields: list[Any] = []
+            for i, argument in enumerate(arguments):
+                if i not in tuples:
+                    fields.append(argument)
+                elif isinstance(argument, tuples[i]):
+                    fields += argument
+                else:
+                    raise TypeError(
+                        f"{self.name} takes a {tuples[i].__name__} as parameter {i + 1} of "
+                        f"{len(signature)}, got {type(argument).__name__}"
+                    )
+            return compiled(*fields)
+
+        return call
 
 
-def kernel(*signature: str) -> Callable[[Callable], Kernel]:
-    """Declare a kernel: ``@kernel("f8[:,:]", "f8[:]", "out f8[:]")``. See `Kernel`."""
+def kernel(*signature: Entry) -> Callable[[Callable], Kernel]:
+    """Declare a kernel: ``@kernel("f8[:,:]", Tree, "out f8[:]")``. See `Kernel`."""
 
     def declare(function: Callable) -> Kernel:
         return Kernel(function, signature)
@@ -81,8 +142,8 @@ def lean_subkernel(function: Callable, fused: bool = False) -> Callable:
     """A subkernel that makes no arrays (views aside), compiled without counting references to them.
 
     For functions that are called for every node or bin: there the counting costs as much as the
-    work. `fused`: products may be rounded together with the sum that they go into, which is quicker
-    and no less exact, but breaks ties and cancellations that rounding alike would keep.
+    work. `fused`: a product may be added without being rounded first, which is faster and no less
+    exact, but breaks ties and cancellations that equal rounding would keep.
     """
     if jit_is_off():
         return function
@@ -108,6 +169,21 @@ def warm() -> Iterator[Kernel]:
 
 def _kernel_by_name(name: str) -> Kernel:
     return KERNELS[name]
+
+
+@functools.cache
+def _entries(entry: Entry) -> tuple[str, ...]:
+    """The type strings of an entry: itself, or one per field of a named tuple."""
+    if isinstance(entry, str):
+        return (entry,)
+    hints = get_type_hints(entry, include_extras=True)
+    undeclared = [name for name in entry._fields if get_origin(hints.get(name)) is not Annotated]
+    if undeclared:
+        raise TypeError(
+            f"{entry.__name__} is a parameter of a kernel, so each field needs a type such as "
+            f'Annotated[np.ndarray, "f8[:]"]; {", ".join(undeclared)} has none'
+        )
+    return tuple(get_args(hints[name])[1] for name in entry._fields)
 
 
 def _numba_type(entry: str):

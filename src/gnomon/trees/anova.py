@@ -48,8 +48,8 @@ class AnovaExpansion(Result):
     pairs : dict of (str, str) to ndarray of shape (n_rows,)
         The interaction of each pair at the rows.
     shares : dict
-        Share of the variance of each main effect and pair, an `Estimate` with its bootstrap interval
-        over the rows.
+        Share of the variance of each main effect and pair, an `Estimate` with its bootstrap
+        interval over the rows.
     h_statistic : dict of (str, str) to Estimate
         From 0 (the pair acts additively) to 1 (it acts together only).
     rest : float

@@ -32,9 +32,6 @@ LEAST_GAIN = 1e-6
 # Nanoseconds of work, very nearly, that are not worth waking a thread.
 WORTH_A_THREAD = 100_000
 SEARCH, PART, JOIN, FILL = range(4)
-# Places of arrays in the kernels' arguments, and in a workshop's own.
-INDEX = 7
-NODES, REALS, MASKS, LISTS, BLOCKS = 1, 2, 3, 10, 11
 
 
 @dataclass(frozen=True)
@@ -287,33 +284,38 @@ class Workshop:
         self._n_sharing = n_threads if n_groups < 4 * n_threads else 1
         n_shared = kernels.MOST_SHARED * self._n_sharing if self._n_sharing > 1 else 0
         restricted = self._max_features < table.n_columns or len(table.sets) > 0
-        self._index = np.empty((2, n_rows), np.uint32)
-        self._state = (
-            np.empty((n_slots + n_shared, n_groups, kernels.CELLS), np.int64),
-            np.empty((self._n_nodes, kernels.N_NODE_FIELDS), np.int64),
-            np.empty((self._n_nodes, 3)),
-            np.empty((self._n_nodes, 4), np.uint64),
-            np.empty((self._n_nodes, n_groups)),
-            np.empty((self._n_nodes, n_groups, 4), np.int64),
-            np.empty((self._n_nodes, n_groups, 4), np.uint64),
-            np.empty((self._n_nodes if restricted else 0, table.n_columns), np.uint8),
-            table.sets,
-            np.empty((self._n_nodes if restricted else 0, len(table.sets)), np.uint8),
-            np.empty((kernels.N_LISTS, max(self._n_nodes, n_slots, 16)), np.int64),
-            np.empty((n_rows // kernels.BLOCK + kernels.MOST_JOBS + 1, 7), np.int64),
-            np.empty(table.n_columns, np.int64),
+        self._state = kernels.State(
+            codes=table.codes,
+            words=table.words,
+            packed=np.empty(0, np.int64),
+            tally=np.empty(0, np.int64),
+            columns=table.columns,
+            members=table.sets,
+            index=np.empty((2, n_rows), np.uint32),
+            hists=np.empty((n_slots + n_shared, n_groups, kernels.CELLS), np.int64),
+            nodes=np.empty((self._n_nodes, kernels.N_NODE_FIELDS), np.int64),
+            reals=np.empty((self._n_nodes, 3)),
+            masks=np.empty((self._n_nodes, 4), np.uint64),
+            found_gain=np.empty((self._n_nodes, n_groups)),
+            found=np.empty((self._n_nodes, n_groups, 4), np.int64),
+            found_masks=np.empty((self._n_nodes, n_groups, 4), np.uint64),
+            allowed=np.empty((self._n_nodes if restricted else 0, table.n_columns), np.uint8),
+            alive=np.empty((self._n_nodes if restricted else 0, len(table.sets)), np.uint8),
+            lists=np.empty((kernels.N_LISTS, max(self._n_nodes, n_slots, 16)), np.int64),
+            blocks=np.empty((n_rows // kernels.BLOCK + kernels.MOST_JOBS + 1, 7), np.int64),
+            deck=np.empty(table.n_columns, np.int64),
         )
-        self._rooms = [self._room(n_groups) for _ in range(n_threads)]
+        self._workspaces = [self._workspace(n_groups) for _ in range(n_threads)]
 
     @staticmethod
-    def _room(n_groups: int) -> tuple[np.ndarray, ...]:
-        return (
-            np.empty(kernels.TILE, np.int64),
-            np.empty((n_groups, kernels.TILE), np.uint64),
-            np.empty((2, n_groups, kernels.CELLS), np.int64),
-            np.empty((3, kernels.N_CODES), np.int64),
-            np.empty((2, kernels.N_CODES)),
-            np.empty(kernels.N_CODES, np.uint8),
+    def _workspace(n_groups: int) -> kernels.Workspace:
+        return kernels.Workspace(
+            tile=np.empty(kernels.TILE, np.int64),
+            tile_words=np.empty((n_groups, kernels.TILE), np.uint64),
+            hists=np.empty((2, n_groups, kernels.CELLS), np.int64),
+            whole=np.empty((3, kernels.N_CODES), np.int64),
+            real=np.empty((2, kernels.N_CODES)),
+            sides=np.empty(kernels.N_CODES, np.uint8),
         )
 
     @property
@@ -346,49 +348,44 @@ class Workshop:
         crew : Crew, optional
             Threads that share the work; without it the tree grows on this one.
         """
-        index = self._index
+        index = self._state.index
         if taken is None:
             index[0] = np.arange(self.table.n_rows, dtype=np.uint32)
         else:
             index = np.empty((2, taken.size), np.uint32)
             index[0] = taken
-        alone = crew is None or crew.size == 1
-        whole, real = self._packed_rules(derivatives, 1 if alone else self._n_sharing)
-        table = self.table
-        state = (
-            table.codes,
-            table.words,
-            packed,
-            derivatives.tally,
-            table.columns,
-            whole,
-            real,
-            index,
-            *self._state,
-        )
-        root = derivatives.tally_of(index[0]), total
-        if alone:
-            kernels.grow_alone(*state, *self._rooms[0], *root, seed)
+        state = self._state._replace(packed=packed, tally=derivatives.tally, index=index)
+        root = derivatives.tally_of(index[0]), total, seed
+        if crew is None or crew.size == 1:
+            rules = self._packed_rules(derivatives, 1)
+            kernels.grow_alone(state, rules, self._workspaces[0], *root)
         else:
-            self._grow_together(state, crew, (*root, seed))
+            rules = self._packed_rules(derivatives, self._n_sharing)
+            self._grow_together(state, rules, crew, root)
         return self._harvest(index, derivatives)
 
-    def _grow_together(self, state: tuple, crew: Crew, root: tuple[int, int, int]) -> None:
+    def _grow_together(
+        self,
+        state: kernels.State,
+        rules: kernels.Rules,
+        crew: Crew,
+        root: tuple[int, int, int],
+    ) -> None:
         """The steps of a tree, each shared by the threads where it is worth it."""
         n_groups = self.table.words.shape[1]
-        numbers, blocks = self._state[LISTS][kernels.NUMBERS], self._state[BLOCKS]
+        numbers = state.lists[kernels.NUMBERS]
 
         def share(task: int, cost: int) -> None:
             def job(worker: int, n_workers: int) -> None:
-                kernels.do_share(*state, *self._rooms[worker], task, worker, n_workers)
+                kernels.do_share(state, rules, self._workspaces[worker], task, worker, n_workers)
 
             if cost < WORTH_A_THREAD:
                 job(0, 1)
             else:
                 crew.shares(job)
 
-        n_parted = state[INDEX].shape[1]
-        growing = kernels.start_tree(*state, *root)
+        n_parted = state.index.shape[1]
+        growing = kernels.start_tree(state, rules, *root)
         while growing:
             search_cost = kernels.SEARCH_COST * int(numbers[kernels.N_JOBS])
             if numbers[kernels.IS_SHARED]:
@@ -396,52 +393,43 @@ class Workshop:
             else:
                 search_cost += n_parted
             share(SEARCH, 4 * search_cost * n_groups)
-            growing = kernels.plan(*state) > 0
+            growing = kernels.plan(state, rules) > 0
             if growing:
-                some = blocks[: numbers[kernels.N_BLOCKS]]
+                some = state.blocks[: numbers[kernels.N_BLOCKS]]
                 n_parted = int((some[:, kernels.B_END] - some[:, kernels.B_START]).sum())
                 share(PART, 2 * n_parted)
-                if kernels.settle(*state):
+                if kernels.settle(state, rules):
                     share(JOIN, n_parted)
 
-    def _packed_rules(
-        self, derivatives: Derivatives, n_sharing: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _packed_rules(self, derivatives: Derivatives, n_sharing: int) -> kernels.Rules:
         rules = self.rules
         gradient_scale, hessian_scale, shift = derivatives.coarse_scales()
         least_weight = max(rules.min_hessian_leaf * hessian_scale, 1.0)
         if derivatives.constant:
             least_weight = max(least_weight, float(rules.min_samples_leaf))
-        bounded = bool(self.table.columns[kernels.DIRECTION].any())
-        whole = np.array(
-            [
-                shift,
-                2**62 if rules.max_depth is None else rules.max_depth,
-                self._leaves,
-                rules.min_samples_leaf * derivatives.per_row - (derivatives.per_row >> 12),
-                self._max_features,
-                bounded,
-                self._n_nodes,
-                n_sharing,
-            ],
-            np.int64,
-        )
         gain_unit = 0.5 * hessian_scale / gradient_scale**2
-        real = np.array(
-            [
-                least_weight,
-                max(rules.min_gain, derivatives.least_gain()) / gain_unit,
-                rules.l2 * hessian_scale,
-                rules.category_l2 * hessian_scale,
-                TIE_OF_SHARES if derivatives.per_row > 1 else TIE,
-            ]
+        return kernels.Rules(
+            shift=shift,
+            max_depth=2**62 if rules.max_depth is None else rules.max_depth,
+            max_leaves=self._leaves,
+            min_leaf=rules.min_samples_leaf * derivatives.per_row - (derivatives.per_row >> 12),
+            max_features=self._max_features,
+            bounded=int(self.table.columns[kernels.DIRECTION].any()),
+            most_nodes=self._n_nodes,
+            n_workers=n_sharing,
+            least_weight=least_weight,
+            least_gain=max(rules.min_gain, derivatives.least_gain()) / gain_unit,
+            l2=rules.l2 * hessian_scale,
+            category_l2=rules.category_l2 * hessian_scale,
+            tie=TIE_OF_SHARES if derivatives.per_row > 1 else TIE,
         )
-        return whole, real
 
     def _harvest(self, index: np.ndarray, derivatives: Derivatives) -> GrownTree:
         """The committed nodes as a tree, and the rows of its leaves."""
-        n = int(self._state[LISTS][kernels.NUMBERS, kernels.N_NODES])
-        nodes, reals, masks = (self._state[which][:n] for which in (NODES, REALS, MASKS))
+        n = int(self._state.lists[kernels.NUMBERS, kernels.N_NODES])
+        nodes, reals, masks = (
+            array[:n] for array in (self._state.nodes, self._state.reals, self._state.masks)
+        )
         state, parent = nodes[:, kernels.STATE], nodes[:, kernels.PARENT]
         is_kept = np.ones(n, bool)
         is_kept[1:] = state[parent[1:]] == kernels.COMMITTED

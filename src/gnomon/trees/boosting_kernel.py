@@ -22,7 +22,7 @@ one thread.
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -93,73 +93,73 @@ B_NODE, B_START, B_END, B_LEFT_ROWS, B_LEFT_COUNT, B_TO_LEFT, B_TO_RIGHT = range
 N_BLOCK_FIELDS = 7
 # Columns of pieces: rows of the leaves.
 P_LEAF, P_BUFFER, P_START, P_END = range(4)
-# Rows of a thread's whole and real room, and its histograms.
+# Rows of a thread's whole and real workspace, and its histograms.
 PREFIX, COUNTS, ORDER = range(3)
 GAINS, KEYS = range(2)
 OWN, TALLY = range(2)
 
-Rules = namedtuple(
-    "Rules",
-    "shift max_depth max_leaves min_leaf max_features bounded most_nodes n_workers "
-    "least_weight least_gain l2 category_l2 tie",
-)
-State = namedtuple(
-    "State",
-    "codes words packed tally columns index hists nodes reals masks found_gain found found_masks "
-    "allowed members alive lists blocks deck",
-)
-Room = namedtuple("Room", "tile tile_words hists whole real sides")
 
-STATE_TYPES = (
-    "u1[:,:]",
-    "u8[:,:]",
-    "i8[:]",
-    "i8[:]",
-    "i8[:,:]",
-    "i8[:]",
-    "f8[:]",
-    "out u4[:,:]",
-    "out i8[:,:,:]",
-    "out i8[:,:]",
-    "out f8[:,:]",
-    "out u8[:,:]",
-    "out f8[:,:]",
-    "out i8[:,:,:]",
-    "out u8[:,:,:]",
-    "out u1[:,:]",
-    "u1[:,:]",
-    "out u1[:,:]",
-    "out i8[:,:]",
-    "out i8[:,:]",
-    "out i8[:]",
-)
-ROOM_TYPES = (
-    "out i8[:]",
-    "out u8[:,:]",
-    "out i8[:,:,:]",
-    "out i8[:,:]",
-    "out f8[:,:]",
-    "out u1[:]",
-)
+class Rules(NamedTuple):
+    """What a split must satisfy, in the units of the packed derivatives."""
+
+    shift: Annotated[int, "i8"]
+    max_depth: Annotated[int, "i8"]
+    max_leaves: Annotated[int, "i8"]
+    min_leaf: Annotated[int, "i8"]
+    max_features: Annotated[int, "i8"]
+    bounded: Annotated[int, "i8"]
+    most_nodes: Annotated[int, "i8"]
+    n_workers: Annotated[int, "i8"]
+    least_weight: Annotated[float, "f8"]
+    least_gain: Annotated[float, "f8"]
+    l2: Annotated[float, "f8"]
+    category_l2: Annotated[float, "f8"]
+    tie: Annotated[float, "f8"]
 
 
-@lean_subkernel
-def rules_of(whole, real):
-    return Rules(
-        whole[0],
-        whole[1],
-        whole[2],
-        whole[3],
-        whole[4],
-        whole[5],
-        whole[6],
-        whole[7],
-        real[0],
-        real[1],
-        real[2],
-        real[3],
-        real[4],
-    )
+class State(NamedTuple):
+    """The table, the packed derivatives and the tree as far as it has grown.
+
+    n rows, d columns in g groups of eight, m nodes: codes (d, n), words (n, g), packed (n,), tally
+    (n,) or empty, columns (3, d), index (2, rows taken), hists (slots, g, CELLS), nodes (m, 16),
+    reals (m, 3), masks (m, 4), found_gain (m, g), found (m, g, 4), found_masks (m, g, 4), allowed
+    (m or 0, d), members (sets, d), alive (m or 0, sets), lists (6, ..), blocks (.., 7), deck (d,).
+    """
+
+    codes: Annotated[np.ndarray, "u1[:,:]"]
+    words: Annotated[np.ndarray, "u8[:,:]"]
+    packed: Annotated[np.ndarray, "i8[:]"]
+    tally: Annotated[np.ndarray, "i8[:]"]
+    columns: Annotated[np.ndarray, "i8[:,:]"]
+    members: Annotated[np.ndarray, "u1[:,:]"]
+    index: Annotated[np.ndarray, "out u4[:,:]"]
+    hists: Annotated[np.ndarray, "out i8[:,:,:]"]
+    nodes: Annotated[np.ndarray, "out i8[:,:]"]
+    reals: Annotated[np.ndarray, "out f8[:,:]"]
+    masks: Annotated[np.ndarray, "out u8[:,:]"]
+    found_gain: Annotated[np.ndarray, "out f8[:,:]"]
+    found: Annotated[np.ndarray, "out i8[:,:,:]"]
+    found_masks: Annotated[np.ndarray, "out u8[:,:,:]"]
+    allowed: Annotated[np.ndarray, "out u1[:,:]"]
+    alive: Annotated[np.ndarray, "out u1[:,:]"]
+    lists: Annotated[np.ndarray, "out i8[:,:]"]
+    blocks: Annotated[np.ndarray, "out i8[:,:]"]
+    deck: Annotated[np.ndarray, "out i8[:]"]
+
+
+class Workspace(NamedTuple):
+    """Arrays of one thread.
+
+    tile (TILE,), tile_words (g, TILE), hists (2, g, CELLS), whole (3, 256), real (2, 256), sides
+    (256,).
+    """
+
+    tile: Annotated[np.ndarray, "out i8[:]"]
+    tile_words: Annotated[np.ndarray, "out u8[:,:]"]
+    hists: Annotated[np.ndarray, "out i8[:,:,:]"]
+    whole: Annotated[np.ndarray, "out i8[:,:]"]
+    real: Annotated[np.ndarray, "out f8[:,:]"]
+    sides: Annotated[np.ndarray, "out u1[:]"]
 
 
 @lean_subkernel
@@ -226,17 +226,17 @@ def border(worker, n_workers, total):
 
 
 @lean_subkernel
-def fill(node, first, last, values, hists, state, room):
+def fill(node, first, last, values, hists, state, work):
     """Histograms of a node's rows for the groups of columns first .. last - 1.
 
     A thousand rows at a time: their codes are fetched from memory together, so that the processor
     waits for many at once, and are then added group by group in the first cache.
     """
-    fill_part(node, 0, 1, first, last, values, hists, state, room)
+    fill_part(node, 0, 1, first, last, values, hists, state, work)
 
 
 @lean_subkernel
-def fill_part(node, part, n_parts, first, last, values, hists, state, room):
+def fill_part(node, part, n_parts, first, last, values, hists, state, work):
     """The same for one of n_parts equal parts of the node's rows."""
     for group in range(first, last):
         clear(hists[group])
@@ -246,13 +246,13 @@ def fill_part(node, part, n_parts, first, last, values, hists, state, room):
     n_columns = state.columns.shape[1]
     for start in range(begin + border(part, n_parts, n_rows), end, TILE):
         n = min(TILE, end - start)
-        gather(values, index, start, n, room.tile)
-        gather_words(state.words, first, last, index, start, n, room.tile_words)
+        gather(values, index, start, n, work.tile)
+        gather_words(state.words, first, last, index, start, n, work.tile_words)
         for group in range(first, last):
             if n_columns - group * COLUMNS_PER_WORD <= HALF_A_WORD:
-                add_rows_to_half(room.tile_words[group], room.tile, n, hists[group])
+                add_rows_to_half(work.tile_words[group], work.tile, n, hists[group])
             else:
-                add_rows(room.tile_words[group], room.tile, n, hists[group])
+                add_rows(work.tile_words[group], work.tile, n, hists[group])
 
 
 @lean_subkernel
@@ -392,9 +392,9 @@ def place_of_greatest(gains, bits, n, margin):
 
 
 @lean_subkernel
-def best_cut(n_cuts, node, feature, l2, counting, state, rules, room):
-    """Place of the best of n_cuts cuts whose left sums are in room.whole; -1 if there is none."""
-    sums, gains = room.whole[PREFIX], room.real[GAINS]
+def best_cut(n_cuts, node, feature, l2, counting, state, rules, work):
+    """Place of the best of n_cuts cuts whose left sums are in work.whole; -1 if there is none."""
+    sums, gains = work.whole[PREFIX], work.real[GAINS]
     total = state.nodes[node, TOTAL]
     if rules.bounded:
         direction = state.columns[DIRECTION, feature]
@@ -404,21 +404,21 @@ def best_cut(n_cuts, node, feature, l2, counting, state, rules, room):
         gains_of_cuts(sums, n_cuts, total, rules.shift, rules.least_weight, l2, gains)
     if counting:
         count = state.nodes[node, COUNT]
-        bar_small_sides(room.whole[COUNTS], n_cuts, count, rules.min_leaf, gains)
+        bar_small_sides(work.whole[COUNTS], n_cuts, count, rules.min_leaf, gains)
     return place_of_greatest(gains, gains.view(np.int64), n_cuts, tie(node, state, rules))
 
 
 @lean_subkernel
-def keep(node, group, feature, cut, missing_left, place, state, rules, room):
+def keep(node, group, feature, cut, missing_left, place, state, rules, work):
     """Make a cut the best of its group of columns, where it gains more than those before."""
-    gain = room.real[GAINS, place]
+    gain = work.real[GAINS, place]
     if gain <= least_above(state.found_gain[node, group], tie(node, state, rules)):
         return False
     state.found_gain[node, group] = gain
     state.found[node, group, F_FEATURE] = feature
     state.found[node, group, F_CUT] = cut
     state.found[node, group, F_MISSING_LEFT] = missing_left
-    state.found[node, group, F_LEFT_TOTAL] = room.whole[PREFIX, place]
+    state.found[node, group, F_LEFT_TOTAL] = work.whole[PREFIX, place]
     return True
 
 
@@ -432,7 +432,7 @@ def middle_of_gap(hist, first, place, n_bins):
 
 
 @lean_subkernel
-def search_numbers(node, group, feature, first, hist, tally, counting, state, rules, room):
+def search_numbers(node, group, feature, first, hist, tally, counting, state, rules, work):
     """Best threshold of a numeric column; missing values go to the side where they gain more."""
     n_bins = state.columns[N_BINS, feature]
     missing = hist[first + MISSING]
@@ -440,18 +440,18 @@ def search_numbers(node, group, feature, first, hist, tally, counting, state, ru
     heavier = (1 << rules.shift) - 1
     for missing_left in range(2 if missing != 0 else 1):
         n_cuts = n_bins if missing != 0 and missing_left == 0 else n_bins - 1
-        add_up(hist, first, n_cuts, missing if missing_left else 0, room.whole[PREFIX])
+        add_up(hist, first, n_cuts, missing if missing_left else 0, work.whole[PREFIX])
         if counting:
             before = tally[first + MISSING] if missing_left else 0
-            add_up(tally, first, n_cuts, before, room.whole[COUNTS])
-        place = best_cut(n_cuts, node, feature, rules.l2, counting, state, rules, room)
+            add_up(tally, first, n_cuts, before, work.whole[COUNTS])
+        place = best_cut(n_cuts, node, feature, rules.l2, counting, state, rules, work)
         if place < 0:
             continue
         side = missing_left
         if missing == 0:
-            side = 1 if 2 * (room.whole[PREFIX, place] & heavier) >= (total & heavier) else 0
+            side = 1 if 2 * (work.whole[PREFIX, place] & heavier) >= (total & heavier) else 0
         cut = middle_of_gap(hist, first, place, n_bins)
-        keep(node, group, feature, cut, side, place, state, rules, room)
+        keep(node, group, feature, cut, side, place, state, rules, work)
 
 
 @lean_subkernel
@@ -467,13 +467,13 @@ def sort_levels(order, keys, m):
 
 
 @lean_subkernel
-def search_levels(node, group, feature, first, hist, tally, counting, state, rules, room):
+def search_levels(node, group, feature, first, hist, tally, counting, state, rules, work):
     """Best set of levels: sorted by G / (H + l2), some first ones of them; missing is a level.
 
     Levels of a column with more than four are penalised more, since a set of many levels is chosen
     more freely than a threshold.
     """
-    order, keys = room.whole[ORDER], room.real[KEYS]
+    order, keys = work.whole[ORDER], work.real[KEYS]
     low = (1 << rules.shift) - 1
     m = 0
     for b in range(N_CODES):
@@ -487,11 +487,11 @@ def search_levels(node, group, feature, first, hist, tally, counting, state, rul
         packed = hist[first + order[i]]
         keys[order[i]] = float(packed >> rules.shift) / (float(packed & low) + l2)
     sort_levels(order, keys, m)
-    add_up_in_order(hist, first, order, m - 1, room.whole[PREFIX])
+    add_up_in_order(hist, first, order, m - 1, work.whole[PREFIX])
     if counting:
-        add_up_in_order(tally, first, order, m - 1, room.whole[COUNTS])
-    place = best_cut(m - 1, node, feature, l2, counting, state, rules, room)
-    if place >= 0 and keep(node, group, feature, place, 0, place, state, rules, room):
+        add_up_in_order(tally, first, order, m - 1, work.whole[COUNTS])
+    place = best_cut(m - 1, node, feature, l2, counting, state, rules, work)
+    if place >= 0 and keep(node, group, feature, place, 0, place, state, rules, work):
         keep_levels(node, group, order, place, m, state, rules)
 
 
@@ -521,7 +521,7 @@ def keep_levels(node, group, order, place, m, state, rules):
 
 
 @lean_subkernel
-def search_group(node, group, hist, tally, counting, state, rules, room):
+def search_group(node, group, hist, tally, counting, state, rules, work):
     """Best split of a node within eight columns."""
     state.found_gain[node, group] = 0.0
     d = state.columns.shape[1]
@@ -533,9 +533,9 @@ def search_group(node, group, hist, tally, counting, state, rules, room):
             continue
         first = N_CODES * k
         if state.columns[IS_CATEGORY, feature]:
-            search_levels(node, group, feature, first, hist, tally, counting, state, rules, room)
+            search_levels(node, group, feature, first, hist, tally, counting, state, rules, work)
         else:
-            search_numbers(node, group, feature, first, hist, tally, counting, state, rules, room)
+            search_numbers(node, group, feature, first, hist, tally, counting, state, rules, work)
 
 
 @lean_subkernel
@@ -598,13 +598,13 @@ def shared_slot(job, worker, state, rules):
 
 
 @lean_subkernel
-def fill_share(worker, n_workers, state, rules, room):
+def fill_share(worker, n_workers, state, rules, work):
     """One thread's part of the rows of all jobs."""
     n_groups = state.words.shape[1]
     for job in range(state.lists[NUMBERS, N_JOBS]):
         node = filled_node(job, state)
         hists = state.hists[shared_slot(job, worker, state, rules)]
-        fill_part(node, worker, n_workers, 0, n_groups, state.packed, hists, state, room)
+        fill_part(node, worker, n_workers, 0, n_groups, state.packed, hists, state, work)
 
 
 @lean_subkernel
@@ -623,38 +623,38 @@ def add(hist, part):
 
 
 @lean_subkernel
-def fill_or_join(job, node, first, last, hists, state, rules, room):
+def fill_or_join(job, node, first, last, hists, state, rules, work):
     if state.lists[NUMBERS, IS_SHARED]:
         join_hists(job, first, last, hists, state, rules)
     else:
-        fill(node, first, last, state.packed, hists, state, room)
+        fill(node, first, last, state.packed, hists, state, work)
 
 
 @lean_subkernel
-def search_alone(job, node, first, last, state, rules, room):
+def search_alone(job, node, first, last, state, rules, work):
     """Groups first .. last - 1 of a node without the help of its parent or sibling."""
     slot = state.nodes[node, SLOT]
-    hists = state.hists[slot] if slot >= 0 else room.hists[OWN]
-    fill_or_join(job, node, first, last, hists, state, rules, room)
+    hists = state.hists[slot] if slot >= 0 else work.hists[OWN]
+    fill_or_join(job, node, first, last, hists, state, rules, work)
     for group in range(first, last):
-        search_group(node, group, hists[group], hists[group], False, state, rules, room)
+        search_group(node, group, hists[group], hists[group], False, state, rules, work)
 
 
 @lean_subkernel
-def search_again(node, first, last, state, rules, room):
+def search_again(node, first, last, state, rules, work):
     """Groups first .. last - 1 of a node whose best cut left too few rows on a side."""
     slot = state.nodes[node, SLOT]
-    hists = state.hists[slot] if slot >= 0 else room.hists[OWN]
+    hists = state.hists[slot] if slot >= 0 else work.hists[OWN]
     if slot < 0:
-        fill(node, first, last, state.packed, hists, state, room)
-    tally = room.hists[TALLY]
-    fill(node, first, last, state.tally, tally, state, room)
+        fill(node, first, last, state.packed, hists, state, work)
+    tally = work.hists[TALLY]
+    fill(node, first, last, state.tally, tally, state, work)
     for group in range(first, last):
-        search_group(node, group, hists[group], tally[group], True, state, rules, room)
+        search_group(node, group, hists[group], tally[group], True, state, rules, work)
 
 
 @lean_subkernel
-def search_children(job, node, first, last, state, rules, room):
+def search_children(job, node, first, last, state, rules, work):
     """Groups first .. last - 1 of both children; the greater's histograms by subtraction.
 
     They take the place of the parent's.
@@ -666,16 +666,16 @@ def search_children(job, node, first, last, state, rules, room):
     if slot < 0:
         for child in range(nodes[node, LEFT], nodes[node, LEFT] + 2):
             if nodes[child, STATE] == OPEN:
-                search_alone(job, child, first, last, state, rules, room)
+                search_alone(job, child, first, last, state, rules, work)
         return
-    hists = state.hists[own_slot] if own_slot >= 0 else room.hists[OWN]
-    fill_or_join(job, lesser, first, last, hists, state, rules, room)
+    hists = state.hists[own_slot] if own_slot >= 0 else work.hists[OWN]
+    fill_or_join(job, lesser, first, last, hists, state, rules, work)
     for group in range(first, last):
         hist, rest = hists[group], state.hists[slot, group]
         if nodes[lesser, STATE] == OPEN:
-            search_group(lesser, group, hist, hist, False, state, rules, room)
+            search_group(lesser, group, hist, hist, False, state, rules, work)
         subtract(rest, hist)
-        search_group(greater, group, rest, rest, False, state, rules, room)
+        search_group(greater, group, rest, rest, False, state, rules, work)
 
 
 @lean_subkernel
@@ -686,7 +686,7 @@ def cost_of(job, state):
 
 
 @lean_subkernel
-def search_share(worker, n_workers, state, rules, room):
+def search_share(worker, n_workers, state, rules, work):
     """One thread's share of the search: groups of columns of the jobs, by their cost."""
     n_groups = state.words.shape[1]
     lists = state.lists
@@ -706,11 +706,11 @@ def search_share(worker, n_workers, state, rules, room):
             continue
         node, kind = lists[JOB_NODE, job], lists[JOB_KIND, job]
         if kind == ROOT:
-            search_alone(job, node, first, last, state, rules, room)
+            search_alone(job, node, first, last, state, rules, work)
         elif kind == RECOUNT:
-            search_again(node, first, last, state, rules, room)
+            search_again(node, first, last, state, rules, work)
         else:
-            search_children(job, node, first, last, state, rules, room)
+            search_children(job, node, first, last, state, rules, work)
 
 
 @lean_subkernel
@@ -722,7 +722,7 @@ def fill_sides(node, state, sides):
 
 
 @lean_subkernel
-def part_block(b, state, room):
+def part_block(b, state, work):
     """Put the left rows of a block before its right ones, in order, and count them."""
     blocks = state.blocks
     node, start, end = blocks[b, B_NODE], blocks[b, B_START], blocks[b, B_END]
@@ -730,7 +730,7 @@ def part_block(b, state, room):
     here, aside = state.index[buffer], state.index[1 - buffer]
     feature = state.nodes[node, FEATURE]
     codes = state.codes[feature]
-    sides = room.sides
+    sides = work.sides
     fill_sides(node, state, sides)
     left, right = np.uint64(start), np.uint64(start)
     tally = state.tally
@@ -752,9 +752,9 @@ def part_block(b, state, room):
 
 
 @lean_subkernel
-def part_share(worker, n_workers, state, room):
+def part_share(worker, n_workers, state, work):
     for b in range(worker, state.lists[NUMBERS, N_BLOCKS], n_workers):
-        part_block(b, state, room)
+        part_block(b, state, work)
 
 
 @lean_subkernel
@@ -1141,87 +1141,46 @@ def plant(state, rules, count, total, key):
     return True
 
 
-@kernel(*STATE_TYPES, "i8", "i8", "i8")
-def start_tree(
-    codes, words, packed, tally, columns, whole, real, index, hists, nodes, reals, masks,
-    found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-    count, total, key,
-):  # fmt: skip
+@kernel(State, Rules, "i8", "i8", "i8")
+def start_tree(state, rules, count, total, key):
     """Make the root; returns whether it may be split. See `boosting_grower.Workshop`."""
-    state = State(
-        codes, words, packed, tally, columns, index, hists, nodes, reals, masks,
-        found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-    )  # fmt: skip
-    return plant(state, rules_of(whole, real), count, total, key)
+    return plant(state, rules, count, total, key)
 
 
-@kernel(*STATE_TYPES)
-def plan(
-    codes, words, packed, tally, columns, whole, real, index, hists, nodes, reals, masks,
-    found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-):  # fmt: skip
+@kernel(State, Rules)
+def plan(state, rules):
     """Choose what to split next; returns the number of blocks of rows, 0 at the end."""
-    state = State(
-        codes, words, packed, tally, columns, index, hists, nodes, reals, masks,
-        found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-    )  # fmt: skip
-    return plan_step(state, rules_of(whole, real))
+    return plan_step(state, rules)
 
 
-@kernel(*STATE_TYPES)
-def settle(
-    codes, words, packed, tally, columns, whole, real, index, hists, nodes, reals, masks,
-    found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-):  # fmt: skip
+@kernel(State, Rules)
+def settle(state, rules):
     """Make the children of the nodes whose rows are parted; returns whether to join blocks."""
-    state = State(
-        codes, words, packed, tally, columns, index, hists, nodes, reals, masks,
-        found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-    )  # fmt: skip
-    return settle_nodes(state, rules_of(whole, real))
+    return settle_nodes(state, rules)
 
 
-@kernel(*STATE_TYPES, *ROOM_TYPES, "i8", "i8", "i8")
-def do_share(
-    codes, words, packed, tally, columns, whole, real, index, hists, nodes, reals, masks,
-    found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-    tile, tile_words, room_hists, room_whole, room_real, sides, task, worker, n_workers,
-):  # fmt: skip
+@kernel(State, Rules, Workspace, "i8", "i8", "i8")
+def do_share(state, rules, work, task, worker, n_workers):
     """One thread's share of a task: 0 search splits, 1 part rows, 2 join blocks, 3 add up rows."""
-    state = State(
-        codes, words, packed, tally, columns, index, hists, nodes, reals, masks,
-        found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-    )  # fmt: skip
-    room = Room(tile, tile_words, room_hists, room_whole, room_real, sides)
     if task == 0:
-        search_share(worker, n_workers, state, rules_of(whole, real), room)
+        search_share(worker, n_workers, state, rules, work)
     elif task == 1:
-        part_share(worker, n_workers, state, room)
+        part_share(worker, n_workers, state, work)
     elif task == 2:
         join_share(worker, n_workers, state)
     else:
-        fill_share(worker, n_workers, state, rules_of(whole, real), room)
+        fill_share(worker, n_workers, state, rules, work)
 
 
-@kernel(*STATE_TYPES, *ROOM_TYPES, "i8", "i8", "i8")
-def grow_alone(
-    codes, words, packed, tally, columns, whole, real, index, hists, nodes, reals, masks,
-    found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-    tile, tile_words, room_hists, room_whole, room_real, sides, count, total, key,
-):  # fmt: skip
+@kernel(State, Rules, Workspace, "i8", "i8", "i8")
+def grow_alone(state, rules, work, count, total, key):
     """Grow a tree on one thread."""
-    state = State(
-        codes, words, packed, tally, columns, index, hists, nodes, reals, masks,
-        found_gain, found, found_masks, allowed, members, alive, lists, blocks, deck,
-    )  # fmt: skip
-    room = Room(tile, tile_words, room_hists, room_whole, room_real, sides)
-    rules = rules_of(whole, real)
     growing = plant(state, rules, count, total, key)
     while growing:
-        search_share(0, 1, state, rules, room)
+        search_share(0, 1, state, rules, work)
         growing = plan_step(state, rules) > 0
         if growing:
-            part_share(0, 1, state, room)
+            part_share(0, 1, state, work)
             if settle_nodes(state, rules):
                 join_share(0, 1, state)
 

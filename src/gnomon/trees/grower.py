@@ -1,16 +1,14 @@
 """The histogram grower: from binned columns and per-row sums to one tree.
 
-One grower serves single trees, forests and boosting. What it adds up per bin is a few whole numbers
-per row: the weight of each class (classification), weight and weighted target (regression, any
-number of outputs), or second and first derivative of a loss (boosting). The greedy step is the same
-for all:
+One grower serves single trees and forests. What it adds up per bin is a few whole numbers per row:
+the weight of each class (classification), or weight and weighted target (regression, any number of
+outputs). The greedy step is the same for all:
 
     choose column and cut that maximise   score(left) + score(right) - score(node)
 
 with score = sum_k w_k^2 / W (Gini), sum_k w_k log2(w_k / W) (entropy), max_k w_k
-(misclassification), sum_j S_j^2 / W (squared error) or G^2 / (H + l2) (Newton step). Numbers are
-cut at thresholds, categories into two sets of levels; missing values go to the side where they gain
-more.
+(misclassification) or sum_j S_j^2 / W (squared error). Numbers are cut at thresholds, categories
+into two sets of levels; missing values go to the side where they gain more.
 
 Targets and weights are rounded to fixed point with as many bits as fit (44 for 10^5 rows), so every
 sum is exact: the tree depends neither on the order of the rows nor on threads, and a row of weight
@@ -37,11 +35,11 @@ CRITERIA = {
     "entropy": grower_kernel.ENTROPY,
     "misclassification": grower_kernel.MISCLASSIFICATION,
     "squared_error": grower_kernel.SQUARED_ERROR,
-    "newton": grower_kernel.NEWTON,
 }
 CLASS_CRITERIA = ("gini", "entropy", "misclassification")
 MAX_CLASSES = 2**16
-HISTOGRAM_ROOM = 2**28
+# Bytes of the histograms that open nodes keep at most.
+HISTOGRAM_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class GrowthRules:
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "misclassification", "squared_error", "newton"}
+    criterion : {"gini", "entropy", "misclassification", "squared_error"}
     max_depth : int, optional
         Greatest number of questions on a path.
     max_leaf_nodes : int, optional
@@ -58,18 +56,15 @@ class GrowthRules:
     min_samples_split, min_samples_leaf : int
         Least number of training rows in a node that is split, and on each side.
     min_weight_leaf : float
-        Least weight on each side (for Newton: least sum of second derivatives).
+        Least weight on each side.
     min_impurity_decrease : float
-        Least gain per unit of the root's weight; for Newton a gain must exceed this value itself.
+        Least gain per unit of the root's weight.
     max_features : int, optional
         Columns drawn at random at each node; by default all, in order.
-    l2 : float
-        Penalty on the Newton step of a leaf.
 
     Notes
     -----
-    A split without gain is allowed (except for Newton), because the next one may gain, as with
-    exclusive-or.
+    A split without gain is allowed, because the next one may gain, as with exclusive-or.
     """
 
     criterion: str
@@ -80,15 +75,12 @@ class GrowthRules:
     min_weight_leaf: float = 0.0
     min_impurity_decrease: float = 0.0
     max_features: int | None = None
-    l2: float = 0.0
 
     def __post_init__(self):
         if self.criterion not in CRITERIA:
             raise ValueError(f"criterion is {self.criterion!r}; known are {', '.join(CRITERIA)}.")
         if self.max_leaf_nodes is not None and self.max_leaf_nodes < 2:
             raise ValueError(f"max_leaf_nodes is {self.max_leaf_nodes}; at least 2 are needed.")
-        if self.l2 and self.criterion != "newton":
-            raise ValueError("l2 penalises Newton steps; it has no meaning for other criteria.")
 
 
 @dataclass(frozen=True)
@@ -113,7 +105,6 @@ class Statistics:
     value_unit: float
     offset: np.ndarray
     greatest: float
-    is_newton: bool = False
 
 
 def class_statistics(
@@ -175,26 +166,6 @@ def value_statistics(
     return Statistics(np.empty(0, np.uint16), sums, 0, unit, value_unit, offset, greatest)
 
 
-def gradient_statistics(gradients: np.ndarray, hessians: np.ndarray) -> Statistics:
-    """Statistics of a loss to be lowered by a Newton step: its two derivatives for every row.
-
-    A second derivative that is positive but below the resolution (2^-61 of their total) counts as
-    one unit; a row whose second derivative is zero takes no part.
-    """
-    hessians, unit = _whole_hessians(np.asarray(hessians, np.float64))
-    gradients = np.asarray(gradients, np.float64)
-    if not np.all(np.isfinite(gradients)):
-        raise ValueError("Gradients must be finite.")
-    total = _bound_of_sum(np.abs(gradients))
-    exponent = min(61 - _bits(total), 1000) if total else 0
-    sums = np.empty((gradients.size, 2), np.int64)
-    sums[:, 0] = hessians
-    sums[:, 1] = np.rint(np.ldexp(gradients, exponent))
-    value_unit = math.ldexp(1.0, -exponent)
-    nothing = np.empty(0, np.uint16)
-    return Statistics(nothing, sums, 0, unit, value_unit, np.zeros(1), 0.0, is_newton=True)
-
-
 def grow_tree(
     binned: Binned,
     statistics: Statistics,
@@ -209,7 +180,7 @@ def grow_tree(
     ----------
     binned : Binned
     statistics : Statistics
-        From `class_statistics`, `value_statistics` or `gradient_statistics`.
+        From `class_statistics` or `value_statistics`.
     rules : GrowthRules
     counts : int array (n_rows,), optional
         How often each row is taken (a bootstrap sample; 0: left out). By default once each.
@@ -238,38 +209,42 @@ def grow_tree(
     n_taken = np.count_nonzero(counts)
     if n_taken == 0:
         raise ValueError("No row has a positive weight and count; a tree needs at least one.")
-    whole_rules, real_rules = _packed_rules(rules, statistics, binned.n_features)
-    nodes = _room_for_nodes(rules, int(n_taken), statistics.offset.size, binned.columns[1].any())
+    kernel_rules = _kernel_rules(rules, statistics, binned.n_features)
+    n_channels = kernel_rules.n_channels
+    nodes = _empty_nodes(rules, int(n_taken), statistics.offset.size, binned.columns[1].any())
+    n_slots = _histogram_slots(rules, binned, n_channels)
     with np.errstate(over="ignore"):  # the draws count modulo 2^64, also without the compiler
         n_nodes, n_masks = grower_kernel.grow(
-            binned.codes.reshape(-1),
-            binned.rows.reshape(-1),
-            binned.columns,
-            binned.edges,
-            statistics.labels,
-            statistics.sums,
-            counts,
-            whole_rules,
-            real_rules,
-            statistics.offset,
-            *_room_to_work(rules, binned, statistics, int(n_taken), int(whole_rules[2]), seed),
-            *nodes,
+            grower_kernel.Table(
+                binned.codes.reshape(-1),
+                binned.rows.reshape(-1),
+                binned.columns,
+                binned.edges,
+                binned.n_rows,
+                binned.n_features,
+            ),
+            grower_kernel.Target(statistics.labels, statistics.sums, counts, statistics.offset),
+            kernel_rules,
+            _empty_rows(statistics, int(n_taken)),
+            np.empty((n_slots * binned.n_features + 1, 256, n_channels), np.int64),
+            _scratch(binned.n_features, n_channels, seed),
+            _empty_frontier(rules, int(n_taken), n_channels, n_slots),
+            nodes,
             np.empty(0, np.int32) if leaf_of_row is None else leaf_of_row,
         )
-    whole, real, value, masks = nodes
-    feature, missing_left, category, left, samples, _ = whole[:n_nodes].T
+    feature, missing_left, category, left, samples, _ = nodes.whole[:n_nodes].T
     asks_levels = category >= 0
     by_mask = np.empty(n_masks, np.int64)
     by_mask[category[asks_levels]] = feature[asks_levels]
-    threshold, weight, impurity, gain = real[:n_nodes].T
+    threshold, weight, impurity, gain = nodes.real[:n_nodes].T
     return Tree(
         feature=feature.copy(),
         threshold=threshold.copy(),
         missing_left=missing_left.astype(np.uint8),
         category=category.copy() if n_masks else np.broadcast_to(np.int32(-1), n_nodes),
-        category_left=_masks_of_levels(masks[:n_masks], by_mask, binned.levels),
+        category_left=_masks_of_levels(nodes.masks[:n_masks], by_mask, binned.levels),
         left=left.copy(),
-        value=value[:n_nodes].copy(),
+        value=nodes.value[:n_nodes].copy(),
         n_node_samples=samples.copy(),
         weight=weight.copy(),
         impurity=impurity.copy(),
@@ -277,58 +252,60 @@ def grow_tree(
     )
 
 
-def _room_for_nodes(
+def _empty_nodes(
     rules: GrowthRules, n_taken: int, n_outputs: int, categories: bool
-) -> tuple[np.ndarray, ...]:
-    """Whole numbers, numbers, values and level masks of as many nodes as there can be.
+) -> grower_kernel.Nodes:
+    """Arrays for as many nodes as there can be.
 
-    The system gives memory to the pages that are written only.
+    The system gives memory only to the pages that are written.
     """
     leaves = max(1, n_taken // rules.min_samples_leaf)
     if rules.max_leaf_nodes is not None:
         leaves = min(leaves, rules.max_leaf_nodes)
     if rules.max_depth is not None:
         leaves = min(leaves, 1 << min(rules.max_depth, 62))
-    return (
-        np.empty((2 * leaves - 1, 6), np.int32),
-        np.empty((2 * leaves - 1, 4)),
-        np.empty((2 * leaves - 1, n_outputs)),
-        np.empty((leaves if categories else 0, 4), np.uint64),
+    return grower_kernel.Nodes(
+        whole=np.empty((2 * leaves - 1, 6), np.int32),
+        real=np.empty((2 * leaves - 1, 4)),
+        value=np.empty((2 * leaves - 1, n_outputs)),
+        masks=np.empty((leaves if categories else 0, 4), np.uint64),
     )
 
 
-def _room_to_work(
-    rules: GrowthRules,
-    binned: Binned,
-    statistics: Statistics,
-    n_taken: int,
-    n_channels: int,
-    seed: int,
-) -> tuple[np.ndarray, ...]:
-    """What the kernel needs besides the nodes, in the order of its arguments."""
-    n_slots = _histogram_slots(rules, binned, n_channels)
-    n_open = grower_kernel.STACK_ROOM
-    if rules.max_leaf_nodes is not None:
-        n_open = min(rules.max_leaf_nodes, n_taken) + 1
+def _empty_rows(statistics: Statistics, n_taken: int) -> grower_kernel.Rows:
+    return grower_kernel.Rows(
+        index=np.empty((2, n_taken), np.uint32),
+        label=np.empty((2, n_taken if statistics.n_classes else 0), np.uint16),
+        sums=np.empty((2, statistics.sums.shape[1], n_taken), np.int64),
+    )
+
+
+def _scratch(n_features: int, n_channels: int, seed: int) -> grower_kernel.Scratch:
     bits = np.empty((4, 4), np.uint64)
     bits[grower_kernel.RANDOM, 1] = _generator_state(seed)
-    return (
-        np.empty((2, n_taken), np.uint32),
-        np.empty((2, n_taken if statistics.n_classes else 0), np.uint16),
-        np.empty((2, statistics.sums.shape[1], n_taken), np.int64),
-        np.empty((n_slots * binned.n_features + 1, 256, n_channels), np.int64),
-        np.empty((5, 257), np.int64),
-        np.empty((5, n_channels), np.int64),
-        np.empty((3, 257)),
-        bits,
-        np.empty(5, np.int64),
-        np.empty(binned.n_features, np.int64),
-        np.empty((n_open, 10), np.int64),
-        np.empty((n_open, 2)),
-        np.empty((n_open, 4), np.uint64),
-        np.empty((n_open, 2, n_channels), np.int64),
-        np.empty((5, n_open + n_slots + 5), np.int64),
-        np.empty(256, np.uint8),
+    return grower_kernel.Scratch(
+        lists=np.empty((5, 257), np.int64),
+        sums=np.empty((5, n_channels), np.int64),
+        gains=np.empty((3, 257)),
+        bits=bits,
+        cut=np.empty(5, np.int64),
+        deck=np.empty(n_features, np.int64),
+        goes_left=np.empty(256, np.uint8),
+    )
+
+
+def _empty_frontier(
+    rules: GrowthRules, n_taken: int, n_channels: int, n_slots: int
+) -> grower_kernel.Frontier:
+    n_open = grower_kernel.MOST_OPEN_NODES
+    if rules.max_leaf_nodes is not None:
+        n_open = min(rules.max_leaf_nodes, n_taken) + 1
+    return grower_kernel.Frontier(
+        whole=np.empty((n_open, 10), np.int64),
+        real=np.empty((n_open, 2)),
+        levels=np.empty((n_open, 4), np.uint64),
+        sums=np.empty((n_open, 2, n_channels), np.int64),
+        places=np.empty((5, n_open + n_slots + 5), np.int64),
     )
 
 
@@ -375,40 +352,30 @@ def _generator_state(seed: int) -> np.uint64:
     return np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
 
 
-def _packed_rules(
+def _kernel_rules(
     rules: GrowthRules, statistics: Statistics, n_features: int
-) -> tuple[np.ndarray, np.ndarray]:
+) -> grower_kernel.Rules:
     n_channels = statistics.n_classes or statistics.sums.shape[1]
-    no_limit = 2**62
-    whole = np.array(
-        [
-            CRITERIA[rules.criterion],
-            statistics.n_classes,
-            n_channels + (rules.min_samples_leaf > 1),
-            no_limit if rules.max_depth is None else rules.max_depth,
-            rules.max_leaf_nodes or 0,
-            rules.min_samples_split,
-            rules.min_samples_leaf,
-            n_features if rules.max_features is None else min(rules.max_features, n_features),
-        ],
-        np.int64,
-    )
     gain_unit = statistics.weight_unit
     if statistics.n_classes == 0:
         gain_unit = statistics.value_unit**2 / statistics.weight_unit
-    real = np.array(
-        [
-            rules.min_weight_leaf / statistics.weight_unit,
-            rules.min_impurity_decrease,
-            rules.l2 / statistics.weight_unit,
-            statistics.weight_unit,
-            statistics.value_unit,
-            gain_unit / 2 if statistics.is_newton else gain_unit,
-            # Targets that spread by less than 2^-38 of their range are one value.
-            (statistics.greatest * 2.0**-37) ** 2,
-        ]
+    return grower_kernel.Rules(
+        criterion=CRITERIA[rules.criterion],
+        n_classes=statistics.n_classes,
+        n_channels=n_channels + (rules.min_samples_leaf > 1),
+        max_depth=2**62 if rules.max_depth is None else rules.max_depth,
+        max_leaf_nodes=rules.max_leaf_nodes or 0,
+        min_split=rules.min_samples_split,
+        min_leaf=rules.min_samples_leaf,
+        max_features=min(rules.max_features or n_features, n_features),
+        min_weight=rules.min_weight_leaf / statistics.weight_unit,
+        min_gain=rules.min_impurity_decrease,
+        weight_unit=statistics.weight_unit,
+        value_unit=statistics.value_unit,
+        gain_unit=gain_unit,
+        # Targets that spread by less than 2^-38 of their range are one value.
+        pure_below=(statistics.greatest * 2.0**-37) ** 2,
     )
-    return whole, real
 
 
 def _histogram_slots(rules: GrowthRules, binned: Binned, n_channels: int) -> int:
@@ -417,7 +384,7 @@ def _histogram_slots(rules: GrowthRules, binned: Binned, n_channels: int) -> int
         return 0
     slots = rules.max_leaf_nodes or 3 + max(1, binned.n_rows).bit_length()
     bytes_each = binned.n_features * 256 * n_channels * 8
-    return slots + 1 if (slots + 1) * bytes_each <= HISTOGRAM_ROOM else 0
+    return slots + 1 if (slots + 1) * bytes_each <= HISTOGRAM_BYTES else 0
 
 
 def _check_match(binned: Binned, statistics: Statistics, rules: GrowthRules) -> None:
@@ -425,13 +392,7 @@ def _check_match(binned: Binned, statistics: Statistics, rules: GrowthRules) -> 
         raise ValueError(
             f"The statistics have {statistics.sums.shape[0]} rows, the columns {binned.n_rows}."
         )
-    fitting = (
-        CLASS_CRITERIA
-        if statistics.n_classes
-        else ("newton",)
-        if statistics.is_newton
-        else ("squared_error",)
-    )
+    fitting = CLASS_CRITERIA if statistics.n_classes else ("squared_error",)
     if rules.criterion not in fitting:
         raise ValueError(
             f"criterion {rules.criterion!r} does not fit this target; use {' or '.join(fitting)}."
@@ -451,24 +412,6 @@ def _fixed_weights(
 
 def _greatest_total(fixed: np.ndarray, draws: int | None) -> float:
     return max(float(fixed.sum()), (draws or 0) * float(fixed.max(initial=0)))
-
-
-def _whole_hessians(hessians: np.ndarray) -> tuple[np.ndarray, float]:
-    if not np.all(np.isfinite(hessians)) or hessians.min(initial=0.0) < 0:
-        raise ValueError("Second derivatives must be finite and not negative.")
-    total = _bound_of_sum(hessians)
-    if np.array_equal(hessians, np.rint(hessians)) and total < 2.0**52:
-        return hessians.astype(np.int64), 1.0
-    exponent = min(61 - _bits(total), 1000)
-    whole = np.rint(np.ldexp(hessians, exponent)).astype(np.int64)
-    whole[(whole == 0) & (hessians > 0)] = 1
-    return whole, math.ldexp(1.0, -exponent)
-
-
-def _bound_of_sum(values: np.ndarray) -> float:
-    """A close bound on the sum of values >= 0 that does not depend on their order."""
-    shift = 30 - _bits(float(values.max(initial=0.0)))
-    return math.ldexp(float(np.ceil(np.ldexp(values, shift)).sum()), -shift)
 
 
 def _bits(value: float) -> int:

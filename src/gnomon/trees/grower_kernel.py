@@ -18,7 +18,7 @@ constraint into `bar_small_sides`, where the sums left of every cut are known.
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from gnomon.engine.kernel import kernel, lean_subkernel
 
 # Constants are NumPy's, because for a Python number the compiler makes a copy of each function that
 # takes it.
-GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, NEWTON = np.arange(5)
+GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR = np.arange(4)
 MISSING = 255
 NO, YES = np.arange(2)
 # Below so many rows a node visits its filled bins only, and below so many it sorts its rows instead
@@ -37,7 +37,7 @@ SORT_BELOW = 24
 ROW_WISE_ONE_IN = 32
 SUBSETS_UP_TO = 8
 # Open nodes that growth in depth can have at most: the logarithm of the number of rows, and some.
-STACK_ROOM = 80
+MOST_OPEN_NODES = 80
 
 ONE = np.uint64(1)
 SIX = np.uint64(6)
@@ -47,16 +47,89 @@ SIXTY_SEVEN = np.uint64(67)
 BIT_OF_REMAINDER = np.zeros(67, np.int64)
 BIT_OF_REMAINDER[[pow(2, bit, 67) for bit in range(64)]] = np.arange(64)
 
-Table = namedtuple("Table", "by_column by_row columns edges n_rows n_features")
-Rules = namedtuple(
-    "Rules",
-    "criterion n_classes n_channels max_depth max_leaf_nodes min_split min_leaf max_features "
-    "min_weight min_gain l2 weight_unit value_unit gain_unit pure_below",
-)
-Rows = namedtuple("Rows", "index label sums")
-Scratch = namedtuple("Scratch", "lists sums gains bits cut deck")
-Frontier = namedtuple("Frontier", "whole real levels sums")
-Nodes = namedtuple("Nodes", "whole real value masks")
+
+class Table(NamedTuple):
+    """Binned columns: codes by_column (d * n,) and by_row (n * d,), columns (2, d), edges (2, d,
+    256), n rows, d features."""
+
+    by_column: Annotated[np.ndarray, "u1[:]"]
+    by_row: Annotated[np.ndarray, "u1[:]"]
+    columns: Annotated[np.ndarray, "i8[:,:]"]
+    edges: Annotated[np.ndarray, "f8[:,:,:]"]
+    n_rows: Annotated[int, "i8"]
+    n_features: Annotated[int, "i8"]
+
+
+class Target(NamedTuple):
+    """labels (n,) or empty, whole-number sums (n, c), counts (n,) how often each row is taken, and
+    offset (outputs,) added to the values of nodes."""
+
+    labels: Annotated[np.ndarray, "u2[:]"]
+    sums: Annotated[np.ndarray, "i8[:,:]"]
+    counts: Annotated[np.ndarray, "i4[:]"]
+    offset: Annotated[np.ndarray, "f8[:]"]
+
+
+class Rules(NamedTuple):
+    """Criterion and limits, in the units of the sums."""
+
+    criterion: Annotated[int, "i8"]
+    n_classes: Annotated[int, "i8"]
+    n_channels: Annotated[int, "i8"]
+    max_depth: Annotated[int, "i8"]
+    max_leaf_nodes: Annotated[int, "i8"]
+    min_split: Annotated[int, "i8"]
+    min_leaf: Annotated[int, "i8"]
+    max_features: Annotated[int, "i8"]
+    min_weight: Annotated[float, "f8"]
+    min_gain: Annotated[float, "f8"]
+    weight_unit: Annotated[float, "f8"]
+    value_unit: Annotated[float, "f8"]
+    gain_unit: Annotated[float, "f8"]
+    pure_below: Annotated[float, "f8"]
+
+
+class Rows(NamedTuple):
+    """The rows taken, those of a node side by side: index (2, n), label (2, n or 0), sums (2, c,
+    n)."""
+
+    index: Annotated[np.ndarray, "out u4[:,:]"]
+    label: Annotated[np.ndarray, "out u2[:,:]"]
+    sums: Annotated[np.ndarray, "out i8[:,:,:]"]
+
+
+class Scratch(NamedTuple):
+    """lists (5, 257), sums (5, channels), gains (3, 257), bits (4, 4) with the seed of the draws in
+    bits[3, 1], cut (5,), deck (d,), goes_left (256,)."""
+
+    lists: Annotated[np.ndarray, "out i8[:,:]"]
+    sums: Annotated[np.ndarray, "out i8[:,:]"]
+    gains: Annotated[np.ndarray, "out f8[:,:]"]
+    bits: Annotated[np.ndarray, "out u8[:,:]"]
+    cut: Annotated[np.ndarray, "out i8[:]"]
+    deck: Annotated[np.ndarray, "out i8[:]"]
+    goes_left: Annotated[np.ndarray, "out u1[:]"]
+
+
+class Frontier(NamedTuple):
+    """Open nodes m: whole (m, 10), real (m, 2), levels (m, 4), sums (m, 2, channels), places (5,
+    m + slots + 5): the heap, free places and slots, and the nodes to be opened next."""
+
+    whole: Annotated[np.ndarray, "out i8[:,:]"]
+    real: Annotated[np.ndarray, "out f8[:,:]"]
+    levels: Annotated[np.ndarray, "out u8[:,:]"]
+    sums: Annotated[np.ndarray, "out i8[:,:,:]"]
+    places: Annotated[np.ndarray, "out i8[:,:]"]
+
+
+class Nodes(NamedTuple):
+    """The tree: whole (nodes, 6), real (nodes, 4), value (nodes, outputs), masks (.., 4)."""
+
+    whole: Annotated[np.ndarray, "out i4[:,:]"]
+    real: Annotated[np.ndarray, "out f8[:,:]"]
+    value: Annotated[np.ndarray, "out f8[:,:]"]
+    masks: Annotated[np.ndarray, "out u8[:,:]"]
+
 
 # Rows of Table.columns and Table.edges.
 N_BINS, IS_CATEGORY = np.arange(2)
@@ -263,7 +336,7 @@ def side_score(sums, side, weight, rules):
     """Score of one side, sums[side]; a split is best when the sum of its sides' scores is greatest.
 
     Gini sum w_k^2 / W; entropy sum w_k log2(w_k / W); misclassification max w_k; squared error
-    sum S_j^2 / W; Newton G^2 / (H + l2). Each is a constant minus the side's weighted impurity.
+    sum S_j^2 / W. Each is a constant minus the side's weighted impurity.
     """
     score = 0.0
     if rules.criterion == GINI:
@@ -281,7 +354,7 @@ def side_score(sums, side, weight, rules):
         return score
     for j in range(1, rules.n_channels - (rules.min_leaf > 1)):
         score += float(sums[side, j]) * float(sums[side, j])
-    return score / (weight + rules.l2)
+    return score / weight
 
 
 @lean_subkernel
@@ -316,32 +389,20 @@ def add_up_bins(hists, h, lists, which, n_cuts, missing_left, two_classes, count
 
 
 @lean_subkernel
-def gains_of_one_sum(lists, n_cuts, weight, value, least, l2, gains):
+def gains_of_one_sum(lists, n_cuts, weight, value, least, gains):
     """Gain of every cut of a sum S over a weight W; -1 where a side weighs less than `least`.
 
-    Without penalty  (S_L W_R - S_R W_L)^2 / (W W_L W_R), the same for a split and its mirror image;
-    else  S_L^2 / (W_L + l2) + S_R^2 / (W_R + l2) - S^2 / (W + l2).
+    (S_L W_R - S_R W_L)^2 / (W W_L W_R), the same for a split and its mirror image.
     """
-    w, s = float(weight), float(value)
-    if l2 == 0.0:
-        for i in range(n_cuts):
-            left = float(lists[WEIGHTS, i])
-            right = float(weight - lists[WEIGHTS, i])
-            s_left = float(lists[VALUES, i])
-            s_right = float(value - lists[VALUES, i])
-            surplus = s_left * right - s_right * left
-            enough = (left >= least) & (right >= least)
-            gains[GAINS, i] = surplus * surplus / (w * (left * right)) if enough else -1.0
-        return
-    whole = s * s / (w + l2)
+    w = float(weight)
     for i in range(n_cuts):
         left = float(lists[WEIGHTS, i])
         right = float(weight - lists[WEIGHTS, i])
         s_left = float(lists[VALUES, i])
         s_right = float(value - lists[VALUES, i])
-        gain = s_left * s_left / (left + l2) + s_right * s_right / (right + l2) - whole
+        surplus = s_left * right - s_right * left
         enough = (left >= least) & (right >= least)
-        gains[GAINS, i] = (gain if gain > 0.0 else 0.0) if enough else -1.0
+        gains[GAINS, i] = surplus * surplus / (w * (left * right)) if enough else -1.0
 
 
 @lean_subkernel
@@ -417,7 +478,7 @@ def best_cut_of_one_sum(n_cuts, node, rules, scratch):
     lists, sums, gains = scratch.lists, scratch.sums, scratch.gains
     weight = sums[node, 0] + (sums[node, 1] if rules.n_classes > 0 else 0)
     least = max(rules.min_weight, 1.0)
-    gains_of_one_sum(lists, n_cuts, weight, sums[node, 1], least, rules.l2, gains)
+    gains_of_one_sum(lists, n_cuts, weight, sums[node, 1], least, gains)
     if rules.min_leaf > 1:
         n_rows = sums[node, rules.n_channels - 1]
         bar_small_sides(lists, n_cuts, n_rows, rules.min_leaf, gains)
@@ -628,7 +689,7 @@ def consider_levels(hists, h, m, node, node_score, feature, rules, scratch):
             level = lists[FILLED, i]
             lists[SORTED, i] = level
             weight = float(bin_weight(hists, h, level, rules.n_classes))
-            keys[KEYS, level] = float(hists[h, level, channel]) / (weight + rules.l2)
+            keys[KEYS, level] = float(hists[h, level, channel]) / weight
         sort_levels(lists, keys, m)
         gain, position = best_cut(hists, h, SORTED, m - 1, node, NO, node_score, rules, scratch)
         if gain > scratch.gains[BEST, 0]:
@@ -903,9 +964,8 @@ def describe_node(node, start, end, sums, which, nodes, row_sums, rules, offset)
     real[node, N_THRESHOLD] = np.nan
     real[node, N_WEIGHT] = weight * rules.weight_unit
     real[node, N_GAIN] = 0.0
-    score = side_score(sums, which, weight, rules)
-    ratio = rules.value_unit / rules.weight_unit
     if rules.n_classes > 0:
+        score = side_score(sums, which, weight, rules)
         heaviest = np.int64(0)
         for k in range(rules.n_classes):
             value[node, k] = float(sums[which, k]) / weight
@@ -913,10 +973,7 @@ def describe_node(node, start, end, sums, which, nodes, row_sums, rules, offset)
         cost = -score if rules.criterion == ENTROPY else weight - score
         real[node, N_IMPURITY] = max(0.0, cost / weight)
         return cost if float(heaviest) < weight else 0.0
-    if rules.criterion == NEWTON:
-        value[node, 0] = -float(sums[which, 1]) / (weight + rules.l2) * ratio
-        real[node, N_IMPURITY] = -score * rules.gain_unit
-        return np.inf
+    ratio = rules.value_unit / rules.weight_unit
     for j in range(1, row_sums.shape[1]):
         value[node, j - 1] = offset[j - 1] + float(sums[which, j]) / weight * ratio
     error = mean_squared_error(start, end, sums, which, row_sums)
@@ -949,7 +1006,7 @@ def open_node(
     ):
         return -1
     gain = scratch.gains[BEST, 0] * rules.gain_unit
-    if gain < least_gain or (rules.criterion == NEWTON and gain == least_gain):
+    if gain < least_gain:
         return -1
     entry = take(free)
     for c in range(F_SLOT + 1):
@@ -1088,8 +1145,9 @@ def subtract_histograms(slot, part, n_features, hists):
 
 
 @lean_subkernel
-def gather_rows(labels, sums, counts, rows):
+def gather_rows(target, rows):
     """Put the rows with a positive count, sums times count, into rows; returns their number."""
+    labels, sums, counts = target.labels, target.sums, target.counts
     n = 0
     for i in range(counts.size):
         if counts[i] > 0:
@@ -1127,124 +1185,30 @@ def fill_leaves(n_nodes, nodes, index, leaf_of_row):
                 leaf_of_row[index[HERE, i]] = node
 
 
-@kernel(
-    "u1[:]",
-    "u1[:]",
-    "i8[:,:]",
-    "f8[:,:,:]",
-    "u2[:]",
-    "i8[:,:]",
-    "i4[:]",
-    "i8[:]",
-    "f8[:]",
-    "f8[:]",
-    "out u4[:,:]",
-    "out u2[:,:]",
-    "out i8[:,:,:]",
-    "out i8[:,:,:]",
-    "out i8[:,:]",
-    "out i8[:,:]",
-    "out f8[:,:]",
-    "out u8[:,:]",
-    "out i8[:]",
-    "out i8[:]",
-    "out i8[:,:]",
-    "out f8[:,:]",
-    "out u8[:,:]",
-    "out i8[:,:,:]",
-    "out i8[:,:]",
-    "out u1[:]",
-    "out i4[:,:]",
-    "out f8[:,:]",
-    "out f8[:,:]",
-    "out u8[:,:]",
-    "out i4[:]",
-)
-def grow(
-    by_column,
-    by_row,
-    columns,
-    edges,
-    labels,
-    sums,
-    counts,
-    whole_rules,
-    real_rules,
-    offset,
-    row_index,
-    row_label,
-    row_sums,
-    hists,
-    lists,
-    channel_sums,
-    gains,
-    bits,
-    cut,
-    deck,
-    open_whole,
-    open_real,
-    open_levels,
-    open_sums,
-    places,
-    goes_left,
-    node_whole,
-    node_real,
-    node_value,
-    node_masks,
-    leaf_of_row,
-):
+@kernel(Table, Target, Rules, Rows, "out i8[:,:,:]", Scratch, Frontier, Nodes, "out i4[:]")
+def grow(table, target, rules, rows, hists, scratch, frontier, nodes, leaf_of_row):
     """Grow one tree; returns the number of its nodes and of its category nodes.
 
-    The table: codes by_column (d * n,) and by_row (n * d,), columns (2, d), edges (2, d, 256). The
-    target: labels (n,) or empty, whole-number sums (n, c), counts (n,) how often each row is taken.
-    The rules: the fields of Rules in order, and offset (outputs,) added to the values.
-
-    Room, which `gnomon.trees.grower` makes: rows (2, n), (2, n or 0), (2, c, n); hists (slots * d +
-    1, 256, channels); lists (5, 257), channel_sums (5, channels), gains (3, 257), bits (4, 4) with
-    the seed of the draws in bits[3, 1], cut (5,), deck (d,), the frontier open_... (open
-    nodes, ..), places (4, open nodes + slots + 2), goes_left (256,). Results: node_... (nodes, ..),
-    leaf_of_row (n,) or empty.
+    hists (slots * d + 1, 256, channels); leaf_of_row (n,) receives the leaf of every row taken, or
+    is empty. `gnomon.trees.grower` makes the arrays.
     """
-    d = columns.shape[1]
-    n_table = counts.size
-    table = Table(by_column, by_row, columns, edges, n_table, d)
-    rules = Rules(
-        whole_rules[0],
-        whole_rules[1],
-        whole_rules[2],
-        whole_rules[3],
-        whole_rules[4],
-        whole_rules[5],
-        whole_rules[6],
-        whole_rules[7],
-        real_rules[0],
-        real_rules[1],
-        real_rules[2],
-        real_rules[3],
-        real_rules[4],
-        real_rules[5],
-        real_rules[6],
-    )
-    rows = Rows(row_index, row_label, row_sums)
-    scratch = Scratch(lists, channel_sums, gains, bits, cut, deck)
-    frontier = Frontier(open_whole, open_real, open_levels, open_sums)
-    nodes = Nodes(node_whole, node_real, node_value, node_masks)
+    d, n_table = table.n_features, table.n_rows
+    open_whole, channel_sums, places = frontier.whole, scratch.sums, frontier.places
     heap, free, free_slots, fresh = places[0], places[1], places[2], places[3:]
     for feature in range(d):
-        deck[feature] = feature
+        scratch.deck[feature] = feature
     for word in range(4):
-        bits[MARKED, word] = np.uint64(0)
+        scratch.bits[MARKED, word] = np.uint64(0)
     clear_all_bins(hists, hists.shape[0] - 1)
     fill_free(free, open_whole.shape[0])
-    n = gather_rows(labels, sums, counts, rows)
+    n = gather_rows(target, rows)
     add_root_sums(n, rows, rules, channel_sums)
     n_slots = hists.shape[0] // d if n >= SPARSE_BELOW else 0
     fill_free(free_slots, n_slots)
     counting = rules.min_leaf > 1
     best_first = rules.max_leaf_nodes > 0
-    least_gain = rules.min_gain
-    if rules.criterion != NEWTON:
-        least_gain *= side_weight(channel_sums, FRESH, rules.n_classes) * rules.weight_unit
+    total_weight = side_weight(channel_sums, FRESH, rules.n_classes) * rules.weight_unit
+    least_gain = rules.min_gain * total_weight
 
     # Nodes to be opened next: the root, then pairs of children.
     fresh[0, F_NODE], fresh[0, F_START], fresh[0, F_END], fresh[0, F_DEPTH] = 0, 0, n, 0
@@ -1278,7 +1242,7 @@ def grow(
                 frontier,
                 free,
                 nodes,
-                offset,
+                target.offset,
             )
             if entry < 0:
                 give_back(free_slots, fresh[which, F_SLOT])
@@ -1294,15 +1258,15 @@ def grow(
         size -= 1
         start, end = open_whole[entry, F_START], open_whole[entry, F_END]
         feature, slot = open_whole[entry, F_FEATURE], open_whole[entry, F_SLOT]
-        fill_sides(entry, frontier, goes_left)
+        fill_sides(entry, frontier, scratch.goes_left)
         row_wise = (end - start) * ROW_WISE_ONE_IN < n_table
         middle = part_rows(
             start,
             end,
-            by_row if row_wise else by_column,
+            table.by_row if row_wise else table.by_column,
             np.uint64(d if row_wise else 1),
             np.uint64(feature if row_wise else feature * n_table),
-            goes_left,
+            scratch.goes_left,
             rows,
         )
         put_children(entry, middle, n_nodes, frontier, fresh, channel_sums)
@@ -1317,5 +1281,5 @@ def grow(
         n_nodes += 2
         n_leaves += 1
     if leaf_of_row.size > 0:
-        fill_leaves(n_nodes, nodes, row_index, leaf_of_row)
+        fill_leaves(n_nodes, nodes, rows.index, leaf_of_row)
     return n_nodes, n_masks
