@@ -45,7 +45,7 @@ def dual_of(model, X, kernel):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_dual_objective_is_not_below_libsvms_and_scores_agree(kernel, rng):
     X, codes = groups(rng, k=2)
-    ours = SVC(2.0, kernel=kernel, tol=1e-7, **KERNELS[kernel]).fit(X, codes)
+    ours = SVC(C=2.0, kernel=kernel, tol=1e-7, **KERNELS[kernel]).fit(X, codes)
     theirs = peer.SVC(C=2.0, kernel=kernel, tol=1e-7, **KERNELS[kernel]).fit(X, codes)
     reached = dual_of(theirs, X, ours.kernel_)
     assert ours.dual_objective_[0] == pytest.approx(reached, rel=1e-5)
@@ -86,7 +86,7 @@ def test_costs_of_classes_and_rows_are_those_of_libsvm(rng):
 def test_regressions_agree_with_libsvm(kernel, rng):
     X, codes = groups(rng, 100)
     y = np.sin(X[:, 0]) + codes + 0.3 * rng.normal(size=100)
-    ours = SVR(1.5, 0.2, kernel=kernel, tol=1e-7, **KERNELS[kernel]).fit(X, y)
+    ours = SVR(C=1.5, epsilon=0.2, kernel=kernel, tol=1e-7, **KERNELS[kernel]).fit(X, y)
     theirs = peer.SVR(C=1.5, epsilon=0.2, kernel=kernel, tol=1e-7, **KERNELS[kernel]).fit(X, y)
     c = theirs.dual_coef_[0]
     gram = ours.kernel_(X[theirs.support_])
@@ -98,16 +98,16 @@ def test_regressions_agree_with_libsvm(kernel, rng):
 def test_nu_forms_and_one_class_agree_with_libsvm(rng):
     X, codes = groups(rng, k=2)
     y = X[:, 0] + rng.normal(size=len(X))
-    ours = NuSVC(0.4, gamma=0.3, tol=1e-7).fit(X, codes)
+    ours = NuSVC(nu=0.4, gamma=0.3, tol=1e-7).fit(X, codes)
     theirs = peer.NuSVC(nu=0.4, gamma=0.3, tol=1e-7).fit(X, codes)
     scale = np.abs(theirs.decision_function(X)).max()
     np.testing.assert_allclose(
         ours.decision_function(X), theirs.decision_function(X), atol=2e-3 * scale
     )
-    ours = NuSVR(0.4, gamma=0.3, tol=1e-7).fit(X, y)
+    ours = NuSVR(nu=0.4, gamma=0.3, tol=1e-7).fit(X, y)
     theirs = peer.NuSVR(nu=0.4, gamma=0.3, tol=1e-7).fit(X, y)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=2e-3)
-    ours = OneClassSVM(0.3, gamma=0.3, tol=1e-7).fit(X)
+    ours = OneClassSVM(nu=0.3, gamma=0.3, tol=1e-7).fit(X)
     theirs = peer.OneClassSVM(nu=0.3, gamma=0.3, tol=1e-7).fit(X)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-3)
 

@@ -30,7 +30,7 @@ def digits(name: str, scale: float = 1.0):
 def test_postal_digits_are_read_as_well_as_by_libsvm():
     """USPS: machines with an RBF kernel err on 4 to 5% of the test rows."""
     X, y, new, truth = digits("zip_digits")
-    ours = SVC(10.0, gamma=0.01).fit(X, y)
+    ours = SVC(C=10.0, gamma=0.01).fit(X, y)
     error = (ours.predict(new) != truth).mean()
     assert 0.035 < error < 0.055
     theirs = peer.SVC(C=10.0, gamma=0.01).fit(X, y)
@@ -42,5 +42,5 @@ def test_postal_digits_are_read_as_well_as_by_libsvm():
 def test_mnist_is_read_with_the_error_of_the_literature():
     """Machines with a Gaussian kernel err on 1.4% of the test rows (LeCun et al.)."""
     X, y, new, truth = digits("mnist", 1 / 255)
-    model = SVC(10.0, gamma=0.02).fit(X, y)
+    model = SVC(C=10.0, gamma=0.02).fit(X, y)
     assert (model.predict(new) != truth).mean() <= 0.016

@@ -48,7 +48,7 @@ def test_every_gram_matrix_of_a_kernel_passes_the_check_of_mercer(X):
 def test_a_machine_keeps_its_box_and_balance_and_no_score_contradicts_them(X, seed):
     y = np.random.default_rng(seed).integers(0, 2, len(X))
     y[:2] = 0, 1
-    model = quietly(SVC(2.0, tol=1e-6), X, y)
+    model = quietly(SVC(C=2.0, tol=1e-6), X, y)
     signed = model.dual_coef_[0]
     assert abs(signed.sum()) < 1e-9
     assert model.kkt_violation_[0] <= 1e-6
@@ -61,14 +61,14 @@ def test_a_machine_keeps_its_box_and_balance_and_no_score_contradicts_them(X, se
 def test_rows_that_are_no_support_vectors_can_be_left_out(X, seed):
     y = np.random.default_rng(seed).integers(0, 2, len(X))
     y[:2] = 0, 1
-    model = quietly(SVC(1.0, gamma=0.5, tol=1e-9), X, y)
+    model = quietly(SVC(C=1.0, gamma=0.5, tol=1e-9), X, y)
     rows = model.support_
     if len(set(y[rows])) < 2:
         return
     kept = np.isin(np.arange(len(X)), rows)
     # equal rows stand behind one support vector
     kept |= [any((X[i] == X[r]).all() and y[i] == y[r] for r in rows) for i in range(len(X))]
-    again = quietly(SVC(1.0, gamma=0.5, tol=1e-9), X[kept], y[kept])
+    again = quietly(SVC(C=1.0, gamma=0.5, tol=1e-9), X[kept], y[kept])
     np.testing.assert_allclose(again.dual_objective_, model.dual_objective_, rtol=1e-6, atol=1e-8)
 
 

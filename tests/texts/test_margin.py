@@ -68,10 +68,10 @@ def test_the_hard_margins_of_002_and_004_come_out_of_both_forms(form):
 def test_a_hard_margin_says_where_classes_meet_and_the_kernel_form_agrees():
     with pytest.raises(DataError, match="point"):
         hard_margin([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
-    model = SVC(np.inf, kernel="linear", tol=1e-9).fit(HULLS, SIDES)
+    model = SVC(C=np.inf, kernel="linear", tol=1e-9).fit(HULLS, SIDES)
     np.testing.assert_allclose(model.dual_coef_[0] @ model.support_vectors_, [0.4, 0.4], atol=1e-6)
     with pytest.raises(DataError, match="finite C"):
-        SVC(np.inf, kernel="linear", max_iter=2).fit([[0], [1], [0.5], [2]], [0, 0, 1, 1])
+        SVC(C=np.inf, kernel="linear", max_iter=2).fit([[0], [1], [0.5], [2]], [0, 0, 1, 1])
 
 
 @pytest.mark.covers("kernel-linear", "kernel-polynomial", "kernel-rbf")
@@ -181,7 +181,7 @@ def test_margins_of_a_plane_and_of_its_multiples():
 def test_the_geometric_margin_of_a_kernel_machine_is_a_distance_in_its_feature_space(rng):
     X = rng.normal(size=(40, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    model = SVC(5.0, kernel=Polynomial(2), tol=1e-8).fit(X, y)
+    model = SVC(C=5.0, kernel=Polynomial(2), tol=1e-8).fit(X, y)
     root = np.sqrt(2)
     features = np.column_stack([np.ones(40), root * X, X**2, root * X[:, 0] * X[:, 1]])
     w = model.dual_coef_[0] @ features[model.support_]
@@ -273,7 +273,7 @@ def test_slack_of_regression_widens_the_tube_and_never_narrows_it(rng):
     """004 prints epsilon - xi: with that sign rows outside the tube could not be paid for."""
     X = rng.uniform(-3, 3, size=(60, 1))
     y = np.sin(X[:, 0]) + rng.normal(0, 0.2, size=60)
-    model = SVR(2.0, 0.1, gamma=1.0, tol=1e-8).fit(X, y)
+    model = SVR(C=2.0, epsilon=0.1, gamma=1.0, tol=1e-8).fit(X, y)
     residual = np.abs(y - model.predict(X))
     alpha = np.zeros(60)
     alpha[model.support_] = np.abs(model.dual_coef_[0])
@@ -287,10 +287,10 @@ def test_slack_of_regression_widens_the_tube_and_never_narrows_it(rng):
 def test_the_hard_tube_holds_every_row_where_it_can_and_is_refused_where_not():
     X = np.arange(6.0)[:, None]
     y = np.array([0.0, 1.2, 1.8, 3.1, 4.2, 4.9])
-    model = SVR(np.inf, 0.3, kernel="linear", tol=1e-8).fit(X, y)
+    model = SVR(C=np.inf, epsilon=0.3, kernel="linear", tol=1e-8).fit(X, y)
     assert np.abs(y - model.predict(X)).max() <= 0.3 + 1e-6
     with pytest.raises(DataError, match="finite C"):
-        SVR(np.inf, 0.3, kernel="linear", max_iter=2).fit([[0.0], [0.0], [1.0]], [0, 5, 1])
+        SVR(C=np.inf, epsilon=0.3, kernel="linear", max_iter=2).fit([[0.0], [0.0], [1.0]], [0, 5, 1])
 
 
 @pytest.mark.covers("soft-margin-svm-squared", "kernel-svm-squared-slack")

@@ -83,7 +83,7 @@ def quadratic_programme(gram, sign, bound):
 def test_the_machine_reaches_the_optimum_of_a_general_solver(kernel, rng):
     X, sign = overlapping(rng, 30)
     weights = rng.integers(1, 4, 30).astype(float)
-    model = SVC(0.8, kernel=kernel, class_weight={-1: 1.0, 1: 2.5}, tol=1e-9)
+    model = SVC(C=0.8, kernel=kernel, class_weight={-1: 1.0, 1: 2.5}, tol=1e-9)
     model.fit(X, sign, sample_weight=weights)
     bound = 0.8 * weights * np.where(sign > 0, 2.5, 1.0)
     alpha, best = quadratic_programme(kernel(X), sign, bound)
@@ -107,11 +107,11 @@ def test_squared_slack_is_the_hard_margin_of_a_ridged_matrix(kernel, rng):
 @pytest.mark.covers("soft-margin-svm")
 def test_a_bound_on_the_weights_is_kept_at_the_least_slack(rng):
     X, sign = overlapping(rng, 30)
-    free = SVC(5.0, kernel="linear", tol=1e-9).fit(X, sign)
+    free = SVC(C=5.0, kernel="linear", tol=1e-9).fit(X, sign)
     norm = np.linalg.norm(free.dual_coef_[0] @ free.support_vectors_)
-    same = SVC(5.0, kernel="linear", tol=1e-9, max_norm=1.01 * norm).fit(X, sign)
+    same = SVC(C=5.0, kernel="linear", tol=1e-9, max_norm=1.01 * norm).fit(X, sign)
     np.testing.assert_array_equal(same.dual_coef_, free.dual_coef_)
-    model = SVC(5.0, kernel="linear", tol=1e-9, max_norm=0.6 * norm).fit(X, sign)
+    model = SVC(C=5.0, kernel="linear", tol=1e-9, max_norm=0.6 * norm).fit(X, sign)
     w = model.dual_coef_[0] @ model.support_vectors_
     assert np.linalg.norm(w) == pytest.approx(0.6 * norm, rel=1e-3)
     assert np.linalg.norm(w) <= 0.6 * norm * (1 + 1e-9)
@@ -131,11 +131,11 @@ def test_a_dearer_class_is_missed_less(rng):
     X, sign = overlapping(rng, 400, gap=0.4)
     missed = []
     for cost in (1.0, 20.0):
-        model = SVC(0.5, class_weight={1.0: cost}).fit(X, sign)
+        model = SVC(C=0.5, class_weight={1.0: cost}).fit(X, sign)
         missed.append((model.predict(X[sign > 0]) < 0).mean())
     assert missed[1] < missed[0]
-    balanced = SVC(0.5, class_weight="balanced").fit(X[:300], sign[:300])
-    plain = SVC(0.5).fit(X[:300], sign[:300])
+    balanced = SVC(C=0.5, class_weight="balanced").fit(X[:300], sign[:300])
+    plain = SVC(C=0.5).fit(X[:300], sign[:300])
     np.testing.assert_allclose(balanced.dual_objective_, plain.dual_objective_)
 
 
@@ -149,7 +149,7 @@ def test_pairs_reach_the_optimum_whatever_their_choice(selection, shrinking, rng
     _, best = quadratic_programme(gram, sign, np.ones(30))
     assert run.converged
     assert run.dual_objective == pytest.approx(best, rel=1e-6)
-    model = SVC(1.0, kernel=RBF(0.5), tol=1e-9).fit(X, sign)
+    model = SVC(C=1.0, kernel=RBF(0.5), tol=1e-9).fit(X, sign)
     np.testing.assert_allclose(run.decision(gram), model.decision_function(X), atol=1e-6)
 
 
@@ -191,7 +191,7 @@ def test_working_sets_of_any_size_reach_the_same_optimum(size, rng):
 @pytest.mark.covers("support-vector-report")
 def test_the_report_of_an_optimal_machine_has_no_gap_and_that_of_a_sloppy_one_has(rng):
     X, sign = overlapping(rng, 60)
-    exact = SVC(2.0, tol=1e-9).fit(X, sign)
+    exact = SVC(C=2.0, tol=1e-9).fit(X, sign)
     report = support_vector_report(exact, X, sign)
     assert report.rows.tolist() == np.sort(exact.support_).tolist()
     assert report.share == len(exact.support_) / 60
@@ -203,7 +203,7 @@ def test_the_report_of_an_optimal_machine_has_no_gap_and_that_of_a_sloppy_one_ha
     beyond = slack > 1e-6
     assert set(np.flatnonzero(beyond)) <= set(report.rows.tolist())
     assert report.at_bound.sum() >= beyond.sum()
-    sloppy = support_vector_report(SVC(2.0, tol=0.5).fit(X, sign), X, sign)
+    sloppy = support_vector_report(SVC(C=2.0, tol=0.5).fit(X, sign), X, sign)
     assert sloppy.duality_gap > report.duality_gap
     squared = SquaredSlackSVM(2.0, tol=1e-9).fit(X, sign)
     report = support_vector_report(squared, X, sign)
@@ -215,12 +215,12 @@ def test_the_report_of_an_optimal_machine_has_no_gap_and_that_of_a_sloppy_one_ha
 def test_the_report_of_a_tube_has_no_gap(rng):
     X = rng.normal(size=(50, 2))
     y = X[:, 0] + rng.normal(size=50)
-    model = SVR(1.5, 0.2, tol=1e-9).fit(X, y)
+    model = SVR(C=1.5, epsilon=0.2, tol=1e-9).fit(X, y)
     report = support_vector_report(model, X, y)
     assert abs(report.duality_gap) < 1e-6 * report.primal_objective
     assert report.kkt_violation < 1e-6
     # the primal by a general solver, over w and b of an explicit feature map
-    linear = SVR(1.5, 0.2, kernel="linear", tol=1e-9).fit(X, y)
+    linear = SVR(C=1.5, epsilon=0.2, kernel="linear", tol=1e-9).fit(X, y)
     report = support_vector_report(linear, X, y)
 
     def primal(z):
@@ -802,7 +802,7 @@ def test_a_kernel_that_looks_at_every_cell_refuses_many_sparse_rows(monkeypatch)
 def test_the_dual_objective_rises_from_working_set_to_working_set(rng):
     X = rng.normal(size=(1500, 3))
     y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=1500))
-    model = SVC(10.0, keep_history="full").fit(X, y)
+    model = SVC(C=10.0, keep_history="full").fit(X, y)
     course = np.asarray(model.history_)
     assert model.n_iter_ == len(course) > 1
     assert (np.diff(course) >= -1e-9 * np.abs(course[1:])).all()
@@ -810,7 +810,7 @@ def test_the_dual_objective_rises_from_working_set_to_working_set(rng):
     assert model.history_.stopped == "converged"
     assert model.history_.states[-1]["kkt_violation"][0] == model.kkt_violation_[0] <= model.tol
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        short = SVC(10.0, max_iter=1).fit(X, y)
+        short = SVC(C=10.0, max_iter=1).fit(X, y)
     assert short.n_iter_ == 1
     assert short.history_.stopped == "max_iter"
     assert short.dual_objective_[0] <= model.dual_objective_[0]

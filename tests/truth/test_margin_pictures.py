@@ -98,7 +98,7 @@ def test_the_shortest_line_joins_the_hulls_across_the_plane(theme, rng):
 def test_the_tube_is_as_wide_as_epsilon_and_its_rows_are_marked(theme, rng):
     x = np.sort(rng.uniform(0, 6, 50))[:, None]
     y = np.sin(x[:, 0]) + 0.2 * rng.normal(size=50)
-    model = SVR(2.0, 0.25, gamma=0.5).fit(x, y)
+    model = SVR(C=2.0, epsilon=0.25, gamma=0.5).fit(x, y)
     figure = show.tube(model, x, y, theme=theme)
     band = trace(figure, "tube")
     half = len(band.x) // 2
@@ -146,7 +146,7 @@ def test_the_border_is_the_same_among_columns_and_features(lifted, theme, rng):
 def test_bumps_add_up_to_the_score(theme, rng):
     x = np.sort(rng.uniform(0, 6, 30))[:, None]
     y = (np.sin(x[:, 0]) > 0).astype(int)
-    model = SVC(2.0, gamma=2.0).fit(x, y)
+    model = SVC(C=2.0, gamma=2.0).fit(x, y)
     figure = show.kernel_bumps(model, theme=theme)
     total = trace(figure, "sum")
     np.testing.assert_allclose(

@@ -13,20 +13,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, Learner, Takes
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import Course, History
-from gnomon.engine.parameters import HISTORY, JOBS, Interval, StrOptions, above, whole
+from gnomon.engine.parameters import HISTORY, JOBS, Interval, StrOptions, above, at_least
 from gnomon.engine.threads import resolve_jobs
 from gnomon.margin.distinct import DENSE_CELLS, Distinct, distinct_rows, warn_unscaled
-from gnomon.margin.kernels import WORDS, Kernel, dense, kernel_of, warn_indefinite
+from gnomon.margin.kernels import WORDS, Kernel, Linear, dense, kernel_of, warn_indefinite
 from gnomon.margin.working_set import (
     COLUMNS_AT_ONCE,
     ROWS_AT_ONCE,
@@ -38,24 +39,24 @@ from gnomon.margin.working_set import (
 )
 
 MEGABYTE = 2**20
-CELLS_AT_ONCE = 2**19
-# Cubes of squares of such numbers can be computed with.
+CELLS_AT_ONCE = 2**19  # kernel values of a block of predictions: 4 MB stay in the cache
+# Kernel values of such numbers are finite: cubes of their squares do not overflow.
 LARGEST = 1e50
 
 KERNEL_PARAMETERS: dict[str, list] = {
     "kernel": [StrOptions(set(WORDS)), Kernel, callable],
-    "gamma": [above(0.0), StrOptions({"scale", "auto", "median"})],
-    "degree": [whole(1)],
+    "gamma": [at_least(0.0), StrOptions({"scale", "auto", "median"})],
+    "degree": [Interval(Integral, 0, None, closed="left")],
     "coef0": [Interval(Real, None, None, closed="neither")],
 }
 MACHINE_PARAMETERS: dict[str, list] = {
     "tol": [above(0.0)],
     "cache_size": [above(0.0)],
-    "max_iter": [whole(1), None],
+    "max_iter": [Interval(Integral, -1, None, closed="left")],
     "keep_history": HISTORY,
     "n_jobs": JOBS,
 }
-UNKNOWN_STEPS = 100_000  # how many working sets there will be nobody knows
+UNKNOWN_STEPS = 100_000  # the number of working sets is not known in advance
 
 
 @dataclass
@@ -72,6 +73,8 @@ class MachineRows:
     weights : ndarray
     origin : int64 array
         Where each row stands in the table that was given.
+    sparse : bool
+        Whether the rows were given as a sparse matrix.
     """
 
     kernel: Kernel
@@ -79,6 +82,7 @@ class MachineRows:
     y: Any
     weights: np.ndarray
     origin: np.ndarray
+    sparse: bool = False
 
     def part(self, places: np.ndarray) -> MachineRows:
         """Some of the rows."""
@@ -118,6 +122,7 @@ class KernelMachine(Learner):
 
     def _machine_rows(self, data: Data) -> MachineRows:
         kernel = self._kernel()
+        self.shape_fit_ = (data.n_rows, data.n_columns)
         if kernel.pairwise:
             return self._similarities(kernel, data)
         given: Distinct = distinct_rows(data)
@@ -127,7 +132,9 @@ class KernelMachine(Learner):
         first[given.places[::-1]] = here if data.kept is None else np.flatnonzero(data.kept)[here]
         kernel = kernel.fitted(given.rows, given.weights)
         warn_indefinite(kernel, given.rows)
-        return MachineRows(kernel, given.rows, given.y, given.weights, first)
+        return MachineRows(
+            kernel, given.rows, given.y, given.weights, first, sp.issparse(data.rows)
+        )
 
     def _similarities(self, kernel: Kernel, data: Data) -> MachineRows:
         matrix = np.asarray(dense(data.rows), dtype=np.float64)
@@ -150,10 +157,10 @@ class KernelMachine(Learner):
 
     def _keep_course(self, solutions: list[Solution]) -> None:
         """The history of all programmes together: after so many working sets of each."""
-        self.n_iter_ = max((len(each.course) for each in solutions), default=0)
+        n_rounds = max((len(each.course) for each in solutions), default=0)
         rounds = [
             [each.course[min(k, len(each.course) - 1)] for each in solutions]
-            for k in range(self.n_iter_)
+            for k in range(n_rounds)
         ]
         history = History([-float(sum(objective for _, objective in each)) for each in rounds])
         if self.keep_history == "full":
@@ -179,7 +186,7 @@ class KernelMachine(Learner):
             tol=self.tol,
             ridge=ridge,
             cache_bytes=int(self.cache_size * MEGABYTE),
-            max_iter=self.max_iter,
+            max_iter=None if self.max_iter < 0 else self.max_iter,
             n_jobs=self.n_jobs,
             tell=tell,
         )
@@ -196,35 +203,80 @@ class KernelMachine(Learner):
         warnings.warn(
             f"{type(self).__name__} has not converged in {solution.n_steps:,} steps: the "
             f"conditions of optimality are violated by {solution.gap:.3g}, tol={self.tol:g}. Scale "
-            "the columns, lower C, or raise max_iter or tol",
+            "the columns, lower C, or increase max_iter or tol",
             ConvergenceWarning,
             stacklevel=2,
         )
 
     def _keep_support(
-        self, given: MachineRows, coefficients: np.ndarray, intercepts: np.ndarray
+        self,
+        given: MachineRows,
+        support: np.ndarray,
+        coefficients: np.ndarray,
+        intercepts: np.ndarray,
     ) -> None:
-        """Keep the rows with a coefficient in any of the expansions (one per row of the matrix)."""
-        support = np.flatnonzero((coefficients != 0).any(axis=0))
-        support = support[np.argsort(given.origin[support], kind="stable")]
+        """Keep some of the rows and their coefficients; sparse where rows were given so."""
         self.kernel_ = given.kernel
-        self.support_ = given.origin[support]
+        self.support_ = given.origin[support].astype(np.int32)
         self.support_vectors_ = given.rows[support]
+        self.dual_coef_ = np.ascontiguousarray(coefficients)
         if given.kernel.pairwise:
             self.support_vectors_ = np.empty((len(support), 0))
-        self.dual_coef_ = np.ascontiguousarray(coefficients[:, support])
+        elif given.sparse:
+            self.support_vectors_ = sp.csr_array(self.support_vectors_)
+            self.dual_coef_ = sp.csr_array(self.dual_coef_)
         self.intercept_ = np.asarray(intercepts, dtype=np.float64)
+
+    def _keep_one(self, given: MachineRows, coefficients: np.ndarray, offset: float) -> None:
+        """Keep the support vectors of a machine of one expansion."""
+        support = np.flatnonzero(coefficients)
+        support = support[np.argsort(given.origin[support], kind="stable")]
+        self.n_support_ = np.array([len(support)], dtype=np.int32)
+        self._keep_support(given, support, coefficients[None, support], np.array([offset]))
+
+    def _keep_solution(self, solution: Solution) -> None:
+        """Keep what is known of the solution of a machine of one programme."""
+        self.dual_objective_ = -solution.objective
+        self.kkt_violation_ = solution.gap
+        self.n_steps_ = solution.n_steps
+        self._keep_course([solution])
+        self.n_iter_ = len(self.history_)
+
+    def _require_linear(self) -> None:
+        check_is_fitted(self)
+        if not isinstance(self.kernel_, Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the columns; with the linear kernel only."""
+        self._require_linear()
+        weights = dense(self.dual_coef_) @ self.support_vectors_
+        return sp.csr_array(weights) if sp.issparse(self.support_vectors_) else weights
+
+    @property
+    def fit_status_(self) -> int:
+        """0 where the fit has converged, else 1."""
+        return int(self.history_.stopped != "converged")
+
+    def _expansion_weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of the support vectors and offset, a row per expansion."""
+        return dense(self.dual_coef_), self.intercept_
 
     def _expansions(self) -> Callable[[np.ndarray], np.ndarray]:
         """The function of a block of rows that gives all expansions, one column each."""
         check_is_fitted(self)
-        weights = np.ascontiguousarray(self.dual_coef_.T)
+        coefficients, offsets = self._expansion_weights()
+        weights = np.ascontiguousarray(coefficients.T)
         if self.kernel_.pairwise:
-            return lambda block: dense(block)[:, self.support_] @ weights + self.intercept_
+            return lambda block: dense(block)[:, self.support_] @ weights + offsets
         if not len(self.support_):
-            return lambda block: np.tile(self.intercept_, (block.shape[0], 1))
-        against = self.kernel_.against(self.support_vectors_)
-        return lambda block: np.dot(against(block), weights) + self.intercept_
+            return lambda block: np.tile(offsets, (block.shape[0], 1))
+        vectors = self.support_vectors_
+        if sp.issparse(vectors) and vectors.shape[0] * vectors.shape[1] <= DENSE_CELLS:
+            vectors = vectors.toarray()
+        against = self.kernel_.against(vectors)
+        return lambda block: np.dot(against(block), weights) + offsets
 
     def _rows_at_once(self, rows) -> int:
         return max(min(CELLS_AT_ONCE // max(len(self.support_), 1), super()._rows_at_once(rows)), 1)

@@ -23,7 +23,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
 from gnomon.margin.linear_machine import LARGEST
 from gnomon.margin.linear_svm import LinearSVM
-from gnomon.margin.svc import class_pairs
+from gnomon.margin.pairwise import class_pairs
 
 
 def scores_of(member: Any, rows: np.ndarray) -> np.ndarray:

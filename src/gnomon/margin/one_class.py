@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from gnomon.contract import Data
+from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import between
 from gnomon.engine.registry import method
 from gnomon.margin.machine import KERNEL_PARAMETERS, MACHINE_PARAMETERS, KernelMachine
@@ -30,6 +31,7 @@ ROUNDING = 1e-12
     avoid="Tables with many outliers in them, columns of unlike scale, densities as such.",
     peers=("sklearn.svm.OneClassSVM",),
 )
+@without_effect("shrinking", "verbose")
 class OneClassSVM(OutlierMixin, KernelMachine):
     """The region in which rows lie: which new rows are unlike all that was seen.
 
@@ -41,23 +43,23 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
     Parameters
     ----------
-    nu : float, default=0.5
-        The share, above 0 and at most 1.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
         The kernel; see `SVC`.
-    gamma : float or {"scale", "auto", "median"}, default="scale"
-        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
     degree : int, default=3
         Of the kernel poly.
-    coef0 : float, default=1.0
+    gamma : float or {"scale", "auto", "median"}, default="scale"
+        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
+    coef0 : float, default=0.0
         Constant of the kernels poly and sigmoid.
     tol : float, default=0.001
         Greatest violation of the conditions of optimality.
-    cache_size : float, default=256.0
+    nu : float, default=0.5
+        The share, above 0 and at most 1.
+    cache_size : float, default=200
         Megabytes for rows of the kernel matrix.
-    max_iter : int or None, default=None
-        Most working sets; None for as many as make a million pair steps, or a hundred per row if
-        that is more.
+    max_iter : int, default=-1
+        Most working sets; -1 for as many as make a million pair steps, or a hundred per row
+        if that is more.
     keep_history : {"objective", "full"}, default="objective"
         "full" keeps, after each working set, what violates the conditions of optimality most.
     n_jobs : int or None, default=None
@@ -68,15 +70,19 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the rows given; of equal rows the first.
     support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
-        These rows; sparse where rows were given so and have more than four million cells.
-    dual_coef_ : ndarray of shape (1, n_support)
+        These rows; sparse where rows were given so, empty where the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        Their number.
+    dual_coef_ : ndarray or csr_array of shape (1, n_support)
         The a_i, which are at most the weight of the row.
+    coef_ : ndarray or csr_array of shape (1, n_columns)
+        Weights of the columns; only with the linear kernel.
     intercept_ : ndarray of shape (1,)
         -rho.
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         rho: scores of at least this are inside.
     kernel_ : Kernel
-        The kernel with all its numbers.
+        The kernel with all its parameters.
     dual_objective_ : float
         The dual objective reached.
     kkt_violation_ : float
@@ -85,6 +91,10 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         Working sets that were solved.
     n_steps_ : int
         Pair steps that were taken.
+    fit_status_ : int
+        0 where the fit has converged, else 1.
+    shape_fit_ : tuple of int
+        Shape of the rows seen in ``fit``.
     history_ : History
         The dual objective after each working set.
     n_features_in_ : int
@@ -93,38 +103,42 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     Examples
     --------
     >>> from gnomon.margin import OneClassSVM
-    >>> model = OneClassSVM(0.2, gamma=0.5).fit([[0.0], [0.5], [1.0], [0.4], [0.6]])
+    >>> model = OneClassSVM(nu=0.2, gamma=0.5).fit([[0.0], [0.5], [1.0], [0.4], [0.6]])
     >>> model.predict([[0.5], [5.0]])
     array([ 1, -1])
     """
 
     _parameter_constraints = {
-        "nu": [between(0.0, 1.0, "right")],
         **KERNEL_PARAMETERS,
+        "nu": [between(0.0, 1.0, "right")],
         **MACHINE_PARAMETERS,
     }
 
     def __init__(
         self,
-        nu=0.5,
         *,
         kernel="rbf",
-        gamma="scale",
         degree=3,
-        coef0=1.0,
+        gamma="scale",
+        coef0=0.0,
         tol=1e-3,
-        cache_size=256.0,
-        max_iter=None,
+        nu=0.5,
+        shrinking=True,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
         keep_history="objective",
         n_jobs=None,
     ):
-        self.nu = nu
         self.kernel = kernel
-        self.gamma = gamma
         self.degree = degree
+        self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
         self.cache_size = cache_size
+        self.verbose = verbose
         self.max_iter = max_iter
         self.keep_history = keep_history
         self.n_jobs = n_jobs
@@ -136,12 +150,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         start = fill_up(given.weights, group, self.nu * given.weights.sum())
         programme = Programme(np.arange(n), np.ones(n), np.zeros(n), given.weights, group, start)
         solution = self._solve(programme, given, tell=self._working_sets())
-        self._keep_support(given, solution.alpha[None, :], np.array([solution.offsets[0]]))
-        self.offset_ = -solution.offsets[0]
-        self.dual_objective_ = -solution.objective
-        self.kkt_violation_ = solution.gap
-        self.n_steps_ = solution.n_steps
-        self._keep_course([solution])
+        self._keep_one(given, solution.alpha, solution.offsets[0])
+        self.offset_ = -self.intercept_
+        self._keep_solution(solution)
 
     def decision_function(self, X) -> np.ndarray:
         """f(x) - rho: zero or more inside the region, zero on its border (but for rounding).
@@ -155,7 +166,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         scores : ndarray of shape (n_samples,)
         """
         scores = self._each_block(self._expansions(), X)[:, 0]
-        scores[np.abs(scores) <= ROUNDING * abs(self.offset_)] = 0.0
+        scores[np.abs(scores) <= ROUNDING * np.abs(self.offset_)] = 0.0
         return scores
 
     def score_samples(self, X) -> np.ndarray:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.margin.hyperplane import weight_norm
+from gnomon.margin.kernels import dense
 from gnomon.margin.svc import SVC, SquaredSlackSVM
 from gnomon.margin.svr import SVR
 
@@ -102,7 +103,7 @@ def support_vector_report(model: Any, X: Any, y: Any, sample_weight: Any = None)
     --------
     >>> from gnomon.margin import SVC, support_vector_report
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    >>> model = SVC(10.0, kernel="linear", tol=1e-9).fit(X, y)
+    >>> model = SVC(C=10.0, kernel="linear", tol=1e-9).fit(X, y)
     >>> report = support_vector_report(model, X, y)
     >>> report.rows.tolist(), report.alpha.round(6).tolist()
     ([1, 2], [2.0, 2.0])
@@ -119,7 +120,7 @@ def support_vector_report(model: Any, X: Any, y: Any, sample_weight: Any = None)
     functional = sign * model.decision_function(X)
     slack = np.maximum(1.0 - functional, 0.0)
     alpha = np.zeros(len(sign))
-    alpha[model.support_] = np.abs(model.dual_coef_[0])
+    alpha[model.support_] = np.abs(dense(model.dual_coef_)[0])
     half = 0.5 * weight_norm(model) ** 2
     if isinstance(model, SquaredSlackSVM):
         cost = model.slack_cost * weights
@@ -152,7 +153,7 @@ def _tube_report(model: SVR, X: Any, y: np.ndarray, weights: np.ndarray) -> Supp
     residual = y - model.predict(X)
     slack = np.maximum(np.abs(residual) - model.epsilon_, 0.0)
     signed = np.zeros(len(y))
-    signed[model.support_] = model.dual_coef_[0]
+    signed[model.support_] = dense(model.dual_coef_)[0]
     alpha, bound = np.abs(signed), model.C * weights
     half = 0.5 * weight_norm(model) ** 2
     lacks = np.where(alpha < bound, slack, 0.0)

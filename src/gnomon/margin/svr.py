@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.contract import Data, Regressor
+from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import at_least, between
 from gnomon.engine.registry import method
 from gnomon.margin.machine import (
@@ -52,12 +53,9 @@ class TubeMachine(KernelMachine, Regressor):
     def _fit(self, data: Data) -> None:
         given = self._machine_rows(data)
         coefficients, offset, width, solution = self._tube(given, self._working_sets())
-        self._keep_support(given, coefficients[None, :], np.array([offset]))
+        self._keep_one(given, coefficients, offset)
         self.epsilon_ = float(width)
-        self.dual_objective_ = -solution.objective
-        self.kkt_violation_ = solution.gap
-        self.n_steps_ = solution.n_steps
-        self._keep_course([solution])
+        self._keep_solution(solution)
 
     def predict(self, X) -> np.ndarray:
         """The estimated target, for each row.
@@ -83,6 +81,7 @@ class TubeMachine(KernelMachine, Regressor):
     avoid="Very many rows, columns of unlike scale, or where intervals are wanted.",
     peers=("sklearn.svm.SVR",),
 )
+@without_effect("shrinking", "verbose")
 class SVR(TubeMachine):
     """Support vector regression: errors below epsilon are free, larger ones cost in proportion.
 
@@ -95,25 +94,25 @@ class SVR(TubeMachine):
 
     Parameters
     ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
+        The kernel; see `SVC`.
+    degree : int, default=3
+        Of the kernel poly.
+    gamma : float or {"scale", "auto", "median"}, default="scale"
+        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
+    coef0 : float, default=0.0
+        Constant of the kernels poly and sigmoid.
+    tol : float, default=0.001
+        Greatest violation of the conditions of optimality, in units of the target.
     C : float, default=1.0
         Price of what lies outside the tube.
     epsilon : float, default=0.1
         Half-width of the tube, in units of the target.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
-        The kernel; see `SVC`.
-    gamma : float or {"scale", "auto", "median"}, default="scale"
-        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
-    degree : int, default=3
-        Of the kernel poly.
-    coef0 : float, default=1.0
-        Constant of the kernels poly and sigmoid.
-    tol : float, default=0.001
-        Greatest violation of the conditions of optimality, in units of the target.
-    cache_size : float, default=256.0
+    cache_size : float, default=200
         Megabytes for rows of the kernel matrix.
-    max_iter : int or None, default=None
-        Most working sets; None for as many as make a million pair steps, or a hundred per row if
-        that is more.
+    max_iter : int, default=-1
+        Most working sets; -1 for as many as make a million pair steps, or a hundred per row
+        if that is more.
     keep_history : {"objective", "full"}, default="objective"
         "full" keeps, after each working set, what violates the conditions of optimality most.
     n_jobs : int or None, default=None
@@ -124,15 +123,19 @@ class SVR(TubeMachine):
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the rows given; of equal rows the first.
     support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
-        These rows; sparse where rows were given so and have more than four million cells.
-    dual_coef_ : ndarray of shape (1, n_support)
+        These rows; sparse where rows were given so, empty where the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        Their number.
+    dual_coef_ : ndarray or csr_array of shape (1, n_support)
         a_i - a*_i.
+    coef_ : ndarray or csr_array of shape (1, n_columns)
+        Weights of the columns; only with the linear kernel.
     intercept_ : ndarray of shape (1,)
         The b.
     epsilon_ : float
         Half-width of the tube.
     kernel_ : Kernel
-        The kernel with all its numbers.
+        The kernel with all its parameters.
     dual_objective_ : float
         The dual objective reached.
     kkt_violation_ : float
@@ -141,6 +144,10 @@ class SVR(TubeMachine):
         Working sets that were solved.
     n_steps_ : int
         Pair steps that were taken.
+    fit_status_ : int
+        0 where the fit has converged, else 1.
+    shape_fit_ : tuple of int
+        Shape of the rows seen in ``fit``.
     history_ : History
         The dual objective after each working set.
     n_features_in_ : int
@@ -155,35 +162,39 @@ class SVR(TubeMachine):
     """
 
     _parameter_constraints = {
+        **KERNEL_PARAMETERS,
         "C": [between(0.0, np.inf, "right")],
         "epsilon": [at_least(0.0)],
-        **KERNEL_PARAMETERS,
         **MACHINE_PARAMETERS,
     }
 
     def __init__(
         self,
-        C=1.0,
-        epsilon=0.1,
         *,
         kernel="rbf",
-        gamma="scale",
         degree=3,
-        coef0=1.0,
+        gamma="scale",
+        coef0=0.0,
         tol=1e-3,
-        cache_size=256.0,
-        max_iter=None,
+        C=1.0,
+        epsilon=0.1,
+        shrinking=True,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
         keep_history="objective",
         n_jobs=None,
     ):
-        self.C = C
-        self.epsilon = epsilon
         self.kernel = kernel
-        self.gamma = gamma
         self.degree = degree
+        self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.shrinking = shrinking
         self.cache_size = cache_size
+        self.verbose = verbose
         self.max_iter = max_iter
         self.keep_history = keep_history
         self.n_jobs = n_jobs
@@ -204,6 +215,7 @@ class SVR(TubeMachine):
     avoid="Very many rows, columns of unlike scale, or where the width of the tube is known.",
     peers=("sklearn.svm.NuSVR",),
 )
+@without_effect("shrinking", "verbose")
 class NuSVR(TubeMachine):
     """Support vector regression that finds the width of its tube.
 
@@ -221,19 +233,19 @@ class NuSVR(TubeMachine):
         Price of what lies outside the tube.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, Kernel or callable, default="rbf"
         The kernel; see `SVC`.
-    gamma : float or {"scale", "auto", "median"}, default="scale"
-        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
     degree : int, default=3
         Of the kernel poly.
-    coef0 : float, default=1.0
+    gamma : float or {"scale", "auto", "median"}, default="scale"
+        Scale of the kernels poly, rbf and sigmoid, or its rule; see `RBF`.
+    coef0 : float, default=0.0
         Constant of the kernels poly and sigmoid.
     tol : float, default=0.001
         Greatest violation of the conditions of optimality, in units of the target.
-    cache_size : float, default=256.0
+    cache_size : float, default=200
         Megabytes for rows of the kernel matrix.
-    max_iter : int or None, default=None
-        Most working sets; None for as many as make a million pair steps, or a hundred per row if
-        that is more.
+    max_iter : int, default=-1
+        Most working sets; -1 for as many as make a million pair steps, or a hundred per row
+        if that is more.
     keep_history : {"objective", "full"}, default="objective"
         "full" keeps, after each working set, what violates the conditions of optimality most.
     n_jobs : int or None, default=None
@@ -244,15 +256,19 @@ class NuSVR(TubeMachine):
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the rows given; of equal rows the first.
     support_vectors_ : ndarray or csr_array of shape (n_support, n_columns)
-        These rows; sparse where rows were given so and have more than four million cells.
-    dual_coef_ : ndarray of shape (1, n_support)
+        These rows; sparse where rows were given so, empty where the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        Their number.
+    dual_coef_ : ndarray or csr_array of shape (1, n_support)
         a_i - a*_i.
+    coef_ : ndarray or csr_array of shape (1, n_columns)
+        Weights of the columns; only with the linear kernel.
     intercept_ : ndarray of shape (1,)
         The b.
     epsilon_ : float
         Half-width of the tube that was found.
     kernel_ : Kernel
-        The kernel with all its numbers.
+        The kernel with all its parameters.
     dual_objective_ : float
         The dual objective reached.
     kkt_violation_ : float
@@ -261,6 +277,10 @@ class NuSVR(TubeMachine):
         Working sets that were solved.
     n_steps_ : int
         Pair steps that were taken.
+    fit_status_ : int
+        0 where the fit has converged, else 1.
+    shape_fit_ : tuple of int
+        Shape of the rows seen in ``fit``.
     history_ : History
         The dual objective after each working set.
     n_features_in_ : int
@@ -269,7 +289,7 @@ class NuSVR(TubeMachine):
     Examples
     --------
     >>> from gnomon.margin import NuSVR
-    >>> model = NuSVR(0.5, C=100, kernel="linear", tol=1e-9).fit([[0], [1], [2]], [0, 1, 2])
+    >>> model = NuSVR(nu=0.5, C=100, kernel="linear", tol=1e-9).fit([[0], [1], [2]], [0, 1, 2])
     >>> model.predict([[3]]).round(6)
     array([3.])
     """
@@ -283,27 +303,31 @@ class NuSVR(TubeMachine):
 
     def __init__(
         self,
+        *,
         nu=0.5,
         C=1.0,
-        *,
         kernel="rbf",
-        gamma="scale",
         degree=3,
-        coef0=1.0,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
         tol=1e-3,
-        cache_size=256.0,
-        max_iter=None,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
         keep_history="objective",
         n_jobs=None,
     ):
         self.nu = nu
         self.C = C
         self.kernel = kernel
-        self.gamma = gamma
         self.degree = degree
+        self.gamma = gamma
         self.coef0 = coef0
+        self.shrinking = shrinking
         self.tol = tol
         self.cache_size = cache_size
+        self.verbose = verbose
         self.max_iter = max_iter
         self.keep_history = keep_history
         self.n_jobs = n_jobs
