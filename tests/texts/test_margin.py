@@ -290,7 +290,9 @@ def test_the_hard_tube_holds_every_row_where_it_can_and_is_refused_where_not():
     model = SVR(C=np.inf, epsilon=0.3, kernel="linear", tol=1e-8).fit(X, y)
     assert np.abs(y - model.predict(X)).max() <= 0.3 + 1e-6
     with pytest.raises(DataError, match="finite C"):
-        SVR(C=np.inf, epsilon=0.3, kernel="linear", max_iter=2).fit([[0.0], [0.0], [1.0]], [0, 5, 1])
+        SVR(C=np.inf, epsilon=0.3, kernel="linear", max_iter=2).fit(
+            [[0.0], [0.0], [1.0]], [0, 5, 1]
+        )
 
 
 @pytest.mark.covers("soft-margin-svm-squared", "kernel-svm-squared-slack")

@@ -236,15 +236,15 @@ def test_the_report_of_a_tube_has_no_gap(rng):
 def test_nu_bounds_the_shares_of_errors_and_of_support_vectors(rng):
     X, sign = overlapping(rng, 200, gap=1.5)
     for nu in (0.2, 0.5):
-        model = NuSVC(nu, tol=1e-7).fit(X, sign)
+        model = NuSVC(nu=nu, tol=1e-7).fit(X, sign)
         beyond = (sign * model.decision_function(X) < 1 - 1e-5).mean()
         assert beyond <= nu + 1e-9
         assert len(model.support_) / 200 >= nu - 1e-9
         y = X[:, 0] + rng.normal(size=200)
-        tube = NuSVR(nu, tol=1e-7).fit(X, y)
+        tube = NuSVR(nu=nu, tol=1e-7).fit(X, y)
         outside = (np.abs(y - tube.predict(X)) > tube.epsilon_ + 1e-5).mean()
         assert outside <= nu + 1e-9
-        region = OneClassSVM(nu, tol=1e-7).fit(X)
+        region = OneClassSVM(nu=nu, tol=1e-7).fit(X)
         assert (region.decision_function(X) < -1e-6).mean() <= nu + 1e-9
         assert len(region.support_) / 200 >= nu - 1e-9
 

@@ -73,10 +73,10 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         These rows; sparse where rows were given so, empty where the kernel is precomputed.
     n_support_ : ndarray of shape (1,)
         Their number.
-    dual_coef_ : ndarray or csr_array of shape (1, n_support)
-        The a_i, which are at most the weight of the row.
     coef_ : ndarray or csr_array of shape (1, n_columns)
         Weights of the columns; only with the linear kernel.
+    dual_coef_ : ndarray or csr_array of shape (1, n_support)
+        The a_i, which are at most the weight of the row.
     intercept_ : ndarray of shape (1,)
         -rho.
     offset_ : ndarray of shape (1,)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from gnomon.contract import Classifier, Data
@@ -287,6 +288,10 @@ class PairwiseMachine(KernelMachine, Classifier):
         proba : ndarray of shape (n_samples, n_classes)
         """
         scores = self.pair_scores(X)
+        if not len(self.probA_):
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False; fit again"
+            )
         pairs = sigmoid(scores, np.column_stack([self.probA_, -self.probB_]))
         if len(self.classes_) == 2:
             return np.column_stack([1 - pairs[:, 0], pairs[:, 0]])

@@ -136,7 +136,7 @@ def support_vector_report(model: Any, X: Any, y: Any, sample_weight: Any = None)
         violation = max(float(lacks.max()), float(exceeds.max()), 0.0)
         primal = half + (float(bound @ slack) if np.isfinite(model.C) else 0.0)
         dual = float(alpha.sum() - half)
-    here = model.support_
+    here = np.sort(model.support_)
     return SupportReport(
         here,
         alpha[here],
@@ -158,7 +158,7 @@ def _tube_report(model: SVR, X: Any, y: np.ndarray, weights: np.ndarray) -> Supp
     half = 0.5 * weight_norm(model) ** 2
     lacks = np.where(alpha < bound, slack, 0.0)
     exceeds = np.where(alpha > 0, model.epsilon_ - residual * np.sign(signed), 0.0)
-    here = model.support_
+    here = np.sort(model.support_)
     finite = np.isfinite(model.C)
     return SupportReport(
         here,

@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 
 from gnomon.contract.inert import without_effect
-from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, StrOptions, above, between
 from gnomon.engine.registry import method
 from gnomon.margin.machine import KERNEL_PARAMETERS, MACHINE_PARAMETERS, MachineRows
@@ -98,10 +98,10 @@ class SVC(PairwiseMachine):
         These rows; sparse where rows were given so, empty where the kernel is precomputed.
     n_support_ : ndarray of shape (n_classes,)
         Their number per class.
-    dual_coef_ : ndarray or csr_array of shape (n_classes - 1, n_support)
-        y_i a_i; of several classes in libsvm's layout, see `gnomon.margin.pairwise`.
     coef_ : ndarray or csr_array of shape (n_pairs, n_columns)
         Weights of the columns; only with the linear kernel.
+    dual_coef_ : ndarray or csr_array of shape (n_classes - 1, n_support)
+        y_i a_i; of several classes in libsvm's layout, see `gnomon.margin.pairwise`.
     intercept_ : ndarray of shape (n_pairs,)
         The b of each pair.
     kernel_ : Kernel
@@ -282,10 +282,10 @@ class SquaredSlackSVM(PairwiseMachine):
         These rows; sparse where rows were given so, empty where the kernel is precomputed.
     n_support_ : ndarray of shape (n_classes,)
         Their number per class.
-    dual_coef_ : ndarray or csr_array of shape (n_classes - 1, n_support)
-        y_i a_i; of several classes in libsvm's layout.
     coef_ : ndarray or csr_array of shape (n_pairs, n_columns)
         Weights of the columns; only with the linear kernel.
+    dual_coef_ : ndarray or csr_array of shape (n_classes - 1, n_support)
+        y_i a_i; of several classes in libsvm's layout.
     intercept_ : ndarray of shape (n_pairs,)
         The b of each pair.
     kernel_ : Kernel
@@ -376,8 +376,8 @@ class NuSVC(PairwiseMachine):
 
     The same machines as `SVC`, chosen by nu: at most a share nu of the rows lies beyond its margin,
     and at least a share nu are support vectors. Use it where such a share is easier to choose than
-    C; not for classes of very unequal size: nu must be at most twice the share of the smaller
-    class.
+    C; not for classes of very unequal size: nu is lowered there, with a warning (scikit-learn
+    raises), to what is feasible, twice the share of the smaller class.
 
     Texts: 004 10.1 (which has the form with C).
 
@@ -401,7 +401,7 @@ class NuSVC(PairwiseMachine):
     cache_size : float, default=200
         Megabytes for rows of the kernel matrix.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the weights per class.
+        Factors per class of the C that nu stands for.
     max_iter : int, default=-1
         Most working sets of each pair of classes; -1 for as many as make a million pair steps, or a
         hundred per row if that is more.
@@ -422,10 +422,10 @@ class NuSVC(PairwiseMachine):
         These rows; sparse where rows were given so, empty where the kernel is precomputed.
     n_support_ : ndarray of shape (n_classes,)
         Their number per class.
-    dual_coef_ : ndarray or csr_array of shape (n_classes - 1, n_support)
-        y_i a_i / rho; of several classes in libsvm's layout.
     coef_ : ndarray or csr_array of shape (n_pairs, n_columns)
         Weights of the columns; only with the linear kernel.
+    dual_coef_ : ndarray or csr_array of shape (n_classes - 1, n_support)
+        y_i a_i / rho; of several classes in libsvm's layout.
     intercept_ : ndarray of shape (n_pairs,)
         The b of each pair.
     kernel_ : Kernel
@@ -509,8 +509,9 @@ class NuSVC(PairwiseMachine):
 
     def _two_classes(self, given: MachineRows, sign: np.ndarray, tell=None):
         positive = sign > 0
-        weights = given.weights
-        nu = self._feasible(weights, positive, given.y)
+        factors = self.class_weight_[given.y]
+        weights = given.weights / factors
+        nu = self._feasible(weights, positive)
         group = positive.astype(np.int64)
         start = fill_up(weights, group, nu * weights.sum() / 2)
         zero = np.zeros(len(sign))
@@ -518,31 +519,25 @@ class NuSVC(PairwiseMachine):
         solution = self._solve(programme, given, tell=tell)
         below, above_zero = solution.offsets
         rho = max((below - above_zero) / 2, np.finfo(np.float64).tiny ** 0.25)
+        if (factors != 1).any():
+            priced = Programme.simple(sign, -np.ones(len(sign)), given.weights / rho)
+            solution = self._solve(priced, given, tell=tell)
+            return sign * solution.alpha, solution.offsets[0], solution
         return sign * solution.alpha / rho, (below + above_zero) / 2 / rho, solution
 
-    def _feasible(self, weights: np.ndarray, positive: np.ndarray, codes: np.ndarray) -> float:
-        """nu, or the greatest feasible one where class weights alone make it infeasible."""
-        most = greatest_nu(weights, positive)
-        if self.nu <= most:
+    def _feasible(self, weights: np.ndarray, positive: np.ndarray) -> float:
+        """nu, or the greatest feasible one where it is none: twice the smaller class's share."""
+        smaller = min(weights[positive].sum(), weights[~positive].sum())
+        most = 2.0 * float(smaller / weights.sum())
+        if self.nu <= most * (1 + 1e-12):
             return self.nu
-        if self.nu > greatest_nu(weights / self.class_weight_[codes], positive):
-            raise DataError(
-                f"specified nu is infeasible: nu={self.nu:g} is more than twice the share of the "
-                "smaller of two classes; lower nu"
-            )
         warnings.warn(
-            f"nu={self.nu:g} is not feasible with these class weights; {most:.4g}, the greatest "
-            "that is, was used for this pair",
+            f"nu={self.nu:g} is infeasible for classes of such unequal size; {most:.4g}, the "
+            "greatest feasible value, was used for this pair",
             GnomonWarning,
             stacklevel=2,
         )
         return most
-
-
-def greatest_nu(weights: np.ndarray, positive: np.ndarray) -> float:
-    """Twice the share of the smaller class, with room for rounding."""
-    smaller = min(weights[positive].sum(), weights[~positive].sum())
-    return 2.0 * float(smaller / weights.sum()) * (1 + 1e-12)
 
 
 def fill_up(bound: np.ndarray, group: np.ndarray, total: float) -> np.ndarray:

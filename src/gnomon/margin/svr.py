@@ -126,10 +126,10 @@ class SVR(TubeMachine):
         These rows; sparse where rows were given so, empty where the kernel is precomputed.
     n_support_ : ndarray of shape (1,)
         Their number.
-    dual_coef_ : ndarray or csr_array of shape (1, n_support)
-        a_i - a*_i.
     coef_ : ndarray or csr_array of shape (1, n_columns)
         Weights of the columns; only with the linear kernel.
+    dual_coef_ : ndarray or csr_array of shape (1, n_support)
+        a_i - a*_i.
     intercept_ : ndarray of shape (1,)
         The b.
     epsilon_ : float
@@ -259,10 +259,10 @@ class NuSVR(TubeMachine):
         These rows; sparse where rows were given so, empty where the kernel is precomputed.
     n_support_ : ndarray of shape (1,)
         Their number.
-    dual_coef_ : ndarray or csr_array of shape (1, n_support)
-        a_i - a*_i.
     coef_ : ndarray or csr_array of shape (1, n_columns)
         Weights of the columns; only with the linear kernel.
+    dual_coef_ : ndarray or csr_array of shape (1, n_support)
+        a_i - a*_i.
     intercept_ : ndarray of shape (1,)
         The b.
     epsilon_ : float
