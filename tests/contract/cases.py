@@ -64,9 +64,16 @@ def make(cls: type, **changes: Any):
 
 def required(name: str):
     """What to give for a parameter that has no default."""
+    from gnomon.cluster import VectorQuantiser
     from gnomon.linear import LinearRegression
+    from gnomon.neighbors import KNeighborsClassifier
 
-    given = {"learner": LinearRegression, "estimator": LinearRegression, "filters": list}
+    given = {
+        "estimator": LinearRegression,
+        "regressor": LinearRegression,
+        "classifier": KNeighborsClassifier,
+        "quantiser": VectorQuantiser,
+    }
     return given[name]()
 
 

@@ -227,7 +227,7 @@ def test_dictionaries_vote_by_majority(rng):
     )
     dictionaries = [q.dictionary_.cluster_centers_ for q, _ in model.members_]
     assert not np.allclose(np.sort(dictionaries[0], axis=0), np.sort(dictionaries[1], axis=0))
-    with pytest.raises(DataError, match="three"):
+    with pytest.raises(ValueError, match="n_dictionaries"):
         DictionaryVote(VectorQuantiser(8), KNeighborsClassifier(), n_dictionaries=2).fit(
             train, truth
         )

@@ -212,7 +212,7 @@ def test_pagerank_is_the_equilibrium_of_the_full_matrix(rng):
     links = [(int(a), int(b)) for a, b in rng.integers(0, n, (70, 2))]
     graph = link_graph(links, range(n))
     assert graph.dangling == [i for i in range(n) if i not in {a for a, _ in links}]
-    found = pagerank(graph, alpha=0.2, tol=1e-13)
+    found = pagerank(graph, alpha=0.8, tol=1e-13)
     rows = graph.links.toarray()
     out = rows.sum(axis=1, keepdims=True)
     rows = np.where(out > 0, rows / np.where(out > 0, out, 1), 1 / n)
@@ -221,9 +221,24 @@ def test_pagerank_is_the_equilibrium_of_the_full_matrix(rng):
     assert found.scores.sum() == pytest.approx(1)
     personal = rng.dirichlet(np.ones(n))
     anywhere = np.where(out > 0, rows, personal)
-    mine = pagerank(graph, alpha=0.2, personal=7 * personal, tol=1e-13)
+    mine = pagerank(graph, alpha=0.8, personalization=7 * personal, tol=1e-13)
     full = MarkovChain(0.8 * anywhere + 0.2 * personal)
     assert mine.scores == pytest.approx(full.stationary())
+    with pytest.warns(FutureWarning, match="personalization"):
+        former = pagerank(graph, alpha=0.8, personal=personal, tol=1e-13)
+    assert former.scores == pytest.approx(mine.scores)
+
+
+@pytest.mark.covers("pagerank")
+def test_pagerank_equals_networkx(rng):
+    networkx = pytest.importorskip("networkx")
+    weights = rng.integers(0, 3, (12, 12)) * (rng.random((12, 12)) < 0.3)
+    weights[4] = 0
+    start = dict(enumerate(rng.dirichlet(np.ones(12))))
+    graph = networkx.from_numpy_array(weights, create_using=networkx.DiGraph)
+    theirs = networkx.pagerank(graph, 0.7, start, 1000, 1e-14)
+    ours = pagerank(weights, 0.7, list(start.values()))
+    assert ours.scores == pytest.approx([theirs[i] for i in range(12)], abs=1e-9)
 
 
 @pytest.mark.covers("pagerank")
@@ -232,7 +247,7 @@ def test_a_warm_start_needs_fewer_steps_and_ends_in_the_same_place(rng):
     first = pagerank(graph)
     changed = sp.lil_array(graph)
     changed[0, 1] = 1.0
-    cold, warm = pagerank(changed), pagerank(changed, start=first.scores)
+    cold, warm = pagerank(changed), pagerank(changed, nstart=first.scores)
     assert warm.n_steps <= cold.n_steps
     assert warm.scores == pytest.approx(cold.scores, abs=1e-8)
     assert search_pages("a", ["a", "b", "a"], [0.1, 0.5, 0.4]) == [2, 0]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import chi2_contingency
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
+from sklearn.base import ClassifierMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.intake import label_codes
@@ -20,6 +20,8 @@ from gnomon.cluster.transfer import fit_quietly
 from gnomon.cluster.tree_kmeans import KMeansTree
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import FLAG, SEED, HasMethods, share, validated, whole
 from gnomon.engine.registry import method
 
 
@@ -150,7 +152,7 @@ def _jittered(places: np.ndarray, jitters: int, size: int) -> np.ndarray:
     takes="sequences",
     synonyms=("bag of visual words", "codebook", "dictionary of patches"),
 )
-class VectorQuantiser(TransformerMixin, BaseEstimator):
+class VectorQuantiser(TransformerMixin, Estimator):
     """Signals of any length as histograms over a dictionary of pieces (000b 8.3.2).
 
     ``fit`` pools the pieces of all training signals and clusters them: k-means, or a tree of
@@ -189,6 +191,16 @@ class VectorQuantiser(TransformerMixin, BaseEstimator):
     True
     """
 
+    _parameter_constraints = {
+        "size": [whole(1)],
+        "n_entries": [whole(1)],
+        "depth": [whole(1)],
+        "step": [whole(1), None],
+        "images": FLAG,
+        "normalise": FLAG,
+        "random_state": SEED,
+    }
+
     def __init__(
         self,
         size=32,
@@ -213,6 +225,7 @@ class VectorQuantiser(TransformerMixin, BaseEstimator):
         cut = image_pieces if self.images else signal_pieces
         return cut(signal, self.size, step=self.step)
 
+    @validated
     def fit(self, X: Sequence[Any], y: Any = None) -> VectorQuantiser:
         """Make the dictionary from the pieces of all signals.
 
@@ -267,7 +280,7 @@ class VectorQuantiser(TransformerMixin, BaseEstimator):
     takes="sequences",
     synonyms=("bag of visual words",),
 )
-class DictionaryVote(ClassifierMixin, BaseEstimator):
+class DictionaryVote(ClassifierMixin, Estimator):
     """Several dictionaries from different pieces, a classifier on each, and a vote (000b 8.3.2).
 
     Each member makes its dictionary from another random part of the training signals; the class of
@@ -299,6 +312,14 @@ class DictionaryVote(ClassifierMixin, BaseEstimator):
     [1]
     """
 
+    _parameter_constraints = {
+        "quantiser": [HasMethods(["fit", "transform", "set_params"])],
+        "classifier": [HasMethods(["fit", "predict"])],
+        "n_dictionaries": [whole(3)],
+        "share": [share()],
+        "random_state": SEED,
+    }
+
     def __init__(self, quantiser, classifier, *, n_dictionaries=3, share=0.7, random_state=None):
         self.quantiser = quantiser
         self.classifier = classifier
@@ -306,6 +327,7 @@ class DictionaryVote(ClassifierMixin, BaseEstimator):
         self.share = share
         self.random_state = random_state
 
+    @validated
     def fit(self, X: Sequence[Any], y: Any) -> DictionaryVote:
         """Make the dictionaries and fit the classifiers.
 
@@ -318,8 +340,6 @@ class DictionaryVote(ClassifierMixin, BaseEstimator):
         -------
         self : object
         """
-        if self.n_dictionaries < 3:
-            raise DataError("a vote needs n_dictionaries of three or more")
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         rng = np.random.default_rng(self.random_state)
         count = max(round(self.share * len(X)), 1)
@@ -388,7 +408,7 @@ def type_histograms(labels: Any, bags: Any, n_types: int | None = None) -> np.nd
     takes="sequences",
     synonyms=("bag of words", "multiple-instance"),
 )
-class TypeHistogramClassifier(ClassifierMixin, BaseEstimator):
+class TypeHistogramClassifier(ClassifierMixin, Estimator):
     """Classify a set of items by its histogram of types (000b 8.4).
 
     Items of all training sets are clustered into types (about one for ten items); a set is
@@ -417,11 +437,18 @@ class TypeHistogramClassifier(ClassifierMixin, BaseEstimator):
     [1]
     """
 
+    _parameter_constraints = {
+        "classifier": [HasMethods(["fit", "predict"])],
+        "n_types": [whole(2), None],
+        "random_state": SEED,
+    }
+
     def __init__(self, classifier, *, n_types=None, random_state=None):
         self.classifier = classifier
         self.n_types = n_types
         self.random_state = random_state
 
+    @validated
     def fit(self, X: Sequence[Any], y: Any) -> TypeHistogramClassifier:
         """Find the types and fit the classifier.
 

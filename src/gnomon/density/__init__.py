@@ -8,7 +8,7 @@ from gnomon.density.coding import (
     source_coding,
 )
 from gnomon.density.counting import (
-    JointTable,
+    ContingencyTable,
     count_probabilities,
 )
 from gnomon.density.distributions import (
@@ -113,6 +113,7 @@ from gnomon.density.samples import (
     sliced_distance,
     sorted_pairing_distance,
 )
+from gnomon.engine.renamed import former_names
 
 __all__ = [
     "Bernoulli",
@@ -120,6 +121,7 @@ __all__ = [
     "Categorical",
     "CategoricalDistribution",
     "ChiSquared",
+    "ContingencyTable",
     "ContinuousMixture",
     "Dirichlet",
     "Distribution",
@@ -135,7 +137,6 @@ __all__ = [
     "HistogramDensity",
     "HuffmanCode",
     "InverseGamma",
-    "JointTable",
     "KernelDensity",
     "Laplace",
     "LikelihoodFit",
@@ -202,3 +203,5 @@ __all__ = [
     "sum_of_normals",
     "widest_direction",
 ]
+
+__getattr__ = former_names(__name__, {"JointTable": "ContingencyTable"})

@@ -20,7 +20,7 @@ from gnomon.table.table import Table
 
 
 @dataclass(repr=False, eq=False)
-class JointTable(Result):
+class ContingencyTable(Result):
     """Probabilities of combinations of values, counted.
 
     Attributes
@@ -74,7 +74,7 @@ class JointTable(Result):
         both = np.minimum(base, self._selected(event))
         return float(both.sum() / base.sum())
 
-    def marginal(self, *names: str) -> JointTable:
+    def marginal(self, *names: str) -> ContingencyTable:
         """The table of some of the columns, the others summed over.
 
         Parameters
@@ -83,14 +83,14 @@ class JointTable(Result):
 
         Returns
         -------
-        table : JointTable
+        table : ContingencyTable
         """
         places = [self.names.index(name) for name in names]
         others = tuple(i for i in range(self.counts.ndim) if i not in places)
         counts = self.counts.sum(axis=others)
         kept = [i for i in range(self.counts.ndim) if i in places]
         order = [kept.index(place) for place in places]
-        return JointTable(
+        return ContingencyTable(
             list(names), [self.levels[i] for i in places], np.transpose(counts, order)
         )
 
@@ -136,7 +136,7 @@ class JointTable(Result):
         return columns | {"rows": held.tolist(), "probability": (held / held.sum()).tolist()}
 
 
-def count_probabilities(table: Any, columns: list[str] | None = None) -> JointTable:
+def count_probabilities(table: Any, columns: list[str] | None = None) -> ContingencyTable:
     """Count how often each combination of values occurs.
 
     Parameters
@@ -147,7 +147,7 @@ def count_probabilities(table: Any, columns: list[str] | None = None) -> JointTa
 
     Returns
     -------
-    counted : JointTable
+    counted : ContingencyTable
 
     Examples
     --------
@@ -173,4 +173,4 @@ def count_probabilities(table: Any, columns: list[str] | None = None) -> JointTa
         codes.append([place[value] for value in values[name]])
     counts = np.zeros([len(own) for own in levels], dtype=np.int64)
     np.add.at(counts, tuple(np.array(codes)), 1)
-    return JointTable(names, levels, counts)
+    return ContingencyTable(names, levels, counts)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from gnomon.engine import memory, modelfile
@@ -45,6 +46,11 @@ class Takes:
     many_levels: bool = False
 
 
+def is_fitted(estimator: BaseEstimator) -> bool:
+    """Whether an estimator has an attribute that ``fit`` sets: one whose name ends in ``_``."""
+    return any(name.endswith("_") and not name.startswith("__") for name in vars(estimator))
+
+
 class Estimator(CallbackSupportMixin, BaseEstimator):
     """Parameters validated from one table, a recorded course, a memory forecast, a model file."""
 
@@ -57,6 +63,23 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _get_param_names(cls):
         """scikit-learn's, which reads the signature of the class anew for every fit."""
         return super()._get_param_names()
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Called for attributes that are missing: before ``fit``, a NotFittedError.
+
+            So every method that reads a fitted attribute raises it, whatever the method checks.
+            """
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # raises the property's own error
+            learned = name.endswith("_") or name.startswith("_")
+            if learned and not name.startswith("__") and not is_fitted(self):
+                raise NotFittedError(
+                    f"This {type(self).__name__} instance is not fitted yet: it has no {name!r}. "
+                    "Call 'fit' with appropriate arguments before using this estimator."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

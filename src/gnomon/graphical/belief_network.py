@@ -375,7 +375,10 @@ class BeliefNetwork(Saved):
         free = [[v for v in scope if v not in held] for scope in scopes]
         forecast = plan(free, self.sizes, kept)
         require_memory(forecast, f"the query of {', '.join(wanted) or 'the evidence'}")
-        strides = [[step // 8 for step in table.strides] for table in tables.values()]
+        # `_cells` holds every table in C order, whatever the order of the table itself is
+        strides = [
+            [step // 8 for step in np.ascontiguousarray(table).strides] for table in tables.values()
+        ]
         first = np.array([self._cells[1][name] for name in tables], dtype=np.int64)
         steps = recipe(scopes, strides, self.sizes, held, forecast, kept)
         return _Prepared(forecast, first, steps)

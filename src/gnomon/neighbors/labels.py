@@ -10,9 +10,11 @@ import pyarrow as pa
 
 from gnomon.contract.intake import as_table, is_frame
 from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import JOBS, at_least, validated, whole
 from gnomon.engine.registry import method
 from gnomon.neighbors.search import NearestNeighbors
-from gnomon.neighbors.stored import inverse_powers
+from gnomon.neighbors.stored import METRIC, inverse_powers
 from gnomon.table.codes import as_numbers, dictionary
 from gnomon.table.kinds import Kind
 from gnomon.table.table import Table
@@ -28,7 +30,7 @@ NUMBERS = (Kind.NUMBER, Kind.INTEGER)
     takes="index",
     synonyms=("multi-output", "mixed labels"),
 )
-class NeighborLabels:
+class NeighborLabels(Estimator):
     """A vector of labels of mixed kinds from the nearest rows, each label as the baseline would.
 
     Numbers get the (weighted) mean of the k nearest rows' labels, all else the label of most
@@ -62,12 +64,20 @@ class NeighborLabels:
     [{'price': 15.0, 'colour': 'red'}]
     """
 
+    _parameter_constraints = {
+        "n_neighbors": [whole(1)],
+        "power": [at_least(0)],
+        "metric": METRIC,
+        "n_jobs": JOBS,
+    }
+
     def __init__(self, n_neighbors=5, *, power=0.0, metric="standardised", n_jobs=None):
         self.n_neighbors = n_neighbors
         self.power = power
         self.metric = metric
         self.n_jobs = n_jobs
 
+    @validated
     def fit(self, X, labels) -> NeighborLabels:
         """Store rows and their labels.
 

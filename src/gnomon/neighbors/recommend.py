@@ -15,10 +15,12 @@ import scipy.sparse as sp
 
 from gnomon.contract.intake import as_table, is_frame
 from gnomon.engine.errors import DataError
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import StrOptions, validated, whole
 from gnomon.engine.registry import method
 from gnomon.table.table import Table
 
-SIMILARITIES = ("pearson", "cosine", "adjusted_cosine")
+SIMILARITIES = {"pearson", "cosine", "adjusted_cosine"}
 USERS_TOGETHER = 256
 
 
@@ -48,7 +50,7 @@ class Ratings(NamedTuple):
     takes="ratings",
     synonyms=("collaborative filtering", "recommender system"),
 )
-class NeighborRecommender:
+class NeighborRecommender(Estimator):
     """Ratings by the most similar users who know the item (collaborative filtering).
 
     Use it where many people rated some of many things and nothing else is known. Not for items or
@@ -86,17 +88,18 @@ class NeighborRecommender:
     array([1.5])
     """
 
+    _parameter_constraints = {
+        "n_neighbors": [whole(1)],
+        "similarity": [StrOptions(SIMILARITIES)],
+        "weights": [StrOptions({"uniform", "similarity"})],
+    }
+
     def __init__(self, n_neighbors=20, *, similarity="pearson", weights="uniform"):
-        if n_neighbors < 1:
-            raise DataError(f"n_neighbors={n_neighbors}: at least one neighbour is needed")
-        if similarity not in SIMILARITIES:
-            raise DataError(f"similarity is one of {', '.join(SIMILARITIES)}, not {similarity!r}")
-        if weights not in ("uniform", "similarity"):
-            raise DataError(f"weights are 'uniform' or 'similarity', not {weights!r}")
-        self.n_neighbors = int(n_neighbors)
+        self.n_neighbors = n_neighbors
         self.similarity = similarity
         self.weights = weights
 
+    @validated
     def fit(self, users, items=None, ratings=None) -> NeighborRecommender:
         """Learn from triples, or from a table of users by items.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
@@ -234,5 +235,6 @@ class LagRegressor(Estimator):
 
     def score(self, sequences: Sequence, y: Any = None) -> float:
         """Minus the mean squared error one step ahead."""
+        check_is_fitted(self)
         before, now = lag_table(sequences, self.lags)
         return -float(((now - self.regressor_.predict(before).reshape(now.shape)) ** 2).mean())

@@ -1,8 +1,8 @@
-"""PageRank: the equilibrium of a reader who follows links and now and then starts anew.
+"""PageRank: the stationary distribution of a reader who follows links and sometimes jumps.
 
-p = (1 - alpha) A + alpha 1 v',  A_ij = 1 / out(i) where i links to j. A page without links sends
-the reader anywhere (to v). The small alpha makes the chain irreducible and aperiodic, so that the
-power method converges; from the old result it needs few steps when the graph has changed.
+P = alpha A + (1 - alpha) 1 v',  A_ij = 1 / out(i) where i links to j. From a page without links
+the reader jumps to a page drawn from v. With alpha < 1 the chain is irreducible and aperiodic, so
+the power method converges; started at the scores of an earlier graph it needs few steps.
 
 Texts: 002 L5888-5900, 6037-6269 · 004 1.Q.
 """
@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.renamed import former_parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,30 +106,34 @@ def link_graph(
     return LinkGraph(names, table, [names[i] for i in lonely])
 
 
+@former_parameters(personal="personalization", start="nstart")
 def pagerank(
     links: Any,
-    *,
-    alpha: float = 0.15,
-    personal: Any = None,
-    start: Any = None,
-    tol: float = 1e-10,
+    alpha: float = 0.85,
+    personalization: Any = None,
     max_iter: int = 1000,
+    tol: float = 1e-10,
+    nstart: Any = None,
 ) -> PageRank:
     """PageRank of a graph, dense or sparse.
+
+    Parameters have the names and the meaning of `networkx.pagerank`, except that `tol` bounds the
+    change of all scores together and is smaller by default.
 
     Parameters
     ----------
     links : array-like, sparse or LinkGraph
         Weights of the links i -> j.
-    alpha : float, default=0.15
-        Probability of starting anew at each step, above 0.
-    personal : array-like, default=None
-        Where readers start anew, in proportion; anywhere by default.
-    start : array-like, default=None
-        First scores, such as those of the graph of last week.
+    alpha : float, default=0.85
+        Damping: the probability of following a link at each step, at least 0 and less than 1.
+        Otherwise the reader jumps to a page drawn from `personalization`.
+    personalization : array-like, default=None
+        Where readers jump to, in proportion; any page alike by default.
+    max_iter : int, default=1000
     tol : float, default=1e-10
         Stop when the sum of absolute changes is below.
-    max_iter : int, default=1000
+    nstart : array-like, default=None
+        First scores, such as those of an earlier version of the graph.
 
     Returns
     -------
@@ -144,23 +149,23 @@ def pagerank(
     n = rows.shape[0]
     if rows.shape != (n, n) or n == 0:
         raise DataError(f"links have shape {rows.shape}; one row and one column for each page")
-    if not 0 < alpha <= 1:
-        raise DataError(f"alpha is {alpha}; it must lie above 0 and be at most 1")
+    if not 0 <= alpha < 1:
+        raise DataError(f"alpha is {alpha}; it must be at least 0 and less than 1")
     if len(rows.data) and (rows.data.min() < 0 or not np.isfinite(rows.data).all()):
         raise DataError("weights of links must be finite and not negative")
     out = np.asarray(rows.sum(axis=1)).ravel()
     dangling = out == 0
-    share = np.divide(1 - alpha, out, out=np.zeros(n), where=~dangling)
-    anew = _distribution(personal, n, "personal")
-    now = anew if start is None else _distribution(start, n, "start")
+    share = np.divide(alpha, out, out=np.zeros(n), where=~dangling)
+    jump = _distribution(personalization, n, "personalization")
+    now = jump if nstart is None else _distribution(nstart, n, "nstart")
     into = sp.csr_array(rows.T)
     change = np.inf
     steps = 0
     while steps < max_iter and not change <= tol:
         steps += 1
         after = into @ (share * now)
-        # what neither a link nor chance has carried on: readers at dangling pages, and starts anew
-        after += (1 - after.sum()) * anew
+        # the rest are readers at dangling pages and readers who jump
+        after += (1 - after.sum()) * jump
         change = np.abs(after - now).sum()
         now = after
     return PageRank(now, steps, float(change), bool(change <= tol), int(dangling.sum()))
