@@ -148,7 +148,9 @@ def test_scores_of_groups_are_in_the_unit_of_the_measure(rng):
     for measure in ("rmse", "mae", "r2"):
         problem = SimpleNamespace(figure=MEASURES[measure], task="regress")
         found = group_scores(problem, table, y, said)
-        assert [each.level for each in found] == ["bad", "good"], "five rows are no group"
+        assert [each.confidence_level for each in found] == ["bad", "good"], (
+            "five rows are no group"
+        )
         used = "rmse" if measure == "r2" else measure
         own, rest = (
             MEASURES[used].figure(y[k], said.part(k)) for k in (level == "bad", level != "bad")

@@ -96,7 +96,7 @@ def test_missing_cells_and_categories_are_used_as_well_as_by_lightgbm(rng):
         y = signal + rng.normal(size=12)[levels] + 0.3 * rng.normal(size=len(rows))
         rows[rng.random(rows.shape) < 0.1] = np.nan
         frame = pd.DataFrame(rows, columns=[f"x{j}" for j in range(8)])
-        return frame.assign(level=pd.Categorical([f"l{k}" for k in levels])), y
+        return frame.assign(confidence_level=pd.Categorical([f"l{k}" for k in levels])), y
 
     models = [
         GradientBoostingRegressor(**SETTINGS),

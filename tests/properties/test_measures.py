@@ -99,14 +99,14 @@ def test_intervals_of_means_move_and_stretch_with_the_values(values, shift, fact
 
 
 @given(st.integers(1, 500), st.floats(0.5, 0.999), st.data())
-def test_shares_lie_in_their_intervals_and_wider_levels_are_wider(n, level, data):
+def test_shares_lie_in_their_intervals_and_wider_levels_are_wider(n, confidence_level, data):
     k = data.draw(st.integers(0, n))
-    figure = share_interval(k, n, level)
+    figure = share_interval(k, n, confidence_level)
     assert 0 <= figure.low <= figure.value <= figure.high <= 1
     wider = share_interval(k, n, 0.9995)
     assert wider.low <= figure.low + 1e-12
     assert wider.high >= figure.high - 1e-12
-    other = share_interval(n - k, n, level)
+    other = share_interval(n - k, n, confidence_level)
     assert other.low == pytest.approx(1 - figure.high, abs=1e-9)
 
 

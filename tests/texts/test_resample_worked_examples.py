@@ -102,13 +102,15 @@ def test_002_bootstrap_estimate_of_the_plug_in_variance_is_n_minus_1_over_n_of_i
 
 
 @pytest.mark.covers("bootstrap-interval")
-@pytest.mark.parametrize("level", [0.683, 0.90, 0.954])
-def test_004_percentile_intervals_hold_their_share_of_the_replicates(level, rng):
+@pytest.mark.parametrize("confidence_level", [0.683, 0.90, 0.954])
+def test_004_percentile_intervals_hold_their_share_of_the_replicates(confidence_level, rng):
     values = rng.exponential(size=40)
-    found = bootstrap(np.mean, values, n_resamples=1000, method="percentile", level=level)
+    found = bootstrap(
+        np.mean, values, n_resamples=1000, method="percentile", confidence_level=confidence_level
+    )
     figure = found.interval()
     inside = np.mean((found.replicates >= figure.low) & (found.replicates <= figure.high))
-    assert inside == pytest.approx(level, abs=0.003)
+    assert inside == pytest.approx(confidence_level, abs=0.003)
     assert figure.low < found.median < figure.high
 
 

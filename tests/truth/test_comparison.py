@@ -60,13 +60,13 @@ def equally_good_learners(rng, splits, runs: int = RUNS, n: int = 100) -> np.nda
     return scores
 
 
-def rejections(tests, level: float = 0.05) -> float:
-    return float(np.mean([each.p < level for each in tests]))
+def rejections(tests, confidence_level: float = 0.05) -> float:
+    return float(np.mean([each.p < confidence_level for each in tests]))
 
 
-def not_above(count: float, runs: int, level: float) -> bool:
+def not_above(count: float, runs: int, confidence_level: float) -> bool:
     """Whether so many rejections do not refute (at one in 10,000) that the level holds."""
-    return stats.binom.sf(count - 1, runs, level) > 1e-4
+    return stats.binom.sf(count - 1, runs, confidence_level) > 1e-4
 
 
 @pytest.mark.covers("learner-comparison")

@@ -430,7 +430,7 @@ def test_classes_of_one_table_have_the_main_prediction_and_its_errors(rng):
     assert found.to_table().column("share of the error").to_pylist()[0] is None
     assert all(each.low >= 0 for part, each in found.parts.items() if part != "variance")
     with pytest.raises(DataError, match="level=95"):
-        bias_variance_of(DecisionTreeClassifier(), X, y, level=95)
+        bias_variance_of(DecisionTreeClassifier(), X, y, confidence_level=95)
 
 
 @pytest.mark.covers("bias-variance-decomposition")

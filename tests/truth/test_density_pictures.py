@@ -43,7 +43,12 @@ def test_the_shaded_interval_holds_its_mass_and_the_likelihood_unit_area(theme, 
     yes = x.sum()
     beliefs = {"prior": prior, "10 rows": prior.update(x[:10]), "30 rows": prior.update(x)}
     figure = posterior_curves(
-        beliefs, 0, 1, likelihood=lambda t: t**yes * (1 - t) ** (30 - yes), level=0.8, theme=theme
+        beliefs,
+        0,
+        1,
+        likelihood=lambda t: t**yes * (1 - t) ** (30 - yes),
+        confidence_level=0.8,
+        theme=theme,
     )
     band = next(trace for trace in figure.data if trace.name == "80% credible")
     half = len(band.x) // 2

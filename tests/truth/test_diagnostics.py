@@ -115,7 +115,7 @@ def test_prediction_intervals_hold_as_often_as_they_say(rng):
         x = rng.normal(size=(12, 1))
         y = 1 + 2 * x[:, 0] + rng.normal(size=12)
         new = rng.normal(size=(5, 1))
-        _, low, high = prediction_intervals(x, y, new, confidence=0.8)
+        _, low, high = prediction_intervals(x, y, new, confidence_level=0.8)
         target = 1 + 2 * new[:, 0] + rng.normal(size=5)
         inside.append(((low <= target) & (target <= high)).mean())
     assert np.mean(inside) == pytest.approx(0.8, abs=6 * np.std(inside) / 20)

@@ -584,7 +584,7 @@ def test_doubtful_rows_are_referred_and_costs_add_up(rng):
     X, y = blobs(rng, n=300, d=2)
     model = ReferralClassifier(thresholds=[0.9, 0.8], costs=[1, 5], person_cost=50, random_state=0)
     model.fit(X, y)
-    level = model.level(X)
+    level = model.confidence_level(X)
     cheap = model.members_[0].proba(X, 3).max(axis=1)
     np.testing.assert_array_equal(level == 0, cheap >= 0.9)
     np.testing.assert_array_equal(model.waiting(X), np.flatnonzero(level == 2))

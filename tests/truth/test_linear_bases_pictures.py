@@ -53,7 +53,7 @@ def test_points_are_shaded_by_significance_and_the_local_line_meets_the_answer(t
 def test_a_bayesian_model_shows_its_interval(rng):
     x, y = wave(rng)
     model = BayesianLocallyWeightedRegression(0.5).fit(x[:, None], y)
-    band = trace(local_fit(model, 4.0, confidence=0.8), "80% interval")
+    band = trace(local_fit(model, 4.0, confidence_level=0.8), "80% interval")
     half = len(band.x) // 2
     expected = model.predict_interval(np.array(band.x[:half])[:, None], 0.8)
     np.testing.assert_allclose(band.y[:half], expected[:, 0])

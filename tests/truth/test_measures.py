@@ -446,9 +446,12 @@ def test_losses_of_0_and_1_are_a_share_only_where_losses_cannot_be_larger():
 
 
 def test_levels_and_columns_that_are_none_are_refused_by_name():
-    for take in (mean_interval, lambda x, level: r_squared(x, [1.0, 2.0, 4.0], level=level)):
+    for take in (
+        mean_interval,
+        lambda x, level: r_squared(x, [1.0, 2.0, 4.0], confidence_level=level),
+    ):
         with pytest.raises(DataError, match="level=95 must lie between 0 and 1"):
-            take([1.0, 2.0, 3.0], level=95)
+            take([1.0, 2.0, 3.0], confidence_level=95)
     with pytest.raises(DataError, match="values must be numbers"):
         mean_interval(["a", "b"])
     for days in (pd.date_range("2020", periods=2), np.array([1, 2], dtype="m8[D]")):
@@ -802,7 +805,7 @@ def with_level():
     for name in evaluate.__all__:
         thing = getattr(evaluate, name)
         is_function = callable(thing) and not isinstance(thing, type)
-        if is_function and "level" in inspect.signature(thing).parameters:
+        if is_function and "confidence_level" in inspect.signature(thing).parameters:
             yield name
 
 
@@ -810,7 +813,7 @@ def with_level():
 def test_no_function_takes_95_or_text_for_a_level(name):
     for level in (95, 1.0, -0.5, np.nan, "0.95"):
         with pytest.raises(DataError, match=f"level={level!r} must lie between 0 and 1"):
-            getattr(evaluate, name)(*GIVEN[name], level=level)
+            getattr(evaluate, name)(*GIVEN[name], confidence_level=level)
 
 
 @pytest.mark.parametrize("risk", [5, 0.0, "0.05"])

@@ -623,7 +623,7 @@ def test_shares_of_folds_without_spread_are_not_certain():
         figure = found.figure(measure)
         assert figure.value == figure.high == 1
         assert figure.low < 0.85, measure
-        assert found.figure(measure, level=0.5).low > figure.low
+        assert found.figure(measure, confidence_level=0.5).low > figure.low
     alone = cross_validate(GaussianNB(), X, y, splits=hold_out_split(60, 0.4, stratify=y))
     assert 0 <= alone.figure().low <= alone.figure().high <= 1
 
@@ -1040,7 +1040,7 @@ def test_error_bars_of_predictions_are_those_of_least_squares(rng):
     residuals = y - design @ np.linalg.lstsq(design, y)[0]
     expected = np.sqrt(pull**2 @ residuals**2)
     assert found.standard_error == pytest.approx(expected, rel=0.25)
-    assert found.interval()[0].level == 0.9
+    assert found.interval()[0].confidence_level == 0.9
     proba = bootstrap_predictions(
         GaussianNB(), X_IRIS, (Y_IRIS == 2).astype(int), X_IRIS[:2], n_resamples=20
     )
@@ -1053,7 +1053,7 @@ def test_error_bars_of_predictions_are_those_of_least_squares(rng):
     [
         ({"method": "foo"}, "none of"),
         ({"method": "expanded"}, "n more fits"),
-        ({"level": 95}, "95"),
+        ({"confidence_level": 95}, "95"),
     ],
 )
 def test_the_interval_is_checked_before_any_fit_or_draw(options, words):

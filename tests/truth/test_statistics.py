@@ -42,14 +42,19 @@ def a_squared(z: np.ndarray) -> np.ndarray:
     return -n - (odd * (special.log_ndtr(z) + special.log_ndtr(-z[:, ::-1]))).sum(axis=1) / n
 
 
-def critical(level: float, mean_estimated: bool, sd_estimated: bool) -> float:
+def critical(confidence_level: float, mean_estimated: bool, sd_estimated: bool) -> float:
     weights, rest = _limit_weights(mean_estimated, sd_estimated)
-    return optimize.brentq(lambda x: weighted_chi2_tail(x, weights, rest) - level, 0.05, 20)
+    return optimize.brentq(
+        lambda x: weighted_chi2_tail(x, weights, rest) - confidence_level, 0.05, 20
+    )
 
 
-def about(share: float, level: float, runs: int, slack: float = 0.0) -> bool:
+def about(share: float, confidence_level: float, runs: int, slack: float = 0.0) -> bool:
     """Whether a simulated share is a level, within five standard errors and a slack."""
-    return abs(share - level) <= 5 * np.sqrt(level * (1 - level) / runs) + slack
+    return (
+        abs(share - confidence_level)
+        <= 5 * np.sqrt(confidence_level * (1 - confidence_level) / runs) + slack
+    )
 
 
 @pytest.mark.covers("anderson-darling-normality")

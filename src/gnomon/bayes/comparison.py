@@ -81,7 +81,7 @@ def compare_generative(
     *,
     sizes: Sequence[float] = SHARES,
     splits: Any = 10,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int | None = 0,
     n_jobs: int | None = None,
 ) -> GenerativeVersusDiscriminative:
@@ -96,7 +96,7 @@ def compare_generative(
     sizes : sequence of float, default=(0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
         Numbers of training rows, or shares of those that a split has.
     splits : int, Splits, splitter or list of pairs, default=10
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int or None, default=0
     n_jobs : int or None, default=None
 
@@ -117,18 +117,26 @@ def compare_generative(
     >>> found.sizes
     [20, 160]
     """
-    shared = dict(sizes=sizes, splits=splits, level=level, random_state=random_state, n_jobs=n_jobs)
+    shared = dict(
+        sizes=sizes,
+        splits=splits,
+        confidence_level=confidence_level,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
     one = learning_curve(generative, X, y, measures="error", **shared)
     other = learning_curve(discriminative, X, y, measures="error", **shared)
     ours, theirs = one.samples["validation"], other.samples["validation"]
     test_share = min(point.splits.test_share for point in one.points)
-    differences = [_difference(a - b, test_share, level) for a, b in zip(ours, theirs, strict=True)]
+    differences = [
+        _difference(a - b, test_share, confidence_level) for a, b in zip(ours, theirs, strict=True)
+    ]
     return GenerativeVersusDiscriminative(one, other, [int(n) for n in one.x], differences)
 
 
-def _difference(gaps: np.ndarray, test_share: float, level: float) -> Estimate:
+def _difference(gaps: np.ndarray, test_share: float, confidence_level: float) -> Estimate:
     """Mean of paired differences over splits, with the corrected interval."""
     value = float(gaps.mean())
     error = corrected_standard_error(gaps, test_share)
-    half = float(stats.t.ppf((1 + level) / 2, len(gaps) - 1)) * error
-    return Estimate(value, value - half, value + half, level, error, "corrected t")
+    half = float(stats.t.ppf((1 + confidence_level) / 2, len(gaps) - 1)) * error
+    return Estimate(value, value - half, value + half, confidence_level, error, "corrected t")

@@ -106,13 +106,13 @@ class GridPosterior(Result):
         other = list(self.axes.values())[1 - place]
         return np.trapezoid(self.density, other, axis=1 - place)
 
-    def interval(self, name: str, level: float = 0.95) -> Estimate:
+    def interval(self, name: str, confidence_level: float = 0.95) -> Estimate:
         """Credible interval of one parameter, equal tails.
 
         Parameters
         ----------
         name : str
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
@@ -121,9 +121,15 @@ class GridPosterior(Result):
         axis, line = self.axes[name], self.marginal(name)
         steps = np.diff(axis) * (line[1:] + line[:-1]) / 2
         cumulated = np.concatenate([[0.0], np.cumsum(steps)])
-        low, high = np.interp([(1 - level) / 2, (1 + level) / 2], cumulated / cumulated[-1], axis)
+        low, high = np.interp(
+            [(1 - confidence_level) / 2, (1 + confidence_level) / 2],
+            cumulated / cumulated[-1],
+            axis,
+        )
         error = float(np.sqrt(self.variance[name]))
-        return Estimate(self.mean[name], float(low), float(high), level, error, "credible")
+        return Estimate(
+            self.mean[name], float(low), float(high), confidence_level, error, "credible"
+        )
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Draws of the crossings, of shape (n, n_parameters)."""

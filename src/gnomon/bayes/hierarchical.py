@@ -70,19 +70,19 @@ class HierarchicalPosterior(Result):
         between = whole.mean(axis=1).var(axis=0, ddof=1) if len(whole) > 1 else 0.0 * within
         return np.sqrt((n - 1) / n + between / within)
 
-    def figures(self, level: float = 0.95) -> list[Estimate]:
+    def figures(self, confidence_level: float = 0.95) -> list[Estimate]:
         """Posterior means with credible intervals, hyperparameter first; errors are of the chain.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
         figures : list of Estimate
         """
         whole = np.concatenate([self.hyper[..., None], self.parameters], axis=2)
-        return [_figure(whole[..., j], level) for j in range(whole.shape[2])]
+        return [_figure(whole[..., j], confidence_level) for j in range(whole.shape[2])]
 
     def _title(self):
         chains, n, groups = self.parameters.shape
@@ -99,13 +99,15 @@ class HierarchicalPosterior(Result):
         }
 
 
-def _figure(draws: np.ndarray, level: float) -> Estimate:
+def _figure(draws: np.ndarray, confidence_level: float) -> Estimate:
     """Mean and interval of draws (n_chains, n); the error by means of batches."""
     batches = np.array_split(draws, N_BATCHES, axis=1)
     means = np.concatenate([batch.mean(axis=1) for batch in batches])
     error = float(means.std(ddof=1) / np.sqrt(len(means)))
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(float(draws.mean()), float(low), float(high), level, error, "credible")
+    low, high = np.quantile(draws, [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
+    return Estimate(
+        float(draws.mean()), float(low), float(high), confidence_level, error, "credible"
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,21 +67,21 @@ class Posterior:
         """Posterior density at values of the parameter."""
         return self._law.pdf(np.asarray(parameter, dtype=float))
 
-    def interval(self, level: float = 0.95) -> Estimate:
+    def interval(self, confidence_level: float = 0.95) -> Estimate:
         """Credible interval: the parameter lies in it with this probability, given the data.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
         figure : Estimate
             The mean, with equal tails beyond both ends.
         """
-        low, high = self._law.ppf([(1 - level) / 2, (1 + level) / 2])
+        low, high = self._law.ppf([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
         error = float(np.sqrt(self.variance))
-        return Estimate(self.mean, float(low), float(high), level, error, "credible")
+        return Estimate(self.mean, float(low), float(high), confidence_level, error, "credible")
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Draws of the parameter."""
@@ -362,9 +362,9 @@ class DirichletMultinomial:
         own = float(self.alpha[category])
         return BetaBinomial(own, self.concentration - own)
 
-    def intervals(self, level: float = 0.95) -> list[Estimate]:
+    def intervals(self, confidence_level: float = 0.95) -> list[Estimate]:
         """Credible interval of each probability."""
-        return [self.marginal(j).interval(level) for j in range(len(self.alpha))]
+        return [self.marginal(j).interval(confidence_level) for j in range(len(self.alpha))]
 
     def density(self, probabilities: ArrayLike) -> np.ndarray:
         """Posterior density at points of the simplex."""

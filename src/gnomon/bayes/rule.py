@@ -309,7 +309,7 @@ def bayes_risk(
     *,
     weights: ArrayLike | None = None,
     costs: ArrayLike | None = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: Any = 0,
 ) -> BayesRisk:
     """The least expected cost that any classifier can have, where p(class | x) is known.
@@ -327,7 +327,7 @@ def bayes_risk(
         P(x) where the rows are all values that x can take: the risk is then exact.
     costs : array-like of shape (n_classes, n_decisions), default=None
         0 and 1 by default.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Of the interval, where rows were drawn.
     random_state : int, RandomState, Generator or None, default=0
         Of ties between decisions.
@@ -349,7 +349,7 @@ def bayes_risk(
     cost = expected_costs(proba, costs).min(axis=1)
     decisions = bayes_decision(proba, costs, random_state)
     if weights is None:
-        return BayesRisk(mean_interval(cost, level=level), decisions)
+        return BayesRisk(mean_interval(cost, confidence_level=confidence_level), decisions)
     value = float(simplex(weights, "weights") @ cost)
     return BayesRisk(Estimate(value, value, value, 1.0, 0.0, "exact"), decisions)
 

@@ -1,4 +1,4 @@
-"""Figures: a number with its standard error and interval, and the intervals that hold their level.
+"""Estimates: numbers with a standard error and an interval that holds its level.
 
 A share has Agresti and Coull's interval. A mean has Student's interval with Hall's correction for
 skewness: with a = skewness / sqrt(n) and T = (mean - truth) / error, the variable
@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
         The figure itself.
     low, high : float
         Ends of the interval; minus and plus infinity where nothing is known.
-    level : float
+    confidence_level : float
         How often such intervals hold the truth.
     error : float
         Standard error; NaN where the interval does not come from one.
@@ -48,7 +48,7 @@ class Estimate(NamedTuple):
     value: float
     low: float
     high: float
-    level: float = 0.95
+    confidence_level: float = 0.95
     error: float = np.nan
     how: str = ""
 
@@ -73,7 +73,7 @@ def rounded(values: list[float], half_width: float) -> list[str]:
     return [f"{value:.{min(max(decimals, 0), 12)}f}" for value in values]
 
 
-def share_interval(successes: float, n: float, level: float = 0.95) -> Estimate:
+def share_interval(successes: float, n: float, confidence_level: float = 0.95) -> Estimate:
     """A share of successes with the interval of Agresti and Coull (1998).
 
     With z^2 / 2 successes and as many failures added, s' = (s n + z^2 / 2) / n' and
@@ -91,7 +91,7 @@ def share_interval(successes: float, n: float, level: float = 0.95) -> Estimate:
         Whole, or a total of weights.
     n : float
         Of how many.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         How often the interval shall hold the truth.
 
     Returns
@@ -106,9 +106,9 @@ def share_interval(successes: float, n: float, level: float = 0.95) -> Estimate:
     if not n > 0 or not 0 <= successes <= n:
         raise DataError(f"{successes} successes of {n} are not a share")
     share = float(successes / n)
-    low, high = _agresti_coull(share, n, normal_quantile(level))
+    low, high = _agresti_coull(share, n, normal_quantile(confidence_level))
     error = float(np.sqrt(share * (1 - share) / n))
-    return Estimate(share, low, high, level, error, "Agresti-Coull")
+    return Estimate(share, low, high, confidence_level, error, "Agresti-Coull")
 
 
 def _agresti_coull(share: float, n: float, quantile: float) -> tuple[float, float]:
@@ -122,20 +122,20 @@ def _agresti_coull(share: float, n: float, quantile: float) -> tuple[float, floa
 
 
 def share_like_interval(
-    value: float, error: float, level: float, how: str, freedom: float = np.inf
+    value: float, error: float, confidence_level: float, how: str, freedom: float = np.inf
 ) -> Estimate:
     """The interval of a figure between 0 and 1 as if it were a share with this standard error.
 
     The share is then of value (1 - value) / error^2 rows; `freedom` are the degrees of freedom of
     the error.
     """
-    quantile = student_quantile(level, freedom)
+    quantile = student_quantile(confidence_level, freedom)
     if not 0 < value < 1 or not np.isfinite(error):
-        return Estimate(value, 0.0, 1.0, level, error, how)
+        return Estimate(value, 0.0, 1.0, confidence_level, error, how)
     if error == 0:
-        return Estimate(value, value, value, level, error, how)
+        return Estimate(value, value, value, confidence_level, error, how)
     low, high = _agresti_coull(value, value * (1 - value) / error**2, quantile)
-    return Estimate(value, low, high, level, error, how)
+    return Estimate(value, low, high, confidence_level, error, how)
 
 
 def joint_freedom(variances: ArrayLike, freedoms: ArrayLike) -> float:
@@ -149,7 +149,7 @@ def mean_interval(
     values: ArrayLike,
     sample_weight: ArrayLike | None = None,
     *,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     method: str = "student",
     span: float | None = None,
     least: float = -np.inf,
@@ -165,7 +165,7 @@ def mean_interval(
     values : array-like of shape (n,)
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the value standing there twice.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     method : {"student", "plain", "hoeffding", "chebyshev"}, default="student"
         ``"student"`` corrects Student's interval for skewness (Hall 1992); ``"plain"`` does not.
         ``"hoeffding"`` holds for every sample size when values lie in a known span (001 4.2.4 at
@@ -186,33 +186,35 @@ def mean_interval(
     >>> print(mean_interval([0, 1] * 500, method="hoeffding", span=1))
     0.500 (0.457 to 0.543)
     """
-    check_level(level)
+    check_level(confidence_level)
     if method not in INTERVALS:
         raise DataError(f"method={method!r} is none of {', '.join(INTERVALS)}")
     values = finite_column(values, "values")
     weights = checked_weights(sample_weight, len(values))
-    figure = _mean_figure(values, weights, level, method, span)
+    figure = _mean_figure(values, weights, confidence_level, method, span)
     return figure._replace(low=float(max(figure.low, least)))
 
 
-def _mean_figure(values, weights, level: float, method: str, span: float | None) -> Estimate:
+def _mean_figure(
+    values, weights, confidence_level: float, method: str, span: float | None
+) -> Estimate:
     n = float(len(values) if weights is None else weights.sum())
     mean, variance, third = weighted_moments(values, weights)
     if method == "hoeffding":
-        return _hoeffding(mean, n, span, level)
+        return _hoeffding(mean, n, span, confidence_level)
     if n <= 1:
-        return Estimate(mean, -np.inf, np.inf, level, np.nan, "one value has no spread")
+        return Estimate(mean, -np.inf, np.inf, confidence_level, np.nan, "one value has no spread")
     error = float(np.sqrt(variance / (n - 1)))
     if method == "chebyshev":
-        half = error / np.sqrt(1 - level)
-        return Estimate(mean, mean - half, mean + half, level, error, "Chebyshev")
+        half = error / np.sqrt(1 - confidence_level)
+        return Estimate(mean, mean - half, mean + half, confidence_level, error, "Chebyshev")
     correct = method == "student" and n >= FEWEST_FOR_SKEWNESS and error > 0
     skew = third / variance**1.5 if correct else 0.0
-    t = student_quantile(level, n - 1)
+    t = student_quantile(confidence_level, n - 1)
     low = mean - error * _unskewed(t, skew, n)
     high = mean - error * _unskewed(-t, skew, n)
     how = "Student, corrected for skewness" if correct else "Student"
-    return Estimate(mean, float(low), float(high), level, error, how)
+    return Estimate(mean, float(low), float(high), confidence_level, error, how)
 
 
 def transformed(figure: Estimate, function, slope: float) -> Estimate:
@@ -222,21 +224,21 @@ def transformed(figure: Estimate, function, slope: float) -> Estimate:
 
 
 def logit_scale_interval(
-    value: float, error: float, level: float, how: str, quantile: float | None = None
+    value: float, error: float, confidence_level: float, how: str, quantile: float | None = None
 ) -> Estimate:
     """The interval of a figure between 0 and 1 that is symmetric in its log-odds."""
     if not 0 < value < 1 or not np.isfinite(error):
-        return Estimate(value, 0.0, 1.0, level, error, how)
-    quantile = normal_quantile(level) if quantile is None else quantile
+        return Estimate(value, 0.0, 1.0, confidence_level, error, how)
+    quantile = normal_quantile(confidence_level) if quantile is None else quantile
     half = quantile * error / (value * (1 - value))
     odds = np.log(value / (1 - value))
     low, high = 1 / (1 + np.exp(-(odds + np.array([-half, half]))))
-    return Estimate(value, float(low), float(high), level, error, how)
+    return Estimate(value, float(low), float(high), confidence_level, error, how)
 
 
-def check_level(level: float) -> None:
+def check_level(confidence_level: float) -> None:
     """Refuse levels that are no share, such as 95 for 0.95."""
-    check_inside_unit("level", level, 0.95)
+    check_inside_unit("confidence_level", confidence_level, 0.95)
 
 
 def check_inside_unit(name: str, value: Any, such_as: float) -> None:
@@ -251,16 +253,16 @@ def check_not_negative(name: str, value: Any, what: str) -> None:
         raise DataError(f"{name}={value!r} must be {what}, 0 or more")
 
 
-def normal_quantile(level: float) -> float:
+def normal_quantile(confidence_level: float) -> float:
     """Half-width, in standard errors, of the normal interval of a level."""
-    check_level(level)
-    return float(ndtri(0.5 + level / 2))
+    check_level(confidence_level)
+    return float(ndtri(0.5 + confidence_level / 2))
 
 
-def student_quantile(level: float, freedom: float) -> float:
+def student_quantile(confidence_level: float, freedom: float) -> float:
     """Half-width, in standard errors, of Student's interval of a level."""
-    check_level(level)
-    return float(stdtrit(freedom, 0.5 + level / 2))
+    check_level(confidence_level)
+    return float(stdtrit(freedom, 0.5 + confidence_level / 2))
 
 
 def weighted_moments(values: np.ndarray, weights: np.ndarray | None) -> tuple[float, float, float]:
@@ -313,11 +315,11 @@ def checked_weights(sample_weight: ArrayLike | None, n: int) -> np.ndarray | Non
     return weights
 
 
-def _hoeffding(mean: float, n: float, span: float | None, level: float) -> Estimate:
+def _hoeffding(mean: float, n: float, span: float | None, confidence_level: float) -> Estimate:
     if span is None:
         raise DataError("Hoeffding's interval needs the span of the values: span=1 for 0-1 losses")
-    half = span * float(np.sqrt(np.log(2 / (1 - level)) / (2 * n)))
-    return Estimate(mean, mean - half, mean + half, level, np.nan, "Hoeffding")
+    half = span * float(np.sqrt(np.log(2 / (1 - confidence_level)) / (2 * n)))
+    return Estimate(mean, mean - half, mean + half, confidence_level, np.nan, "Hoeffding")
 
 
 def _unskewed(t: float, skew: float, n: float) -> float:

@@ -317,21 +317,23 @@ class EmpiricalDistribution(Distribution):
             return float(self._share @ centred**2)
         return (centred * self._share[:, None]).T @ centred
 
-    def expectation(self, function: Callable[[np.ndarray], Any], level: float = 0.95) -> Estimate:
+    def expectation(
+        self, function: Callable[[np.ndarray], Any], confidence_level: float = 0.95
+    ) -> Estimate:
         """Plug-in estimate of E[f(X)], the mean of f over the items, with its standard error.
 
         Parameters
         ----------
         function : callable
             Of all items at once.
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
         figure : Estimate
         """
         values = np.asarray(function(self.items), dtype=np.float64)
-        return mean_interval(values, self.weights, level=level)
+        return mean_interval(values, self.weights, confidence_level=confidence_level)
 
     def cdf(self, x: ArrayLike) -> np.ndarray:
         """F(x), the share of items <= x: right-continuous.
@@ -386,7 +388,7 @@ def empirical_cdf(x: ArrayLike, at: ArrayLike) -> np.ndarray:
 
 
 def plug_in(
-    function: Callable[[np.ndarray], Any], sample: ArrayLike, level: float = 0.95
+    function: Callable[[np.ndarray], Any], sample: ArrayLike, confidence_level: float = 0.95
 ) -> Estimate:
     """Plug-in estimate of S = integral f dp: the mean of f over a sample, with standard error.
 
@@ -395,7 +397,7 @@ def plug_in(
     function : callable
         Of all outcomes at once.
     sample : array-like of shape (n,) or (n, d)
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -407,7 +409,9 @@ def plug_in(
     >>> round(plug_in(np.square, [1.0, 2.0, 3.0]).value, 4)
     4.6667
     """
-    return EmpiricalDistribution(np.asarray(sample, dtype=float)).expectation(function, level)
+    return EmpiricalDistribution(np.asarray(sample, dtype=float)).expectation(
+        function, confidence_level
+    )
 
 
 @dataclass(frozen=True, eq=False)

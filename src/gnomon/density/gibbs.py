@@ -109,23 +109,25 @@ class MixtureDraws(Result):
     labels: np.ndarray
     log_likelihood: np.ndarray
 
-    def figures(self, name: str, level: float = 0.95) -> list[Estimate]:
+    def figures(self, name: str, confidence_level: float = 0.95) -> list[Estimate]:
         """Posterior mean and credible interval of one usual parameter of every component.
 
         Parameters
         ----------
         name : str
             Such as "rate", "mean", "variance"; "weight" for the weights.
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
         figures : list of Estimate
         """
         values = self.weights if name == "weight" else self._usual(name)
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        low, high = np.quantile(
+            values, [(1 - confidence_level) / 2, (1 + confidence_level) / 2], axis=0
+        )
         return [
-            Estimate(float(values[:, k].mean()), float(low[k]), float(high[k]), level)
+            Estimate(float(values[:, k].mean()), float(low[k]), float(high[k]), confidence_level)
             for k in range(values.shape[1])
         ]
 

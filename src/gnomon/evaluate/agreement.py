@@ -53,7 +53,7 @@ class LabelAgreement(Result):
         }
 
 
-def label_agreement(first: Any, second: Any, level: float = 0.95) -> LabelAgreement:
+def label_agreement(first: Any, second: Any, confidence_level: float = 0.95) -> LabelAgreement:
     """Compare two independent labellings of the same items, and list those in dispute.
 
     Label some items twice before learning from the labels: no learner can be judged more finely
@@ -62,7 +62,7 @@ def label_agreement(first: Any, second: Any, level: float = 0.95) -> LabelAgreem
     Parameters
     ----------
     first, second : array-like of shape (n,)
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -78,8 +78,8 @@ def label_agreement(first: Any, second: Any, level: float = 0.95) -> LabelAgreem
     alike = first == second
     places = np.flatnonzero(~alike)
     return LabelAgreement(
-        share_interval(int(alike.sum()), len(alike), level),
-        cohen_kappa(first, second, level),
+        share_interval(int(alike.sum()), len(alike), confidence_level),
+        cohen_kappa(first, second, confidence_level),
         places,
         first[places],
         second[places],
@@ -206,7 +206,7 @@ class CosineScore(Result):
 
 
 def smoothed_cosine(
-    y: Any, predicted: Any, training: Any, n_components: int = 150, level: float = 0.95
+    y: Any, predicted: Any, training: Any, n_components: int = 150, confidence_level: float = 0.95
 ) -> CosineScore:
     """Mean cosine of predicted and true vectors after projection on few directions (000a 7.2).
 
@@ -222,7 +222,7 @@ def smoothed_cosine(
         Training vectors that give the directions.
     n_components : int, default=150
         Directions; no more than the training vectors have.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -247,16 +247,18 @@ def smoothed_cosine(
             "no direction to compare; leave it out"
         )
     cosines = (one * other).sum(axis=1) / lengths
-    return CosineScore(mean_interval(cosines, level=level), cosines, len(directions))
+    return CosineScore(
+        mean_interval(cosines, confidence_level=confidence_level), cosines, len(directions)
+    )
 
 
-def agreement_of_many(labels: Any, level: float = 0.95) -> Estimate:
+def agreement_of_many(labels: Any, confidence_level: float = 0.95) -> Estimate:
     """Fleiss' kappa of several labellings of the same items, with its large-sample interval.
 
     Parameters
     ----------
     labels : array-like of shape (n_items, n_raters)
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -287,12 +289,12 @@ def agreement_of_many(labels: Any, level: float = 0.95) -> Estimate:
     left = counts.sum(axis=0) - counts
     if ((left > 0).sum(axis=1) < 2).any():
         how = "without one of the items there is one label at most: no spread is known"
-        return Estimate(kappa, least, 1.0, level, np.nan, how)
+        return Estimate(kappa, least, 1.0, confidence_level, np.nan, how)
     rest = left / ((n - 1) * m)
     expected_rest = (rest**2).sum(axis=1)
     agreed_rest = (per_item.sum() - per_item) / (n - 1)
     without = (agreed_rest - expected_rest) / (1 - expected_rest)
     error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
-    half = student_quantile(level, n - 1) * error
+    half = student_quantile(confidence_level, n - 1) * error
     low, high = max(kappa - half, least), min(kappa + half, 1.0)
-    return Estimate(kappa, low, high, level, error, "jackknife")
+    return Estimate(kappa, low, high, confidence_level, error, "jackknife")

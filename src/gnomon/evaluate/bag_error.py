@@ -86,7 +86,7 @@ class BagError(Result):
         inside = 0.0 if share == 1 else (1 - share) * self.training
         value, low, high = (inside + share * each for each in self.out_of_bag[:3])
         found = self.out_of_bag
-        return Estimate(value, low, high, found.level, share * found.error, found.how)
+        return Estimate(value, low, high, found.confidence_level, share * found.error, found.how)
 
     def _title(self) -> str:
         return f"{self.bags.name}: {self.measure} by {len(self.bags.splits)} bootstrap bags"

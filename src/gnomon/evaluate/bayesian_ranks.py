@@ -35,7 +35,7 @@ def bayesian_signed_rank_test(
     prior: float = 1.0,
     n_draws: int = 20_000,
     greater_is_better: bool = True,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int = 0,
 ) -> BayesianTest:
     """Is one learner better than another over many tables, and by more than matters?
@@ -54,7 +54,7 @@ def bayesian_signed_rank_test(
     n_draws : int, default=20_000
         Probabilities are known to about 0.5 / sqrt(n_draws).
     greater_is_better : bool, default=True
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Of the credible interval of the mean difference.
     random_state : int, default=0
 
@@ -69,14 +69,14 @@ def bayesian_signed_rank_test(
     >>> found.better > 0.99
     True
     """
-    gaps, rng = _prepared(first, second, rope, prior, n_draws, level, random_state)
+    gaps, rng = _prepared(first, second, rope, prior, n_draws, confidence_level, random_state)
     middles = (gaps[:, None] + gaps[None, :]) / 2
     below, above = (middles < -rope).astype(float), (middles > rope).astype(float)
 
     def shares(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return tuple(((weights @ region) * weights).sum(axis=1) for region in (below, above))
 
-    return _drawn_test(gaps, shares, rope, prior, n_draws, greater_is_better, level, rng)
+    return _drawn_test(gaps, shares, rope, prior, n_draws, greater_is_better, confidence_level, rng)
 
 
 def bayesian_sign_test(
@@ -87,7 +87,7 @@ def bayesian_sign_test(
     prior: float = 1.0,
     n_draws: int = 20_000,
     greater_is_better: bool = True,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int = 0,
 ) -> BayesianTest:
     """The form of `bayesian_signed_rank_test` that looks at the signs of differences only.
@@ -101,7 +101,7 @@ def bayesian_sign_test(
         Strength of the prior, in tables of equal scores.
     n_draws : int, default=20_000
     greater_is_better : bool, default=True
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int, default=0
 
     Returns
@@ -114,18 +114,18 @@ def bayesian_sign_test(
     >>> bayesian_sign_test(one, one, rope=0.01).equal
     1.0
     """
-    gaps, rng = _prepared(first, second, rope, prior, n_draws, level, random_state)
+    gaps, rng = _prepared(first, second, rope, prior, n_draws, confidence_level, random_state)
     below, above = (gaps < -rope).astype(float), (gaps > rope).astype(float)
 
     def shares(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return weights @ below, weights @ above
 
-    return _drawn_test(gaps, shares, rope, prior, n_draws, greater_is_better, level, rng)
+    return _drawn_test(gaps, shares, rope, prior, n_draws, greater_is_better, confidence_level, rng)
 
 
-def _prepared(first, second, rope, prior, n_draws, level, random_state):
+def _prepared(first, second, rope, prior, n_draws, confidence_level, random_state):
     """Differences with the prior's 0 in front, and where draws come from."""
-    check_level(level)
+    check_level(confidence_level)
     check_rope(rope)
     if not prior > 0 or n_draws < 100:
         raise DataError(
@@ -135,7 +135,9 @@ def _prepared(first, second, rope, prior, n_draws, level, random_state):
     return gaps, np.random.default_rng(random_state)
 
 
-def _drawn_test(gaps, shares, rope, prior, n_draws, greater_is_better, level, rng) -> BayesianTest:
+def _drawn_test(
+    gaps, shares, rope, prior, n_draws, greater_is_better, confidence_level, rng
+) -> BayesianTest:
     strengths = np.concatenate([[prior], np.ones(len(gaps) - 1)])
     wins, means = np.zeros(3), []
     for start in range(0, n_draws, DRAWS_AT_ONCE):
@@ -147,12 +149,12 @@ def _drawn_test(gaps, shares, rope, prior, n_draws, greater_is_better, level, rn
         means.append(weights @ gaps)
     below, equal, above = (wins / n_draws).tolist()
     drawn = np.concatenate(means)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(drawn, [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     figure = Estimate(
         float(gaps[1:].mean()),
         float(low),
         float(high),
-        level,
+        confidence_level,
         float(drawn.std(ddof=1)),
         "posterior",
     )

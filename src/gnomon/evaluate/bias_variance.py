@@ -90,7 +90,7 @@ def bias_variance(
     *,
     n_sets: int = 100,
     n_test: int = 1000,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> BiasVariance:
@@ -111,7 +111,7 @@ def bias_variance(
         Training sets; at least 3.
     n_test : int, default=1000
         Rows at which predictions are compared.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int, default=0
     n_jobs : int or None, default=None
 
@@ -130,7 +130,7 @@ def bias_variance(
     >>> print(found["bias^2"].low < 0.5 < found["bias^2"].high)  # mean of sin^2
     True
     """
-    _check(n_sets, level)
+    _check(n_sets, confidence_level)
     test = oracle.sample(n_test, np.random.default_rng([random_state, 0]))
     classes = is_classifier(learner)
 
@@ -140,9 +140,11 @@ def bias_variance(
 
     said = np.stack(list(in_order(predictions, range(n_sets), n_jobs)))
     if classes:
-        return _of_classes(said, np.asarray(oracle.proba(test.X)), test.X, True, level)
+        return _of_classes(said, np.asarray(oracle.proba(test.X)), test.X, True, confidence_level)
     noise = np.full(n_test, float(oracle.noise) ** 2)
-    return _of_numbers(said, np.asarray(oracle.target(test.X)), noise, test.X, True, level)
+    return _of_numbers(
+        said, np.asarray(oracle.target(test.X)), noise, test.X, True, confidence_level
+    )
 
 
 def bias_variance_of(
@@ -152,7 +154,7 @@ def bias_variance_of(
     *,
     test: tuple[Any, Any] | float = 0.3,
     n_sets: int = 100,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> BiasVariance:
@@ -170,7 +172,7 @@ def bias_variance_of(
     test : float or (X, y), default=0.3
         Share of rows to hold out, or rows kept aside.
     n_sets : int, default=100
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int, default=0
     n_jobs : int or None, default=None
 
@@ -192,7 +194,7 @@ def bias_variance_of(
     >>> stump["variance"].value < tree["variance"].value
     True
     """
-    _check(n_sets, level)
+    _check(n_sets, confidence_level)
     problem = Problem.of(learner, X, y, None, None)
     if problem.task not in ("classify", "regress"):
         raise DataError(f"{type(learner).__name__} predicts neither classes nor numbers")
@@ -218,9 +220,9 @@ def bias_variance_of(
         classes, codes = np.unique(np.concatenate([test_y, said.ravel()]), return_inverse=True)
         truth = np.eye(len(classes))[codes[: len(test_y)]]
         said = codes[len(test_y) :].reshape(said.shape)
-        return _of_classes(said, truth, test_rows, False, level, classes)
+        return _of_classes(said, truth, test_rows, False, confidence_level, classes)
     noise = np.zeros(len(test_y))
-    return _of_numbers(said, test_y.astype(np.float64), noise, test_rows, False, level)
+    return _of_numbers(said, test_y.astype(np.float64), noise, test_rows, False, confidence_level)
 
 
 def bias_variance_curve(
@@ -232,7 +234,7 @@ def bias_variance_curve(
     *,
     n_sets: int = 100,
     n_test: int = 1000,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Curve:
@@ -251,7 +253,7 @@ def bias_variance_curve(
     values : sequence
     n_sets : int, default=100
     n_test : int, default=1000
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int, default=0
     n_jobs : int or None, default=None
 
@@ -281,7 +283,7 @@ def bias_variance_curve(
             n,
             n_sets=n_sets,
             n_test=n_test,
-            level=level,
+            confidence_level=confidence_level,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -335,7 +337,7 @@ def _of_numbers(
     noise: np.ndarray,
     rows: Any,
     noise_known: bool,
-    level: float,
+    confidence_level: float,
 ) -> BiasVariance:
     said = said.astype(np.float64).reshape(len(said), -1)
     k = len(said)
@@ -349,7 +351,7 @@ def _of_numbers(
         squares_without = squares - (each - mean) ** 2 * k / (k - 1)
         parts = _number_parts(mean_without, squares_without, k - 1, truth, noise)
         without.append([parts[name].mean() for name in PARTS])
-    figures = _figures(by_row, np.array(without), PARTS, level)
+    figures = _figures(by_row, np.array(without), PARTS, confidence_level)
     return BiasVariance(figures, rows, by_row, mean, k, None, noise_known)
 
 
@@ -366,7 +368,7 @@ def _of_classes(
     proba: np.ndarray,
     rows: Any,
     noise_known: bool,
-    level: float,
+    confidence_level: float,
     names: np.ndarray | None = None,
 ) -> BiasVariance:
     k, n = said.shape
@@ -381,7 +383,7 @@ def _of_classes(
         parts = _class_parts(votes, proba)
         without.append([parts[name].mean() for name in CLASS_PARTS])
         votes[np.arange(n), each] += 1
-    figures = _figures(by_row, np.array(without), CLASS_PARTS, level)
+    figures = _figures(by_row, np.array(without), CLASS_PARTS, confidence_level)
     main = votes.argmax(axis=1)
     disagreement = float(1 - (votes.max(axis=1) / k).mean())
     shown = main if names is None else names[main]
@@ -397,12 +399,15 @@ def _class_parts(votes: np.ndarray, proba: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _figures(
-    by_row: dict[str, np.ndarray], without: np.ndarray, names: tuple[str, ...], level: float
+    by_row: dict[str, np.ndarray],
+    without: np.ndarray,
+    names: tuple[str, ...],
+    confidence_level: float,
 ) -> dict[str, Estimate]:
     """Means over rows, with the jackknife over training sets and the spread over rows."""
     k = len(without)
     of_sets = (k - 1) / k * ((without - without.mean(axis=0)) ** 2).sum(axis=0)
-    quantile = student_quantile(level, k - 1)
+    quantile = student_quantile(confidence_level, k - 1)
     figures = {}
     for name, set_part in zip(names, of_sets):
         values = by_row[name]
@@ -418,11 +423,11 @@ def _figures(
             if name != "variance":
                 # none of them is below zero, though what is found for a small bias may be
                 low = max(low, min(mean, 0.0))
-        figures[name] = Estimate(mean, low, high, level, error, "jackknife")
+        figures[name] = Estimate(mean, low, high, confidence_level, error, "jackknife")
     return figures
 
 
-def _check(n_sets: int, level: float) -> None:
-    check_level(level)
+def _check(n_sets: int, confidence_level: float) -> None:
+    check_level(confidence_level)
     if n_sets < 3:
         raise DataError(f"n_sets={n_sets} training sets are too few for a spread; give 3 or more")

@@ -50,7 +50,7 @@ class Bootstrap(Result):
     n_rows : int
     jackknife : ndarray or None
         The statistic without each row, for the intervals that correct skewness.
-    level : float
+    confidence_level : float
     method : str
         The interval that is printed.
     names : list of str
@@ -61,7 +61,7 @@ class Bootstrap(Result):
     replicates: np.ndarray
     n_rows: int
     jackknife: np.ndarray | None = None
-    level: float = 0.95
+    confidence_level: float = 0.95
     method: str = "percentile"
     names: list[str] = field(default_factory=list)
 
@@ -90,12 +90,12 @@ class Bootstrap(Result):
         """Expected share of rows that a draw leaves out, (1 - 1/n)^n."""
         return (1 - 1 / self.n_rows) ** self.n_rows
 
-    def interval(self, level: float | None = None, method: str | None = None) -> Any:
+    def interval(self, confidence_level: float | None = None, method: str | None = None) -> Any:
         """The statistic with an interval.
 
         Parameters
         ----------
-        level : float, default=None
+        confidence_level : float, default=None
             0.90, 0.683 and 0.954 are the text's; the one of the call by default.
         method : {"expanded", "bca", "percentile", "basic", "normal"}, default=None
             ``"expanded"`` is ``"bca"`` with Student's quantile and a further factor: the standard
@@ -113,43 +113,43 @@ class Bootstrap(Result):
         -------
         figure : Estimate, or list of Estimate where the statistic has several entries
         """
-        level = self.level if level is None else level
+        confidence_level = self.confidence_level if confidence_level is None else confidence_level
         method = self.method if method is None else method
-        check_level(level)
+        check_level(confidence_level)
         _check_method(method)
         if method in BY_JACKKNIFE and self.jackknife is None:
             raise DataError(f"this interval needs method={method!r} when the bootstrap is run")
-        low, high = self._ends(level, method)
+        low, high = self._ends(confidence_level, method)
         error, estimate = np.atleast_1d(self.standard_error), np.atleast_1d(self.estimate)
         figures = [
-            Estimate(float(e), float(a), float(b), level, float(s), method)
+            Estimate(float(e), float(a), float(b), confidence_level, float(s), method)
             for e, a, b, s in zip(estimate.ravel(), low.ravel(), high.ravel(), error.ravel())
         ]
         return figures[0] if np.ndim(self.estimate) == 0 else figures
 
-    def _ends(self, level: float, method: str) -> tuple[np.ndarray, np.ndarray]:
+    def _ends(self, confidence_level: float, method: str) -> tuple[np.ndarray, np.ndarray]:
         estimate = np.atleast_1d(self.estimate)
         draws = self.replicates.reshape(len(self.replicates), *estimate.shape)
-        tail = (1 - level) / 2
+        tail = (1 - confidence_level) / 2
         if method == "normal":
-            half = normal_quantile(level) * draws.std(axis=0, ddof=1)
+            half = normal_quantile(confidence_level) * draws.std(axis=0, ddof=1)
             return estimate - half, estimate + half
         if method == "bca":
-            return self._bca(draws, estimate, normal_quantile(level))
+            return self._bca(draws, estimate, normal_quantile(confidence_level))
         if method == "expanded":
-            t = student_quantile(level, self.n_rows - 1)
+            t = student_quantile(confidence_level, self.n_rows - 1)
             return self._bca(draws, estimate, t * self._missing_spread(draws, estimate))
         low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
         if method == "basic":
             return 2 * estimate - high, 2 * estimate - low
         return low, high
 
-    def region(self, level: float | None = None) -> ConfidenceRegion:
+    def region(self, confidence_level: float | None = None) -> ConfidenceRegion:
         """The region of several entries together, which their intervals are not.
 
         Parameters
         ----------
-        level : float, default=None
+        confidence_level : float, default=None
             The one of the call by default.
 
         Returns
@@ -159,17 +159,17 @@ class Bootstrap(Result):
         """
         if np.ndim(self.estimate) != 1 or len(self.estimate) < 2:
             raise DataError("a region is of several entries in a row, and the statistic has not")
-        level = self.level if level is None else level
-        check_level(level)
+        confidence_level = self.confidence_level if confidence_level is None else confidence_level
+        check_level(confidence_level)
         found = confidence_region(
-            self.replicates, level, centre=self.estimate, names=tuple(self.names) or None
+            self.replicates, confidence_level, centre=self.estimate, names=tuple(self.names) or None
         )
         n, k = self.n_rows, len(self.estimate)
         if n <= k:
             raise DataError(f"{n} rows are too few for a region of {k} parameters")
         # draws scatter as if the spread of the rows were known: Hotelling's law has the rest
-        hotelling = k * (n - 1) / (n - k) * stats.f.ppf(level, k, n - k)
-        wider = np.sqrt(n / (n - 1) * hotelling / stats.chi2.ppf(level, k))
+        hotelling = k * (n - 1) / (n - k) * stats.f.ppf(confidence_level, k, n - k)
+        wider = np.sqrt(n / (n - 1) * hotelling / stats.chi2.ppf(confidence_level, k))
         return replace(
             found,
             radius=wider * found.radius,
@@ -226,7 +226,7 @@ def bootstrap(
     *columns: Any,
     n_resamples: int = 2000,
     method: str = "expanded",
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     vectorised: bool = False,
     random_state: int | None = 0,
     n_jobs: int | None = None,
@@ -247,7 +247,7 @@ def bootstrap(
     method : {"expanded", "bca", "percentile", "basic", "normal"}, default="expanded"
         The interval (see `Bootstrap.interval`); the first two call the statistic n more times,
         without each row in turn.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     vectorised : bool, default=False
         The statistic takes arrays of shape (draws, n) and gives one number per draw (as NumPy's
         means with ``axis=-1`` do); much faster.
@@ -271,7 +271,7 @@ def bootstrap(
         raise DataError("give the columns that the statistic is of")
     if n_resamples < 2:
         raise DataError(f"n_resamples={n_resamples}: two draws are the least, 1,000 a good number")
-    check_level(level)
+    check_level(confidence_level)
     _check_method(method)
     data = [_rows_of(each) for each in columns]
     n = n_rows_of(data[0])
@@ -294,7 +294,7 @@ def bootstrap(
             tell(min(start + DRAWS_AT_ONCE, n_resamples), n_resamples)
     estimate = _single(take(np.arange(n)[None])[0])
     jackknife = _jackknife(take, n) if method in BY_JACKKNIFE else None
-    return Bootstrap(estimate, np.concatenate(parts), n, jackknife, level, method)
+    return Bootstrap(estimate, np.concatenate(parts), n, jackknife, confidence_level, method)
 
 
 @dataclass(repr=False)
@@ -302,7 +302,8 @@ class BootstrapModel(Bootstrap):
     """Error bars of the predictions of a refitted model; one entry per new row."""
 
     def _title(self) -> str:
-        return f"Predictions with {self.level:.0%} intervals over {len(self.replicates):,} refits"
+        level = f"{self.confidence_level:.0%}"
+        return f"Predictions with {level} intervals over {len(self.replicates):,} refits"
 
 
 def bootstrap_predictions(
@@ -313,7 +314,7 @@ def bootstrap_predictions(
     *,
     n_resamples: int = 200,
     method: str = "percentile",
-    level: float = 0.9,
+    confidence_level: float = 0.9,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
@@ -334,7 +335,7 @@ def bootstrap_predictions(
         Rows to predict for.
     n_resamples : int, default=200
     method : {"percentile", "basic", "normal"}, default="percentile"
-    level : float, default=0.9
+    confidence_level : float, default=0.9
     random_state : int, default=0
     n_jobs : int or None, default=None
     progress : bool or callable, default=None
@@ -354,7 +355,7 @@ def bootstrap_predictions(
     >>> print(found.interval()[0])
     29.88 (29.65 to 30.14)
     """
-    check_level(level)
+    check_level(confidence_level)
     _check_method(method)
     if method in BY_JACKKNIFE:
         raise DataError(f"{method} would need n more fits; use percentile, basic or normal")
@@ -384,7 +385,7 @@ def bootstrap_predictions(
             draws.append(part)
             tell(done + 1, n_resamples)
     estimate = predict(np.arange(n), 0)
-    return BootstrapModel(estimate, np.stack(draws), n, None, level, method)
+    return BootstrapModel(estimate, np.stack(draws), n, None, confidence_level, method)
 
 
 def monte_carlo_error_bars(
@@ -392,7 +393,7 @@ def monte_carlo_error_bars(
     estimate: Callable[[Any], Any],
     *,
     n_simulations: int = 1000,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int | None = 0,
     n_jobs: int | None = None,
 ) -> Bootstrap:
@@ -407,7 +408,7 @@ def monte_carlo_error_bars(
     estimate : callable
         ``estimate(data)`` gives a number or an array of numbers.
     n_simulations : int, default=1000
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int or None, default=0
     n_jobs : int or None, default=None
 
@@ -423,7 +424,7 @@ def monte_carlo_error_bars(
     >>> round(float(found.standard_error), 1)
     0.1
     """
-    check_level(level)
+    check_level(confidence_level)
     seeds = np.random.SeedSequence(random_state).spawn(n_simulations)
 
     def once(seed) -> np.ndarray:
@@ -431,7 +432,7 @@ def monte_carlo_error_bars(
 
     draws = np.stack(list(in_order(once, seeds, n_jobs)))
     mean = _single(draws.mean(axis=0))
-    return Bootstrap(mean, draws, n_simulations, None, level, "percentile")
+    return Bootstrap(mean, draws, n_simulations, None, confidence_level, "percentile")
 
 
 def _check_method(method: str) -> None:

@@ -27,7 +27,9 @@ from gnomon.evaluate.intake import (
 )
 
 
-def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Estimate:
+def accuracy(
+    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+) -> Estimate:
     """Share of right predictions, with the interval of `share_interval`.
 
     Nearly meaningless alone: show it beside the baseline's. With rare classes use
@@ -40,7 +42,7 @@ def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0
     predicted : array-like of shape (n,)
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -54,11 +56,13 @@ def accuracy(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0
     right = _right(y, predicted)
     weights = checked_weights(sample_weight, len(right))
     if weights is None:
-        return share_interval(int(right.sum()), len(right), level)
-    return share_interval(float(weights[right].sum()), float(weights.sum()), level)
+        return share_interval(int(right.sum()), len(right), confidence_level)
+    return share_interval(float(weights[right].sum()), float(weights.sum()), confidence_level)
 
 
-def error_rate(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Estimate:
+def error_rate(
+    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+) -> Estimate:
     """Share of wrong predictions (the mean 0-1 loss), 1 - `accuracy`, with its interval.
 
     Parameters
@@ -66,7 +70,7 @@ def error_rate(y: Any, predicted: Any, sample_weight: Any = None, level: float =
     y : array-like of shape (n,)
     predicted : array-like of shape (n,)
     sample_weight : array-like of shape (n,), default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -77,11 +81,11 @@ def error_rate(y: Any, predicted: Any, sample_weight: Any = None, level: float =
     >>> error_rate([0, 1, 1, 0], [0, 1, 0, 0]).value
     0.25
     """
-    return complement(accuracy(y, predicted, sample_weight, level))
+    return complement(accuracy(y, predicted, sample_weight, confidence_level))
 
 
 def balanced_accuracy(
-    y: Any, predicted: Any, level: float = 0.95, *, sample_weight: Any = None
+    y: Any, predicted: Any, confidence_level: float = 0.95, *, sample_weight: Any = None
 ) -> Estimate:
     """Mean over the classes of the share of each that is predicted rightly.
 
@@ -92,7 +96,7 @@ def balanced_accuracy(
     ----------
     y : array-like of shape (n,)
     predicted : array-like of shape (n,)
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice; a class whose rows all weigh
         nothing does not count.
@@ -111,15 +115,15 @@ def balanced_accuracy(
     classes, codes = np.unique(y, return_inverse=True)
     totals = np.bincount(codes, weights, len(classes))
     hits = np.bincount(codes, (y == predicted) * (1.0 if weights is None else weights))
-    parts = [share_interval(h, n, level) for h, n in zip(hits, totals) if n > 0]
-    return mean_of_shares(parts, level)
+    parts = [share_interval(h, n, confidence_level) for h, n in zip(hits, totals) if n > 0]
+    return mean_of_shares(parts, confidence_level)
 
 
 def precision(
     y: Any,
     predicted: Any,
     positive: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     sample_weight: Any = None,
 ) -> Estimate:
@@ -134,7 +138,7 @@ def precision(
     predicted : array-like of shape (n,)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -150,14 +154,14 @@ def precision(
     tp, fp, _ = _hits(y, predicted, positive, sample_weight)
     if tp + fp == 0:
         raise DataError("no row is predicted positive: precision is undefined")
-    return share_interval(tp, tp + fp, level)
+    return share_interval(tp, tp + fp, confidence_level)
 
 
 def recall(
     y: Any,
     predicted: Any,
     positive: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     sample_weight: Any = None,
 ) -> Estimate:
@@ -169,7 +173,7 @@ def recall(
     predicted : array-like of shape (n,)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -185,14 +189,14 @@ def recall(
     tp, _, fn = _hits(y, predicted, positive, sample_weight)
     if tp + fn == 0:
         raise DataError("no row is truly positive: recall is undefined")
-    return share_interval(tp, tp + fn, level)
+    return share_interval(tp, tp + fn, confidence_level)
 
 
 def f_measure(
     y: Any,
     predicted: Any,
     positive: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     sample_weight: Any = None,
 ) -> Estimate:
@@ -207,7 +211,7 @@ def f_measure(
     predicted : array-like of shape (n,)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -223,9 +227,11 @@ def f_measure(
     tp, fp, fn = _hits(y, predicted, positive, sample_weight)
     if tp + fp + fn == 0:
         raise DataError("no row is positive, truly or by prediction: F is undefined")
-    found = share_interval(tp, tp + fp + fn, level)
+    found = share_interval(tp, tp + fp + fn, confidence_level)
     value, low, high = (2 * each / (1 + each) for each in found[:3])
-    return Estimate(value, low, high, level, found.error * 2 / (1 + found.value) ** 2, found.how)
+    return Estimate(
+        value, low, high, confidence_level, found.error * 2 / (1 + found.value) ** 2, found.how
+    )
 
 
 def top_k_error(
@@ -233,7 +239,7 @@ def top_k_error(
     scores: Any,
     k: int = 5,
     classes: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     sample_weight: Any = None,
 ) -> Estimate:
@@ -251,7 +257,7 @@ def top_k_error(
     k : int, default=5
     classes : array-like of shape (n_classes,), default=None
         The classes in the order of the columns; sorted classes of y by default.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -278,11 +284,11 @@ def top_k_error(
     if np.isin(missed, (0, 1)).all():
         weights = checked_weights(sample_weight, len(missed))
         masses = np.ones(len(missed)) if weights is None else weights
-        return share_interval(float(missed @ masses), float(masses.sum()), level)
-    return mean_interval(missed, sample_weight, level=level)
+        return share_interval(float(missed @ masses), float(masses.sum()), confidence_level)
+    return mean_interval(missed, sample_weight, confidence_level=confidence_level)
 
 
-def mean_of_shares(parts: list[Estimate], level: float) -> Estimate:
+def mean_of_shares(parts: list[Estimate], confidence_level: float) -> Estimate:
     """The mean of independent shares, their intervals joined (MOVER)."""
     values, low, high = np.array([each[:3] for each in parts]).T
     mean, k = float(values.mean()), len(parts)
@@ -290,7 +296,7 @@ def mean_of_shares(parts: list[Estimate], level: float) -> Estimate:
     above = float(np.sqrt(((high - values) ** 2).sum())) / k
     error = float(np.sqrt(sum(each.error**2 for each in parts))) / k
     return Estimate(
-        mean, mean - below, mean + above, level, error, "joined Agresti-Coull intervals"
+        mean, mean - below, mean + above, confidence_level, error, "joined Agresti-Coull intervals"
     )
 
 
@@ -300,7 +306,7 @@ def complement(figure: Estimate) -> Estimate:
 
 
 def cohen_kappa(
-    y: Any, predicted: Any, level: float = 0.95, *, sample_weight: Any = None
+    y: Any, predicted: Any, confidence_level: float = 0.95, *, sample_weight: Any = None
 ) -> Estimate:
     """Agreement beyond chance, (p_o - p_e) / (1 - p_e), with its large-sample standard error.
 
@@ -313,7 +319,7 @@ def cohen_kappa(
     y : array-like of shape (n,)
     predicted : array-like of shape (n,)
         The other labelling.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -346,13 +352,15 @@ def cohen_kappa(
     how = "large-sample, Fisher's z"
     if kappa == 1:
         # no disagreement seen: as few as the interval of the agreement allows
-        least = (share_interval(n, n, level).low - expected) / (1 - expected)
-        return Estimate(kappa, least, 1.0, level, error, "Agresti-Coull, of the agreement")
+        least = (share_interval(n, n, confidence_level).low - expected) / (1 - expected)
+        return Estimate(
+            kappa, least, 1.0, confidence_level, error, "Agresti-Coull, of the agreement"
+        )
     if kappa <= -1:
-        return Estimate(kappa, -1.0, 1.0, level, error, "no agreement at all")
-    half = normal_quantile(level) * error / (1 - kappa**2)
+        return Estimate(kappa, -1.0, 1.0, confidence_level, error, "no agreement at all")
+    half = normal_quantile(confidence_level) * error / (1 - kappa**2)
     low, high = np.tanh(np.arctanh(kappa) + np.array([-half, half]))
-    return Estimate(kappa, float(low), float(high), level, error, how)
+    return Estimate(kappa, float(low), float(high), confidence_level, error, how)
 
 
 def _right(y: Any, predicted: Any) -> np.ndarray:

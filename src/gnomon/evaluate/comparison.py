@@ -173,21 +173,26 @@ class Scores:
         """Of the mean, with the correction for overlapping training sets."""
         return corrected_standard_error(self.values, self.test_share)
 
-    def interval(self, level: float = 0.95) -> Estimate:
+    def interval(self, confidence_level: float = 0.95) -> Estimate:
         """The mean score with its corrected interval.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
         figure : Estimate
         """
-        half = student_quantile(level, len(self.values) - 1) * self.standard_error
+        half = student_quantile(confidence_level, len(self.values) - 1) * self.standard_error
         how = "corrected resampled t"
         return Estimate(
-            self.mean, self.mean - half, self.mean + half, level, self.standard_error, how
+            self.mean,
+            self.mean - half,
+            self.mean + half,
+            confidence_level,
+            self.standard_error,
+            how,
         )
 
     def p_against(self, other: Scores) -> float:
@@ -245,7 +250,7 @@ def check_rope(rope: Any) -> None:
 
 
 def resampled_figure(
-    scores: np.ndarray, test_share: float, level: float = 0.95, share: bool = False
+    scores: np.ndarray, test_share: float, confidence_level: float = 0.95, share: bool = False
 ) -> Estimate:
     """The mean of scores of repeated splits, with the interval of Nadeau and Bengio.
 
@@ -255,7 +260,7 @@ def resampled_figure(
         NaN where a fit failed; those are left out.
     test_share : float
         Test rows per training row; 0 for independent data sets.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     share : bool, default=False
         Whether scores lie between 0 and 1: the interval then does so, too, by taking the mean for a
         share of as many rows as its standard error says.
@@ -270,26 +275,26 @@ def resampled_figure(
     >>> print(resampled_figure(np.array([0.2, 0.3, 0.25, 0.25]), test_share=0.25))
     0.250 (0.158 to 0.342)
     """
-    check_level(level)
+    check_level(confidence_level)
     known = scores[~np.isnan(scores)]
     if len(known) == 0:
-        return Estimate(np.nan, np.nan, np.nan, level, np.nan, "no fit succeeded")
+        return Estimate(np.nan, np.nan, np.nan, confidence_level, np.nan, "no fit succeeded")
     mean = float(known.mean())
     if np.isinf(known).any():
         how = f"{int(np.isinf(known).sum()):,} of {len(known):,} scores are infinite"
-        return Estimate(mean, -np.inf, np.inf, level, np.nan, how)
+        return Estimate(mean, -np.inf, np.inf, confidence_level, np.nan, how)
     if len(known) == 1:
-        return Estimate(mean, -np.inf, np.inf, level, np.nan, "one score has no spread")
+        return Estimate(mean, -np.inf, np.inf, confidence_level, np.nan, "one score has no spread")
     error = corrected_standard_error(known, test_share)
     how = "corrected resampled t" if test_share else "independent repetitions"
     if share and error > 0:
-        return share_like_interval(mean, error, level, how, len(known) - 1)
-    half = student_quantile(level, len(known) - 1) * error
-    return Estimate(mean, mean - half, mean + half, level, error, how)
+        return share_like_interval(mean, error, confidence_level, how, len(known) - 1)
+    half = student_quantile(confidence_level, len(known) - 1) * error
+    return Estimate(mean, mean - half, mean + half, confidence_level, error, how)
 
 
 def corrected_t_test(
-    first: ArrayLike, second: ArrayLike, test_share: float, level: float = 0.95
+    first: ArrayLike, second: ArrayLike, test_share: float, confidence_level: float = 0.95
 ) -> PairTest:
     """Do two learners differ in their expected score? For scores on the same folds.
 
@@ -304,7 +309,7 @@ def corrected_t_test(
         Scores of the two learners on the same J folds.
     test_share : float
         n_test / n_train, 1 / 9 for ten folds.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -322,7 +327,7 @@ def corrected_t_test(
         gaps,
         corrected_standard_error(gaps, test_share),
         len(gaps) - 1,
-        level,
+        confidence_level,
     )
 
 
@@ -333,7 +338,7 @@ def bayesian_t_test(
     rope: float = 0.01,
     *,
     greater_is_better: bool = True,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> BayesianTest:
     """How probable is it that one learner is better, in practice? (Corani and Benavoli 2015)
 
@@ -352,7 +357,7 @@ def bayesian_t_test(
     rope : float, default=0.01
         Differences smaller than this do not matter (one point of accuracy).
     greater_is_better : bool, default=True
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Of the credible interval.
 
     Returns
@@ -374,14 +379,16 @@ def bayesian_t_test(
     else:
         below = float(stdtr(freedom, (-rope - mean) / scale))
         above = float(stdtr(freedom, (mean - rope) / scale))
-    half = student_quantile(level, freedom) * scale
+    half = student_quantile(confidence_level, freedom) * scale
     worse, better = (below, above) if greater_is_better else (above, below)
-    figure = Estimate(mean, mean - half, mean + half, level, scale, "posterior")
+    figure = Estimate(mean, mean - half, mean + half, confidence_level, scale, "posterior")
     equal = 1 - below - above
     return BayesianTest(worse, equal, better, rope, figure, freedom, greater_is_better)
 
 
-def five_by_two_t_test(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> PairTest:
+def five_by_two_t_test(
+    first: ArrayLike, second: ArrayLike, confidence_level: float = 0.95
+) -> PairTest:
     """Dietterich's (1998) paired t test of five repetitions of two folds.
 
     With differences p_i1, p_i2 of repetition i and s_i^2 = sum_j (p_ij - mean_i)^2,
@@ -392,7 +399,7 @@ def five_by_two_t_test(first: ArrayLike, second: ArrayLike, level: float = 0.95)
     ----------
     first, second : array-like of shape (5, 2) or (10,)
         Scores by repetition and fold.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -407,7 +414,9 @@ def five_by_two_t_test(first: ArrayLike, second: ArrayLike, level: float = 0.95)
     """
     gaps = _five_by_two(first, second)
     error = float(np.sqrt(_spreads(gaps).mean()))
-    test = _student("5 x 2 cv t test", gaps.ravel(), error, 5, level, shown=float(gaps[0, 0]))
+    test = _student(
+        "5 x 2 cv t test", gaps.ravel(), error, 5, confidence_level, shown=float(gaps[0, 0])
+    )
     test.remark = "The difference is that of the first fold, which the test uses"
     return test
 
@@ -444,7 +453,7 @@ def five_by_two_f_test(first: ArrayLike, second: ArrayLike) -> PairTest:
 
 
 def mcnemar_test(
-    y: Any, first: Any, second: Any, method: str = "mid-p", level: float = 0.95
+    y: Any, first: Any, second: Any, method: str = "mid-p", confidence_level: float = 0.95
 ) -> PairTest:
     """Do two classifiers err equally often on the same test rows?
 
@@ -460,7 +469,7 @@ def mcnemar_test(
         Predictions of the two classifiers.
     method : {"mid-p", "exact", "chi2"}, default="mid-p"
         ``"chi2"`` is (|b - c| - 1)^2 / (b + c), for large counts.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -478,11 +487,11 @@ def mcnemar_test(
     _, second = label_pair(y, second)
     only_first = int(((first == y) & (second != y)).sum())
     only_second = int(((first != y) & (second == y)).sum())
-    return mcnemar_of_counts(only_first, only_second, len(y), method, level)
+    return mcnemar_of_counts(only_first, only_second, len(y), method, confidence_level)
 
 
 def mcnemar_of_counts(
-    only_first: int, only_second: int, n: int, method: str = "mid-p", level: float = 0.95
+    only_first: int, only_second: int, n: int, method: str = "mid-p", confidence_level: float = 0.95
 ) -> PairTest:
     """McNemar's test from the numbers of rows that only one classifier has right.
 
@@ -493,7 +502,7 @@ def mcnemar_of_counts(
     n : int
         Rows in all.
     method : {"mid-p", "exact", "chi2"}, default="mid-p"
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -516,13 +525,15 @@ def mcnemar_of_counts(
         p = _binomial_p(b, c, mid=method == "mid-p")
     else:
         raise DataError(f"method={method!r} is none of mid-p, exact, chi2")
-    z = normal_quantile(level)
+    z = normal_quantile(confidence_level)
     more, less = (b + 1) / (n + 2), (c + 1) / (n + 2)
     half = z * np.sqrt((more + less - (more - less) ** 2) / (n + 2))
     gap = (b - c) / n
     centre = more - less
     error = float(np.sqrt((discordant - (b - c) ** 2 / n) / n**2))
-    figure = Estimate(gap, float(centre - half), float(centre + half), level, error, "Bonett-Price")
+    figure = Estimate(
+        gap, float(centre - half), float(centre + half), confidence_level, error, "Bonett-Price"
+    )
     return PairTest(f"McNemar's test ({method})", figure, float(statistic), p, discordant)
 
 
@@ -623,10 +634,10 @@ def paired_differences(first: ArrayLike, second: ArrayLike) -> np.ndarray:
     return first - second
 
 
-def _student(test, gaps, error, freedom, level, shown: float | None = None) -> PairTest:
+def _student(test, gaps, error, freedom, confidence_level, shown: float | None = None) -> PairTest:
     gap = float(gaps.mean()) if shown is None else shown
-    half = student_quantile(level, freedom) * error
-    figure = Estimate(gap, gap - half, gap + half, level, error, test)
+    half = student_quantile(confidence_level, freedom) * error
+    figure = Estimate(gap, gap - half, gap + half, confidence_level, error, test)
     if error == 0:
         statistic = 0.0 if gap == 0 else float(np.copysign(np.inf, gap))
         p = 1.0 if gap == 0 else 0.0
@@ -662,29 +673,34 @@ def _binomial_p(wins: int, losses: int, mid: bool) -> float:
     return min(below + (float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0), 1.0)
 
 
-def _walsh(gaps: np.ndarray, level: float = 0.95) -> Estimate:
+def _walsh(gaps: np.ndarray, confidence_level: float = 0.95) -> Estimate:
     """Median of the means of all pairs, with the interval of Wilcoxon's statistic."""
     n = len(gaps)
     i, j = np.triu_indices(n)
     means = np.sort((gaps[i] + gaps[j]) / 2)
-    cut = _signed_rank_cut(n, level)
+    cut = _signed_rank_cut(n, confidence_level)
     how = "Hodges-Lehmann"
     if cut < 1:
-        return Estimate(float(np.median(means)), -np.inf, np.inf, level, np.nan, how)
+        return Estimate(float(np.median(means)), -np.inf, np.inf, confidence_level, np.nan, how)
     return Estimate(
-        float(np.median(means)), float(means[cut - 1]), float(means[-cut]), level, np.nan, how
+        float(np.median(means)),
+        float(means[cut - 1]),
+        float(means[-cut]),
+        confidence_level,
+        np.nan,
+        how,
     )
 
 
-def _signed_rank_cut(n: int, level: float) -> int:
+def _signed_rank_cut(n: int, confidence_level: float) -> int:
     """How many values of Wilcoxon's statistic, from zero on, are rejected on either side.
 
     By the law that the p-value has: exact to 50 differences, normal beyond.
     """
-    tail = (1 - level) / 2
+    tail = (1 - confidence_level) / 2
     if n > MOST_FOR_EXACT_RANKS:
         spread = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-        return int(np.floor(n * (n + 1) / 4 - normal_quantile(level) * spread)) + 1
+        return int(np.floor(n * (n + 1) / 4 - normal_quantile(confidence_level) * spread)) + 1
     law = np.ones(1)
     for rank in range(1, n + 1):
         law = (np.pad(law, (0, rank)) + np.pad(law, (rank, 0))) / 2

@@ -31,13 +31,13 @@ class ConfusionTable(Result):
     classes : ndarray of shape (k,)
     counts : ndarray of shape (k, k)
         Entry (i, j): rows of true class i that were predicted to be j.
-    level : float
+    confidence_level : float
         Of the intervals.
     """
 
     classes: np.ndarray
     counts: np.ndarray
-    level: float = 0.95
+    confidence_level: float = 0.95
 
     @classmethod
     def from_counts(cls, counts: ArrayLike, classes: ArrayLike | None = None) -> ConfusionTable:
@@ -69,7 +69,7 @@ class ConfusionTable(Result):
     @property
     def accuracy(self) -> Estimate:
         """Share of right predictions."""
-        return share_interval(float(np.trace(self.counts)), self.n, self.level)
+        return share_interval(float(np.trace(self.counts)), self.n, self.confidence_level)
 
     @property
     def error(self) -> Estimate:
@@ -80,7 +80,7 @@ class ConfusionTable(Result):
     def balanced_accuracy(self) -> Estimate:
         """Mean over the classes that occur of the share predicted rightly."""
         parts = [complement(each) for each in self.class_errors if each is not None]
-        return mean_of_shares(parts, self.level)
+        return mean_of_shares(parts, self.confidence_level)
 
     @property
     def class_errors(self) -> list[Estimate | None]:
@@ -123,7 +123,7 @@ class ConfusionTable(Result):
         -------
         table : ConfusionTable
         """
-        return ConfusionTable(self.classes, self.counts.T.copy(), self.level)
+        return ConfusionTable(self.classes, self.counts.T.copy(), self.confidence_level)
 
     def merge_hints(self, at_least: float = MUTUAL) -> list[tuple[Any, Any]]:
         """Pairs of classes that are taken for each other so often that they may be one.
@@ -162,13 +162,13 @@ class ConfusionTable(Result):
         counts = np.zeros((k, k))
         np.add.at(counts, (place[:, None], place[None, :]), self.counts)
         names = [" + ".join(map(str, self.classes[place == i])) for i in range(k)]
-        return ConfusionTable(np.array(names), counts, self.level)
+        return ConfusionTable(np.array(names), counts, self.confidence_level)
 
     def _wrong(self, line: np.ndarray, own: int) -> Estimate | None:
         total = float(line.sum())
         if total == 0:
             return None
-        return complement(share_interval(float(line[own]), total, self.level))
+        return complement(share_interval(float(line[own]), total, self.confidence_level))
 
     def _title(self) -> str:
         return f"Confusion of {self.n:,.0f} rows: error {self.error}, truth in rows"
@@ -194,7 +194,7 @@ def confusion_table(
     predicted: Any,
     classes: Any = None,
     sample_weight: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> ConfusionTable:
     """Count rows by true and predicted class.
 
@@ -209,7 +209,7 @@ def confusion_table(
     classes : array-like, default=None
         Order of the classes; all that occur, sorted, by default.
     sample_weight : array-like of shape (n,), default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -223,7 +223,7 @@ def confusion_table(
     cat                    5       1  0.17 (0.01 to 0.58)
     dog                    0       4  0.00 (0.00 to 0.55)
     """
-    check_level(level)
+    check_level(confidence_level)
     y, predicted = label_pair(y, predicted)
     found = np.unique(np.concatenate([y, predicted]))
     names = found if classes is None else label_column(classes, "classes")
@@ -235,7 +235,7 @@ def confusion_table(
     weights = checked_weights(sample_weight, len(y))
     k = len(names)
     counts = np.bincount(code[0] * k + code[1], weights, minlength=k * k).reshape(k, k)
-    return ConfusionTable(names, counts.astype(np.float64), level)
+    return ConfusionTable(names, counts.astype(np.float64), confidence_level)
 
 
 @dataclass(repr=False)
@@ -247,7 +247,7 @@ class Rates(Result):
     positive, negative : label
     tp, fp, fn, tn : int or float
         True and false positives, false and true negatives; or their weights.
-    level : float
+    confidence_level : float
     """
 
     positive: Any
@@ -256,7 +256,7 @@ class Rates(Result):
     fp: float
     fn: float
     tn: float
-    level: float = 0.95
+    confidence_level: float = 0.95
 
     @property
     def sensitivity(self) -> Estimate | None:
@@ -295,10 +295,12 @@ class Rates(Result):
         -------
         rates : Rates
         """
-        return Rates(self.positive, self.negative, self.fn, self.tn, self.tp, self.fp, self.level)
+        return Rates(
+            self.positive, self.negative, self.fn, self.tn, self.tp, self.fp, self.confidence_level
+        )
 
     def _share(self, part: float, whole: float) -> Estimate | None:
-        return share_interval(part, whole, self.level) if whole else None
+        return share_interval(part, whole, self.confidence_level) if whole else None
 
     def _title(self) -> str:
         return f"Rates of {self.positive!r} against {self.negative!r}"
@@ -327,7 +329,7 @@ def two_class_rates(
     y: Any,
     predicted: Any,
     positive: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     sample_weight: Any = None,
 ) -> Rates:
@@ -342,7 +344,7 @@ def two_class_rates(
     predicted : array-like of shape (n,)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -356,15 +358,17 @@ def two_class_rates(
     >>> rates.false_positive_rate.value, rates.sensitivity.value
     (0.3333333333333333, 1.0)
     """
-    check_level(level)
+    check_level(confidence_level)
     y, predicted = label_pair(y, predicted)
     truly, positive, negative = two_classes(y, positive)
     said = predicted == positive
     cells = [truly & said, ~truly & said, truly & ~said, ~truly & ~said]
     weights = checked_weights(sample_weight, len(y))
     if weights is None:
-        return Rates(positive, negative, *(int(each.sum()) for each in cells), level)
-    return Rates(positive, negative, *(float(weights[each].sum()) for each in cells), level)
+        return Rates(positive, negative, *(int(each.sum()) for each in cells), confidence_level)
+    return Rates(
+        positive, negative, *(float(weights[each].sum()) for each in cells), confidence_level
+    )
 
 
 @dataclass(repr=False)
@@ -386,7 +390,10 @@ class LabelRates(Result):
 
     def _columns(self) -> dict[str, list]:
         n = [each.tp + each.fn + each.fp + each.tn for each in self.rates]
-        errors = [share_interval(r.fp + r.fn, total, r.level) for r, total in zip(self.rates, n)]
+        errors = [
+            share_interval(r.fp + r.fn, total, r.confidence_level)
+            for r, total in zip(self.rates, n)
+        ]
         return {
             "label": self.names,
             "rows": [each.tp + each.fn for each in self.rates],
@@ -397,7 +404,7 @@ class LabelRates(Result):
 
 
 def per_label_rates(
-    y: Any, predicted: Any, names: Any = None, n_commonest: int = 30, level: float = 0.95
+    y: Any, predicted: Any, names: Any = None, n_commonest: int = 30, confidence_level: float = 0.95
 ) -> LabelRates:
     """Rates of every label of a multi-label prediction (000a ex. 7.1), the commonest first.
 
@@ -410,7 +417,7 @@ def per_label_rates(
         Of the labels; their numbers by default.
     n_commonest : int, default=30
         How many labels to give, by how many rows have them.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -431,5 +438,5 @@ def per_label_rates(
     if len(labels) != y.shape[1]:
         raise DataError(f"{len(labels)} names for {y.shape[1]} labels")
     order = np.argsort(-y.sum(axis=0), kind="stable")[:n_commonest]
-    rates = [two_class_rates(y[:, j], predicted[:, j], 1.0, level) for j in order]
+    rates = [two_class_rates(y[:, j], predicted[:, j], 1.0, confidence_level) for j in order]
     return LabelRates([labels[j] for j in order], rates)

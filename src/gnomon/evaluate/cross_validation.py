@@ -203,7 +203,7 @@ class CrossValidation(Result):
         return [each.model for each in self.folds]
 
     def figure(
-        self, measure: str | None = None, level: float = 0.95, method: str = "rows"
+        self, measure: str | None = None, confidence_level: float = 0.95, method: str = "rows"
     ) -> Estimate:
         """A measure over all folds with its interval.
 
@@ -211,7 +211,7 @@ class CrossValidation(Result):
         ----------
         measure : str, default=None
             The first one by default.
-        level : float, default=0.95
+        confidence_level : float, default=0.95
         method : {"rows", "folds"}, default="rows"
             ``"rows"``: spread over rows, or for measures that are no mean of rows the standard
             errors within the folds, and the covariance of folds from the fits without pairs of
@@ -232,23 +232,25 @@ class CrossValidation(Result):
         -------
         figure : Estimate
         """
-        check_level(level)
+        check_level(confidence_level)
         chosen = self._measure(measure)
         scores = self.scores[chosen.name]
         got = ~np.isnan(scores)
         if not got.any():
-            return Estimate(np.nan, np.nan, np.nan, level, np.nan, "every fold failed")
+            return Estimate(np.nan, np.nan, np.nan, confidence_level, np.nan, "every fold failed")
         if method not in METHODS:
             raise DataError(f"method={method!r} is none of {', '.join(METHODS)}")
-        of_rows = self.row_figure(chosen.name, level)
+        of_rows = self.row_figure(chosen.name, confidence_level)
         if method == "rows" and of_rows is not None:
             return of_rows
-        of_folds = resampled_figure(scores, self.test_share, level, chosen.share)
+        of_folds = resampled_figure(scores, self.test_share, confidence_level, chosen.share)
         if of_folds.error == 0 and chosen.share and of_rows is None:
             return self._as_of_one_test(chosen, of_folds)
         return not_narrower(chosen.kept_within(of_folds), of_rows)
 
-    def row_figure(self, measure: str | None = None, level: float = 0.95) -> Estimate | None:
+    def row_figure(
+        self, measure: str | None = None, confidence_level: float = 0.95
+    ) -> Estimate | None:
         """A measure with the interval of its rows; None where only its scores are known.
 
         Of measures that are no mean of rows it is also None where rows hang together in groups.
@@ -256,7 +258,7 @@ class CrossValidation(Result):
         Parameters
         ----------
         measure : str, default=None
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
@@ -267,13 +269,15 @@ class CrossValidation(Result):
         if not got.any():
             return None
         if chosen.losses is not None:
-            return chosen.kept_within(self._over_rows(chosen, level))
+            return chosen.kept_within(self._over_rows(chosen, confidence_level))
         if self.splits.groups is not None:  # errors within folds would count every row by itself
             return None
         scores, errors = self.scores[chosen.name][got], self.fold_errors[chosen.name][got]
         if np.isnan(errors).any():
             return None
-        figure = self._within_folds(scores, errors, self.fold_covariance(chosen.name), level)
+        figure = self._within_folds(
+            scores, errors, self.fold_covariance(chosen.name), confidence_level
+        )
         if figure.error == 0 and chosen.share:
             return self._as_of_one_test(chosen, figure)
         return chosen.kept_within(figure)
@@ -331,18 +335,18 @@ class CrossValidation(Result):
                 changes.append(np.nan)
         return changes
 
-    def interval(self, level: float = 0.95) -> Estimate:
+    def interval(self, confidence_level: float = 0.95) -> Estimate:
         """The first measure with its interval; see `figure`.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
         figure : Estimate
         """
-        return self.figure(level=level)
+        return self.figure(confidence_level=confidence_level)
 
     def pooled(self, measure: str | None = None) -> float:
         """The measure of all rows at once, per repetition, averaged (003 2.1.7.2).
@@ -460,11 +464,11 @@ class CrossValidation(Result):
             raise DataError(f"{name!r} was not measured; there are {known}")
         return found
 
-    def _over_rows(self, measure: Measure, level: float) -> Estimate:
+    def _over_rows(self, measure: Measure, confidence_level: float) -> Estimate:
         losses, owners = self._losses(measure)
         infinite = np.isinf(losses)
         mean, effects = clustered(np.where(infinite, ROUNDED_TO_ZERO, losses), owners)
-        figure = mean_interval(mean + effects, level=level)
+        figure = mean_interval(mean + effects, confidence_level=confidence_level)
         covariance = self.fold_covariance(measure.name)
         if figure.error > 0 and not np.isnan(covariance):
             figure = _widened(figure, np.hypot(1, np.sqrt(self._added(covariance)) / figure.error))
@@ -472,7 +476,7 @@ class CrossValidation(Result):
             return lower_end_alone(figure, int(infinite.sum()))
         if measure.share and np.isin(losses, (0.0, 1.0)).all():
             freedom = np.inf if self.splits.groups is None else len(effects) - 1
-            figure = _share_like(mean, figure, len(effects), level, freedom)
+            figure = _share_like(mean, figure, len(effects), confidence_level, freedom)
         return root_of(figure) if measure.root else figure
 
     def _added(self, covariance: float) -> float:
@@ -491,7 +495,7 @@ class CrossValidation(Result):
         return np.concatenate(losses), np.concatenate(owners)
 
     def _within_folds(
-        self, scores: np.ndarray, errors: np.ndarray, covariance: float, level: float
+        self, scores: np.ndarray, errors: np.ndarray, covariance: float, confidence_level: float
     ) -> Estimate:
         # rows that are tested again do not make the error smaller
         variance = (errors**2).mean() * self.splits.tests_per_row / len(errors)
@@ -500,9 +504,9 @@ class CrossValidation(Result):
         how = "standard errors within the folds"
         how += "" if np.isnan(covariance) else " and covariance of folds"
         if ((scores >= 0) & (scores <= 1)).all() and 0 < mean < 1:
-            return logit_scale_interval(mean, error, level, how)
-        half = normal_quantile(level) * error
-        return Estimate(mean, mean - half, mean + half, level, error, how)
+            return logit_scale_interval(mean, error, confidence_level, how)
+        half = normal_quantile(confidence_level) * error
+        return Estimate(mean, mean - half, mean + half, confidence_level, error, how)
 
     def _as_of_one_test(self, measure: Measure, figure: Estimate) -> Estimate:
         """A share whose folds have no spread, with the interval of all their rows at once.
@@ -512,10 +516,10 @@ class CrossValidation(Result):
         rows, said = self.out_of_fold()
         found: Estimate | float = np.nan
         if measure.needs != "estimator":
-            found = measure.at_level(figure.level).figure(self.y[rows], said)
+            found = measure.at_level(figure.confidence_level).figure(self.y[rows], said)
         if not isinstance(found, Estimate):
             n = len(rows) if self.classes is None else np.unique_counts(self.y[rows]).counts.min()
-            found = share_interval(min(max(figure.value, 0.0), 1.0) * n, n, figure.level)
+            found = share_interval(min(max(figure.value, 0.0), 1.0) * n, n, figure.confidence_level)
         low, high = min(found.low, figure.value), max(found.high, figure.value)
         return figure._replace(low=low, high=high, how=f"{found.how}, of all folds at once")
 
@@ -939,7 +943,7 @@ def clustered(losses: np.ndarray, owners: np.ndarray) -> tuple[float, np.ndarray
 def lower_end_alone(figure: Estimate, n_infinite: int) -> Estimate:
     """An infinite mean, with the lower end that finite stand-ins for the infinite losses gave."""
     how = f"{n_infinite:,} infinite losses: there is a lower end alone"
-    return Estimate(np.inf, figure.low, np.inf, figure.level, np.nan, how)
+    return Estimate(np.inf, figure.low, np.inf, figure.confidence_level, np.nan, how)
 
 
 def not_narrower(figure: Estimate, of_rows: Estimate | None) -> Estimate:
@@ -1188,12 +1192,14 @@ def _widened(figure: Estimate, factor: float) -> Estimate:
     )
 
 
-def _share_like(share: float, figure: Estimate, n: int, level: float, freedom: float) -> Estimate:
+def _share_like(
+    share: float, figure: Estimate, n: int, confidence_level: float, freedom: float
+) -> Estimate:
     """The interval of a share whose rows count as often as its standard error says."""
     if not figure.error > 0:
-        found = share_interval(min(max(share, 0.0), 1.0) * n, n, level)
+        found = share_interval(min(max(share, 0.0), 1.0) * n, n, confidence_level)
     else:
-        found = share_like_interval(share, figure.error, level, "Agresti-Coull", freedom)
+        found = share_like_interval(share, figure.error, confidence_level, "Agresti-Coull", freedom)
     how = figure.how.replace("Student, corrected for skewness", f"{found.how}, spread over rows")
     return found._replace(error=figure.error, how=how.replace("Student", found.how))
 

@@ -179,7 +179,7 @@ def learning_curve(
     measures: Any = None,
     groups: Any = None,
     interval: str = "folds",
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int | None = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
@@ -211,7 +211,7 @@ def learning_curve(
         corrected spread over splits, or by that over rows where it is wider (stratified folds of a
         rare class have hardly any spread); or the very models that were fitted, by the spread over
         rows (narrower; does not hold its level for the learner where training sets are small).
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int or None, default=0
         Of splits, subsets and of learners that were given none.
     n_jobs : int or None, default=None
@@ -258,7 +258,11 @@ def learning_curve(
         [learner] * len(counts),
         problem,
         plans,
-        _Asked(as_measures(default_measures(measures, problem), problem.task), interval, level),
+        _Asked(
+            as_measures(default_measures(measures, problem), problem.task),
+            interval,
+            confidence_level,
+        ),
         ("Learning curve", "training rows", counts),
         random_state,
         n_jobs,
@@ -280,7 +284,7 @@ def validation_curve(
     measures: Any = None,
     groups: Any = None,
     interval: str = "rows",
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int | None = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
@@ -310,7 +314,7 @@ def validation_curve(
     groups : array-like of shape (n,), default=None
     interval : {"rows", "folds"}, default="rows"
         As in `learning_curve`; here the fitted models are compared.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int or None, default=0
     n_jobs : int or None, default=None
     progress : bool or callable, default=None
@@ -333,7 +337,10 @@ def validation_curve(
     problem = Problem.of(learner, X, y, groups, None)
     plan = as_splits(splits, problem.n_rows, problem.strata, groups, random_state)
     asked = _Asked(
-        as_measures(default_measures(measures, problem), problem.task), interval, level, test
+        as_measures(default_measures(measures, problem), problem.task),
+        interval,
+        confidence_level,
+        test,
     )
     places = [each.item() if isinstance(each, np.generic) else each for each in values]
     return _curve(
@@ -360,7 +367,7 @@ def complexity_curve(
     measures: Any = None,
     groups: Any = None,
     interval: str = "rows",
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int | None = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
@@ -384,7 +391,7 @@ def complexity_curve(
     measures : str, Measure, Loss, callable or list of these, default=None
     groups : array-like of shape (n,), default=None
     interval : {"rows", "folds"}, default="rows"
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int or None, default=0
     n_jobs : int or None, default=None
     progress : bool or callable, default=None
@@ -413,7 +420,7 @@ def complexity_curve(
     asked = _Asked(
         as_measures(default_measures(measures, problem), problem.task),
         interval,
-        level,
+        confidence_level,
         test,
         complexity,
     )
@@ -435,7 +442,7 @@ class _Asked(NamedTuple):
 
     measures: list[Measure]
     interval: str
-    level: float
+    confidence_level: float
     test: tuple[Any, Any] | None = None
     complexity: Callable[[Any], float] | None = None
 
@@ -465,7 +472,7 @@ def _curve(
 ) -> Curve:
     """Fit every learner on its splits, side by side, and put the figures on lines."""
     title, x_name, places = names
-    check_level(asked.level)
+    check_level(asked.confidence_level)
     if not places:
         raise DataError("there are no places to draw the curve at")
     if asked.interval not in INTERVALS:
@@ -581,18 +588,20 @@ def _add_figures(
     for measure in asked.measures:
         after = "" if len(asked.measures) == 1 else f" {measure.name}"
         inside, outside = cv.train_scores[measure.name], cv.scores[measure.name]
-        seen = measure.kept_within(resampled_figure(inside, share, asked.level, measure.share))
+        seen = measure.kept_within(
+            resampled_figure(inside, share, asked.confidence_level, measure.share)
+        )
         if asked.interval == "rows":
-            unseen = cv.figure(measure.name, asked.level)
+            unseen = cv.figure(measure.name, asked.confidence_level)
         else:
-            unseen = resampled_figure(outside, share, asked.level, measure.share)
-            of_rows = cv.row_figure(measure.name, asked.level)
+            unseen = resampled_figure(outside, share, asked.confidence_level, measure.share)
+            of_rows = cv.row_figure(measure.name, asked.confidence_level)
             unseen = not_narrower(measure.kept_within(unseen), of_rows)
         parts = {"training": (seen, inside), "validation": (unseen, outside)}
         if asked.test is not None:
             figures = [each.held_out.get(measure.name) for each in found]
             values = np.array([np.nan if f is None else f.value for f in figures])
-            spread = resampled_figure(values, share, asked.level, measure.share)
+            spread = resampled_figure(values, share, asked.confidence_level, measure.share)
             tested = _of_one_test_set(spread, figures, measure.share)
             parts["test"] = (measure.kept_within(tested), values)
         for part, (figure, scores) in parts.items():
@@ -610,7 +619,9 @@ def _of_one_test_set(figure: Estimate, figures: list[Estimate | None], share: bo
         return figure
     error, how = float(np.sqrt(figure.error**2 + np.mean(squares))), "of splits and of test rows"
     if share:
-        return share_like_interval(figure.value, error, figure.level, how, len(squares) - 1)
+        return share_like_interval(
+            figure.value, error, figure.confidence_level, how, len(squares) - 1
+        )
     half = (figure.high - figure.value) * error / figure.error
     low, high = figure.value - half, figure.value + half
     return figure._replace(low=low, high=high, error=error, how=how)

@@ -39,14 +39,14 @@ class Duels(Result):
         not told apart; NaN where fewer than two folds are left of one of them, or scores are
         infinite.
     tables : list of str
-    level : float
+    confidence_level : float
     """
 
     base: str
     names: list[str]
     outcome: np.ndarray
     tables: list[str]
-    level: float
+    confidence_level: float
 
     def counts(self, name: str) -> tuple[int, int, int]:
         """Tables on which a learner wins against the base, ties, and loses.
@@ -67,7 +67,7 @@ class Duels(Result):
     def _title(self) -> str:
         return (
             f"Against {self.base} on {len(self.tables)} tables (corrected resampled t test, "
-            f"each at {self.level:.0%})"
+            f"each at {self.confidence_level:.0%})"
         )
 
     def _columns(self) -> dict[str, list]:
@@ -111,35 +111,35 @@ class Experiment(Result):
     def _all(self) -> list[Leaderboard]:
         return list(self.boards.values())
 
-    def against(self, base: str = BASELINE, level: float = 0.95) -> Duels:
+    def against(self, base: str = BASELINE, confidence_level: float = 0.95) -> Duels:
         """Wins, ties and losses of every learner against one of them.
 
         Parameters
         ----------
         base : str, default="baseline"
-        level : float, default=0.95
+        confidence_level : float, default=0.95
             Of each single test; they are not corrected for their number.
 
         Returns
         -------
         duels : Duels
         """
-        check_level(level)
+        check_level(confidence_level)
         if base not in self.names:
             raise DataError(f"{base!r} is none of {', '.join(self.names)}")
         others = [each for each in self.names if each != base]
         outcome = [
-            [self._outcome(board[each], board[base], level) for each in others]
+            [self._outcome(board[each], board[base], confidence_level) for each in others]
             for board in self._all
         ]
-        return Duels(base, others, np.array(outcome), list(self.boards), level)
+        return Duels(base, others, np.array(outcome), list(self.boards), confidence_level)
 
-    def ranks(self, level: float = 0.95) -> RankTest:
+    def ranks(self, confidence_level: float = 0.95) -> RankTest:
         """Friedman's test of the mean ranks over the tables, with Nemenyi's critical difference.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
@@ -157,14 +157,19 @@ class Experiment(Result):
         # the test looks at ranks alone, and infinite scores have one, too
         places = stats.rankdata(scores, axis=1)
         return friedman_test(
-            places, self.names, greater_is_better=self.greater_is_better, level=level
+            places,
+            self.names,
+            greater_is_better=self.greater_is_better,
+            confidence_level=confidence_level,
         )
 
-    def _outcome(self, one: CrossValidation, base: CrossValidation, level: float) -> float:
+    def _outcome(
+        self, one: CrossValidation, base: CrossValidation, confidence_level: float
+    ) -> float:
         a, b = paired_scores(one, base)
         if len(a) < 2 or np.isinf([a, b]).any():
             return np.nan
-        if corrected_t_test(a, b, one.test_share).p >= 1 - level:
+        if corrected_t_test(a, b, one.test_share).p >= 1 - confidence_level:
             return 0.0
         return 1.0 if (a.mean() > b.mean()) == self.greater_is_better else -1.0
 

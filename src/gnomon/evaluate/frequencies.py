@@ -244,7 +244,7 @@ def correlation_ratio(
     values: ArrayLike,
     groups: ArrayLike,
     *,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     n_permutations: int = 0,
     random_state: int | np.random.Generator | None = None,
 ) -> Significance:
@@ -261,7 +261,7 @@ def correlation_ratio(
     values : array-like of shape (n,)
     groups : array-like of shape (n,)
         The category of every value.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Of the interval of eta^2, which comes from the non-central F law (group sizes as given).
     n_permutations : int, default=0
         Take p from this many random shuffles instead of the F law.
@@ -278,7 +278,7 @@ def correlation_ratio(
     >>> round(found.effects["eta^2"].value, 6)
     0.782514
     """
-    check_level(level)
+    check_level(confidence_level)
     values = finite_column(values, "values")
     groups = label_column(groups, "groups")
     same_length(values, groups, "groups")
@@ -298,7 +298,7 @@ def correlation_ratio(
     f = _f_of(eta, k, n)
     name = "Correlation ratio"
     effects: dict[str, float | Estimate] = {
-        "eta^2": _eta_interval(eta, k, n, level),
+        "eta^2": _eta_interval(eta, k, n, confidence_level),
         "epsilon^2": 1 - (1 - eta) * (n - 1) / (n - k),
     }
     if not n_permutations:
@@ -321,16 +321,21 @@ def _f_of(eta: float, k: int, n: int) -> float:
     return eta / (k - 1) / ((1 - eta) / (n - k))
 
 
-def _eta_interval(eta: float, k: int, n: int, level: float) -> Estimate:
+def _eta_interval(eta: float, k: int, n: int, confidence_level: float) -> Estimate:
     """The eta^2 of the population whose F law would not find the observed F extreme.
 
     With non-centrality c the population's eta^2 is c / (c + n).
     """
     f = _f_of(eta, k, n)
     if not np.isfinite(f):
-        return Estimate(eta, 1.0, 1.0, level, np.nan, "no variance within groups")
-    low, high = (_non_centrality(f, k, n, tail) for tail in (0.5 + level / 2, 0.5 - level / 2))
-    return Estimate(eta, low / (low + n), high / (high + n), level, np.nan, "non-central F")
+        return Estimate(eta, 1.0, 1.0, confidence_level, np.nan, "no variance within groups")
+    low, high = (
+        _non_centrality(f, k, n, tail)
+        for tail in (0.5 + confidence_level / 2, 0.5 - confidence_level / 2)
+    )
+    return Estimate(
+        eta, low / (low + n), high / (high + n), confidence_level, np.nan, "non-central F"
+    )
 
 
 def _non_centrality(f: float, k: int, n: int, share: float) -> float:

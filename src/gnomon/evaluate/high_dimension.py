@@ -46,7 +46,7 @@ def mean_estimation_error(covariance: ArrayLike, n: int) -> float:
     return float(np.trace(covariance)) / n
 
 
-def mean_estimation_error_of(rows: Any, level: float = 0.95) -> Estimate:
+def mean_estimation_error_of(rows: Any, confidence_level: float = 0.95) -> Estimate:
     """The squared error to be expected of the mean of these rows, estimated from themselves.
 
     trace(S) / n with S of divisor n - 1: the mean squared distance of rows from their mean, over
@@ -55,7 +55,7 @@ def mean_estimation_error_of(rows: Any, level: float = 0.95) -> Estimate:
     Parameters
     ----------
     rows : array-like of shape (n, d)
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -72,9 +72,11 @@ def mean_estimation_error_of(rows: Any, level: float = 0.95) -> Estimate:
     if n < 2:
         raise DataError("one row says nothing about its spread")
     squared = ((rows - rows.mean(axis=0)) ** 2).sum(axis=1)
-    found = mean_interval(squared, level=level)
+    found = mean_interval(squared, confidence_level=confidence_level)
     parts = [each / (n - 1) for each in (found.value, found.low, found.high)]
-    return Estimate(parts[0], max(parts[1], 0.0), parts[2], level, found.error / (n - 1), found.how)
+    return Estimate(
+        parts[0], max(parts[1], 0.0), parts[2], confidence_level, found.error / (n - 1), found.how
+    )
 
 
 def johnson_lindenstrauss_dimension(

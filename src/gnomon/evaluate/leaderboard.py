@@ -46,7 +46,7 @@ class Differences(Result):
         Probability that the difference is within `rope` (Bayesian correlated t).
     greater_is_better : bool
     correction : str
-    level : float
+    confidence_level : float
     rope : float or None
     degrees_of_freedom : int
     left_out : list of str
@@ -66,7 +66,7 @@ class Differences(Result):
     equal: np.ndarray | None
     greater_is_better: bool
     correction: str
-    level: float
+    confidence_level: float
     rope: float | None
     degrees_of_freedom: int
     left_out: list[str]
@@ -75,7 +75,7 @@ class Differences(Result):
     @property
     def real(self) -> np.ndarray:
         """Which differences are real at the level, all comparisons counted."""
-        return self.adjusted_p < 1 - self.level
+        return self.adjusted_p < 1 - self.confidence_level
 
     def between(self, one: str, other: str) -> tuple[Estimate, float]:
         """The difference of two learners (first named minus second) and its corrected p.
@@ -114,15 +114,21 @@ class Differences(Result):
         return self.names.index(name)
 
     def _figure(self, pair: int) -> Estimate:
-        half = float(stats.t.ppf(0.5 + self.level / 2, self.degrees_of_freedom)) * self.error[pair]
+        half = (
+            float(stats.t.ppf(0.5 + self.confidence_level / 2, self.degrees_of_freedom))
+            * self.error[pair]
+        )
         gap = float(self.difference[pair])
         how = "corrected resampled t"
-        return Estimate(gap, gap - half, gap + half, self.level, float(self.error[pair]), how)
+        return Estimate(
+            gap, gap - half, gap + half, self.confidence_level, float(self.error[pair]), how
+        )
 
     def _title(self) -> str:
         return (
             f"{int(self.real.sum()):,} of {len(self.p):,} differences between "
-            f"{len(self.names):,} learners are real at {self.level:.0%} ({self.correction})"
+            f"{len(self.names):,} learners are significant at a confidence level of "
+            f"{self.confidence_level:.0%} ({self.correction})"
         )
 
     def _columns(self) -> dict[str, list]:
@@ -133,7 +139,9 @@ class Differences(Result):
 
     def _lines(self, part: slice) -> dict[str, list]:
         gap = self.difference[part]
-        half = stats.t.ppf(0.5 + self.level / 2, self.degrees_of_freedom) * self.error[part]
+        half = (
+            stats.t.ppf(0.5 + self.confidence_level / 2, self.degrees_of_freedom) * self.error[part]
+        )
         columns: dict[str, list] = {
             "better": [self.names[i] for i in self.first[part]],
             "worse": [self.names[j] for j in self.second[part]],
@@ -168,7 +176,7 @@ def compare_scores(
     greater_is_better: bool = True,
     correction: str = "holm",
     rope: float | None = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> Differences:
     """Compare learners pair by pair from their scores on the same folds.
 
@@ -185,7 +193,7 @@ def compare_scores(
         A method of `adjusted_p_values`.
     rope : float, default=None
         Give also the probability that a difference is smaller than this.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -197,7 +205,7 @@ def compare_scores(
     >>> found.real.tolist()
     [True]
     """
-    check_level(level)
+    check_level(confidence_level)
     check_test_share(test_share)
     if rope is not None:
         check_rope(rope)
@@ -231,7 +239,7 @@ def compare_scores(
         equal,
         greater_is_better,
         correction,
-        level,
+        confidence_level,
         rope,
         freedom,
         left_out,
@@ -274,7 +282,7 @@ class Leaderboard(Result):
         return self.results[0]
 
     def differences(
-        self, *, correction: str = "holm", rope: float | None = None, level: float = 0.95
+        self, *, correction: str = "holm", rope: float | None = None, confidence_level: float = 0.95
     ) -> Differences:
         """Which differences are real; see `compare_scores`.
 
@@ -282,7 +290,7 @@ class Leaderboard(Result):
         ----------
         correction : str, default="holm"
         rope : float, default=None
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
@@ -294,26 +302,26 @@ class Leaderboard(Result):
             greater_is_better=self.greater_is_better,
             correction=correction,
             rope=rope,
-            level=level,
+            confidence_level=confidence_level,
         )
 
-    def beats_baseline(self, name: str | None = None, level: float = 0.95) -> bool:
+    def beats_baseline(self, name: str | None = None, confidence_level: float = 0.95) -> bool:
         """Whether a learner (the best by default) is better than the baseline beyond chance.
 
         Parameters
         ----------
         name : str, default=None
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
         beats : bool
         """
-        check_level(level)
+        check_level(confidence_level)
         chosen, base = self.best if name is None else self[name], self[BASELINE]
         ahead = chosen.mean_over_folds() - base.mean_over_folds()
         better = ahead > 0 if self.greater_is_better else ahead < 0
-        return better and chosen.p_against(base) < 1 - level
+        return better and chosen.p_against(base) < 1 - confidence_level
 
     def _title(self) -> str:
         return f"{self.measure} of {len(self.results)} learners, {self.results[0].splits.how}"

@@ -93,7 +93,7 @@ class Loss:
         return np.asarray(self.slope(*self._checked(y, prediction)), dtype=np.float64)
 
     def __call__(
-        self, y: Any, prediction: Any, sample_weight: Any = None, level: float = 0.95
+        self, y: Any, prediction: Any, sample_weight: Any = None, confidence_level: float = 0.95
     ) -> Estimate:
         """The mean loss over rows (the empirical risk), with its standard error and interval.
 
@@ -102,7 +102,7 @@ class Loss:
         y : array-like of shape (n,)
         prediction : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
@@ -112,8 +112,8 @@ class Loss:
         weights = checked_weights(sample_weight, len(losses))
         if self.share and np.isin(losses, (0.0, 1.0)).all():
             weights = np.ones(len(losses)) if weights is None else weights
-            return share_interval(float(weights @ losses), float(weights.sum()), level)
-        return mean_interval(losses, weights, level=level, least=self.least)
+            return share_interval(float(weights @ losses), float(weights.sum()), confidence_level)
+        return mean_interval(losses, weights, confidence_level=confidence_level, least=self.least)
 
     def _checked(self, y: Any, prediction: Any) -> tuple[Rows, Rows]:
         if self.takes == "classes":
@@ -414,7 +414,9 @@ def generalisation_gap(inside: Estimate, outside: Estimate) -> Estimate:
     0.150 (0.100 to 0.200)
     """
     value, low, high = (each - inside.value for each in outside[:3])
-    return Estimate(value, low, high, outside.level, outside.error, "of the out-of-sample error")
+    return Estimate(
+        value, low, high, outside.confidence_level, outside.error, "of the out-of-sample error"
+    )
 
 
 def _column(table: Any, name: str) -> np.ndarray:

@@ -145,20 +145,20 @@ class Measure:
     least: float = -np.inf
     most: float = np.inf
 
-    def at_level(self, level: float) -> Measure:
+    def at_level(self, confidence_level: float) -> Measure:
         """The measure with intervals of another level, where its function takes one.
 
         Parameters
         ----------
-        level : float
+        confidence_level : float
 
         Returns
         -------
         measure : Measure
         """
-        if "level" not in signature(self.function).parameters:
+        if "confidence_level" not in signature(self.function).parameters:
             return self
-        return replace(self, function=partial(self.function, level=level))
+        return replace(self, function=partial(self.function, confidence_level=confidence_level))
 
     def kept_within(self, figure: Estimate) -> Estimate:
         """The figure, its interval not beyond what the measure can be.

@@ -60,7 +60,7 @@ def multiclass_area(
     *,
     against: str = "one",
     sample_weight: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> MulticlassArea:
     """How well the probabilities of several classes order the rows (Hand and Till 2001).
 
@@ -78,7 +78,7 @@ def multiclass_area(
         ``"one"`` averages over pairs of classes; ``"rest"`` over classes against all others.
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -107,25 +107,33 @@ def multiclass_area(
     parts, effects, areas = {}, np.zeros(len(codes)), []
     for one, other in contests:
         inside = np.ones(len(codes), bool) if other is None else np.isin(codes, (one, other))
-        figure, effect = _contest(codes[inside] == one, proba[inside, one], weights[inside], level)
+        figure, effect = _contest(
+            codes[inside] == one, proba[inside, one], weights[inside], confidence_level
+        )
         effects[inside] += effect / len(contests)
         areas.append(figure.value)
         parts[plain(names[one]), None if other is None else plain(names[other])] = figure
     n = float(weights.sum())
     bessel = n / (n - 1) if n > 1 else np.nan
     variances = bessel * np.bincount(codes, weights * effects**2, minlength=len(names))
-    mean = area_figure(float(np.mean(areas)), variances, rows, level, "row effects")
+    mean = area_figure(float(np.mean(areas)), variances, rows, confidence_level, "row effects")
     return MulticlassArea(mean, parts, against)
 
 
-def multiclass_area_one(y: Any, proba: Any, classes: Any = None, level: float = 0.95) -> Estimate:
+def multiclass_area_one(
+    y: Any, proba: Any, classes: Any = None, confidence_level: float = 0.95
+) -> Estimate:
     """The mean area over pairs of classes, as a measure."""
-    return multiclass_area(y, proba, classes, level=level).mean
+    return multiclass_area(y, proba, classes, confidence_level=confidence_level).mean
 
 
-def multiclass_area_rest(y: Any, proba: Any, classes: Any = None, level: float = 0.95) -> Estimate:
+def multiclass_area_rest(
+    y: Any, proba: Any, classes: Any = None, confidence_level: float = 0.95
+) -> Estimate:
     """The mean area of the classes against all others, as a measure."""
-    return multiclass_area(y, proba, classes, against="rest", level=level).mean
+    return multiclass_area(
+        y, proba, classes, against="rest", confidence_level=confidence_level
+    ).mean
 
 
 def _contests(k: int, against: str) -> list[tuple[int, int | None]]:
@@ -135,10 +143,10 @@ def _contests(k: int, against: str) -> list[tuple[int, int | None]]:
 
 
 def _contest(
-    is_one: np.ndarray, scores: np.ndarray, weights: np.ndarray, level: float
+    is_one: np.ndarray, scores: np.ndarray, weights: np.ndarray, confidence_level: float
 ) -> tuple[Estimate, np.ndarray]:
     """The area of one class against the other rows, and what a unit of each row does to it."""
-    figure = area_under_roc(is_one, scores, True, level, sample_weight=weights)
+    figure = area_under_roc(is_one, scores, True, confidence_level, sample_weight=weights)
     of_one, of_others = placements(is_one, scores, weights)
     effect = np.empty(len(scores))
     effect[is_one] = (of_one - figure.value) / weights[is_one].sum()

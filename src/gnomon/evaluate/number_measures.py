@@ -77,7 +77,7 @@ def sum_squared_error(y: Any, predicted: Any) -> float:
 
 
 def mean_squared_error(
-    y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
+    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Mean of the squared errors, over all cells where there are several label columns.
 
@@ -89,7 +89,7 @@ def mean_squared_error(
     y : array-like of shape (n,) or (n, d)
     predicted : array-like of the same shape
     sample_weight : array-like of shape (n,), default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -101,11 +101,11 @@ def mean_squared_error(
     6.25
     """
     squares = _row_means(residuals(y, predicted) ** 2)
-    return mean_interval(squares, sample_weight, level=level, least=0)
+    return mean_interval(squares, sample_weight, confidence_level=confidence_level, least=0)
 
 
 def mean_squared_distance(
-    y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
+    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Mean over rows of the squared distance |y_i - p_i|^2: SSE / n, whatever d is (003 2.1.7).
 
@@ -114,7 +114,7 @@ def mean_squared_distance(
     y : array-like of shape (n,) or (n, d)
     predicted : array-like of the same shape
     sample_weight : array-like of shape (n,), default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -126,11 +126,11 @@ def mean_squared_distance(
     12.5
     """
     squares = _row_sums(residuals(y, predicted) ** 2)
-    return mean_interval(squares, sample_weight, level=level, least=0)
+    return mean_interval(squares, sample_weight, confidence_level=confidence_level, least=0)
 
 
 def root_mean_squared_error(
-    y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
+    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Root of `mean_squared_error`, in the units of y; the interval is square-rooted too.
 
@@ -142,7 +142,7 @@ def root_mean_squared_error(
     y : array-like of shape (n,) or (n, d)
     predicted : array-like of the same shape
     sample_weight : array-like of shape (n,), default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -153,11 +153,11 @@ def root_mean_squared_error(
     >>> root_mean_squared_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]).value
     2.5
     """
-    return root_of(mean_squared_error(y, predicted, sample_weight, level))
+    return root_of(mean_squared_error(y, predicted, sample_weight, confidence_level))
 
 
 def root_mean_squared_distance(
-    y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
+    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Root of `mean_squared_distance`: the text's RMSE with several label columns (003 2.1.7).
 
@@ -166,7 +166,7 @@ def root_mean_squared_distance(
     y : array-like of shape (n,) or (n, d)
     predicted : array-like of the same shape
     sample_weight : array-like of shape (n,), default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -177,11 +177,11 @@ def root_mean_squared_distance(
     >>> root_mean_squared_distance([[3.0, 4.0]] * 2, [[0.0, 0.0]] * 2).value
     5.0
     """
-    return root_of(mean_squared_distance(y, predicted, sample_weight, level))
+    return root_of(mean_squared_distance(y, predicted, sample_weight, confidence_level))
 
 
 def mean_absolute_error(
-    y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95
+    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Mean of the absolute errors; the conditional median has the smallest.
 
@@ -190,7 +190,7 @@ def mean_absolute_error(
     y : array-like of shape (n,) or (n, d)
     predicted : array-like of the same shape
     sample_weight : array-like of shape (n,), default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -202,10 +202,12 @@ def mean_absolute_error(
     1.75
     """
     distances = _row_means(np.abs(residuals(y, predicted)))
-    return mean_interval(distances, sample_weight, level=level, least=0)
+    return mean_interval(distances, sample_weight, confidence_level=confidence_level, least=0)
 
 
-def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 0.95) -> Estimate:
+def r_squared(
+    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+) -> Estimate:
     """Held-out R2 = 1 - sum (y - p)^2 / sum (y - mean y)^2 (scikit-learn's).
 
     Below zero where the mean of the test rows would predict better. Its interval is symmetric in
@@ -218,7 +220,7 @@ def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 
     y : array-like of shape (n,)
     predicted : array-like of shape (n,)
     sample_weight : array-like of shape (n,), default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -229,7 +231,7 @@ def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 
     >>> r_squared([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 3.0]).value
     0.8
     """
-    check_level(level)
+    check_level(confidence_level)
     y, predicted = _one_column(y, predicted)
     weights = checked_weights(sample_weight, len(y))
     mean, spread, _ = weighted_moments(y, weights)
@@ -240,15 +242,15 @@ def r_squared(y: Any, predicted: Any, sample_weight: Any = None, level: float = 
     n = len(y) if weights is None else float(weights.sum())
     how = "jackknife, log(1 - R2)"
     if unexplained == 0:
-        return Estimate(1.0, 1.0, 1.0, level, 0.0, "every row is predicted exactly")
+        return Estimate(1.0, 1.0, 1.0, confidence_level, 0.0, "every row is predicted exactly")
     log_error = _jackknife_log_ratio_error(squares, y - mean, weights, n)
     if not np.isfinite(log_error):
         return Estimate(
-            1 - unexplained, -np.inf, 1.0, level, np.nan, "too few rows for an interval"
+            1 - unexplained, -np.inf, 1.0, confidence_level, np.nan, "too few rows for an interval"
         )
-    factor = float(np.exp(student_quantile(level, n - 1) * log_error))
+    factor = float(np.exp(student_quantile(confidence_level, n - 1) * log_error))
     low, high = 1 - unexplained * factor, 1 - unexplained / factor
-    return Estimate(1 - unexplained, low, high, level, unexplained * log_error, how)
+    return Estimate(1 - unexplained, low, high, confidence_level, unexplained * log_error, how)
 
 
 def _jackknife_log_ratio_error(squares, gaps, weights, n: float) -> float:

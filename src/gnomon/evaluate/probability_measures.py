@@ -38,7 +38,7 @@ def log_loss(
     *,
     logits: bool = False,
     smallest: float = 0.0,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> Estimate:
     """Mean of -log p of the true class (cross-entropy), in nats.
 
@@ -60,7 +60,7 @@ def log_loss(
         without loss for large scores.
     smallest : float, default=0.0
         Probabilities below are raised to it.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -75,7 +75,7 @@ def log_loss(
         losses = _logit_losses(y, proba, classes)
     else:
         losses = log_losses(y, proba, classes, smallest)
-    figure = mean_log_loss(losses, sample_weight, level)
+    figure = mean_log_loss(losses, sample_weight, confidence_level)
     if np.isinf(figure.value):
         warnings.warn(
             f"{int(np.isinf(losses).sum()):,} of {len(losses):,} rows have a true class of "
@@ -87,11 +87,15 @@ def log_loss(
     return figure
 
 
-def mean_log_loss(losses: np.ndarray, sample_weight: Any = None, level: float = 0.95) -> Estimate:
+def mean_log_loss(
+    losses: np.ndarray, sample_weight: Any = None, confidence_level: float = 0.95
+) -> Estimate:
     """The mean of log losses; infinite, without an interval, where one of them is."""
     if np.isinf(losses).any():
-        return Estimate(np.inf, np.inf, np.inf, level, np.nan, "a true class had probability zero")
-    return mean_interval(losses, sample_weight, level=level, least=0)
+        return Estimate(
+            np.inf, np.inf, np.inf, confidence_level, np.nan, "a true class had probability zero"
+        )
+    return mean_interval(losses, sample_weight, confidence_level=confidence_level, least=0)
 
 
 def _logit_losses(y: Any, logits: Any, classes: Any) -> np.ndarray:
@@ -112,7 +116,11 @@ def log_losses(y: Any, proba: Any, classes: Any = None, smallest: float = 0.0) -
 
 
 def brier_score(
-    y: Any, proba: Any, classes: Any = None, sample_weight: Any = None, level: float = 0.95
+    y: Any,
+    proba: Any,
+    classes: Any = None,
+    sample_weight: Any = None,
+    confidence_level: float = 0.95,
 ) -> Estimate:
     """Mean of sum_k (p_k - [y = k])^2 over rows: squared error of probabilities, between 0 and 2.
 
@@ -128,7 +136,7 @@ def brier_score(
     classes : array-like of shape (n_classes,), default=None
         The classes in the order of the columns; sorted classes of y by default.
     sample_weight : array-like of shape (n,), default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -140,7 +148,7 @@ def brier_score(
     0.05
     """
     losses = brier_losses(y, proba, classes)
-    return mean_interval(losses, sample_weight, level=level, least=0)
+    return mean_interval(losses, sample_weight, confidence_level=confidence_level, least=0)
 
 
 def brier_losses(y: Any, proba: Any, classes: Any = None) -> np.ndarray:
@@ -158,7 +166,7 @@ def deviance(
     dispersion: float = 1.0,
     saturated: bool = True,
     sample_weight: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> Estimate:
     """Mean over rows of -2 log p(y | mean), the score of generalised linear models.
 
@@ -178,7 +186,7 @@ def deviance(
     saturated : bool, default=True
         Take off the deviance of the saturated model.
     sample_weight : array-like of shape (n,), default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -197,7 +205,9 @@ def deviance(
     if saturated:
         rows = rows + 2 * _log_likelihood(y, y, family, dispersion)
     least = 0.0 if saturated else -np.inf
-    return mean_interval(rows.ravel(), sample_weight, level=level, least=least)
+    return mean_interval(
+        rows.ravel(), sample_weight, confidence_level=confidence_level, least=least
+    )
 
 
 @dataclass(repr=False)
@@ -265,7 +275,7 @@ def calibration(
     *,
     n_bins: int = 10,
     equal_counts: bool = True,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     sample_weight: Any = None,
 ) -> Calibration:
     """Do things that are given probability p happen in a share p of cases?
@@ -286,7 +296,7 @@ def calibration(
     n_bins : int, default=10
     equal_counts : bool, default=True
         Bins of equal numbers of rows; otherwise of equal width.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -317,7 +327,9 @@ def calibration(
     hits = np.bincount(bins, is_positive * masses, minlength=n)
     totals = np.bincount(bins, proba * masses, minlength=n)
     filled = counts > 0
-    observed = [share_interval(h, c, level) for h, c in zip(hits[filled], counts[filled])]
+    observed = [
+        share_interval(h, c, confidence_level) for h, c in zip(hits[filled], counts[filled])
+    ]
     z, p = spiegelhalter(is_positive, proba, weights)
     return Calibration(
         positive, edges, counts[filled], totals[filled] / counts[filled], observed, z, p

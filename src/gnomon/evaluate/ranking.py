@@ -72,7 +72,7 @@ class RocCurve(Result):
         """
         place = int(np.searchsorted(self.false_positive_rate, false_positive_rate, "right")) - 1
         hits = float(self.true_positive_rate[place]) * self.n_positive
-        return share_interval(hits, self.n_positive, self.area.level)
+        return share_interval(hits, self.n_positive, self.area.confidence_level)
 
     def _title(self) -> str:
         return f"ROC curve: area {self.area}"
@@ -89,7 +89,7 @@ def roc_curve(
     y: Any,
     scores: Any,
     positive: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     sample_weight: Any = None,
 ) -> RocCurve:
@@ -106,7 +106,7 @@ def roc_curve(
         Larger for rows likelier to be positive.
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -120,7 +120,7 @@ def roc_curve(
     0.75
     """
     is_positive, scores = _scored(y, scores, positive, "the ROC curve")
-    area = area_under_roc(is_positive, scores, True, level, sample_weight=sample_weight)
+    area = area_under_roc(is_positive, scores, True, confidence_level, sample_weight=sample_weight)
     weights = _weights(sample_weight, len(scores))
     thresholds, hits, alarms = _steps(is_positive, scores, weights)
     return RocCurve(
@@ -137,7 +137,7 @@ def area_under_roc(
     y: Any,
     scores: Any,
     positive: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     sample_weight: Any = None,
 ) -> Estimate:
@@ -157,7 +157,7 @@ def area_under_roc(
     scores : array-like of shape (n,)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -180,13 +180,13 @@ def area_under_roc(
     variances = np.array([_variance(of_positive, high), _variance(of_negative, low)])
     rows, error = np.array([high.sum(), low.sum()]), float(np.sqrt(variances.sum()))
     if not np.isfinite(error):
-        return area_figure(area, variances, rows, level, "DeLong")
-    ends = area_ends(area, variances, rows, level)
-    return Estimate(area, *ends, level, error, "DeLong and Newcombe")
+        return area_figure(area, variances, rows, confidence_level, "DeLong")
+    ends = area_ends(area, variances, rows, confidence_level)
+    return Estimate(area, *ends, confidence_level, error, "DeLong and Newcombe")
 
 
 def area_figure(
-    area: float, variances: np.ndarray, rows: np.ndarray, level: float, how: str
+    area: float, variances: np.ndarray, rows: np.ndarray, confidence_level: float, how: str
 ) -> Estimate:
     """An area with its interval; where it is 0 or 1, that of a share of the rarer class.
 
@@ -195,13 +195,13 @@ def area_figure(
     error = float(np.sqrt(variances.sum()))
     if 0 < area < 1:
         freedom = joint_freedom(variances, rows - 1) if np.isfinite(error) else np.inf
-        return share_like_interval(area, error, level, f"{how}, Agresti-Coull", freedom)
-    ends = share_interval(area * rows.min(), float(rows.min()), level)
+        return share_like_interval(area, error, confidence_level, f"{how}, Agresti-Coull", freedom)
+    ends = share_interval(area * rows.min(), float(rows.min()), confidence_level)
     return ends._replace(error=error, how="Agresti-Coull, of the rarer class")
 
 
 def area_ends(
-    area: float, variances: np.ndarray, rows: np.ndarray, level: float
+    area: float, variances: np.ndarray, rows: np.ndarray, confidence_level: float
 ) -> tuple[float, float]:
     """The areas from which this one is just as far as the level allows.
 
@@ -217,7 +217,7 @@ def area_ends(
     variances : ndarray of shape (2,)
         What the rows of each class add to the variance of the area.
     rows : ndarray of shape (2,)
-    level : float
+    confidence_level : float
     """
     wrong = min(area, 1 - area)
     spread = variances * rows + SHRUNK * wrong + 1e-300
@@ -230,7 +230,7 @@ def area_ends(
 
     told = wrong * rows.min() / (wrong * rows.min() + TELLING)
     ratio = 1.0 if wrong == 0 else 1 - told + told * float(variances.sum()) / variance(area)
-    quantile = student_quantile(level, joint_freedom(shares / rows, rows - 1))
+    quantile = student_quantile(confidence_level, joint_freedom(shares / rows, rows - 1))
 
     def excess(true: float) -> float:
         return (area - true) ** 2 - quantile**2 * ratio * variance(true)
@@ -291,7 +291,7 @@ class AreaDifference(Result):
 
 
 def compare_areas(
-    y: Any, first: Any, second: Any, positive: Any = None, level: float = 0.95
+    y: Any, first: Any, second: Any, positive: Any = None, confidence_level: float = 0.95
 ) -> AreaDifference:
     """Do two scores of the same rows differ in their area under the ROC curve? (DeLong 1988)
 
@@ -302,7 +302,7 @@ def compare_areas(
     first, second : array-like of shape (n,)
         The scores of two models for the same rows, none of which they were trained on.
     positive : label, default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -319,12 +319,12 @@ def compare_areas(
     one, other = placements(is_positive, first), placements(is_positive, second)
     gap = float(one[0].mean() - other[0].mean())
     error = float(np.sqrt(sum(_variance(a - b, np.ones(len(a))) for a, b in zip(one, other))))
-    half = normal_quantile(level) * error
+    half = normal_quantile(confidence_level) * error
     p = 1.0 if gap == 0 else (0.0 if error == 0 else float(2 * stats.norm.sf(abs(gap) / error)))
     return AreaDifference(
-        area_under_roc(is_positive, first, True, level),
-        area_under_roc(is_positive, second, True, level),
-        Estimate(gap, gap - half, gap + half, level, error, "DeLong"),
+        area_under_roc(is_positive, first, True, confidence_level),
+        area_under_roc(is_positive, second, True, confidence_level),
+        Estimate(gap, gap - half, gap + half, confidence_level, error, "DeLong"),
         p,
     )
 
@@ -396,7 +396,7 @@ def precision_recall_curve(
     positive: Any = None,
     *,
     n_relevant: float | None = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     sample_weight: Any = None,
 ) -> PrecisionRecallCurve:
     """Precision TP / retrieved and recall TP / relevant, as functions of the list's depth.
@@ -416,7 +416,7 @@ def precision_recall_curve(
         The positive class; the second in sorted order where there are two.
     n_relevant : float, default=None
         All relevant rows there are (or their weight); those in the list by default.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -443,7 +443,7 @@ def precision_recall_curve(
     inside = _area(hits / depth, hits / (found or 1.0))
     error = reach * _area_error(hits, depth, min(1.0, float(weights @ weights / weights.sum())))
     rarer = min(found, depth[-1] - found)
-    quantile = student_quantile(level, rarer - 1) if rarer > 1 else None
+    quantile = student_quantile(confidence_level, rarer - 1) if rarer > 1 else None
     how = "jackknife, log-odds"
     return PrecisionRecallCurve(
         depth,
@@ -451,7 +451,7 @@ def precision_recall_curve(
         hits / relevant,
         thresholds,
         relevant,
-        logit_scale_interval(reach * inside, error, level, how, quantile),
+        logit_scale_interval(reach * inside, error, confidence_level, how, quantile),
     )
 
 
@@ -459,7 +459,7 @@ def average_precision(
     y: Any,
     scores: Any,
     positive: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     sample_weight: Any = None,
 ) -> Estimate:
@@ -470,7 +470,7 @@ def average_precision(
     y : array-like of shape (n,)
     scores : array-like of shape (n,)
     positive : label, default=None
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -485,7 +485,7 @@ def average_precision(
     """
     is_positive, scores = _scored(y, scores, positive, "average precision")
     curve = precision_recall_curve(
-        is_positive, scores, True, level=level, sample_weight=sample_weight
+        is_positive, scores, True, confidence_level=confidence_level, sample_weight=sample_weight
     )
     return curve.average_precision
 
@@ -570,14 +570,14 @@ class DetectionCurve(Result):
     false_detections : ndarray of int
     detected : ndarray of int
     n_objects : int
-    level : float
+    confidence_level : float
     """
 
     thresholds: np.ndarray
     false_detections: np.ndarray
     detected: np.ndarray
     n_objects: int
-    level: float = 0.95
+    confidence_level: float = 0.95
 
     def at(self, false_detections: int) -> Estimate:
         """Largest detection rate with at most this many false detections.
@@ -592,7 +592,7 @@ class DetectionCurve(Result):
         """
         place = int(np.searchsorted(self.false_detections, false_detections, "right")) - 1
         hits = int(self.detected[place]) if place >= 0 else 0
-        return share_interval(hits, self.n_objects, self.level)
+        return share_interval(hits, self.n_objects, self.confidence_level)
 
     def table(self, false_detections: tuple[int, ...] = (0, 1, 10, 100)) -> dict[int, Estimate]:
         """Detection rates at chosen numbers of false detections.
@@ -614,14 +614,15 @@ class DetectionCurve(Result):
         return {
             "false detections": self.false_detections.tolist(),
             "detection rate": [
-                share_interval(int(hits), self.n_objects, self.level) for hits in self.detected
+                share_interval(int(hits), self.n_objects, self.confidence_level)
+                for hits in self.detected
             ],
             "threshold": self.thresholds.tolist(),
         }
 
 
 def detection_curve(
-    is_object: Any, scores: Any, n_objects: int | None = None, level: float = 0.95
+    is_object: Any, scores: Any, n_objects: int | None = None, confidence_level: float = 0.95
 ) -> DetectionCurve:
     """Share of objects found against false detections in the whole test set.
 
@@ -633,7 +634,7 @@ def detection_curve(
         The detector's confidence.
     n_objects : int, default=None
         All objects, found or not; those among the detections by default.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -645,13 +646,13 @@ def detection_curve(
     >>> curve.at(1).value
     0.5
     """
-    check_level(level)
+    check_level(confidence_level)
     marks, scores = _scored(is_object, scores, 1, None)
     total = int(marks.sum()) if n_objects is None else int(n_objects)
     if total < max(int(marks.sum()), 1):
         raise DataError(f"{int(marks.sum())} objects were detected, and n_objects says {total}")
     thresholds, hits, alarms = _steps(marks, scores, np.ones(len(scores)))
-    return DetectionCurve(thresholds, alarms.astype(int), hits.astype(int), total, level)
+    return DetectionCurve(thresholds, alarms.astype(int), hits.astype(int), total, confidence_level)
 
 
 @dataclass(repr=False)
@@ -710,7 +711,7 @@ def rejection_curve(
     y: Any,
     predicted: Any,
     confidence: Any,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     sample_weight: Any = None,
 ) -> RejectionCurve:
@@ -723,7 +724,7 @@ def rejection_curve(
     predicted : array-like of shape (n,)
     confidence : array-like of shape (n,)
         Any confidence, such as the largest probability; rows of equal confidence go together.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
 
@@ -744,7 +745,7 @@ def rejection_curve(
     weights = _weights(sample_weight, len(y))
     thresholds, right, wrong = _steps(y == predicted, confidence, weights)
     accepted = right + wrong
-    figures = [share_interval(r, a, level) for r, a in zip(right, accepted)]
+    figures = [share_interval(r, a, confidence_level) for r, a in zip(right, accepted)]
     return RejectionCurve((1 - accepted / accepted[-1])[::-1], figures[::-1], thresholds[::-1])
 
 

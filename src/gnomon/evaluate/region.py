@@ -37,7 +37,7 @@ class ConfidenceRegion(Result):
         Of the estimates.
     radius : float
         The ellipsoid is where Mahalanobis' distance from the centre is at most this.
-    level : float
+    confidence_level : float
     how : str
         Where the radius comes from.
     low, high : ndarray of shape (k,)
@@ -48,7 +48,7 @@ class ConfidenceRegion(Result):
     centre: np.ndarray
     covariance: np.ndarray
     radius: float
-    level: float
+    confidence_level: float
     how: str
     low: np.ndarray
     high: np.ndarray
@@ -90,16 +90,18 @@ class ConfidenceRegion(Result):
         return float(np.exp(log_unit) * np.prod(lengths))
 
     def _title(self) -> str:
-        return f"Joint {self.level:.4g} region of {len(self.names)} parameters ({self.how})"
+        return (
+            f"Joint {self.confidence_level:.4g} region of {len(self.names)} parameters ({self.how})"
+        )
 
     def _columns(self) -> dict[str, list]:
         half = self.radius * np.sqrt(np.diag(self.covariance))
         shadow = [
-            Estimate(float(c), float(c - h), float(c + h), self.level)
+            Estimate(float(c), float(c - h), float(c + h), self.confidence_level)
             for c, h in zip(self.centre, half)
         ]
         sides = zip(self.centre, self.low, self.high)
-        box = [Estimate(float(c), float(a), float(b), self.level) for c, a, b in sides]
+        box = [Estimate(float(c), float(a), float(b), self.confidence_level) for c, a, b in sides]
         return {"parameter": list(self.names), "ellipse's shadow": shadow, "box": box}
 
     def _remarks(self) -> list[str]:
@@ -112,7 +114,7 @@ class ConfidenceRegion(Result):
 
 def confidence_region(
     estimates: Any,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     radius: str = "estimates",
     centre: ArrayLike | None = None,
@@ -125,7 +127,7 @@ def confidence_region(
     estimates : array-like of shape (n_estimates, k)
         Parameters refitted on bootstrap samples or on simulated data; at least ten times k rows,
         better a thousand.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Share of estimates that the region holds.
     radius : {"estimates", "normal"}, default="estimates"
         ``"estimates"`` takes the quantile of the estimates' own distances, which needs no law;
@@ -151,27 +153,31 @@ def confidence_region(
     n, k = estimates.shape
     if n < 10 * k:
         raise DataError(f"{n} estimates are too few for a region of {k} parameters; take {100 * k}")
-    check_level(level)
+    check_level(confidence_level)
     middle = estimates.mean(axis=0) if centre is None else _centre(centre, k)
     covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
     if radius == "normal":
-        length, how = float(np.sqrt(stats.chi2.ppf(level, k))), "normal estimates"
+        length, how = float(np.sqrt(stats.chi2.ppf(confidence_level, k))), "normal estimates"
     elif radius == "estimates":
         distances = _distances(estimates - middle, covariance)
-        length, how = _upper_share(distances, level), f"{n:,} estimates"
+        length, how = _upper_share(distances, confidence_level), f"{n:,} estimates"
     else:
         raise DataError(f"radius={radius!r} is none of estimates, normal")
-    low, high = joint_box(estimates, level)
-    return ConfidenceRegion(_names(names, k), middle, covariance, length, level, how, low, high)
+    low, high = joint_box(estimates, confidence_level)
+    return ConfidenceRegion(
+        _names(names, k), middle, covariance, length, confidence_level, how, low, high
+    )
 
 
-def joint_box(estimates: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+def joint_box(
+    estimates: ArrayLike, confidence_level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
     """Sides of the box of equal tail shares that holds a share of the estimates at once.
 
     Parameters
     ----------
     estimates : array-like of shape (n_estimates, k)
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -179,24 +185,24 @@ def joint_box(estimates: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np
 
     Examples
     --------
-    >>> low, high = joint_box([[float(i)] for i in range(101)], level=0.9)
+    >>> low, high = joint_box([[float(i)] for i in range(101)], confidence_level=0.9)
     >>> low, high
     (array([5.]), array([95.]))
     """
     estimates = np.asarray(estimates, dtype=np.float64)
     n = len(estimates)
-    check_level(level)
+    check_level(confidence_level)
     # how far out an estimate is: its largest rank from the middle, over the parameters
     ranks = stats.rankdata(estimates, axis=0)
     outness = np.abs(ranks - (n + 1) / 2).max(axis=1)
-    reach = _upper_share(outness, level)
+    reach = _upper_share(outness, confidence_level)
     inside = np.abs(ranks - (n + 1) / 2) <= reach
     low = np.where(inside, estimates, np.inf).min(axis=0)
     high = np.where(inside, estimates, -np.inf).max(axis=0)
     return low, high
 
 
-def mean_region(rows: Any, level: float = 0.95) -> ConfidenceRegion:
+def mean_region(rows: Any, confidence_level: float = 0.95) -> ConfidenceRegion:
     """The region of the mean of several columns (Hotelling).
 
     n (mean - mu)' S^-1 (mean - mu) is k (n - 1) / (n - k) times an F of k and n - k degrees of
@@ -206,7 +212,7 @@ def mean_region(rows: Any, level: float = 0.95) -> ConfidenceRegion:
     ----------
     rows : array-like of shape (n, k)
         Independent rows, more than columns.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -216,25 +222,25 @@ def mean_region(rows: Any, level: float = 0.95) -> ConfidenceRegion:
     --------
     >>> import numpy as np
     >>> rows = np.random.default_rng(0).normal(size=(50, 2)) + [3.0, 5.0]
-    >>> bool(mean_region(rows, level=0.9999).contains([3.0, 5.0])[0])
+    >>> bool(mean_region(rows, confidence_level=0.9999).contains([3.0, 5.0])[0])
     True
     """
     rows = number_block(rows, "rows")
     rows = rows.reshape(len(rows), -1)
     n, k = rows.shape
-    check_level(level)
+    check_level(confidence_level)
     if n <= k + 1:
         raise DataError(f"{n} rows are too few for the mean of {k} columns")
     covariance = np.atleast_2d(np.cov(rows, rowvar=False)) / n
-    radius = np.sqrt(k * (n - 1) / (n - k) * stats.f.ppf(level, k, n - k))
+    radius = np.sqrt(k * (n - 1) / (n - k) * stats.f.ppf(confidence_level, k, n - k))
     centre = rows.mean(axis=0)
-    half = stats.t.ppf(1 - (1 - level) / (2 * k), n - 1) * np.sqrt(np.diag(covariance))
+    half = stats.t.ppf(1 - (1 - confidence_level) / (2 * k), n - 1) * np.sqrt(np.diag(covariance))
     return ConfidenceRegion(
         _names(None, k),
         centre,
         covariance,
         float(radius),
-        level,
+        confidence_level,
         "Hotelling's T^2; box by Bonferroni",
         centre - half,
         centre + half,
@@ -244,7 +250,7 @@ def mean_region(rows: Any, level: float = 0.95) -> ConfidenceRegion:
 def covariance_region(
     estimate: ArrayLike,
     covariance: ArrayLike,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     *,
     degrees_of_freedom: float = np.inf,
     names: tuple[str, ...] | None = None,
@@ -257,7 +263,7 @@ def covariance_region(
     ----------
     estimate : array-like of shape (k,)
     covariance : array-like of shape (k, k)
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     degrees_of_freedom : float, default=infinity
         Of the variance that the covariance was scaled with, n - k where the noise was estimated.
     names : tuple of str, default=None
@@ -278,19 +284,19 @@ def covariance_region(
     covariance = np.asarray(covariance, dtype=np.float64)
     if covariance.shape != (k, k) or not np.isfinite(covariance).all():
         raise DataError(f"the covariance of {k} parameters must be {k} by {k} and finite")
-    check_level(level)
+    check_level(confidence_level)
     if np.isinf(degrees_of_freedom):
-        radius = np.sqrt(stats.chi2.ppf(level, k))
+        radius = np.sqrt(stats.chi2.ppf(confidence_level, k))
     else:
-        radius = np.sqrt(k * stats.f.ppf(level, k, degrees_of_freedom))
-    quantile = stats.t.ppf(1 - (1 - level) / (2 * k), degrees_of_freedom)
+        radius = np.sqrt(k * stats.f.ppf(confidence_level, k, degrees_of_freedom))
+    quantile = stats.t.ppf(1 - (1 - confidence_level) / (2 * k), degrees_of_freedom)
     half = quantile * np.sqrt(np.diag(covariance))
     return ConfidenceRegion(
         _names(names, k),
         centre,
         covariance,
         float(radius),
-        level,
+        confidence_level,
         "normal estimates; box by Bonferroni",
         centre - half,
         centre + half,
@@ -328,9 +334,9 @@ def _distances(gaps: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     return np.sqrt((((gaps @ vectors) ** 2) / values).sum(axis=1))
 
 
-def _upper_share(distances: np.ndarray, level: float) -> float:
+def _upper_share(distances: np.ndarray, confidence_level: float) -> float:
     """The smallest distance that holds at least the share."""
-    place = int(np.ceil(level * len(distances) - 1e-9)) - 1
+    place = int(np.ceil(confidence_level * len(distances) - 1e-9)) - 1
     return float(np.sort(distances)[place])
 
 

@@ -33,11 +33,11 @@ class RankTest(Result):
     f, f_p : float
         Iman and Davenport's F, which is less conservative, and its p.
     critical_difference : float
-        Mean ranks further apart than this differ (Nemenyi, at `level`).
+        Mean ranks further apart than this differ (Nemenyi, at `confidence_level`).
     pair_p : ndarray of shape (k, k)
         Nemenyi's p of every pair.
     n_tables : int
-    level : float
+    confidence_level : float
     """
 
     names: list[str]
@@ -49,7 +49,7 @@ class RankTest(Result):
     critical_difference: float
     pair_p: np.ndarray
     n_tables: int
-    level: float
+    confidence_level: float
 
     def groups(self) -> list[list[str]]:
         """Largest sets of learners that are not told apart, best first: the bars of the diagram.
@@ -93,7 +93,7 @@ def friedman_test(
     names: list[str] | None = None,
     *,
     greater_is_better: bool = True,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> RankTest:
     """Do several learners differ over several tables, and which?
 
@@ -108,7 +108,7 @@ def friedman_test(
     names : list of str, default=None
         Of the learners; their numbers by default.
     greater_is_better : bool, default=True
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -120,7 +120,7 @@ def friedman_test(
     >>> found.ranks.tolist()
     [1.0, 2.125, 2.875]
     """
-    check_level(level)
+    check_level(confidence_level)
     headings = column_names(scores)
     scores = _score_table(scores)
     n, k = scores.shape
@@ -134,7 +134,7 @@ def friedman_test(
     spread = np.sqrt(k * (k + 1) / (6 * n))
     gaps = np.abs(means[:, None] - means[None, :]) / spread
     pair_p = _studentised_range_p(gaps * np.sqrt(2), k)
-    q = stats.studentized_range.ppf(level, k, np.inf) / np.sqrt(2)
+    q = stats.studentized_range.ppf(confidence_level, k, np.inf) / np.sqrt(2)
     return RankTest(
         labels,
         means,
@@ -145,7 +145,7 @@ def friedman_test(
         float(q * spread),
         pair_p,
         n,
-        level,
+        confidence_level,
     )
 
 

@@ -36,7 +36,7 @@ def misspecification_study(
     n_repeats: int = 30,
     n_best: int = 100_000,
     n_test: int = 20_000,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Curve:
@@ -56,7 +56,7 @@ def misspecification_study(
         Rows whose fit stands for the best member of the family.
     n_test : int, default=20000
         Rows at which risks are taken, the same for all fits.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int, default=0
     n_jobs : int or None, default=None
 
@@ -76,7 +76,7 @@ def misspecification_study(
     """
     if n_repeats < 2:
         raise DataError(f"n_repeats={n_repeats} must be 2 or more")
-    quantile = normal_quantile(level)
+    quantile = normal_quantile(confidence_level)
     rows = oracle.sample(n_test, np.random.default_rng([random_state, 0])).X
     excess = _excess_of(oracle, rows, is_classifier(learner))
 
@@ -95,15 +95,19 @@ def misspecification_study(
     fits = np.array(list(in_order(of_fit, jobs, n_jobs))).reshape(len(counts), n_repeats)
     error = float(by_row.std(ddof=1) / np.sqrt(n_test))
     half = quantile * error
-    floor = Estimate(approximation, approximation - half, approximation + half, level, error)
+    floor = Estimate(
+        approximation, approximation - half, approximation + half, confidence_level, error
+    )
     return Curve(
         f"Excess risk of {type(learner).__name__}",
         "training rows",
         counts,
         {
             "approximation": [floor] * len(counts),
-            "estimation": [resampled_figure(each - approximation, 0.0, level) for each in fits],
-            "excess": [resampled_figure(each, 0.0, level) for each in fits],
+            "estimation": [
+                resampled_figure(each - approximation, 0.0, confidence_level) for each in fits
+            ],
+            "excess": [resampled_figure(each, 0.0, confidence_level) for each in fits],
         },
         samples={"excess": fits},
         notes=[f"the best member is the fit to {n_best:,} rows"],

@@ -24,7 +24,7 @@ def coefficient_bootstrap(
     *,
     n_resamples: int = 500,
     method: str = "percentile",
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int | None = 0,
     n_jobs: int | None = None,
 ) -> Bootstrap:
@@ -45,7 +45,7 @@ def coefficient_bootstrap(
     n_resamples : int, default=500
     method : {"percentile", "basic", "normal", "bca", "expanded"}, default="percentile"
         The interval, see `gnomon.evaluate.bootstrap`; the last two fit n more times.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     random_state : int or None, default=0
     n_jobs : int or None, default=None
         Threads; does not change the result.
@@ -92,7 +92,7 @@ def coefficient_bootstrap(
         np.asarray(y),
         n_resamples=n_resamples,
         method=method,
-        level=level,
+        confidence_level=confidence_level,
         random_state=random_state,
         n_jobs=n_jobs,
     )

@@ -339,7 +339,7 @@ def _explained(fit: Fit) -> float:
 
 
 def prediction_intervals(
-    X, y, new, *, confidence: float = 0.95, fit_intercept: bool = True
+    X, y, new, *, confidence_level: float = 0.95, fit_intercept: bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Predictions of least squares for new rows with intervals for single future targets.
 
@@ -351,7 +351,7 @@ def prediction_intervals(
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     new : array-like of shape (n_new, n_features)
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
     fit_intercept : bool, default=True
 
     Returns
@@ -371,7 +371,7 @@ def prediction_intervals(
     n, d = fit.design.shape
     noise = float(fit.residuals @ fit.residuals) / (n - d)
     spread = np.sqrt(noise * (1 + np.einsum("ij,jk,ik->i", new, fit.covariance, new)))
-    half = stats.t.ppf(0.5 + confidence / 2, n - d) * spread
+    half = stats.t.ppf(0.5 + confidence_level / 2, n - d) * spread
     centre = new @ fit.coef
     return centre, centre - half, centre + half
 
@@ -519,7 +519,7 @@ class BoxCox(Result):
         The interval of powers that are not refuted.
     simple : float
         The simplest power inside it: 1, 0 (the logarithm), 1/2, -1 ... or `power` itself.
-    confidence : float
+    confidence_level : float
     """
 
     powers: np.ndarray
@@ -528,7 +528,7 @@ class BoxCox(Result):
     low: float
     high: float
     simple: float
-    confidence: float
+    confidence_level: float
 
     def transform(self, y, power: float | None = None) -> np.ndarray:
         """(y^power - 1) / power, or log y.
@@ -572,8 +572,8 @@ class BoxCox(Result):
 
     def _title(self) -> str:
         return (
-            f"Box-Cox power {self.power:.3g}, {self.confidence:.0%} interval {self.low:.3g} to "
-            f"{self.high:.3g}; simple power {self.simple:g}"
+            f"Box-Cox power {self.power:.3g}, {self.confidence_level:.0%} interval "
+            f"{self.low:.3g} to {self.high:.3g}; simple power {self.simple:g}"
         )
 
     def _columns(self) -> dict[str, list]:
@@ -590,7 +590,9 @@ def _box_cox(y: np.ndarray, power: float) -> np.ndarray:
     return np.log(y) if power == 0 else np.expm1(power * np.log(y)) / power
 
 
-def box_cox(X, y, *, low: float = -2.0, high: float = 2.0, confidence: float = 0.95) -> BoxCox:
+def box_cox(
+    X, y, *, low: float = -2.0, high: float = 2.0, confidence_level: float = 0.95
+) -> BoxCox:
     """Which power of the target is most nearly linear in the columns, with normal errors.
 
     l(p) = -(N/2) log(RSS_p / N) + (p - 1) sum_i log y_i, where RSS_p is that of regressing the
@@ -604,7 +606,7 @@ def box_cox(X, y, *, low: float = -2.0, high: float = 2.0, confidence: float = 0
         Above zero.
     low, high : float, default=-2.0, 2.0
         Between which powers are looked for.
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Of the interval.
 
     Returns
@@ -645,7 +647,7 @@ def box_cox(X, y, *, low: float = -2.0, high: float = 2.0, confidence: float = 0
     top = int(np.argmax(curve))
     around = (powers[max(top - 1, 0)], powers[min(top + 1, 80)])
     best = optimize.minimize_scalar(lambda p: -likelihood(p), bounds=around, method="bounded")
-    line = -best.fun - stats.chi2.ppf(confidence, 1) / 2
+    line = -best.fun - stats.chi2.ppf(confidence_level, 1) / 2
 
     def crossing(end: float) -> float:
         if likelihood(end) >= line:
@@ -656,7 +658,7 @@ def box_cox(X, y, *, low: float = -2.0, high: float = 2.0, confidence: float = 0
     simple = next(
         (p for p in (1.0, 0.0, 0.5, -1.0, 1 / 3, -0.5, 2.0) if left <= p <= right), float(best.x)
     )
-    return BoxCox(powers, curve, float(best.x), left, right, simple, confidence)
+    return BoxCox(powers, curve, float(best.x), left, right, simple, confidence_level)
 
 
 @dataclass(repr=False)
@@ -672,7 +674,7 @@ class GroupResiduals(Result):
     above : list of int
         Positive residuals.
     residuals : ndarray of shape (n,)
-    level : float
+    confidence_level : float
     """
 
     groups: list
@@ -681,12 +683,16 @@ class GroupResiduals(Result):
     p_values: np.ndarray
     above: list[int]
     residuals: np.ndarray
-    level: float
+    confidence_level: float
 
     @property
     def special(self) -> list:
         """Groups that lie to one side of the common trend."""
-        return [g for g, p in zip(self.groups, self.p_values) if p * len(self.groups) < self.level]
+        return [
+            g
+            for g, p in zip(self.groups, self.p_values)
+            if p * len(self.groups) < self.confidence_level
+        ]
 
     def _title(self) -> str:
         return f"residuals from the common trend; one-sided groups: {self.special or 'none'}"

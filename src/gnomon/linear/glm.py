@@ -572,12 +572,12 @@ class GLM(Regressor, SumLearner):
             means = self._link().mean(decision(rows, self.coef_, self.intercept_))
         return np.clip(means, -np.finfo(np.float64).max, np.finfo(np.float64).max)
 
-    def summary(self, confidence: float = 0.95) -> FitSummary:
+    def summary(self, confidence_level: float = 0.95) -> FitSummary:
         """The statistical summary: standard errors, tests, intervals, deviance, AIC, BIC.
 
         Parameters
         ----------
-        confidence : float, default=0.95
+        confidence_level : float, default=0.95
             Of the intervals.
 
         Returns
@@ -585,8 +585,8 @@ class GLM(Regressor, SumLearner):
         summary : FitSummary
         """
         check_is_fitted(self)
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
+        if not 0 < confidence_level < 1:
+            raise ValueError(f"confidence must lie between 0 and 1, not {confidence_level!r}")
         if self.statistics_ is None and not self.alpha:
             raise NoSummary(
                 f"{len(self.coef_):,} sparse columns were fitted without the matrix of which "
@@ -609,7 +609,7 @@ class GLM(Regressor, SumLearner):
                 "are no more rows than coefficients; single coefficients then have no standard "
                 "error. Leave columns out"
             )
-        return glm_summary(self, confidence)
+        return glm_summary(self, confidence_level)
 
     def path(
         self,
@@ -771,7 +771,7 @@ def log_likelihood(
     return (float(chunk.weights @ family.log_density(chunk.y, mean, dispersion)),)
 
 
-def glm_summary(model: GLM, confidence: float) -> FitSummary:
+def glm_summary(model: GLM, confidence_level: float) -> FitSummary:
     """The summary from the statistics of a fitted model."""
     statistics = model.statistics_
     assert statistics is not None
@@ -828,7 +828,7 @@ def glm_summary(model: GLM, confidence: float) -> FitSummary:
         errors,
         stats.t(free) if statistics.dispersed else stats.norm,
         "t" if statistics.dispersed else "z",
-        confidence,
+        confidence_level,
         title=f"Generalised linear model: {model.family} family, {link} link",
         facts={key: float(value) for key, value in facts.items()},
         notes=notes,

@@ -88,7 +88,7 @@ class FitSummary:
         Per coefficient; low and high are the ends of the interval of the given confidence.
     letter : str
         ``"t"`` or ``"z"``: what the statistic is compared with.
-    confidence : float
+    confidence_level : float
     facts : dict of str to float
         Figures of the whole model: n, degrees of freedom, R2, AIC ...
     notes : list of str
@@ -111,7 +111,7 @@ class FitSummary:
     low: np.ndarray
     high: np.ndarray
     letter: str = "t"
-    confidence: float = 0.95
+    confidence_level: float = 0.95
     facts: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -135,7 +135,7 @@ class FitSummary:
         return dict(zip(self._headings(), values))
 
     def _headings(self) -> list[str]:
-        percent = f"{100 * self.confidence:g}%"
+        percent = f"{100 * self.confidence_level:g}%"
         return ["estimate", "std. error", self.letter, "p", f"{percent} low", f"{percent} high"]
 
     def _cells(self) -> list[list[str]]:
@@ -196,11 +196,13 @@ def _fact(key: str, value: float) -> str:
     return _p_value(value) if key.endswith(" p") else f"{value:.6g}"
 
 
-def coefficient_table(names, estimate, standard_error, distribution, letter, confidence, **rest):
+def coefficient_table(
+    names, estimate, standard_error, distribution, letter, confidence_level, **rest
+):
     """A `FitSummary` of estimates whose scaled errors follow `distribution` (t or normal)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(standard_error > 0, estimate / standard_error, np.inf)
-    half = distribution.ppf(0.5 + confidence / 2) * standard_error
+    half = distribution.ppf(0.5 + confidence_level / 2) * standard_error
     return FitSummary(
         names=tuple(names),
         estimate=estimate,
@@ -210,7 +212,7 @@ def coefficient_table(names, estimate, standard_error, distribution, letter, con
         low=estimate - half,
         high=estimate + half,
         letter=letter,
-        confidence=confidence,
+        confidence_level=confidence_level,
         **rest,
     )
 
@@ -221,7 +223,7 @@ def least_squares_summary(
     estimate: np.ndarray,
     intercept: bool,
     target: int,
-    confidence: float,
+    confidence_level: float,
 ) -> FitSummary:
     """Classic inference for y = X b + e, e independent normal of one variance.
 
@@ -267,7 +269,7 @@ def least_squares_summary(
         np.sqrt(variance * statistics.inverse_diagonal),
         stats.t(free),
         "t",
-        confidence,
+        confidence_level,
         title="Least squares",
         facts=facts,
         notes=notes,
@@ -275,7 +277,11 @@ def least_squares_summary(
 
 
 def likelihood_summary(
-    statistics: LikelihoodStatistics, names: list[str], title: str, intercept: bool, confidence
+    statistics: LikelihoodStatistics,
+    names: list[str],
+    title: str,
+    intercept: bool,
+    confidence_level,
 ) -> FitSummary:
     """Inference from the curvature of the log-likelihood at its maximum (Wald), with its tests."""
     refuse_fractional(statistics.fractional)
@@ -300,7 +306,7 @@ def likelihood_summary(
         statistics.standard_errors.ravel(),
         stats.norm,
         "z",
-        confidence,
+        confidence_level,
         title=title,
         facts={key: float(value) for key, value in facts.items()},
     )

@@ -238,7 +238,7 @@ class LeastSquares(Regressor, SumLearner):
     def _refuse_summary(self) -> None:
         """Raise where standard errors would not be valid."""
 
-    def summary(self, confidence: float = 0.95, target: int = 0) -> FitSummary:
+    def summary(self, confidence_level: float = 0.95, target: int = 0) -> FitSummary:
         """The statistical summary: standard errors, tests, intervals, R2, F, AIC, BIC.
 
         Valid where errors are independent, of one variance and near to normal. Weights are read
@@ -246,7 +246,7 @@ class LeastSquares(Regressor, SumLearner):
 
         Parameters
         ----------
-        confidence : float, default=0.95
+        confidence_level : float, default=0.95
             Of the intervals.
         target : int, default=0
             Which target, where several were fitted.
@@ -259,8 +259,8 @@ class LeastSquares(Regressor, SumLearner):
 
         check_is_fitted(self)
         self._refuse_summary()
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
+        if not 0 < confidence_level < 1:
+            raise ValueError(f"confidence must lie between 0 and 1, not {confidence_level!r}")
         coef = np.atleast_2d(self.coef_)
         if not 0 <= target < len(coef):
             raise ValueError(f"target must be 0 to {len(coef) - 1}, not {target!r}")
@@ -277,7 +277,7 @@ class LeastSquares(Regressor, SumLearner):
             names = ["(intercept)", *names]
             estimate = np.concatenate([[np.atleast_1d(self.intercept_)[target]], estimate])
         return least_squares_summary(
-            self.statistics_, names, estimate, self.fit_intercept, target, confidence
+            self.statistics_, names, estimate, self.fit_intercept, target, confidence_level
         )
 
 

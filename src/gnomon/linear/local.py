@@ -607,13 +607,13 @@ class BayesianLocallyWeightedRegression(LocalModel):
         said = self._each_block(self._said, X)
         return said[:, 0], np.sqrt(said[:, 1])
 
-    def predict_interval(self, X, confidence: float = 0.95, of: str = "mean") -> np.ndarray:
+    def predict_interval(self, X, confidence_level: float = 0.95, of: str = "mean") -> np.ndarray:
         """Intervals by Student's distribution, for each row.
 
         Parameters
         ----------
         X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-        confidence : float, default=0.95
+        confidence_level : float, default=0.95
         of : {"mean", "row"}, default="mean"
             Of the plane's height, or of a new target (its noise added).
 
@@ -622,13 +622,13 @@ class BayesianLocallyWeightedRegression(LocalModel):
         intervals : ndarray of shape (n_samples, 2)
             Low and high ends.
         """
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
+        if not 0 < confidence_level < 1:
+            raise ValueError(f"confidence must lie between 0 and 1, not {confidence_level!r}")
         if of not in ("mean", "row"):
             raise ValueError(f"of is 'mean' or 'row', not {of!r}")
         mean, spread, noise, freedom = self._each_block(self._said, X).T
         variance = spread + noise if of == "row" else spread
-        half = stats.t.ppf(0.5 + confidence / 2, freedom) * np.sqrt(variance)
+        half = stats.t.ppf(0.5 + confidence_level / 2, freedom) * np.sqrt(variance)
         return np.column_stack([mean - half, mean + half])
 
 

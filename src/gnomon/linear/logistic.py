@@ -593,7 +593,7 @@ class LogisticRegression(Classifier, SumLearner):
         scores = self._each_block(self._decision, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def summary(self, confidence: float = 0.95) -> FitSummary:
+    def summary(self, confidence_level: float = 0.95) -> FitSummary:
         """Standard errors, tests and intervals of the unpenalised fit.
 
         For more than two classes, coefficients are those against the first class. Weights are read
@@ -602,7 +602,7 @@ class LogisticRegression(Classifier, SumLearner):
 
         Parameters
         ----------
-        confidence : float, default=0.95
+        confidence_level : float, default=0.95
             Of the intervals.
 
         Returns
@@ -610,8 +610,8 @@ class LogisticRegression(Classifier, SumLearner):
         summary : FitSummary
         """
         check_is_fitted(self)
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence must lie between 0 and 1, not {confidence!r}")
+        if not 0 < confidence_level < 1:
+            raise ValueError(f"confidence must lie between 0 and 1, not {confidence_level!r}")
         self._refuse_summary()
         names = column_names(self)
         if self.fit_intercept:
@@ -621,7 +621,9 @@ class LogisticRegression(Classifier, SumLearner):
         if len(classes) > 2:
             names = [f"{c}: {name}" for c in classes[1:] for name in names]
             title = f"Softmax regression: log-odds of each class against {classes[0]!r}"
-        return likelihood_summary(self.statistics_, names, title, self.fit_intercept, confidence)
+        return likelihood_summary(
+            self.statistics_, names, title, self.fit_intercept, confidence_level
+        )
 
     def _refuse_summary(self) -> None:
         if not np.isinf(self.C):

@@ -226,7 +226,7 @@ class MARS(Regressor):
                 break
         self.history_, self.n_iter_ = course.history, len(course.history)
 
-    def _describe(self, grower, pruning: Pruning, centre, scale, level, spread) -> None:
+    def _describe(self, grower, pruning: Pruning, centre, scale, confidence_level, spread) -> None:
         """The kept terms in the user's units."""
         terms = [grower.terms[k] for k in pruning.kept]
         shape = len(terms), int(self.max_degree)
@@ -239,7 +239,7 @@ class MARS(Regressor):
                 self.knots_[m, k] = knot * scale[column] + centre[column]
                 factor[m] /= scale[column]
         self.coef_ = pruning.coef * factor
-        self.coef_[0] += level
+        self.coef_[0] += confidence_level
         self.pruning_ = pruning.path * np.array([1.0, spread**2])
         self.gcv_ = float(self.pruning_[:, 1].min())
         self.anova_ = self._anova(grower, pruning, spread)

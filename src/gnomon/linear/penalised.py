@@ -228,12 +228,12 @@ class AugmentedModel(Regressor):
     def _estimate(self, rows):
         return self._loss().mean(decision(rows, self.coef_, self.intercept_))
 
-    def summary(self, confidence: float = 0.95):
+    def summary(self, confidence_level: float = 0.95):
         """Refused: the penalty biases the estimates.
 
         Parameters
         ----------
-        confidence : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------

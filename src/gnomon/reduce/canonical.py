@@ -288,7 +288,7 @@ class CanonicalTest(Result):
         Whether the r-th correlation and those after it are more than chance, given the earlier
         ones. The observed pairing is counted among the shuffles, so none is zero; none is less
         than the one before it.
-    level : float
+    confidence_level : float
     """
 
     correlations: np.ndarray
@@ -296,12 +296,12 @@ class CanonicalTest(Result):
     shuffled: np.ndarray
     fractions: np.ndarray
     p_values: np.ndarray
-    level: float
+    confidence_level: float
 
     @property
     def kept(self) -> int:
         """How many first correlations are not accidental at the level."""
-        accidental = np.flatnonzero(self.p_values > self.level)
+        accidental = np.flatnonzero(self.p_values > self.confidence_level)
         return int(accidental[0]) if len(accidental) else len(self.p_values)
 
     def _title(self) -> str:

@@ -177,34 +177,36 @@ class Chains(Result):
             self.walkers,
         )
 
-    def expectation(self, function: Callable[[np.ndarray], float], level: float = 0.95) -> Estimate:
+    def expectation(
+        self, function: Callable[[np.ndarray], float], confidence_level: float = 0.95
+    ) -> Estimate:
         """E f(x) with the Monte Carlo error of correlated draws.
 
         Parameters
         ----------
         function : callable
             Of one draw of shape (d,).
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
         mean : Estimate
         """
         values = np.array([float(function(x)) for x in self.flat])
-        return _mean(values.reshape(self.draws.shape[:2]), level)
+        return _mean(values.reshape(self.draws.shape[:2]), confidence_level)
 
-    def means(self, level: float = 0.95) -> list[Estimate]:
+    def means(self, confidence_level: float = 0.95) -> list[Estimate]:
         """The mean of every coordinate, with its Monte Carlo error.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
         means : list of Estimate
         """
-        return [_mean(self.of(j), level) for j in range(len(self.names))]
+        return [_mean(self.of(j), confidence_level) for j in range(len(self.names))]
 
     def density(
         self, name: str | int = 0, points: ArrayLike | None = None, bins: int | None = None
@@ -444,12 +446,12 @@ def _starts(
     return points
 
 
-def _mean(draws: np.ndarray, level: float) -> Estimate:
+def _mean(draws: np.ndarray, confidence_level: float) -> Estimate:
     mean, effective = float(draws.mean()), effective_sample_size(draws, "mean")
     error = float(draws.std(ddof=1) / np.sqrt(effective))
-    half = normal_quantile(level) * error
+    half = normal_quantile(confidence_level) * error
     return Estimate(
-        mean, mean - half, mean + half, level, error, f"{effective:.0f} effective draws"
+        mean, mean - half, mean + half, confidence_level, error, f"{effective:.0f} effective draws"
     )
 
 

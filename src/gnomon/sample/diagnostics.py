@@ -198,18 +198,18 @@ class ChainComparison(Result):
         Corrected for the number of chains (Holm).
     lag : int
         Every so-many-th draw was compared, so that draws are nearly independent.
-    level : float
+    confidence_level : float
     """
 
     statistics: np.ndarray
     p_values: np.ndarray
     lag: int
-    level: float = 0.01
+    confidence_level: float = 0.01
 
     @property
     def agree(self) -> bool:
         """Whether no test rejects that all chains have one distribution."""
-        return bool((self.p_values > self.level).all())
+        return bool((self.p_values > self.confidence_level).all())
 
     def _title(self) -> str:
         said = "agree" if self.agree else "have not mixed"

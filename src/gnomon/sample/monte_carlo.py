@@ -32,7 +32,7 @@ def expectation(
     function: Callable[[np.ndarray], float] | None = None,
     *,
     correlated: bool = False,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> Estimate:
     """The mean of f over draws, with the Monte Carlo error.
 
@@ -46,7 +46,7 @@ def expectation(
     function : callable, default=None
         Of one draw; None for the draws themselves, which must then be numbers.
     correlated : bool, default=False
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -63,13 +63,13 @@ def expectation(
     if values.ndim != 1 or len(values) < 2:
         raise DataError("an expectation needs two draws or more, each giving one number")
     if not correlated:
-        return mean_interval(values, level=level)
+        return mean_interval(values, confidence_level=confidence_level)
     effective = effective_sample_size(values[None, :])
     mean = float(values.mean())
     error = float(values.std(ddof=1) / np.sqrt(effective))
-    half = normal_quantile(level) * error
+    half = normal_quantile(confidence_level) * error
     how = f"normal, {effective:.0f} effective draws of {len(values):,}"
-    return Estimate(mean, mean - half, mean + half, level, error, how)
+    return Estimate(mean, mean - half, mean + half, confidence_level, error, how)
 
 
 @dataclass(repr=False)
@@ -81,7 +81,7 @@ class ImportanceSample(Result):
     draws : ndarray of shape (n,) or (n, d)
     log_weights : ndarray of shape (n,)
         log p(x) - log q(x), up to a constant where p is.
-    level : float
+    confidence_level : float
         Of the intervals.
     notes : list of str
         What to beware of.
@@ -89,7 +89,7 @@ class ImportanceSample(Result):
 
     draws: np.ndarray
     log_weights: np.ndarray
-    level: float = 0.95
+    confidence_level: float = 0.95
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -106,13 +106,15 @@ class ImportanceSample(Result):
     def normaliser(self) -> Estimate:
         """The constant Z of p, with its error: the mean of the weights."""
         shift = self.log_weights.max()
-        found = mean_interval(np.exp(self.log_weights - shift), level=self.level)
+        found = mean_interval(
+            np.exp(self.log_weights - shift), confidence_level=self.confidence_level
+        )
         scale = float(np.exp(shift))
         return Estimate(
             found.value * scale,
             found.low * scale,
             found.high * scale,
-            self.level,
+            self.confidence_level,
             found.error * scale,
             found.how,
         )
@@ -134,9 +136,9 @@ class ImportanceSample(Result):
         weights = self.weights
         mean = float(weights @ values)
         error = float(np.sqrt((weights**2 * (values - mean) ** 2).sum()))
-        half = normal_quantile(self.level) * error
+        half = normal_quantile(self.confidence_level) * error
         how = f"delta method, {self.effective_size:.0f} effective draws"
-        return Estimate(mean, mean - half, mean + half, self.level, error, how)
+        return Estimate(mean, mean - half, mean + half, self.confidence_level, error, how)
 
     def _title(self) -> str:
         return f"{len(self.draws):,} weighted draws, worth {self.effective_size:,.1f} equal ones"
@@ -157,7 +159,7 @@ def importance(
     draws: ArrayLike,
     log_proposal: Callable[[np.ndarray], float],
     *,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> ImportanceSample:
     """Draws of q, weighted to stand for p: w = p(x) / q(x).
 
@@ -172,7 +174,7 @@ def importance(
         Drawn from q.
     log_proposal : callable
         log q, of one draw.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -192,7 +194,7 @@ def importance(
         raise DataError(f"the weight of draw {place} is not finite: the proposal has no mass there")
     if not np.isfinite(logs).any():
         raise DataError("the target is zero at every draw; take another proposal")
-    found = ImportanceSample(drawn, logs, level)
+    found = ImportanceSample(drawn, logs, confidence_level)
     if found.effective_size < FEWEST_EFFECTIVE or found.weights.max() > HEAVIEST_SHARE:
         found.notes.append(
             f"few draws count: {found.effective_size:.1f} effective of {len(drawn):,}, and one "

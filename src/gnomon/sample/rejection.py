@@ -62,7 +62,7 @@ class RejectionSample(Result):
         """Integral of the unnormalised density: acceptance times area."""
         share = self.acceptance
         value, low, high = (each * self.area for each in (share.value, share.low, share.high))
-        return Estimate(value, low, high, share.level, how=share.how)
+        return Estimate(value, low, high, share.confidence_level, how=share.how)
 
     def _title(self) -> str:
         return f"{len(self.draws):,} draws by rejection, acceptance {self.acceptance}"

@@ -155,7 +155,7 @@ def stability(
     *,
     n_resamples: int = 30,
     random_state: int | None = 0,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     progress: Progress = None,
 ) -> SelectionStability:
     """Repeat a selection on random halves of the rows and compare the choices.
@@ -168,7 +168,7 @@ def stability(
     y : array-like of shape (n,)
     n_resamples : int, default=30
     random_state : int or None, default=0
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     progress : bool or callable, default=None
 
     Returns
@@ -197,10 +197,10 @@ def stability(
     names = [str(name) for name in getattr(fitted, "feature_names_in_", [])]
     names = names or [f"x{j}" for j in range(len(chosen[0]))]
     masks = np.array(chosen)
-    return SelectionStability(names, masks, stability_score(masks, level))
+    return SelectionStability(names, masks, stability_score(masks, confidence_level))
 
 
-def stability_score(chosen: ArrayLike, level: float = 0.95) -> Estimate:
+def stability_score(chosen: ArrayLike, confidence_level: float = 0.95) -> Estimate:
     """Stability of several choices of features, with its error bar.
 
     1 - mean_f s_f^2 / (k/d (1 - k/d)), with s_f^2 the unbiased variance of "f is chosen" over the
@@ -210,7 +210,7 @@ def stability_score(chosen: ArrayLike, level: float = 0.95) -> Estimate:
     Parameters
     ----------
     chosen : array-like of bool of shape (M, d)
-    level : float, default=0.95
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -230,15 +230,15 @@ def stability_score(chosen: ArrayLike, level: float = 0.95) -> Estimate:
     mean = sizes.mean() / d
     spread = mean * (1 - mean)
     if spread == 0:
-        return Estimate(float("nan"), float("nan"), float("nan"), level)
+        return Estimate(float("nan"), float("nan"), float("nan"), confidence_level)
     value = float(1 - (m / (m - 1) * shares * (1 - shares)).mean() / spread)
     each = masks @ shares / d - sizes * mean / d
     each += value / 2 * (2 * mean * sizes / d - sizes / d - mean + 1)
     each /= spread
     error = float(np.sqrt(4 / m**2 * ((each - each.mean()) ** 2).sum()))
-    half = normal_quantile(level) * error
+    half = normal_quantile(confidence_level) * error
     how = "normal (Nogueira et al. 2018)"
-    return Estimate(value, value - half, value + half, level, error, how)
+    return Estimate(value, value - half, value + half, confidence_level, error, how)
 
 
 def _indexable(X: Any) -> Any:

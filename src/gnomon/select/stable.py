@@ -185,14 +185,14 @@ class StabilitySelector(Selector):
     def _most_steps(self) -> int:
         return self.n_halves
 
-    def frequency(self, column: int | str, level: float = 0.95) -> Estimate:
+    def frequency(self, column: int | str, confidence_level: float = 0.95) -> Estimate:
         """How often a column was chosen, with its interval.
 
         Parameters
         ----------
         column : int or str
             Position or name.
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
@@ -202,7 +202,7 @@ class StabilitySelector(Selector):
         if isinstance(column, str):
             place = list(getattr(self, "feature_names_in_", [])).index(column)
         hits = float(self.frequencies_[place]) * self.n_halves_
-        return share_interval(hits, self.n_halves_, level)
+        return share_interval(hits, self.n_halves_, confidence_level)
 
     def _chosen_on(self, half: Problem, q: int, seed: int) -> np.ndarray:
         if self.estimator is not None:

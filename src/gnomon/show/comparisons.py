@@ -87,7 +87,7 @@ def leaderboard(
 def _plain_board(results: Mapping[str, Estimate], measure: str, most: int, theme: str) -> go.Figure:
     figure, shown = go.Figure(), dict(list(results.items())[:most])
     _add_board(figure, shown, set(shown), theme)
-    level = next(iter(shown.values())).level
+    level = next(iter(shown.values())).confidence_level
     left = f"; {len(results) - most} not shown" if len(results) > most else ""
     note = f"in the order given; bars: {level:.0%} intervals{_arrow_note(shown)}{left}"
     return _dress_board(figure, f"Leaderboard by {measure}", list(shown), measure, note, theme)
@@ -256,7 +256,8 @@ def critical_difference(test: RankTest, *, theme: str = "light") -> go.Figure:
     longest = 0.12 * max(map(len, names)) * k / 6
     figure.update_xaxes(visible=False, range=[0.2 - longest, k + 0.8 + longest])
     figure.update_yaxes(visible=False)
-    note = f"{test.n_tables} tables; best at the left; joined: not told apart at {test.level:.0%}"
+    level = f"{test.confidence_level:.0%}"
+    note = f"{test.n_tables} tables; best at the left; joined: no significant difference at {level}"
     return dress(
         figure,
         "Mean ranks and the critical difference",
@@ -363,7 +364,11 @@ def _add_histogram(figure, values: np.ndarray, code: str, **place) -> None:
 
 
 def bootstrap_draws(
-    result: Bootstrap, *, entry: int = 0, level: float | None = None, theme: str = "light"
+    result: Bootstrap,
+    *,
+    entry: int = 0,
+    confidence_level: float | None = None,
+    theme: str = "light",
 ) -> go.Figure:
     """Histogram of the bootstrap's estimates, with the interval shaded. Text: 004 5.3.
 
@@ -372,7 +377,7 @@ def bootstrap_draws(
     result : Bootstrap
     entry : int, default=0
         Which entry, where the statistic has several.
-    level : float, default=None
+    confidence_level : float, default=None
         The one of the result by default.
     theme : {"light", "dark"}, default="light"
 
@@ -380,7 +385,7 @@ def bootstrap_draws(
     -------
     figure : plotly.graph_objects.Figure
     """
-    found = result.interval(level)
+    found = result.interval(confidence_level)
     chosen = found[entry] if isinstance(found, list) else found
     draws = result.replicates.reshape(len(result.replicates), -1)[:, entry]
     figure = go.Figure()
@@ -393,7 +398,7 @@ def bootstrap_draws(
     figure.update_xaxes(title=result.names[entry] if result.names else "statistic")
     figure.update_yaxes(title="share of the draws")
     note = (
-        f"{len(draws):,} draws; shaded: {chosen.level:.0%} interval ({chosen.how}); "
+        f"{len(draws):,} draws; shaded: {chosen.confidence_level:.0%} interval ({chosen.how}); "
         f"line: estimate {chosen}; dotted: median {middle:.4g}"
     )
     return dress(
@@ -469,7 +474,7 @@ def confidence_region(
     figure.add_scatter(**centre, mode="markers", marker=marker, name="estimate")
     figure.update_xaxes(title=region.names[i])
     figure.update_yaxes(title=region.names[j])
-    note = f"each holds the truth jointly at {region.level:.0%} ({region.how})"
+    note = f"each holds the truth jointly at {region.confidence_level:.0%} ({region.how})"
     return dress(figure, "Joint confidence region", theme, note=note, width=720, height=560)
 
 

@@ -154,7 +154,7 @@ def posterior_curves(
     high: float,
     *,
     likelihood: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     name: str = "parameter",
     theme: str = "light",
 ) -> go.Figure:
@@ -171,7 +171,7 @@ def posterior_curves(
         Between which the curves are drawn.
     likelihood : callable, default=None
         Of the parameter: drawn dashed, scaled to unit area.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
     name : str, default="parameter"
     theme : {"light", "dark"}, default="light"
 
@@ -193,7 +193,7 @@ def posterior_curves(
     x = np.linspace(low, high, N_PLACES)
     figure = go.Figure()
     last = list(beliefs.values())[-1]
-    interval = last.interval(level)
+    interval = last.interval(confidence_level)
     inside = x[(x >= interval.low) & (x <= interval.high)]
     band = np.concatenate([[interval.low], inside, [interval.high]])
     heights = np.asarray(last.density(band))
@@ -204,7 +204,7 @@ def posterior_curves(
         fillcolor=faded(colour(len(beliefs) - 1), 0.22),
         line={"width": 0},
         mode="lines",
-        name=f"{level:.0%} credible",
+        name=f"{confidence_level:.0%} credible",
         hoverinfo="skip",
     )
     for k, (told, belief) in enumerate(beliefs.items()):
@@ -231,7 +231,7 @@ def posterior_curves(
         figure,
         f"What is believed of the {label(name)}",
         theme,
-        note=f"last: {interval} with {level:.0%} probability",
+        note=f"last: {interval} with {confidence_level:.0%} probability",
         width=860,
         height=540,
         **legend_below(),

@@ -165,7 +165,7 @@ def variance_shares(expansion, *, most: int = 25, theme: str = "light") -> go.Fi
             hovertemplate="%{y}: %{x:.1f} %<extra></extra>",
         )
     names = [labels[key] for key in order]
-    level = 100 * expansion.shares[order[0]].level
+    level = 100 * expansion.shares[order[0]].confidence_level
     figure.update_yaxes(
         categoryorder="array", categoryarray=names[::-1], showgrid=False, type="category"
     )

@@ -21,7 +21,7 @@ def local_fit(
     model,
     query: float,
     *,
-    confidence: float = 0.95,
+    confidence_level: float = 0.95,
     x_title: str = "x",
     y_title: str = "y",
     theme: str = "light",
@@ -35,7 +35,7 @@ def local_fit(
     ----------
     model : fitted local regression of one column
     query : float
-    confidence : float, default=0.95
+    confidence_level : float, default=0.95
         Of the interval of a Bayesian model.
     x_title, y_title : str
         What the axes are, with units.
@@ -57,7 +57,9 @@ def local_fit(
     grid = np.linspace(min(x.min(), query), max(x.max(), query), POINTS)
     figure = go.Figure()
     if hasattr(model, "predict_interval"):
-        _band(figure, grid, model.predict_interval(grid[:, None], confidence), confidence)
+        _band(
+            figure, grid, model.predict_interval(grid[:, None], confidence_level), confidence_level
+        )
     else:
         _springs(figure, model, query, x, y, counts, colours)
     figure.add_scatter(
@@ -96,7 +98,7 @@ def local_fit(
     return dress(figure, "A line fitted for one query", theme, note=note, **legend_below())
 
 
-def _band(figure: go.Figure, grid: np.ndarray, ends: np.ndarray, confidence: float) -> None:
+def _band(figure: go.Figure, grid: np.ndarray, ends: np.ndarray, confidence_level: float) -> None:
     figure.add_scatter(
         x=np.r_[grid, grid[::-1]],
         y=np.r_[ends[:, 0], ends[::-1, 1]],
@@ -104,7 +106,7 @@ def _band(figure: go.Figure, grid: np.ndarray, ends: np.ndarray, confidence: flo
         fillcolor=faded(colour(0), 0.3),
         line={"width": 0},
         hoverinfo="skip",
-        name=f"{100 * confidence:g}% interval of the answer",
+        name=f"{100 * confidence_level:g}% interval of the answer",
     )
 
 

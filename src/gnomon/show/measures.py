@@ -190,7 +190,7 @@ def performance_areas(
     """
     rates = y_true if isinstance(y_true, Rates) else two_class_rates(y_true, y_pred, positive)
     n = rates.tp + rates.fp + rates.fn + rates.tn
-    right = share_interval(rates.tp + rates.tn, n, rates.level)
+    right = share_interval(rates.tp + rates.tn, n, rates.confidence_level)
     panels: list[tuple[str, Estimate | None, set[str], set[str]]] = [
         ("accuracy", right, {"TP", "TN"}, {"FP", "FN"}),
         ("precision", rates.precision, {"TP"}, {"FP"}),
@@ -309,13 +309,14 @@ def roc(
     figure.update_xaxes(title="false positive rate", range=[-0.01, 1.01])
     figure.update_yaxes(title="true positive rate", range=[-0.01, 1.01])
     one = next(iter(curves.values()))
-    note = f"area: chance that a positive row scores above a negative one, {one.area.level:.0%}"
-    note += " interval" + _drawn(thinned)
+    level = f"{one.area.confidence_level:.0%}"
+    note = f"area: chance that a positive row scores above a negative one, {level} interval"
+    note += _drawn(thinned)
     return _square(figure, "ROC curve", theme, _and_tests(note, y_true))
 
 
 def _add_roc_band(figure, curve: RocCurve, kept: np.ndarray, code: str) -> None:
-    joint = np.sqrt(curve.area.level)
+    joint = np.sqrt(curve.area.confidence_level)
     true = [
         share_interval(r * curve.n_positive, curve.n_positive, joint)
         for r in curve.true_positive_rate[kept]
@@ -335,7 +336,7 @@ def _add_roc_band(figure, curve: RocCurve, kept: np.ndarray, code: str) -> None:
         fill="toself",
         fillcolor=faded(code),
         hoverinfo="skip",
-        name=f"{curve.area.level:.0%} of both rates at a threshold",
+        name=f"{curve.area.confidence_level:.0%} of both rates at a threshold",
     )
 
 
@@ -394,7 +395,7 @@ def precision_recall(
             )
     figure.update_xaxes(title="recall", range=[-0.01, 1.01])
     figure.update_yaxes(title="precision", range=[-0.01, 1.03])
-    note = f"{one.average_precision.level:.0%} interval of the area" + _drawn(thinned)
+    note = f"{one.average_precision.confidence_level:.0%} interval of the area" + _drawn(thinned)
     return _square(figure, "Precision against recall", theme, _and_tests(note, y_true))
 
 
@@ -473,7 +474,7 @@ def calibration(
     figure.update_yaxes(title="observed share", range=[-0.02, 1.02], row=1, col=1)
     figure.update_yaxes(title="rows", rangemode="tozero", nticks=3, row=2, col=1)
     one = next(iter(found.values()))
-    note = f"bars: {one.observed[0].level:.0%} intervals"
+    note = f"bars: {one.observed[0].confidence_level:.0%} intervals"
     if len(found) == 1 and np.isfinite(one.p):
         note += f"; p = {one.p:.2g} that right probabilities miss so much (Spiegelhalter)"
     note, top = note_in_lines(_and_tests(note, y_true), 640)
@@ -543,7 +544,7 @@ def rejection(
         )
     figure.update_xaxes(title="share of rows rejected", tickformat=".0%", range=[0, 1])
     figure.update_yaxes(title="accuracy on the accepted rows")
-    level = next(iter(curves.values())).accuracy[0].level
+    level = next(iter(curves.values())).accuracy[0].confidence_level
     note = f"band: {level:.0%} interval; few rows are left at the right" + _drawn(thinned)
     return dress(figure, "Accuracy against rejection", theme, note=note, width=760, height=500)
 

@@ -233,7 +233,7 @@ def _set_x(figure, curve: Curve, log_x: bool | None) -> None:
 
 def _curve_note(curve: Curve) -> str:
     first = next(iter(curve.lines.values()))[0]
-    note = f"bars and bands: {first.level:.0%} intervals"
+    note = f"bars and bands: {first.confidence_level:.0%} intervals"
     return note + (f"; {len(curve.failures)} fits failed" if curve.failures else "")
 
 

@@ -48,7 +48,7 @@ class AnovaExpansion(Result):
     pairs : dict of (str, str) to ndarray of shape (n_rows,)
         The interaction of each pair at the rows.
     shares : dict
-        Share of the variance of each main effect and pair, an `Estimate` with its bootstrap
+        Share of the variance of each main effect and pair: an `Estimate` with its bootstrap
         interval over the rows.
     h_statistic : dict of (str, str) to Estimate
         From 0 (the pair acts additively) to 1 (it acts together only).
@@ -97,7 +97,7 @@ def anova_expansion(
     pairs: bool | Sequence[tuple[int | str, int | str]] = True,
     class_: Any = None,
     max_rows: int = 100,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: int | None = 0,
 ) -> AnovaExpansion:
     """Main effects and pair interactions of any fitted model, and their shares of its variance.
@@ -120,7 +120,7 @@ def anova_expansion(
         Class whose score or probability is expanded; by default the last.
     max_rows : int, default=100
         So many rows are drawn where there are more; the result says so.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Of the intervals.
     random_state : int or None, default=0
         Of the draw and the bootstrap.
@@ -165,7 +165,7 @@ def anova_expansion(
     main, found_pairs, shares, h = {}, {}, {}, {}
     for j in chosen:
         main[names[j]] = effects[j][0]
-        shares[names[j]] = _figure(_mean_square(effects[j], weights) / total, level)
+        shares[names[j]] = _figure(_mean_square(effects[j], weights) / total, confidence_level)
     for (j, k), said in joint.items():
         both = _centred(said, weights)
         together = both - effects[j] - effects[k]
@@ -173,8 +173,10 @@ def anova_expansion(
         key = (names[j], names[k])
         found_pairs[key] = together[0]
         square, whole = _mean_square(together, weights), _mean_square(both, weights)
-        shares[key] = _figure(square / total, level)
-        h[key] = _figure(np.sqrt(square / np.where(whole > 1e-14 * total, whole, np.inf)), level)
+        shares[key] = _figure(square / total, confidence_level)
+        h[key] = _figure(
+            np.sqrt(square / np.where(whole > 1e-14 * total, whole, np.inf)), confidence_level
+        )
     rest = 1 - sum(share.value for share in shares.values())
     return AnovaExpansion(
         float(alone.mean()), float(total[0]), main, found_pairs, shares, h, rest, places, n_given
@@ -267,15 +269,15 @@ def _mean_square(effect: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (weights * effect * effect).sum(axis=1)
 
 
-def _figure(values: np.ndarray, level: float) -> Estimate:
+def _figure(values: np.ndarray, confidence_level: float) -> Estimate:
     """The figure of all rows, with the quantiles of its bootstrap repeats."""
-    low, high = np.nanquantile(values[1:], [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.nanquantile(values[1:], [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     value = float(values[0])
     return Estimate(
         value,
         min(float(low), value),
         max(float(high), value),
-        level,
+        confidence_level,
         float(np.nanstd(values[1:], ddof=1)),
         "bootstrap over rows",
     )

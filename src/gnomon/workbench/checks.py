@@ -568,7 +568,7 @@ def worst_group(seen: Evidence) -> Check:
         return Check("worst group", "not made", what)
     worst = seen.groups[0]
     found = (
-        f"{worst.column} = {worst.level!r} ({worst.n_rows:,} rows) has {worst.measure} "
+        f"{worst.column} = {worst.confidence_level!r} ({worst.n_rows:,} rows) has {worst.measure} "
         f"{worst.score:.4g} where the other rows have {worst.others:.4g} (p = {worst.p:.2g}, all "
         "groups counted)."
     )

@@ -180,7 +180,7 @@ class GroupScore:
 
     Attributes
     ----------
-    column, level : str
+    column, confidence_level : str
     n_rows : int
     score : float
     p : float
@@ -193,7 +193,7 @@ class GroupScore:
     """
 
     column: str
-    level: str
+    confidence_level: str
     n_rows: int
     score: float
     p: float

@@ -84,7 +84,7 @@ def over_owners(measure: Measure, losses: np.ndarray, owners: np.ndarray) -> Est
     """A mean of rows with the spread over their owners."""
     infinite = np.isinf(losses)
     mean, effects = clustered(np.where(infinite, ROUNDED_TO_ZERO, losses), owners)
-    figure = mean_interval(mean + effects, level=LEVEL)
+    figure = mean_interval(mean + effects, confidence_level=LEVEL)
     if infinite.any():
         return lower_end_alone(figure, int(infinite.sum()))
     if measure.share:

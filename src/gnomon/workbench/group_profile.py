@@ -41,7 +41,7 @@ class Trait(NamedTuple):
         95% interval of the effect.
     here, elsewhere : float
         Mean, or share of the level, in the group and in the other rows.
-    level : str or None
+    confidence_level : str or None
         The level of a category; None for numbers.
     """
 
@@ -51,7 +51,7 @@ class Trait(NamedTuple):
     high: float
     here: float
     elsewhere: float
-    level: str | None = None
+    confidence_level: str | None = None
 
     @property
     def is_typical(self) -> bool:
@@ -62,12 +62,16 @@ class Trait(NamedTuple):
     def label(self) -> str:
         """In two or three words, for a name."""
         more = self.effect > 0
-        if self.level is None:
+        if self.confidence_level is None:
             return f"{'high' if more else 'low'} {self.column}"
-        return f"{self.column} {self.level}" if more else f"{self.column} not {self.level}"
+        return (
+            f"{self.column} {self.confidence_level}"
+            if more
+            else f"{self.column} not {self.confidence_level}"
+        )
 
     def __str__(self) -> str:
-        if self.level is None:
+        if self.confidence_level is None:
             more = "higher" if self.effect > 0 else "lower"
             if np.isinf(self.effect):
                 here, elsewhere = digits(self.here), digits(self.elsewhere)
@@ -78,7 +82,7 @@ class Trait(NamedTuple):
                 f"elsewhere ({abs(self.effect):.1f} standard deviations)"
             )
         return (
-            f"{self.column} is {self.level!r} in {self.here:.0%} of the rows, against "
+            f"{self.column} is {self.confidence_level!r} in {self.here:.0%} of the rows, against "
             f"{self.elsewhere:.0%} elsewhere"
         )
 

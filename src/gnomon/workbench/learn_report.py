@@ -225,7 +225,10 @@ def add_worst(report: Report, result: LearnResult) -> None:
     if result.groups:
         report.table(
             ["column", "level", "rows", result.groups[0].measure, "of the others", "p"],
-            [[g.column, g.level, g.n_rows, g.score, g.others, g.p] for g in result.groups[:8]],
+            [
+                [g.column, g.confidence_level, g.n_rows, g.score, g.others, g.p]
+                for g in result.groups[:8]
+            ],
             "Groups of test rows that differ most from the others; p counts all groups.",
         )
 

@@ -170,7 +170,9 @@ def _share(figure: Estimate, n: int) -> Estimate:
     """With an error that does not vanish where no draw, or every draw, had the value."""
     smoothed = (figure.value * n + 1) / (n + 2)
     error = float(np.sqrt(smoothed * (1 - smoothed) / n))
-    return Estimate(figure.value, figure.low, figure.high, figure.level, error, f"{n:,} draws")
+    return Estimate(
+        figure.value, figure.low, figure.high, figure.confidence_level, error, f"{n:,} draws"
+    )
 
 
 def _chain_share(chains: Chains, cell: Mapping[str, int]) -> Estimate:
@@ -216,12 +218,12 @@ class SamplingPractice(Result):
         """Whether the chains may be summarised."""
         return self.chains.has_mixed
 
-    def summary(self, level: float = 0.95) -> dict[str, Estimate]:
+    def summary(self, confidence_level: float = 0.95) -> dict[str, Estimate]:
         """The mean of every coordinate with its Monte Carlo error; refused for unmixed chains.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence_level : float, default=0.95
 
         Returns
         -------
@@ -235,7 +237,7 @@ class SamplingPractice(Result):
                 "longer (most_draws), start elsewhere, or take a mixture of walks, slices or a "
                 "gradient"
             )
-        return dict(zip(self.chains.names, self.chains.means(level)))
+        return dict(zip(self.chains.names, self.chains.means(confidence_level)))
 
     def figures(self, theme: str = "light") -> dict[str, Any]:
         """Traces, autocorrelation and ranks of every coordinate, by its name.
