@@ -100,7 +100,7 @@ def test_the_board_holds_what_a_plain_cross_validation_gives(found):
         portfolio("classify", len(part))[1].learner,
         part.drop("y"),
         found.problem.values(part),
-        splits=found.plan.splits,
+        cv=found.plan.splits,
         random_state=0,
     )
     assert plain.mean == pytest.approx(found.board["naive Bayes"].mean, abs=1e-12)

@@ -36,7 +36,7 @@ def test_pruning_leaves_a_smaller_tree_whose_score_is_that_of_plain_folds(rng):
     assert found.pruned_leaves < found.grown_leaves
     y = np.asarray(table.column("y").to_pylist(), dtype=object)
     splits = k_fold(len(y), 5, stratify=y, random_state=0)
-    plain = cross_validate(found.model, table.drop("y"), y, splits=splits, random_state=0)
+    plain = cross_validate(found.model, table.drop("y"), y, cv=splits, random_state=0)
     assert found.pruned.value == pytest.approx(plain.mean)
 
 

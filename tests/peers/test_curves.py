@@ -17,7 +17,7 @@ def test_scores_of_every_fold_are_scikit_learns(rng):
     folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31)))
     values = [1, 5, 20]
     ours = validation_curve(
-        KNeighborsClassifier(), X, y, "n_neighbors", values, splits=folds, measures="accuracy"
+        KNeighborsClassifier(), X, y, "n_neighbors", values, cv=folds, measures="accuracy"
     )
     train, test = their_validation_curve(
         KNeighborsClassifier(), X, y, param_name="n_neighbors", param_range=values, cv=folds
@@ -32,7 +32,7 @@ def test_squared_errors_of_trees_are_scikit_learns(rng):
     y = np.sin(6 * X[:, 0]) + 0.3 * rng.standard_normal(80)
     folds = KFold(4)
     learner = DecisionTreeRegressor(random_state=0)
-    ours = validation_curve(learner, X, y, "max_depth", [1, 4], splits=folds)
+    ours = validation_curve(learner, X, y, "max_depth", [1, 4], cv=folds)
     _, test = their_validation_curve(
         learner,
         X,

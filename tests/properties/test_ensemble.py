@@ -128,7 +128,7 @@ def test_a_cycle_is_found_where_there_is_one(period, start, seed):
     rng = np.random.default_rng(seed)
     turn = rng.dirichlet(np.ones(4), size=period)
     before = rng.dirichlet(np.ones(4), size=start)
-    found = find_cycle(np.vstack([before, *[turn] * 4]), tolerance=1e-12)
+    found = find_cycle(np.vstack([before, *[turn] * 4]), tol=1e-12)
     assert found is not None
     assert found.period == period
     assert found.start <= start

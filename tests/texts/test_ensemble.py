@@ -84,7 +84,7 @@ def test_three_points_of_002_end_in_a_cycle_of_three_with_golden_weights():
     rows = np.arange(3.0)[:, None]
     model = AdaBoostClassifier(WrongOnOne(), 60, keep_history="full").fit(rows, [0, 1, 1])
     weights = np.array([state["weights"] for state in model.history_.states])
-    cycle = find_cycle(weights, tolerance=1e-5)
+    cycle = find_cycle(weights, tol=1e-5)
     assert cycle is not None
     assert cycle.period == 3
     root = np.sqrt(5)

@@ -28,7 +28,7 @@ def test_003_baseline_predicts_the_mean_value_of_the_cars():
 @pytest.mark.covers("kfold-cv", "squared-error-measures")
 def test_003_three_fold_cross_validation_pools_the_squared_errors():
     found = cross_validate(
-        BaselineRegressor(), np.zeros((6, 1)), CARS, splits=k_fold(6, 3, shuffle=False)
+        BaselineRegressor(), np.zeros((6, 1)), CARS, cv=k_fold(6, 3, shuffle=False)
     )
     _, said = found.out_of_fold()
     assert said.predictions.tolist() == [21337.25, 21337.25, 31712.25, 31712.25, 39875, 39875]

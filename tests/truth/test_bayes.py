@@ -306,14 +306,14 @@ def test_the_comparison_uses_one_set_of_splits_and_finds_the_crossing(rng):
 
     rows, y = two_clouds(rng, n=240, d=2, k=2)
     found = compare_generative(
-        NaiveBayes(), LogisticRegression(), rows, y, sizes=[12, 60, 180], splits=5, random_state=1
+        NaiveBayes(), LogisticRegression(), rows, y, sizes=[12, 60, 180], cv=5, random_state=1
     )
     ours = found.generative.samples["validation"]
     theirs = found.discriminative.samples["validation"]
     for figure, a, b in zip(found.differences, ours, theirs):
         assert figure.value == pytest.approx((a - b).mean(), abs=1e-12)
         assert figure.low <= figure.value <= figure.high
-    same = compare_generative(NaiveBayes(), NaiveBayes(), rows, y, sizes=[60, 180], splits=5)
+    same = compare_generative(NaiveBayes(), NaiveBayes(), rows, y, sizes=[60, 180], cv=5)
     assert [figure.value for figure in same.differences] == [0.0, 0.0]
     assert same.crossing is None
 

@@ -310,7 +310,7 @@ def test_a_thousand_models_of_ten_folds_are_compared_in_under_two_seconds(rng):
 def test_a_leaderboard_of_a_thousand_models_is_compared_in_under_two_seconds(rng):
     X = rng.normal(size=(200, 3))
     y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
-    one = cross_validate(GaussianNB(), X, y, splits=10)
+    one = cross_validate(GaussianNB(), X, y, cv=10)
     scores = one.scores["accuracy"] + 0.05 * rng.normal(size=(1000, 10))
     board = ranked(
         [replace(one, name=f"model {i}", scores={"accuracy": row}) for i, row in enumerate(scores)]
@@ -404,7 +404,7 @@ def test_an_experiment_counts_wins_per_table_and_ranks_over_tables(rng):
         X = rng.normal(size=(400, 2))
         tables[name] = X, np.where(X[:, 0] + 0.3 * rng.normal(size=400) > 0, "yes", "no")
     learners = {"bayes": GaussianNB(), "stump": DecisionTreeClassifier(max_depth=1)}
-    found = experiment(learners, tables, splits=5, pair_fits=0)
+    found = experiment(learners, tables, cv=5, pair_fits=0)
     assert found.names == ["bayes", "stump", "baseline"]
     assert found.scores.shape == (3, 3)
     duels = found.against("baseline")
@@ -429,7 +429,7 @@ def test_an_experiment_keeps_the_failure_of_a_learner_on_one_table(rng):
 
     y = np.tile([0, 1], 20)
     tables = {d: (rng.normal(size=(40, d)), y) for d in (2, 3)}
-    found = experiment({"picky": Picky()}, tables, splits=4)
+    found = experiment({"picky": Picky()}, tables, cv=4)
     assert np.isnan(found.scores[1, 0])
     assert np.isnan(found.against().outcome[1, 0])
     assert "picky on 3 failed" in str(found)

@@ -33,7 +33,7 @@ def rows(rng):
 @pytest.fixture
 def board(rows):
     learners = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)}
-    return evaluate.leaderboard(learners, *rows, splits=5, measures=["accuracy", "auc"])
+    return evaluate.leaderboard(learners, *rows, cv=5, measures=["accuracy", "auc"])
 
 
 def named(figure, start):
@@ -135,7 +135,7 @@ def test_all_tests_of_a_cross_validation_are_drawn_and_count_as_the_rows_tested(
     X, y = rows
     plan = evaluate.k_fold(120, 3, 4) if repeated else evaluate.random_splits(120, 10)
     found = evaluate.cross_validate(
-        LogisticRegression(), X, y, splits=plan, measures=["error", "auc", "log_loss"]
+        LogisticRegression(), X, y, cv=plan, measures=["error", "auc", "log_loss"]
     )
     n_tests = sum(len(test) for _, test in plan)
     n_rows = len(np.unique(np.concatenate([test for _, test in plan])))
@@ -161,7 +161,7 @@ def test_all_tests_of_a_cross_validation_are_drawn_and_count_as_the_rows_tested(
 def test_numbers_of_every_repetition_are_drawn(rows):
     X, _ = rows
     plan = evaluate.random_splits(120, 6)
-    found = evaluate.cross_validate(LinearRegression(), X[:, :1], X[:, 1], splits=plan)
+    found = evaluate.cross_validate(LinearRegression(), X[:, :1], X[:, 1], cv=plan)
     figure = show.predicted_versus_true(found)
     assert len(figure.data[0].x) == sum(len(test) for _, test in plan)
     assert f"{len(figure.data[0].x)} tests of" in figure.layout.title.text
@@ -299,7 +299,7 @@ def test_leaderboard_says_which_learners_are_not_shown(board):
 @both_themes
 def test_infinite_scores_are_arrows_beyond_all_others(theme, rows):
     learners = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier()}
-    board = evaluate.leaderboard(learners, *rows, splits=4, measures="log_loss", baseline=False)
+    board = evaluate.leaderboard(learners, *rows, cv=4, measures="log_loss", baseline=False)
     figure = show.leaderboard(board, theme=theme)
     arrow = next(
         trace for trace in figure.data if "tree" in (trace.y or ()) and trace.error_x.array
@@ -325,7 +325,7 @@ def test_a_leaderboard_of_another_measure_is_ranked_and_compared_by_it(rng):
     X = rng.normal(size=(300, 2))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=300) > 0, "yes", "no")
     learners = {"bayes": GaussianNB(), "logistic": LogisticRegression()}
-    board = evaluate.leaderboard(learners, X, y, splits=10, measures=["accuracy", "log_loss"])
+    board = evaluate.leaderboard(learners, X, y, cv=10, measures=["accuracy", "log_loss"])
     figure = show.leaderboard(board, measure="log_loss")
     losses = {each.name: each.figure("log_loss").value for each in board.results}
     assert list(figure.layout.yaxis.categoryarray) == sorted(losses, key=losses.get)
@@ -429,7 +429,7 @@ def test_fold_scores_are_the_scores_of_the_folds(theme, board):
 
 @both_themes
 def test_learning_curve_has_bars_and_the_baseline(theme, rows):
-    curve = evaluate.learning_curve(GaussianNB(), *rows, splits=4, sizes=(0.3, 0.6, 1.0))
+    curve = evaluate.learning_curve(GaussianNB(), *rows, cv=4, sizes=(0.3, 0.6, 1.0))
     figure = show.learning_curve(curve, theme=theme)
     for name, figures in curve.lines.items():
         line = named(figure, name)[0]
@@ -443,9 +443,7 @@ def test_learning_curve_has_bars_and_the_baseline(theme, rows):
 @pytest.mark.covers("cv-curve-with-bars")
 @both_themes
 def test_cv_curve_marks_the_best_and_the_simplest_as_good(theme, rows):
-    curve = evaluate.validation_curve(
-        LogisticRegression(), *rows, "C", [0.001, 0.1, 10.0], splits=4
-    )
+    curve = evaluate.validation_curve(LogisticRegression(), *rows, "C", [0.001, 0.1, 10.0], cv=4)
     figure = show.cv_curve(curve, counts=[1, 2, 2], theme=theme)
     marks = [shape.x0 for shape in figure.layout.shapes]
     assert marks == [curve.best(), curve.within_one_error()]
@@ -482,14 +480,14 @@ def test_sorted_scores_fall(theme, rng):
 @both_themes
 def test_stability_has_one_boundary_or_curve_per_model(theme, rows, rng):
     X, y = rows
-    found = evaluate.cross_validate(GaussianNB(), X, y, splits=3, keep_models=True)
+    found = evaluate.cross_validate(GaussianNB(), X, y, cv=3, keep_models=True)
     figure = show.fold_stability(found, X, y, theme=theme)
     assert sum(trace.type == "contour" for trace in figure.data) == 3
     fits = [LinearRegression().fit(X[half, :1], X[half, 1]) for half in np.split(np.arange(120), 2)]
     curves = named(show.fold_stability(fits, X[:, :1], X[:, 1], theme=theme), "model")
     assert len(curves) == 2
     with pytest.raises(DataError, match="keep_models"):
-        show.fold_stability(evaluate.cross_validate(GaussianNB(), X, y, splits=3), X, y)
+        show.fold_stability(evaluate.cross_validate(GaussianNB(), X, y, cv=3), X, y)
 
 
 @pytest.mark.covers("small-multiples-fit")

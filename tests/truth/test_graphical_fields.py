@@ -207,7 +207,7 @@ def test_programmes_and_searches_agree_with_brute_force(rng):
         assert np.isclose(whole.cost, best.cost)
         tight, loose = (linear_relaxation(model, each) for each in ("marginals", "products"))
         assert loose.lower_bound - 1e-7 <= tight.lower_bound <= best.cost + 1e-7
-        local = iterated_modes(model, n_restarts=3, random_state=rng)
+        local = iterated_modes(model, n_init=3, random_state=rng)
         assert local.cost >= best.cost - 1e-9
         if np.isfinite(model.tables).all():
             form, linear, starts = quadratic_form(model)
@@ -234,7 +234,7 @@ def test_max_cut_is_a_case_of_the_quadratic_programme(rng):
     )
     model = max_cut_model(weights)
     assert np.isclose(-brute_force(model).cost, best)
-    assert np.isclose(-iterated_modes(model, n_restarts=60, random_state=rng).cost, best, rtol=0.1)
+    assert np.isclose(-iterated_modes(model, n_init=60, random_state=rng).cost, best, rtol=0.1)
     with pytest.raises(DataError, match="submodular"):
         graph_cut(model)
 

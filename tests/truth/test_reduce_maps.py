@@ -110,7 +110,7 @@ def test_a_map_with_missing_pairs_and_weights_finds_points_again(rng):
     D = squareform(pdist(X))
     gone = np.triu(rng.random((30, 30)) < 0.3, 1)
     D[gone | gone.T] = np.nan
-    found = stress_map(D, n_starts=8, random_state=0, tol=1e-14, max_iter=5000)
+    found = stress_map(D, n_init=8, random_state=0, tol=1e-14, max_iter=5000)
     assert procrustes(found.places, X).disparity < 1e-6
     relative = stress_map(squareform(pdist(X)), weights="relative", tol=1e-14)
     assert procrustes(relative.places, X).disparity < 1e-6
@@ -216,14 +216,14 @@ def test_missing_distances_are_lengths_of_shortest_paths(rng):
 @pytest.mark.covers("force-directed-layout")
 def test_springs_come_to_rest_at_a_minimum_of_stress_and_lose_energy(rng):
     net = graph([[0, 1], [1, 2], [2, 0], [2, 3]], [1.0, 2.0, 2.0, 1.5])
-    motion = force_directed_layout(net, random_state=0, max_steps=20_000, tol=1e-8)
+    motion = force_directed_layout(net, random_state=0, max_iter=20_000, tol=1e-8)
     assert motion.at_rest
     assert motion.objective < 1e-9
     drawn = np.linalg.norm(motion.places[net.edges[:, 0]] - motion.places[net.edges[:, 1]], axis=1)
     np.testing.assert_allclose(drawn, net.values, atol=1e-4)
     assert motion.energies[-1] < 1e-3 * motion.energies[0]
     assert len(motion.frames) == len(motion.energies)
-    full = force_directed_layout(net, missing="paths", random_state=0, max_steps=20_000)
+    full = force_directed_layout(net, missing="paths", random_state=0, max_iter=20_000)
     best = stress_layout(net, start=full.places)
     assert full.objective == pytest.approx(best.objective, abs=1e-6)
 

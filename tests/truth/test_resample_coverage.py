@@ -96,7 +96,7 @@ def test_cross_validated_accuracy_and_area(splits, measure, rng):
     for _ in range(RUNS):
         X, y = classes(rng, 200, mean)
         run = cross_validate(
-            NearestMean(), X, y, splits=splits, measures=measure, n_jobs=1, keep_models=True
+            NearestMean(), X, y, cv=splits, measures=measure, n_jobs=1, keep_models=True
         )
         truth = [m.accuracy(mean) if measure == "accuracy" else m.area(mean) for m in run.models]
         found.append(holds(run.figure(), np.mean(truth)))
@@ -121,7 +121,7 @@ def test_cross_validated_error_of_least_squares_with_few_and_many_rows_per_colum
     for _ in range(RUNS):
         X, y = numbers(rng, n, d)
         run = cross_validate(
-            LeastSquares(), X, y, splits=splits, measures="mse", n_jobs=1, keep_models=True
+            LeastSquares(), X, y, cv=splits, measures="mse", n_jobs=1, keep_models=True
         )
         here = np.mean([model.risk() for model in run.models])
         runs.append((run.figure(), here))
@@ -177,9 +177,7 @@ def test_cross_validated_quality_of_learners_that_hang_on_single_rows(
     splits, found = k_fold(100, 10), []
     for _ in range(RUNS):
         X, y = bell_and_logit(rng, 100, d, steepness)
-        run = cross_validate(
-            learner, X, y, splits=splits, measures=measure, n_jobs=1, keep_models=True
-        )
+        run = cross_validate(learner, X, y, cv=splits, measures=measure, n_jobs=1, keep_models=True)
         if measure == "accuracy":
             truth = expected_accuracy(run.models, rng, d, steepness)
         else:
@@ -210,7 +208,7 @@ def test_without_pairs_of_folds_the_interval_is_too_narrow_and_that_of_fold_scor
             LeastSquares(),
             X,
             y,
-            splits=splits,
+            cv=splits,
             measures="mse",
             pair_fits=0,
             n_jobs=1,
@@ -230,7 +228,7 @@ def test_the_plain_standard_error_of_repeated_folds_is_far_too_small(rng):
     mean = np.full(3, 0.5)
     for _ in range(300):
         X, y = classes(rng, 100, mean)
-        run = cross_validate(NearestMean(), X, y, splits=splits, n_jobs=1, keep_models=True)
+        run = cross_validate(NearestMean(), X, y, cv=splits, n_jobs=1, keep_models=True)
         truth = np.mean([model.accuracy(mean) for model in run.models])
         scores = run.values
         half = stats.t.ppf(0.975, 49) * scores.std(ddof=1) / np.sqrt(50)

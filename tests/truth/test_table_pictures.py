@@ -109,7 +109,7 @@ def test_stems_rise_from_zero_to_each_component():
 @pytest.mark.covers("scatterplot-matrix")
 def test_the_matrix_shows_every_class_and_the_correlations_of_all_rows(rng):
     figure = show.scatterplot_matrix(
-        IRIS, NUMBERS, by="species", rows=60, seed=int(rng.integers(99))
+        IRIS, NUMBERS, by="species", rows=60, random_state=int(rng.integers(99))
     )
     assert {trace.name for trace in figure.data} == {"setosa", "versicolor", "virginica"}
     assert sum(len(trace.dimensions[0]["values"]) for trace in figure.data) == 60
@@ -168,7 +168,7 @@ def test_lines_have_every_cell_of_complete_rows_and_the_others_are_counted():
 @pytest.mark.covers("linked-views")
 def test_linked_views_have_the_same_rows_in_the_same_order(rng):
     figure = show.linked_views(
-        IRIS, [NUMBERS[:2], NUMBERS[2:]], by="species", rows=40, seed=int(rng.integers(99))
+        IRIS, [NUMBERS[:2], NUMBERS[2:]], by="species", rows=40, random_state=int(rng.integers(99))
     )
     rows = [list(trace.customdata) for trace in figure.data]
     assert rows[0] == rows[1] == rows[2]

@@ -43,6 +43,7 @@ from gnomon.bayes.rule import (
     probability_to_odds,
     simplicity_prior,
 )
+from gnomon.engine.old_names import accept_old_names
 
 __all__ = [
     "BayesRisk",
@@ -83,3 +84,5 @@ __all__ = [
     "simplicity_prior",
     "variogram",
 ]
+
+accept_old_names(globals())

@@ -80,7 +80,7 @@ def compare_generative(
     y: Any,
     *,
     sizes: Sequence[float] = SHARES,
-    splits: Any = 10,
+    cv: Any = 10,
     confidence_level: float = 0.95,
     random_state: int | None = 0,
     n_jobs: int | None = None,
@@ -95,7 +95,7 @@ def compare_generative(
     y : array-like of shape (n,) or str
     sizes : sequence of float, default=(0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
         Numbers of training rows, or shares of those that a split has.
-    splits : int, Splits, splitter or list of pairs, default=10
+    cv : int, Splits, splitter or list of pairs, default=10
     confidence_level : float, default=0.95
     random_state : int or None, default=0
     n_jobs : int or None, default=None
@@ -112,14 +112,14 @@ def compare_generative(
     >>> y = np.arange(200) % 2
     >>> X = rng.normal(size=(200, 2)) + y[:, None]
     >>> found = compare_generative(
-    ...     GaussianClassifier(shared=True), GaussianClassifier(), X, y, sizes=[20, 160], splits=5
+    ...     GaussianClassifier(shared=True), GaussianClassifier(), X, y, sizes=[20, 160], cv=5
     ... )
     >>> found.sizes
     [20, 160]
     """
     shared = dict(
         sizes=sizes,
-        splits=splits,
+        cv=cv,
         confidence_level=confidence_level,
         random_state=random_state,
         n_jobs=n_jobs,

@@ -79,6 +79,7 @@ from gnomon.cluster.validity import (
     purity,
     silhouette,
 )
+from gnomon.engine.old_names import accept_old_names
 
 __all__ = [
     "DBSCAN",
@@ -164,3 +165,5 @@ __all__ = [
     "type_histograms",
     "weights_of_k",
 ]
+
+accept_old_names(globals())

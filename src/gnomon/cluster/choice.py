@@ -111,7 +111,7 @@ def choose_by_knee(
     X: Any,
     ks: Sequence[int],
     *,
-    n_starts: int = 5,
+    n_init: int = 5,
     random_state: int | np.random.Generator | None = None,
 ) -> ChoiceOfK:
     """Cost of k-means against k: the knee is where more clusters stop paying (000b 8.2.1).
@@ -123,7 +123,7 @@ def choose_by_knee(
     ----------
     X : array-like of shape (n, d)
     ks : sequence of int
-    n_starts : int, default=5
+    n_init : int, default=5
         Starts for each k: the cost is that of the best, its interval spans from it to the worst.
     random_state : int, Generator or None, default=None
 
@@ -142,7 +142,7 @@ def choose_by_knee(
     rng = np.random.default_rng(random_state)
     figures, labels = [], []
     for k in ks:
-        models = _best_kmeans(rows, k, rng, n_starts)
+        models = _best_kmeans(rows, k, rng, n_init)
         costs = [model.inertia_ for model in models]
         figures.append(
             Estimate(min(costs), min(costs), max(costs), np.nan, np.nan, "best to worst")

@@ -461,7 +461,7 @@ def density_attractor(
     update: str = "direct",
     step: float | None = None,
     tol: float = 1e-6,
-    max_steps: int = 10_000,
+    max_iter: int = 10_000,
 ) -> Climb:
     """Climb the Gaussian kernel density of rows from a point to its attractor (001 19.3).
 
@@ -477,7 +477,7 @@ def density_attractor(
         Of the gradient; half of ``h^2 / f`` at the point by default, which keeps it uphill.
     tol : float, default=1e-6
         Ends when a step is no longer than this.
-    max_steps : int, default=10000
+    max_iter : int, default=10000
 
     Returns
     -------
@@ -497,7 +497,7 @@ def density_attractor(
     n, d = rows.shape
     constant = n * bandwidth**d * (2 * np.pi) ** (d / 2)
     path = [place.copy()]
-    for _ in range(max_steps):
+    for _ in range(max_iter):
         kernels = np.exp(-0.5 * ((rows - place) ** 2).sum(axis=1) / bandwidth**2)
         mass = kernels.sum()
         if mass == 0:

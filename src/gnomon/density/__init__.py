@@ -114,6 +114,7 @@ from gnomon.density.samples import (
     sorted_pairing_distance,
 )
 from gnomon.engine.renamed import former_names
+from gnomon.engine.old_names import accept_old_names
 
 __all__ = [
     "Bernoulli",
@@ -205,3 +206,4 @@ __all__ = [
 ]
 
 __getattr__ = former_names(__name__, {"JointTable": "ContingencyTable"})
+accept_old_names(globals())

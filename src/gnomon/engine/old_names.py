@@ -51,16 +51,16 @@ def accept_old_names(package: dict[str, Any], renamed: Mapping[str, str] | None 
     for name in package["__all__"]:
         public = package.get(name)
         if inspect.isfunction(public):
-            package[name] = _accepting(public)
+            package[name] = accepting_old_names(public)
         elif inspect.isclass(public):
             for method, function in list(vars(public).items()):
                 if inspect.isfunction(function) and (method == "__init__" or method[0] != "_"):
-                    setattr(public, method, _accepting(function))
+                    setattr(public, method, accepting_old_names(function))
     if renamed:
         package["__getattr__"] = functools.partial(_renamed, package, dict(renamed))
 
 
-def _accepting(function: Callable) -> Callable:
+def accepting_old_names(function: Callable) -> Callable:
     """The function itself, or a wrapper that translates old names of its parameters."""
     parameters = inspect.signature(function).parameters
     translated = {

@@ -1,5 +1,6 @@
 """Ensembles: learners made of learners, of this library or any other that follows scikit-learn."""
 
+from gnomon.engine.old_names import accept_old_names
 from gnomon.ensemble.adaboost import AdaBoostClassifier, find_cycle
 from gnomon.ensemble.backfitting import BackfittingRegressor
 from gnomon.ensemble.bagging import BaggingClassifier, BaggingRegressor
@@ -95,3 +96,5 @@ __all__ = [
     "two_thresholds",
     "unanimity",
 ]
+
+accept_old_names(globals())

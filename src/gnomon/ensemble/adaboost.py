@@ -494,7 +494,7 @@ class Cycle(NamedTuple):
     period: int
 
 
-def find_cycle(weights: np.ndarray, tolerance: float = 1e-6) -> Cycle | None:
+def find_cycle(weights: np.ndarray, tol: float = 1e-6) -> Cycle | None:
     """Whether the weights of the rows return to where they were, round after round.
 
     AdaBoost may end in a cycle: the same weights, and so the same learners, over and over (002
@@ -504,7 +504,7 @@ def find_cycle(weights: np.ndarray, tolerance: float = 1e-6) -> Cycle | None:
     ----------
     weights : array-like of shape (n_rounds, n_rows)
         The weights of each round, as ``keep_history="full"`` keeps them.
-    tolerance : float, default=1e-6
+    tol : float, default=1e-6
         Greatest difference of weights that count as equal.
 
     Returns
@@ -520,7 +520,7 @@ def find_cycle(weights: np.ndarray, tolerance: float = 1e-6) -> Cycle | None:
     weights = np.asarray(weights, dtype=np.float64)
     n = len(weights)
     for period in range(1, n // 2 + 1):
-        same = np.abs(weights[period:] - weights[:-period]).max(axis=1) <= tolerance
+        same = np.abs(weights[period:] - weights[:-period]).max(axis=1) <= tol
         broken = np.flatnonzero(~same)
         start = int(broken[-1]) + 1 if len(broken) else 0
         if n - start >= 2 * period:

@@ -357,9 +357,9 @@ def weighted_error(predicted: np.ndarray, y: np.ndarray, weights: np.ndarray) ->
     return float(weights[predicted != y].sum() / weights.sum())
 
 
-def mean_squared_error(predicted: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
+def mean_squared_error(y_pred: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
     """Weighted mean of the squared errors."""
-    return float(weights @ (predicted - y) ** 2 / weights.sum())
+    return float(weights @ (y_pred - y) ** 2 / weights.sum())
 
 
 def fingerprint(numbers) -> tuple[int, float]:

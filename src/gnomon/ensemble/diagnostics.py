@@ -207,7 +207,7 @@ class NumberDistribution:
         return np.take_along_axis(self.values, order, axis=1)[np.arange(len(self.values)), place]
 
 
-def member_distribution(model, X) -> ClassDistribution | NumberDistribution:
+def member_distribution(estimator, X) -> ClassDistribution | NumberDistribution:
     """What the members of any ensemble say, instead of one combined answer.
 
     Having a distribution is not having a right one: members that grew until they fit every row are
@@ -215,7 +215,7 @@ def member_distribution(model, X) -> ClassDistribution | NumberDistribution:
 
     Parameters
     ----------
-    model : fitted ensemble
+    estimator : fitted ensemble
         Of this room, a forest of `gnomon.trees`, or of scikit-learn (with ``estimators_``).
     X : array-like, data frame or Table of shape (n_rows, n_features)
 
@@ -230,7 +230,7 @@ def member_distribution(model, X) -> ClassDistribution | NumberDistribution:
     >>> member_distribution(model, [[2.0]]).values.round(6).tolist()
     [[2.0, 3.0]]
     """
-    said, learners = _said(model, X)
+    said, learners = _said(estimator, X)
     grown = [each for each in learners if _fits_every_row(each)]
     if grown:
         warnings.warn(
@@ -239,11 +239,13 @@ def member_distribution(model, X) -> ClassDistribution | NumberDistribution:
             GnomonWarning,
             stacklevel=2,
         )
-    weights = _weights(model, said.shape[1])
-    if not is_classifier(model):
+    weights = _weights(estimator, said.shape[1])
+    if not is_classifier(estimator):
         return NumberDistribution(said, weights)
-    shares = (said[:, :, None] == np.arange(len(model.classes_))).astype(np.float64)
-    return ClassDistribution(np.asarray(model.classes_), np.einsum("nmk,m->nk", shares, weights))
+    shares = (said[:, :, None] == np.arange(len(estimator.classes_))).astype(np.float64)
+    return ClassDistribution(
+        np.asarray(estimator.classes_), np.einsum("nmk,m->nk", shares, weights)
+    )
 
 
 def _said(model, X) -> tuple[np.ndarray, list[Any]]:
@@ -301,12 +303,12 @@ class PredictionSpeed(NamedTuple):
     single_row_seconds: float
 
 
-def prediction_speed(model, X, n_single: int = 20) -> PredictionSpeed:
+def prediction_speed(estimator, X, n_single: int = 20) -> PredictionSpeed:
     """Rows per second for a batch, and the latency of a single row.
 
     Parameters
     ----------
-    model : fitted estimator
+    estimator : fitted estimator
     X : array-like, data frame or Table
     n_single : int, default=20
         Single rows that are timed.
@@ -326,13 +328,13 @@ def prediction_speed(model, X, n_single: int = 20) -> PredictionSpeed:
     rows = X if hasattr(X, "iloc") or hasattr(X, "schema") else np.asarray(X)
     n_rows = rows.shape[0]
     one = rows.iloc[:1] if hasattr(rows, "iloc") else rows[:1]
-    model.predict(one)
+    estimator.predict(one)
     begin = time.perf_counter()
-    model.predict(rows)
+    estimator.predict(rows)
     batch = time.perf_counter() - begin
     singles = []
     for _ in range(n_single):
         begin = time.perf_counter()
-        model.predict(one)
+        estimator.predict(one)
         singles.append(time.perf_counter() - begin)
     return PredictionSpeed(n_rows / max(batch, 1e-9), float(np.median(singles)))

@@ -77,13 +77,13 @@ class Pruned:
 
 
 def lasso_prune(
-    model, X, y, *, cv: int = 5, rule: str = "one_se", sample_weight=None, random_state=None
+    estimator, X, y, *, cv: int = 5, rule: str = "one_se", sample_weight=None, random_state=None
 ) -> Pruned:
     """Keep the members of a boosted two-class ensemble that an L1 logistic regression needs.
 
     Parameters
     ----------
-    model : AdaBoostClassifier or StagewiseClassifier
+    estimator : AdaBoostClassifier or StagewiseClassifier
         Fitted, of two classes.
     X : array-like, data frame or Table of shape (n, d)
         Rows that the model has not learnt from; a warning says where they are the training rows.
@@ -111,18 +111,18 @@ def lasso_prune(
     >>> len(pruned.kept) < 60
     True
     """
-    if not isinstance(model, (AdaBoostClassifier, StagewiseClassifier)):
-        raise ValueError(f"{type(model).__name__} is not a boosted ensemble that can be pruned")
+    if not isinstance(estimator, (AdaBoostClassifier, StagewiseClassifier)):
+        raise ValueError(f"{type(estimator).__name__} is not a boosted ensemble that can be pruned")
     if rule not in ("one_se", "best"):
         raise ValueError(f"rule={rule!r} must be 'one_se' or 'best'")
-    check_is_fitted(model)
-    if len(model.classes_) != 2:
-        raise DataError(f"pruning is for two classes; the model knows {len(model.classes_)}")
-    _warn_of_training_rows(model, X)
-    outputs = model._each_block(lambda rows: _outputs(model, rows), X)
-    signs = _signs(model, y, len(outputs))
+    check_is_fitted(estimator)
+    if len(estimator.classes_) != 2:
+        raise DataError(f"pruning is for two classes; the model knows {len(estimator.classes_)}")
+    _warn_of_training_rows(estimator, X)
+    outputs = estimator._each_block(lambda rows: _outputs(estimator, rows), X)
+    signs = _signs(estimator, y, len(outputs))
     weights = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, float)
-    free = isinstance(model, StagewiseClassifier)
+    free = isinstance(estimator, StagewiseClassifier)
     problem = _Problem(outputs, signs, weights, free)
     strengths = problem.strongest() * np.geomspace(1.0, LEAST_STRENGTH, N_STRENGTHS)
     with one_blas_thread():
@@ -134,7 +134,7 @@ def lasso_prune(
     kept = np.flatnonzero(members)
     if not len(kept):
         kept = np.array([int(np.abs(problem.gradient_at_zero()).argmax())])
-    made = _with_members(model, kept, members[kept], float(coefficients[0]) if free else 0.0)
+    made = _with_members(estimator, kept, members[kept], float(coefficients[0]) if free else 0.0)
     return Pruned(made, kept, outputs.shape[1], strengths, losses, chosen, path[:, int(free) :])
 
 

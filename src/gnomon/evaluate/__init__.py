@@ -1,6 +1,7 @@
 """Evaluate: measures with error bars, resampling, honest comparison, statistics, curves, theory."""
 
 from gnomon.contract.estimate import Estimate, mean_interval, share_interval
+from gnomon.engine.old_names import accept_old_names
 from gnomon.evaluate.agreement import (
     agreement_of_many,
     error_agreement,
@@ -375,3 +376,5 @@ __all__ = [
     "with_error",
     "zero_one_loss",
 ]
+
+accept_old_names(globals())

@@ -206,7 +206,7 @@ class CosineScore(Result):
 
 
 def smoothed_cosine(
-    y: Any, predicted: Any, training: Any, n_components: int = 150, confidence_level: float = 0.95
+    y_true: Any, y_pred: Any, training: Any, n_components: int = 150, confidence_level: float = 0.95
 ) -> CosineScore:
     """Mean cosine of predicted and true vectors after projection on few directions (000a 7.2).
 
@@ -215,9 +215,9 @@ def smoothed_cosine(
 
     Parameters
     ----------
-    y : array-like of shape (n, d)
+    y_true : array-like of shape (n, d)
         True vectors.
-    predicted : array-like of shape (n, d)
+    y_pred : array-like of shape (n, d)
     training : array-like of shape (m, d)
         Training vectors that give the directions.
     n_components : int, default=150
@@ -234,12 +234,12 @@ def smoothed_cosine(
     >>> smoothed_cosine(rows, rows, rows, n_components=2).mean.value
     1.0
     """
-    y, predicted = number_pair(y, predicted)
+    y_true, y_pred = number_pair(y_true, y_pred)
     training = np.asarray(training, dtype=np.float64)
-    if y.ndim != 2 or training.ndim != 2 or training.shape[1] != y.shape[1]:
+    if y_true.ndim != 2 or training.ndim != 2 or training.shape[1] != y_true.shape[1]:
         raise DataError("y, predictions and training rows must be vectors of the same length")
     directions = np.linalg.svd(training, full_matrices=False)[2][:n_components]
-    one, other = y @ directions.T, predicted @ directions.T
+    one, other = y_true @ directions.T, y_pred @ directions.T
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     if (lengths == 0).any():
         raise DataError(

@@ -115,7 +115,7 @@ class BagError(Result):
 
 
 def bootstrap_error(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     *,
@@ -133,7 +133,7 @@ def bootstrap_error(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
     X : array-like, frame or Table of shape (n, d)
     y : array-like or str
     measure : str, Measure or Loss, default=None
@@ -158,14 +158,14 @@ def bootstrap_error(
     >>> found.training < found.out_of_bag.value < found.no_information
     True
     """
-    problem = Problem.of(learner, X, y, None, None)
+    problem = Problem.of(estimator, X, y, None, None)
     chosen = _loss_measure(measure, problem.task)
     splits = bootstrap_bags(problem.n_rows, n_bags, random_state=random_state)
     bags = cross_validate(
-        learner,
+        estimator,
         problem.X,
         problem.y,
-        splits=splits,
+        cv=splits,
         measures=chosen,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -174,7 +174,7 @@ def bootstrap_error(
     )
     if len(bags.values) == 0:
         raise DataError(f"the learner failed in every bag: {bags.failures[0]}")
-    work = FoldWork(learner, problem, [chosen], False, False, False, random_state)
+    work = FoldWork(estimator, problem, [chosen], False, False, False, random_state)
     everything = np.arange(problem.n_rows)
     whole = work(len(splits), everything, everything)
     if whole.said is None:

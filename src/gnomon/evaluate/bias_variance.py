@@ -84,7 +84,7 @@ class BiasVariance(Result):
 
 
 def bias_variance(
-    learner: Any,
+    estimator: Any,
     oracle: Any,
     n: int,
     *,
@@ -101,7 +101,7 @@ def bias_variance(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
     oracle : FunctionOracle, ClassOracle or alike
         With ``sample(n, rng)``, and ``target(X)`` and ``noise`` (numbers) or ``proba(X)`` and
         ``classes`` 0, 1, 2 ... (classes); see `gnomon.table`.
@@ -132,11 +132,11 @@ def bias_variance(
     """
     _check(n_sets, confidence_level)
     test = oracle.sample(n_test, np.random.default_rng([random_state, 0]))
-    classes = is_classifier(learner)
+    classes = is_classifier(estimator)
 
     def predictions(k: int) -> np.ndarray:
         drawn = oracle.sample(n, np.random.default_rng([random_state, 1, k]))
-        return np.asarray(seeded(learner, random_state, k).fit(drawn.X, drawn.y).predict(test.X))
+        return np.asarray(seeded(estimator, random_state, k).fit(drawn.X, drawn.y).predict(test.X))
 
     said = np.stack(list(in_order(predictions, range(n_sets), n_jobs)))
     if classes:
@@ -148,7 +148,7 @@ def bias_variance(
 
 
 def bias_variance_of(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     *,
@@ -166,7 +166,7 @@ def bias_variance_of(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
     X : array-like, data frame or Table of shape (n, n_columns)
     y : array-like of shape (n,) or str
     test : float or (X, y), default=0.3
@@ -195,9 +195,9 @@ def bias_variance_of(
     True
     """
     _check(n_sets, confidence_level)
-    problem = Problem.of(learner, X, y, None, None)
+    problem = Problem.of(estimator, X, y, None, None)
     if problem.task not in ("classify", "regress"):
-        raise DataError(f"{type(learner).__name__} predicts neither classes nor numbers")
+        raise DataError(f"{type(estimator).__name__} predicts neither classes nor numbers")
     n_rows = problem.n_rows
     if isinstance(test, tuple):
         train, (test_rows, test_y) = np.arange(n_rows), held_out_rows(problem, test)
@@ -212,11 +212,11 @@ def bias_variance_of(
     def predictions(k: int) -> np.ndarray:
         rng = np.random.default_rng([random_state, 1, k])
         bag = rng.choice(train, len(train))
-        fitted = seeded(learner, random_state, k).fit(take_rows(problem.X, bag), problem.y[bag])
+        fitted = seeded(estimator, random_state, k).fit(take_rows(problem.X, bag), problem.y[bag])
         return np.asarray(fitted.predict(test_rows))
 
     said = np.stack(list(in_order(predictions, range(n_sets), n_jobs)))
-    if is_classifier(learner):
+    if is_classifier(estimator):
         classes, codes = np.unique(np.concatenate([test_y, said.ravel()]), return_inverse=True)
         truth = np.eye(len(classes))[codes[: len(test_y)]]
         said = codes[len(test_y) :].reshape(said.shape)
@@ -226,7 +226,7 @@ def bias_variance_of(
 
 
 def bias_variance_curve(
-    learner: Any,
+    estimator: Any,
     oracle: Any,
     n: int,
     parameter: str,
@@ -244,7 +244,7 @@ def bias_variance_curve(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
     oracle : FunctionOracle, ClassOracle or alike
         As in `bias_variance`.
     n : int
@@ -276,7 +276,7 @@ def bias_variance_curve(
     """
     lines: dict[str, list[Estimate]] = {}
     for value in values:
-        setting = clone(learner).set_params(**{parameter: value})
+        setting = clone(estimator).set_params(**{parameter: value})
         found = bias_variance(
             setting,
             oracle,
@@ -289,7 +289,7 @@ def bias_variance_curve(
         )
         for part, figure in found.parts.items():
             lines.setdefault(part, []).append(figure)
-    title = f"Bias and variance of {type(learner).__name__}, {n} rows, {n_sets} training sets"
+    title = f"Bias and variance of {type(estimator).__name__}, {n} rows, {n_sets} training sets"
     return Curve(title, parameter, list(values), lines)
 
 

@@ -307,7 +307,7 @@ class BootstrapModel(Bootstrap):
 
 
 def bootstrap_predictions(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     X_new: Any,
@@ -327,7 +327,7 @@ def bootstrap_predictions(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
         A regressor, or a classifier with ``predict_proba``.
     X : array-like, frame or Table of shape (n, d)
     y : array-like or str
@@ -364,7 +364,7 @@ def bootstrap_predictions(
     n = n_rows_of(X)
 
     def predict(rows: np.ndarray, number: int) -> np.ndarray:
-        model = seeded(learner, random_state, number)
+        model = seeded(estimator, random_state, number)
         model.fit(take_rows(X, rows), y[rows])
         if not is_classifier(model):
             return np.asarray(model.predict(X_new), dtype=float)

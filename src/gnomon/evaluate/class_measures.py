@@ -28,7 +28,7 @@ from gnomon.evaluate.intake import (
 
 
 def accuracy(
-    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+    y_true: Any, y_pred: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Share of right predictions, with the interval of `share_interval`.
 
@@ -37,9 +37,9 @@ def accuracy(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         True labels.
-    predicted : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
     confidence_level : float, default=0.95
@@ -53,7 +53,7 @@ def accuracy(
     >>> print(accuracy(["a", "b", "c", "a"] * 50, ["a", "b", "b", "a"] * 50))
     0.750 (0.685 to 0.805)
     """
-    right = _right(y, predicted)
+    right = _right(y_true, y_pred)
     weights = checked_weights(sample_weight, len(right))
     if weights is None:
         return share_interval(int(right.sum()), len(right), confidence_level)
@@ -61,14 +61,14 @@ def accuracy(
 
 
 def error_rate(
-    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+    y_true: Any, y_pred: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Share of wrong predictions (the mean 0-1 loss), 1 - `accuracy`, with its interval.
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-    predicted : array-like of shape (n,)
+    y_true : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
     sample_weight : array-like of shape (n,), default=None
     confidence_level : float, default=0.95
 
@@ -81,11 +81,11 @@ def error_rate(
     >>> error_rate([0, 1, 1, 0], [0, 1, 0, 0]).value
     0.25
     """
-    return complement(accuracy(y, predicted, sample_weight, confidence_level))
+    return complement(accuracy(y_true, y_pred, sample_weight, confidence_level))
 
 
 def balanced_accuracy(
-    y: Any, predicted: Any, confidence_level: float = 0.95, *, sample_weight: Any = None
+    y_true: Any, y_pred: Any, confidence_level: float = 0.95, *, sample_weight: Any = None
 ) -> Estimate:
     """Mean over the classes of the share of each that is predicted rightly.
 
@@ -94,8 +94,8 @@ def balanced_accuracy(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-    predicted : array-like of shape (n,)
+    y_true : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
     confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice; a class whose rows all weigh
@@ -110,18 +110,18 @@ def balanced_accuracy(
     >>> balanced_accuracy([0, 0, 0, 1], [0, 0, 0, 0]).value
     0.5
     """
-    y, predicted = label_pair(y, predicted)
-    weights = checked_weights(sample_weight, len(y))
-    classes, codes = np.unique(y, return_inverse=True)
+    y_true, y_pred = label_pair(y_true, y_pred)
+    weights = checked_weights(sample_weight, len(y_true))
+    classes, codes = np.unique(y_true, return_inverse=True)
     totals = np.bincount(codes, weights, len(classes))
-    hits = np.bincount(codes, (y == predicted) * (1.0 if weights is None else weights))
+    hits = np.bincount(codes, (y_true == y_pred) * (1.0 if weights is None else weights))
     parts = [share_interval(h, n, confidence_level) for h, n in zip(hits, totals) if n > 0]
     return mean_of_shares(parts, confidence_level)
 
 
 def precision(
-    y: Any,
-    predicted: Any,
+    y_true: Any,
+    y_pred: Any,
     positive: Any = None,
     confidence_level: float = 0.95,
     *,
@@ -134,8 +134,8 @@ def precision(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-    predicted : array-like of shape (n,)
+    y_true : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
     confidence_level : float, default=0.95
@@ -151,15 +151,15 @@ def precision(
     >>> precision([0, 0, 1, 1], [0, 1, 1, 0]).value
     0.5
     """
-    tp, fp, _ = _hits(y, predicted, positive, sample_weight)
+    tp, fp, _ = _hits(y_true, y_pred, positive, sample_weight)
     if tp + fp == 0:
         raise DataError("no row is predicted positive: precision is undefined")
     return share_interval(tp, tp + fp, confidence_level)
 
 
 def recall(
-    y: Any,
-    predicted: Any,
+    y_true: Any,
+    y_pred: Any,
     positive: Any = None,
     confidence_level: float = 0.95,
     *,
@@ -169,8 +169,8 @@ def recall(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-    predicted : array-like of shape (n,)
+    y_true : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
     confidence_level : float, default=0.95
@@ -186,15 +186,15 @@ def recall(
     >>> recall([0, 0, 1, 1], [0, 1, 1, 0]).value
     0.5
     """
-    tp, _, fn = _hits(y, predicted, positive, sample_weight)
+    tp, _, fn = _hits(y_true, y_pred, positive, sample_weight)
     if tp + fn == 0:
         raise DataError("no row is truly positive: recall is undefined")
     return share_interval(tp, tp + fn, confidence_level)
 
 
 def f_measure(
-    y: Any,
-    predicted: Any,
+    y_true: Any,
+    y_pred: Any,
     positive: Any = None,
     confidence_level: float = 0.95,
     *,
@@ -207,8 +207,8 @@ def f_measure(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-    predicted : array-like of shape (n,)
+    y_true : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
     confidence_level : float, default=0.95
@@ -224,7 +224,7 @@ def f_measure(
     >>> f_measure([0, 0, 1, 1, 1], [0, 1, 1, 1, 0]).value
     0.6666666666666666
     """
-    tp, fp, fn = _hits(y, predicted, positive, sample_weight)
+    tp, fp, fn = _hits(y_true, y_pred, positive, sample_weight)
     if tp + fp + fn == 0:
         raise DataError("no row is positive, truly or by prediction: F is undefined")
     found = share_interval(tp, tp + fp + fn, confidence_level)
@@ -306,7 +306,7 @@ def complement(figure: Estimate) -> Estimate:
 
 
 def cohen_kappa(
-    y: Any, predicted: Any, confidence_level: float = 0.95, *, sample_weight: Any = None
+    y_true: Any, y_pred: Any, confidence_level: float = 0.95, *, sample_weight: Any = None
 ) -> Estimate:
     """Agreement beyond chance, (p_o - p_e) / (1 - p_e), with its large-sample standard error.
 
@@ -316,8 +316,8 @@ def cohen_kappa(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-    predicted : array-like of shape (n,)
+    y_true : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
         The other labelling.
     confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
@@ -332,10 +332,10 @@ def cohen_kappa(
     >>> cohen_kappa(list("aabb"), list("aaba")).value
     0.5
     """
-    y, predicted = label_pair(y, predicted)
-    classes, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
-    weights, k = checked_weights(sample_weight, len(y)), len(classes)
-    pairs = codes[: len(y)] * k + codes[len(y) :]
+    y_true, y_pred = label_pair(y_true, y_pred)
+    classes, codes = np.unique(np.concatenate([y_true, y_pred]), return_inverse=True)
+    weights, k = checked_weights(sample_weight, len(y_true)), len(classes)
+    pairs = codes[: len(y_true)] * k + codes[len(y_true) :]
     joint = np.bincount(pairs, weights, minlength=k * k).reshape(k, k)
     n = float(joint.sum())
     joint = joint / n

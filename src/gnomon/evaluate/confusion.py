@@ -190,8 +190,8 @@ class ConfusionTable(Result):
 
 
 def confusion_table(
-    y: Any,
-    predicted: Any,
+    y_true: Any,
+    y_pred: Any,
     classes: Any = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
@@ -203,9 +203,9 @@ def confusion_table(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         True labels.
-    predicted : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
     classes : array-like, default=None
         Order of the classes; all that occur, sorted, by default.
     sample_weight : array-like of shape (n,), default=None
@@ -224,15 +224,15 @@ def confusion_table(
     dog                    0       4  0.00 (0.00 to 0.55)
     """
     check_level(confidence_level)
-    y, predicted = label_pair(y, predicted)
-    found = np.unique(np.concatenate([y, predicted]))
+    y_true, y_pred = label_pair(y_true, y_pred)
+    found = np.unique(np.concatenate([y_true, y_pred]))
     names = found if classes is None else label_column(classes, "classes")
     absent = found[~np.isin(found, names)]
     if len(absent):
         raise DataError(f"the label {plain(absent[0])!r} occurs and is not among the classes given")
     order = np.argsort(names, kind="stable")
-    code = [order[np.searchsorted(names[order], labels)] for labels in (y, predicted)]
-    weights = checked_weights(sample_weight, len(y))
+    code = [order[np.searchsorted(names[order], labels)] for labels in (y_true, y_pred)]
+    weights = checked_weights(sample_weight, len(y_true))
     k = len(names)
     counts = np.bincount(code[0] * k + code[1], weights, minlength=k * k).reshape(k, k)
     return ConfusionTable(names, counts.astype(np.float64), confidence_level)
@@ -326,8 +326,8 @@ class Rates(Result):
 
 
 def two_class_rates(
-    y: Any,
-    predicted: Any,
+    y_true: Any,
+    y_pred: Any,
     positive: Any = None,
     confidence_level: float = 0.95,
     *,
@@ -339,9 +339,9 @@ def two_class_rates(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         True labels.
-    predicted : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
     positive : label, default=None
         The positive class; the second in sorted order where there are two.
     confidence_level : float, default=0.95
@@ -359,11 +359,11 @@ def two_class_rates(
     (0.3333333333333333, 1.0)
     """
     check_level(confidence_level)
-    y, predicted = label_pair(y, predicted)
-    truly, positive, negative = two_classes(y, positive)
-    said = predicted == positive
+    y_true, y_pred = label_pair(y_true, y_pred)
+    truly, positive, negative = two_classes(y_true, positive)
+    said = y_pred == positive
     cells = [truly & said, ~truly & said, truly & ~said, ~truly & ~said]
-    weights = checked_weights(sample_weight, len(y))
+    weights = checked_weights(sample_weight, len(y_true))
     if weights is None:
         return Rates(positive, negative, *(int(each.sum()) for each in cells), confidence_level)
     return Rates(
@@ -404,15 +404,19 @@ class LabelRates(Result):
 
 
 def per_label_rates(
-    y: Any, predicted: Any, names: Any = None, n_commonest: int = 30, confidence_level: float = 0.95
+    y_true: Any,
+    y_pred: Any,
+    names: Any = None,
+    n_commonest: int = 30,
+    confidence_level: float = 0.95,
 ) -> LabelRates:
     """Rates of every label of a multi-label prediction (000a ex. 7.1), the commonest first.
 
     Parameters
     ----------
-    y : array-like of shape (n, n_labels)
+    y_true : array-like of shape (n, n_labels)
         0 and 1, or False and True: which labels each row has.
-    predicted : array-like of shape (n, n_labels)
+    y_pred : array-like of shape (n, n_labels)
     names : array-like of str, default=None
         Of the labels; their numbers by default.
     n_commonest : int, default=30
@@ -429,14 +433,18 @@ def per_label_rates(
     >>> found.names, found.rates[0].false_negative_rate.value
     (['sky', 'sea'], 0.5)
     """
-    y, predicted = number_block(y, "y"), number_block(predicted, "predicted")
-    if y.ndim != 2 or y.shape != predicted.shape:
-        raise DataError(f"y has shape {y.shape} and the predictions {predicted.shape}; give tables")
-    if not (np.isin(y, (0, 1)).all() and np.isin(predicted, (0, 1)).all()):
+    y_true, y_pred = number_block(y_true, "y"), number_block(y_pred, "predicted")
+    if y_true.ndim != 2 or y_true.shape != y_pred.shape:
+        raise DataError(
+            f"y has shape {y_true.shape} and the predictions {y_pred.shape}; give tables"
+        )
+    if not (np.isin(y_true, (0, 1)).all() and np.isin(y_pred, (0, 1)).all()):
         raise DataError("labels and predictions of several labels must be 0 or 1")
-    labels = [str(j) for j in range(y.shape[1])] if names is None else [str(each) for each in names]
-    if len(labels) != y.shape[1]:
-        raise DataError(f"{len(labels)} names for {y.shape[1]} labels")
-    order = np.argsort(-y.sum(axis=0), kind="stable")[:n_commonest]
-    rates = [two_class_rates(y[:, j], predicted[:, j], 1.0, confidence_level) for j in order]
+    labels = (
+        [str(j) for j in range(y_true.shape[1])] if names is None else [str(each) for each in names]
+    )
+    if len(labels) != y_true.shape[1]:
+        raise DataError(f"{len(labels)} names for {y_true.shape[1]} labels")
+    order = np.argsort(-y_true.sum(axis=0), kind="stable")[:n_commonest]
+    rates = [two_class_rates(y_true[:, j], y_pred[:, j], 1.0, confidence_level) for j in order]
     return LabelRates([labels[j] for j in order], rates)

@@ -160,12 +160,12 @@ class CorrectedModel:
 
 
 def fit_corrected(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     method: Any = "platt",
     *,
-    splits: Any = 5,
+    cv: Any = 5,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> CorrectedModel:
@@ -173,11 +173,11 @@ def fit_corrected(
 
     Parameters
     ----------
-    learner : classifier with ``predict_proba``
+    estimator : classifier with ``predict_proba``
     X : array-like, frame or Table of shape (n, d)
     y : array-like or str
     method : {"platt", "isotonic"} or classifier, default="platt"
-    splits : "auto", int, Splits, splitter or list of pairs, default=5
+    cv : "auto", int, Splits, splitter or list of pairs, default=5
     random_state : int, default=0
     n_jobs : int or None, default=None
 
@@ -194,10 +194,10 @@ def fit_corrected(
     (1, 3)
     """
     found = cross_validate(
-        learner,
+        estimator,
         X,
         y,
-        splits=splits,
+        cv=cv,
         measures="brier",
         pair_fits=0,
         random_state=random_state,
@@ -208,7 +208,7 @@ def fit_corrected(
     rows, said = found.out_of_fold()
     correction = correct_probabilities(found.y[rows], said.probabilities, method, found.classes)
     X, y = with_target(X, y)
-    model = seeded(learner, random_state, 0).fit(X, label_column(y, "y"))
+    model = seeded(estimator, random_state, 0).fit(X, label_column(y, "y"))
     return CorrectedModel(model, correction, found.classes)
 
 

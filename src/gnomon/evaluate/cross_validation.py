@@ -582,11 +582,11 @@ class CrossValidation(Result):
 
 
 def cross_validate(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any = None,
     *,
-    splits: Any = "auto",
+    cv: Any = "auto",
     measures: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
@@ -609,12 +609,12 @@ def cross_validate(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
         Any of scikit-learn's form; cloned for every fold.
     X : array-like, sparse matrix, data frame or Table of shape (n, d)
     y : array-like or str, default=None
         The target, or the name of its column in X.
-    splits : "auto", int, Splits, splitter or list of pairs, default="auto"
+    cv : "auto", int, Splits, splitter or list of pairs, default="auto"
         ``"auto"`` is `auto_folds`, stratified for classifiers; an int is a number of folds. With
         groups, splits that have one on both sides are refused.
     measures : str, Measure, Loss, callable, or list or mapping of these, default=None
@@ -656,18 +656,18 @@ def cross_validate(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> found = cross_validate(GaussianNB(), *load_iris(return_X_y=True), splits=5)
+    >>> found = cross_validate(GaussianNB(), *load_iris(return_X_y=True), cv=5)
     >>> print(found.figure())
     0.953 (0.905 to 0.979)
     """
-    problem = Problem.of(learner, X, y, groups, sample_weight)
-    name = name or type(learner).__name__
-    plan = as_splits(splits, problem.n_rows, problem.strata, groups, random_state)
+    problem = Problem.of(estimator, X, y, groups, sample_weight)
+    name = name or type(estimator).__name__
+    plan = as_splits(cv, problem.n_rows, problem.strata, groups, random_state)
     chosen = as_measures(measures, problem.task)
     if folder is not None and keep_models:
         raise DataError("fitted models are not kept in a folder; leave keep_models or folder out")
     work = FoldWork(
-        learner, problem, chosen, train_scores, keep_models, measure_memory, random_state
+        estimator, problem, chosen, train_scores, keep_models, measure_memory, random_state
     )
     pairs = fold_pairs(plan, pair_fits)
     tasks = [*plan, *(without_both(plan, *pair) for pair in pairs)]

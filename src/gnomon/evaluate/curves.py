@@ -170,12 +170,12 @@ class Curve(Result):
 
 
 def learning_curve(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     *,
     sizes: Sequence[float] = SHARES,
-    splits: Any = 10,
+    cv: Any = 10,
     measures: Any = None,
     groups: Any = None,
     interval: str = "folds",
@@ -193,14 +193,14 @@ def learning_curve(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
         Any scikit-learn estimator; cloned.
     X : array-like, sparse matrix, data frame or Table of shape (n, n_columns)
     y : array-like of shape (n,) or str
         The target, or the name of its column.
     sizes : sequence of float, default=(0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
         Numbers of training rows, or shares of those that a split has.
-    splits : "auto", int, Splits, splitter or list of pairs, default=10
+    cv : "auto", int, Splits, splitter or list of pairs, default=10
         As in `cross_validate`.
     measures : str, Measure, Loss, callable or list of these, default=None
         As in `cross_validate`; ``"error"`` or ``"mse"`` by default.
@@ -236,8 +236,8 @@ def learning_curve(
     >>> bool(np.all(np.diff(curve.values("training")) > 0))
     True
     """
-    problem = Problem.of(learner, X, y, groups, None)
-    plan = as_splits(splits, problem.n_rows, problem.strata, groups, random_state)
+    problem = Problem.of(estimator, X, y, groups, None)
+    plan = as_splits(cv, problem.n_rows, problem.strata, groups, random_state)
     counts = _row_counts(sizes, min(len(train) for train, _ in plan))
     orders = [
         _proportional_order(train, problem.strata, np.random.default_rng([random_state or 0, k]))
@@ -255,7 +255,7 @@ def learning_curve(
         for n in counts
     ]
     return _curve(
-        [learner] * len(counts),
+        [estimator] * len(counts),
         problem,
         plans,
         _Asked(
@@ -273,13 +273,13 @@ def learning_curve(
 
 
 def validation_curve(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     parameter: str,
     values: Sequence[Any],
     *,
-    splits: Any = 10,
+    cv: Any = 10,
     test: tuple[Any, Any] | None = None,
     measures: Any = None,
     groups: Any = None,
@@ -298,14 +298,14 @@ def validation_curve(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
     X : array-like, sparse matrix, data frame or Table of shape (n, n_columns)
     y : array-like of shape (n,) or str
     parameter : str
         Name of the parameter, as in ``set_params``.
     values : sequence
         What it is set to.
-    splits : "auto", int, Splits, splitter or list of pairs, default=10
+    cv : "auto", int, Splits, splitter or list of pairs, default=10
         As in `cross_validate`.
     test : (X, y), default=None
         Rows kept aside: a third line, of the same fits.
@@ -334,8 +334,8 @@ def validation_curve(
     >>> curve.best("training"), curve.best() < 16
     (16, True)
     """
-    problem = Problem.of(learner, X, y, groups, None)
-    plan = as_splits(splits, problem.n_rows, problem.strata, groups, random_state)
+    problem = Problem.of(estimator, X, y, groups, None)
+    plan = as_splits(cv, problem.n_rows, problem.strata, groups, random_state)
     asked = _Asked(
         as_measures(default_measures(measures, problem), problem.task),
         interval,
@@ -344,7 +344,7 @@ def validation_curve(
     )
     places = [each.item() if isinstance(each, np.generic) else each for each in values]
     return _curve(
-        [_with_parameters(learner, {parameter: value}) for value in places],
+        [_with_parameters(estimator, {parameter: value}) for value in places],
         problem,
         [plan] * len(places),
         asked,
@@ -356,13 +356,13 @@ def validation_curve(
 
 
 def complexity_curve(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     settings: Sequence[dict[str, Any]],
     complexity: Callable[[Any], float],
     *,
-    splits: Any = 10,
+    cv: Any = 10,
     test: tuple[Any, Any] | None = None,
     measures: Any = None,
     groups: Any = None,
@@ -379,14 +379,14 @@ def complexity_curve(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
     X : array-like, sparse matrix, data frame or Table of shape (n, n_columns)
     y : array-like of shape (n,) or str
     settings : sequence of dict
         Parameters of each place.
     complexity : callable
         A fitted learner to its complexity, a number.
-    splits : "auto", int, Splits, splitter or list of pairs, default=10
+    cv : "auto", int, Splits, splitter or list of pairs, default=10
     test : (X, y), default=None
     measures : str, Measure, Loss, callable or list of these, default=None
     groups : array-like of shape (n,), default=None
@@ -415,8 +415,8 @@ def complexity_curve(
     >>> curve.x[0]
     2.0
     """
-    problem = Problem.of(learner, X, y, groups, None)
-    plan = as_splits(splits, problem.n_rows, problem.strata, groups, random_state)
+    problem = Problem.of(estimator, X, y, groups, None)
+    plan = as_splits(cv, problem.n_rows, problem.strata, groups, random_state)
     asked = _Asked(
         as_measures(default_measures(measures, problem), problem.task),
         interval,
@@ -426,7 +426,7 @@ def complexity_curve(
     )
     places = [", ".join(f"{name}={value}" for name, value in each.items()) for each in settings]
     return _curve(
-        [_with_parameters(learner, setting) for setting in settings],
+        [_with_parameters(estimator, setting) for setting in settings],
         problem,
         [plan] * len(places),
         asked,

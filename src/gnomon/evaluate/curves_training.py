@@ -37,7 +37,7 @@ DEFAULT_STEPS = 100
 
 
 def training_curve(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     X_test: Any,
@@ -56,7 +56,7 @@ def training_curve(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
         One with ``staged_predict``, ``partial_fit``, or a parameter for its number of steps
         (``max_iter``, ``n_estimators``, ``n_iter``, ``epochs``).
     X : array-like, data frame or Table
@@ -98,11 +98,11 @@ def training_curve(
     >>> len(curve.x), bool(curve.values("training")[-1] < curve.values("training")[0])
     (50, True)
     """
-    problem = Problem.of(learner, X, y, None, None)
+    problem = Problem.of(estimator, X, y, None, None)
     chosen = as_measures(default_measures(measures, problem), problem.task)
-    work = FoldWork(learner, problem, chosen, False, False, False, random_state)
+    work = FoldWork(estimator, problem, chosen, False, False, False, random_state)
     parts = {"training": (problem.X, problem.y), "test": held_out_rows(problem, (X_test, y_test))}
-    start = seeded(learner, random_state, 0)
+    start = seeded(estimator, random_state, 0)
     way = _way(how, start, chosen)
     if way == "stages":
         found = _by_stages(start, work, parts, steps)
@@ -112,7 +112,7 @@ def training_curve(
         found = _by_partial_fits(start, work, parts, steps)
     places, figures, course, note = found
     return Curve(
-        f"Training curve of {type(learner).__name__} ({chosen[0].name})",
+        f"Training curve of {type(estimator).__name__} ({chosen[0].name})",
         "step",
         places,
         _as_lines(figures, len(chosen) > 1),

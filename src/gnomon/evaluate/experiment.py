@@ -194,10 +194,10 @@ class Experiment(Result):
 
 
 def experiment(
-    learners: Mapping[str, Any] | list,
+    estimators: Mapping[str, Any] | list,
     tables: Mapping[str, tuple[Any, Any]],
     *,
-    splits: Any = "auto",
+    cv: Any = "auto",
     measures: Any = None,
     baseline: bool = True,
     pair_fits: int | str = "auto",
@@ -210,10 +210,10 @@ def experiment(
 
     Parameters
     ----------
-    learners : mapping of str to estimator, or list of estimators
+    estimators : mapping of str to estimator, or list of estimators
     tables : mapping of str to (X, y)
         y may be the name of a column of X.
-    splits : "auto", int or splitter, default="auto"
+    cv : "auto", int or splitter, default="auto"
     measures : str, Measure, Loss, callable or list of these, default=None
         The first one counts; it must be comparable between tables, as accuracy is.
     baseline : bool, default=True
@@ -235,7 +235,7 @@ def experiment(
     >>> from sklearn.datasets import load_iris, load_wine
     >>> from sklearn.naive_bayes import GaussianNB
     >>> tables = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
-    >>> found = experiment([GaussianNB()], tables, splits=5)
+    >>> found = experiment([GaussianNB()], tables, cv=5)
     >>> found.against("baseline").counts("GaussianNB")
     (2, 0, 0)
     """
@@ -243,7 +243,7 @@ def experiment(
         raise DataError("give the tables by name: {'iris': (X, y), ...}")
     if not tables:
         raise DataError("there is no table to evaluate on")
-    chosen = named(learners)
+    chosen = named(estimators)
     boards: dict[str, Leaderboard] = {}
     with told(progress, "tables") as tell:
         tell(0, len(tables))
@@ -252,7 +252,7 @@ def experiment(
                 chosen,
                 X,
                 y,
-                splits=splits,
+                cv=cv,
                 measures=measures,
                 baseline=baseline,
                 pair_fits=pair_fits,

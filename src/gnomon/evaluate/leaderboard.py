@@ -360,11 +360,11 @@ class Leaderboard(Result):
 
 
 def leaderboard(
-    learners: Mapping[str, Any] | list,
+    estimators: Mapping[str, Any] | list,
     X: Any,
     y: Any = None,
     *,
-    splits: Any = "auto",
+    cv: Any = "auto",
     measures: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
@@ -380,11 +380,11 @@ def leaderboard(
 
     Parameters
     ----------
-    learners : mapping of str to estimator, or list of estimators
+    estimators : mapping of str to estimator, or list of estimators
     X : array-like, sparse matrix, data frame or Table of shape (n, d)
     y : array-like or str, default=None
         The target, or the name of its column in X.
-    splits : "auto", int, Splits, splitter or list of pairs, default="auto"
+    cv : "auto", int, Splits, splitter or list of pairs, default="auto"
     measures : str, Measure, Loss, callable or list of these, default=None
         The first one ranks.
     groups : array-like of shape (n,), default=None
@@ -409,16 +409,16 @@ def leaderboard(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> board = leaderboard([GaussianNB()], *load_iris(return_X_y=True), splits=5)
+    >>> board = leaderboard([GaussianNB()], *load_iris(return_X_y=True), cv=5)
     >>> board.names
     ['GaussianNB', 'baseline']
     """
-    chosen = named(learners)
+    chosen = named(estimators)
     if baseline and BASELINE not in chosen:
         one = next(iter(chosen.values()))
         chosen[BASELINE] = BaselineClassifier() if is_classifier(one) else BaselineRegressor()
     problem = Problem.of(next(iter(chosen.values())), X, y, groups, sample_weight)
-    plan = as_splits(splits, problem.n_rows, problem.strata, groups, random_state)
+    plan = as_splits(cv, problem.n_rows, problem.strata, groups, random_state)
     results, total = [], len(chosen) * len(plan)
     with told(progress, "folds") as tell:
         for place, (name, learner) in enumerate(chosen.items()):
@@ -427,7 +427,7 @@ def leaderboard(
                 learner,
                 problem.X,
                 problem.y,
-                splits=plan,
+                cv=plan,
                 measures=measures,
                 sample_weight=sample_weight,
                 measure_memory=measure_memory,

@@ -73,7 +73,7 @@ class NoFreeLunch(Result):
 
 
 def no_free_lunch(
-    learners: Any,
+    estimators: Any,
     n_bits: int = 3,
     training: ArrayLike | None = None,
 ) -> NoFreeLunch:
@@ -85,7 +85,7 @@ def no_free_lunch(
 
     Parameters
     ----------
-    learners : classifier, list or dict of name to classifier
+    estimators : classifier, list or dict of name to classifier
         Anything with ``fit`` and ``predict``; one that refuses a single class predicts that class.
     n_bits : int, default=3
         The domain has 2^n_bits rows.
@@ -110,7 +110,7 @@ def no_free_lunch(
     rows = all_labellings(n_bits).astype(np.float64)
     seen = _training_rows(training, len(rows))
     rest = np.setdiff1d(np.arange(len(rows)), seen)
-    named = _named(learners)
+    named = _named(estimators)
     on, off = [], []
     for learner in named.values():
         right_on = right_off = 0
@@ -194,7 +194,7 @@ class Memorisation(Result):
 
 
 def memorisation(
-    learners: Any,
+    estimators: Any,
     n_rows: int = 30,
     n_columns: int = 2,
     *,
@@ -205,7 +205,7 @@ def memorisation(
 
     Parameters
     ----------
-    learners : learner, list or dict of name to learner
+    estimators : learner, list or dict of name to learner
         Classifiers get random classes, regressors random numbers.
     n_rows : int, default=30
     n_columns : int, default=2
@@ -231,7 +231,7 @@ def memorisation(
         labels = rng.permutation(np.arange(n_rows) % 2)
         numbers = rng.standard_normal(n_rows)
         trials.append((rng.standard_normal((n_rows, n_columns)), labels, numbers))
-    named = _named(learners)
+    named = _named(estimators)
     memorised, training_error = [], []
     for learner in named.values():
         errors = [_training_error(learner, *trial) for trial in trials]

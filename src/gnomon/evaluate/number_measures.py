@@ -33,13 +33,13 @@ from gnomon.evaluate.intake import number_pair
 SURELY_WRONG, DOUBTFUL = 0.001, 0.05
 
 
-def residuals(y: Any, predicted: Any) -> np.ndarray:
+def residuals(y_true: Any, y_pred: Any) -> np.ndarray:
     """y - predicted.
 
     Parameters
     ----------
-    y : array-like of shape (n,) or (n, d)
-    predicted : array-like of the same shape
+    y_true : array-like of shape (n,) or (n, d)
+    y_pred : array-like of the same shape
 
     Returns
     -------
@@ -50,19 +50,19 @@ def residuals(y: Any, predicted: Any) -> np.ndarray:
     >>> residuals([3.0, 5.0], [2.0, 7.0])
     array([ 1., -2.])
     """
-    y, predicted = number_pair(y, predicted)
-    return y - predicted
+    y_true, y_pred = number_pair(y_true, y_pred)
+    return y_true - y_pred
 
 
-def sum_squared_error(y: Any, predicted: Any) -> float:
+def sum_squared_error(y_true: Any, y_pred: Any) -> float:
     """Sum of the squared errors of all cells, SSE = sum_i |y_i - p_i|^2.
 
     It grows with n, so it has no interval; `mean_squared_error` has one.
 
     Parameters
     ----------
-    y : array-like of shape (n,) or (n, d)
-    predicted : array-like of the same shape
+    y_true : array-like of shape (n,) or (n, d)
+    y_pred : array-like of the same shape
 
     Returns
     -------
@@ -73,11 +73,11 @@ def sum_squared_error(y: Any, predicted: Any) -> float:
     >>> sum_squared_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0])
     25.0
     """
-    return float((residuals(y, predicted) ** 2).sum())
+    return float((residuals(y_true, y_pred) ** 2).sum())
 
 
 def mean_squared_error(
-    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+    y_true: Any, y_pred: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Mean of the squared errors, over all cells where there are several label columns.
 
@@ -86,8 +86,8 @@ def mean_squared_error(
 
     Parameters
     ----------
-    y : array-like of shape (n,) or (n, d)
-    predicted : array-like of the same shape
+    y_true : array-like of shape (n,) or (n, d)
+    y_pred : array-like of the same shape
     sample_weight : array-like of shape (n,), default=None
     confidence_level : float, default=0.95
 
@@ -100,19 +100,19 @@ def mean_squared_error(
     >>> mean_squared_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]).value
     6.25
     """
-    squares = _row_means(residuals(y, predicted) ** 2)
+    squares = _row_means(residuals(y_true, y_pred) ** 2)
     return mean_interval(squares, sample_weight, confidence_level=confidence_level, least=0)
 
 
 def mean_squared_distance(
-    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+    y_true: Any, y_pred: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Mean over rows of the squared distance |y_i - p_i|^2: SSE / n, whatever d is (003 2.1.7).
 
     Parameters
     ----------
-    y : array-like of shape (n,) or (n, d)
-    predicted : array-like of the same shape
+    y_true : array-like of shape (n,) or (n, d)
+    y_pred : array-like of the same shape
     sample_weight : array-like of shape (n,), default=None
     confidence_level : float, default=0.95
 
@@ -125,12 +125,12 @@ def mean_squared_distance(
     >>> mean_squared_distance([[3.0, 4.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]).value
     12.5
     """
-    squares = _row_sums(residuals(y, predicted) ** 2)
+    squares = _row_sums(residuals(y_true, y_pred) ** 2)
     return mean_interval(squares, sample_weight, confidence_level=confidence_level, least=0)
 
 
 def root_mean_squared_error(
-    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+    y_true: Any, y_pred: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Root of `mean_squared_error`, in the units of y; the interval is square-rooted too.
 
@@ -139,8 +139,8 @@ def root_mean_squared_error(
 
     Parameters
     ----------
-    y : array-like of shape (n,) or (n, d)
-    predicted : array-like of the same shape
+    y_true : array-like of shape (n,) or (n, d)
+    y_pred : array-like of the same shape
     sample_weight : array-like of shape (n,), default=None
     confidence_level : float, default=0.95
 
@@ -153,18 +153,18 @@ def root_mean_squared_error(
     >>> root_mean_squared_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]).value
     2.5
     """
-    return root_of(mean_squared_error(y, predicted, sample_weight, confidence_level))
+    return root_of(mean_squared_error(y_true, y_pred, sample_weight, confidence_level))
 
 
 def root_mean_squared_distance(
-    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+    y_true: Any, y_pred: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Root of `mean_squared_distance`: the text's RMSE with several label columns (003 2.1.7).
 
     Parameters
     ----------
-    y : array-like of shape (n,) or (n, d)
-    predicted : array-like of the same shape
+    y_true : array-like of shape (n,) or (n, d)
+    y_pred : array-like of the same shape
     sample_weight : array-like of shape (n,), default=None
     confidence_level : float, default=0.95
 
@@ -177,18 +177,18 @@ def root_mean_squared_distance(
     >>> root_mean_squared_distance([[3.0, 4.0]] * 2, [[0.0, 0.0]] * 2).value
     5.0
     """
-    return root_of(mean_squared_distance(y, predicted, sample_weight, confidence_level))
+    return root_of(mean_squared_distance(y_true, y_pred, sample_weight, confidence_level))
 
 
 def mean_absolute_error(
-    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+    y_true: Any, y_pred: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Mean of the absolute errors; the conditional median has the smallest.
 
     Parameters
     ----------
-    y : array-like of shape (n,) or (n, d)
-    predicted : array-like of the same shape
+    y_true : array-like of shape (n,) or (n, d)
+    y_pred : array-like of the same shape
     sample_weight : array-like of shape (n,), default=None
     confidence_level : float, default=0.95
 
@@ -201,12 +201,12 @@ def mean_absolute_error(
     >>> mean_absolute_error([3.0, -4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]).value
     1.75
     """
-    distances = _row_means(np.abs(residuals(y, predicted)))
+    distances = _row_means(np.abs(residuals(y_true, y_pred)))
     return mean_interval(distances, sample_weight, confidence_level=confidence_level, least=0)
 
 
 def r_squared(
-    y: Any, predicted: Any, sample_weight: Any = None, confidence_level: float = 0.95
+    y_true: Any, y_pred: Any, sample_weight: Any = None, confidence_level: float = 0.95
 ) -> Estimate:
     """Held-out R2 = 1 - sum (y - p)^2 / sum (y - mean y)^2 (scikit-learn's).
 
@@ -217,8 +217,8 @@ def r_squared(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-    predicted : array-like of shape (n,)
+    y_true : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
     sample_weight : array-like of shape (n,), default=None
     confidence_level : float, default=0.95
 
@@ -232,18 +232,18 @@ def r_squared(
     0.8
     """
     check_level(confidence_level)
-    y, predicted = _one_column(y, predicted)
-    weights = checked_weights(sample_weight, len(y))
-    mean, spread, _ = weighted_moments(y, weights)
+    y_true, y_pred = _one_column(y_true, y_pred)
+    weights = checked_weights(sample_weight, len(y_true))
+    mean, spread, _ = weighted_moments(y_true, weights)
     if spread == 0:
         raise DataError("y is constant: R2 compares with its variance, which is zero")
-    squares = (y - predicted) ** 2
+    squares = (y_true - y_pred) ** 2
     unexplained = float(np.average(squares, weights=weights)) / spread
-    n = len(y) if weights is None else float(weights.sum())
+    n = len(y_true) if weights is None else float(weights.sum())
     how = "jackknife, log(1 - R2)"
     if unexplained == 0:
         return Estimate(1.0, 1.0, 1.0, confidence_level, 0.0, "every row is predicted exactly")
-    log_error = _jackknife_log_ratio_error(squares, y - mean, weights, n)
+    log_error = _jackknife_log_ratio_error(squares, y_true - mean, weights, n)
     if not np.isfinite(log_error):
         return Estimate(
             1 - unexplained, -np.inf, 1.0, confidence_level, np.nan, "too few rows for an interval"

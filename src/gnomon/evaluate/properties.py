@@ -51,11 +51,11 @@ class PropertyTable(Result):
 
 
 def property_table(
-    learners: Mapping[str, Any] | list,
+    estimators: Mapping[str, Any] | list,
     X: Any,
     y: Any = None,
     *,
-    splits: Any = 5,
+    cv: Any = 5,
     measures: Any = None,
     random_state: int = 0,
 ) -> PropertyTable:
@@ -65,10 +65,10 @@ def property_table(
 
     Parameters
     ----------
-    learners : mapping of str to estimator, or list of estimators
+    estimators : mapping of str to estimator, or list of estimators
     X : array-like, sparse matrix, data frame or Table of shape (n, d)
     y : array-like or str, default=None
-    splits : "auto", int, Splits, splitter or list of pairs, default=5
+    cv : "auto", int, Splits, splitter or list of pairs, default=5
     measures : str, Measure, Loss, callable or list of these, default=None
     random_state : int, default=0
 
@@ -80,18 +80,18 @@ def property_table(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> table = property_table([GaussianNB()], *load_iris(return_X_y=True), splits=3)
+    >>> table = property_table([GaussianNB()], *load_iris(return_X_y=True), cv=3)
     >>> table.model_bytes["GaussianNB"] > 100
     True
     """
-    chosen = named(learners)
+    chosen = named(estimators)
     problem = Problem.of(next(iter(chosen.values())), X, y, None, None)
-    plan = as_splits(splits, problem.n_rows, problem.strata, None, random_state)
+    plan = as_splits(cv, problem.n_rows, problem.strata, None, random_state)
     board = leaderboard(
         chosen,
         problem.X,
         problem.y,
-        splits=plan,
+        cv=plan,
         measures=measures,
         measure_memory=True,
         random_state=random_state,

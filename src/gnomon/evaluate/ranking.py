@@ -708,8 +708,8 @@ class RejectionCurve(Result):
 
 
 def rejection_curve(
-    y: Any,
-    predicted: Any,
+    y_true: Any,
+    y_pred: Any,
     confidence: Any,
     confidence_level: float = 0.95,
     *,
@@ -719,9 +719,9 @@ def rejection_curve(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         True labels.
-    predicted : array-like of shape (n,)
+    y_pred : array-like of shape (n,)
     confidence : array-like of shape (n,)
         Any confidence, such as the largest probability; rows of equal confidence go together.
     confidence_level : float, default=0.95
@@ -739,11 +739,11 @@ def rejection_curve(
     >>> curve.rejected.tolist(), [each.value for each in curve.accuracy]
     ([0.0, 0.25, 0.5, 0.75], [0.75, 1.0, 1.0, 1.0])
     """
-    y, predicted = label_pair(y, predicted)
+    y_true, y_pred = label_pair(y_true, y_pred)
     confidence = number_block(confidence, "confidence").ravel()
-    same_length(y, confidence, "the confidences")
-    weights = _weights(sample_weight, len(y))
-    thresholds, right, wrong = _steps(y == predicted, confidence, weights)
+    same_length(y_true, confidence, "the confidences")
+    weights = _weights(sample_weight, len(y_true))
+    thresholds, right, wrong = _steps(y_true == y_pred, confidence, weights)
     accepted = right + wrong
     figures = [share_interval(r, a, confidence_level) for r, a in zip(right, accepted)]
     return RejectionCurve((1 - accepted / accepted[-1])[::-1], figures[::-1], thresholds[::-1])

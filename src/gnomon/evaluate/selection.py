@@ -109,7 +109,7 @@ class HoldOut:
             learner,
             problem.X,
             problem.y,
-            splits=self.splits,
+            cv=self.splits,
             measures=measure,
             random_state=self.random_state,
         )
@@ -238,7 +238,7 @@ def three_way(
         learners,
         rows,
         labels,
-        splits=inner,
+        cv=inner,
         measures=measure,
         baseline=False,
         random_state=random_state,
@@ -250,7 +250,7 @@ def three_way(
         learners[name],
         problem.X,
         problem.y,
-        splits=outer,
+        cv=outer,
         measures=measure,
         random_state=random_state,
         keep_models=True,
@@ -412,7 +412,7 @@ class Chooser:
             self.learners,
             X,
             y,
-            splits=self.inner,
+            cv=self.inner,
             measures=self.measure,
             groups=groups,
             sample_weight=sample_weight,
@@ -507,11 +507,11 @@ def complexity_penalised(errors: ArrayLike, complexity: ArrayLike, weight: float
 
 
 def label_permutation_test(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     *,
-    splits: Any = 5,
+    cv: Any = 5,
     measure: Any = None,
     n_permutations: int = 200,
     random_state: int = 0,
@@ -528,10 +528,10 @@ def label_permutation_test(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
     X : array-like, frame or Table of shape (n, d)
     y : array-like or str
-    splits : "auto", int, Splits, splitter or list of pairs, default=5
+    cv : "auto", int, Splits, splitter or list of pairs, default=5
     measure : str, Measure, Loss or callable, default=None
     n_permutations : int, default=200
     random_state : int, default=0
@@ -552,8 +552,8 @@ def label_permutation_test(
     >>> label_permutation_test(GaussianNB(), *load_iris(return_X_y=True), n_permutations=19).p
     0.05
     """
-    problem = Problem.of(learner, X, y, None, None)
-    plan = as_splits(splits, problem.n_rows, problem.strata, None, random_state)
+    problem = Problem.of(estimator, X, y, None, None)
+    plan = as_splits(cv, problem.n_rows, problem.strata, None, random_state)
     chosen = one_measure(measure, problem.task)
     if n_permutations < 1:
         raise DataError(f"n_permutations={n_permutations}: one is the least, 200 a good number")
@@ -565,10 +565,10 @@ def label_permutation_test(
             order = np.random.default_rng(seeds[number - 1]).permutation(problem.n_rows)
             rows = take_rows(rows, order)
         found = cross_validate(
-            learner,
+            estimator,
             rows,
             problem.y,
-            splits=plan,
+            cv=plan,
             measures=chosen,
             pair_fits=0,
             random_state=random_state,
@@ -590,7 +590,7 @@ def label_permutation_test(
         ordered[0],
         ordered[1:],
         alternative="greater" if chosen.greater_is_better else "less",
-        test=f"{type(learner).__name__}, {chosen.name} against shuffled targets",
+        test=f"{type(estimator).__name__}, {chosen.name} against shuffled targets",
         effects={"mean of shuffled": float(scores[1:].mean())},
     )
     return replace(found, statistic=float(scores[0]), null=scores[1:])

@@ -29,7 +29,7 @@ from gnomon.evaluate.curves import Curve
 
 
 def misspecification_study(
-    learner: Any,
+    estimator: Any,
     oracle: Any,
     sizes: Sequence[int],
     *,
@@ -44,7 +44,7 @@ def misspecification_study(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
         Such as a regression of too low an order.
     oracle : FunctionOracle, ClassOracle or alike
         A simulator whose truth is known; see `gnomon.table`.
@@ -78,17 +78,17 @@ def misspecification_study(
         raise DataError(f"n_repeats={n_repeats} must be 2 or more")
     quantile = normal_quantile(confidence_level)
     rows = oracle.sample(n_test, np.random.default_rng([random_state, 0])).X
-    excess = _excess_of(oracle, rows, is_classifier(learner))
+    excess = _excess_of(oracle, rows, is_classifier(estimator))
 
     def of_fit(job: tuple[int, int]) -> float:
         n, repeat = job
         drawn = oracle.sample(n, np.random.default_rng([random_state, 1, n, repeat]))
-        fitted = seeded(learner, random_state, repeat).fit(drawn.X, drawn.y)
+        fitted = seeded(estimator, random_state, repeat).fit(drawn.X, drawn.y)
         return float(excess(np.asarray(fitted.predict(rows))).mean())
 
     counts = sorted({int(n) for n in sizes})
     drawn = oracle.sample(n_best, np.random.default_rng([random_state, 2]))
-    best = seeded(learner, random_state, 0).fit(drawn.X, drawn.y)
+    best = seeded(estimator, random_state, 0).fit(drawn.X, drawn.y)
     by_row = excess(np.asarray(best.predict(rows)))
     approximation = float(by_row.mean())
     jobs = [(n, repeat) for n in counts for repeat in range(n_repeats)]
@@ -99,7 +99,7 @@ def misspecification_study(
         approximation, approximation - half, approximation + half, confidence_level, error
     )
     return Curve(
-        f"Excess risk of {type(learner).__name__}",
+        f"Excess risk of {type(estimator).__name__}",
         "training rows",
         counts,
         {

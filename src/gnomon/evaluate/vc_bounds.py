@@ -355,7 +355,7 @@ def margin_bound(radius: float, norm: float, n_columns: int) -> MarginBound:
     return MarginBound(int(capacity) + 1, float(radius), float(norm), int(n_columns))
 
 
-def margin_bound_of(model: Any, rows: Any) -> MarginBound:
+def margin_bound_of(estimator: Any, rows: Any) -> MarginBound:
     """The margin bound read from a fitted linear classifier and its training rows.
 
     The radius is that of a ball around the rows, at most three percent larger than the smallest
@@ -363,7 +363,7 @@ def margin_bound_of(model: Any, rows: Any) -> MarginBound:
 
     Parameters
     ----------
-    model : fitted classifier
+    estimator : fitted classifier
         With ``coef_`` and ``intercept_`` for two classes.
     rows : array-like of shape (n, n_columns)
 
@@ -379,13 +379,13 @@ def margin_bound_of(model: Any, rows: Any) -> MarginBound:
     >>> round(margin_bound_of(model, rows).margin, 6)
     1.414214
     """
-    if not hasattr(model, "coef_"):
-        raise DataError(f"{type(model).__name__} has no coef_: fit it, or take a linear model")
+    if not hasattr(estimator, "coef_"):
+        raise DataError(f"{type(estimator).__name__} has no coef_: fit it, or take a linear model")
     rows = number_block(rows, "rows")
-    weights = np.asarray(model.coef_, dtype=np.float64)
+    weights = np.asarray(estimator.coef_, dtype=np.float64)
     if weights.size != rows.shape[1]:
         raise DataError(f"weights of shape {weights.shape} are not those of two classes")
-    offset = float(np.ravel(model.intercept_)[0])
+    offset = float(np.ravel(estimator.intercept_)[0])
     nearest = float(np.abs(rows @ weights.ravel() + offset).min())
     size = float(np.linalg.norm(weights))
     norm = size / nearest if nearest > 0 else inf

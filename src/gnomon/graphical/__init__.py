@@ -1,5 +1,6 @@
 """Graphical: belief networks and Markov random fields, exact and approximate inference."""
 
+from gnomon.engine.old_names import accept_old_names
 from gnomon.graphical.belief_network import BeliefNetwork, NetworkAnswer
 from gnomon.graphical.bif import format_bif, parse_bif, read_bif, write_bif
 from gnomon.graphical.boltzmann import BoltzmannMachine
@@ -102,3 +103,5 @@ __all__ = [
     "variational_inference",
     "write_bif",
 ]
+
+accept_old_names(globals())

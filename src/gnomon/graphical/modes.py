@@ -63,7 +63,7 @@ def iterated_modes(
     start: ArrayLike | None = None,
     *,
     max_iter: int = 100,
-    n_restarts: int = 0,
+    n_init: int = 0,
     random_state: Seed = None,
 ) -> Labelling:
     """Local search: each variable in turn takes its cheapest value given its neighbours (ICM).
@@ -78,7 +78,7 @@ def iterated_modes(
         The cheapest values without neighbours where None.
     max_iter : int, default=100
         Most sweeps for each start.
-    n_restarts : int, default=0
+    n_init : int, default=0
         Further random starts, of which the best is kept.
     random_state : int, Generator or None
 
@@ -95,7 +95,7 @@ def iterated_modes(
     """
     rng = np.random.default_rng(random_state)
     first = model.unary.argmin(axis=1) if start is None else model.checked(start)
-    starts = [first] + [rng.integers(model.n_states) for _ in range(n_restarts)]
+    starts = [first] + [rng.integers(model.n_states) for _ in range(n_init)]
     found = [_descend(model, labels.astype(np.int64), max_iter) for labels in starts]
     return min(found, key=lambda each: each.cost)
 

@@ -1,5 +1,6 @@
 """Linear models: least squares, penalised, robust and generalised, with their inference."""
 
+from gnomon.engine.old_names import accept_old_names
 from gnomon.linear.basis import (
     BasisExpansion,
     PolynomialFeatures,
@@ -94,3 +95,5 @@ __all__ = [
     "trust_checks",
     "wide_regression",
 ]
+
+accept_old_names(globals())

@@ -18,7 +18,7 @@ from gnomon.linear.inference import column_names
 
 
 def coefficient_bootstrap(
-    model: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     *,
@@ -37,7 +37,7 @@ def coefficient_bootstrap(
 
     Parameters
     ----------
-    model : estimator
+    estimator : estimator
         A linear model with ``coef_`` for one target; clones of it are fitted.
     X : array-like, data frame or Table of shape (n, p)
     y : array-like or str
@@ -68,17 +68,17 @@ def coefficient_bootstrap(
     1.995 (1.970 to 2.022)
     """
     X, y = with_target(X, y)
-    whole = clone(model).fit(X, y)
+    whole = clone(estimator).fit(X, y)
     if not hasattr(whole, "coef_") or np.ndim(whole.coef_) != 1:
         raise DataError(
-            f"{type(model).__name__} has no coef_ of one target to bootstrap; give a linear model, "
-            "or use gnomon.evaluate.bootstrap with a statistic of your own"
+            f"{type(estimator).__name__} has no coef_ of one target to bootstrap; give a linear "
+            "model, or use gnomon.evaluate.bootstrap with a statistic of your own"
         )
-    constant = bool(getattr(model, "fit_intercept", True))
+    constant = bool(getattr(estimator, "fit_intercept", True))
     names = ["(intercept)"] * constant + column_names(whole)
 
     def coefficients(rows, targets) -> np.ndarray:
-        fitted = clone(model).fit(rows, targets)
+        fitted = clone(estimator).fit(rows, targets)
         if len(fitted.coef_) + constant != len(names):
             raise DataError(
                 "a draw of rows lacks a level of some category, so that coefficients differ from "

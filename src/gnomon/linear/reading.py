@@ -85,13 +85,13 @@ class CoefficientReport(Result):
 
 
 def coefficient_report(
-    model, X, y=None, *, units: Mapping[str, str] | None = None
+    estimator, X, y=None, *, units: Mapping[str, str] | None = None
 ) -> CoefficientReport:
     """Coefficients of a linear model with units, errors, effect sizes and cautions.
 
     Parameters
     ----------
-    model : fitted linear model of gnomon with one target
+    estimator : fitted linear model of gnomon with one target
         Something with ``coef_`` of one number for each column.
     X : array-like, data frame or Table of shape (n_samples, n_features)
         Rows over which effects are measured: as a rule the training rows.
@@ -114,21 +114,21 @@ def coefficient_report(
     >>> report.effects.round(1).tolist()
     [4.6, 2.5]
     """
-    check_is_fitted(model)
-    names = column_names(model)
-    estimates = np.asarray(model.coef_, dtype=np.float64)
+    check_is_fitted(estimator)
+    names = column_names(estimator)
+    estimates = np.asarray(estimator.coef_, dtype=np.float64)
     if estimates.shape != (len(names),):
         raise DataError(
             f"the model has coefficients of shape {estimates.shape} for {len(names)} columns; "
             "a report is of one target and of models that are linear in their columns"
         )
-    rows = dense_rows(model, X)
+    rows = dense_rows(estimator, X)
     deviations = rows.std(axis=0)
     effects = estimates * deviations
     spread = float(np.std(rows @ estimates if y is None else np.asarray(y, dtype=np.float64)))
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = effects / spread
-    errors, p_values, refusal = standard_errors(model, len(names))
+    errors, p_values, refusal = standard_errors(estimator, len(names))
     known = units or {}
     report = CoefficientReport(
         names,

@@ -81,7 +81,7 @@ def wide_regression(
     penalty: str = "lasso",
     choose: str = "1se",
     l1_ratio: float = 0.5,
-    n_folds: int = 10,
+    cv: int = 10,
     random_state: int | None = 0,
 ) -> WideRegression:
     """Regress on many columns, more than rows even, and report those that were chosen.
@@ -102,7 +102,7 @@ def wide_regression(
         the least.
     l1_ratio : float, default=0.5
         Of the elastic net.
-    n_folds : int, default=10
+    cv : int, default=10
     random_state : int or None, default=0
         Deals the folds.
 
@@ -125,9 +125,9 @@ def wide_regression(
     if penalty == "none":
         _plain(X, y)
     model = (
-        Lasso(choose, n_folds=n_folds, random_state=random_state)
+        Lasso(choose, n_folds=cv, random_state=random_state)
         if penalty == "lasso"
-        else ElasticNet(choose, l1_ratio, n_folds=n_folds, random_state=random_state)
+        else ElasticNet(choose, l1_ratio, n_folds=cv, random_state=random_state)
     ).fit(X, y)
     path = model.path_
     place = path.place_min if choose == "min" else path.place_1se

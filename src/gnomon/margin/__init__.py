@@ -1,5 +1,6 @@
 """Margin: planes between classes with room on both sides, and kernels."""
 
+from gnomon.engine.old_names import accept_old_names
 from gnomon.margin.hard_margin import HardMargin, hard_margin
 from gnomon.margin.hulls import (
     Hull,
@@ -129,3 +130,5 @@ __all__ = [
     "solve",
     "support_vector_report",
 ]
+
+accept_old_names(globals())

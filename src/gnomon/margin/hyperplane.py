@@ -295,7 +295,7 @@ class Margins(Result):
         return [f"{self.n_errors} rows are not on the right side; |w| = {self.norm:.4g}"]
 
 
-def margins(model: Any, X: Any, y: Any) -> Margins:
+def margins(estimator: Any, X: Any, y: Any) -> Margins:
     """Functional and geometric margins of rows under a linear or kernel classifier of two classes.
 
     The functional margin y_i f(x_i) depends on the scale of f; the geometric one, its quotient by
@@ -305,7 +305,7 @@ def margins(model: Any, X: Any, y: Any) -> Margins:
 
     Parameters
     ----------
-    model : Hyperplane, or classifier with ``decision_function`` and ``classes_``
+    estimator : Hyperplane, or classifier with ``decision_function`` and ``classes_``
     X : array-like of shape (n, d)
     y : array-like of shape (n,)
         Labels; for a `Hyperplane` -1 and +1.
@@ -322,17 +322,17 @@ def margins(model: Any, X: Any, y: Any) -> Margins:
     ([2.0, 3.0], 1.0)
     """
     y = np.asarray(y)
-    if isinstance(model, Hyperplane):
+    if isinstance(estimator, Hyperplane):
         if not np.isin(y, (-1, 1)).all():
             raise DataError("the labels beside a Hyperplane are -1 and +1")
-        return Margins(y * model.score(X), float(np.linalg.norm(model.normal)))
-    classes = model.classes_
+        return Margins(y * estimator.score(X), float(np.linalg.norm(estimator.normal)))
+    classes = estimator.classes_
     if len(classes) != 2:
         raise DataError(f"margins are of two classes; this model has {len(classes)}")
     if not np.isin(y, classes).all():
         raise DataError(f"y holds labels that the model does not know; it knows {classes.tolist()}")
     sign = np.where(y == classes[1], 1.0, -1.0)
-    return Margins(sign * np.asarray(model.decision_function(X)), weight_norm(model))
+    return Margins(sign * np.asarray(estimator.decision_function(X)), weight_norm(estimator))
 
 
 def weight_norm(model: Any) -> float:

@@ -381,7 +381,7 @@ class BatchPerceptron(_Corrected):
         return corrections
 
 
-def novikoff_bound(X: Any, y: Any, model: Any) -> float:
+def novikoff_bound(X: Any, y: Any, estimator: Any) -> float:
     """Most corrections that a perceptron makes on rows that a given plane separates.
 
     (R / gamma)^2, with R the greatest length of (1, x) and gamma the margin of the plane z = (b, w)
@@ -392,7 +392,7 @@ def novikoff_bound(X: Any, y: Any, model: Any) -> float:
     X : array-like of shape (n, d)
     y : array-like of shape (n,)
         Of two classes.
-    model : Hyperplane or linear classifier of two classes
+    estimator : Hyperplane or linear classifier of two classes
         Must separate the rows; the better its margin, the tighter the bound.
 
     Returns
@@ -406,9 +406,9 @@ def novikoff_bound(X: Any, y: Any, model: Any) -> float:
     >>> novikoff_bound([[-1.0], [1.0]], [-1, 1], Hyperplane([1.0]))
     2.0
     """
-    plane = model if isinstance(model, Hyperplane) else Hyperplane.of(model)
+    plane = estimator if isinstance(estimator, Hyperplane) else Hyperplane.of(estimator)
     X = np.asarray(X, dtype=np.float64)
-    gamma = margins(model, X, y).functional_margin / float(np.linalg.norm(plane.homogeneous))
+    gamma = margins(estimator, X, y).functional_margin / float(np.linalg.norm(plane.homogeneous))
     if gamma <= 0:
         return float("inf")
     return float((1 + (X**2).sum(axis=1).max()) / gamma**2)

@@ -84,12 +84,14 @@ class SupportReport(Result):
         ]
 
 
-def support_vector_report(model: Any, X: Any, y: Any, sample_weight: Any = None) -> SupportReport:
+def support_vector_report(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None
+) -> SupportReport:
     """Support vectors of a fitted machine, with slacks, share, duality gap and KKT violations.
 
     Parameters
     ----------
-    model : SVC, SquaredSlackSVM (of two classes) or SVR, fitted
+    estimator : SVC, SquaredSlackSVM (of two classes) or SVR, fitted
     X, y : array-like
         The rows that it was fitted on, each of them once (equal rows are one for a machine).
     sample_weight : array-like of shape (n,), default=None
@@ -108,35 +110,39 @@ def support_vector_report(model: Any, X: Any, y: Any, sample_weight: Any = None)
     >>> report.rows.tolist(), report.alpha.round(6).tolist()
     ([1, 2], [2.0, 2.0])
     """
-    check_is_fitted(model)
+    check_is_fitted(estimator)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
-    if isinstance(model, SVR):
-        return _tube_report(model, X, np.asarray(y, dtype=np.float64), weights)
-    if not isinstance(model, (SVC, SquaredSlackSVM)):
-        raise DataError(f"a support vector report is of SVC, SquaredSlackSVM or SVR, not {model}")
-    if len(model.classes_) != 2:
-        raise DataError(f"a report is of two classes, and this machine has {len(model.classes_)}")
-    sign = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)
-    functional = sign * model.decision_function(X)
+    if isinstance(estimator, SVR):
+        return _tube_report(estimator, X, np.asarray(y, dtype=np.float64), weights)
+    if not isinstance(estimator, (SVC, SquaredSlackSVM)):
+        raise DataError(
+            f"a support vector report is of SVC, SquaredSlackSVM or SVR, not {estimator}"
+        )
+    if len(estimator.classes_) != 2:
+        raise DataError(
+            f"a report is of two classes, and this machine has {len(estimator.classes_)}"
+        )
+    sign = np.where(np.asarray(y) == estimator.classes_[1], 1.0, -1.0)
+    functional = sign * estimator.decision_function(X)
     slack = np.maximum(1.0 - functional, 0.0)
     alpha = np.zeros(len(sign))
-    alpha[model.support_] = np.abs(dense(model.dual_coef_)[0])
-    half = 0.5 * weight_norm(model) ** 2
-    if isinstance(model, SquaredSlackSVM):
-        cost = model.slack_cost * weights
+    alpha[estimator.support_] = np.abs(dense(estimator.dual_coef_)[0])
+    half = 0.5 * weight_norm(estimator) ** 2
+    if isinstance(estimator, SquaredSlackSVM):
+        cost = estimator.slack_cost * weights
         bound = np.full(len(sign), np.inf)
         violation = np.abs(1.0 - alpha / cost - functional)[alpha > 0].max(initial=0.0)
         violation = max(violation, slack[alpha == 0].max(initial=0.0))
         primal = half + 0.5 * float(cost @ slack**2)
         dual = float(alpha.sum() - half - 0.5 * (alpha / cost) @ alpha)
     else:
-        bound = model.C * weights
+        bound = estimator.C * weights
         lacks = np.where(alpha < bound, 1.0 - functional, 0.0)
         exceeds = np.where(alpha > 0, functional - 1.0, 0.0)
         violation = max(float(lacks.max()), float(exceeds.max()), 0.0)
-        primal = half + (float(bound @ slack) if np.isfinite(model.C) else 0.0)
+        primal = half + (float(bound @ slack) if np.isfinite(estimator.C) else 0.0)
         dual = float(alpha.sum() - half)
-    here = np.sort(model.support_)
+    here = np.sort(estimator.support_)
     return SupportReport(
         here,
         alpha[here],

@@ -168,7 +168,7 @@ def fewest_errors(
     y: Any,
     *,
     exact: bool | None = None,
-    n_starts: int = 20,
+    n_init: int = 20,
     time_limit: float = 60.0,
     random_state: int | None = 0,
 ) -> FewestErrors:
@@ -188,7 +188,7 @@ def fewest_errors(
     exact : bool or None, default=None
         Whether to solve the programme; None for up to 60 rows. A plane that must pass nearer than
         1e-5 of the rows' extent to a row it gets right is not found by it.
-    n_starts : int, default=20
+    n_init : int, default=20
         Perceptrons.
     time_limit : float, default=60.0
         Seconds for the programme; what is found then is returned with ``exact=False``.
@@ -208,7 +208,7 @@ def fewest_errors(
     classes, sign = two_sides(y)
     unit, centre, half = _scaled(X)
     exact = len(X) <= EXACT_ROWS if exact is None else exact
-    answers = [_best_start(unit, sign, n_starts, random_state)]
+    answers = [_best_start(unit, sign, n_init, random_state)]
     proved = _count(answers[0], unit, sign) == 0
     if exact and not proved:
         found, proved = _integer_programme(unit, sign, time_limit)

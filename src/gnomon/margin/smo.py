@@ -106,7 +106,7 @@ def smo(
     selection: str = "second_order",
     shrinking: bool = False,
     tol: float = 1e-3,
-    max_steps: int = 10**6,
+    max_iter: int = 10**6,
     keep_steps: int = 1000,
     sample_weight: Any = None,
 ) -> SMORun:
@@ -129,7 +129,7 @@ def smo(
         Whether variables that stand firmly on a bound are set aside; at the end all are looked at.
     tol : float, default=1e-3
         Violation of the conditions of optimality that is let pass; the text's 0.01 to 0.001.
-    max_steps : int, default=10**6
+    max_iter : int, default=10**6
     keep_steps : int, default=1000
         Steps that are taken down for `SMORun.replay`; none with shrinking.
     sample_weight : array-like of shape (n,), default=None
@@ -163,12 +163,12 @@ def smo(
     second = int(selection == "second_order")
     if shrinking:
         count, gap = solve_shrinking(
-            matrix, values, alpha, bound, sign, tol, max_steps, second, min(n, 1000)
+            matrix, values, alpha, bound, sign, tol, max_iter, second, min(n, 1000)
         )
     else:
         group = np.zeros(n, dtype=np.int64)
         count, gap = solve_pairs(
-            matrix, values, alpha, bound, sign, group, 1, tol, max_steps, second, pairs, steps
+            matrix, values, alpha, bound, sign, group, 1, tol, max_iter, second, pairs, steps
         )
     free = (alpha > 0) & (alpha < bound)
     return SMORun(

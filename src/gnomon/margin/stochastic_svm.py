@@ -346,7 +346,7 @@ def penalty_search(
             clone(model).set_params(penalty=float(penalty)),
             X,
             y,
-            splits=splits,
+            cv=splits,
             measures="accuracy",
             pair_fits=0,
             random_state=random_state,

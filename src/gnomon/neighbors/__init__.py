@@ -1,5 +1,6 @@
 """Nearest neighbours: distances, searches, and what is learnt from the rows nearby."""
 
+from gnomon.engine.old_names import accept_old_names
 from gnomon.neighbors.approximate import (
     ApproximateNeighbors,
     TunedIndexes,
@@ -100,3 +101,5 @@ __all__ = [
     "table_of_pairs",
     "voronoi_cells",
 ]
+
+accept_old_names(globals())

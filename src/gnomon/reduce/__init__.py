@@ -1,5 +1,6 @@
 """Fewer columns: maps of rows to few coordinates that keep what matters."""
 
+from gnomon.engine.old_names import accept_old_names
 from gnomon.reduce.canonical import (
     CanonicalCorrelation,
     CanonicalTest,
@@ -182,3 +183,5 @@ __all__ = [
     "tuned_layout",
     "wilks_lambda",
 ]
+
+accept_old_names(globals())

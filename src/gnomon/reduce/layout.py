@@ -324,7 +324,7 @@ def force_directed_layout(
     step: float | None = None,
     missing: str = "none",
     start: Any = None,
-    max_steps: int = 5000,
+    max_iter: int = 5000,
     tol: float = 1e-6,
     every: int = 10,
     random_state: Any = None,
@@ -348,7 +348,7 @@ def force_directed_layout(
     missing : {"none", "paths"}, default="none"
         "paths" adds springs of the shortest paths' lengths between all other pairs.
     start : array-like of shape (n_nodes, n_components) or None, default=None
-    max_steps : int, default=5000
+    max_iter : int, default=5000
     tol : float, default=1e-6
         At rest when no node moves faster than this share of the mean length.
     every : int, default=10
@@ -387,7 +387,7 @@ def force_directed_layout(
     frames, energies, done = [places.T.copy()], [], False
     stress, gradient = objective(places)
     energies.append(stress)
-    for number in range(1, max_steps + 1):
+    for number in range(1, max_iter + 1):
         speed = (speed - time_step * gradient) / (1 + time_step * friction)
         places = places + time_step * speed
         stress, gradient = objective(places)

@@ -319,7 +319,7 @@ def stress_map(
     *,
     weights: Any = None,
     start: Any = "coordinates",
-    n_starts: int = 1,
+    n_init: int = 1,
     max_iter: int = 1000,
     tol: float = 1e-9,
     random_state: Any = None,
@@ -343,7 +343,7 @@ def stress_map(
     start : {"coordinates", "random"} or array-like of shape (n, n_components)
         Principal coordinates (missing pairs: shortest paths through known ones), random places,
         or given places.
-    n_starts : int, default=1
+    n_init : int, default=1
         Starts; those after the first are random. The best is kept.
     max_iter : int, default=1000
     tol : float, default=1e-9
@@ -371,7 +371,7 @@ def stress_map(
     with Crew(n_jobs) as crew:
         known = np.nan_to_num(table)
         objective = _TableObjective(known, shares, crew)
-        for attempt in range(n_starts):
+        for attempt in range(n_init):
             if attempt:
                 places = _random_places(table, n_components, rng)
             found = descend(objective, places, max_iter, tol)

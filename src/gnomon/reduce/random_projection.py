@@ -272,7 +272,7 @@ class ProjectedLearning(Result):
 
 
 def projected_learning(
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     X_test: Any,
@@ -284,7 +284,7 @@ def projected_learning(
 
     Parameters
     ----------
-    learner : estimator
+    estimator : estimator
         Cloned twice; its ``score`` is reported.
     X, y, X_test, y_test : array-like
         y may be None for learners without target.
@@ -310,12 +310,12 @@ def projected_learning(
     60
     """
     begin = time.perf_counter()
-    whole = clone(learner).fit(X, y)
+    whole = clone(estimator).fit(X, y)
     all_columns = time.perf_counter() - begin
     begin = time.perf_counter()
     made = clone(projection if projection is not None else RandomProjection()).fit(X)
     mapped = made.transform(X)
-    fewer = clone(learner).fit(mapped, y)
+    fewer = clone(estimator).fit(mapped, y)
     projected = time.perf_counter() - begin
     return ProjectedLearning(
         made.n_features_in_,

@@ -1,5 +1,6 @@
 """Sample: Monte Carlo with error bars, independent draws, Markov chains and their diagnostics."""
 
+from gnomon.engine.old_names import accept_old_names
 from gnomon.sample.chains import Chains, continued, sample_chains
 from gnomon.sample.diagnostics import (
     ChainComparison,
@@ -87,3 +88,5 @@ __all__ = [
     "student_t",
     "thinning_lag",
 ]
+
+accept_old_names(globals())

@@ -80,7 +80,7 @@ class PottsSample(Result):
 def potts_gibbs(
     shape: tuple[int, int],
     beta: float,
-    n_sweeps: int,
+    max_iter: int,
     *,
     n_states: int = 2,
     field: ArrayLike | None = None,
@@ -102,7 +102,7 @@ def potts_gibbs(
         Height and width of the grid; neighbours left, right, above, below, none beyond the edge.
     beta : float
         Liking of neighbours for being equal; negative for being different.
-    n_sweeps : int
+    max_iter : int
     n_states : int, default=2
     field : array-like of shape (height, width, n_states), default=None
         What each site adds to the log density for each state (a likelihood, say).
@@ -130,15 +130,15 @@ def potts_gibbs(
     True
     """
     height, width = shape
-    if height < 1 or width < 1 or not 2 <= n_states <= MOST_STATES or n_sweeps < 1:
+    if height < 1 or width < 1 or not 2 <= n_states <= MOST_STATES or max_iter < 1:
         raise DataError(
             f"a Potts model needs a site, a sweep and 2 to {MOST_STATES:,} states at least"
         )
     if scan not in SCANS:
         raise DataError(f"scan={scan!r} is none of {', '.join(SCANS)}")
-    if not 0 <= n_burn_in < n_sweeps:
-        raise DataError(f"n_burn_in={n_burn_in} must be less than n_sweeps={n_sweeps}")
-    n_kept = (n_sweeps - n_burn_in) // keep_every if keep_every else 0
+    if not 0 <= n_burn_in < max_iter:
+        raise DataError(f"n_burn_in={n_burn_in} must be less than n_sweeps={max_iter}")
+    n_kept = (max_iter - n_burn_in) // keep_every if keep_every else 0
     memory.require(
         8 * height * width * (n_kept + 4 * n_states + 2),
         f"a Potts model of {height:,} x {width:,} sites with {n_kept:,} kept states",
@@ -150,10 +150,10 @@ def potts_gibbs(
     outer = _field(field, (height, width, n_states))
     sweep_rows = _tabled(float(beta), n_states) if field is None else _weighed(float(beta), outer)
     key = rng.integers(2**64, dtype=np.uint64)
-    energy = np.empty(n_sweeps)
+    energy = np.empty(max_iter)
     counts = np.zeros((height, width, n_states), dtype=np.int32)
     kept = np.empty((n_kept, height, width), dtype=np.int64)
-    for sweep in range(n_sweeps):
+    for sweep in range(max_iter):
         number = np.uint64(sweep * height * width)
         with np.errstate(over="ignore"):
             _sweep(grid, sweep_rows, key, number, scan, n_jobs)

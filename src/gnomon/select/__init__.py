@@ -1,5 +1,6 @@
 """Select: which features to keep, by filters, wrappers, elimination, stability and shadows."""
 
+from gnomon.engine.old_names import accept_old_names
 from gnomon.select.boruta import Boruta
 from gnomon.select.elimination import RecursiveElimination
 from gnomon.select.filter import FeatureRanking, FilterSelector, rank_features
@@ -47,3 +48,5 @@ __all__ = [
     "stability",
     "stability_score",
 ]
+
+accept_old_names(globals())

@@ -64,11 +64,11 @@ class SelectionBias(Result):
 
 def selection_bias(
     selector: Any,
-    learner: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     *,
-    splits: Any = 5,
+    cv: Any = 5,
     measures: Any = None,
     random_state: int | None = 0,
     n_jobs: int | None = None,
@@ -78,10 +78,10 @@ def selection_bias(
     Parameters
     ----------
     selector : selector
-    learner : estimator
+    estimator : estimator
     X : array-like, data frame or Table
     y : array-like
-    splits, measures : see `gnomon.evaluate.cross_validate`
+    cv, measures : see `gnomon.evaluate.cross_validate`
     random_state : int or None, default=0
     n_jobs : int or None
 
@@ -99,17 +99,17 @@ def selection_bias(
     >>> bool(found.bias > 0)
     True
     """
-    together = Pipeline([("select", clone(selector)), ("learn", clone(learner))])
+    together = Pipeline([("select", clone(selector)), ("learn", clone(estimator))])
     chosen = clone(selector).fit(X, y)
     settings = {
-        "splits": splits,
+        "cv": cv,
         "measures": measures,
         "random_state": random_state,
         "n_jobs": n_jobs,
         "pair_fits": 0,
     }
     inside = cross_validate(together, X, y, **settings)
-    outside = cross_validate(clone(learner), np.asarray(chosen.transform(X)), y, **settings)
+    outside = cross_validate(clone(estimator), np.asarray(chosen.transform(X)), y, **settings)
     name = inside.measures[0].name if hasattr(inside, "measures") else "score"
     return SelectionBias(inside.figure(), outside.figure(), str(name))
 

@@ -1,5 +1,6 @@
 """Sequence: Markov chains, ranking of pages, n-grams, hidden Markov models, random fields."""
 
+from gnomon.engine.old_names import accept_old_names
 from gnomon.sequence.autoregression import Autoregression, LagRegressor, lag_table
 from gnomon.sequence.chain import (
     Absorption,
@@ -136,3 +137,5 @@ __all__ = [
     "spectrogram",
     "token_features",
 ]
+
+accept_old_names(globals())

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib
 
+from gnomon.engine.old_names import accepting_old_names
+
 _PICTURES = {
     "axes": [
         "blob_steps",
@@ -170,7 +172,8 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name: str):
     if name in _HOMES:
-        return getattr(importlib.import_module(f"gnomon.show.{_HOMES[name]}"), name)
+        module = importlib.import_module(f"gnomon.show.{_HOMES[name]}")
+        return accepting_old_names(getattr(module, name))
     raise AttributeError(f"module 'gnomon.show' has no attribute {name!r}")
 
 

@@ -471,7 +471,7 @@ def cluster_ellipses(
     *,
     deviations: float = 2.0,
     rows: int = MOST_ROWS,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """Clusters on the two principal components, each with the ellipse of its covariance.
@@ -487,7 +487,7 @@ def cluster_ellipses(
         Mahalanobis distance of the ellipses.
     rows : int, default=2000
         Draw at most so many rows; ellipses are of all.
-    seed : int, default=0
+    random_state : int, default=0
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -506,7 +506,7 @@ def cluster_ellipses(
     mean, axes, shares = principal_plane(table)
     flat = (table - mean) @ axes.T
     shapes = cluster_shapes(flat, codes)
-    drawn, said = drawn_rows(len(table), rows, seed)
+    drawn, said = drawn_rows(len(table), rows, random_state)
     figure = go.Figure()
     colours = look(theme)
     shown = 0
@@ -557,7 +557,7 @@ def cluster_ellipses(
 
 def core_border_noise(
     X: Any,
-    model: Any,
+    estimator: Any,
     *,
     columns: tuple[int, int] = (0, 1),
     balls: int = 400,
@@ -569,7 +569,7 @@ def core_border_noise(
     Parameters
     ----------
     X : array-like of shape (n, d)
-    model : DBSCAN
+    estimator : DBSCAN
         Fitted.
     columns : tuple of two int, default=(0, 1)
         The columns drawn; balls are drawn where the rows have two columns only.
@@ -592,11 +592,11 @@ def core_border_noise(
     ['cluster 0, core', 'cluster 0, border', 'noise']
     """
     table = number_rows(X)
-    labels, kinds = model.predict(table), model.kinds(table)
+    labels, kinds = estimator.predict(table), estimator.kinds(table)
     x, y = columns
     figure = go.Figure()
     colours = look(theme)
-    for cluster in [*range(model.n_clusters_), -1]:
+    for cluster in [*range(estimator.n_clusters_), -1]:
         for kind in ("core", "border", "noise"):
             own = (labels == cluster) & (kinds == kind)
             if not own.any():
@@ -621,10 +621,10 @@ def core_border_noise(
         centre, shade = table[place, [x, y]], colour(int(labels[place]))
         figure.add_shape(
             type="circle",
-            x0=centre[0] - model.eps,
-            x1=centre[0] + model.eps,
-            y0=centre[1] - model.eps,
-            y1=centre[1] + model.eps,
+            x0=centre[0] - estimator.eps,
+            x1=centre[0] + estimator.eps,
+            y0=centre[1] - estimator.eps,
+            y1=centre[1] + estimator.eps,
             line={"color": faded(shade, 0.35), "width": 1},
             fillcolor=faded(shade, 0.05),
             layer="below",
@@ -633,7 +633,9 @@ def core_border_noise(
     figure.update_xaxes(title=label(titles[x]))
     figure.update_yaxes(title=label(titles[y]), scaleanchor="x" if two else None)
     core = int((kinds == "core").sum())
-    note = f"eps {model.eps:g}, {model.min_samples:g} rows make a core row; {core:,} core rows"
+    note = (
+        f"eps {estimator.eps:g}, {estimator.min_samples:g} rows make a core row; {core:,} core rows"
+    )
     note += f"; balls of the first {len(places)}" if 0 < len(places) < core else ""
     return dress(
         figure,
@@ -651,7 +653,7 @@ def voronoi_cells(
     X: Any = None,
     *,
     rows: int = MOST_ROWS,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """Which part of the plane is nearest to which prototype: cells with straight borders.
@@ -665,7 +667,7 @@ def voronoi_cells(
         Rows drawn over the cells.
     rows : int, default=2000
         Draw at most so many.
-    seed : int, default=0
+    random_state : int, default=0
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -703,7 +705,7 @@ def voronoi_cells(
     said = ""
     if X is not None:
         own = number_rows(X)
-        drawn, said = drawn_rows(len(own), rows, seed)
+        drawn, said = drawn_rows(len(own), rows, random_state)
         nearest = ((own[drawn, None] - points) ** 2).sum(axis=2).argmin(axis=1)
         figure.add_scatter(
             x=own[drawn, 0],
@@ -786,7 +788,7 @@ def _draw_cells(figure, model, values, sizes, line, column, scale, unit, theme) 
 
 
 def component_planes(
-    model: Any,
+    estimator: Any,
     columns: Sequence[int] | None = None,
     *,
     names: Sequence[str] | None = None,
@@ -800,7 +802,7 @@ def component_planes(
 
     Parameters
     ----------
-    model : SelfOrganisingMap
+    estimator : SelfOrganisingMap
         Fitted.
     columns : sequence of int, default=None
         The first six by default.
@@ -822,7 +824,7 @@ def component_planes(
     >>> len(component_planes(model, [0, 1]).layout.annotations)
     2
     """
-    prototypes = model.prototypes_
+    prototypes = estimator.prototypes_
     columns = list(range(min(prototypes.shape[1], 6))) if columns is None else list(columns)
     if names is None:
         names = [f"column {j}" for j in range(prototypes.shape[1])]
@@ -851,7 +853,7 @@ def component_planes(
             "thickness": 10,
             "tickfont": {"size": 11},
         }
-        _draw_cells(figure, model, prototypes[:, j], sizes, line, column, box, "", theme)
+        _draw_cells(figure, estimator, prototypes[:, j], sizes, line, column, box, "", theme)
     return _map_look(figure, "Component planes", note, theme, 330 * wide + 80, 320 * lines + 110)
 
 
@@ -865,12 +867,14 @@ def _map_look(figure, title: str, note: str, theme: str, width: int, height: int
     return figure
 
 
-def u_matrix(model: Any, names: Sequence[str] | None = None, *, theme: str = "light") -> go.Figure:
+def u_matrix(
+    estimator: Any, names: Sequence[str] | None = None, *, theme: str = "light"
+) -> go.Figure:
     """A map coloured by how far each prototype is from its neighbours: ridges part groups.
 
     Parameters
     ----------
-    model : SelfOrganisingMap
+    estimator : SelfOrganisingMap
         Fitted.
     names : sequence of str, default=None
         Of the cells, written on them.
@@ -889,14 +893,14 @@ def u_matrix(model: Any, names: Sequence[str] | None = None, *, theme: str = "li
     10
     """
     figure = make_subplots(1, 1)
-    values = model.u_matrix()
+    values = estimator.u_matrix()
     bar = {"title": {"text": "distance"}, "thickness": 14, "len": 0.8}
-    _draw_cells(figure, model, values, np.ones(len(values)), 1, 1, bar, "", theme)
+    _draw_cells(figure, estimator, values, np.ones(len(values)), 1, 1, bar, "", theme)
     if names is not None:
         middle = (values.min() + values.max()) / 2
         figure.add_scatter(
-            x=model.grid_[:, 0],
-            y=model.grid_[:, 1],
+            x=estimator.grid_[:, 0],
+            y=estimator.grid_[:, 1],
             mode="text",
             text=[label(name, 10) if name else "" for name in names],
             textfont={
@@ -917,12 +921,12 @@ def u_matrix(model: Any, names: Sequence[str] | None = None, *, theme: str = "li
 
 
 def linked_map(
-    model: Any,
+    estimator: Any,
     X: Any,
     *,
     names: Sequence[str] | None = None,
     rows: int = 1000,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """Rows on a map beside two of their columns, and all columns below, sharing one selection.
@@ -932,14 +936,14 @@ def linked_map(
 
     Parameters
     ----------
-    model : SelfOrganisingMap
+    estimator : SelfOrganisingMap
         Fitted.
     X : array-like of shape (n, d)
     names : sequence of str, default=None
         Of the columns.
     rows : int, default=1000
         Draw at most so many rows.
-    seed : int, default=0
+    random_state : int, default=0
         Of the places within cells and the rows drawn.
     theme : {"light", "dark"}, default="light"
 
@@ -960,9 +964,9 @@ def linked_map(
         raise DataError("linked views of a map need rows of two columns or more")
     if names is None:
         names = [f"column {j}" for j in range(values.shape[1])]
-    angle, radius = np.random.default_rng(seed).random((2, len(values)))
+    angle, radius = np.random.default_rng(random_state).random((2, len(values)))
     aside = 0.35 * np.sqrt(radius) * np.stack([np.cos(7 * angle), np.sin(7 * angle)])
-    places = model.transform(values) + aside.T
+    places = estimator.transform(values) + aside.T
     columns = {name: values[:, j].tolist() for j, name in enumerate(names)}
     across, along = "cell across", "cell along"
     columns |= {across: places[:, 0].tolist(), along: places[:, 1].tolist()}
@@ -971,13 +975,13 @@ def linked_map(
         [(across, along), (names[0], names[1])],
         parallel=list(names),
         rows=rows,
-        seed=seed,
+        random_state=random_state,
         theme=theme,
     )
 
 
 def attractors(
-    X: Any, model: Any, *, grid: int = 80, paths: int = 40, theme: str = "light"
+    X: Any, estimator: Any, *, grid: int = 80, paths: int = 40, theme: str = "light"
 ) -> go.Figure:
     """The density that DENCLUE climbs, its attractors, and the ways of some rows to them.
 
@@ -986,7 +990,7 @@ def attractors(
     Parameters
     ----------
     X : array-like of shape (n, 1) or (n, 2)
-    model : Denclue
+    estimator : Denclue
         Fitted.
     grid : int, default=80
         Places along each side at which the density is computed.
@@ -1010,15 +1014,15 @@ def attractors(
     table = number_rows(X)
     if table.shape[1] > 2:
         raise DataError(f"the density is drawn over one or two columns, not {table.shape[1]}")
-    reach = 3 * model.bandwidth_
+    reach = 3 * estimator.bandwidth_
     sides = [
         np.linspace(low - reach, high + reach, grid if table.shape[1] == 2 else 400)
         for low, high in zip(table.min(axis=0), table.max(axis=0))
     ]
-    tops, heights = model.attractors_, model.attractor_density_
+    tops, heights = estimator.attractors_, estimator.attractor_density_
     colours = look(theme)
     marker = {
-        "symbol": ["star" if height >= model.xi else "star-open" for height in heights],
+        "symbol": ["star" if height >= estimator.xi else "star-open" for height in heights],
         "size": 16,
         "color": colours.strong,
         "line": {"color": colours.ink, "width": 1.5},
@@ -1027,7 +1031,7 @@ def attractors(
     if table.shape[1] == 1:
         figure.add_scatter(
             x=sides[0],
-            y=model.density(sides[0][:, None]),
+            y=estimator.density(sides[0][:, None]),
             mode="lines",
             line={"color": colour(0), "width": 2.5},
             fill="tozeroy",
@@ -1044,13 +1048,13 @@ def attractors(
         figure.add_scatter(
             x=tops[:, 0], y=heights, mode="markers", marker=marker, name="attractors"
         )
-        if model.xi > 0:
-            figure.add_hline(y=model.xi, line={"dash": "dash", "color": colours.faint})
+        if estimator.xi > 0:
+            figure.add_hline(y=estimator.xi, line={"dash": "dash", "color": colours.faint})
         figure.update_xaxes(title="column 0")
         figure.update_yaxes(title="density", rangemode="tozero")
     else:
         x, y = np.meshgrid(*sides)
-        density = model.density(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
+        density = estimator.density(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
         figure.add_contour(
             x=sides[0],
             y=sides[1],
@@ -1064,7 +1068,7 @@ def attractors(
         lines: list[np.ndarray] = []
         for row in table[:: max(len(table) // paths, 1)]:
             climb = density_attractor(
-                table, row, model.bandwidth_, tol=0.01 * model.bandwidth_, max_steps=300
+                table, row, estimator.bandwidth_, tol=0.01 * estimator.bandwidth_, max_iter=300
             )
             lines += [climb.path, np.full((1, 2), np.nan)]
         way = np.vstack(lines)
@@ -1089,7 +1093,9 @@ def attractors(
         )
         figure.update_xaxes(title="column 0", showgrid=False)
         figure.update_yaxes(title="column 1", showgrid=False)
-    note = f"bandwidth {model.bandwidth_:.3g}, threshold {model.xi:g}; open stars lie below it"
+    note = (
+        f"bandwidth {estimator.bandwidth_:.3g}, threshold {estimator.xi:g}; open stars lie below it"
+    )
     if table.shape[1] == 2:
         note += "; white: rows and their ways uphill"
     return dress(
@@ -1171,7 +1177,7 @@ def inertial_ellipsoids(
     *,
     radius: float = 1.5,
     rows: int = MOST_ROWS,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """Clusters in three dimensions, each as the ellipsoid of its covariance (004 13.3).
@@ -1186,7 +1192,7 @@ def inertial_ellipsoids(
         Mahalanobis distance of the surfaces.
     rows : int, default=2000
         Draw at most so many rows.
-    seed : int, default=0
+    random_state : int, default=0
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -1203,7 +1209,7 @@ def inertial_ellipsoids(
     table = _in_three(X)
     names, codes = label_codes(labels, len(table))
     shapes = cluster_shapes(table, codes)
-    drawn, said = drawn_rows(len(table), rows, seed)
+    drawn, said = drawn_rows(len(table), rows, random_state)
     figure = go.Figure()
     for c, name in enumerate(names.tolist()):
         picked = drawn[codes[drawn] == c]
@@ -1350,7 +1356,7 @@ def navigate_clusters(
     names: Sequence[str] | None = None,
     most_clusters: int = 8,
     rows: int = MOST_ROWS,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """Walk up and down a hierarchy: a slider for the level, the rows, their columns with selectors.
@@ -1369,7 +1375,7 @@ def navigate_clusters(
         Levels of the slider.
     rows : int, default=2000
         Draw at most so many rows.
-    seed : int, default=0
+    random_state : int, default=0
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -1389,7 +1395,7 @@ def navigate_clusters(
         raise DataError(f"the tree has {tree.n_leaves:,} leaves and X {len(table):,} rows")
     names = list(names) if names is not None else [f"column {j}" for j in range(table.shape[1])]
     mean, axes, shares = principal_plane(table)
-    drawn, said = drawn_rows(len(table), rows, seed)
+    drawn, said = drawn_rows(len(table), rows, random_state)
     flat = (table - mean) @ axes.T
     levels = list(range(1, min(most_clusters, tree.n_leaves) + 1))
     shown = min(tree.at_largest_gap(), levels[-1])

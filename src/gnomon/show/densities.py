@@ -348,7 +348,7 @@ def _shares(places: np.ndarray) -> np.ndarray:
 
 
 def kriging_surface(
-    model: Any,
+    estimator: Any,
     *,
     names: Sequence[str] = ("x", "y"),
     value_name: str = "value",
@@ -362,7 +362,7 @@ def kriging_surface(
 
     Parameters
     ----------
-    model : Kriging
+    estimator : Kriging
         Fitted on two columns.
     names : sequence of two str
         Of the columns.
@@ -385,7 +385,7 @@ def kriging_surface(
     >>> [trace.type for trace in figure.data]
     ['contour', 'contour', 'scatter', 'scatter', 'scatter', 'scatter']
     """
-    sites = model.sites_ * model.scale_ + model.centre_
+    sites = estimator.sites_ * estimator.scale_ + estimator.centre_
     if sites.shape[1] != 2:
         raise DataError(f"a map needs two columns; the model has {sites.shape[1]}")
     look_of = look(theme)
@@ -393,7 +393,7 @@ def kriging_surface(
     margin = 0.05 * np.where(high > low, high - low, 1.0)
     axes = [np.linspace(a - m, b + m, n_cells) for a, b, m in zip(low, high, margin)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    following = model.next_sample(grid, rule)
+    following = estimator.next_sample(grid, rule)
     figure = make_subplots(
         rows=1,
         cols=2,
@@ -450,7 +450,7 @@ def kriging_surface(
         )  # fmt: skip
     figure.update_xaxes(title=label(names[0]))
     figure.update_yaxes(title=label(names[1]), col=1)
-    kind = model.covariance_
+    kind = estimator.covariance_
     return dress(
         figure,
         f"Surface of {label(value_name)} from {len(sites)} measurements",

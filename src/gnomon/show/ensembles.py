@@ -185,7 +185,7 @@ def variance_shares(expansion, *, most: int = 25, theme: str = "light") -> go.Fi
 
 
 def partial_dependence(
-    model,
+    estimator,
     X,
     columns: int | str | Sequence[int | str],
     *,
@@ -202,7 +202,7 @@ def partial_dependence(
 
     Parameters
     ----------
-    model : fitted classifier or regressor
+    estimator : fitted classifier or regressor
     X : array-like, data frame or Table
         Rows to average over.
     columns : column, or two of them
@@ -221,7 +221,7 @@ def partial_dependence(
     """
     rows = Rows(X)
     pair = [columns] if isinstance(columns, (int, str, np.integer)) else list(columns)
-    said, label = _answer(model, class_)
+    said, label = _answer(estimator, class_)
     if len(pair) == 2:
         return _dependence_on_two(rows, pair, said, label, min(n_points, 25), theme)
     curves, grid, is_number = individual_curves(rows, pair[0], said, n_points)
@@ -344,7 +344,7 @@ def _dependence_on_two(rows, pair, said, label, n_points, theme) -> go.Figure:
 
 
 def trellis(
-    model,
+    estimator,
     X,
     column: int | str,
     by: int | str,
@@ -361,7 +361,7 @@ def trellis(
 
     Parameters
     ----------
-    model : fitted classifier or regressor
+    estimator : fitted classifier or regressor
     X : array-like, data frame or Table
     column, by : columns
         Positions, or names in a table.
@@ -377,7 +377,7 @@ def trellis(
     figure : plotly.graph_objects.Figure
     """
     rows = Rows(X)
-    said, label = _answer(model, class_)
+    said, label = _answer(estimator, class_)
     panels = _slices(rows.values(by), rows.name(by), slices)
     grid, is_number = grid_of(rows.values(column), n_points)
     figure = make_subplots(
@@ -426,7 +426,7 @@ def _slices(values: np.ndarray, name: str, n: int) -> list[tuple[str, np.ndarray
 
 
 def members(
-    model,
+    estimator,
     X,
     column: int | str,
     *,
@@ -442,7 +442,7 @@ def members(
 
     Parameters
     ----------
-    model : fitted forest or bagged ensemble
+    estimator : fitted forest or bagged ensemble
         With ``trees_``, ``members_`` or ``estimators_``.
     X : array-like of shape (n_samples, n_features)
         Training rows: their range and medians are used.
@@ -465,8 +465,8 @@ def members(
     grid = np.linspace(rows[:, j].min(), rows[:, j].max(), n_points)
     line = np.tile(np.median(rows, axis=0), (n_points, 1))
     line[:, j] = grid
-    said, label = _answer(model, class_)
-    curves = list(_member_curves(model, line, class_, most))
+    said, label = _answer(estimator, class_)
+    curves = list(_member_curves(estimator, line, class_, most))
     figure = go.Figure()
     if y is not None:
         figure.add_scatter(
@@ -501,7 +501,7 @@ def members(
     note = (
         f"{len(curves)} members shown{fixed}; their spread is the variance that averaging removes"
     )
-    title = f"Members and their combination: {type(model).__name__}"
+    title = f"Members and their combination: {type(estimator).__name__}"
     return dress(figure, title, theme, note=note, width=860, height=520)
 
 
@@ -525,7 +525,7 @@ def _member_curves(model, rows: np.ndarray, class_, most: int) -> Iterable[np.nd
 
 
 def stage_residuals(
-    model,
+    estimator,
     X,
     y,
     columns: int | Sequence[int] = 0,
@@ -540,7 +540,7 @@ def stage_residuals(
 
     Parameters
     ----------
-    model : fitted boosted regressor with ``staged_predict``
+    estimator : fitted boosted regressor with ``staged_predict``
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     columns : int or two ints, default=0
@@ -554,7 +554,7 @@ def stage_residuals(
     """
     rows, y = np.asarray(X, float), np.asarray(y, float)
     pair = [int(each) for each in np.atleast_1d(columns)]
-    left = _residuals_at(model, rows, y, stages)
+    left = _residuals_at(estimator, rows, y, stages)
     most = float(np.quantile(np.abs(left[min(left)]), 0.995))
     figure = make_subplots(
         1,
@@ -616,7 +616,7 @@ def _residuals_at(model, rows, y, stages: Sequence[int]) -> dict[int, np.ndarray
 
 
 def staged_errors(
-    model,
+    estimator,
     sets: Mapping[str, tuple[Any, Any]],
     *,
     theme: str = "light",
@@ -629,7 +629,7 @@ def staged_errors(
 
     Parameters
     ----------
-    model : fitted boosted model with ``staged_predict``
+    estimator : fitted boosted model with ``staged_predict``
     sets : dict of str to (X, y)
         For instance ``{"train": (X, y), "validation": (X2, y2)}``.
     theme : {"light", "dark"}, default="light"
@@ -638,14 +638,14 @@ def staged_errors(
     -------
     figure : plotly.graph_objects.Figure
     """
-    is_classes = hasattr(model, "classes_")
+    is_classes = hasattr(estimator, "classes_")
     figure = go.Figure()
     notes = []
     dashes = ("solid", "dash", "dot", "dashdot")
     for k, (name, (X, y)) in enumerate(sets.items()):
         y = np.asarray(y)
         losses = np.array(
-            [(said != y) if is_classes else (said - y) ** 2 for said in model.staged_predict(X)]
+            [(said != y) if is_classes else (said - y) ** 2 for said in estimator.staged_predict(X)]
         ).astype(float)
         mean, error = losses.mean(axis=1), losses.std(axis=1) / np.sqrt(len(y))
         curves = [mean - 2 * error, mean, mean + 2 * error]
@@ -680,12 +680,12 @@ def staged_errors(
         title="share of errors" if is_classes else "root mean squared error", rangemode="tozero"
     )
     note = f"★ least: {'; '.join(notes)}; bands: ± 2 standard errors"
-    title = f"Error by round: {type(model).__name__}"
+    title = f"Error by round: {type(estimator).__name__}"
     return dress(figure, title, theme, note=note, width=860, height=520)
 
 
 def boosting_rounds(
-    model, X, y, *, rounds: Sequence[int] = (1, 2, 3, 10), theme: str = "light"
+    estimator, X, y, *, rounds: Sequence[int] = (1, 2, 3, 10), theme: str = "light"
 ) -> go.Figure:
     """AdaBoost on two columns: weights as circle sizes, the new member's border, the vote so far.
 
@@ -695,7 +695,7 @@ def boosting_rounds(
 
     Parameters
     ----------
-    model : fitted AdaBoost of two classes
+    estimator : fitted AdaBoost of two classes
         Gnomon's (``staged_margins``) or scikit-learn's (``estimators_``).
     X : array-like of shape (n_samples, 2)
     y : array-like of shape (n_samples,)
@@ -707,11 +707,11 @@ def boosting_rounds(
     figure : plotly.graph_objects.Figure
     """
     rows, y = np.asarray(X, float), np.asarray(y)
-    if rows.shape[1] != 2 or len(model.classes_) != 2:
+    if rows.shape[1] != 2 or len(estimator.classes_) != 2:
         raise ValueError("the picture is of two columns and two classes")
-    codes = np.where(y == model.classes_[1], 1.0, -1.0)
-    says = np.asarray(model.estimator_weights_, float)
-    scores = round_scores(model, rows)
+    codes = np.where(y == estimator.classes_[1], 1.0, -1.0)
+    says = np.asarray(estimator.estimator_weights_, float)
+    scores = round_scores(estimator, rows)
     absent = [m for m in rounds if not 1 <= m <= len(scores)]
     if absent:
         raise ValueError(f"there is no round {absent[0]}; the model has {len(scores)}")
@@ -719,25 +719,25 @@ def boosting_rounds(
     margin = 0.08 * (high - low)
     axes = [np.linspace(low[j] - margin[j], high[j] + margin[j], 120) for j in (0, 1)]
     mesh = np.column_stack([each.ravel() for each in np.meshgrid(*axes)])
-    surface = round_scores(model, mesh)
+    surface = round_scores(estimator, mesh)
     figure = make_subplots(
         1,
         len(rounds),
         shared_yaxes=True,
         horizontal_spacing=0.02,
-        subplot_titles=[_round_title(model, m, says, surface) for m in rounds],
+        subplot_titles=[_round_title(estimator, m, says, surface) for m in rounds],
     )
     for place, m in enumerate(rounds, 1):
         before = scores[m - 2] if m > 1 else np.zeros(len(rows))
         weights = np.exp(-0.5 * codes * before)
         own = _of_round(surface, m)
         _add_round(figure, axes, surface[m - 1], own, theme, place)
-        _add_weighted_rows(figure, model, rows, codes, weights / weights.mean(), theme, place)
+        _add_weighted_rows(figure, estimator, rows, codes, weights / weights.mean(), theme, place)
         figure.update_xaxes(title="x0", row=1, col=place)
     figure.update_yaxes(title="x1", row=1, col=1)
     return dress(
         figure,
-        f"Boosting by rounds: {type(model).__name__}",
+        f"Boosting by rounds: {type(estimator).__name__}",
         theme,
         note="circle: weight of the row in that round; dashed: its member; shading: vote so far",
         width=max(330 * len(rounds), 720),

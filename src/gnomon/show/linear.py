@@ -201,7 +201,13 @@ def validation_curve(path, *, theme: str = "light") -> go.Figure:
 
 
 def fit_over_scatter(
-    x, y, models: Mapping[str, Any], *, x_title: str = "x", y_title: str = "y", theme: str = "light"
+    x,
+    y,
+    estimators: Mapping[str, Any],
+    *,
+    x_title: str = "x",
+    y_title: str = "y",
+    theme: str = "light",
 ) -> go.Figure:
     """Fitted lines or curves of one or several models over the points that they were fitted to.
 
@@ -210,7 +216,7 @@ def fit_over_scatter(
     Parameters
     ----------
     x, y : array-like of shape (n,)
-    models : mapping of str to fitted regressor
+    estimators : mapping of str to fitted regressor
         Of one column.
     x_title, y_title : str
         What the axes are, with units.
@@ -232,7 +238,7 @@ def fit_over_scatter(
         hovertemplate="%{x:.4g}, %{y:.4g}<extra></extra>",
     )
     shares = []
-    for place, (name, model) in enumerate(models.items()):
+    for place, (name, model) in enumerate(estimators.items()):
         share = model.score(x[:, None], y)
         shares.append(f"{name} {share:.3f}")
         figure.add_scatter(

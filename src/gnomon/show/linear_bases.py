@@ -18,7 +18,7 @@ FAINTEST = 0.12
 
 
 def local_fit(
-    model,
+    estimator,
     query: float,
     *,
     confidence_level: float = 0.95,
@@ -33,7 +33,7 @@ def local_fit(
 
     Parameters
     ----------
-    model : fitted local regression of one column
+    estimator : fitted local regression of one column
     query : float
     confidence_level : float, default=0.95
         Of the interval of a Bayesian model.
@@ -45,26 +45,29 @@ def local_fit(
     -------
     figure : plotly.graph_objects.Figure
     """
-    if model.rows_.shape[1] != 1:
+    if estimator.rows_.shape[1] != 1:
         raise DataError(
-            f"the picture is of one column, and the model has {model.rows_.shape[1]}; fit one"
+            f"the picture is of one column, and the model has {estimator.rows_.shape[1]}; fit one"
         )
     colours = look(theme)
-    x = model.rows_[:, 0] * model.scale_[0] + model.centre_[0]
-    y = model.targets_ * getattr(model, "target_scale_", 1.0)
-    y = y + getattr(model, "target_centre_", 0.0)
-    counts = model.significances([query])
+    x = estimator.rows_[:, 0] * estimator.scale_[0] + estimator.centre_[0]
+    y = estimator.targets_ * getattr(estimator, "target_scale_", 1.0)
+    y = y + getattr(estimator, "target_centre_", 0.0)
+    counts = estimator.significances([query])
     grid = np.linspace(min(x.min(), query), max(x.max(), query), POINTS)
     figure = go.Figure()
-    if hasattr(model, "predict_interval"):
+    if hasattr(estimator, "predict_interval"):
         _band(
-            figure, grid, model.predict_interval(grid[:, None], confidence_level), confidence_level
+            figure,
+            grid,
+            estimator.predict_interval(grid[:, None], confidence_level),
+            confidence_level,
         )
     else:
-        _springs(figure, model, query, x, y, counts, colours)
+        _springs(figure, estimator, query, x, y, counts, colours)
     figure.add_scatter(
         x=grid,
-        y=model.predict(grid[:, None]),
+        y=estimator.predict(grid[:, None]),
         mode="lines",
         line={"color": colour(0), "width": 3},
         name="answers for all queries",
@@ -84,14 +87,14 @@ def local_fit(
     )
     figure.add_scatter(
         x=[query],
-        y=model.predict([[query]]),
+        y=estimator.predict([[query]]),
         mode="markers",
         marker={"size": 14, "symbol": "diamond", "color": colours.strong},
         name=f"answer at {query:.4g}",
     )
     figure.update_xaxes(title=x_title)
     figure.update_yaxes(title=y_title)
-    wide = model.bandwidth_ * model.scale_[0]
+    wide = estimator.bandwidth_ * estimator.scale_[0]
     note = f"{len(x)} rows; they count as {counts.sum():.3g} at the query"
     if np.isfinite(wide):
         note += f"; bandwidth {wide:.3g}"
@@ -179,7 +182,7 @@ def degree_curve(path, *, theme: str = "light") -> go.Figure:
     return dress(figure, "Error by degree", theme, note=note, **legend_below(bottom=120))
 
 
-def hinge_parts(model, X, *, most: int = 6, theme: str = "light") -> go.Figure:
+def hinge_parts(estimator, X, *, most: int = 6, theme: str = "light") -> go.Figure:
     """The parts of a MARS model that are of one column, each over its column, knots marked.
 
     Each part is drawn less its mean over the rows, so that heights can be compared. Text: 001
@@ -187,7 +190,7 @@ def hinge_parts(model, X, *, most: int = 6, theme: str = "light") -> go.Figure:
 
     Parameters
     ----------
-    model : fitted MARS
+    estimator : fitted MARS
     X : array-like of shape (n_samples, n_features)
         Rows of numbers, such as those of the fit.
     most : int, default=6
@@ -199,12 +202,12 @@ def hinge_parts(model, X, *, most: int = 6, theme: str = "light") -> go.Figure:
     figure : plotly.graph_objects.Figure
     """
     rows = np.asarray(X, dtype=float)
-    single = (model.columns_ >= 0).sum(axis=1) == 1
-    columns = np.unique(model.columns_[single].max(axis=1))
+    single = (estimator.columns_ >= 0).sum(axis=1) == 1
+    columns = np.unique(estimator.columns_[single].max(axis=1))
     if not len(columns):
         raise DataError("the model has no part of a single column; see its anova_ for the others")
-    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(rows.shape[1])])
-    drawn = sorted((_part(model, rows[:, j], j, single) for j in columns), key=lambda p: -p[0])
+    names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(rows.shape[1])])
+    drawn = sorted((_part(estimator, rows[:, j], j, single) for j in columns), key=lambda p: -p[0])
     shown = drawn[:most]
     width = min(len(shown), 3)
     figure = make_subplots(
@@ -225,7 +228,7 @@ def hinge_parts(model, X, *, most: int = 6, theme: str = "light") -> go.Figure:
             name="knots", showlegend=place == 0, **where,
         )  # fmt: skip
     figure.update_yaxes(title="change of the prediction", col=1)
-    together = int(len(model.coef_) - 1 - single.sum())
+    together = int(len(estimator.coef_) - 1 - single.sum())
     note = f"{int(single.sum())} terms of one column (standard deviation falls from left to right)"
     if len(drawn) > most:
         note += f"; {len(drawn) - most} lesser parts not drawn"

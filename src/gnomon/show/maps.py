@@ -634,14 +634,14 @@ def _segments(at: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return lines[0], lines[1]
 
 
-def shepard(distances: Any, places: Any, *, seed: int = 0, theme: str = "light"):
+def shepard(distances: Any, places: Any, *, random_state: int = 0, theme: str = "light"):
     """Distances on a map against those it should keep: on the line where it keeps them.
 
     Parameters
     ----------
     distances : array-like of shape (n, n) or condensed
     places : array-like of shape (n, k), or an object with ``places`` or ``embedding_``
-    seed : int, default=0
+    random_state : int, default=0
         Of the pairs drawn, where there are more than 20,000 (the note says so).
     theme : {"light", "dark"}, default="light"
 
@@ -664,7 +664,7 @@ def shepard(distances: Any, places: Any, *, seed: int = 0, theme: str = "light")
     error = np.sqrt(((given - drawn)[known] ** 2).sum() / max((given[known] ** 2).sum(), 1e-300))
     if len(known) > MOST_PAIRS:
         said = f"{MOST_PAIRS:,} of {len(known):,} pairs, drawn at random"
-        known = np.random.default_rng(seed).choice(known, MOST_PAIRS, replace=False)
+        known = np.random.default_rng(random_state).choice(known, MOST_PAIRS, replace=False)
     figure = go.Figure()
     figure.add_scattergl(
         x=given[known],

@@ -103,7 +103,7 @@ def _add_shading(figure, axes, scores, **where) -> None:
 
 
 def support_vectors(
-    model: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     *,
@@ -119,7 +119,7 @@ def support_vectors(
 
     Parameters
     ----------
-    model : fitted classifier of two classes with ``decision_function``
+    estimator : fitted classifier of two classes with ``decision_function``
         With ``support_`` where support vectors are to be marked.
     X : array-like of shape (n, 2)
         The rows that it was fitted on.
@@ -135,22 +135,22 @@ def support_vectors(
     figure : plotly.graph_objects.Figure
     """
     rows, colours = _plane_rows(X), look(theme)
-    sign = _signs(y, model.classes_)
+    sign = _signs(y, estimator.classes_)
     x, z, mesh = _mesh(rows)
-    scores = np.asarray(model.decision_function(mesh)).reshape(len(z), len(x))
+    scores = np.asarray(estimator.decision_function(mesh)).reshape(len(z), len(x))
     figure = go.Figure()
     _add_shading(figure, (x, z), scores)
     _add_levels(figure, (x, z), scores, colours)
-    functional = sign * np.asarray(model.decision_function(rows))
-    normal = linear_normal(model)
+    functional = sign * np.asarray(estimator.decision_function(rows))
+    normal = linear_normal(estimator)
     if normal is not None:
-        _add_normal(figure, model, normal, rows, colours)
+        _add_normal(figure, estimator, normal, rows, colours)
         if slacks:
             _add_slacks(figure, rows, sign, functional, normal, colours)
-    _add_classes(figure, rows, sign, model.classes_)
+    _add_classes(figure, rows, sign, estimator.classes_)
     said = f"{int((functional < 1 - 1e-6).sum())} of {len(rows)} rows beyond their margin"
-    if hasattr(model, "support_"):
-        held = rows[model.support_]
+    if hasattr(estimator, "support_"):
+        held = rows[estimator.support_]
         figure.add_scatter(
             x=held[:, 0],
             y=held[:, 1],
@@ -171,7 +171,7 @@ def support_vectors(
     figure.update_yaxes(title=label(names[1]), range=[z[0], z[-1]])
     return dress(
         figure,
-        f"Margin of {type(model).__name__}",
+        f"Margin of {type(estimator).__name__}",
         theme,
         note=f"{said}. Solid: border; dashed: margins",
         width=760,
@@ -298,14 +298,14 @@ def _ring(points: np.ndarray) -> np.ndarray:
     return corners[np.append(order, order[:1])]
 
 
-def tube(model: Any, X: Any, y: Any, *, names=("x", "y"), theme: str = "light") -> go.Figure:
+def tube(estimator: Any, X: Any, y: Any, *, names=("x", "y"), theme: str = "light") -> go.Figure:
     """A support vector regression on one column: the line, its tube, and the rows that hold it.
 
     Texts: 004 10.1.4.
 
     Parameters
     ----------
-    model : SVR or NuSVR, fitted
+    estimator : SVR or NuSVR, fitted
     X : array-like of shape (n, 1)
         The rows that it was fitted on.
     y : array-like of shape (n,)
@@ -321,11 +321,11 @@ def tube(model: Any, X: Any, y: Any, *, names=("x", "y"), theme: str = "light") 
         raise DataError(f"the picture is of one column, not of shape {rows.shape}")
     colours = look(theme)
     grid = np.linspace(rows.min(), rows.max(), 300)
-    middle = model.predict(grid[:, None])
+    middle = estimator.predict(grid[:, None])
     figure = go.Figure()
     figure.add_scatter(
         x=np.concatenate([grid, grid[::-1]]),
-        y=np.concatenate([middle + model.epsilon_, (middle - model.epsilon_)[::-1]]),
+        y=np.concatenate([middle + estimator.epsilon_, (middle - estimator.epsilon_)[::-1]]),
         mode="lines",
         fill="toself",
         fillcolor=faded(colour(0)),
@@ -337,7 +337,7 @@ def tube(model: Any, X: Any, y: Any, *, names=("x", "y"), theme: str = "light") 
         x=grid, y=middle, mode="lines", line={"color": colour(0), "width": 3}, name="regression"
     )
     holding = np.zeros(len(y), dtype=bool)
-    holding[model.support_] = True
+    holding[estimator.support_] = True
     for here, name, style in (
         (~holding, "inside the tube", {"color": colours.faint, "symbol": "circle"}),
         (
@@ -359,15 +359,15 @@ def tube(model: Any, X: Any, y: Any, *, names=("x", "y"), theme: str = "light") 
     figure.update_yaxes(title=label(names[1]))
     return dress(
         figure,
-        f"Tube of {type(model).__name__}",
+        f"Tube of {type(estimator).__name__}",
         theme,
-        note=f"half-width {model.epsilon_:.4g}; {int(holding.sum())} of {len(y)} rows hold it",
+        note=f"half-width {estimator.epsilon_:.4g}; {int(holding.sum())} of {len(y)} rows hold it",
         **legend_below(),
     )
 
 
 def corrections(
-    model: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     *,
@@ -381,7 +381,7 @@ def corrections(
 
     Parameters
     ----------
-    model : Perceptron or BatchPerceptron of two classes, fitted with ``keep_history="full"``
+    estimator : Perceptron or BatchPerceptron of two classes, fitted with ``keep_history="full"``
         With ``pick="first"`` a pass is a single correction, and the row that made it is marked.
     X : array-like of shape (n, 2)
     y : array-like of shape (n,)
@@ -395,8 +395,8 @@ def corrections(
     figure : plotly.graph_objects.Figure
     """
     rows, colours = _plane_rows(X), look(theme)
-    sign = _signs(y, model.classes_)
-    states = model.history_.states
+    sign = _signs(y, estimator.classes_)
+    states = estimator.history_.states
     if not states:
         raise DataError("the model has kept no states; fit it with keep_history='full'")
     absent = [step for step in steps if not 1 <= step <= len(states)]
@@ -429,9 +429,9 @@ def corrections(
                 showlegend=False,
                 **where,
             )
-        _add_classes(figure, rows, sign, model.classes_, legend=place == 1, **where)
+        _add_classes(figure, rows, sign, estimator.classes_, legend=place == 1, **where)
         wrong = np.flatnonzero(sign * (full @ before) <= 0)
-        if getattr(model, "pick", "") == "first":
+        if getattr(estimator, "pick", "") == "first":
             change = after - before
             made = np.abs(full * sign[:, None] - change).max(axis=1)
             wrong = np.array([int(made.argmin())])
@@ -456,7 +456,7 @@ def corrections(
     figure.update_yaxes(title=label(names[1]), row=1, col=1)
     return dress(
         figure,
-        f"Corrections of a {type(model).__name__}",
+        f"Corrections of a {type(estimator).__name__}",
         theme,
         note="dashed: the plane before the pass; solid: after it",
         width=max(340 * len(steps), 720),
@@ -466,7 +466,7 @@ def corrections(
 
 
 def feature_space(
-    model: Any,
+    estimator: Any,
     X: Any,
     y: Any,
     transform: Callable[[np.ndarray], np.ndarray],
@@ -482,7 +482,7 @@ def feature_space(
 
     Parameters
     ----------
-    model : linear classifier of two classes, fitted on ``transform(X)``
+    estimator : linear classifier of two classes, fitted on ``transform(X)``
     X : array-like of shape (n, 2)
     y : array-like of shape (n,)
     transform : callable
@@ -496,7 +496,7 @@ def feature_space(
     figure : plotly.graph_objects.Figure
     """
     rows, colours = _plane_rows(X), look(theme)
-    sign = _signs(y, model.classes_)
+    sign = _signs(y, estimator.classes_)
     features = np.asarray(transform(rows), dtype=np.float64)
     d = features.shape[1]
     if d not in (2, 3):
@@ -510,23 +510,25 @@ def feature_space(
         horizontal_spacing=0.1,
     )
     x, z, mesh = _mesh(rows)
-    scores = np.asarray(model.decision_function(np.asarray(transform(mesh)))).reshape(GRID, GRID)
+    scores = np.asarray(estimator.decision_function(np.asarray(transform(mesh)))).reshape(
+        GRID, GRID
+    )
     _add_shading(figure, (x, z), scores, row=1, col=1)
     _add_levels(figure, (x, z), scores, colours, (0.0,), row=1, col=1)
-    _add_classes(figure, rows, sign, model.classes_, row=1, col=1)
+    _add_classes(figure, rows, sign, estimator.classes_, row=1, col=1)
     figure.update_xaxes(title=label(names[0]), range=[x[0], x[-1]], row=1, col=1)
     figure.update_yaxes(title=label(names[1]), range=[z[0], z[-1]], row=1, col=1)
     if d == 2:
         u, v, mesh = _mesh(features)
-        scores = np.asarray(model.decision_function(mesh)).reshape(GRID, GRID)
+        scores = np.asarray(estimator.decision_function(mesh)).reshape(GRID, GRID)
         _add_shading(figure, (u, v), scores, row=1, col=2)
         _add_levels(figure, (u, v), scores, colours, (0.0,), row=1, col=2)
-        _add_classes(figure, features, sign, model.classes_, legend=False, row=1, col=2)
+        _add_classes(figure, features, sign, estimator.classes_, legend=False, row=1, col=2)
         figure.update_xaxes(title=label(feature_names[0]), range=[u[0], u[-1]], row=1, col=2)
         figure.update_yaxes(title=label(feature_names[1]), range=[v[0], v[-1]], row=1, col=2)
     else:
-        _add_lifted(figure, model, features, sign, feature_names, colours)
-    wrong = int((np.asarray(model.predict(features)) != np.asarray(y)).sum())
+        _add_lifted(figure, estimator, features, sign, feature_names, colours)
+    wrong = int((np.asarray(estimator.predict(features)) != np.asarray(y)).sum())
     return dress(
         figure,
         "A curve among the columns is a plane among the features",
@@ -634,7 +636,7 @@ def kernel_surface(
     )
 
 
-def kernel_bumps(model: Any, *, names=("x", "score"), theme: str = "light") -> go.Figure:
+def kernel_bumps(estimator: Any, *, names=("x", "score"), theme: str = "light") -> go.Figure:
     """A score as a sum of bumps: one at each support vector, as high as its coefficient.
 
     Of a machine on one column the bumps and their sum; on two columns the surface of the sum with
@@ -642,7 +644,7 @@ def kernel_bumps(model: Any, *, names=("x", "score"), theme: str = "light") -> g
 
     Parameters
     ----------
-    model : SVC of two classes, SVR or another machine of one expansion, fitted
+    estimator : SVC of two classes, SVR or another machine of one expansion, fitted
     names : sequence of str, default=("x", "score")
         Of the column (or of two columns) and of the score.
     theme : {"light", "dark"}, default="light"
@@ -651,19 +653,19 @@ def kernel_bumps(model: Any, *, names=("x", "score"), theme: str = "light") -> g
     -------
     figure : plotly.graph_objects.Figure
     """
-    vectors, weights = model.support_vectors_, model.dual_coef_
+    vectors, weights = estimator.support_vectors_, estimator.dual_coef_
     if len(weights) != 1 or vectors.shape[1] not in (1, 2):
         raise DataError(
             f"the picture is of one expansion on one or two columns; this machine has "
             f"{len(weights)} on {vectors.shape[1]}"
         )
     if vectors.shape[1] == 2:
-        return _bump_surface(model, names, theme)
+        return _bump_surface(estimator, names, theme)
     colours = look(theme)
     low, high = float(vectors.min()), float(vectors.max())
     room = 0.15 * (high - low if high > low else 1.0)
     grid = np.linspace(low - room, high + room, 400)
-    bumps = model.kernel_(grid[:, None], vectors) * weights[0]
+    bumps = estimator.kernel_(grid[:, None], vectors) * weights[0]
     figure = go.Figure()
     for k, side in enumerate((-1, 1)):
         for number, i in enumerate(np.flatnonzero(np.sign(weights[0]) == side)):
@@ -680,7 +682,7 @@ def kernel_bumps(model: Any, *, names=("x", "score"), theme: str = "light") -> g
             )
     figure.add_scatter(
         x=grid,
-        y=bumps.sum(axis=1) + float(model.intercept_[0]),
+        y=bumps.sum(axis=1) + float(estimator.intercept_[0]),
         mode="lines",
         line={"color": colours.ink, "width": 3},
         name="sum and offset",
@@ -696,9 +698,9 @@ def kernel_bumps(model: Any, *, names=("x", "score"), theme: str = "light") -> g
     figure.update_yaxes(title=label(names[-1]))
     return dress(
         figure,
-        f"The score of {type(model).__name__} is a sum of bumps",
+        f"The score of {type(estimator).__name__} is a sum of bumps",
         theme,
-        note=f"{len(vectors)} support vectors, offset {float(model.intercept_[0]):.4g}",
+        note=f"{len(vectors)} support vectors, offset {float(estimator.intercept_[0]):.4g}",
         **legend_below(),
     )
 
@@ -749,7 +751,7 @@ def _bump_surface(model, names, theme: str) -> go.Figure:
     )
 
 
-def seasons(models: Mapping[str, Any], *, theme: str = "light") -> go.Figure:
+def seasons(estimators: Mapping[str, Any], *, theme: str = "light") -> go.Figure:
     """Accuracy on held rows and length of the weights as stochastic training goes on.
 
     One line per model, of several penalties say: means over the checks of a season, with bars of
@@ -757,7 +759,7 @@ def seasons(models: Mapping[str, Any], *, theme: str = "light") -> go.Figure:
 
     Parameters
     ----------
-    models : mapping of str to fitted StochasticSVM
+    estimators : mapping of str to fitted StochasticSVM
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -771,7 +773,7 @@ def seasons(models: Mapping[str, Any], *, theme: str = "light") -> go.Figure:
         vertical_spacing=0.08,
         subplot_titles=["accuracy on held rows", "squared length of the weights"],
     )
-    for k, (name, model) in enumerate(models.items()):
+    for k, (name, model) in enumerate(estimators.items()):
         for row, found in ((1, model.accuracy_), (2, model.squared_norm_)):
             figure.add_scatter(
                 x=np.arange(1, len(found) + 1),

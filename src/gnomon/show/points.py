@@ -27,7 +27,7 @@ def scatterplot_matrix(
     *,
     by: str | None = None,
     rows: int = MOST_ROWS,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """Scatterplots of all pairs of some columns; rows selected in one are marked in all.
@@ -44,7 +44,7 @@ def scatterplot_matrix(
         Classes, shown by colour and marker.
     rows : int, default=2000
         Draw at most so many rows, said in the note.
-    seed : int, default=0
+    random_state : int, default=0
         Of the rows drawn.
     theme : {"light", "dark"}, default="light"
 
@@ -64,7 +64,7 @@ def scatterplot_matrix(
     if len(columns) < 2:
         raise DataError("a matrix of scatterplots needs two or more columns of numbers")
     values = np.stack([_numbers(all_rows, name) for name in columns])
-    drawn, said = drawn_rows(len(all_rows), rows, seed)
+    drawn, said = drawn_rows(len(all_rows), rows, random_state)
     classes = class_codes(all_rows, by)
     look_of = look(theme)
     names = labels(columns, 18)
@@ -170,7 +170,7 @@ def class_scatter(
     neighbours: int = 5,
     numbered: Sequence[int] = (),
     rows: int = MOST_ROWS,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """Rows as points in two or three columns, with a colour and marker for each class.
@@ -194,7 +194,7 @@ def class_scatter(
         Rows to number.
     rows : int, default=2000
         Draw at most so many rows, said in the note; numbered rows and neighbours always.
-    seed : int, default=0
+    random_state : int, default=0
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -213,7 +213,7 @@ def class_scatter(
     all_rows = Rows(as_table(table))
     values = np.column_stack([_numbers(all_rows, name) for name in columns])
     classes = class_codes(all_rows, by)
-    drawn, said = drawn_rows(len(all_rows), rows, seed)
+    drawn, said = drawn_rows(len(all_rows), rows, random_state)
     look_of = look(theme)
     figure = go.Figure()
     shown = class_names(classes)
@@ -327,7 +327,7 @@ def covariance_contours(
     deviations: Sequence[float] = (1.0, 2.0),
     course: Sequence[tuple[Any, Any]] | None = None,
     rows: int = MOST_ROWS,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """Ellipses of each class's mean and covariance at one and two deviations, over the points.
@@ -347,7 +347,7 @@ def covariance_contours(
         (k, 2), covariances (k, 2, 2). A slider then replays them instead of the classes' ellipses.
     rows : int, default=2000
         Draw at most so many rows as points; means and covariances are of all rows.
-    seed : int, default=0
+    random_state : int, default=0
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -366,7 +366,7 @@ def covariance_contours(
     all_rows = Rows(as_table(table))
     values = np.column_stack([_numbers(all_rows, name) for name in columns])
     classes = class_codes(all_rows, by)
-    drawn, said = drawn_rows(len(all_rows), rows, seed)
+    drawn, said = drawn_rows(len(all_rows), rows, random_state)
     figure = go.Figure()
     flat: list[str] = []
     for k, each in enumerate(class_names(classes, None)):
@@ -470,7 +470,7 @@ def parallel_coordinates(
     *,
     by: str | None = None,
     rows: int = MOST_ROWS,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """Every row as a line across one axis per column; drag along an axis to select a range.
@@ -486,7 +486,7 @@ def parallel_coordinates(
         Classes, shown by colour.
     rows : int, default=2000
         Draw at most so many rows, said in the note. Rows with a missing cell have no line.
-    seed : int, default=0
+    random_state : int, default=0
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -504,7 +504,7 @@ def parallel_coordinates(
     columns = list(columns) if columns is not None else number_columns(all_rows)[:8]
     if len(columns) < 2:
         raise DataError("parallel coordinates need two or more columns")
-    drawn, said = drawn_rows(len(all_rows), rows, seed)
+    drawn, said = drawn_rows(len(all_rows), rows, random_state)
     trace, dropped = _parallel_trace(all_rows, columns, by, drawn, theme)
     figure = go.Figure(trace)
     note = f"{said}; drag along an axis to select a range"
@@ -583,7 +583,7 @@ def linked_views(
     by: str | None = None,
     parallel: Sequence[str] | None = None,
     rows: int = 1000,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """Several scatterplots, and parallel coordinates below them, that share one selection.
@@ -603,7 +603,7 @@ def linked_views(
         in them are in no view.
     rows : int, default=1000
         Draw at most so many rows, said in the note.
-    seed : int, default=0
+    random_state : int, default=0
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -625,7 +625,7 @@ def linked_views(
     complete = np.flatnonzero(np.isfinite(np.stack(list(values.values()))).all(axis=0))
     if not len(complete):
         raise DataError("every row has a missing cell in these columns")
-    picked, said = drawn_rows(len(complete), rows, seed)
+    picked, said = drawn_rows(len(complete), rows, random_state)
     drawn = complete[picked]
     classes = class_codes(all_rows, by)[drawn]
     names = class_names(classes)

@@ -23,7 +23,7 @@ UNCLEAR = "claimed by none or several"
 
 
 def decision_regions(
-    models: Any,
+    estimators: Any,
     X: Any,
     y: Any = None,
     *,
@@ -31,7 +31,7 @@ def decision_regions(
     fixed: Mapping[int, float] | None = None,
     names: Sequence[str] | None = None,
     rows: int = MOST_ROWS,
-    seed: int = 0,
+    random_state: int = 0,
     theme: str = "light",
 ) -> go.Figure:
     """What models say of each place of two inputs, with the rows on it; one panel per model.
@@ -45,7 +45,7 @@ def decision_regions(
 
     Parameters
     ----------
-    models : fitted model, or mapping of names to fitted models
+    estimators : fitted model, or mapping of names to fitted models
         All classifiers with the same classes, or all regressors.
     X : array-like of shape (n, n_columns)
         Rows of numbers that the models were fitted on, or others of the same columns.
@@ -59,7 +59,7 @@ def decision_regions(
         Names of all columns.
     rows : int, default=2000
         Draw at most so many.
-    seed : int, default=0
+    random_state : int, default=0
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -78,7 +78,7 @@ def decision_regions(
     >>> [note.text for note in decision_regions(fitted, X, y).layout.annotations]
     ['normal', '5 nearest']
     """
-    panels = dict(models) if isinstance(models, Mapping) else {"": models}
+    panels = dict(estimators) if isinstance(estimators, Mapping) else {"": estimators}
     table = np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] < 2:
         raise DataError(f"regions need rows of at least two columns, not of shape {table.shape}")
@@ -95,7 +95,7 @@ def decision_regions(
         horizontal_spacing=0.03,
         vertical_spacing=0.09,
     )
-    drawn, said = drawn_rows(len(table), rows, seed)
+    drawn, said = drawn_rows(len(table), rows, random_state)
     values = None
     if classes is None:
         values = [np.asarray(model.predict(places), dtype=np.float64) for model in panels.values()]

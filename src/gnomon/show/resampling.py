@@ -436,7 +436,7 @@ def sorted_scores(
 
 
 def fold_stability(
-    models: Sequence[Any] | CrossValidation,
+    estimators: Sequence[Any] | CrossValidation,
     X: Any,
     y: Any = None,
     *,
@@ -451,7 +451,7 @@ def fold_stability(
 
     Parameters
     ----------
-    models : sequence of fitted estimators, or CrossValidation with ``keep_models=True``
+    estimators : sequence of fitted estimators, or CrossValidation with ``keep_models=True``
     X : array-like of shape (n, 1) or (n, 2)
     y : array-like of shape (n,), default=None
     n_points : int, default=80
@@ -462,7 +462,7 @@ def fold_stability(
     -------
     figure : plotly.graph_objects.Figure
     """
-    fitted = [each for each in _models_of(models) if each is not None]
+    fitted = [each for each in _models_of(estimators) if each is not None]
     if not fitted:
         raise DataError("no fitted models were kept: cross_validate(keep_models=True)")
     rows = number_block(X, "X")

@@ -27,7 +27,7 @@ ELBOW = 0.41
 
 
 def tree(
-    model,
+    estimator,
     *,
     tree=None,
     row=None,
@@ -42,7 +42,7 @@ def tree(
 
     Parameters
     ----------
-    model : fitted tree, or a forest together with one of its trees
+    estimator : fitted tree, or a forest together with one of its trees
     tree : Tree or GeneralTree, default=None
         One of the forest's ``trees_``.
     row : array-like or one-row data frame, default=None
@@ -64,12 +64,12 @@ def tree(
     >>> len(tree(model, row=[[1.5]]).layout.annotations) > 0
     True
     """
-    view = TreeView.of(model, tree)
+    view = TreeView.of(estimator, tree)
     drawing = Drawing(view, max_depth, look(theme))
     figure = go.Figure()
     drawing.draw(figure, _path(view, row))
     _legend_of_values(figure, [view], look(theme))
-    name = title or f"{type(model).__name__}: {view.tree.n_leaves} leaves"
+    name = title or f"{type(estimator).__name__}: {view.tree.n_leaves} leaves"
     return dress(
         figure,
         name,
@@ -82,7 +82,7 @@ def tree(
 
 
 def forest(
-    model,
+    estimator,
     which: Sequence[int] = (0, 1, 2),
     *,
     max_depth: int | None = 3,
@@ -95,7 +95,7 @@ def forest(
 
     Parameters
     ----------
-    model : fitted forest with ``trees_``
+    estimator : fitted forest with ``trees_``
     which : sequence of int, default=(0, 1, 2)
         Numbers of the trees.
     max_depth : int, default=3
@@ -107,7 +107,7 @@ def forest(
     -------
     figure : plotly.graph_objects.Figure
     """
-    views = [TreeView.of(model, model.trees_[k]) for k in which]
+    views = [TreeView.of(estimator, estimator.trees_[k]) for k in which]
     drawings = [Drawing(view, max_depth, look(theme)) for view in views]
     widths = [drawing.width for drawing in drawings]
     figure = make_subplots(
@@ -125,7 +125,8 @@ def forest(
     height = max(drawing.height for drawing in drawings) + 60
     return dress(
         figure,
-        title or f"{len(views)} of the {len(model.trees_)} trees of a {type(model).__name__}",
+        title
+        or f"{len(views)} of the {len(estimator.trees_)} trees of a {type(estimator).__name__}",
         theme,
         note=f"first {max_depth} levels; they differ by the draws of rows and columns",
         width=sum(widths) + 80,
@@ -439,14 +440,14 @@ def impurity_curves(*, scaled: bool = True, theme: str = "light") -> go.Figure:
     )
 
 
-def split_purity(model, node: int = 0, *, tree=None, theme: str = "light") -> go.Figure:
+def split_purity(estimator, node: int = 0, *, tree=None, theme: str = "light") -> go.Figure:
     """The classes in a node and in each of its branches, as bars: what a question bought.
 
     Text: 004 6.1 (Figs 6.3-6.4: purification of sets).
 
     Parameters
     ----------
-    model : fitted classification tree
+    estimator : fitted classification tree
     node : int, default=0
         The node whose question is shown.
     tree : Tree or GeneralTree, default=None
@@ -457,7 +458,7 @@ def split_purity(model, node: int = 0, *, tree=None, theme: str = "light") -> go
     -------
     figure : plotly.graph_objects.Figure
     """
-    view = TreeView.of(model, tree)
+    view = TreeView.of(estimator, tree)
     if view.classes is None:
         raise ValueError("purity is of classes; this tree predicts numbers")
     children = view.children(node)

@@ -1,5 +1,6 @@
 """Trees: one histogram grower under single trees, forests and boosting."""
 
+from gnomon.engine.old_names import accept_old_names
 from gnomon.trees.anova import AnovaExpansion, anova_expansion
 from gnomon.trees.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from gnomon.trees.conditions import Condition
@@ -64,3 +65,5 @@ __all__ = [
     "rules_from_tree",
     "shrinkage_table",
 ]
+
+accept_old_names(globals())

@@ -90,7 +90,7 @@ class AnovaExpansion(Result):
 
 
 def anova_expansion(
-    model,
+    estimator,
     X,
     columns: Sequence[int | str] | None = None,
     *,
@@ -108,7 +108,7 @@ def anova_expansion(
 
     Parameters
     ----------
-    model : fitted regressor or classifier
+    estimator : fitted regressor or classifier
         Of a classifier its scores are expanded (``decision_function``), else a probability.
     X : array-like, data frame or Table
         Rows to average over.
@@ -150,7 +150,7 @@ def anova_expansion(
     names = [f"x{j}" for j in range(source.shape[1])] if table is None else list(table.columns)
     chosen = [_position(column, names) for column in (names if columns is None else columns)]
     wanted = _pairs(pairs, chosen, names)
-    say = _answer(model, class_)
+    say = _answer(estimator, class_)
     alone = say(rows)
     crossed = _Crossed(say, rows, names)
     single = {j: crossed.answers([j]) for j in {*chosen, *itertools.chain(*wanted)}}

@@ -6,7 +6,7 @@ from gnomon.trees.view import TreeView
 
 
 def export_text(
-    model, *, tree=None, max_depth: int | None = None, digits: int = 4, missing: bool = False
+    estimator, *, tree=None, max_depth: int | None = None, digits: int = 4, missing: bool = False
 ) -> str:
     """A fitted tree as indented text: conditions, rows, predictions, and surrogates if any.
 
@@ -15,7 +15,7 @@ def export_text(
 
     Parameters
     ----------
-    model : fitted tree, or a forest together with one of its trees
+    estimator : fitted tree, or a forest together with one of its trees
     tree : Tree or GeneralTree, default=None
         One of the forest's ``trees_``.
     max_depth : int, default=None
@@ -38,7 +38,7 @@ def export_text(
     ├─ x0 <= 5: 2 rows, a
     └─ x0 > 5: 1 row, b
     """
-    view = TreeView.of(model, tree)
+    view = TreeView.of(estimator, tree)
     depth = view.tree.node_depth
     lines = []
     waiting = [(0, f"all: {_summary(view, 0, digits)}", "")]

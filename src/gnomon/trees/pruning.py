@@ -58,12 +58,12 @@ class PruningPath:
         return "\n".join(lines)
 
 
-def cost_complexity_path(model, *, risk: str = "impurity", scale: str = "mean") -> PruningPath:
+def cost_complexity_path(estimator, *, risk: str = "impurity", scale: str = "mean") -> PruningPath:
     """The whole pruning sequence of a fitted tree.
 
     Parameters
     ----------
-    model : DecisionTree, FlexibleTree, ObliqueTree ... or their ``tree_``
+    estimator : DecisionTree, FlexibleTree, ObliqueTree ... or their ``tree_``
     risk : {"impurity", "misclassification"}, default="impurity"
         The impurity that the tree was grown with, or the error rate (for classes).
     scale : {"mean", "sum"}, default="mean"
@@ -87,18 +87,18 @@ def cost_complexity_path(model, *, risk: str = "impurity", scale: str = "mean") 
     """
     if scale not in ("mean", "sum"):
         raise ValueError(f'scale is "mean" or "sum", not {scale!r}')
-    tree = getattr(model, "tree_", model)
+    tree = getattr(estimator, "tree_", estimator)
     family = Family.of(tree)
     unit = float(tree.weight[0]) if scale == "mean" else 1.0
     return weakest_links(family, node_risks(tree, risk) / unit)
 
 
-def prune(model, alpha: float, *, risk: str = "impurity", scale: str = "mean"):
+def prune(estimator, alpha: float, *, risk: str = "impurity", scale: str = "mean"):
     """A fitted tree, pruned to the smallest one that is best when a leaf costs `alpha`.
 
     Parameters
     ----------
-    model : fitted DecisionTree, FlexibleTree, ObliqueTree ...
+    estimator : fitted DecisionTree, FlexibleTree, ObliqueTree ...
         Stays as it is.
     alpha : float
         Price of a leaf.
@@ -108,7 +108,7 @@ def prune(model, alpha: float, *, risk: str = "impurity", scale: str = "mean"):
 
     Returns
     -------
-    model : of the same class
+    estimator : of the same class
         A copy with the pruned tree.
 
     Examples
@@ -118,8 +118,8 @@ def prune(model, alpha: float, *, risk: str = "impurity", scale: str = "mean"):
     >>> prune(DecisionTreeRegressor().fit(rows, y), alpha=12, scale="sum").get_n_leaves()
     2
     """
-    path = cost_complexity_path(model, risk=risk, scale=scale)
-    return with_tree(model, collapsed(model.tree_, path.collapse <= alpha))
+    path = cost_complexity_path(estimator, risk=risk, scale=scale)
+    return with_tree(estimator, collapsed(estimator.tree_, path.collapse <= alpha))
 
 
 def pruned_tree(tree: Tree | GeneralTree, alpha: float):
@@ -127,7 +127,7 @@ def pruned_tree(tree: Tree | GeneralTree, alpha: float):
     return collapsed(tree, cost_complexity_path(tree).collapse <= alpha)
 
 
-def reduced_error_prune(model, X, y, sample_weight=None, *, ties: str = "prune"):
+def reduced_error_prune(estimator, X, y, sample_weight=None, *, ties: str = "prune"):
     """A fitted tree, pruned by its errors on rows that it was not grown on.
 
     From the leaves up, a node becomes a leaf where that makes no more errors on the given rows than
@@ -136,7 +136,7 @@ def reduced_error_prune(model, X, y, sample_weight=None, *, ties: str = "prune")
 
     Parameters
     ----------
-    model : fitted DecisionTree, FlexibleTree, ObliqueTree ...
+    estimator : fitted DecisionTree, FlexibleTree, ObliqueTree ...
         Stays as it is.
     X : array-like, data frame or Table
         Held-out rows.
@@ -148,7 +148,7 @@ def reduced_error_prune(model, X, y, sample_weight=None, *, ties: str = "prune")
 
     Returns
     -------
-    model : of the same class
+    estimator : of the same class
         A copy with the pruned tree.
 
     Examples
@@ -160,9 +160,11 @@ def reduced_error_prune(model, X, y, sample_weight=None, *, ties: str = "prune")
     """
     if ties not in ("prune", "keep"):
         raise ValueError(f'ties is "prune" or "keep", not {ties!r}')
-    held = held_out(model, X, y, sample_weight)
-    errors = held_out_errors(model.tree_, held, classes=hasattr(model, "classes_"))
-    return with_tree(model, collapsed(model.tree_, not_better(model.tree_, errors, ties)))
+    held = held_out(estimator, X, y, sample_weight)
+    errors = held_out_errors(estimator.tree_, held, classes=hasattr(estimator, "classes_"))
+    return with_tree(
+        estimator, collapsed(estimator.tree_, not_better(estimator.tree_, errors, ties))
+    )
 
 
 @dataclass

@@ -59,7 +59,7 @@ class ShrinkageTable(Result):
 
 
 def shrinkage_table(
-    model,
+    estimator,
     X,
     y,
     X_val,
@@ -70,7 +70,7 @@ def shrinkage_table(
 
     Parameters
     ----------
-    model : GradientBoostingClassifier or GradientBoostingRegressor
+    estimator : GradientBoostingClassifier or GradientBoostingRegressor
         Its ``n_estimators`` is the most rounds tried; it is not changed.
     X, y : table and target
         To learn from.
@@ -97,7 +97,7 @@ def shrinkage_table(
     """
     best_rounds, losses, curves = [], [], []
     for rate in learning_rates:
-        fitted = clone(model).set_params(learning_rate=rate, n_iter_no_change=None, refit=False)
+        fitted = clone(estimator).set_params(learning_rate=rate, n_iter_no_change=None, refit=False)
         fitted.fit(X, y, X_val=X_val, y_val=y_val)
         best = int(np.argmin(fitted.validation_loss_)) + 1
         curves.append(fitted.validation_loss_)

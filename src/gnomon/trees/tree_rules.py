@@ -22,7 +22,7 @@ from gnomon.trees.view import TreeView
 DOUBT = 0.25  # one-sided: the true error share exceeds the bound with this probability
 
 
-def rules_from_tree(model, *, tree=None) -> RuleList:
+def rules_from_tree(estimator, *, tree=None) -> RuleList:
     """The rules of a fitted tree: one per leaf, with coverage and accuracy on the training rows.
 
     The list says what the tree says, also of missing cells where the tree sends them down one
@@ -31,7 +31,7 @@ def rules_from_tree(model, *, tree=None) -> RuleList:
 
     Parameters
     ----------
-    model : fitted tree, or a forest together with one of its trees
+    estimator : fitted tree, or a forest together with one of its trees
         With questions about one column each.
     tree : Tree or GeneralTree, default=None
         One of the forest's ``trees_``.
@@ -50,9 +50,9 @@ def rules_from_tree(model, *, tree=None) -> RuleList:
     3. if x0 > 6.5 then a   [1 row, 100% right]
     else a
     """
-    view = TreeView.of(model, tree)
+    view = TreeView.of(estimator, tree)
     rules = [leaf_rule(view, leaf, path) for leaf, path in leaf_paths(view)]
-    return RuleList(rules, label_of(view, 0), getattr(model, "encoder_", None))
+    return RuleList(rules, label_of(view, 0), getattr(estimator, "encoder_", None))
 
 
 def leaf_paths(view: TreeView) -> list[tuple[int, tuple[Condition, ...]]]:

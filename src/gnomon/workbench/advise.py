@@ -546,7 +546,7 @@ def tried(
                 learner,
                 inputs,
                 y,
-                splits=splits,
+                cv=splits,
                 measures=problem.measure,
                 name=entrant.name,
                 progress=tell,

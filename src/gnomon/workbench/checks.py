@@ -389,7 +389,7 @@ def single_columns(
             kind(max_depth=4, min_samples_leaf=5),
             rows.select([name]),
             y,
-            splits=2,
+            cv=2,
             measures=measure,
         )
         if not result.failures:

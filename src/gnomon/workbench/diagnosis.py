@@ -330,7 +330,7 @@ def shift_check(one: Table, other: Table, *, seed: int = 0) -> Shift:
     learner = GradientBoostingClassifier(
         n_estimators=60, max_leaf_nodes=8, min_samples_leaf=10, random_state=seed
     )
-    result = cross_validate(learner, both, marks, splits=3, measures="auc", random_state=seed)
+    result = cross_validate(learner, both, marks, cv=3, measures="auc", random_state=seed)
     if result.failures:
         raise DataError(f"the tables could not be compared: {result.failures[0]}")
     rows, said = result.out_of_fold()

@@ -49,13 +49,17 @@ def figures_of(result: GroupResult, theme: str = "light") -> dict[str, Any]:
         columns = {FIRST: plane[:, 0].tolist(), SECOND: plane[:, 1].tolist(), "group": labels}
         found["map"] = _titled(
             show.covariance_contours(
-                Table.from_dict(columns), [FIRST, SECOND], by="group", seed=seed, theme=theme
+                Table.from_dict(columns),
+                [FIRST, SECOND],
+                by="group",
+                random_state=seed,
+                theme=theme,
             ),
             "The groups on a map of the rows",
         )
     if points.shape[1] > 2:
         found["ellipsoids"] = _titled(
-            show.inertial_ellipsoids(points, labels, seed=seed, theme=theme),
+            show.inertial_ellipsoids(points, labels, random_state=seed, theme=theme),
             "The groups as ellipsoids",
         )
     bars = show.category_bars(sizes, name="group", theme=theme)

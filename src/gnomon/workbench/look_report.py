@@ -121,7 +121,7 @@ def _point_figures(look: Look, theme: str) -> dict[str, Any]:
     if len(columns) < 2:
         return {}
     by = look.target if look.class_counts and len(look.class_counts) <= 8 else None
-    common: dict[str, Any] = {"by": by, "seed": look.seed, "theme": theme}
+    common: dict[str, Any] = {"by": by, "random_state": look.seed, "theme": theme}
     return {
         "scatterplots": show.scatterplot_matrix(look.table, columns[:5], **common),
         "ellipses": show.covariance_contours(look.table, columns[:2], **common),

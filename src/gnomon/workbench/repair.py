@@ -116,7 +116,7 @@ def repair_regression(
 
     def judged(model: Any) -> Estimate:
         found = cross_validate(
-            model, rows, target_values, splits=splits, measures="rmse", random_state=seed
+            model, rows, target_values, cv=splits, measures="rmse", random_state=seed
         )
         return found.figure()
 

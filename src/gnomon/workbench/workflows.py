@@ -147,7 +147,7 @@ def judged(problem: LearningProblem, learner: Any, n_folds: int, seed: int) -> E
         learner,
         problem.inputs(problem.rows),
         y,
-        splits=splits,
+        cv=splits,
         measures=problem.measure,
         random_state=seed,
     )

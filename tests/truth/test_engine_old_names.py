@@ -1,0 +1,33 @@
+"""Old names of parameters and public names are accepted for one version, with a warning."""
+
+import pytest
+
+from gnomon.engine.old_names import accept_old_names
+from gnomon.evaluate import accuracy
+
+
+def test_an_old_parameter_gives_the_result_of_the_new_one_and_warns():
+    labels = ["a", "b"] * 10
+    with pytest.warns(FutureWarning, match="level is now called confidence_level"):
+        old = accuracy(labels, labels, level=0.5)
+    assert old == accuracy(labels, labels, confidence_level=0.5)
+
+
+def test_old_and_new_name_together_are_refused():
+    with pytest.raises(TypeError, match="both confidence_level and its old name level"):
+        accuracy(["a"], ["a"], level=0.5, confidence_level=0.9)
+
+
+def test_an_old_public_name_answers_with_the_new_object():
+    package = {"__name__": "package", "__all__": ["New"], "New": type("New", (), {})}
+    accept_old_names(package, {"Old": "New"})
+    with pytest.warns(FutureWarning, match="package.Old is now called New"):
+        assert package["__getattr__"]("Old") is package["New"]
+    with pytest.raises(AttributeError, match="no attribute 'Never'"):
+        package["__getattr__"]("Never")
+
+
+def test_warnings_point_at_the_line_of_the_caller():
+    with pytest.warns(FutureWarning) as caught:
+        accuracy(["a"], ["a"], level=0.5)
+    assert caught[0].filename == __file__
