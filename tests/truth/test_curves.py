@@ -140,7 +140,7 @@ def test_bands_of_shares_stay_between_0_and_1(rng):
     X = rng.standard_normal((60, 3)) + 4 * y[:, None]
     X[[1, 2]] = X[[2, 1]]
     for measure in ("accuracy", "error", "auc"):
-        asked = {"measures": measure, "splits": 5, "test": (X, y)}
+        asked = {"measures": measure, "cv": 5, "test": (X, y)}
         curve = validation_curve(KNeighborsClassifier(), X, y, "n_neighbors", [3, 5, 9], **asked)
         over_folds = learning_curve(
             KNeighborsClassifier(3), X, y, sizes=[0.3, 1.0], cv=5, measures=measure

@@ -448,7 +448,9 @@ def test_losses_of_0_and_1_are_a_share_only_where_losses_cannot_be_larger():
 def test_levels_and_columns_that_are_none_are_refused_by_name():
     for take in (
         mean_interval,
-        lambda x, level: r_squared(x, [1.0, 2.0, 4.0], confidence_level=level),
+        lambda x, confidence_level: r_squared(
+            x, [1.0, 2.0, 4.0], confidence_level=confidence_level
+        ),
     ):
         with pytest.raises(DataError, match="level=95 must lie between 0 and 1"):
             take([1.0, 2.0, 3.0], confidence_level=95)

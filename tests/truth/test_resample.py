@@ -187,12 +187,10 @@ def test_impossible_splits_are_refused_with_the_remedy():
         (lambda: k_fold(10.0, 5), "n_rows=10.0 must be a whole number"),
         (lambda: random_splits(10, 2.5), "n_splits=2.5"),
         (lambda: bootstrap_bags(10, None), "n_bags=None"),
-        (lambda: cross_validate(GaussianNB(), X_IRIS, Y_IRIS, splits=3.0), "whole number of folds"),
-        (lambda: cross_validate(GaussianNB(), X_IRIS, Y_IRIS, splits=[1, 2]), "pairs of training"),
+        (lambda: cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=3.0), "whole number of folds"),
+        (lambda: cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=[1, 2]), "pairs of training"),
         (
-            lambda: cross_validate(
-                GaussianNB(), X_IRIS, Y_IRIS, splits=[(Y_IRIS > 0, Y_IRIS == 0)]
-            ),
+            lambda: cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=[(Y_IRIS > 0, Y_IRIS == 0)]),
             "positions of rows",
         ),
         (lambda: forward_in_time(range(12), 3, gap=-2), "would be test rows too"),
@@ -381,7 +379,7 @@ def test_leave_one_out_in_closed_form_is_that_of_n_fits(penalty, rng):
 @pytest.mark.parametrize("n_jobs", [2, 5])
 def test_results_are_the_same_to_the_bit_for_every_number_of_jobs(n_jobs):
     learner = RandomForestClassifier(5)
-    kwargs = {"splits": 4, "measures": ["accuracy", "log_loss"], "random_state": 3}
+    kwargs = {"cv": 4, "measures": ["accuracy", "log_loss"], "random_state": 3}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GnomonWarning)
         one = cross_validate(learner, X_IRIS, Y_IRIS, n_jobs=1, **kwargs)
@@ -507,7 +505,7 @@ def test_measures_that_a_learner_cannot_give_are_failures_with_the_reason():
 
 def test_a_measure_that_a_learner_cannot_give_leaves_the_others(tmp_path):
     X, y = X_IRIS[:100], Y_IRIS[:100]
-    asked = {"splits": 5, "measures": ["accuracy", "log_loss", "neg_log_loss", "auc"]}
+    asked = {"cv": 5, "measures": ["accuracy", "log_loss", "neg_log_loss", "auc"]}
     for folder in (None, tmp_path, tmp_path):
         found = cross_validate(SVC(), X, y, folder=folder, **asked)
         assert np.isfinite(found.scores["accuracy"]).all()
@@ -737,7 +735,7 @@ LEARNER = """
     if __name__ == "__main__":
         X, y = load_iris(return_X_y=True)
         names = np.array(["setosa", "versicolor", "virginica"])[y]
-        found = cross_validate(Fragile(), X, names, splits=8, folder="run", n_jobs=1,
+        found = cross_validate(Fragile(), X, names, cv=8, folder="run", n_jobs=1,
                                measures=["accuracy", "brier"])
         print(found.scores["accuracy"].tolist(), found.scores["brier"].tolist(), found.figure())
 """
@@ -760,7 +758,7 @@ def test_a_killed_run_goes_on_where_it_ended(tmp_path):
 
 
 def test_a_folder_of_another_run_is_refused_and_a_broken_fold_is_run_again(tmp_path):
-    kwargs = {"splits": 4, "folder": tmp_path / "run"}
+    kwargs = {"cv": 4, "folder": tmp_path / "run"}
     first = cross_validate(GaussianNB(), X_IRIS, Y_IRIS, **kwargs)
     with pytest.raises(DataError, match="differs in learner"):
         cross_validate(GaussianNB(var_smoothing=0.1), X_IRIS, Y_IRIS, **kwargs)
@@ -805,11 +803,11 @@ def test_a_folder_tells_measures_by_what_they_do(tmp_path, rng):
     X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
     one = Measure("q", lambda model, X, y: 1.0, "estimator")
     two = Measure("q", lambda model, X, y: 2.0, "estimator")
-    asked = {"splits": 3, "folder": tmp_path}
+    asked = {"cv": 3, "folder": tmp_path}
     assert cross_validate(LinearRegression(), X, y, measures=one, **asked).mean == 1
     with pytest.raises(DataError, match="differs in measures"):
         cross_validate(LinearRegression(), X, y, measures=two, **asked)
-    named = {"splits": 3, "folder": tmp_path / "named", "measures": ["r2", "neg_max_error"]}
+    named = {"cv": 3, "folder": tmp_path / "named", "measures": ["r2", "neg_max_error"]}
     cross_validate(LinearRegression(), X, y, **named)
     plan = json.loads((tmp_path / "named" / "plan.json").read_text())
     assert plan["measures"] == ["neg_max_error", "r2"]
@@ -1161,7 +1159,7 @@ def test_infinite_scores_go_through_every_tool(rng):
     # grown to the end it is sure of every row, and wrong about some
     tree = DecisionTreeClassifier(random_state=0)
     learners = {"tree": tree, "bayes": GaussianNB()}
-    asked = {"splits": 4, "measures": "log_loss", "pair_fits": 0}
+    asked = {"cv": 4, "measures": "log_loss", "pair_fits": 0}
     board = leaderboard(learners, X, y, **asked)
     assert board["tree"].mean == np.inf
     assert board.names[-1] == "tree"

@@ -448,7 +448,7 @@ def as_splits(splits: Any, n_rows: int, labels: Any, groups: Any, random_state: 
     """
     if isinstance(splits, str):
         if splits != "auto":
-            raise DataError(f"splits={splits!r}: give 'auto', a number of folds or Splits")
+            raise DataError(f"cv={splits!r}: give 'auto', a number of folds or Splits")
         return auto_folds(n_rows, stratify=labels, groups=groups, random_state=random_state)
     if isinstance(splits, Integral):
         return k_fold(
@@ -476,7 +476,7 @@ def _given_pairs(splits: Any, n_rows: int) -> list[Pair]:
         pairs = [(np.asarray(train), np.asarray(test)) for train, test in splits]
     except (TypeError, ValueError):
         raise DataError(
-            f"splits={splits!r}: give 'auto', a whole number of folds, Splits, a splitter of "
+            f"cv={splits!r}: give 'auto', a whole number of folds, Splits, a splitter of "
             "scikit-learn's form, or pairs of training and test positions"
         ) from None
     if not pairs:

@@ -586,7 +586,7 @@ class GLM(Regressor, SumLearner):
         """
         check_is_fitted(self)
         if not 0 < confidence_level < 1:
-            raise ValueError(f"confidence must lie between 0 and 1, not {confidence_level!r}")
+            raise ValueError(f"confidence_level must lie between 0 and 1, not {confidence_level!r}")
         if self.statistics_ is None and not self.alpha:
             raise NoSummary(
                 f"{len(self.coef_):,} sparse columns were fitted without the matrix of which "

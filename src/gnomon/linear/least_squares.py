@@ -260,7 +260,7 @@ class LeastSquares(Regressor, SumLearner):
         check_is_fitted(self)
         self._refuse_summary()
         if not 0 < confidence_level < 1:
-            raise ValueError(f"confidence must lie between 0 and 1, not {confidence_level!r}")
+            raise ValueError(f"confidence_level must lie between 0 and 1, not {confidence_level!r}")
         coef = np.atleast_2d(self.coef_)
         if not 0 <= target < len(coef):
             raise ValueError(f"target must be 0 to {len(coef) - 1}, not {target!r}")

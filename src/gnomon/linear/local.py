@@ -623,7 +623,7 @@ class BayesianLocallyWeightedRegression(LocalModel):
             Low and high ends.
         """
         if not 0 < confidence_level < 1:
-            raise ValueError(f"confidence must lie between 0 and 1, not {confidence_level!r}")
+            raise ValueError(f"confidence_level must lie between 0 and 1, not {confidence_level!r}")
         if of not in ("mean", "row"):
             raise ValueError(f"of is 'mean' or 'row', not {of!r}")
         mean, spread, noise, freedom = self._each_block(self._said, X).T

@@ -611,7 +611,7 @@ class LogisticRegression(Classifier, SumLearner):
         """
         check_is_fitted(self)
         if not 0 < confidence_level < 1:
-            raise ValueError(f"confidence must lie between 0 and 1, not {confidence_level!r}")
+            raise ValueError(f"confidence_level must lie between 0 and 1, not {confidence_level!r}")
         self._refuse_summary()
         names = column_names(self)
         if self.fit_intercept:

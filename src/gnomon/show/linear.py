@@ -270,7 +270,7 @@ def box_cox_profile(profile, *, theme: str = "light") -> go.Figure:
     """
     colours = look(theme)
     height = profile.log_likelihood - profile.log_likelihood.max()
-    line = -stats.chi2.ppf(profile.confidence, 1) / 2
+    line = -stats.chi2.ppf(profile.confidence_level, 1) / 2
     figure = go.Figure()
     figure.add_scatter(
         x=profile.powers,
@@ -294,7 +294,7 @@ def box_cox_profile(profile, *, theme: str = "light") -> go.Figure:
         figure,
         "Which power of the target is linear",
         theme,
-        note=f"shaded: {profile.confidence:.0%} interval {profile.low:.2f} to {profile.high:.2f}; "
+        note=f"shaded: {profile.confidence_level:.0%} interval {profile.low:.2f} to {profile.high:.2f}; "
         f"simplest power inside: {profile.simple:.3g}",
     )
 
