@@ -43,7 +43,7 @@ from gnomon.bayes.rule import (
     probability_to_odds,
     simplicity_prior,
 )
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 
 __all__ = [
     "BayesRisk",
@@ -85,4 +85,4 @@ __all__ = [
     "variogram",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

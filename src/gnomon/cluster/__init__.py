@@ -79,7 +79,7 @@ from gnomon.cluster.validity import (
     purity,
     silhouette,
 )
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 
 __all__ = [
     "DBSCAN",
@@ -166,4 +166,4 @@ __all__ = [
     "weights_of_k",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

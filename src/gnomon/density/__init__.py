@@ -113,8 +113,7 @@ from gnomon.density.samples import (
     sliced_distance,
     sorted_pairing_distance,
 )
-from gnomon.engine.renamed import former_names
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 
 __all__ = [
     "Bernoulli",
@@ -206,4 +205,4 @@ __all__ = [
 ]
 
 __getattr__ = former_names(__name__, {"JointTable": "ContingencyTable"})
-accept_old_names(globals())
+accept_former_vocabulary(globals())

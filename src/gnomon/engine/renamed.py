@@ -4,12 +4,37 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 # names of classes in model files of earlier versions, and their names of today
 FORMER_CLASSES: dict[str, str] = {}
+
+# parameters of every package that were renamed at once: former name, name of today
+VOCABULARY: dict[str, str] = {
+    "level": "confidence_level",
+    "confidence": "confidence_level",
+    "seed": "random_state",
+    "n_folds": "cv",
+    "splits": "cv",
+    "n_splits": "cv",
+    "max_steps": "max_iter",
+    "max_turns": "max_iter",
+    "max_passes": "max_iter",
+    "n_rounds": "max_iter",
+    "n_sweeps": "max_iter",
+    "n_starts": "n_init",
+    "n_tries": "n_init",
+    "n_restarts": "n_init",
+    "tolerance": "tol",
+    "learner": "estimator",
+    "learners": "estimators",
+    "model": "estimator",
+    "models": "estimators",
+}
 
 
 def former_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
@@ -109,3 +134,38 @@ def former_parameters(**names: str) -> Callable[[Any], Any]:
         return target
 
     return decorate
+
+
+def accept_former_vocabulary(package: dict[str, Any]) -> None:
+    """Let the public functions, classes and methods of a package take the names of `VOCABULARY`.
+
+    Parameters
+    ----------
+    package : dict
+        ``globals()`` of the package's ``__init__``; its ``__all__`` lists what is public.
+    """
+    for name in package["__all__"]:
+        public = package.get(name)
+        if inspect.isfunction(public):
+            package[name] = with_former_vocabulary(public)
+        elif inspect.isclass(public):
+            for method, function in list(vars(public).items()):
+                if inspect.isfunction(function) and (method == "__init__" or method[0] != "_"):
+                    setattr(public, method, with_former_vocabulary(function))
+
+
+def with_former_vocabulary(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, taking the names of `VOCABULARY` too where it has the names of today."""
+    parameters = inspect.signature(function).parameters
+    names = {
+        former: today
+        for former, today in VOCABULARY.items()
+        if today in parameters and former not in parameters
+    }
+    if not names:
+        return function
+    accepting = former_parameters(**names)(function)
+    home = sys.modules.get(function.__module__)
+    if getattr(home, function.__name__, None) is function:
+        setattr(home, function.__name__, accepting)
+    return accepting

@@ -1,6 +1,6 @@
 """Ensembles: learners made of learners, of this library or any other that follows scikit-learn."""
 
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.ensemble.adaboost import AdaBoostClassifier, find_cycle
 from gnomon.ensemble.backfitting import BackfittingRegressor
 from gnomon.ensemble.bagging import BaggingClassifier, BaggingRegressor
@@ -97,4 +97,4 @@ __all__ = [
     "unanimity",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

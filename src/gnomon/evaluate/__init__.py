@@ -1,7 +1,7 @@
 """Evaluate: measures with error bars, resampling, honest comparison, statistics, curves, theory."""
 
 from gnomon.contract.estimate import Estimate, mean_interval, share_interval
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.evaluate.agreement import (
     agreement_of_many,
     error_agreement,
@@ -377,4 +377,4 @@ __all__ = [
     "zero_one_loss",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

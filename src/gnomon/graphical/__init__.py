@@ -1,6 +1,6 @@
 """Graphical: belief networks and Markov random fields, exact and approximate inference."""
 
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.graphical.belief_network import BeliefNetwork, NetworkAnswer
 from gnomon.graphical.bif import format_bif, parse_bif, read_bif, write_bif
 from gnomon.graphical.boltzmann import BoltzmannMachine
@@ -104,4 +104,4 @@ __all__ = [
     "write_bif",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

@@ -1,6 +1,6 @@
 """Linear models: least squares, penalised, robust and generalised, with their inference."""
 
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.linear.basis import (
     BasisExpansion,
     PolynomialFeatures,
@@ -96,4 +96,4 @@ __all__ = [
     "wide_regression",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

@@ -1,6 +1,6 @@
 """Margin: planes between classes with room on both sides, and kernels."""
 
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.margin.hard_margin import HardMargin, hard_margin
 from gnomon.margin.hulls import (
     Hull,
@@ -131,4 +131,4 @@ __all__ = [
     "support_vector_report",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

@@ -1,6 +1,6 @@
 """Nearest neighbours: distances, searches, and what is learnt from the rows nearby."""
 
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.neighbors.approximate import (
     ApproximateNeighbors,
     TunedIndexes,
@@ -102,4 +102,4 @@ __all__ = [
     "voronoi_cells",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

@@ -1,6 +1,6 @@
 """Fewer columns: maps of rows to few coordinates that keep what matters."""
 
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.reduce.canonical import (
     CanonicalCorrelation,
     CanonicalTest,
@@ -184,4 +184,4 @@ __all__ = [
     "wilks_lambda",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

@@ -1,6 +1,6 @@
 """Sample: Monte Carlo with error bars, independent draws, Markov chains and their diagnostics."""
 
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.sample.chains import Chains, continued, sample_chains
 from gnomon.sample.diagnostics import (
     ChainComparison,
@@ -89,4 +89,4 @@ __all__ = [
     "thinning_lag",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

@@ -1,6 +1,6 @@
 """Select: which features to keep, by filters, wrappers, elimination, stability and shadows."""
 
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.select.boruta import Boruta
 from gnomon.select.elimination import RecursiveElimination
 from gnomon.select.filter import FeatureRanking, FilterSelector, rank_features
@@ -49,4 +49,4 @@ __all__ = [
     "stability_score",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

@@ -1,6 +1,6 @@
 """Sequence: Markov chains, ranking of pages, n-grams, hidden Markov models, random fields."""
 
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.sequence.autoregression import Autoregression, LagRegressor, lag_table
 from gnomon.sequence.chain import (
     Absorption,
@@ -138,4 +138,4 @@ __all__ = [
     "token_features",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())

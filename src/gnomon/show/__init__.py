@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 
-from gnomon.engine.old_names import accepting_old_names
+from gnomon.engine.renamed import with_former_vocabulary
 
 _PICTURES = {
     "axes": [
@@ -173,7 +173,7 @@ __all__ = sorted(_HOMES)
 def __getattr__(name: str):
     if name in _HOMES:
         module = importlib.import_module(f"gnomon.show.{_HOMES[name]}")
-        return accepting_old_names(getattr(module, name))
+        return with_former_vocabulary(getattr(module, name))
     raise AttributeError(f"module 'gnomon.show' has no attribute {name!r}")
 
 

@@ -294,8 +294,8 @@ def box_cox_profile(profile, *, theme: str = "light") -> go.Figure:
         figure,
         "Which power of the target is linear",
         theme,
-        note=f"shaded: {profile.confidence_level:.0%} interval {profile.low:.2f} to {profile.high:.2f}; "
-        f"simplest power inside: {profile.simple:.3g}",
+        note=f"shaded: {profile.confidence_level:.0%} interval {profile.low:.2f} to "
+        f"{profile.high:.2f}; simplest power inside: {profile.simple:.3g}",
     )
 
 

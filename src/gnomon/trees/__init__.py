@@ -1,6 +1,6 @@
 """Trees: one histogram grower under single trees, forests and boosting."""
 
-from gnomon.engine.old_names import accept_old_names
+from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.trees.anova import AnovaExpansion, anova_expansion
 from gnomon.trees.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from gnomon.trees.conditions import Condition
@@ -66,4 +66,4 @@ __all__ = [
     "shrinkage_table",
 ]
 
-accept_old_names(globals())
+accept_former_vocabulary(globals())
