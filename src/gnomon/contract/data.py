@@ -25,8 +25,8 @@ class Data:
     columns : Columns
     kept : ndarray of bool or None
         Which of the given rows are here, when some had weight zero.
-    table : Table or None
-        The table that the rows were encoded from, all of its rows, where there was one.
+    as_table : callable or None
+        Gives `table`; None where no table was given.
     factors : ndarray of shape (n_classes,) or None
         What ``class_weight`` multiplied the weights of each class by; it is in them already.
     """
@@ -34,8 +34,18 @@ class Data:
     source: Source
     columns: Columns
     kept: np.ndarray | None = None
-    table: Any = None
+    as_table: Callable[[], Any] | None = None
     factors: np.ndarray | None = None
+
+    @cached_property
+    def table(self) -> Any:
+        """The table that the rows were encoded from, all of its rows; None where there is none."""
+        return None if self.as_table is None else self.as_table()
+
+    @property
+    def is_float32(self) -> bool:
+        """Whether the rows are in memory as float32."""
+        return getattr(getattr(self.source, "rows", None), "dtype", None) == np.float32
 
     @property
     def n_rows(self) -> int:

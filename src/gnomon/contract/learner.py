@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import (
     ClassifierMixin,
     ClusterMixin,
@@ -19,6 +20,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.callback import with_callbacks
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import intake
@@ -34,13 +36,26 @@ class Learner(Estimator):
 
     Class attributes that a method may set: ``natively`` (what it takes as it is), ``_target``
     (None, "classes" or "numbers"), ``_many_targets`` (a target of several columns), ``_largest``
-    (numbers beyond which its arithmetic overflows), ``_largest_target`` (the same of the target).
+    (numbers beyond which its arithmetic overflows), ``_largest_target`` (the same of the target),
+    ``_always_float64`` (fitted arrays that stay float64 although ``natively.float32``).
     """
 
     _target: ClassVar[str | None] = None
     _many_targets: ClassVar[bool] = False
     _largest: ClassVar[float] = 1e100
     _largest_target: ClassVar[float] = 1e100
+    _always_float64: ClassVar[tuple[str, ...]] = ()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_pairwise()
+        tags.target_tags.multi_output = self._many_targets
+        return tags
+
+    def _is_pairwise(self) -> bool:
+        """Whether X holds distances or kernel values between samples instead of features."""
+        chosen = (getattr(self, name, None) for name in ("metric", "affinity", "kernel"))
+        return any(isinstance(each, str) and each == "precomputed" for each in chosen)
 
     @validated
     @with_callbacks
@@ -71,6 +86,7 @@ class Learner(Estimator):
         try:
             context.call_on_fit_task_begin(estimator=self, **self._given)
             self._fit(data)
+            self._keep_dtype(data)
             context.call_on_fit_task_end(
                 estimator=self, reconstruction_attributes=self._public, **self._given
             )
@@ -82,6 +98,15 @@ class Learner(Estimator):
         """Learn; set public attributes."""
         raise NotImplementedError
 
+    def _keep_dtype(self, data: Data) -> None:
+        """Round fitted arrays to float32 where the rows are float32 and the method keeps that."""
+        if not (self.natively.float32 and data.is_float32):
+            return
+        for name, value in self._public().items():
+            is_double = isinstance(value, np.ndarray) and value.dtype == np.float64
+            if is_double and name not in self._always_float64:
+                setattr(self, name, value.astype(np.float32))
+
     def _keep(self, attributes: dict[str, Any]) -> None:
         for name, value in attributes.items():
             setattr(self, name, value)
@@ -89,17 +114,24 @@ class Learner(Estimator):
     def _public(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
 
-    def _each_block(self, function: Callable[[Any], np.ndarray], X, largest=None) -> np.ndarray:
-        """``function`` of every block of rows, on threads, put together in order."""
+    def _each_block(self, function: Callable[[Any], Any], X) -> Any:
+        """``function`` of every block of rows, on threads, put together in order.
+
+        Where ``natively.float32``, floats for float32 rows are float32.
+        """
         check_is_fitted(self)
-        parts = [self._on_threads(function, rows) for rows in intake.blocks_of(self, X, largest)]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return put_together([self._in_dtype(function, rows) for rows in intake.blocks_of(self, X)])
+
+    def _in_dtype(self, function: Callable[[Any], Any], rows) -> Any:
+        values = self._on_threads(function, rows)
+        keep = self.natively.float32 and rows.dtype == np.float32
+        return values.astype(np.float32) if keep and values.dtype == np.float64 else values
 
     def _rows_at_once(self, rows) -> int:
         """Rows in a block of a prediction."""
         return rows_per_chunk(rows.shape[1])
 
-    def _on_threads(self, function: Callable[[Any], np.ndarray], rows) -> np.ndarray:
+    def _on_threads(self, function: Callable[[Any], Any], rows) -> Any:
         n = rows.shape[0]
         size = self._rows_at_once(rows)
         if n <= size:
@@ -107,28 +139,53 @@ class Learner(Estimator):
         pace = Pace()
         with one_blas_thread():
             first = pace.timed(function)(as_float_rows(rows[:size]))
+        jobs = getattr(self, "n_jobs", None)
+        if sp.issparse(first):
+            blocks = (as_float_rows(rows[start : start + size]) for start in range(size, n, size))
+            return put_together([first, *in_order(function, blocks, jobs, short=True, pace=pace)])
         whole = np.empty((n, *first.shape[1:]), dtype=first.dtype)
         whole[:size] = first
 
         def write(start: int) -> None:
             whole[start : start + size] = function(as_float_rows(rows[start : start + size]))
 
-        jobs = getattr(self, "n_jobs", None)
         for _ in in_order(write, range(size, n, size), jobs, short=True, pace=pace):
             pass
         return whole
 
 
+def put_together(parts: list[Any]) -> Any:
+    """Blocks of rows, dense or sparse, below each other."""
+    if len(parts) == 1:
+        return parts[0]
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
 class Classifier(ClassifierMixin, Learner):
-    """A learner of classes: gives ``_proba(rows)``, the probability of each class per row."""
+    """A learner of classes: gives ``_proba(rows)``, the probability of each class per row.
+
+    For a target of several columns (``_many_targets``), ``classes_`` is a list, the target of
+    `Data` has a column of codes per output, and ``_proba`` gives the probabilities of all outputs
+    side by side.
+    """
 
     _target = "classes"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self._many_targets
+        return tags
 
     def _proba(self, rows) -> np.ndarray:
         """Probabilities of shape (n, n_classes) for a block of rows."""
         raise NotImplementedError
 
-    def predict_proba(self, X) -> np.ndarray:
+    def _by_output(self, proba: np.ndarray) -> list[np.ndarray]:
+        """The probabilities of each of several outputs."""
+        ends = np.cumsum([len(classes) for classes in self.classes_])
+        return np.split(proba, ends[:-1], axis=1)
+
+    def predict_proba(self, X) -> Any:
         """Probability of each class, for each row.
 
         Parameters
@@ -138,11 +195,12 @@ class Classifier(ClassifierMixin, Learner):
         Returns
         -------
         proba : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+            Columns in the order of ``classes_``; a list of such arrays for several outputs.
         """
-        return self._each_block(self._proba, X)
+        proba = self._each_block(self._proba, X)
+        return self._by_output(proba) if isinstance(self.classes_, list) else proba
 
-    def predict_log_proba(self, X) -> np.ndarray:
+    def predict_log_proba(self, X) -> Any:
         """Logarithm of the probability of each class, for each row.
 
         Parameters
@@ -153,8 +211,9 @@ class Classifier(ClassifierMixin, Learner):
         -------
         log_proba : ndarray of shape (n_samples, n_classes)
         """
+        proba = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return [np.log(each) for each in proba] if isinstance(proba, list) else np.log(proba)
 
     def predict(self, X) -> np.ndarray:
         """The most probable class, for each row.
@@ -165,10 +224,18 @@ class Classifier(ClassifierMixin, Learner):
 
         Returns
         -------
-        classes : ndarray of shape (n_samples,)
+        classes : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
-        best = self._each_block(lambda rows: self._proba(rows).argmax(axis=1), X)
-        return self.classes_[best]
+        best = self._each_block(lambda rows: self._most_probable(self._proba(rows)), X)
+        if not isinstance(self.classes_, list):
+            return self.classes_[best]
+        return np.stack([known[best[:, k]] for k, known in enumerate(self.classes_)], axis=1)
+
+    def _most_probable(self, proba: np.ndarray) -> np.ndarray:
+        """The code of the most probable class, per row (and output)."""
+        if not isinstance(self.classes_, list):
+            return proba.argmax(axis=1)
+        return np.stack([each.argmax(axis=1) for each in self._by_output(proba)], axis=1)
 
     def score(self, X, y, sample_weight=None) -> float:
         """The share of rows whose class is right.
@@ -185,6 +252,17 @@ class Classifier(ClassifierMixin, Learner):
         accuracy : float
         """
         return super().score(*intake.take_truth(self, X, y, sample_weight))
+
+    def _row_factors(self, y: np.ndarray, weights: np.ndarray | None) -> tuple[Any, Any]:
+        """What ``class_weight`` multiplies weights by: of each class (None), of each row (None)."""
+        if y.ndim == 1:
+            factors = self._class_weights(np.bincount(y, weights, minlength=len(self.classes_)))
+            return factors, None if factors is None else factors[y]
+        chosen = getattr(self, "class_weight", None)
+        if chosen is None:
+            return None, None
+        labels = [known[y[:, k]] for k, known in enumerate(self.classes_)]
+        return None, compute_sample_weight(chosen, np.stack(labels, axis=1))
 
     def _class_weights(self, totals: np.ndarray) -> np.ndarray | None:
         """A factor per class from the parameter ``class_weight``, where the method has it.
@@ -242,11 +320,6 @@ class Regressor(RegressorMixin, Learner):
         r2 : float
         """
         return super().score(*intake.take_truth(self, X, y, sample_weight))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self._many_targets
-        return tags
 
 
 class Clusterer(ClusterMixin, Learner):
@@ -324,6 +397,12 @@ class DensityEstimator(DensityMixin, Learner):
 
 class Transformer(TransformerMixin, Learner):
     """A learner of a map: gives ``_map(rows)``, new coordinates per row."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if self.natively.float32:
+            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     def _map(self, rows) -> np.ndarray:
         """New coordinates of a block of rows."""

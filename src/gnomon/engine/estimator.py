@@ -37,6 +37,8 @@ class Takes:
         is what the others are compared with.
     many_levels : bool
         Categories of any number of levels: beyond a hundred, rows come as sparse ones.
+    float32 : bool
+        float32 rows are kept as in scikit-learn: fitted arrays and outputs are float32 too.
     """
 
     missing: bool = False
@@ -44,6 +46,7 @@ class Takes:
     sparse: bool = False
     redundant: bool = True
     many_levels: bool = False
+    float32: bool = False
 
 
 def is_fitted(estimator: BaseEstimator) -> bool:

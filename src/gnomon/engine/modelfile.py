@@ -518,6 +518,8 @@ def _wrong_width(model: Any, name: str, answer: Any) -> str | None:
     """Why the numbers for a row do not fit the model's classes: one each, or one for each pair."""
     if name not in ("predict_proba", "decision_function") or not hasattr(model, "classes_"):
         return None
+    if isinstance(model.classes_, list):  # several outputs, whose answers are lists
+        return None
     classes = len(model.classes_)
     fitting = {classes} if name == "predict_proba" else {classes, classes * (classes - 1) // 2}
     width = answer.shape[1] if answer.ndim == 2 else None

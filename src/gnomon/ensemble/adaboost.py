@@ -339,10 +339,10 @@ class AdaBoostClassifier(Ensemble, Classifier):
             found["feature_importances_"] = totals / totals.sum()
         return found
 
-    def _each_block(self, function, X, largest=None):
+    def _each_block(self, function, X):
         if getattr(self, "stumps_", None) is not None:
-            return Learner._each_block(self, function, X, largest)
-        return super()._each_block(function, X, largest)
+            return Learner._each_block(self, function, X)
+        return super()._each_block(function, X)
 
     def _votes(self, rows, n_rounds: int | None = None) -> np.ndarray:
         """Sum of the say for each class."""

@@ -233,7 +233,7 @@ class Ensemble(_BaseComposition):
         self.history_ = course.history
         return members
 
-    def _each_block(self, function, X, largest=None):
+    def _each_block(self, function, X):
         """``function`` of the rows, which stay a table where they are one."""
         check_is_fitted(self)
         parts = [function(self._known_finite(rows)) for rows in intake.tables_of(self, X)]

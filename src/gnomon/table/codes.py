@@ -123,9 +123,15 @@ class NumberCode(Code):
         self.n_missing = 0
 
     def look(self, column, weights):
-        values = as_numbers(column, self.name)
-        present = ~np.isnan(values)
-        self.n_missing += int(len(values) - present.sum())
+        self.look_at_numbers(as_numbers(column, self.name), weights)
+
+    def look_at_numbers(self, values: np.ndarray, weights: np.ndarray | None) -> None:
+        """Learn from some values as float64, NaN where they are missing."""
+        present: Any = ~np.isnan(values)
+        n_missing = int(len(values) - np.count_nonzero(present))
+        self.n_missing += n_missing
+        if not n_missing:
+            present = slice(None)
         weights = np.ones(len(values)) if weights is None else weights
         added = float(weights[present].sum())
         if added > 0:

@@ -7,6 +7,7 @@ stored filter per column. Identifiers are left out, and said so.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ from gnomon.table.codes import (
     TextCode,
 )
 from gnomon.table.kinds import Kind
+from gnomon.table.schema import Column
 from gnomon.table.table import Table
 
 MOST_LEVELS_SPARSE = 10**7
@@ -99,6 +101,26 @@ class TableEncoder:
         self.look(table, weights)
         return self.finish()
 
+    def fit_floats(
+        self, names: Iterable[str], rows: np.ndarray, weights: np.ndarray | None = None
+    ) -> TableEncoder:
+        """Learn the codes of a table of floats from its cells: those that `fit` learns.
+
+        Parameters
+        ----------
+        names : iterable of str
+        rows : ndarray of shape (n_rows, n_columns)
+        weights : ndarray of shape (n_rows,) or None
+        """
+        self.begin([Column(name, Kind.NUMBER) for name in names])
+        for start in range(0, len(rows), LOOK_ROWS):
+            stop = start + LOOK_ROWS
+            part = None if weights is None else weights[start:stop]
+            for code, values in zip(self.codes, rows[start:stop].T):
+                assert isinstance(code, NumberCode)
+                code.look_at_numbers(np.array(values, dtype=np.float64), part)
+        return self.finish()
+
     def begin(self, schema) -> None:
         """Choose a code for every column of a schema."""
         self.names_in = tuple(column.name for column in schema)
@@ -170,6 +192,13 @@ class TableEncoder:
     def only_numbers(self) -> bool:
         """Whether each column is one number, so that a bare array may stand for the table."""
         return not self.left_out and all(isinstance(code, NumberCode) for code in self.codes)
+
+    @property
+    def takes_floats(self) -> bool:
+        """Whether floats of another table mean what those of the training table did."""
+        return self.only_numbers and not any(
+            getattr(code, "written", True) or getattr(code, "flag", False) for code in self.codes
+        )
 
     @property
     def sparse(self) -> bool:

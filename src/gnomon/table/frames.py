@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.missing import is_missing
 from gnomon.table.notes import warn
 
 REFUSALS = (
@@ -103,13 +104,13 @@ def arrow_of_values(name: str, values: Any) -> tuple[pa.ChunkedArray | pa.Array,
 
 
 def _mixed_as_text(name: str, values: Any) -> tuple[pa.Array, list[str]]:
-    kinds = sorted({type(value).__name__ for value in values if not _is_missing(value)})
+    kinds = sorted({type(value).__name__ for value in values if not is_missing(value)})
     what = f"mixes {', '.join(kinds)}" if len(kinds) > 1 else f"holds {kinds[0]} of several makes"
     if kinds == ["int"]:
         what = "holds numbers beyond 64 bits"
     note = f"Column {name!r} {what}; its values are kept as text."
     warn(note)
-    written = [None if _is_missing(value) else _written(value) for value in values]
+    written = [None if is_missing(value) else _written(value) for value in values]
     return pa.array(written, pa.binary() if "bytes" in kinds else pa.string()), [note]
 
 
@@ -118,13 +119,6 @@ def _written(value: Any) -> str | bytes:
     if isinstance(value, (list, dict)):
         return json.dumps(value, default=str, ensure_ascii=False)
     return value if isinstance(value, bytes) else str(value)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    different = value != value
-    return isinstance(different, (bool, np.bool_)) and bool(different)
 
 
 def arrow_of_pandas(frame: Any) -> tuple[pa.Table, list[str]]:
