@@ -98,6 +98,35 @@ class Learner(Estimator):
         """Learn; set public attributes."""
         raise NotImplementedError
 
+    def _row_factors(self, y: np.ndarray, weights: np.ndarray | None) -> tuple[Any, Any]:
+        """What ``class_weight`` multiplies weights by: of each class (None), of each row (None)."""
+        if y.ndim == 1:
+            factors = self._class_weights(np.bincount(y, weights, minlength=len(self.classes_)))
+            return factors, None if factors is None else factors[y]
+        chosen = getattr(self, "class_weight", None)
+        if chosen is None:
+            return None, None
+        labels = [known[y[:, k]] for k, known in enumerate(self.classes_)]
+        return None, compute_sample_weight(chosen, np.stack(labels, axis=1))
+
+    def _class_weights(self, totals: np.ndarray) -> np.ndarray | None:
+        """A factor per class from the parameter ``class_weight``, where the method has it.
+
+        Parameters
+        ----------
+        totals : ndarray of shape (n_classes,)
+            Weight of the rows of each class; "balanced" gives each class the same in all.
+        """
+        chosen = getattr(self, "class_weight", None)
+        if chosen is None:
+            return None
+        if isinstance(chosen, dict):
+            return np.array([chosen.get(c, 1.0) for c in self.classes_.tolist()], dtype=np.float64)
+        present = totals > 0
+        factors = np.ones(len(totals))
+        factors[present] = totals.sum() / (present.sum() * totals[present])
+        return factors
+
     def _keep_dtype(self, data: Data) -> None:
         """Round fitted arrays to float32 where the rows are float32 and the method keeps that."""
         if not (self.natively.float32 and data.is_float32):
@@ -252,35 +281,6 @@ class Classifier(ClassifierMixin, Learner):
         accuracy : float
         """
         return super().score(*intake.take_truth(self, X, y, sample_weight))
-
-    def _row_factors(self, y: np.ndarray, weights: np.ndarray | None) -> tuple[Any, Any]:
-        """What ``class_weight`` multiplies weights by: of each class (None), of each row (None)."""
-        if y.ndim == 1:
-            factors = self._class_weights(np.bincount(y, weights, minlength=len(self.classes_)))
-            return factors, None if factors is None else factors[y]
-        chosen = getattr(self, "class_weight", None)
-        if chosen is None:
-            return None, None
-        labels = [known[y[:, k]] for k, known in enumerate(self.classes_)]
-        return None, compute_sample_weight(chosen, np.stack(labels, axis=1))
-
-    def _class_weights(self, totals: np.ndarray) -> np.ndarray | None:
-        """A factor per class from the parameter ``class_weight``, where the method has it.
-
-        Parameters
-        ----------
-        totals : ndarray of shape (n_classes,)
-            Weight of the rows of each class; "balanced" gives each class the same in all.
-        """
-        chosen = getattr(self, "class_weight", None)
-        if chosen is None:
-            return None
-        if isinstance(chosen, dict):
-            return np.array([chosen.get(c, 1.0) for c in self.classes_.tolist()], dtype=np.float64)
-        present = totals > 0
-        factors = np.ones(len(totals))
-        factors[present] = totals.sum() / (present.sum() * totals[present])
-        return factors
 
 
 class Regressor(RegressorMixin, Learner):
