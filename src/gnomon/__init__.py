@@ -9,22 +9,23 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "advise": "gnomon.workbench.advise",
+    "advise": "gnomon.workbench.advise.job",
     "config": "gnomon.engine.config",
     "settings": "gnomon.engine.config",
-    "again": "gnomon.workbench.again",
-    "compare": "gnomon.workbench.compare",
-    "group": "gnomon.workbench.group",
-    "learn": "gnomon.workbench.learn",
+    "again": "gnomon.workbench.again.job",
+    "compare": "gnomon.workbench.compare.job",
+    "group": "gnomon.workbench.group.job",
+    "image": "gnomon.workbench.image.job",
+    "learn": "gnomon.workbench.learn.job",
     "load": "gnomon.engine.modelfile",
-    "look": "gnomon.workbench.look",
-    "map": "gnomon.workbench.map",
+    "look": "gnomon.workbench.look.job",
+    "map": "gnomon.workbench.map.job",
     "methods": "gnomon.engine.registry",
-    "predict": "gnomon.workbench.predict",
+    "predict": "gnomon.workbench.predict.job",
     "read": "gnomon.table",
-    "resume": "gnomon.workbench.runs",
+    "resume": "gnomon.workbench.learn.job",
     "scan": "gnomon.table",
-    "shift_check": "gnomon.workbench.diagnosis",
+    "shift_check": "gnomon.workbench.analysis.diagnosis",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

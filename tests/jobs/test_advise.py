@@ -14,9 +14,9 @@ from gnomon.linear import LinearRegression
 from gnomon.show.methods import method_properties
 from gnomon.table import Table, example
 from gnomon.trees import DecisionTreeRegressor, GradientBoostingRegressor
-from gnomon.workbench import properties
-from gnomon.workbench.advise import CAUTIONS, RULES, advise
-from gnomon.workbench.portfolio import portfolio
+from gnomon.workbench.advise.job import CAUTIONS, RULES, advise
+from gnomon.workbench.analysis.portfolio import portfolio
+from gnomon.workbench.workflows import properties
 
 
 def table_of(rng, n=300, **more):
@@ -113,7 +113,7 @@ def test_the_command_prints_json_for_scripts_and_names_near_columns():
 
 @pytest.mark.covers("method-property-table")
 def test_the_printed_table_is_that_of_001():
-    table = properties.printed()
+    table = properties.printed_properties()
     assert {name for of in table.values() for name in of} == set(properties.PROPERTIES)
     assert table["trees"]["accuracy"] == "poor"
     assert table["trees"]["missing values"] == "good"
@@ -131,7 +131,8 @@ def test_measured_properties_agree_with_what_must_hold():
         "boosting": GradientBoostingRegressor(),
     }
     found = {
-        (each.method, each.property): each for each in properties.measured(learners, n_rows=400)
+        (each.method, each.property): each
+        for each in properties.measured_properties(learners, n_rows=400)
     }
     # a threshold in the middle of two values moves with the transform, the rows on its sides do not
     assert abs(found["tree", "monotone transforms of inputs"].figure) < 0.05
@@ -144,7 +145,7 @@ def test_measured_properties_agree_with_what_must_hold():
 @pytest.mark.covers("method-property-table")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_picture_has_a_symbol_for_every_grade(theme):
-    table = properties.printed()
+    table = properties.printed_properties()
     picture = method_properties(table, theme=theme)
     shown = [symbol for trace in picture.data for symbol in trace.text]
     assert len(shown) == len(table) * len(properties.PROPERTIES)

@@ -9,7 +9,7 @@ import gnomon
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import corrected_t_test
 from gnomon.table import Table
-from gnomon.workbench.runs import RunError, read_record
+from gnomon.workbench.base.runs import RunError, read_record
 
 OPTIONS = {"budget": None, "folds": 4, "repeats": 1, "curve": False, "choose": "best"}
 
@@ -26,7 +26,7 @@ def runs(tmp_path, rng):
         ("tree", "pruned tree", 0),
         ("other", "naive Bayes", 1),
     ):
-        options = OPTIONS | {"learners": [learner], "seed": seed}
+        options = OPTIONS | {"learners": [learner], "random_state": seed}
         found[name] = gnomon.learn(table, "y", folder=tmp_path / name, **options)
     return tmp_path, found
 

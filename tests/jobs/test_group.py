@@ -12,11 +12,11 @@ from gnomon.cluster import silhouette
 from gnomon.contract.estimate import Estimate
 from gnomon.engine.errors import DataError
 from gnomon.table import Table
-from gnomon.workbench.group_model import GroupModel
-from gnomon.workbench.group_profile import profiles
-from gnomon.workbench.group_search import Grouping, Judged, judged_places, ranked
-from gnomon.workbench.group_tendency import Cloud
-from gnomon.workbench.runs import RunError
+from gnomon.workbench.base.runs import RunError
+from gnomon.workbench.group.model import GroupModel
+from gnomon.workbench.group.profile import profiles
+from gnomon.workbench.group.search import Grouping, Judged, judged_places, ranked
+from gnomon.workbench.group.tendency import Cloud
 from tests.jobs.browser import needs_browser, opened, require_sound
 from tests.jobs.terminal import call, run
 
@@ -106,9 +106,9 @@ def test_effects_are_those_of_hedges_and_cohen(rng):
     ("options", "message"),
     [
         ({"without": ["agee"]}, "Did you mean 'age'"),
-        ({"groups": 1}, "between 2 and"),
+        ({"groups": 1}, "at least 2"),
         ({"groups": 1000}, "between 2 and"),
-        ({"methods": ["k-mean"]}, "there are k-means"),
+        ({"methods": ["k-mean"]}, "is not one of k-means"),
         ({"without": ["age", "spending", "plan", "left"]}, "no column|has no columns"),
     ],
 )
@@ -221,7 +221,7 @@ def test_groups_by_density_of_many_rows_are_those_that_were_judged_on_some(rng):
 
 
 def test_groups_of_all_rows_that_are_not_the_judged_ones_are_not_given(rng, monkeypatch):
-    from gnomon.workbench import group_search
+    from gnomon.workbench.group import search as group_search
 
     def other_groups(grouping, of_judged, points, n_judged, seed):
         return group_search.made("k-means", 7, grouping.dense_share, points, seed)

@@ -10,8 +10,8 @@ import pytest
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.registry import methods
-from gnomon.workbench.help_entries import KINDS, help_entries
-from gnomon.workbench.verification import CONVENTIONS, REFERENCES, conventions, iris, verify
+from gnomon.workbench.explain.entries import KINDS, help_entries
+from gnomon.workbench.verify.verification import CONVENTIONS, REFERENCES, conventions, iris, verify
 from tests.jobs.terminal import call
 
 

@@ -15,11 +15,7 @@ from gnomon.evaluate import cross_validate
 from gnomon.evaluate.cross_validation import Failure
 from gnomon.table import Table, example
 from gnomon.table.split import TestRowsUsed
-from gnomon.workbench import learn as learn_module
-from gnomon.workbench import plan as plan_module
-from gnomon.workbench.budget import Budget
-from gnomon.workbench.forecast import Cost, forecast_cost
-from gnomon.workbench.portfolio import (
+from gnomon.workbench.analysis.portfolio import (
     BASELINE,
     MACHINE,
     NEIGHBOURS,
@@ -28,7 +24,13 @@ from gnomon.workbench.portfolio import (
     portfolio,
     stack_of,
 )
-from gnomon.workbench.problem import set_up
+from gnomon.workbench.analysis.problem import set_up
+from gnomon.workbench.base.budget import Budget
+from gnomon.workbench.base.job import quiet
+from gnomon.workbench.learn import job as learn_module
+from gnomon.workbench.learn import plan as plan_module
+from gnomon.workbench.learn.cost import Cost, forecast_cost
+from gnomon.workbench.learn.options import LearnOptions
 
 QUICK = {"budget": None, "folds": 3, "repeats": 1, "curve": False}
 
@@ -82,11 +84,9 @@ def test_test_rows_are_put_aside_first_and_no_learner_ever_fits_on_them(rng, mon
 @pytest.mark.covers("honest-protocol")
 def test_the_test_rows_can_be_taken_once_only(rng):
     problem = set_up(classes(rng), "y")
-    settings = learn_module.Settings(
-        "y", "classify", "accuracy", None, None, "best", 3, 1, 0.25, None, None, 0, False, None
-    )
-    run = learn_module.Run.begin(None, problem.rows, None, settings)
-    job = learn_module.Job(problem, settings, Budget(), run, learn_module.quiet)
+    settings = LearnOptions("y", budget=None, choose="best", folds=3, repeats=1, curve=False)
+    run = learn_module.Run.begin(None, problem.rows, None, settings, "learn")
+    job = learn_module.Learning(problem, settings, Budget(), run, quiet)
     parts = job.put_test_rows_aside()
     assert len(parts["test"]) > 0
     with pytest.raises(TestRowsUsed):
@@ -119,7 +119,7 @@ def test_noise_is_called_noise(rng):
         columns = {f"x{j}": rng.normal(size=n).tolist() for j in range(2)}
         table = Table.from_dict(columns | {"y": rng.choice(["a", "b"], n).tolist()})
         seed = int(rng.integers(1000))
-        result = gnomon.learn(table, "y", learners=["naive Bayes"], seed=seed, **QUICK)
+        result = gnomon.learn(table, "y", learners=["naive Bayes"], random_state=seed, **QUICK)
         assert BASELINE in result.board.names
         said.append(result.beats_baseline)
         if not result.beats_baseline:
@@ -131,7 +131,9 @@ def test_noise_is_called_noise(rng):
 @pytest.mark.covers("reproducible-runs")
 def test_a_budget_in_evaluations_gives_the_same_numbers_twice(rng):
     table = classes(rng)
-    one, two = (gnomon.learn(table, "y", budget=18, folds=3, repeats=1, seed=4) for _ in range(2))
+    one, two = (
+        gnomon.learn(table, "y", budget=18, folds=3, repeats=1, random_state=4) for _ in range(2)
+    )
     assert one.board.names == two.board.names
     assert one.competed == ["baseline", "naive Bayes", "logistic regression"]
     assert "random forest" in one.plan.left_out

@@ -13,9 +13,9 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate import MEASURES
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
-from gnomon.workbench.checks import CHECKS, beats_the_baseline, stands_in
-from gnomon.workbench.diagnosis import group_scores
-from gnomon.workbench.problem import set_up
+from gnomon.workbench.analysis.diagnosis import group_scores
+from gnomon.workbench.analysis.problem import set_up
+from gnomon.workbench.learn.checks import CHECKS, beats_the_baseline, stands_in
 from tests.jobs.browser import opened, require_sound
 
 QUICK = {"budget": None, "folds": 3, "repeats": 1, "curve": False}
@@ -148,9 +148,7 @@ def test_scores_of_groups_are_in_the_unit_of_the_measure(rng):
     for measure in ("rmse", "mae", "r2"):
         problem = SimpleNamespace(figure=MEASURES[measure], task="regress")
         found = group_scores(problem, table, y, said)
-        assert [each.confidence_level for each in found] == ["bad", "good"], (
-            "five rows are no group"
-        )
+        assert [each.level for each in found] == ["bad", "good"], "five rows are no group"
         used = "rmse" if measure == "r2" else measure
         own, rest = (
             MEASURES[used].figure(y[k], said.part(k)) for k in (level == "bad", level != "bad")

@@ -8,7 +8,7 @@ import pytest
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import cross_validate, k_fold
 from gnomon.table import Table
-from gnomon.workbench.workflows import check_gradient, grow_and_prune, tune_boosting
+from gnomon.workbench.workflows.single_method import check_gradient, grow_and_prune, tune_boosting
 
 
 def classes(rng, n=300) -> Table:

@@ -15,9 +15,10 @@ import pytest
 import gnomon
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.table import Table, example, examples
+from gnomon.workbench.base.report import Report
+from gnomon.workbench.base.whole_file import WriteError, write_whole
 from gnomon.workbench.cli import main
-from gnomon.workbench.report import Report
-from gnomon.workbench.whole_file import WriteError, write_whole
+from gnomon.workbench.look.report import report_of
 
 
 def about(found) -> set[str]:
@@ -130,7 +131,7 @@ def test_columns_whose_names_differ_in_case_only_are_kept_apart():
 def test_every_example_table_can_be_looked_at(name, tmp_path):
     found = gnomon.look(example(name))
     assert len(repr(found)) > 100
-    assert found.save(tmp_path / "report.html").stat().st_size < 6e6
+    assert found.report(tmp_path / "report.html").stat().st_size < 6e6
 
 
 ODD_TABLES = {
@@ -155,7 +156,7 @@ def test_odd_tables_are_looked_at_without_a_warning_or_an_error(name, tmp_path, 
     found = gnomon.look(table, target=next(iter(table)))
     assert json.loads(found.to_json())["rows"] == len(next(iter(table.values())))
     assert repr(found)
-    found.save(tmp_path / "report.html")
+    found.report(tmp_path / "report.html")
     found.figures("dark")
     assert [str(w.message) for w in recwarn] == []
 
@@ -166,14 +167,14 @@ def test_a_hundred_thousand_categories_are_no_problem(rng):
     table = Table.from_dict({"c": levels, "x": rng.normal(size=n)}).set("c", kind="category")
     found = gnomon.look(table, target="c")
     assert "many levels" not in about(found), "the target is judged as a target"
-    assert found.summary["c"].distinct > 50_000
-    assert found.report().html()
+    assert found.columns["c"].distinct > 50_000
+    assert report_of(found).html()
 
 
 def test_wide_tables_are_limited_and_say_so(rng):
     found = gnomon.look({f"c{k}": rng.normal(size=60) for k in range(300)})
     assert any("300 columns" in limit for limit in found.limits)
-    assert len(found.report().html()) < 6e6
+    assert len(report_of(found).html()) < 6e6
 
 
 @pytest.mark.covers("data-profile")
@@ -189,7 +190,7 @@ def test_a_leak_is_found_in_whichever_of_many_columns_it_stands(rng, kind):
     assert columns_of(found, "leak") == {"c80"}
     assert len(found.with_target) == len(found.predictors) == 100
     assert any("The target is compared with all" in limit for limit in found.limits)
-    assert "c80" in found.report().html()
+    assert "c80" in report_of(found).html()
 
 
 def test_columns_that_are_hardly_ever_known_together_are_not_called_the_same(rng):
@@ -263,7 +264,7 @@ def test_a_trend_is_no_leak(rng):
 
 
 def test_drawn_rows_are_named_with_their_seed(rng):
-    found = gnomon.look({"x": rng.normal(size=6000), "y": rng.normal(size=6000)}, seed=7)
+    found = gnomon.look({"x": rng.normal(size=6000), "y": rng.normal(size=6000)}, random_state=7)
     assert any("4,000 of 6,000 rows" in limit and "seed 7" in limit for limit in found.limits)
 
 
@@ -336,7 +337,7 @@ def test_a_file_that_vanishes_is_said_to_have(command, tmp_path, monkeypatch):
         path.unlink()
         return real(source, *arguments, **options)
 
-    monkeypatch.setattr("gnomon.table.read", late)
+    monkeypatch.setattr("gnomon.workbench.base.given.read", late)
     code, _, complaint = command(path)
     assert code == 2
     assert "does not exist" in complaint

@@ -14,9 +14,9 @@ import gnomon
 from gnomon import show
 from gnomon.engine.errors import DataError
 from gnomon.table import Table
-from gnomon.workbench.map import far_rows
-from gnomon.workbench.map_quality import map_quality
-from gnomon.workbench.map_report import colours_of
+from gnomon.workbench.map.job import far_rows
+from gnomon.workbench.map.quality import map_quality
+from gnomon.workbench.map.report import colours_of
 from tests.jobs.browser import needs_browser, opened, require_sound
 from tests.jobs.terminal import call
 
@@ -34,7 +34,7 @@ def clumps(rng, n: int = 40) -> dict[str, list]:
 def found(tmp_path_factory, seed):
     folder = tmp_path_factory.mktemp("runs") / "clumps"
     table = clumps(np.random.default_rng(seed))
-    return gnomon.map(table, colour="kind", without=["kind"], folder=folder), folder
+    return gnomon.map(table, color="kind", without=["kind"], folder=folder), folder
 
 
 @pytest.mark.parametrize("k", [5, 12])
@@ -84,7 +84,7 @@ def test_the_folder_holds_coordinates_of_every_mapped_row(found):
 
 def test_of_many_rows_some_are_drawn_and_it_is_said(rng):
     table = {name: rng.normal(size=2500).tolist() for name in "ab"}
-    result = gnomon.map(table, methods=["PCA"], seed=3)
+    result = gnomon.map(table, methods=["PCA"], random_state=3)
     assert len(result.rows) == 2000
     assert "2,000 of 2,500 rows" in result.run.decisions[0]["what"]
 
@@ -99,9 +99,9 @@ def test_equal_rows_and_one_column_have_maps_too(rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"colour": "knd"}, "Did you mean 'kind'"),
+        ({"color": "knd"}, "Did you mean 'kind'"),
         ({"without": ["x9"]}, "No column is named"),
-        ({"methods": ["tsne"]}, "there are PCA"),
+        ({"methods": ["tsne"]}, "is not one of PCA"),
     ],
 )
 def test_bad_questions_are_refused_by_name(options, message, rng):
@@ -111,7 +111,7 @@ def test_bad_questions_are_refused_by_name(options, message, rng):
 
 def test_the_command_writes_and_is_repeated_to_the_same_numbers(tmp_path, rng):
     Table.from_dict(clumps(rng, 15)).save(tmp_path / "clumps.csv")
-    done = call("map", "clumps.csv", "--colour", "kind", "--without", "kind", folder=tmp_path)
+    done = call("map", "clumps.csv", "--color", "kind", "--without", "kind", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "trustworthiness" in done.stdout
     assert "(map)" in call("runs", folder=tmp_path).stdout
@@ -201,7 +201,7 @@ def test_missing_cells_are_told_with_their_share(rng, tmp_path):
 
 def test_missing_categories_are_called_missing_and_figures_are_short(rng):
     levels = [None, *rng.choice(["red", "blue"], 29).tolist()]
-    table = {"x": rng.normal(size=30).tolist(), "y": rng.normal(size=30).tolist(), "colour": levels}
+    table = {"x": rng.normal(size=30).tolist(), "y": rng.normal(size=30).tolist(), "color": levels}
     found = gnomon.map(Table.from_dict(table), methods=["PCA"])
-    assert colours_of(found)["colour"][0] == "missing"
+    assert colours_of(found)["color"][0] == "missing"
     assert all(len(cell) <= 24 for cell in found.board()[0])

@@ -9,8 +9,8 @@ import gnomon
 from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.linear import LinearRegression
 from gnomon.table import Table, example, read
-from gnomon.workbench.predict import predict
-from gnomon.workbench.result import written
+from gnomon.workbench.learn.result import written
+from gnomon.workbench.predict.job import predict
 
 OPTIONS = {"learners": ["naive Bayes"], "budget": None, "folds": 3, "repeats": 1, "curve": False}
 

@@ -11,7 +11,7 @@ import gnomon
 from gnomon import show
 from gnomon.show.theme import THEMES
 from gnomon.table import example
-from gnomon.workbench.report import Report
+from gnomon.workbench.base.report import Report
 from tests.jobs.browser import needs_browser, opened, require_sound
 
 pytestmark = [needs_browser, pytest.mark.covers("run-report")]

@@ -14,11 +14,11 @@ import pytest
 import gnomon
 from gnomon.evaluate import Estimate, run_folder
 from gnomon.table import Table
-from gnomon.workbench import learn as learn_module
-from gnomon.workbench import whole_file
-from gnomon.workbench.process_mark import mark_of_this_process, tick_of_begin
-from gnomon.workbench.runs import RunError, all_runs, read_record, state_of
-from gnomon.workbench.whole_file import WriteError
+from gnomon.workbench.base import whole_file
+from gnomon.workbench.base.process_mark import mark_of_this_process, tick_of_begin
+from gnomon.workbench.base.runs import RunError, all_runs, read_record, state_of
+from gnomon.workbench.base.whole_file import WriteError
+from gnomon.workbench.learn import job as learn_module
 from tests.jobs.terminal import arguments, call, environment
 
 LEARNERS = ["naive Bayes", "random forest"]
@@ -157,7 +157,7 @@ def test_the_script_of_an_example_repeats_it_and_of_a_lost_table_asks_for_it(fil
     assert "Traceback" not in done.stderr
     done = script_of(tmp_path / "lost", moved.name, cwd=elsewhere)
     assert done.returncode == 0, done.stderr
-    assert "the test figure is as recorded" in done.stdout
+    assert "the result is as recorded" in done.stdout
 
 
 def test_a_run_with_an_infinite_figure_is_listed_compared_and_repeated(file, tmp_path, monkeypatch):
@@ -175,7 +175,7 @@ def test_a_run_with_an_infinite_figure_is_listed_compared_and_repeated(file, tmp
 @pytest.mark.covers("session-script", "reproducible-runs", "recorded-decisions")
 def test_the_script_of_a_run_repeats_it_and_the_record_says_what_was_decided(file, tmp_path):
     folder = tmp_path / "first"
-    gnomon.learn(file, "y", folder=folder, seed=3, **OPTIONS)
+    gnomon.learn(file, "y", folder=folder, random_state=3, **OPTIONS)
     done = subprocess.run(
         [sys.executable, folder / "again.py"],
         capture_output=True,
@@ -184,10 +184,10 @@ def test_the_script_of_a_run_repeats_it_and_the_record_says_what_was_decided(fil
         env=environment(),
     )
     assert done.returncode == 0, done.stderr
-    assert "the test figure is as recorded" in done.stdout
+    assert "the result is as recorded" in done.stdout
     assert gnomon.again(folder).same
     record = read_record(folder)
-    assert record["settings"]["seed"] == 3
+    assert record["settings"]["random_state"] == 3
     assert set(record["versions"]) >= {"python", "numpy", "gnomon"}
     assert all(each["what"] and each["why"] for each in record["decisions"])
     assert any("test rows are put aside" in each["what"] for each in record["decisions"])
@@ -204,8 +204,8 @@ def test_again_refuses_data_that_have_changed(file, tmp_path):
 def test_a_folder_of_another_run_is_refused(file, tmp_path):
     folder = tmp_path / "first"
     gnomon.learn(file, "y", folder=folder, **OPTIONS)
-    with pytest.raises(RunError, match="another seed"):
-        gnomon.learn(file, "y", folder=folder, seed=1, **OPTIONS)
+    with pytest.raises(RunError, match="another random_state"):
+        gnomon.learn(file, "y", folder=folder, random_state=1, **OPTIONS)
 
 
 def full_disk(*_):

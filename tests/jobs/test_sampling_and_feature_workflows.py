@@ -13,9 +13,9 @@ from gnomon.linear import LinearRegression
 from gnomon.sample import GaussianWalk, Metropolis, gaussian_mixture
 from gnomon.sequence import CategoricalEmission, HiddenMarkovModel
 from gnomon.table import Table
-from gnomon.workbench.feature_choice import choose_features
-from gnomon.workbench.hmm_tasks import hmm_task, hmm_tasks
-from gnomon.workbench.sampling_practice import practise_mcmc, three_way_check
+from gnomon.workbench.workflows.feature_choice import choose_features
+from gnomon.workbench.workflows.hmm import hmm_task, hmm_tasks
+from gnomon.workbench.workflows.sampling_practice import practise_mcmc, three_way_check
 
 
 def tiny_network(rng: np.random.Generator) -> BeliefNetwork:

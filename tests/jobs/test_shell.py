@@ -14,7 +14,7 @@ import pytest
 
 import gnomon
 from gnomon.table import example
-from gnomon.workbench.runs import read_record
+from gnomon.workbench.base.runs import read_record
 from tests.jobs.terminal import arguments, call, environment
 
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal here")

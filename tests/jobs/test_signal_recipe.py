@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.engine.errors import DataError
-from gnomon.workbench.signal_recipe import signal_recipe
+from gnomon.workbench.workflows.signals import signal_recipe
 
 
 def waves(rng, n: int, pace: float, noise: float = 0.2) -> list[np.ndarray]:

@@ -13,12 +13,12 @@ from gnomon.density import GaussianMixture
 from gnomon.engine.errors import DataError
 from gnomon.linear import LogisticRegression
 from gnomon.table import Table
-from gnomon.workbench.copy_check import copy_check
-from gnomon.workbench.curve_reading import read_curves
-from gnomon.workbench.improvement import ImprovementLoop
-from gnomon.workbench.named_groups import name_groups
-from gnomon.workbench.repair import repair_regression
-from gnomon.workbench.replay import replay
+from gnomon.workbench.workflows.curve_reading import read_curves
+from gnomon.workbench.workflows.fit_replay import replay
+from gnomon.workbench.workflows.generator_copies import copy_check
+from gnomon.workbench.workflows.improvement import ImprovementLoop
+from gnomon.workbench.workflows.named_groups import name_groups
+from gnomon.workbench.workflows.repair import repair_regression
 
 
 def descent(rate: float, n_steps: int = 60, curvature: float = 1.0) -> np.ndarray:
@@ -196,7 +196,7 @@ def test_the_loop_finds_better_settings_than_as_many_random_trials(rng):
             return gap + 0.3 * (settings["tool"] != "saw")
 
         space = {"a": (0.0, 1.0), "b": (0.0, 1.0), "tool": ["saw", "axe", "knife"]}
-        loop = ImprovementLoop(space, {"loss": 1.0}, seed=run)
+        loop = ImprovementLoop(space, {"loss": 1.0}, random_state=run)
         for _ in range(20):
             settings = loop.propose()
             loop.record(settings, {"loss": loss(settings)})

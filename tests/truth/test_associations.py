@@ -8,7 +8,7 @@ from scipy import stats
 
 from gnomon.evaluate import chi2_independence, correlation_ratio
 from gnomon.table import Table
-from gnomon.workbench.associations import (
+from gnomon.workbench.analysis.associations import (
     MOST_RANKED,
     Standard,
     associations,
@@ -17,8 +17,8 @@ from gnomon.workbench.associations import (
     ranks,
     ratio_of_groups,
 )
-from gnomon.workbench.missing_pattern import missing_pattern
-from gnomon.workbench.overview import which_predicts_which
+from gnomon.workbench.look.missing_pattern import missing_pattern
+from gnomon.workbench.look.overview import which_predicts_which
 
 
 def with_holes(rng, values, share=0.2):
@@ -132,8 +132,8 @@ def test_ranks_of_many_rows_are_drawn_and_said(rng):
     n = MOST_RANKED + 1000
     x = rng.normal(size=n)
     y = x + rng.normal(size=n)
-    found = associations({"x": x, "y": y}, seed=3)
-    assert (found.ranked_rows, found.seed) == (MOST_RANKED, 3)
+    found = associations({"x": x, "y": y}, random_state=3)
+    assert (found.ranked_rows, found.random_state) == (MOST_RANKED, 3)
     assert found.pairs[0].n == n
     assert found.pairs[0].spearman == pytest.approx(stats.spearmanr(x, y).statistic, abs=0.02)
 
@@ -143,7 +143,7 @@ def test_a_copy_is_explained_and_noise_is_not(rng):
     x = rng.normal(size=600)
     found = which_predicts_which(
         {"x": x, "square": x**2, "noise": rng.normal(size=600), "sign": np.where(x > 0, "+", "-")},
-        seed=int(rng.integers(1000)),
+        random_state=int(rng.integers(1000)),
     )
     share = {
         (i, j): found.share[a, b]
@@ -163,7 +163,7 @@ def test_the_explained_share_is_that_of_plain_group_means(rng):
     groups = np.repeat([0, 1], 150)
     y = groups + rng.normal(size=300)
     seed = int(rng.integers(1000))
-    found = which_predicts_which({"g": [f"l{g}" for g in groups], "y": y}, seed=seed)
+    found = which_predicts_which({"g": [f"l{g}" for g in groups], "y": y}, random_state=seed)
     generator = np.random.default_rng(seed)
     fitted = np.zeros(300, bool)
     fitted[generator.permutation(300)[:150]] = True

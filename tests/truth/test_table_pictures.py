@@ -11,7 +11,7 @@ from gnomon import show
 from gnomon.engine.errors import DataError
 from gnomon.show.theme import THEMES
 from gnomon.table import Table, example, five_numbers
-from gnomon.workbench.overview import which_predicts_which
+from gnomon.workbench.look.overview import which_predicts_which
 
 IRIS = example("iris")
 NUMBERS = ["sepal_length", "sepal_width", "petal_length", "petal_width"]

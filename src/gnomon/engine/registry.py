@@ -45,7 +45,7 @@ ROOMS = (
 # reading a table needs no estimator: what the room `table` registers is imported apart
 DECLARED_IN = {"table": "gnomon.table.filters"}
 # beside the rooms: classes whose objects stand in model files
-STORED_BESIDE_ROOMS = ("gnomon.workbench.group_model",)
+STORED_BESIDE_ROOMS = ("gnomon.workbench.group.model",)
 
 # what `fit` is given, by the value of `Method.takes`
 KINDS = {

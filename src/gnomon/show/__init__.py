@@ -101,6 +101,7 @@ _PICTURES = {
         "tube",
     ],
     "matrices": ["change_of_basis", "matrix_product", "repeated_application", "spy", "vector_sum"],
+    "methods": ["method_properties"],
     "measures": [
         "calibration",
         "category_errors",

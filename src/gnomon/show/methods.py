@@ -25,7 +25,7 @@ def method_properties(
     ----------
     grades : dict
         Method to property to ``"good"``, ``"fair"`` or ``"poor"``, as
-        `gnomon.workbench.properties.printed` gives it.
+        `gnomon.workbench.workflows.printed_properties` gives it.
     figures : dict, default=None
         Method to property to the measured figure behind the grade, shown beside the symbol.
     title : str

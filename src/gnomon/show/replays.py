@@ -21,7 +21,8 @@ def replay(steps: Any, *, parameter: str | None = None, theme: str = "light") ->
     Parameters
     ----------
     steps : Replay
-        Of `gnomon.workbench.replay`: anything with ``objective``, ``states`` and ``method``.
+        Of `gnomon.workbench.workflows.replay`: anything with ``objective``, ``states`` and
+        ``method``.
     parameter : str, default=None
         Which one; by default the first that moves.
     theme : {"light", "dark"}, default="light"

@@ -9,17 +9,42 @@ from typing import Annotated
 
 import typer
 
-from gnomon.workbench import (
-    advise_command,
-    catalogue_command,
-    group_command,
-    image_command,
-    learn_command,
-    look_command,
-    map_command,
-    runs_command,
+from gnomon.workbench.advise.command import AdviseCommand
+from gnomon.workbench.again.command import again
+from gnomon.workbench.base.screen import complaints, console, progress_bar
+from gnomon.workbench.catalogue.command import examples, methods, theory, workflows
+from gnomon.workbench.compare.command import compare
+from gnomon.workbench.explain.command import explain
+from gnomon.workbench.group.command import GroupCommand
+from gnomon.workbench.image.command import ImageCommand
+from gnomon.workbench.learn.command import LearnCommand
+from gnomon.workbench.look.command import LookCommand
+from gnomon.workbench.map.command import MapCommand
+from gnomon.workbench.predict.command import predict
+from gnomon.workbench.runs.command import runs
+from gnomon.workbench.verify.command import conventions, verify
+
+JOB_COMMANDS = (
+    LearnCommand,
+    GroupCommand,
+    MapCommand,
+    ImageCommand,
+    AdviseCommand,
+    LookCommand,
 )
-from gnomon.workbench.screen import complaints, console, progress_bar
+OTHERS = (
+    predict,
+    compare,
+    runs,
+    again,
+    methods,
+    workflows,
+    examples,
+    theory,
+    explain,
+    conventions,
+    verify,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,22 +54,10 @@ app = typer.Typer(
     help="Machine learning from a raw table to a decision that a person can defend. "
     "Begin with: gnomon learn --example customers --target churn",
 )
-app.command()(learn_command.learn)
-app.command()(group_command.group)
-app.command("map")(map_command.map_rows)
-app.command()(image_command.image)
-app.command()(runs_command.predict)
-app.command()(runs_command.compare)
-app.command()(runs_command.runs)
-app.command()(runs_command.again)
-app.command()(advise_command.advise)
-app.command()(look_command.look)
-app.command()(catalogue_command.methods)
-app.command()(catalogue_command.examples)
-app.command()(catalogue_command.theory)
-app.command()(catalogue_command.explain)
-app.command()(catalogue_command.conventions)
-app.command()(catalogue_command.verify)
+for each in JOB_COMMANDS:
+    app.command(each.job.name)(each().function())
+for other in OTHERS:
+    app.command()(other)
 
 
 @app.callback()
@@ -79,7 +92,7 @@ def warm() -> None:
 
 
 def main() -> None:
-    """Run a command; errors that a user can mend are said in a line, without a traceback."""
+    """Run a command; errors of the user are printed in one line, without a traceback."""
     from gnomon.engine.errors import GnomonError, GnomonWarning
 
     said: set[str] = set()

@@ -1,0 +1,1 @@
+"""The job advise: which methods fit a table, and why."""

@@ -1,0 +1,1 @@
+"""The job again: a run repeated from its record."""

@@ -1,0 +1,1 @@
+"""Analyses that several jobs share: the learning problem, learners, associations, diagnosis."""

@@ -1,0 +1,371 @@
+"""What the chosen model does on the test rows: importances, worst cases, groups, shift."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from gnomon.contract.result import Result
+from gnomon.engine.errors import DataError
+from gnomon.evaluate import MEASURES, Estimate, Measure, area_under_roc
+from gnomon.evaluate.cross_validation import FoldWork, Problem, cross_validate
+from gnomon.evaluate.measures import Said
+from gnomon.table import Kind, Table
+from gnomon.trees import GradientBoostingClassifier
+
+MOST_CELLS = 200_000
+MOST_ROWS = 2_000
+FEWEST_ROWS = 100
+REPEATS = 5
+DRIFT_ROWS = 5_000
+FEWEST_IN_GROUP = 30
+SHIFT_P = 0.01
+
+
+@dataclass(repr=False)
+class PermutationImportance(Result):
+    """How much worse the score becomes when a column is shuffled.
+
+    Attributes
+    ----------
+    names : list of str
+    importances : ndarray of shape (n_columns, n_repeats)
+        Loss of score, positive where the column helps.
+    n_rows : int
+        Rows that were asked about.
+    measure : str
+    """
+
+    names: list[str]
+    importances: np.ndarray
+    n_rows: int
+    measure: str
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean loss of score per column."""
+        return self.importances.mean(axis=1)
+
+    @property
+    def errors(self) -> np.ndarray:
+        """Standard errors over the repeats."""
+        n = self.importances.shape[1]
+        return self.importances.std(axis=1, ddof=1) / np.sqrt(n)
+
+    @property
+    def order(self) -> np.ndarray:
+        """Places of the columns, the most important first."""
+        return np.argsort(-self.means, kind="stable")
+
+    def useless(self) -> list[str]:
+        """Columns whose shuffling changes nothing beyond two standard errors."""
+        small = self.means <= 2 * self.errors
+        return [name for name, each in zip(self.names, small) if each]
+
+    def _title(self) -> str:
+        return f"Loss of {self.measure} when a column is shuffled ({self.n_rows:,} rows)"
+
+    def _columns(self) -> dict[str, list]:
+        order = self.order
+        return {
+            "column": [self.names[j] for j in order],
+            "loss": self.means[order].tolist(),
+            "error": self.errors[order].tolist(),
+        }
+
+
+def heard(model: Any, rows: Table, y: np.ndarray, measure: Measure) -> Said:
+    """What a model says of rows, as far as the measure needs it."""
+    problem = Problem.of(model, rows, y, None, None)
+    if problem.classes is not None:
+        problem.classes = np.asarray(model.classes_)
+    return FoldWork(model, problem, [measure], False, False, False, None).said_by(model, rows)
+
+
+def said_by(model: Any, rows: Table, y: np.ndarray, measure: Measure) -> Said:
+    """What a model says of rows, as far as the measure needs it, and probabilities if it has."""
+    said = heard(model, rows, y, measure)
+    if said.probabilities is None and hasattr(model, "predict_proba"):
+        said.probabilities = np.asarray(model.predict_proba(rows))
+    return said
+
+
+def score_of(measure: Measure, y: np.ndarray, said: Said) -> float:
+    """A measure as a plain number, greater for better."""
+    found = measure.figure(y, said)
+    value = found.value if isinstance(found, Estimate) else float(found)
+    return value if measure.greater_is_better else -value
+
+
+def permutation_importance(
+    model: Any,
+    rows: Table,
+    y: np.ndarray,
+    measure: Measure,
+    *,
+    n_repeats: int = REPEATS,
+    most_rows: int = MOST_ROWS,
+    random_state: int = 0,
+) -> PermutationImportance:
+    """Shuffle one column at a time and see how much worse a fitted model becomes.
+
+    Unlike the impurity that trees save, it does not favour columns of many values, and holds for
+    every learner. Of columns that go together each looks unimportant, as the other stands in for
+    it. At most `most_rows` rows, fewer in wide tables, are asked about; the result says how many.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    rows : Table
+        Rows that the model has not learnt from.
+    y : ndarray
+    measure : Measure
+    n_repeats : int, default=5
+    most_rows : int, default=2000
+    random_state : int, default=0
+
+    Returns
+    -------
+    importance : PermutationImportance
+    """
+    names = [each for each in rows.columns if rows.schema[each].kind is not Kind.IDENTIFIER]
+    if not names:
+        raise DataError("every column is an identifier: there is nothing to shuffle")
+    rng = np.random.default_rng(random_state)
+    most = max(min(most_rows, MOST_CELLS // len(rows.columns)), FEWEST_ROWS)
+    if len(y) > most:
+        taken = np.sort(rng.choice(len(y), most, replace=False))
+        rows, y = rows[taken], y[taken]
+    whole = score_of(measure, y, heard(model, rows, y, measure))
+    losses = np.empty((len(names), n_repeats))
+    for j, name in enumerate(names):
+        for k in range(n_repeats):
+            shuffled = rows.column(name).take(rng.permutation(len(y)))
+            mixed = _with_values(rows, name, shuffled)
+            losses[j, k] = whole - score_of(measure, y, heard(model, mixed, y, measure))
+    return PermutationImportance(names, losses, len(y), measure.name)
+
+
+def _with_values(rows: Table, name: str, values: Any) -> Table:
+    place = rows.columns.index(name)
+    return Table(rows.arrow.set_column(place, name, values), rows.schema)
+
+
+def worst_rows(
+    problem, y: np.ndarray, said: Said, most: int = 10
+) -> list[tuple[int, Any, Any, float]]:
+    """The rows that are missed most: position, truth, prediction, and by how much.
+
+    For classes the loss is -log of the probability that the true class was given.
+    """
+    if problem.task == "regress":
+        losses = np.abs(y - said.predictions)
+    elif said.probabilities is not None and said.classes is not None:
+        classes = list(said.classes)
+        codes = np.array([classes.index(each) if each in classes else -1 for each in y])
+        given = np.where(codes >= 0, said.probabilities[np.arange(len(y)), codes], 0.0)
+        losses = -np.log(np.maximum(given, 1e-15))
+    else:
+        losses = (y != said.predictions).astype(float)
+    order = np.argsort(-losses, kind="stable")[:most]
+    return [(int(i), y[i], said.predictions[i], float(losses[i])) for i in order]
+
+
+@dataclass(frozen=True)
+class GroupScore:
+    """The score of the rows that share a level of a column, and of the other rows.
+
+    Attributes
+    ----------
+    column, level : str
+    n_rows : int
+    score : float
+    p : float
+        Of losses as great as these by chance, counted for all groups; 1 where the group scores no
+        worse than the other rows.
+    others : float
+    measure : str
+        What `score` and `others` are: the measure that counts, or the mean of rows that is nearest
+        to it (accuracy, rmse).
+    """
+
+    column: str
+    level: str
+    n_rows: int
+    score: float
+    p: float
+    others: float
+    measure: str
+
+
+def group_scores(problem, rows: Table, y: np.ndarray, said: Said) -> list[GroupScore]:
+    """Scores by level of every category, with p of no difference to the other rows; worst first.
+
+    The losses of rows inside and outside the group are compared by their ranks (Mann and Whitney),
+    right and wrong by Fisher's exact test; p-values are Bonferroni's, over all groups. A group is
+    not called where it or the rest of the rows has fewer than 30.
+    """
+    measure = _mean_of_rows(problem)
+    losses = np.asarray(measure.row_losses(y, said), dtype=float)
+    sign = -1.0 if measure.greater_is_better else 1.0
+    found = []
+    for name in rows.columns:
+        if rows.schema[name].kind not in (Kind.CATEGORY, Kind.ORDERED, Kind.BOOLEAN):
+            continue
+        cells = np.array(
+            ["missing" if each is None else str(each) for each in rows.column(name).to_pylist()]
+        )
+        levels, codes, counts = np.unique(cells, return_inverse=True, return_counts=True)
+        fewer = np.minimum(counts, len(y) - counts)
+        for k in np.flatnonzero(fewer >= FEWEST_IN_GROUP):
+            inside, outside = losses[codes == k], losses[codes != k]
+            score, others = (_overall(measure, part) for part in (inside, outside))
+            worse = sign * score > sign * others
+            p = _p_of_greater(sign * inside, sign * outside) if worse else 1.0
+            found.append(
+                GroupScore(name, str(levels[k]), int(counts[k]), score, p, others, measure.name)
+            )
+    n = len(found)
+    found = [replace(each, p=min(each.p * n, 1.0)) for each in found]
+    return sorted(found, key=lambda each: each.p)
+
+
+def _mean_of_rows(problem) -> Measure:
+    """The measure that counts where it is a mean over rows, or the nearest that is."""
+    if problem.figure.losses is not None:
+        return problem.figure
+    return MEASURES["accuracy" if problem.task == "classify" else "rmse"]
+
+
+def _overall(measure: Measure, losses: np.ndarray) -> float:
+    mean = float(losses.mean())
+    return float(np.sqrt(mean)) if measure.root else mean
+
+
+def _p_of_greater(inside: np.ndarray, outside: np.ndarray) -> float:
+    """Chance of losses inside so much greater than those outside, if they are alike."""
+    worst = max(inside.max(), outside.max())
+    least = min(inside.min(), outside.min())
+    if worst == least:
+        return 1.0
+    if np.isin(np.concatenate([inside, outside]), (least, worst)).all():
+        counts = [
+            [int((part == value).sum()) for value in (worst, least)] for part in (inside, outside)
+        ]
+        return float(stats.fisher_exact(counts, alternative="greater").pvalue)
+    return float(stats.mannwhitneyu(inside, outside, alternative="greater").pvalue)
+
+
+@dataclass(repr=False)
+class Shift(Result):
+    """Can a classifier tell two tables apart?
+
+    Attributes
+    ----------
+    area : Estimate
+        Area under the ROC curve of the classifier that tells them apart; 0.5 for alike.
+    p : float
+        Chance of such an area for tables that are alike (rank sum test of the scores).
+    columns : list of str
+        Columns by which it does, the strongest first.
+    n_rows : int
+    """
+
+    area: Estimate
+    p: float
+    columns: list[str]
+    n_rows: int
+
+    @property
+    def found(self) -> bool:
+        """Whether the tables differ beyond chance (p < 0.01).
+
+        The interval of the area does not decide: of a perfect area nothing is known of its error.
+        """
+        return self.p < SHIFT_P
+
+    def _title(self) -> str:
+        how = "differ" if self.found else "are not told apart"
+        return f"The tables {how}: area under ROC of telling them apart {self.area}"
+
+    def _columns(self) -> dict[str, list]:
+        return {"strongest columns": self.columns}
+
+
+def shift_check(one: Table, other: Table, *, random_state: int = 0) -> Shift:
+    """Is one table like another? A classifier two-sample test.
+
+    Boosted trees learn to tell the rows of the two tables apart, judged on rows that they have
+    not seen. If they cannot, the tables are alike as far as columns and their pairs go (000c 8).
+    At most 5,000 rows of each are used.
+
+    Parameters
+    ----------
+    one, other : Table
+        With the same columns; those that only one has are not looked at.
+    random_state : int, default=0
+
+    Returns
+    -------
+    shift : Shift
+
+    Examples
+    --------
+    >>> from gnomon.table import example
+    >>> iris = example("iris").drop("species")
+    >>> shift_check(iris[:75], iris[75:]).found
+    True
+    """
+    names = comparable_columns(one, other)
+    if not names:
+        raise DataError("the two tables have no column in common that could be compared")
+    rng = np.random.default_rng(random_state)
+    parts = [_some(table.select(names), rng) for table in (one, other)]
+    second = parts[1].with_schema(parts[0].schema, unseen="missing")
+    both = Table.from_arrow(_stacked(parts[0], second), parts[0].schema)
+    marks = np.repeat(["one", "other"], [len(parts[0]), len(second)])
+    learner = GradientBoostingClassifier(
+        n_estimators=60, max_leaf_nodes=8, min_samples_leaf=10, random_state=random_state
+    )
+    result = cross_validate(learner, both, marks, cv=3, measures="auc", random_state=random_state)
+    if result.failures:
+        raise DataError(f"the tables could not be compared: {result.failures[0]}")
+    rows, said = result.out_of_fold()
+    area = area_under_roc(marks[rows], said.scores, "other")
+    is_other = marks[rows] == "other"
+    scores = np.asarray(said.scores)
+    test = stats.mannwhitneyu(scores[is_other], scores[~is_other], alternative="greater")
+    return Shift(area, float(test.pvalue), strongest(learner.fit(both, marks)), len(marks))
+
+
+def strongest(model: Any, most: int = 3) -> list[str]:
+    """The columns that trees use most."""
+    strength = np.asarray(model.feature_importances_)
+    order = np.argsort(-strength, kind="stable")[:most]
+    return [str(model.encoder_.columns.names[j]) for j in order if strength[j] > 0]
+
+
+def comparable_columns(one: Table, other: Table) -> list[str]:
+    """Columns of both tables whose values can be compared."""
+    return [n for n in one.columns if n in other.columns and comparable(one, other, n)]
+
+
+def comparable(one: Table, other: Table, name: str) -> bool:
+    """Whether a column of two tables may be compared: no identifier, no free text."""
+    skipped = (Kind.IDENTIFIER, Kind.TEXT)
+    return one.schema[name].kind not in skipped and other.schema[name].kind not in skipped
+
+
+def _some(table: Table, rng: np.random.Generator) -> Table:
+    if len(table) <= DRIFT_ROWS:
+        return table
+    return table[np.sort(rng.choice(len(table), DRIFT_ROWS, replace=False))]
+
+
+def _stacked(one: Table, other: Table) -> Any:
+    import pyarrow as pa
+
+    return pa.concat_tables([one.arrow, other.arrow.cast(one.arrow.schema)])

@@ -1,0 +1,1 @@
+"""What every job stands on: options, runs, results, reports, the command line."""

@@ -1,0 +1,200 @@
+"""The command of a job, made from the declaration of its options."""
+
+from __future__ import annotations
+
+import inspect
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gnomon.workbench.base.completion import example_names
+from gnomon.workbench.base.job import Job
+from gnomon.workbench.base.options import Option
+from gnomon.workbench.base.screen import complaints, print_json, say, shown_progress
+
+FILES = {
+    "table": "The table: CSV, Parquet, Excel, ARFF, JSON lines ...",
+    "picture": "The picture: PNG, PGM, PBM, NPY or CSV.",
+}
+
+
+def parameter(name: str, kind: Any, default: Any, info: Any) -> inspect.Parameter:
+    """A parameter of a command, as Typer reads it."""
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
+    )
+
+
+def flag(each: Option) -> inspect.Parameter:
+    """An option as a flag of the command line; what is required is asked for by the command."""
+    kind: Any = str if each.type is object else each.type
+    repeated = " May be repeated." if each.many else ""
+    allowed = f" One of: {', '.join(each.choices)}." if each.choices else ""
+    info = typer.Option(
+        f"--{each.flag}", help=each.help.split(". ")[0].rstrip(".") + "." + allowed + repeated
+    )
+    if each.complete is not None:
+        info.autocompletion = each.complete
+    if each.many:
+        return parameter(each.name, list[kind] | None, None, info)
+    if each.is_required or each.default is None:
+        return parameter(each.name, kind | None, None, info)
+    return parameter(each.name, kind, each.default, info)
+
+
+class JobCommand:
+    """A command; a subclass names its job and says what is shown.
+
+    Attributes
+    ----------
+    job : Job
+    own : tuple of Option
+        Options of the command alone, such as ``--save``.
+    suffix : str
+        Ends the names of run folders; empty for the name of the target.
+    failure : str
+        What ``--strict`` ends with an error for; empty where there is no such option.
+    failure_code : int
+    """
+
+    job: Job
+    own: tuple[Option, ...] = ()
+    suffix = ""
+    failure = ""
+    failure_code = 3
+
+    def function(self) -> Any:
+        """The function that Typer calls."""
+
+        def command(**words: Any) -> None:
+            self.run(words)
+
+        command.__signature__ = inspect.Signature(self.parameters())  # type: ignore[attr-defined]
+        command.__annotations__ = {}
+        command.__doc__ = self.__doc__
+        command.__name__ = self.job.name
+        return command
+
+    def parameters(self) -> list[inspect.Parameter]:
+        """The parameters of the command: what it is given, its options, where it writes."""
+        declared = [each for each in self.job.options.declared() if each.flag]
+        is_table = self.job.subject == "table"
+        file = typer.Argument(help=FILES[self.job.subject])
+        found = [parameter("file", Path | None, None, file)]
+        if is_table:
+            info = typer.Option(help="Use a bundled example table instead of a file.")
+            info.autocompletion = example_names
+            found.append(parameter("example", str | None, None, info))
+        found += [flag(each) for each in (*declared, *self.own)]
+        runs = typer.Option(help="Folder of the run folders.")
+        found.append(parameter("runs", Path, Path("runs"), runs))
+        name = typer.Option(help="Name of this run's folder.")
+        found.append(parameter("name", str | None, None, name))
+        report = typer.Option(help="Write the report to this HTML file too.")
+        found.append(parameter("report", Path | None, None, report))
+        if self.failure:
+            strict = typer.Option("--strict", help=self.failure)
+            found.append(parameter("strict", bool, False, strict))
+        as_json = typer.Option("--json", help="Print the result as JSON.")
+        return [*found, parameter("as_json", bool, False, as_json)]
+
+    def run(self, words: dict[str, Any]) -> None:
+        """Do the job with the words of the command line, and show what it found."""
+        given, options = self.given(words), self.options(words)
+        folder = self.folder(words, given)
+        subject, source = given, None
+        if self.job.subject == "table":
+            from gnomon.workbench.base.given import source_of
+
+            subject, source = self.table(given), source_of(given)
+            if not words["as_json"]:
+                self.before(given, subject)
+        with self.stopping(folder), shown_progress(self.job.name) as tell:
+            result = self.job.function(
+                subject, source=source, folder=folder, progress=tell, **options
+            )
+        self.end(words, result, folder)
+
+    def given(self, words: dict[str, Any]) -> str:
+        """The file or the example that the command is given."""
+        file, example = words["file"], words.get("example")
+        if (file is None) == (example is None):
+            raise typer.BadParameter(
+                "give a file, or --example NAME" if "example" in words else "give a file"
+            )
+        return str(file) if example is None else f"example:{example}"
+
+    def options(self, words: dict[str, Any]) -> dict[str, Any]:
+        """The options of the job, by name."""
+        found = {}
+        for each in self.job.options.declared():
+            if not each.flag:
+                continue
+            value = words[each.name]
+            if each.is_required and value is None:
+                raise typer.BadParameter(f"give --{each.flag}: {each.help}")
+            found[each.name] = (value or None) if each.many else value
+        return found
+
+    def folder(self, words: dict[str, Any], given: str) -> Path | None:
+        """The run folder; None where none is written."""
+        from gnomon.workbench.base.runs import new_name
+
+        if words["name"] is None and not self.job.always_written:
+            return None
+        ending = self.suffix or words["target"]
+        folder: Path = words["runs"] / (words["name"] or new_name(words["runs"], given, ending))
+        return folder
+
+    def table(self, given: str) -> Any:
+        """The table; the modules of the job are loaded while it is read."""
+        from gnomon.workbench.base.given import as_table
+
+        with shown_progress(f"reading {given}"), ThreadPoolExecutor(1) as aside:
+            table = aside.submit(as_table, given)
+            _ = self.job.function
+            return table.result()
+
+    def end(self, words: dict[str, Any], result: Any, folder: Path | None) -> None:
+        """Show the result, say what was written, and end as ``--strict`` asks."""
+        written = self.written(words, result)
+        if words["report"] is not None:
+            written.append(result.report(words["report"]))
+        if words["as_json"]:
+            print_json(result.summary() | ({} if folder is None else {"folder": str(folder)}))
+        else:
+            self.show(result)
+            if folder is not None:
+                names = sorted(each.name for each in folder.iterdir() if each.is_file())
+                say(f"wrote {folder}: {', '.join(names)}")
+                self.after(folder)
+        for path in written:
+            line = f"wrote {path} ({path.stat().st_size / 1000:,.0f} kB)"
+            complaints.print(line, markup=False, highlight=False)
+        if words.get("strict") and self.failed(result):
+            raise typer.Exit(self.failure_code)
+
+    def before(self, given: str, table: Any) -> None:
+        """What is shown of the table before the work begins."""
+
+    def stopping(self, folder: Path | None) -> AbstractContextManager[Any]:
+        """What is done where the user stops the work."""
+        return nullcontext()
+
+    def show(self, result: Any) -> None:
+        """Print the result."""
+        say(str(result))
+
+    def after(self, folder: Path) -> None:
+        """What can be done next."""
+
+    def written(self, words: dict[str, Any], result: Any) -> list[Path]:
+        """Write what further options ask for."""
+        return []
+
+    def failed(self, result: Any) -> bool:
+        """Whether ``--strict`` ends with an error."""
+        return False

@@ -1,0 +1,109 @@
+"""What commands share: consoles, progress bars, printing of tables and of JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table as RichTable
+
+LONG_WORD = 10
+console = Console()
+complaints = Console(stderr=True)
+
+
+def progress_bar() -> Progress:
+    """A bar with time spent and time left, on standard error so that output stays clean."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=complaints,
+        transient=True,
+    )
+
+
+@contextmanager
+def shown_progress(what: str) -> Iterator[Any]:
+    """A function ``tell(step, done, total)`` that drives one bar."""
+    with progress_bar() as bar:
+        task = bar.add_task(what, total=None)
+
+        def tell(step: str, done: int, total: int) -> None:
+            bar.update(task, description=escape(step), completed=done, total=total or None)
+
+        yield tell
+
+
+def say(text: str) -> None:
+    """A line on standard output, as it is."""
+    console.print(escape(text), highlight=False)
+
+
+def print_json(content: Any) -> None:
+    """Plain data on standard output, for scripts."""
+    from gnomon.workbench.base.plain_data import as_json
+
+    sys.stdout.write(json.dumps(as_json(content), indent=1, ensure_ascii=False) + "\n")
+
+
+def print_table(
+    headings: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "", caption: str = ""
+) -> None:
+    """A table on standard output; numbers stand to the right, and the first column is not broken.
+
+    Names stand first: they can be copied whole from a terminal of any width.
+    """
+    shown = RichTable(
+        title=escape(title) or None,
+        caption=escape(caption) or None,
+        title_justify="left",
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for place, heading in enumerate(headings):
+        numeric = rows and all(_is_number(row[place]) for row in rows)
+        shown.add_column(
+            escape(heading),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=place == 0,
+            min_width=_longest_word([heading, *(row[place] for row in rows)]),
+        )
+    for row in rows:
+        shown.add_row(*(escape(str(cell)) for cell in row))
+    console.print(shown)
+
+
+def _longest_word(cells: Sequence[Any]) -> int:
+    """Letters of the longest word that is to stay in one piece."""
+    words = [len(word) for cell in cells for word in str(cell).split()]
+    return max((length for length in words if length <= LONG_WORD), default=1)
+
+
+def _is_number(cell: Any) -> bool:
+    text = str(cell).split(" ")[0].replace(",", "").lstrip("<")
+    try:
+        float(text or "0")
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Lists: methods, workflows, examples, bounds of theory."""

@@ -1,0 +1,136 @@
+"""The commands that look things up: ``methods``, ``examples``, ``theory``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gnomon.workbench.base.screen import complaints, print_json, print_table, say
+from gnomon.workbench.base.shared_options import AsJson
+
+if TYPE_CHECKING:
+    from gnomon.engine.registry import Method
+
+
+def methods(
+    word: Annotated[str, typer.Argument(help="A room, or a word to look for.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List the methods: what each is for, when not to use it, where the texts describe it.
+
+    Examples:
+
+      gnomon methods trees
+
+      gnomon methods "missing values"
+    """
+    from gnomon.engine.registry import find
+    from gnomon.engine.registry import methods as registered
+
+    wanted = word.lower()
+    in_room = [each for each in registered() if each.room == wanted]
+    found = in_room or find(wanted)
+    if not found:
+        rooms = ", ".join(sorted({each.room for each in registered()}))
+        complaints.print(f"no method matches {word!r}; the rooms are: {rooms}", markup=False)
+        raise typer.Exit(1)
+    if as_json:
+        kept = ("name", "room", "task", "takes", "use", "avoid", "texts", "peers", "synonyms", "on")
+        print_json([{key: getattr(each, key) for key in kept} for each in found])
+        return
+    print_table(
+        ["method", "what for"],
+        [[f"{m.name}\n{m.room}: {m.task}", about(m)] for m in found],
+        f"{len(found)} methods",
+    )
+
+
+def about(method: Method) -> str:
+    """When to use a method, when not, and where it is described."""
+    made = "" if method.on == "own" else f"; on {method.on}"
+    return f"{method.use}\nNot: {method.avoid}\nTexts: {method.texts}{made}\n"
+
+
+def examples(as_json: AsJson = False) -> None:
+    """List the bundled example tables.
+
+    Example: gnomon learn --example wine --target cultivar
+    """
+    from gnomon.table import examples as bundled
+
+    found = bundled()
+    if as_json:
+        print_json(found)
+        return
+    print_table(["example", "what it is"], list(found.items()))
+
+
+def theory(
+    rows: Annotated[int, typer.Option(help="Number of rows.", min=1)] = 1000,
+    dimension: Annotated[float, typer.Option(help="VC dimension of the learner.")] = 10,
+    hypotheses: Annotated[float, typer.Option(help="Models that were compared.")] = 1,
+    epsilon: Annotated[float, typer.Option(help="Gap of errors that may be borne.")] = 0.1,
+    delta: Annotated[float, typer.Option(help="Chance of a larger gap.")] = 0.05,
+    as_json: AsJson = False,
+) -> None:
+    """What theory promises: how far the error on new rows may lie from that on known ones.
+
+    Hoeffding's bound for one and for several models, the VC bound, the rows that a bound asks for,
+    and the dimensions that a random projection needs.
+
+    Example: gnomon theory --rows 5000 --dimension 20 --hypotheses 7
+    """
+    from gnomon.evaluate import (
+        finite_family,
+        hoeffding,
+        johnson_lindenstrauss_dimension,
+        vc_gap,
+        vc_sample_complexity,
+    )
+
+    one = hoeffding(n=rows, delta=delta).epsilon
+    family = finite_family(hypotheses, n=rows, delta=delta).epsilon
+    needed = hoeffding(epsilon=epsilon, delta=delta).n
+    lines = {
+        f"gap of one model, tested on {rows:,} rows (Hoeffding)": one,
+        f"gap of the best of {hypotheses:g} models, chosen on {rows:,} rows": family,
+        f"gap on {rows:,} training rows at VC dimension {dimension:g}": vc_gap(
+            rows, dimension, delta
+        ),
+        f"test rows for a gap of {epsilon:g}": needed,
+        f"training rows for a gap of {epsilon:g} at VC dimension {dimension:g}": (
+            vc_sample_complexity(epsilon, delta, dimension).n
+        ),
+        f"dimensions that keep distances of {rows:,} points within {epsilon:.0%}": (
+            johnson_lindenstrauss_dimension(rows, epsilon, delta)
+        ),
+    }
+    if as_json:
+        print_json(lines)
+        return
+    print_table(
+        ["with probability " + f"{1 - delta:.0%}", "figure"],
+        [
+            [name, f"{value:,.4g}" if value < 10 else f"{value:,.0f}"]
+            for name, value in lines.items()
+        ],
+    )
+    say("Bounds hold for every data distribution, so they are wide; `gnomon learn` measures.")
+
+
+def workflows(as_json: AsJson = False) -> None:
+    """List the workflows of the texts: functions for one method or one question.
+
+    Example: gnomon workflows
+    """
+    from gnomon.workbench import workflows as all_of_them
+
+    found = {
+        name: (getattr(all_of_them, name).__doc__ or "").partition("\n")[0]
+        for name in all_of_them.__all__
+    }
+    if as_json:
+        print_json(found)
+        return
+    print_table(["gnomon.workbench.workflows", "what it does"], list(found.items()))

@@ -1,0 +1,1 @@
+"""The job compare: runs side by side."""

@@ -1,0 +1,159 @@
+"""The job `compare`: runs side by side, with a test that is right for what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from gnomon.engine.errors import DataError
+from gnomon.evaluate import corrected_t_test
+from gnomon.table import read
+from gnomon.workbench.base.runs import RunError, find_run, read_record, state_of
+
+SAME_FOLDS = (
+    "target",
+    "random_state",
+    "test_share",
+    "groups",
+    "time",
+    "measure",
+    "folds",
+    "repeats",
+)
+
+
+@dataclass
+class Comparison:
+    """Runs side by side.
+
+    Attributes
+    ----------
+    lines : list of dict
+        Per run: name, target, chosen learner, measure, test figure, seconds.
+    pairs : list of dict
+        Per run beside the first: difference of the test figures, p, and how it was found.
+    notes : list of str
+        What cannot be compared, and why.
+    """
+
+    lines: list[dict[str, Any]]
+    pairs: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def compare(runs: list[str | Path], *, folder: str | Path = "runs") -> Comparison:
+    """Put finished runs side by side and say which differences are real.
+
+    Runs on the same table, target, seed and folds are compared fold by fold with the corrected
+    resampled t test; others by their figures on different test rows, which is less sharp.
+
+    Parameters
+    ----------
+    runs : list of path or name
+        Two or more; each is compared with the first.
+    folder : path, default="runs"
+
+    Returns
+    -------
+    comparison : Comparison
+    """
+    if len(runs) < 2:
+        raise DataError("give two or more runs to compare")
+    places = [find_run(run, folder) for run in runs]
+    records = [finished(place) for place in places]
+    found = Comparison([line_of(place, record) for place, record in zip(places, records)])
+    for place, record in zip(places[1:], records[1:]):
+        compare_pair(found, (places[0], records[0]), (place, record))
+    return found
+
+
+def finished(place: Path) -> dict[str, Any]:
+    """The record of a run that has ended well."""
+    record = read_record(place)
+    if record.get("status") != "finished":
+        raise RunError(
+            f"{place} is not finished ({state_of(record)}); go on with: "
+            f"gnomon learn --resume {place}"
+        )
+    if record["job"] != "learn":
+        raise RunError(f"{place} is a run of 'gnomon {record['job']}', which has no test figure")
+    return record
+
+
+def line_of(place: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """One run in a line."""
+    results = record["results"]
+    return {
+        "run": place.name,
+        "target": record["settings"]["target"],
+        "chosen": results["chosen"],
+        "measure": results["measure"],
+        "test": results["test"]["value"],
+        "low": results["test"]["low"],
+        "high": results["test"]["high"],
+        "beats_baseline": results["beats_baseline"],
+        "seconds": record.get("seconds"),
+    }
+
+
+def compare_pair(found: Comparison, one: tuple[Path, dict], other: tuple[Path, dict]) -> None:
+    """Add the comparison of a run with the first one, or why there is none."""
+    (first, a), (second, b) = one, other
+    if a["results"]["measure"] != b["results"]["measure"]:
+        found.notes.append(f"{first.name} and {second.name} are judged by different measures.")
+        return
+    same_data = a["data"]["fingerprint"] == b["data"]["fingerprint"]
+    same = same_data and all(a["settings"][key] == b["settings"][key] for key in SAME_FOLDS)
+    if not same:
+        found.notes.append(
+            f"{first.name} and {second.name} differ in data, target or folds: their test figures "
+            "are of different rows and are compared as such."
+        )
+    pair = fold_by_fold(one, other) if same else figure_by_figure(one, other)
+    found.pairs.append({"first": first.name, "second": second.name, **pair})
+
+
+def fold_by_fold(one: tuple[Path, dict], other: tuple[Path, dict]) -> dict[str, Any]:
+    """The corrected resampled t test of the chosen learners on the same folds."""
+    first, second = (chosen_scores(place, record) for place, record in (one, other))
+    if not np.isfinite([first, second]).all():
+        return {"difference": None, "p": None, "how": "a score is infinite or missing"}
+    if one[1]["results"]["chosen"] == other[1]["results"]["chosen"]:
+        gap = float(np.mean(first - second))
+        return {"difference": gap, "p": 1.0, "how": "the same learner on the same folds"}
+    test = corrected_t_test(first, second, one[1]["results"]["test_share_of_folds"])
+    return {
+        "difference": float(np.mean(first - second)),
+        "p": float(test.p),
+        "how": "corrected resampled t test on the same folds",
+    }
+
+
+def chosen_scores(place: Path, record: dict[str, Any]) -> np.ndarray:
+    """The chosen learner's scores, fold by fold."""
+    columns = read(place / "fold_scores.csv").to_dict()
+    results = record["results"]
+    wanted = (results["chosen"], results["measure"])
+    kept = [
+        score
+        for name, measure, score in zip(columns["learner"], columns["measure"], columns["score"])
+        if (name, measure) == wanted
+    ]
+    return np.asarray(kept, dtype=float)
+
+
+def figure_by_figure(one: tuple[Path, dict], other: tuple[Path, dict]) -> dict[str, Any]:
+    """A z test of two test figures on rows of their own."""
+    a, b = (record["results"]["test"] for _, record in (one, other))
+    if a["value"] is None or b["value"] is None:
+        return {"difference": None, "p": None, "how": "a figure is infinite"}
+    gap = a["value"] - b["value"]
+    if a["error"] is None or b["error"] is None:
+        return {"difference": gap, "p": None, "how": "no error bars"}
+    error = float(np.hypot(a["error"], b["error"]))
+    p = float(2 * stats.norm.sf(abs(gap) / error)) if error > 0 else None
+    return {"difference": gap, "p": p, "how": "z test of figures on different test rows"}

@@ -1,0 +1,1 @@
+"""Words looked up: facts, procedures, examples."""

@@ -1,0 +1,1 @@
+"""The job group: groups of rows."""

@@ -1,0 +1,1 @@
+"""The job image: a picture cleaned or cut into segments."""

@@ -1,0 +1,1 @@
+"""The job learn: what predicts a column best, and how well."""

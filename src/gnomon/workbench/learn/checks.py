@@ -1,0 +1,883 @@
+"""Checks: what may be wrong with a run, in plain language, each with figure, limit and remedy.
+
+The traps that the texts name and that users fall into: scores that folds do not agree on, columns
+that give the target away, rows that stand in training and test, classes too rare to learn. A check
+that finds nothing says so; one that cannot be made says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy import stats
+
+from gnomon.evaluate import Curve, Estimate, Leaderboard, calibration, cross_validate
+from gnomon.evaluate.measures import Said
+from gnomon.table import Kind, Table
+from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from gnomon.workbench.analysis.associations import Association, associations_with
+from gnomon.workbench.analysis.diagnosis import (
+    FEWEST_IN_GROUP,
+    GroupScore,
+    PermutationImportance,
+    Shift,
+)
+from gnomon.workbench.analysis.portfolio import BASELINE
+from gnomon.workbench.analysis.problem import LearningProblem, coded
+from gnomon.workbench.look.findings import FEW, how_tied
+
+NOT_REAL = 0.5
+HARDLY_LEARNT = 0.1
+FOLDS_DIFFER = 0.01
+LOPSIDED = 0.8
+RARE_ROWS = 50
+GOLDEN = 0.95
+GOLDEN_GAIN = 0.8
+GOLDEN_ROWS = 3_000
+GOLDEN_COLUMNS = 60
+TIED_ROWS = 50_000
+ROWS_PER_COLUMN = 10
+FEW_ROWS = 200
+REPEATED = 0.01
+OUT_OF_RANGE = 0.05
+MISCALIBRATED = 0.05
+GROUP_P = 0.01
+SELDOM_BEST = 0.5
+SHIFT_P = 0.001
+DRIFT_AREA = 0.6
+CORRELATED = 0.95
+MANY_LEVELS = 50
+SLOWER = 10.0
+STILL_RISING = 0.02
+SCALES_APART = 100.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check and its outcome.
+
+    Attributes
+    ----------
+    name : str
+    verdict : {"good", "warning", "bad", "not made"}
+    finding : str
+        What was found, with the figure.
+    figure : float
+        NaN where there is none.
+    limit : str
+        From where on it would be said.
+    remedy : str
+        What to do; empty where nothing is wrong.
+    """
+
+    name: str
+    verdict: str
+    finding: str
+    figure: float = np.nan
+    limit: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        mark = {"good": "ok", "warning": "!", "bad": "!!", "not made": "-"}[self.verdict]
+        return f"{mark:>2} {self.name}: {self.finding}" + (
+            f" {self.remedy}" if self.remedy and self.verdict != "good" else ""
+        )
+
+
+@dataclass
+class Evidence:
+    """What the checks look at."""
+
+    problem: LearningProblem
+    board: Leaderboard
+    chosen: str
+    model: Any
+    train: Table
+    test: Table
+    said: Said
+    figure: Estimate
+    importance: PermutationImportance
+    groups: list[GroupScore]
+    shift: Shift | None
+    curve: Curve | None
+
+    @property
+    def scores(self):
+        return self.board[self.chosen]
+
+    @property
+    def baseline(self):
+        return self.board[BASELINE]
+
+    @cached_property
+    def losses(self) -> tuple[float, float, float]:
+        """Loss of the chosen learner in training and in test folds, and of the baseline."""
+        measure = self.problem.measure
+        train = float(np.nanmean(self.scores.train_scores[measure]))
+        test, base = self.scores.mean_over_folds(), self.baseline.mean_over_folds()
+        sign = -1.0 if self.problem.figure.greater_is_better else 1.0
+        return sign * train, sign * test, sign * base
+
+    @cached_property
+    def y_train(self) -> np.ndarray:
+        return self.problem.values(self.train)
+
+    @cached_property
+    def y_test(self) -> np.ndarray:
+        return self.problem.values(self.test)
+
+
+def beats_the_baseline(seen: Evidence) -> Check:
+    """Does the chosen learner beat a learner that looks at no column?"""
+    name, limit = "better than the baseline", "p < 0.05, corrected for overlapping folds"
+    if seen.chosen == BASELINE:
+        return Check(
+            name,
+            "bad",
+            "no learner was better than the baseline, which looks at no column.",
+            limit=limit,
+            remedy="Do not act on a model of this table. Look for columns that matter.",
+        )
+    p = seen.scores.p_against(seen.baseline) if len(seen.scores.values) > 1 else np.nan
+    if np.isnan(p):
+        return Check(
+            name,
+            "bad",
+            f"not known: {_why_no_p(seen)}, so no test can be made.",
+            limit=limit,
+            remedy="Do not act on the model. Use more folds, or a measure that stays finite.",
+        )
+    if seen.board.beats_baseline(seen.chosen):
+        return Check(name, "good", f"yes, p = {p:.2g}.", p, limit)
+    return Check(
+        name,
+        "bad",
+        f"not beyond chance (p = {p:.2g}).",
+        p,
+        limit,
+        "Do not act on the model. Get more rows, or columns that matter.",
+    )
+
+
+def _why_no_p(seen: Evidence) -> str:
+    infinite = [each.name for each in (seen.scores, seen.baseline) if np.isinf(each.values).any()]
+    if infinite:
+        return f"a fold of {' and of '.join(infinite)} has an infinite {seen.problem.measure}"
+    return "fewer than two folds have a score"
+
+
+def overfitting(seen: Evidence) -> Check:
+    """How much of what was gained on training rows is lost on others?"""
+    train, test, base = seen.losses
+    gained, kept = base - train, base - test
+    if seen.chosen == BASELINE or not gained > 0:
+        return Check("overfitting", "good", "nothing was gained on the training rows to lose.")
+    lost = 1 - kept / gained
+    found = f"{lost:.0%} of the gain over the baseline on training rows is lost on other rows."
+    if lost <= NOT_REAL:
+        return Check("overfitting", "good", found, lost, f"more than {NOT_REAL:.0%}")
+    return Check(
+        "overfitting",
+        "warning",
+        found,
+        lost,
+        f"more than {NOT_REAL:.0%}",
+        "Get more rows, or take a simpler learner or a stronger penalty.",
+    )
+
+
+def underfitting(seen: Evidence) -> Check:
+    """Is the learner rich enough to fit even the training rows?"""
+    train, _, base = seen.losses
+    if seen.problem.figure.greater_is_better:
+        train, base = 1 + train, 1 + base
+    gain = 1 - train / base if base > 0 else np.nan
+    found = f"{gain:.0%} of the baseline's error is gone on the training rows."
+    limit = f"less than {HARDLY_LEARNT:.0%}"
+    if not gain < HARDLY_LEARNT:
+        return Check("underfitting", "good", found, gain, limit)
+    return Check(
+        "underfitting",
+        "warning",
+        found,
+        gain,
+        limit,
+        "The columns say little, or the learner is too simple: add columns or products of them.",
+    )
+
+
+def folds_agree(seen: Evidence) -> Check:
+    """Do the folds differ more than chance makes them?"""
+    measure = seen.problem.measure
+    scores, errors = seen.scores.scores[measure], seen.scores.fold_errors[measure]
+    known = np.isfinite(scores) & np.isfinite(errors) & (errors > 0)
+    if known.sum() < 3:
+        return Check("folds agree", "not made", "fewer than three folds have an error bar.")
+    low, high = scores[known].min(), scores[known].max()
+    if seen.problem.parted_by:
+        return Check(
+            "folds agree",
+            "not made",
+            f"folds differ by design, as rows were split by {seen.problem.parted_by!r}; their "
+            f"scores range from {low:.4g} to {high:.4g}.",
+        )
+    gaps = (scores[known] - np.average(scores[known])) / errors[known]
+    p = float(stats.chi2.sf((gaps**2).sum(), known.sum() - 1))
+    found = f"scores of the folds range from {low:.4g} to {high:.4g} (p = {p:.2g} by chance)."
+    if p >= FOLDS_DIFFER:
+        return Check("folds agree", "good", found, p, f"p < {FOLDS_DIFFER}")
+    return Check(
+        "folds agree",
+        "warning",
+        found,
+        p,
+        f"p < {FOLDS_DIFFER}",
+        "Rows may come in groups or change with time: name them (groups, time).",
+    )
+
+
+def balanced_classes(seen: Evidence) -> Check | None:
+    """Is one class so common that accuracy says little?"""
+    if seen.problem.task != "classify":
+        return None
+    share = max(seen.problem.classes.values()) / sum(seen.problem.classes.values())
+    common = next(iter(seen.problem.classes))
+    found = f"{share:.1%} of the rows are {common!r}."
+    plain = seen.problem.measure in ("accuracy", "error")
+    if share < LOPSIDED or not plain:
+        return Check("balanced classes", "good", found, share, f"above {LOPSIDED:.0%}")
+    return Check(
+        "balanced classes",
+        "warning",
+        found,
+        share,
+        f"above {LOPSIDED:.0%}",
+        "Accuracy hides the rare class: look at the confusion table, judge by "
+        "balanced_accuracy, auc or log_loss.",
+    )
+
+
+def classes_with_rows(seen: Evidence) -> Check | None:
+    """Has every class rows enough?"""
+    if seen.problem.task != "classify":
+        return None
+    rare = [str(k) for k, n in seen.problem.classes.items() if n < RARE_ROWS]
+    fewest = min(seen.problem.classes.values())
+    if not rare:
+        return Check(
+            "rows of every class", "good", f"at least {fewest:,}.", fewest, f"below {RARE_ROWS}"
+        )
+    return Check(
+        "rows of every class",
+        "warning",
+        f"{', '.join(rare[:5])} have fewer than {RARE_ROWS} rows (fewest: {fewest}).",
+        fewest,
+        f"below {RARE_ROWS}",
+        "Collect more of these or merge classes.",
+    )
+
+
+def enough_rows(seen: Evidence) -> Check:
+    """Are there rows enough for the columns?"""
+    n, d = len(seen.train), max(len(seen.problem.features), 1)
+    found = f"{n:,} training rows, {n / d:,.0f} per column."
+    limit = f"below {FEW_ROWS} rows or {ROWS_PER_COLUMN} per column"
+    if n >= FEW_ROWS and n / d >= ROWS_PER_COLUMN:
+        return Check("enough rows", "good", found, n / d, limit)
+    return Check(
+        "enough rows",
+        "warning",
+        found,
+        n / d,
+        limit,
+        "Intervals are wide and the choice is uncertain: collect rows, or leave columns out.",
+    )
+
+
+def golden_column(seen: Evidence) -> Check:
+    """Does one column alone do nearly all? Then it may give the target away."""
+    features = [name for name in seen.problem.features if name != seen.problem.time]
+    pairs = associations_with(some_of(seen.train, TIED_ROWS), seen.problem.target, features)
+    strengths = single_columns(seen, features, pairs)
+    tied = tied_columns(seen, pairs)
+    if not strengths and not tied:
+        return Check("leak", "not made", "no column could be tried alone.")
+    both = strengths | {k: max(v, strengths.get(k, v)) for k, v in tied.items()}
+    name, alone = max(both.items(), key=lambda each: each[1])
+    limit = f"one column alone removes over {GOLDEN_GAIN:.0%} of the baseline's error"
+    removed = f"removes {alone:.0%} of the baseline's error"
+    found = f"the strongest column alone, {name!r}, {removed}."
+    if alone >= GOLDEN_GAIN and alone > strengths.get(name, -np.inf):
+        pair = next(each for each in pairs if name in (each.first, each.second))
+        found = f"{name!r} alone {removed}: it {how_tied(pair)}."
+    untried = sum(each not in both for each in features)
+    if untried:
+        found += f" {untried:,} of {len(features):,} columns were not tried alone."
+    if alone < GOLDEN_GAIN or alone < GOLDEN * share_removed(seen):
+        return Check("leak", "good", found, alone, limit)
+    return Check(
+        "leak",
+        "bad",
+        found,
+        alone,
+        limit,
+        f"Is {name!r} known before the target is? If not, leave it out.",
+    )
+
+
+def other_than(target: str, pair: Association) -> str:
+    """The column of a pair that is not the target."""
+    return pair.second if pair.first == target else pair.first
+
+
+def tied_columns(seen: Evidence, pairs: list[Association]) -> dict[str, float]:
+    """Share of a number's error that a line or a curve through one column of numbers removes.
+
+    A tree of few leaves cannot follow a column that is the target in another unit; r and rho can.
+    A target that rises with a date has a trend, and is not the date in another unit.
+    """
+    if seen.problem.task == "classify":
+        return {}
+    found = {}
+    for pair in pairs:
+        name = other_than(seen.problem.target, pair)
+        is_moment = seen.train.schema[name].kind is Kind.DATETIME
+        if pair.measure == "correlation" and not is_moment and pair.n >= FEW:
+            found[name] = float(1 - np.sqrt(1 - pair.strength**2))
+    return {name: share for name, share in found.items() if np.isfinite(share)}
+
+
+def share_removed(seen: Evidence) -> float:
+    """Share of the baseline's error that the chosen learner removes on the folds."""
+    is_class = seen.problem.task == "classify"
+    scores = [
+        float(np.nanmean(each.scores["accuracy" if is_class else "rmse"]))
+        for each in (seen.scores, seen.baseline)
+    ]
+    test, base = (1 - score if is_class else score for score in scores)
+    return 1 - test / base if base > 0 else 0.0
+
+
+def single_columns(
+    seen: Evidence, features: list[str], pairs: list[Association]
+) -> dict[str, float]:
+    """Share of the baseline's error that a small tree on one column removes, on other rows.
+
+    Of many columns those are tried that matter most to the model or go most with the target.
+    """
+    rows = some_of(seen.train, GOLDEN_ROWS)
+    y = seen.problem.values(rows)
+    is_class = seen.problem.task == "classify"
+    kind = DecisionTreeClassifier if is_class else DecisionTreeRegressor
+    measure = "error" if is_class else "mse"
+    base = error_without_columns(y, is_class)
+    if not base > 0:
+        return {}
+    important = [seen.importance.names[j] for j in seen.importance.order]
+    associated = [other_than(seen.problem.target, pair) for pair in pairs]
+    turns = dict.fromkeys(n for both in zip_longest(important, associated) for n in both)
+    tried = [n for n in turns if n in features and rows.schema[n].kind is not Kind.TEXT]
+    found = {}
+    for name in tried[:GOLDEN_COLUMNS]:
+        result = cross_validate(
+            kind(max_depth=4, min_samples_leaf=5),
+            rows.select([name]),
+            y,
+            cv=2,
+            measures=measure,
+        )
+        if not result.failures:
+            left = result.mean_over_folds() / base
+            found[name] = 1 - (left if is_class else np.sqrt(left))
+    return found
+
+
+def some_of(rows: Table, most: int) -> Table:
+    """At most so many rows, drawn at random, in their order."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.sort(np.random.default_rng(0).choice(len(rows), most, replace=False))]
+
+
+def error_without_columns(y: np.ndarray, is_class: bool) -> float:
+    """The error of the best constant."""
+    if is_class:
+        return 1 - np.unique(y, return_counts=True)[1].max() / len(y)
+    return float(np.var(y))
+
+
+def useless_columns(seen: Evidence) -> Check:
+    """Are there columns whose shuffling changes nothing?"""
+    if seen.chosen == BASELINE:
+        return Check("useful columns", "not made", "the baseline looks at no column.")
+    useless = seen.importance.useless()
+    n = len(seen.importance.names)
+    found = f"{len(useless)} of {n} columns can be shuffled without loss"
+    found += f": {', '.join(useless[:6])}{' ...' if len(useless) > 6 else ''}." if useless else "."
+    if len(useless) <= n / 2:
+        return Check("useful columns", "good", found, len(useless), "more than half")
+    return Check(
+        "useful columns",
+        "warning",
+        found,
+        len(useless),
+        "more than half",
+        "Try without them: fewer columns are cheaper to collect and easier to explain. Columns "
+        "that stand in for each other look useless one by one.",
+    )
+
+
+def correlated_columns(seen: Evidence) -> Check:
+    """Do columns say the same?"""
+    numeric = [n for n in seen.problem.features if seen.train.schema[n].kind.is_numeric]
+    numeric = [n for n in numeric if seen.train.column(n).null_count < len(seen.train)][:200]
+    if len(numeric) < 2:
+        return Check("correlated columns", "good", "there are no two columns of numbers.")
+    block = seen.train.select(numeric).to_numpy().astype(float)
+    block = np.where(np.isnan(block), np.nanmean(block, axis=0), block)
+    varying = block.std(axis=0) > 0
+    names = [name for name, each in zip(numeric, varying) if each]
+    if len(names) < 2:
+        return Check("correlated columns", "good", "there are no two columns that vary.")
+    r = np.abs(np.corrcoef(block[:, varying], rowvar=False))
+    np.fill_diagonal(r, 0.0)
+    i, j = np.unravel_index(int(r.argmax()), r.shape)
+    pairs = int((np.triu(r) > CORRELATED).sum())
+    found = f"{pairs} pairs; the strongest is {names[i]!r} and {names[j]!r}, |r| = {r.max():.3f}."
+    if not pairs:
+        return Check("correlated columns", "good", found, float(r.max()), f"|r| > {CORRELATED}")
+    return Check(
+        "correlated columns",
+        "warning",
+        found,
+        float(r.max()),
+        f"|r| > {CORRELATED}",
+        "Their coefficients and importances share one effect: do not read them one by one.",
+    )
+
+
+def time_overlap(seen: Evidence) -> Check:
+    """Do test rows lie between training rows in time?"""
+    dated = [n for n in seen.problem.features if seen.train.schema[n].kind is Kind.DATETIME]
+    if seen.problem.time or not dated:
+        what = "rows were split by time." if seen.problem.time else "no column is a date or time."
+        return Check("time", "good", what)
+    if seen.problem.groups:
+        what = f"rows were split by {seen.problem.groups!r}, which was asked for, not by time."
+        return Check("time", "good", what)
+    return Check(
+        "time",
+        "warning",
+        f"the table has moments ({', '.join(dated[:3])}) and was split at random: test rows lie "
+        "between training rows in time.",
+        float(len(dated)),
+        "any column of moments",
+        f"If the future is to be predicted, run again with time={dated[0]!r}.",
+    )
+
+
+def repeated_rows(seen: Evidence) -> Check:
+    """Do rows stand in training and test both?"""
+    names = [n for n in seen.problem.features if seen.train.schema[n].kind is not Kind.IDENTIFIER]
+    share = float(stands_in(seen.train, seen.test, names).mean())
+    found = f"{share:.1%} of the test rows equal a training row in every column."
+    if share <= REPEATED:
+        return Check("repeated rows", "good", found, share, f"above {REPEATED:.0%}")
+    return Check(
+        "repeated rows",
+        "warning",
+        found,
+        share,
+        f"above {REPEATED:.0%}",
+        "The score is partly memory. Remove duplicates, or name the groups that belong together.",
+    )
+
+
+def stands_in(known: Table, rows: Table, names: list[str]) -> np.ndarray:
+    """Which rows equal a known row in every one of some columns.
+
+    Rows are compared by a hash of 64 bits: among a million rows, one pair in ten million runs is
+    taken for equal wrongly.
+    """
+    hashes = np.zeros(len(known) + len(rows), dtype=np.uint64)
+    for name in names:
+        both = pa.chunked_array([*dense(known.column(name)), *dense(rows.column(name))])
+        hashes = mixed(hashes ^ mixed(bits_of(both)))
+    return np.isin(hashes[len(known) :], hashes[: len(known)])
+
+
+def bits_of(column: pa.ChunkedArray) -> np.ndarray:
+    """64 bits for every cell, equal for equal cells; missing ones are equal to each other."""
+    if pa.types.is_floating(column.type):
+        values = column.to_numpy().astype(np.float64) + 0.0  # there is one zero
+        return np.where(np.isnan(values), np.nan, values).view(np.uint64)
+    return coded(column)[1].astype(np.int64).view(np.uint64)
+
+
+def dense(column: pa.ChunkedArray) -> list[pa.Array]:
+    """The chunks of a column, categories as their words."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.chunks
+
+
+def mixed(bits: np.ndarray) -> np.ndarray:
+    """Steele, Lea and Flood's mixing of 64 bits (SplitMix64)."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def calibrated(seen: Evidence) -> Check | None:
+    """Are probabilities what they say?"""
+    if seen.problem.task != "classify":
+        return None
+    said = seen.said
+    if said.probabilities is None or said.classes is None or len(said.classes) != 2:
+        return Check("calibration", "not made", "it is made for two classes with probabilities.")
+    positive = said.classes[1]
+    found = calibration(seen.y_test, said.probabilities[:, 1], positive)
+    text = (
+        f"probabilities of {positive} are off by {found.expected_error:.3f} on the mean "
+        f"(p = {found.p:.2g} that right ones look so)."
+    )
+    limit = f"off by over {MISCALIBRATED} and p < 0.01"
+    if found.expected_error <= MISCALIBRATED or found.p >= 0.01:
+        return Check("calibration", "good", text, found.expected_error, limit)
+    return Check(
+        "calibration",
+        "warning",
+        text,
+        found.expected_error,
+        limit,
+        "Do not read them as frequencies; rank by them, or correct them on other rows.",
+    )
+
+
+def worst_group(seen: Evidence) -> Check:
+    """Is the model worse for some group of rows?"""
+    if not seen.groups:
+        what = f"no category has a level with {FEWEST_IN_GROUP} test rows, and as many without."
+        return Check("worst group", "not made", what)
+    worst = seen.groups[0]
+    found = (
+        f"{worst.column} = {worst.level!r} ({worst.n_rows:,} rows) has {worst.measure} "
+        f"{worst.score:.4g} where the other rows have {worst.others:.4g} (p = {worst.p:.2g}, all "
+        "groups counted)."
+    )
+    if worst.p >= GROUP_P:
+        return Check("worst group", "good", found, worst.p, f"p < {GROUP_P}")
+    return Check(
+        "worst group",
+        "warning",
+        found,
+        worst.p,
+        f"p < {GROUP_P}",
+        "Report its figure apart, and collect more such rows.",
+    )
+
+
+def stable_choice(seen: Evidence) -> Check:
+    """Would other folds have chosen another learner?"""
+    rivals = [each for each in seen.board.results if len(each.values) == len(each.folds)]
+    if len(rivals) < 2:
+        return Check("stable choice", "good", "there was one learner only.")
+    table = np.array([each.scores[seen.problem.measure] for each in rivals])
+    table = table if seen.problem.figure.greater_is_better else -table
+    wins = (table == table.max(axis=0)).mean(axis=1)
+    best = [each.name for each in rivals].index(seen.board.best.name)
+    found = f"{seen.board.best.name} is best in {wins[best]:.0%} of the folds."
+    limit = f"below {SELDOM_BEST:.0%}"
+    if wins[best] >= SELDOM_BEST:
+        return Check("stable choice", "good", found, wins[best], limit)
+    return Check(
+        "stable choice",
+        "warning",
+        found,
+        wins[best],
+        limit,
+        "Several learners are about equally good: take the one that is easiest to explain.",
+    )
+
+
+def same_target(seen: Evidence) -> Check:
+    """Has the target the same distribution in training and test rows?"""
+    if seen.problem.parted_by:
+        return parted_target(seen)
+    if seen.problem.task == "classify":
+        names = list(seen.problem.classes)
+        counts = [[int((y == k).sum()) for k in names] for y in (seen.y_train, seen.y_test)]
+        kept = np.array(counts)[:, np.array(counts).sum(axis=0) > 0]
+        p = float(stats.chi2_contingency(kept).pvalue)
+    else:
+        p = float(stats.ks_2samp(seen.y_train, seen.y_test).pvalue)
+    found = f"training and test rows differ in the target with p = {p:.2g}."
+    if p >= SHIFT_P:
+        return Check("same target", "good", found, p, f"p < {SHIFT_P}")
+    return Check(
+        "same target",
+        "warning",
+        found,
+        p,
+        f"p < {SHIFT_P}",
+        "What is predicted changes between the parts: expect it to change again.",
+    )
+
+
+def parted_target(seen: Evidence) -> Check:
+    """Does the target leave its range where whole groups, or later rows, are the test rows?
+
+    Rows of one group, or neighbours in time, are alike: no test of rows holds.
+    """
+    if seen.problem.task == "classify":
+        what = f"rows were split by {seen.problem.parted_by!r}: classes may be of other shares."
+        return Check("same target", "not made", what)
+    low, high = seen.y_train.min(), seen.y_train.max()
+    share = float(((seen.y_test < low) | (seen.y_test > high)).mean())
+    found = (
+        f"{share:.0%} of the test rows, split off by {seen.problem.parted_by!r}, have a target "
+        f"outside the range of the training rows ({low:.4g} to {high:.4g})."
+    )
+    if share <= OUT_OF_RANGE:
+        return Check("same target", "good", found, share, f"above {OUT_OF_RANGE:.0%}")
+    return Check(
+        "same target",
+        "warning",
+        found,
+        share,
+        f"above {OUT_OF_RANGE:.0%}",
+        "Trees and neighbours cannot predict beyond what they have seen: prefer a linear model, or "
+        "predict the change instead of the value.",
+    )
+
+
+def same_columns(seen: Evidence) -> Check:
+    """Are training and test rows alike?"""
+    if seen.problem.parted_by:
+        what = f"rows were split by {seen.problem.parted_by!r}: the parts differ by design."
+        return Check("drift", "not made", what)
+    if seen.shift is None:
+        return Check("drift", "not made", "all columns are text.")
+    found = f"a classifier tells training from test rows with area {seen.shift.area}."
+    if not seen.shift.found or seen.shift.area.value < DRIFT_AREA:
+        return Check("drift", "good", found, seen.shift.area.value, f"above {DRIFT_AREA}")
+    return Check(
+        "drift",
+        "warning",
+        found,
+        seen.shift.area.value,
+        f"above {DRIFT_AREA}",
+        f"They differ most in {', '.join(seen.shift.columns)}: find out why.",
+    )
+
+
+def as_on_folds(seen: Evidence) -> Check:
+    """Does the test figure agree with that of the folds?"""
+    folds = seen.scores.figure(method="folds")
+    if not np.isfinite(folds.error) or not np.isfinite(seen.figure.error):
+        return Check("test agrees with folds", "not made", "one of them has no error bar.")
+    if seen.problem.time:
+        return Check(
+            "test agrees with folds",
+            "not made",
+            f"{seen.figure.value:.4g} on the test rows, {folds.value:.4g} on the folds; the test "
+            "rows are the latest, and later rows may be harder.",
+        )
+    gap = abs(seen.figure.value - folds.value)
+    z = gap / max(np.hypot(folds.error, seen.figure.error), 1e-300)
+    found = (
+        f"{seen.figure.value:.4g} on the test rows, {folds.value:.4g} on the folds (z = {z:.1f})."
+    )
+    if z < 3:
+        return Check("test agrees with folds", "good", found, z, "z > 3")
+    return Check(
+        "test agrees with folds",
+        "warning",
+        found,
+        z,
+        "z > 3",
+        "The test rows are of another kind, or the folds were looked at too often.",
+    )
+
+
+def many_levels(seen: Evidence) -> Check:
+    """Are there categories of very many levels?"""
+    schema = seen.train.schema
+    wide = {
+        n: len(schema[n].levels or ())
+        for n in seen.problem.features
+        if schema[n].kind in (Kind.CATEGORY, Kind.ORDERED)
+    }
+    most = max(wide, key=lambda name: wide[name], default="")
+    if not most or wide[most] <= MANY_LEVELS:
+        return Check("levels of categories", "good", "no category has very many levels.")
+    return Check(
+        "levels of categories",
+        "warning",
+        f"{most!r} has {wide[most]:,} levels.",
+        wide[most],
+        f"above {MANY_LEVELS}",
+        "Trees favour such columns and impurity importances overrate them: trust the shuffled "
+        "ones. Merge rare levels.",
+    )
+
+
+def comparable_coefficients(seen: Evidence) -> Check | None:
+    """May the coefficients of a linear model be compared?"""
+    if seen.chosen not in ("logistic regression", "ridge", "linear regression"):
+        return None
+    numeric = [n for n in seen.problem.features if seen.train.schema[n].kind.is_numeric]
+    if len(numeric) < 2:
+        return Check("comparable coefficients", "good", "there are no two columns of numbers.")
+    block = seen.train.select(numeric).to_numpy().astype(float)
+    spread = np.nanstd(block, axis=0)
+    spread = spread[spread > 0]
+    ratio = float(spread.max() / spread.min()) if len(spread) else 1.0
+    found = f"the widest column spreads {ratio:,.3g} times as far as the narrowest."
+    if ratio < SCALES_APART:
+        return Check("comparable coefficients", "good", found, ratio, f"above {SCALES_APART:g}")
+    return Check(
+        "comparable coefficients",
+        "warning",
+        found,
+        ratio,
+        f"above {SCALES_APART:g}",
+        "Do not compare raw coefficients: scale the columns, or read the importances.",
+    )
+
+
+def search_edge(seen: Evidence) -> Check | None:
+    """Did a search end at the edge of what was searched?"""
+    best = getattr(seen.model, "best_name_", None)
+    if best is None:
+        return None
+    tried = [name for name, _ in seen.model.estimators]
+    place = tried.index(best)
+    found = f"of {', '.join(tried)}, {best} was chosen."
+    if len(tried) < 3 or 0 < place < len(tried) - 1:
+        return Check("search", "good", found)
+    return Check(
+        "search",
+        "warning",
+        found,
+        float(place),
+        "the first or last of three or more",
+        "The best may lie beyond: try further values.",
+    )
+
+
+def quick_enough(seen: Evidence) -> Check:
+    """Is there a learner as good that predicts much faster?"""
+    rivals = {each.name: each for each in seen.board.results if each.name != BASELINE}
+    if seen.chosen not in rivals or len(rivals) < 2 or len(seen.scores.values) < 2:
+        return Check("speed", "good", "there is no other learner to compare with.")
+    as_good = [
+        each for each in rivals.values() if len(each.values) > 1 and not worse(each, seen.scores)
+    ]
+    fastest = min(as_good, key=lambda each: each.predict_seconds)
+    ratio = seen.scores.predict_seconds / max(fastest.predict_seconds, 1e-6)
+    found = f"{seen.chosen} predicts {ratio:.1f} times as long as {fastest.name}, as good."
+    if fastest.name == seen.chosen or ratio < SLOWER:
+        return Check("speed", "good", found, ratio, f"above {SLOWER:g} times")
+    return Check(
+        "speed",
+        "warning",
+        found,
+        ratio,
+        f"above {SLOWER:g} times",
+        f"Where speed counts, take {fastest.name}.",
+    )
+
+
+def worse(one, other) -> bool:
+    """Whether a learner's folds are worse than another's beyond chance."""
+    if one is other:
+        return False
+    gap = one.mean_over_folds() - other.mean_over_folds()
+    behind = gap < 0 if one.measures[0].greater_is_better else gap > 0
+    return behind and one.p_against(other) < 0.05
+
+
+def more_rows(seen: Evidence) -> Check:
+    """Would more rows help?"""
+    if seen.curve is None:
+        return Check("more rows", "not made", "no learning curve was drawn.")
+    line = seen.curve.values(seen.curve._chosen(None))
+    _, _, base = seen.losses
+    span = abs(abs(base) - line[-1])
+    step = (line[-1] - line[-2]) * (1 if seen.problem.figure.greater_is_better else -1)
+    share = float(step / span) if span > 0 else 0.0
+    found = f"doubling the rows last added {share:.0%} to the gain over the baseline."
+    if share < STILL_RISING:
+        return Check("more rows", "good", found, share, f"above {STILL_RISING:.0%}")
+    return Check(
+        "more rows",
+        "warning",
+        found,
+        share,
+        f"above {STILL_RISING:.0%}",
+        "More rows are likely to help.",
+    )
+
+
+def failures(seen: Evidence) -> Check:
+    """Did learners fail in some folds?"""
+    failed = {each.name: len(each.failures) for each in seen.board.results if each.failures}
+    if not failed:
+        return Check("failures", "good", "no learner failed in any fold.", 0, "any")
+    first = next(each.failures[0] for each in seen.board.results if each.failures)
+    listed = ", ".join(f"{name} ({number})" for name, number in failed.items())
+    return Check(
+        "failures", "warning", f"{listed}; first: {first}.", len(failed), "any", "Read the message."
+    )
+
+
+CHECKS: tuple[Callable[[Evidence], Check | None], ...] = (
+    beats_the_baseline,
+    golden_column,
+    repeated_rows,
+    time_overlap,
+    overfitting,
+    underfitting,
+    folds_agree,
+    stable_choice,
+    as_on_folds,
+    same_target,
+    same_columns,
+    balanced_classes,
+    classes_with_rows,
+    enough_rows,
+    more_rows,
+    calibrated,
+    worst_group,
+    useless_columns,
+    correlated_columns,
+    many_levels,
+    comparable_coefficients,
+    search_edge,
+    quick_enough,
+    failures,
+)
+
+
+def all_checks(seen: Evidence) -> list[Check]:
+    """Every check that has something to say of this problem; what is wrong comes first.
+
+    Parameters
+    ----------
+    seen : Evidence
+
+    Returns
+    -------
+    checks : list of Check
+    """
+    made = [check for check in (each(seen) for each in CHECKS) if check is not None]
+    rank = {"bad": 0, "warning": 1, "good": 2, "not made": 3}
+    return sorted(made, key=lambda check: rank[check.verdict])

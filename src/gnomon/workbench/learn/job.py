@@ -1,0 +1,565 @@
+"""The job `learn`: which learner predicts this column best, and how well, honestly.
+
+Test rows are put aside first and used once, after the choice. All learners, the baseline among
+them, are compared on the same splits of the other rows; settings are searched inside the training
+parts. The simplest learner within one standard error of the best is chosen, fitted again on all
+rows but the test rows, and judged by those.
+
+Texts: 000a 1.3.1 (procedure 1.1) · 001 7.3 · 002 "Train, validation, test" · 003 2.1.7 · 004 3.2.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from dataclasses import asdict
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine.errors import DataError
+from gnomon.engine.threads import processors
+from gnomon.evaluate import (
+    CrossValidation,
+    Curve,
+    Leaderboard,
+    Measure,
+    cross_validate,
+    learning_curve,
+    one_standard_error,
+    ranked,
+)
+from gnomon.evaluate.cross_validation import seeded
+from gnomon.evaluate.fold_warnings import never_repeated
+from gnomon.table import Table, split
+from gnomon.workbench.analysis.diagnosis import (
+    MOST_ROWS,
+    REPEATS,
+    Shift,
+    comparable_columns,
+    group_scores,
+    permutation_importance,
+    said_by,
+    shift_check,
+    worst_rows,
+)
+from gnomon.workbench.analysis.portfolio import (
+    BASELINE,
+    STACK,
+    Entrant,
+    picked,
+    portfolio,
+    search_fits,
+    stack_of,
+)
+from gnomon.workbench.analysis.problem import LearningProblem, set_up
+from gnomon.workbench.base.budget import Budget
+from gnomon.workbench.base.given import source_of, with_target
+from gnomon.workbench.base.job import Progress, Request
+from gnomon.workbench.base.plain_data import as_json
+from gnomon.workbench.base.runs import Run, RunError, read_record
+from gnomon.workbench.learn.checks import Evidence, all_checks
+from gnomon.workbench.learn.final_figure import final_figure
+from gnomon.workbench.learn.options import BEST, JOB, LearnOptions
+from gnomon.workbench.learn.plan import (
+    ALWAYS,
+    LATEST_TO_COMPARE,
+    SHARE_TO_COMPARE,
+    Plan,
+    effort_of,
+    make_plan,
+)
+from gnomon.workbench.learn.result import LearnResult
+
+CURVE_SHARES = (0.125, 0.25, 0.5, 1.0)
+CURVE_ROWS = 20_000
+SAMPLE_ROWS = 2_000
+FEWEST_ASKED = 200
+# what follows the final fit beside predictions: checks, pictures, report; measured on 10^6 rows
+ENDING_SECONDS = 6.0
+SHARE_TO_END = 0.25
+# model files are packed, written, and read again to be checked
+BYTES_PER_SECOND = 3e7
+
+
+def model_bytes(model: Any, rows: Any, y: Any) -> float:
+    """Bytes of a fitted model, as pickled; a column of the leaderboard."""
+    return float(len(pickle.dumps(model)))
+
+
+MODEL_SIZE = Measure("model bytes", model_bytes, "estimator", greater_is_better=False)
+
+
+class OutOfTime(Exception):
+    """The seconds are spent; ends the learner at work."""
+
+
+@JOB.public
+def learn(table: Any, options: LearnOptions, request: Request) -> LearnResult:
+    """Compare learners on a table and give the best with an honest estimate of its quality.
+
+    Use it when there is a table, a column to predict and no favourite method. Do not use it again
+    and again on the same table until the test score pleases: the test rows then are training
+    rows. With a budget in evaluations, or none, the same call gives the same numbers everywhere;
+    with seconds, what ran is recorded and the run folder's ``again.py`` repeats that. Where the
+    seconds are few there are no searches, then fewer folds, then fewer rows to compare on; only
+    then are learners left out. The decisions say so.
+
+    Returns
+    -------
+    result : LearnResult
+        Prints itself; has the model, the leaderboard, the checks, and writes the report.
+
+    Examples
+    --------
+    >>> import gnomon
+    >>> from gnomon.table import example
+    >>> found = gnomon.learn(example("iris"), "species", learners=["naive Bayes"], budget=None)
+    >>> found.chosen
+    'naive Bayes'
+    >>> found.beats_baseline
+    True
+    """
+    allowance = Budget.of(options.budget)
+    source = request.source
+    if isinstance(options.target, str):
+        source = source_of(table) or source
+    rows, options.target = with_target(table, options.target)
+    problem = set_up(
+        rows,
+        options.target,
+        task=options.task,
+        measure=options.measure,
+        groups=options.groups,
+        time=options.time,
+    )
+    picked(portfolio(problem.task, len(problem.rows)), options.learners)
+    options.task, options.measure = problem.task, problem.measure
+    options.budget = allowance.given
+    run = Run.begin(request.folder, rows, source, options, JOB.name)
+    with run:
+        return Learning(problem, options, allowance, run, request.progress).do()
+
+
+def resume(folder: str | os.PathLike[str], *, table: Any = None, progress: Any = None) -> Any:
+    """Go on with a run that was killed or stopped; finished folds are not run again.
+
+    Parameters
+    ----------
+    folder : path
+    table : Table, data frame or path, default=None
+        Where the run's table was not read from a file.
+    progress : callable, default=None
+        Called as ``progress(step, done, total)``.
+
+    Returns
+    -------
+    result : LearnResult
+    """
+    record = read_record(folder)
+    if record["job"] != JOB.name:
+        raise RunError(
+            f"{folder} is a run of 'gnomon {record['job']}', which is not resumed: run it again"
+        )
+    table = record["source"] if table is None else table
+    if table is None:
+        raise DataError(f"the table of {folder} was not read from a file; give it as table=")
+    settings = dict(record["settings"])
+    in_seconds = Budget.of(settings["budget"]).seconds is not None
+    if in_seconds and "plan" in record:
+        settings |= {"learners": record["plan"], "budget": None} | record.get("settled", {})
+    return JOB.repeated(table, settings, folder=folder, progress=progress)
+
+
+def pace_of(scores: CrossValidation, plan: Plan) -> float:
+    """Seconds per row that a learner was asked about in the folds."""
+    return scores.predict_seconds / sum(len(test) for _, test in plan.splits)
+
+
+def why_failed(found: CrossValidation) -> str:
+    """What a learner without any score says, in plain words: an error of ours needs no name."""
+    first = found.failures[0]
+    said = first.error.removeprefix(f"{DataError.__name__}: ")
+    return f"it failed on all {len(found.folds)} splits; the first one says: {said}"
+
+
+def inputs_sample(rows: Table, random_state: int) -> Table:
+    """Some training rows, which later rows are compared with."""
+    if len(rows) <= SAMPLE_ROWS:
+        return rows
+    taken = np.random.default_rng(random_state).choice(len(rows), SAMPLE_ROWS, replace=False)
+    return rows[np.sort(taken)]
+
+
+class Learning:
+    """One run of `learn`, step by step."""
+
+    def __init__(
+        self,
+        problem: LearningProblem,
+        settings: LearnOptions,
+        budget: Budget,
+        run: Run,
+        progress: Progress,
+    ):
+        self.problem, self.settings = problem, settings
+        self.budget, self.run, self.progress = budget, run, progress
+        self.random_state = settings.random_state
+        self.done = self.total = 0
+
+    def do(self) -> LearnResult:
+        with never_repeated():
+            return self._do()
+
+    def _do(self) -> LearnResult:
+        parts = self.put_test_rows_aside()
+        train = parts["train"]
+        y = self.problem.values(train)
+        plan = self.plan(train, y)
+        self.note_plan(plan)
+        board = self.compare(plan, train, y)
+        chosen = self.choose(plan, board)
+        cost = plan.cost_of(chosen.name) if chosen.name != STACK else None
+        model, n_fitted = self.fit_again(chosen, train, y, board, plan)
+        curve = self.learning_curve(chosen, train, y, board, plan)
+        test_rows = parts["test"]
+        result = self.judge(plan, board, chosen, model, n_fitted, train, test_rows, curve)
+        result.forecast = cost
+        self.settings.learners = result.competed
+        self.run.finish(result)
+        return result
+
+    def note_plan(self, plan: Plan) -> None:
+        """Record who competes on which splits, so that a killed run goes on with the same."""
+        wanted, record = self.settings.learners, self.run.record
+        stack = [STACK] if wanted is None or STACK in wanted else []
+        record["plan"] = [each.name for each in plan.entrants] + stack
+        settled = [each.name for each in self.settings.declared() if each.settled]
+        record["settled"] = {name: getattr(self.settings, name) for name in settled}
+        record["forecasts"] = [asdict(each) for each in plan.costs]
+        self.run.write()
+
+    def put_test_rows_aside(self) -> Any:
+        problem, share = self.problem, self.settings.test_share
+        stratify = problem.target if problem.task == "classify" and not problem.time else None
+        parts = split(
+            problem.rows,
+            (1 - share, share),
+            stratify=stratify,
+            groups=problem.groups,
+            time=problem.time,
+            random_state=self.random_state,
+            lock_test=True,
+        )
+        how = f"{len(parts.rows[1]):,} test rows are put aside {parts.how} and used once"
+        self.run.decide(how, "a figure that chose nothing is not too good")
+        if len(problem.unlabelled):
+            self.run.decide(
+                f"{len(problem.unlabelled):,} rows without a target are set apart",
+                "nothing can be learnt from them, nor tested",
+            )
+        return parts
+
+    def plan(self, train: Table, y: np.ndarray) -> Plan:
+        settings = self.settings
+        plan = make_plan(
+            self.problem,
+            train,
+            y,
+            effort_of(settings),
+            settings.learners,
+            self.budget,
+            self.random_state,
+            lambda what: self.progress(what, 0, 0),
+        )
+        settings.folds, settings.repeats = plan.effort.folds, plan.effort.repeats
+        settings.search, settings.compare_rows = plan.effort.search, plan.effort.compare_rows
+        for what, why in plan.decisions:
+            self.run.decide(what, why)
+        for name, reason in plan.left_out.items():
+            self.run.decide(f"{name} does not compete", reason)
+        self.total = (len(plan.entrants) + 1) * len(plan.splits) + 4
+        return plan
+
+    def compare(self, plan: Plan, train: Table, y: np.ndarray) -> Leaderboard:
+        """Cross-validate the entrants, then the stack of those that finished."""
+        rows = self.problem.inputs(train)
+        results: list[CrossValidation] = []
+        for entrant in plan.entrants:
+            found = self.cross_validate(entrant, rows, y, plan, len(results))
+            if found is not None:
+                results.append(found)
+        stack = self.affordable_stack(plan, results)
+        if stack is not None:
+            plan.entrants.append(stack)
+            found = self.cross_validate(stack, rows, y, plan, len(results))
+            if found is not None:
+                results.append(found)
+        return ranked(results)
+
+    def cross_validate(
+        self, entrant: Entrant, rows: Table, y: np.ndarray, plan: Plan, place: int
+    ) -> CrossValidation | None:
+        """One learner over the splits; None where the seconds were spent before it ended."""
+
+        def tell(done: int, total: int) -> None:
+            self.progress(entrant.name, self.done + done, self.total)
+            if done < total:
+                require_time()
+
+        def require_time() -> None:
+            share = SHARE_TO_COMPARE if entrant.name == STACK else LATEST_TO_COMPARE
+            if entrant not in plan.entrants[:ALWAYS] and self.budget.over(share):
+                raise OutOfTime
+
+        try:
+            require_time()
+            found = cross_validate(
+                entrant.learner,
+                rows,
+                y,
+                cv=plan.splits,
+                measures=self.measures(entrant),
+                train_scores=True,
+                random_state=self.random_state,
+                progress=tell,
+                folder=self.run.folds(entrant.name),
+                name=entrant.name,
+            )
+        except OutOfTime:
+            plan.left_out[entrant.name] = "the time was up before it had seen all splits"
+            self.run.decide(f"{entrant.name} is left out", plan.left_out[entrant.name])
+            return None
+        self.done += len(plan.splits)
+        if found.failures and not len(found.values):
+            plan.left_out[entrant.name] = why_failed(found)
+            self.run.decide(f"{entrant.name} is left out", plan.left_out[entrant.name])
+            return None
+        self.run.record["scores"][found.name] = as_json(found.figure())
+        self.run.write()
+        return found
+
+    def measures(self, entrant: Entrant) -> list[Measure | str]:
+        """The measure that counts first, then those that people ask for, then the model's size."""
+        wanted = ["accuracy", "log_loss"] if self.problem.task == "classify" else ["rmse", "r2"]
+        if len(self.problem.classes) == 2:
+            wanted.append("auc")
+        rest = [each for each in wanted if each != self.problem.measure]
+        return [self.problem.measure, *rest, MODEL_SIZE]
+
+    def affordable_stack(self, plan: Plan, results: list[CrossValidation]) -> Entrant | None:
+        """The stack of the learners that finished, where it was asked for and fits the budget."""
+        wanted = self.settings.learners
+        if wanted is not None and STACK not in wanted:
+            return None
+        names = [each.name for each in results]
+        stack = stack_of(self.problem.task, [e for e in plan.entrants if e.name in names])
+        if stack is None:
+            return None
+        members = [name for name, _ in stack.learner.estimators]
+        fits = {each.name: search_fits(each.learner) for each in plan.entrants}
+        spent = sum(each.fit_seconds / fits[each.name] for each in results if each.name in members)
+        needed = (stack.learner.cv + 1) * spent / processors()
+        reason = ""
+        if self.budget.seconds is not None:
+            left = SHARE_TO_COMPARE * self.budget.seconds - self.budget.spent
+            if needed > left:
+                reason = f"about {needed:.0f} s needed, {max(left, 0):.0f} s left for comparing"
+        if self.budget.evaluations is not None:
+            left = self.budget.evaluations - plan.evaluations * len(plan.entrants)
+            if left < plan.evaluations:
+                reason = f"{plan.evaluations} evaluations needed, {max(left, 0)} left"
+        if reason:
+            plan.left_out[STACK] = reason
+            self.run.decide(f"{STACK} does not compete", reason)
+            return None
+        return stack
+
+    def choose(self, plan: Plan, board: Leaderboard) -> Entrant:
+        """The simplest within one standard error of the best, or the best."""
+        entrants = {each.name: each for each in plan.entrants}
+        best = board.best
+        if self.settings.choose == BEST:
+            self.run.decide(f"{best.name} is chosen", "it has the best mean")
+            return entrants[best.name]
+        useful = best.name != BASELINE and board.beats_baseline()
+        # a baseline that is beaten beyond chance is not as good, however near it is
+        fit = [each for each in board.results if not (useful and each.name == BASELINE)]
+        place = one_standard_error(
+            [each.mean for each in fit],
+            [each.standard_error for each in fit],
+            [entrants[each.name].complexity for each in fit],
+            greater_is_better=board.greater_is_better,
+        )
+        name = fit[place].name
+        why = (
+            f"it has the best mean, and nothing simpler is within one standard error "
+            f"({best.standard_error:.2g}) of it"
+            if name == best.name
+            else f"it is the simplest within one standard error ({best.standard_error:.2g}) of "
+            f"the best, {best.name}"
+        )
+        self.run.decide(f"{name} is chosen", why)
+        return entrants[name]
+
+    def fit_again(
+        self, chosen: Entrant, train: Table, y: np.ndarray, board: Leaderboard, plan: Plan
+    ) -> tuple[Any, int]:
+        """The chosen learner on all rows but the test rows, or as many as time allows."""
+        self.step(f"fitting {chosen.name}")
+        n = self.settings.fit_rows or self.affordable_rows(board[chosen.name], len(y), plan)
+        inputs = self.problem.inputs(train)
+        if n < len(y):
+            taken = np.sort(
+                np.random.default_rng(self.random_state).choice(len(y), n, replace=False)
+            )
+            inputs, y = inputs[taken], y[taken]
+            self.settings.fit_rows = n
+            self.run.decide(
+                f"the final model learns from {n:,} of {len(train):,} rows, drawn at random",
+                "more do not fit the budget; give a larger one to use all",
+            )
+        return seeded(chosen.learner, self.random_state, 0).fit(inputs, y), n
+
+    def affordable_rows(self, scores: CrossValidation, n: int, plan: Plan) -> int:
+        """Rows that the final fit can use in the seconds that are left.
+
+        What follows the fit is counted too, by the pace of the folds: predictions of the test
+        rows, shuffled columns, pictures, the model file.
+        """
+        if self.budget.seconds is None:
+            return n
+        fold_rows = len(plan.splits[0][0])
+        asked = self.n_test + self.least_asked()
+        later = self.ending() + asked * pace_of(scores, plan)
+        left = max(self.budget.left - later, 0.0)
+        size = np.nanmean(scores.scores[MODEL_SIZE.name]) / BYTES_PER_SECOND
+        each = scores.fit_seconds / len(scores.folds) + (size if np.isfinite(size) else 0.0)
+        affordable = int(fold_rows * left / max(each, 1e-9))
+        return n if affordable >= n else max(affordable, min(fold_rows, n))
+
+    def ending(self) -> float:
+        """Seconds kept for checks, pictures and the report."""
+        return min(ENDING_SECONDS, SHARE_TO_END * (self.budget.seconds or np.inf))
+
+    @property
+    def n_test(self) -> int:
+        """Test rows."""
+        return round(self.settings.test_share * len(self.problem.rows))
+
+    def least_asked(self) -> int:
+        """Rows that the shuffled columns and the pictures ask about at the least."""
+        return FEWEST_ASKED * (1 + REPEATS * len(self.problem.features))
+
+    def learning_curve(
+        self, chosen: Entrant, train: Table, y: np.ndarray, board: Leaderboard, plan: Plan
+    ) -> Curve | None:
+        """The score against the number of training rows, where rows and time allow."""
+        self.step("learning curve")
+        wanted = self.settings.curve
+        if wanted is None:
+            wanted = chosen.name not in (BASELINE, STACK) and 200 <= len(y) <= CURVE_ROWS
+            scores = board[chosen.name]
+            cost = 3 * sum(CURVE_SHARES) * scores.fit_seconds / len(scores.folds)
+            if self.budget.seconds is not None:
+                later = self.ending() + self.n_test * pace_of(scores, plan)
+                wanted = wanted and cost < self.budget.left - later
+        self.settings.curve = bool(wanted)
+        if not wanted or self.problem.time or self.problem.groups:
+            return None
+        found = learning_curve(
+            chosen.learner,
+            self.problem.inputs(train),
+            y,
+            sizes=CURVE_SHARES,
+            cv=3,
+            measures=self.problem.measure,
+            interval="rows",
+            random_state=self.random_state,
+        )
+        found.title = f"Learning curve of {chosen.name} ({self.problem.measure})"
+        return found
+
+    def judge(self, plan, board, chosen, model, n_fitted, train, test, curve) -> LearnResult:
+        """Everything that is said of the test rows, and the checks."""
+        problem = self.problem
+        self.step("judging on the test rows")
+        rows, y = problem.inputs(test), problem.values(test)
+        begin = perf_counter()
+        said = said_by(model, rows, y, problem.figure)
+        pace = (perf_counter() - begin) / len(y)
+        figure = final_figure(problem, test, y, said)
+        self.step("importance of columns, checks")
+        importance = permutation_importance(
+            model,
+            rows,
+            y,
+            problem.figure,
+            most_rows=self.shuffled_rows(pace),
+            random_state=self.random_state,
+        )
+        evidence = Evidence(
+            problem=problem,
+            board=board,
+            chosen=chosen.name,
+            model=model,
+            train=train,
+            test=test,
+            said=said,
+            figure=figure,
+            importance=importance,
+            groups=group_scores(problem, rows, y, said),
+            shift=self.shift(problem.inputs(train), rows),
+            curve=curve,
+        )
+        checks = all_checks(evidence)
+        self.progress("writing", self.total, self.total)
+        return LearnResult(
+            problem=problem,
+            settings=self.settings,
+            plan=plan,
+            board=board,
+            chosen=chosen.name,
+            model=model,
+            test=figure,
+            test_table=test,
+            said=said,
+            n_train=len(train),
+            n_fitted=n_fitted,
+            importance=importance,
+            worst=worst_rows(problem, y, said),
+            groups=evidence.groups,
+            shift=evidence.shift,
+            curve=curve,
+            sample=inputs_sample(problem.inputs(train), self.random_state),
+            checks=checks,
+            decisions=list(self.run.decisions),
+            seconds=self.budget.spent,
+            run=self.run,
+        )
+
+    def shuffled_rows(self, pace: float) -> int:
+        """Rows for the importance of columns: as many as the seconds left allow at this pace."""
+        if self.budget.seconds is None:
+            return MOST_ROWS
+        left = self.budget.left - self.ending()
+        affordable = left / (max(pace, 1e-9) * (1 + REPEATS * len(self.problem.features)))
+        if affordable >= MOST_ROWS:
+            return MOST_ROWS
+        n = max(int(affordable), FEWEST_ASKED)
+        self.run.decide(f"the importance of columns is judged on {n:,} rows", "time is short")
+        return n
+
+    def shift(self, train: Table, test: Table) -> Shift | None:
+        """Are training and test rows alike? Not asked where they differ by design.
+
+        That is: by time or by groups; nor where all columns are text.
+        """
+        if self.problem.time or self.problem.groups or not comparable_columns(train, test):
+            return None
+        return shift_check(train, test, random_state=self.random_state)
+
+    def step(self, what: str) -> None:
+        self.done += 1
+        self.progress(what, min(self.done, self.total), self.total)

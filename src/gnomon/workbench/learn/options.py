@@ -1,0 +1,96 @@
+"""What can be asked of the job ``learn``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gnomon.workbench.base.job import Job
+from gnomon.workbench.base.options import Options, option
+
+DEFAULT_BUDGET = "60s"
+SIMPLEST, BEST = "one-standard-error", "best"
+
+
+@dataclass
+class LearnOptions(Options):
+    """The options of `learn`, and what the run settled where none was given."""
+
+    target: Any = option(
+        help="The column to predict: its name or, in Python, its values. Rows in which it is "
+        "missing are not used."
+    )
+    task: str = option(
+        "auto",
+        choices=("auto", "classify", "regress"),
+        help="Categories, booleans and two numbers are classified, other numbers regressed.",
+    )
+    measure: str | None = option(
+        None,
+        help="accuracy, balanced_accuracy, log_loss, brier, auc, f_measure; rmse, mae, r2. Chosen "
+        "by the target where none is given.",
+    )
+    learners: list[str] | None = option(
+        None,
+        flag="learner",
+        free=True,
+        help="Compare these learners only; all by default. The baseline always runs.",
+    )
+    budget: Any = option(
+        DEFAULT_BUDGET,
+        free=True,
+        help="Time ('60s', '5min'), or a number of evaluations ('40': the same work on every "
+        "machine), or None. An evaluation is a fit of a learner that is compared: on a fold, or "
+        "without a pair of folds, which its interval needs. Searches inside a fit, the final fit "
+        "and the learning curve are not counted.",
+    )
+    choose: str = option(
+        SIMPLEST,
+        choices=(SIMPLEST, BEST),
+        help="The simplest learner within one standard error of the best, or the best mean.",
+    )
+    folds: int | None = option(
+        None, least=2, settled=True, help="Folds of the cross-validation; chosen by the rows."
+    )
+    repeats: int | None = option(
+        None, least=1, settled=True, help="Repetitions of the folds; chosen by the rows."
+    )
+    test_share: float = option(
+        0.25, least=0, greatest=1, open=True, help="Share of the rows put aside for the test."
+    )
+    groups: str | None = option(
+        None, help="A column whose equal values stay together, such as persons or machines."
+    )
+    time: str | None = option(
+        None, help="A column of dates: train on the past, test on the future."
+    )
+    random_state: int = option(
+        0, flag="seed", least=0, help="Seed of the splits and of random learners."
+    )
+    curve: bool | None = option(
+        None, flag=None, free=True, help="Draw a learning curve; where rows and time allow."
+    )
+    fit_rows: int | None = option(
+        None,
+        flag=None,
+        free=True,
+        least=1,
+        help="Rows that the final model learns from at most; all that time allows.",
+    )
+    search: bool | None = option(
+        None,
+        flag=None,
+        settled=True,
+        help="Search settings inside every training part; by default up to 20,000 rows.",
+    )
+    compare_rows: int | None = option(
+        None,
+        flag=None,
+        settled=True,
+        least=1,
+        help="Compare learners on so many training rows at a time, drawn at random; by default on "
+        "all, and on 80,000 where there are more than 100,000.",
+    )
+
+
+JOB = Job("learn", LearnOptions, positional=("target",))

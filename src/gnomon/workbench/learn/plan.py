@@ -1,0 +1,427 @@
+"""The plan of a run: which splits, which learners, what was decided and why.
+
+Where the seconds do not suffice for everything, the plan becomes cheaper step by step: folds are
+not repeated, settings are not searched, there are fewer folds, learners are compared on fewer
+rows. Only when the cheapest plan is too long are learners left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gnomon.evaluate.cross_validation import fold_pairs
+from gnomon.evaluate.splits import Splits, forward_in_time, k_fold, random_splits
+from gnomon.table import Table
+from gnomon.workbench.analysis.portfolio import (
+    BASELINE,
+    SEARCH_UP_TO,
+    Entrant,
+    picked,
+    portfolio,
+    search_fits,
+)
+from gnomon.workbench.analysis.problem import LearningProblem
+from gnomon.workbench.base.budget import Budget
+from gnomon.workbench.learn.cost import Cost, forecast_cost
+
+PLENTY = 10_000
+VERY_MANY = 100_000
+SHARE_TO_COMPARE = 0.6
+LATEST_TO_COMPARE = 0.75  # for learners whose forecast was too low
+FOLDS = 5
+ALWAYS = 2  # the baseline and the first learner compete in any case
+FEWEST_FOLDS = 3  # two cannot tell a difference from chance
+SPLITS_OF_MANY = 3
+TRAIN_OF_MANY = 80_000
+TEST_OF_MANY = 40_000
+FEWER_ROWS = (40_000, 20_000, 10_000, 5_000)
+
+
+@dataclass(repr=False)
+class Stretches(Splits):
+    """Splits forward in time, each of whose test stretches counts as one.
+
+    Rows that follow each other are alike, so their spread says too little: intervals come from the
+    spread over stretches. So do comparisons, by Student's t as it is. The correction for resampled
+    scores is for test rows that are drawn again and again; of stretches that follow each other it
+    finds a difference where there is none in 0.5% of cases instead of 5%.
+    """
+
+    @classmethod
+    def of(cls, moments: np.ndarray, n_folds: int) -> Stretches:
+        """The stretches of rows at these moments."""
+        plain = forward_in_time(moments, n_folds)
+        owners = np.zeros(plain.n_rows, dtype=np.intp)
+        for number, (_, test) in enumerate(plain):
+            owners[test] = number
+        return cls(plain.pairs, plain.n_rows, plain.how, groups=owners, ordered=True)
+
+    @property
+    def test_share(self) -> float:
+        """Zero: comparisons of stretches need no correction."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How thoroughly learners are compared; None where the number of rows decides.
+
+    Attributes
+    ----------
+    folds, repeats : int or None
+    search : bool or None
+        Search settings inside the training parts.
+    compare_rows : int or None
+        Training rows of a split.
+    """
+
+    folds: int | None = None
+    repeats: int | None = None
+    search: bool | None = None
+    compare_rows: int | None = None
+
+
+@dataclass
+class Plan:
+    """What will be done.
+
+    Attributes
+    ----------
+    splits : Splits
+        The same for every learner.
+    entrants : list of Entrant
+        Those that compete, in order.
+    effort : Effort
+        As asked for, or cheaper where the seconds are few.
+    costs : list of Cost
+        Forecasts, where they were made.
+    left_out : dict of str to str
+        Learners that do not compete, and why.
+    decisions : list of (str, str)
+        What was decided, and why.
+    """
+
+    splits: Splits
+    entrants: list[Entrant]
+    effort: Effort = field(default_factory=Effort)
+    costs: list[Cost] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    decisions: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def evaluations(self) -> int:
+        """Fits that compare one learner: on every split, and without some pairs of folds.
+
+        The latter tell its interval how much folds hang together.
+        """
+        return len(self.splits) + len(fold_pairs(self.splits, "auto"))
+
+    def cost_of(self, name: str) -> Cost | None:
+        """The forecast of a learner, where there is one."""
+        return next((each for each in self.costs if each.name == name), None)
+
+
+def splits_for(
+    problem: LearningProblem, train: Table, y: np.ndarray, effort: Effort, random_state: int
+) -> tuple[Splits, str]:
+    """The splits that compare the learners, and why these.
+
+    Parameters
+    ----------
+    problem : LearningProblem
+    train : Table
+    y : ndarray
+    effort : Effort
+    random_state : int
+
+    Returns
+    -------
+    splits : Splits
+    why : str
+    """
+    n, folds = len(y), effort.folds or FOLDS
+    if problem.time is not None:
+        moments = train.column(problem.time).to_numpy(zero_copy_only=False)
+        why = (
+            f"rows have a time ({problem.time}): train on the past, test on the future; rows that "
+            "follow each other are alike, so every stretch counts as one, in intervals and in p"
+        )
+        return Stretches.of(moments, folds), why
+    labels = y if problem.task == "classify" else None
+    groups = None
+    if problem.groups is not None:
+        groups = np.asarray(train.column(problem.groups).to_pylist(), dtype=object).astype(str)
+    if draws_rows(problem, n, effort):
+        return splits_of_many(n, labels, effort, random_state)
+    repeats = effort.repeats or usual_repeats(n)
+    if labels is not None:
+        rarest = int(np.unique(labels, return_counts=True)[1].min())
+        folds = max(2, min(folds, rarest))
+    splits = k_fold(n, folds, repeats, stratify=labels, groups=groups, random_state=random_state)
+    why = "asked for" if effort.folds else f"{n:,} training rows: folds use every row for a test"
+    return splits, why
+
+
+def usual_repeats(n: int) -> int:
+    """Repetitions of the folds for so many rows."""
+    return 2 if n < PLENTY else 1
+
+
+def draws_rows(problem: LearningProblem, n: int, effort: Effort) -> bool:
+    """Whether learners are compared on rows drawn at random instead of on folds of all."""
+    if problem.time is not None or problem.groups is not None:
+        return False
+    return effort.compare_rows is not None or (n > VERY_MANY and effort.folds is None)
+
+
+def drawn_sizes(n: int, effort: Effort) -> tuple[int, int]:
+    """Training and test rows of a random split."""
+    test = min(TEST_OF_MANY, n // 3)
+    if effort.compare_rows is None:
+        return min(TRAIN_OF_MANY, n - test), test
+    test = max(min(test, effort.compare_rows // 2), 1)
+    return min(effort.compare_rows, n - test), test
+
+
+def splits_of_many(
+    n: int, labels: np.ndarray | None, effort: Effort, random_state: int
+) -> tuple[Splits, str]:
+    """A few random splits of bounded size for very many rows."""
+    n_train, n_test = drawn_sizes(n, effort)
+    drawn = random_splits(n, SPLITS_OF_MANY, n_test / n, stratify=labels, random_state=random_state)
+    rng = np.random.default_rng(random_state)
+    pairs = [
+        (np.sort(rng.choice(train, min(n_train, len(train)), replace=False)), test)
+        for train, test in drawn
+    ]
+    how = f"{SPLITS_OF_MANY} random splits, {n_train:,} training and {n_test:,} test rows"
+    why = (
+        f"of {n:,} training rows learners are compared on {n_train:,} at a time, drawn at random; "
+        "the chosen one learns from all"
+    )
+    return Splits(pairs, n, how), why
+
+
+def efforts(problem: LearningProblem, n: int, asked: Effort) -> Iterator[tuple[Effort, str]]:
+    """What was asked for, then ever cheaper efforts, each with what it spares.
+
+    Parameters
+    ----------
+    problem : LearningProblem
+    n : int
+        Training rows.
+    asked : Effort
+        What is not None in it stays.
+
+    Yields
+    ------
+    effort : Effort
+    spared : str
+    """
+    effort, spared = asked, []
+    yield effort, ""
+    in_folds = not draws_rows(problem, n, effort)
+    repeated = in_folds and problem.time is None and usual_repeats(n) > 1
+    if repeated and effort.repeats is None:
+        effort = replace(effort, repeats=1)
+        spared.append("folds are not repeated")
+        yield effort, "; ".join(spared)
+    if effort.search is None and n <= SEARCH_UP_TO:
+        effort = replace(effort, search=False)
+        spared.append("settings are not searched")
+        yield effort, "; ".join(spared)
+    if in_folds and effort.folds is None:
+        effort = replace(effort, folds=FEWEST_FOLDS)
+        spared.append(f"{FEWEST_FOLDS} folds instead of {FOLDS}")
+        yield effort, "; ".join(spared)
+    free = asked.folds is None and asked.compare_rows is None
+    if not free or problem.time is not None or problem.groups is not None:
+        return
+    for rows in FEWER_ROWS:
+        if 2 * rows <= n:
+            effort = replace(effort, compare_rows=rows, folds=None, repeats=None)
+            kept = [each for each in spared if "fold" not in each]
+            few = f"learners are compared on {rows:,} rows at a time"
+            yield effort, "; ".join([*kept, few])
+
+
+def make_plan(
+    problem: LearningProblem,
+    train: Table,
+    y: np.ndarray,
+    asked: Effort,
+    learners: list[str] | None,
+    budget: Budget,
+    random_state: int,
+    tell: Callable[[str], None],
+) -> Plan:
+    """Settle splits and learners within the budget.
+
+    Parameters
+    ----------
+    problem : LearningProblem
+    train : Table
+    y : ndarray
+    asked : Effort
+    learners : list of str or None
+    budget : Budget
+    random_state : int
+    tell : callable
+        ``tell(what)``.
+
+    Returns
+    -------
+    plan : Plan
+    """
+
+    def all_entrants(effort: Effort) -> list[Entrant]:
+        found = portfolio(problem.task, len(y), problem.measure, effort.search)
+        return picked(found, learners)
+
+    def entrants_at(effort: Effort) -> list[Entrant]:
+        return [each for each in all_entrants(effort) if each.fewest <= len(y)]
+
+    def begun(effort: Effort) -> Plan:
+        plan = planned(problem, train, y, effort, random_state)
+        for each in all_entrants(effort):
+            if each.fewest > len(y):
+                plan.left_out[each.name] = (
+                    f"it needs {each.fewest} training rows, and there are {len(y)}"
+                )
+        return plan
+
+    entrants = entrants_at(asked)
+    if budget.evaluations is not None:
+        return within_evaluations(begun, asked, entrants, budget.evaluations)
+    if budget.seconds is None:
+        plan = begun(asked)
+        plan.entrants = entrants
+        return plan
+    costs = forecasts(entrants, problem, train, y, budget, random_state, tell)
+    limit = SHARE_TO_COMPARE * budget.seconds - budget.spent
+    # where trials alone took so long, nothing but the least effort will do
+    most = limit if len(costs) == len(entrants) else -np.inf
+    effort, spared, expected = affordable_effort(costs, entrants, problem, len(y), asked, most)
+    plan = begun(effort)
+    plan.costs = costs
+    if spared:
+        why = f"{budget} are short for {len(entrants)} learners: {spared}"
+        plan.decisions = [(plan.splits.how, why)]
+    for place, entrant in enumerate(entrants_at(effort)):
+        needed = expected.get(entrant.name, 0.0)
+        if place >= ALWAYS and needed > limit:
+            plan.left_out[entrant.name] = (
+                f"forecast: {needed:.1f} s for {plan.splits.how}, {max(limit, 0):.1f} s are left "
+                "for comparing"
+                if entrant.name in expected
+                else "the time was up before it could be tried"
+            )
+            continue
+        limit -= needed
+        plan.entrants.append(entrant)
+    return plan
+
+
+def affordable_effort(
+    costs: list[Cost],
+    entrants: list[Entrant],
+    problem: LearningProblem,
+    n: int,
+    asked: Effort,
+    limit: float,
+) -> tuple[Effort, str, dict[str, float]]:
+    """The greatest effort within the seconds, or the least; what it spares, what it will take."""
+    found: list[tuple[Effort, str, dict[str, float]]] = []
+    for effort, spared in efforts(problem, n, asked):
+        expected = expected_seconds(costs, entrants, problem, n, effort)
+        found.append((effort, spared, expected))
+        if sum(expected.values()) <= limit:
+            break
+    return found[-1]
+
+
+def planned(
+    problem: LearningProblem, train: Table, y: np.ndarray, effort: Effort, random_state: int
+) -> Plan:
+    """A plan with its splits, as yet without learners."""
+    splits, why = splits_for(problem, train, y, effort, random_state)
+    return Plan(splits, [], effort, decisions=[(splits.how, why)])
+
+
+def forecasts(
+    entrants: list[Entrant],
+    problem: LearningProblem,
+    train: Table,
+    y: np.ndarray,
+    budget: Budget,
+    random_state: int,
+    tell: Callable[[str], None],
+) -> list[Cost]:
+    """The costs of the learners, as far as half of the time for comparing reaches.
+
+    Learners without a forecast compete as long as there is time.
+    """
+    costs: list[Cost] = []
+    for entrant in entrants:
+        if budget.over(SHARE_TO_COMPARE / 2):
+            break
+        tell(f"forecast: {entrant.name}")
+        costs.append(forecast_cost(entrant, problem, train, y, random_state))
+    return costs
+
+
+def expected_seconds(
+    costs: list[Cost], entrants: list[Entrant], problem: LearningProblem, n: int, effort: Effort
+) -> dict[str, float]:
+    """Seconds that every learner is expected to take for its comparison."""
+    n_fits, n_train, n_test = comparison_size(problem, n, effort)
+    learners = {each.name: each.learner for each in entrants}
+    found = {}
+    for cost in costs:
+        searches = search_fits(learners[cost.name]) if effort.search is False else 1
+        found[cost.name] = n_fits * cost.fold(n_train, n_test) / searches
+    return found
+
+
+def comparison_size(problem: LearningProblem, n: int, effort: Effort) -> tuple[int, int, int]:
+    """Fits that a comparison needs, and the training and test rows of each."""
+    if draws_rows(problem, n, effort):
+        return SPLITS_OF_MANY, *drawn_sizes(n, effort)
+    folds = effort.folds or FOLDS
+    repeats = 1 if problem.time is not None else effort.repeats or usual_repeats(n)
+    further = 0 if problem.time is not None else len(fold_pairs(k_fold(n, folds), "auto"))
+    return folds * repeats + further, n - n // folds, n // folds
+
+
+def within_evaluations(
+    begun: Callable[[Effort], Plan], asked: Effort, entrants: list[Entrant], most: int
+) -> Plan:
+    """As many learners, in order, as the number of evaluations allows; the baseline always.
+
+    Where the number is short for all of them, folds are not repeated.
+    """
+    plan = begun(asked)
+    short = plan.evaluations * len(entrants) > most
+    if short and plan.splits.n_repeats > 1 and asked.repeats is None:
+        plan = begun(replace(asked, repeats=1))
+        why = f"{most:,} evaluations are short for {len(entrants)} learners: folds are not repeated"
+        plan.decisions = [(plan.splits.how, why)]
+    left, needed = most, plan.evaluations
+    for entrant in entrants:
+        if entrant.name != BASELINE and left < needed:
+            plan.left_out[entrant.name] = (
+                f"{needed} evaluations needed, {max(left, 0)} of {most} left"
+            )
+            continue
+        left -= needed
+        plan.entrants.append(entrant)
+    return plan
+
+
+def effort_of(settings: Any) -> Effort:
+    """The effort that the settings of a run ask for."""
+    return Effort(settings.folds, settings.repeats, settings.search, settings.compare_rows)

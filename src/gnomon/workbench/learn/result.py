@@ -1,0 +1,317 @@
+"""What `learn` gives back: it prints, plots, predicts, writes its run folder and its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine.errors import DataError
+from gnomon.evaluate import CrossValidation, Curve, Estimate, Leaderboard
+from gnomon.evaluate.measures import Said
+from gnomon.table import Table
+from gnomon.workbench.analysis.diagnosis import GroupScore, PermutationImportance, Shift
+from gnomon.workbench.analysis.portfolio import BASELINE
+from gnomon.workbench.analysis.problem import LearningProblem
+from gnomon.workbench.base.result import JobResult
+from gnomon.workbench.base.runs import Run
+from gnomon.workbench.base.script import job_script
+from gnomon.workbench.base.whole_file import write_whole, written
+from gnomon.workbench.learn.checks import Check
+from gnomon.workbench.learn.cost import Cost
+from gnomon.workbench.learn.final_figure import counted_as_one
+from gnomon.workbench.learn.options import LearnOptions
+from gnomon.workbench.learn.plan import Plan
+from gnomon.workbench.predict.job import Predictions, predict
+
+
+@dataclass(repr=False)
+class LearnResult(JobResult):
+    """What `learn` found.
+
+    Attributes
+    ----------
+    problem : LearningProblem
+        Target, task, measure; `card` prints it.
+    settings : LearnOptions
+        What was asked, and settled; repeats the run.
+    plan : Plan
+        Splits, learners that competed, forecasts, learners left out and why.
+    board : Leaderboard
+        Cross-validated scores, best first; the baseline is among them.
+    chosen : str
+        The learner that was chosen.
+    model : estimator
+        The chosen learner, fitted on all rows but the test rows.
+    test : Estimate
+        Its score on the test rows, which were used once.
+    test_table : Table
+    said : Said
+        What the model says of the test rows.
+    n_train, n_fitted : int
+        Rows that were not test rows, and those that the final model learnt from.
+    importance : PermutationImportance
+    worst : list of (position, truth, prediction, loss)
+        Test rows that are missed most.
+    groups : list of GroupScore
+        Scores by level of the categories, the most doubtful first.
+    shift : Shift or None
+        Are training and test rows alike?
+    curve : Curve or None
+        Learning curve of the chosen learner.
+    sample : Table
+        Some training rows, to compare later rows with.
+    checks : list of Check
+        What is wrong comes first.
+    decisions : list of dict
+        What was decided, and why.
+    seconds : float
+    run : Run
+        Its folder, where there is one.
+    forecast : Cost or None
+    """
+
+    problem: LearningProblem
+    settings: LearnOptions
+    plan: Plan
+    board: Leaderboard
+    chosen: str
+    model: Any
+    test: Estimate
+    test_table: Table
+    said: Said
+    n_train: int
+    n_fitted: int
+    importance: PermutationImportance
+    worst: list[tuple[int, Any, Any, float]]
+    groups: list[GroupScore]
+    shift: Shift | None
+    curve: Curve | None
+    sample: Table
+    checks: list[Check]
+    decisions: list[dict[str, str]]
+    seconds: float
+    run: Run
+    forecast: Cost | None = None
+
+    @property
+    def task(self) -> str:
+        """``"classify"`` or ``"regress"``."""
+        return self.problem.task
+
+    @property
+    def target(self) -> str:
+        """The column that is predicted."""
+        return self.problem.target
+
+    @property
+    def measure(self) -> str:
+        """What the scores are."""
+        return self.problem.measure
+
+    @property
+    def scores(self) -> list[CrossValidation]:
+        """Cross-validated learners, best first."""
+        return self.board.results
+
+    @property
+    def best(self) -> CrossValidation:
+        """The learner of the best mean; not always the chosen one."""
+        return self.board.best
+
+    @property
+    def baseline(self) -> CrossValidation:
+        """The learner that looks at no column."""
+        return self.board[BASELINE]
+
+    @property
+    def beats_baseline(self) -> bool:
+        """Whether the chosen learner is better than the baseline beyond chance."""
+        return self.chosen != BASELINE and self.board.beats_baseline(self.chosen)
+
+    @property
+    def competed(self) -> list[str]:
+        """Names of the learners on the board, in the order of the portfolio."""
+        names = self.board.names
+        return [each.name for each in self.plan.entrants if each.name in names]
+
+    @property
+    def n_test(self) -> int:
+        """Test rows."""
+        return len(self.test_table)
+
+    @property
+    def worries(self) -> list[Check]:
+        """The checks that found something."""
+        return [each for each in self.checks if each.verdict in ("bad", "warning")]
+
+    @property
+    def script(self) -> str:
+        """A short script in public calls that repeats the run."""
+        options = self.settings.changed() | {"learners": self.competed, "budget": None}
+        options["curve"] = bool(self.settings.curve)
+        return job_script(self.run.record, options, self.same_if)
+
+    @property
+    def same_if(self) -> str:
+        """Whether a repetition has the same score on the test rows, as an expression."""
+        return f"result.test.value == float({str(self.test.value)!r})"
+
+    def verdict(self) -> str:
+        """What the figures mean, in words."""
+        base = self.baseline.figure()
+        if len(self.board.names) == 1:
+            return (
+                f"Nothing but the baseline ({self.measure} {base}) was tried: whether this table "
+                "predicts the target is not known. Give a larger budget, or more rows where "
+                "learners need them."
+            )
+        if not self.beats_baseline:
+            return (
+                f"No learner beats the baseline ({self.measure} {base}) beyond chance: this table, "
+                "as it is, does not predict the target. Do not act on the model."
+            )
+        p = self.board[self.chosen].p_against(self.baseline)
+        sure = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        return (
+            f"{self.chosen} beats the baseline ({self.measure} {base.value:.4g}) beyond chance "
+            f"({sure})."
+        )
+
+    def test_sentence(self) -> str:
+        """The final figure in a sentence."""
+        rule = counted_as_one(self.problem)
+        said = f"; {rule}" if rule else ""
+        return f"On the {self.n_test:,} test rows, used once: {self.measure} {self.test}{said}."
+
+    def leaderboard(self) -> Table:
+        """The board as a table: score, interval, p against the best, times, memory, size.
+
+        Returns
+        -------
+        table : Table
+        """
+        rows = self.leaderboard_lines()
+        return Table.from_dict({key: [row[key] for row in rows] for key in rows[0]})
+
+    def leaderboard_lines(self) -> list[dict[str, Any]]:
+        """The lines of the board, best first."""
+        return [self._line(each) for each in self.board.results]
+
+    def _line(self, each: CrossValidation) -> dict[str, Any]:
+        figure = each.figure()
+        both = each is not self.best and len(each.values) > 1 and len(self.best.values) > 1
+        sizes = each.scores["model bytes"]
+        return {
+            "learner": each.name,
+            "chosen": each.name == self.chosen,
+            self.measure: figure.value,
+            "low": figure.low,
+            "high": figure.high,
+            "p_against_best": float(self._adjusted_p(each.name)) if both else None,
+            "fit_seconds": each.fit_seconds / len(each.folds),
+            "predict_seconds": each.predict_seconds / len(each.folds),
+            "memory_mb": self._memory(each.name),
+            "model_kb": float(np.nanmean(sizes)) / 1000 if np.isfinite(sizes).any() else None,
+            "failed_folds": int(np.isnan(each.scores[self.measure]).sum()),
+        }
+
+    def _adjusted_p(self, name: str) -> float:
+        """Holm's p against the best, all pairs counted."""
+        differences = self._differences
+        best = self.best.name
+        if differences is None or not {name, best} <= set(differences.names):
+            return float("nan")
+        return differences.between(best, name)[1]
+
+    @cached_property
+    def _differences(self) -> Any:
+        try:
+            return self.board.differences()
+        except DataError:  # one learner alone, or one split
+            return None
+
+    def _memory(self, name: str) -> float:
+        """Megabytes that the method forecasts for a fit on a training part."""
+        entrant = next(each for each in self.plan.entrants if each.name == name)
+        rows = len(self.plan.splits[0][0])
+        return entrant.learner.forecast(rows, len(self.problem.features)) / 1e6
+
+    def fold_scores(self) -> Table:
+        """Every score of every learner in every fold, not the winner's alone.
+
+        Returns
+        -------
+        table : Table
+        """
+        columns: dict[str, list] = {"learner": [], "fold": [], "measure": [], "score": []}
+        for each in self.board.results:
+            for measure, scores in each.scores.items():
+                for fold, score in enumerate(scores):
+                    columns["learner"].append(each.name)
+                    columns["fold"].append(fold)
+                    columns["measure"].append(measure)
+                    columns["score"].append(float(score))
+        return Table.from_dict(columns)
+
+    def summary(self) -> dict[str, Any]:
+        """The result as plain data, for records and scripts."""
+        return {
+            "chosen": self.chosen,
+            "measure": self.measure,
+            "test": self.test._asdict(),
+            "beats_baseline": self.beats_baseline,
+            "scores": {each.name: each.figure()._asdict() for each in self.board.results},
+            "left_out": self.plan.left_out,
+            "n_train": self.n_train,
+            "n_fitted": self.n_fitted,
+            "n_test": self.n_test,
+            "test_share_of_folds": self.plan.splits.test_share,
+            "checks": [vars(each) for each in self.checks],
+        }
+
+    def predict(self, table: Any) -> Predictions:
+        """Predictions for new rows; see `gnomon.predict`.
+
+        Parameters
+        ----------
+        table : Table, data frame, or path
+
+        Returns
+        -------
+        predictions : Predictions
+        """
+        return predict(self.model, table)
+
+    def write_files(self, folder: Path) -> None:
+        """Write leaderboard, fold scores, schema, sample and model."""
+        board = self.leaderboard()
+        written(board, folder / "leaderboard.csv")
+        written(board, folder / "leaderboard.parquet")
+        written(self.fold_scores(), folder / "fold_scores.csv")
+        inputs = self.problem.inputs(self.problem.rows)
+        write_whole(folder / "schema.toml", inputs.schema.to_toml())
+        written(self.sample, folder / "sample.parquet")
+        self.model.save(folder / "model.gnomon")
+
+    def __str__(self) -> str:
+        head = [f"{label + ':':<15}{text}" for label, text in self.problem.card()]
+        told = [f"  {name}: {why}" for name, why in self.plan.left_out.items()]
+        apart = ["did not compete:", *told] if told else []
+        worries = [str(each) for each in self.worries] or ["   nothing"]
+        return "\n".join(
+            [
+                *head,
+                "",
+                str(self.board),
+                *apart,
+                "",
+                self.verdict(),
+                self.test_sentence(),
+                f"{len(self.checks)} checks; what they found:",
+                *worries,
+            ]
+        )

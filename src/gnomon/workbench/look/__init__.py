@@ -1,0 +1,1 @@
+"""The job look: what is in a table."""

@@ -1,0 +1,1 @@
+"""The job map: pictures of the rows in two dimensions."""

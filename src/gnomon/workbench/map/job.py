@@ -1,0 +1,202 @@
+"""The job `map`: pictures of a table in two dimensions, and how far each can be trusted.
+
+Columns become coordinates on one scale (as for `gnomon.group`); several methods draw the same rows;
+each map says which share of its neighbours is true, and which rows not to believe. Texts: 000a 6 ·
+003 2.7 · 004 6.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from gnomon.engine.errors import DataError, GnomonError, GnomonWarning
+from gnomon.reduce import (
+    PCA,
+    TSNE,
+    UMAP,
+    Isomap,
+    LocallyLinearEmbedding,
+    SpectralEmbedding,
+    sammon,
+    stress_map,
+)
+from gnomon.table import Table
+from gnomon.table.schema import no_such_column
+from gnomon.workbench.base.given import as_table, source_of
+from gnomon.workbench.base.job import Request
+from gnomon.workbench.base.runs import Run
+from gnomon.workbench.group.model import GroupModel
+from gnomon.workbench.group.search import neighbour_distances
+from gnomon.workbench.map.options import FEWEST_ROWS, JOB, METHODS, MapOptions
+from gnomon.workbench.map.quality import map_quality
+from gnomon.workbench.map.result import MapResult
+
+OUTLYING_NEIGHBOUR = 6
+NEIGHBOURS = 10
+# Standard deviations of a normal law in the median of its absolute deviations.
+NORMAL_SPREAD = 1.4826
+# Of equal values, the share of others that are outliers whatever they are.
+LONE_SHARE = 0.01
+FAR = 4.0  # robust deviations from which on a row is called an outlier
+
+
+@JOB.public
+def map(table: Any, options: MapOptions, request: Request) -> MapResult:
+    """Draw a table's rows on the plane by several methods, and say how far each can be trusted.
+
+    Use it to see whether rows lie in clumps, along a curve or in one cloud, and which are outliers.
+    At most 2,000 rows are mapped unless you ask for more, drawn with `random_state`.
+
+    Returns
+    -------
+    result : MapResult
+
+    Examples
+    --------
+    >>> import gnomon
+    >>> found = gnomon.map("example:iris", color="species", without=["species"], methods=["PCA"])
+    >>> found.quality["PCA"].trustworthiness.value > 0.95
+    True
+    """
+    begin = time.perf_counter()
+    tell, random_state, rows = request.progress, options.random_state, options.rows
+    given = as_table(table)
+    require_sensible(given, options)
+    chosen = options.methods or list(METHODS)
+    source = source_of(table) or request.source
+    with Run.begin(request.folder, given, source, options, JOB.name) as run:
+        taken = np.arange(len(given))
+        if len(given) > rows:
+            taken = np.sort(np.random.default_rng(random_state).choice(taken, rows, replace=False))
+            run.decide(
+                f"{rows:,} of {len(given):,} rows are mapped, drawn with seed {random_state}",
+                "more points cover each other, and time grows with their square",
+            )
+        drawn = given[taken]
+        model = GroupModel().fit_space(given.drop(options.without))
+        missing = model.missing_cells(len(given))
+        for name, how in missing.items():
+            run.decide(f"{name} has missing cells: {how}", "a map needs a place for every row")
+        points = model.coordinates(drawn)
+        all_points = (
+            model.coordinates(given) if options.place_all and len(drawn) < len(given) else None
+        )
+        maps: dict[str, Placed] = {}
+        for done, method in enumerate(chosen):
+            tell(method, done, len(chosen))
+            try:
+                with warnings.catch_warnings(record=True) as told:
+                    warnings.simplefilter("always", GnomonWarning)
+                    maps[method] = placed(method, points, random_state)
+                for each in told:
+                    run.decide(f"{method}: {each.message}", "the method says so")
+            except (GnomonError, ValueError) as error:
+                if options.methods is not None:
+                    raise
+                run.decide(f"{method} is left out", str(error))
+        quality = {name: map_quality(points, each.places) for name, each in maps.items()}
+        order = sorted(maps, key=lambda name: -quality[name].trustworthiness.value)
+        others: dict[str, np.ndarray] = {}
+        if all_points is not None:
+            for name in order:
+                tell(f"{name}: all rows", 0, 0)
+                others |= placed_others(name, maps[name], all_points, run.decide)
+        result = MapResult(
+            drawn,
+            taken,
+            options,
+            {name: maps[name].places for name in order},
+            {name: quality[name] for name in order},
+            far_rows(points),
+            run,
+            model.left_out_,
+            missing,
+            len(given),
+            None if all_points is None else given,
+            others,
+        )
+        run.decide(f"{result.best} comes first", "its neighbours are true most often")
+        result.seconds = time.perf_counter() - begin
+        run.finish(result)
+    return result
+
+
+def require_sensible(table: Table, options: MapOptions) -> None:
+    """Refuse what cannot be mapped."""
+    for name in [*options.without, *([options.color] if options.color else [])]:
+        if name not in table:
+            raise no_such_column(name, table.columns)
+    if len(table) < FEWEST_ROWS:
+        raise DataError(f"the table has {len(table)} rows; a map needs {FEWEST_ROWS} or more")
+
+
+class Placed(NamedTuple):
+    """The places of the rows on a map, and what places other rows, or None where nothing can."""
+
+    places: np.ndarray
+    place: Callable[[np.ndarray], np.ndarray] | None = None
+
+
+def placed(method: str, points: np.ndarray, random_state: int) -> Placed:
+    """The places of the rows on the map of a method."""
+    if method == "PCA" or points.shape[1] == 1:
+        plane = PCA(min(2, points.shape[1])).fit(points)
+        return Placed(
+            on_plane(plane.transform(points)), lambda rows: on_plane(plane.transform(rows))
+        )
+    if method == "stress":
+        return Placed(stress_map(pdist(points), random_state=random_state).places)
+    if method == "Sammon":
+        return Placed(sammon(points, duplicates="together", random_state=random_state).places)
+    makers = {
+        "t-SNE": lambda: TSNE(random_state=random_state),
+        "Isomap": lambda: Isomap(n_neighbors=NEIGHBOURS, random_state=random_state),
+        "LLE": lambda: LocallyLinearEmbedding(n_neighbors=NEIGHBOURS, random_state=random_state),
+        "spectral": lambda: SpectralEmbedding(n_neighbors=NEIGHBOURS),
+        "UMAP": lambda: UMAP(random_state=random_state),
+    }
+    mapper = makers[method]()
+    return Placed(mapper.fit_transform(points), mapper.transform)
+
+
+def on_plane(places: np.ndarray) -> np.ndarray:
+    """Two coordinates; the second is zero where there is but one."""
+    return np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
+
+
+def placed_others(
+    name: str, found: Placed, points: np.ndarray, decide: Callable[[str, str], None]
+) -> dict[str, np.ndarray]:
+    """The places of all rows on a map, by its name; empty where the method has none for them."""
+    if found.place is None:
+        decide(f"{name} places the mapped rows only", "it has no rule for others")
+        return {}
+    return {name: found.place(points)}
+
+
+def far_rows(points: np.ndarray) -> np.ndarray:
+    """Rows whose nearest neighbours are much farther than those of others, the farthest first."""
+    distances = neighbour_distances(points, OUTLYING_NEIGHBOUR)
+    middle = np.median(distances)
+    limit = middle + FAR * max(robust_spread(distances), 1e-12 * middle)
+    far = np.flatnonzero(distances > limit)
+    return far[np.argsort(-distances[far], kind="stable")]
+
+
+def robust_spread(values: np.ndarray) -> float:
+    """The standard deviation of a normal law as wide as the values' middle, outliers apart.
+
+    Where half of the values are one, as in tables of few values, the others tell the spread; unless
+    they are so few that they are the outliers, and it is zero.
+    """
+    off = np.abs(values - np.median(values))
+    spread = NORMAL_SPREAD * np.median(off)
+    if spread > 0 or np.mean(off > 0) <= LONE_SHARE:
+        return float(spread)
+    return float(NORMAL_SPREAD * np.median(off[off > 0]))

@@ -1,0 +1,1 @@
+"""The job predict: a saved model and new rows."""

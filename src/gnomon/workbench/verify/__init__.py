@@ -1,0 +1,1 @@
+"""Numbers compared with other packages; conventions."""

@@ -1,0 +1,42 @@
+"""Workflows of the texts: each answers one question step by step and shows every step's figures.
+
+A workflow's file is imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_HOMES = {
+    "ImprovementLoop": "improvement",
+    "check_gradient": "single_method",
+    "choose_features": "feature_choice",
+    "copy_check": "generator_copies",
+    "grow_and_prune": "single_method",
+    "hmm_task": "hmm",
+    "hmm_tasks": "hmm",
+    "measured_properties": "properties",
+    "name_groups": "named_groups",
+    "practise_mcmc": "sampling_practice",
+    "printed_properties": "properties",
+    "read_curves": "curve_reading",
+    "repair_regression": "repair",
+    "replay": "fit_replay",
+    "signal_recipe": "signals",
+    "three_way_check": "sampling_practice",
+    "tune_boosting": "single_method",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        module = importlib.import_module(f"gnomon.workbench.workflows.{_HOMES[name]}")
+        return getattr(module, name)
+    raise AttributeError(f"module 'gnomon.workbench.workflows' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
