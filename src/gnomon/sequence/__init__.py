@@ -2,6 +2,7 @@
 
 from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.sequence.autoregression import Autoregression, LagRegressor, lag_table
+from gnomon.sequence.base_hmm import BaseHMM, ConvergenceMonitor
 from gnomon.sequence.chain import (
     Absorption,
     ChainStructure,
@@ -13,6 +14,7 @@ from gnomon.sequence.chain import (
 )
 from gnomon.sequence.class_models import HMMClassifier, adapt_means
 from gnomon.sequence.costs import CostPath, least_cost_path
+from gnomon.sequence.count_hmm import CategoricalHMM, MultinomialHMM, PoissonHMM
 from gnomon.sequence.crf import ChainCRF
 from gnomon.sequence.duration import DurationHMM
 from gnomon.sequence.emissions import (
@@ -24,6 +26,7 @@ from gnomon.sequence.emissions import (
     MixtureEmission,
     PoissonEmission,
 )
+from gnomon.sequence.gaussian_hmm import GMMHMM, GaussianHMM
 from gnomon.sequence.hmm import (
     HiddenMarkovModel,
     NextObservation,
@@ -71,16 +74,21 @@ from gnomon.sequence.tagged_text import (
 
 __all__ = [
     "DIGITS",
+    "GMMHMM",
     "LETTERS",
     "Absorption",
     "Autoregression",
+    "BaseHMM",
     "CategoricalEmission",
+    "CategoricalHMM",
     "ChainCRF",
     "ChainStructure",
+    "ConvergenceMonitor",
     "CostPath",
     "DurationHMM",
     "Emission",
     "GaussianEmission",
+    "GaussianHMM",
     "GaussianStates",
     "HMMClassifier",
     "HiddenMarkovModel",
@@ -95,12 +103,14 @@ __all__ = [
     "MarkovModel",
     "MaxEntMarkovModel",
     "MixtureEmission",
+    "MultinomialHMM",
     "NGramModel",
     "NextObservation",
     "OnlineFilter",
     "PageRank",
     "ParticleStates",
     "PoissonEmission",
+    "PoissonHMM",
     "Posteriors",
     "PowerResult",
     "SegmentScores",

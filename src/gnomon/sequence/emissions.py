@@ -231,27 +231,11 @@ class GaussianEmission:
             self.learn_covariances(whole, np.eye(n_states)[nearest] + 1e-3)
 
     def log_likelihood(self, rows: np.ndarray) -> np.ndarray:
-        found = np.empty((len(rows), len(self.means)))
         if self.covariance == "diagonal":
-            variances = np.diagonal(self.covariances, axis1=1, axis2=2)
-            normal_logs_by_column(
-                np.ascontiguousarray(rows), self.means, np.ascontiguousarray(variances), found
+            return diagonal_normal_logs(
+                rows, self.means, np.diagonal(self.covariances, axis1=1, axis2=2)
             )
-        else:
-            roots = np.linalg.inv(np.linalg.cholesky(self.covariances))
-            sizes = np.diagonal(roots, axis1=1, axis2=2)
-            constants = np.log(sizes).sum(axis=1) - 0.5 * LOG_TWO_PI * sizes.shape[1]
-            across = len(self.means) > sizes.shape[1]
-            means = self.means.T if across else self.means
-            tables = roots.transpose(1, 2, 0) if across else np.swapaxes(roots, 1, 2)
-            (normal_logs_across if across else normal_logs)(
-                np.ascontiguousarray(rows),
-                np.ascontiguousarray(means),
-                np.ascontiguousarray(tables),
-                constants,
-                found,
-            )
-        return found
+        return full_normal_logs(rows, self.means, self.covariances)
 
     def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
         missing = np.isnan(rows)
@@ -586,6 +570,38 @@ class InputEmission(LinearEmission):
 
     def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         raise DataError("inputs are needed to draw: use InputHMM.sample, or draw_under")
+
+
+def diagonal_normal_logs(rows: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    """log N(row | mean_k, diag variance_k), of shape (n_rows, n_states); missing cells are skipped.
+
+    means, variances : (n_states, n_columns).
+    """
+    found = np.empty((len(rows), len(means)))
+    normal_logs_by_column(_floats(rows), _floats(means), _floats(variances), found)
+    return found
+
+
+def full_normal_logs(rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
+    """log N(row | mean_k, covariance_k), of shape (n_rows, n_states); 0 for missing rows."""
+    found = np.empty((len(rows), len(means)))
+    roots = np.linalg.inv(np.linalg.cholesky(covariances))
+    sizes = np.diagonal(roots, axis1=1, axis2=2)
+    constants = np.log(sizes).sum(axis=1) - 0.5 * LOG_TWO_PI * sizes.shape[1]
+    across = len(means) > sizes.shape[1]
+    tables = roots.transpose(1, 2, 0) if across else np.swapaxes(roots, 1, 2)
+    (normal_logs_across if across else normal_logs)(
+        _floats(rows),
+        _floats(means.T if across else means),
+        _floats(tables),
+        constants,
+        found,
+    )
+    return found
+
+
+def _floats(table: Any) -> np.ndarray:
+    return np.ascontiguousarray(table, dtype=np.float64)
 
 
 @kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "out f8[:,:]")
