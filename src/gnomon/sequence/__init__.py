@@ -2,7 +2,7 @@
 
 from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.sequence.autoregression import Autoregression, LagRegressor, lag_table
-from gnomon.sequence.base_hmm import BaseHMM, ConvergenceMonitor
+from gnomon.sequence.base_hmm import ConvergenceMonitor
 from gnomon.sequence.chain import (
     Absorption,
     ChainStructure,
@@ -78,7 +78,6 @@ __all__ = [
     "LETTERS",
     "Absorption",
     "Autoregression",
-    "BaseHMM",
     "CategoricalEmission",
     "CategoricalHMM",
     "ChainCRF",

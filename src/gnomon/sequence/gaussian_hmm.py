@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, at_least, whole
@@ -195,7 +196,7 @@ class GaussianHMM(BaseHMM):
     def _init(self, X: np.ndarray, lengths: Any = None) -> None:
         super()._init(X, lengths)
         if self._needs_init("m", "means_"):
-            self.means_ = centers_of(X, self.n_components, self.random_state)
+            self.means_ = groups_of(X, self.n_components, self.random_state).cluster_centers_
         if self._needs_init("c", "covars_"):
             whole_cov = covariance_of(X, self.min_covar)
             k = self.n_components
@@ -443,15 +444,13 @@ class GMMHMM(BaseHMM):
 
     def _first_means(self, X: np.ndarray) -> np.ndarray:
         """Centers of `n_mix` groups within each of `n_components` groups of rows."""
-        from sklearn.cluster import KMeans
-
-        groups = KMeans(self.n_components, random_state=self.random_state, n_init=10).fit(X).labels_
+        groups = groups_of(X, self.n_components, self.random_state).labels_
         rng = check_random_state(self.random_state)
         means = np.empty((self.n_components, self.n_mix, X.shape[1]))
         for k in range(self.n_components):
             rows = X[groups == k]
             if len(rows) >= self.n_mix:
-                means[k] = centers_of(rows, self.n_mix, self.random_state)
+                means[k] = groups_of(rows, self.n_mix, self.random_state).cluster_centers_
             else:  # too few rows for as many groups: points between pairs of them
                 one, other = rows[rng.randint(len(rows), size=(2, self.n_mix))]
                 means[k] = one + rng.rand(self.n_mix, 1) * (other - one)
@@ -581,11 +580,12 @@ class GMMHMM(BaseHMM):
         return random_state.multivariate_normal(self.means_[state, which], spread)
 
 
-def centers_of(X: np.ndarray, count: int, random_state: Any) -> np.ndarray:
-    """Centers of groups of rows, by k-means of ten starts as in hmmlearn."""
+def groups_of(X: np.ndarray, count: int, random_state: Any) -> Any:
+    """k-means with ten starts, as hmmlearn begins; on one thread, because the rows are few."""
     from sklearn.cluster import KMeans
 
-    return KMeans(count, random_state=random_state, n_init=10).fit(X).cluster_centers_
+    with threadpool_limits(1):
+        return KMeans(count, random_state=random_state, n_init=10).fit(X)
 
 
 def covariance_of(X: np.ndarray, added: float) -> np.ndarray:
