@@ -8,10 +8,9 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from gnomon.contract import FilteredLearner
-from gnomon.table import Table
-from gnomon.table.filters import (
+from gnomon.prepare import (
     Discretize,
+    FilteredLearner,
     Impute,
     OneHot,
     OrdinalScores,
@@ -23,6 +22,7 @@ from gnomon.table.filters import (
     levels_as_seen,
     mask_cells,
 )
+from gnomon.table import Table
 
 
 @pytest.mark.covers("binarize-one-hot")

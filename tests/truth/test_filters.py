@@ -17,14 +17,13 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import gnomon
 import gnomon.linear
-from gnomon.contract import FilteredLearner
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate import BaselineClassifier
-from gnomon.table import Column, Schema, Table
-from gnomon.table.filters import (
+from gnomon.prepare import (
     DateParts,
     Discretize,
     FeatureSets,
+    FilteredLearner,
     Impute,
     MissingAsCategory,
     OneHot,
@@ -42,6 +41,7 @@ from gnomon.table.filters import (
     drop_rare_classes,
     mask_cells,
 )
+from gnomon.table import Column, Schema, Table
 
 FILTERS = [
     Standardize(),

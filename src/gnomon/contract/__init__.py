@@ -1,7 +1,6 @@
 """The contract: what every public estimator inherits, so that no method can opt out of it."""
 
 from gnomon.contract.data import Columns, Data
-from gnomon.contract.filtered import FilteredLearner
 from gnomon.contract.learner import (
     Classifier,
     Clusterer,
@@ -13,6 +12,7 @@ from gnomon.contract.learner import (
 from gnomon.contract.scoring import ScoringClassifier
 from gnomon.contract.sum_learner import Step, SumLearner
 from gnomon.engine.estimator import Takes
+from gnomon.engine.renamed import former_names
 
 __all__ = [
     "Classifier",
@@ -20,7 +20,6 @@ __all__ = [
     "Columns",
     "Data",
     "DensityEstimator",
-    "FilteredLearner",
     "Learner",
     "Regressor",
     "ScoringClassifier",
@@ -29,3 +28,5 @@ __all__ = [
     "Takes",
     "Transformer",
 ]
+
+__getattr__ = former_names(__name__, {"FilteredLearner": "gnomon.prepare:FilteredLearner"})

@@ -80,7 +80,7 @@ class Learner(Estimator):
             return self._learn(X, y, sample_weight)
 
     def _learn(self, X, y, sample_weight):
-        data = intake.take_in(self, X, y, sample_weight)
+        data = self._take_in(X, y, sample_weight)
         context = self._init_callback_context(max_subtasks=self._most_steps())
         self._given = intake.given_to_callbacks(self, X, y, sample_weight)
         try:
@@ -93,6 +93,10 @@ class Learner(Estimator):
         finally:
             del self._given
         return self
+
+    def _take_in(self, X, y, sample_weight) -> Any:
+        """What is given to ``fit``, checked and ready for ``_fit``."""
+        return intake.take_in(self, X, y, sample_weight)
 
     def _fit(self, data: Data) -> None:
         """Learn; set public attributes."""

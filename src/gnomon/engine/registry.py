@@ -17,7 +17,7 @@ from typing import TypeVar
 from gnomon.engine.storable import storable
 
 ROOMS = (
-    "table",
+    "prepare",
     "contract",
     "evaluate",
     "optimize",
@@ -42,8 +42,6 @@ ROOMS = (
     "show",
 )
 
-# reading a table needs no estimator: what the room `table` registers is imported apart
-DECLARED_IN = {"table": "gnomon.table.filters"}
 # beside the rooms: classes whose objects stand in model files
 STORED_BESIDE_ROOMS = ("gnomon.workbench.group.model",)
 
@@ -182,7 +180,7 @@ def load_rooms() -> None:
 
     What else may stand in a model file is declared too.
     """
-    rooms = [DECLARED_IN.get(room, f"gnomon.{room}") for room in ROOMS]
+    rooms = [f"gnomon.{room}" for room in ROOMS]
     for name in (*rooms, *STORED_BESIDE_ROOMS):
         if importlib.util.find_spec(name) is not None:
             importlib.import_module(name)

@@ -20,9 +20,9 @@ from gnomon.neighbors.distances import MinkowskiDistance, distance_of
 from gnomon.neighbors.index import NeighbourIndex, Neighbours, empty_heaps
 from gnomon.neighbors.kernels import add_masked_sums, sort_heaps, take_best
 from gnomon.neighbors.stored import METRIC, is_within, reached, shared
+from gnomon.prepare.base import COLUMNS, Filter
+from gnomon.prepare.regression import ColumnsByName
 from gnomon.table.encode import TableEncoder
-from gnomon.table.filters.base import COLUMNS, Filter
-from gnomon.table.filters.regression import ColumnsByName
 from gnomon.table.grid import Grid, refuse_huge, refuse_infinite
 from gnomon.table.kinds import Kind
 from gnomon.table.schema import Schema
@@ -174,7 +174,7 @@ class KNNImputer(Filter):
         self.columns = columns
         self.n_jobs = n_jobs
 
-    def _learn(self, grid, columns, weights):
+    def _fit_columns(self, grid, columns, weights):
         concerned = set(self.positions_.tolist())
         wrong = [columns[p].name for p in concerned if columns[p].kind not in self._kinds]
         if wrong:

@@ -15,7 +15,7 @@ import numpy as np
 from gnomon.contract import Data
 from gnomon.engine.columns import location_and_scale
 from gnomon.engine.errors import DataError
-from gnomon.table.filters.bins import equal_masses
+from gnomon.prepare.bins import equal_masses
 from gnomon.trees.distinct import DistinctRows, distinct_rows, folds_of_distinct_rows
 
 MOST_BINS = 10

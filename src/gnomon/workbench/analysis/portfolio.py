@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from gnomon.bayes import NaiveBayes
-from gnomon.contract import FilteredLearner
 from gnomon.engine.errors import DataError
 from gnomon.ensemble import (
     BucketClassifier,
@@ -25,7 +24,7 @@ from gnomon.evaluate import BaselineClassifier, BaselineRegressor
 from gnomon.linear import LinearRegression, LogisticRegression, Ridge
 from gnomon.margin import SVC, SVR
 from gnomon.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from gnomon.table.filters import DateParts, Standardize
+from gnomon.prepare import DateParts, FilteredLearner, Standardize
 from gnomon.trees import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,

@@ -56,7 +56,7 @@ def pca_divisor() -> tuple[float, ...]:
 
 
 def spread_divisor() -> tuple[float, ...]:
-    from gnomon.table.filters import Standardize
+    from gnomon.prepare import Standardize
 
     rows, _ = iris()
     return tuple(float(Standardize(ddof=d).fit_transform(rows)[0, 0]) for d in (0, 1))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
+from gnomon.prepare.base import COLUMNS, ColumnFilter
 from gnomon.table.codes import DateCode, TextCode
-from gnomon.table.filters.base import COLUMNS, ColumnFilter
 from gnomon.table.kinds import Kind
 from gnomon.table.notes import warn
 
@@ -50,7 +50,7 @@ class DateParts(ColumnFilter):
     --------
     >>> import datetime
     >>> from gnomon.table import Table
-    >>> from gnomon.table.filters import DateParts
+    >>> from gnomon.prepare import DateParts
     >>> days = Table.from_dict({"when": [datetime.date(2026, 11, 15), datetime.date(2026, 11, 16)]})
     >>> DateParts().fit_transform(days).to_dict()["when:weekday"]
     [6.0, 0.0]
@@ -104,7 +104,7 @@ class WordCounts(ColumnFilter):
     Examples
     --------
     >>> from gnomon.table import Table
-    >>> from gnomon.table.filters import WordCounts
+    >>> from gnomon.prepare import WordCounts
     >>> notes = Table.from_dict({"note": ["fast and good", "slow and good", "good, good"]})
     >>> counts = WordCounts(columns=["note"]).fit_transform(notes)
     >>> counts.to_dict()["note:good"]
@@ -120,7 +120,7 @@ class WordCounts(ColumnFilter):
         self.most_words = most_words
         self.columns = columns
 
-    def _learn(self, grid, columns, weights):
+    def _fit_columns(self, grid, columns, weights):
         words = [column.name for column in columns if column.kind.has_levels]
         if words and not len(self.positions_):
             listed = ", ".join(map(repr, words))
@@ -128,7 +128,7 @@ class WordCounts(ColumnFilter):
                 f"WordCounts changes nothing: no column is of the kind text. Name columns of "
                 f"categories ({listed}) in columns=[...] to count their words."
             )
-        super()._learn(grid, columns, weights)
+        super()._fit_columns(grid, columns, weights)
 
     def _code(self, column):
         return TextCode(column.name, self.most_words)

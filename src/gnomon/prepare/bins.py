@@ -10,8 +10,8 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.prepare.base import COLUMNS, Change, ColumnFilter, NumberFilter
 from gnomon.table.codes import as_numbers
-from gnomon.table.filters.base import COLUMNS, Change, ColumnFilter, NumberFilter
 
 
 @method(
@@ -58,7 +58,7 @@ class Discretize(NumberFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import Discretize
+    >>> from gnomon.prepare import Discretize
     >>> buckets = Discretize(n_bins=2).fit([[0.0], [1.0], [4.0]])
     >>> buckets.transform([[1.5], [2.5]]).ravel()
     array([0., 1.])
@@ -196,7 +196,7 @@ class Quantize(ColumnFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import Quantize
+    >>> from gnomon.prepare import Quantize
     >>> Quantize([12]).fit_transform([[11.0], [12.0], [13.0]]).ravel()
     array([0., 0., 1.])
     """

@@ -15,8 +15,8 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import HISTORY, HasMethods, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.prepare.base import COLUMNS, NumberFilter, weighted_mean
 from gnomon.table.encode import TableEncoder
-from gnomon.table.filters.base import COLUMNS, NumberFilter, weighted_mean
 from gnomon.table.grid import Grid
 from gnomon.table.kinds import Kind
 from gnomon.table.schema import Schema
@@ -107,7 +107,7 @@ class RegressionImpute(NumberFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import RegressionImpute
+    >>> from gnomon.prepare import RegressionImpute
     >>> rows = [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0], [4.0, float("nan")]]
     >>> RegressionImpute().fit_transform(rows)[3].round(1)
     array([4., 8.])
@@ -141,7 +141,7 @@ class RegressionImpute(NumberFilter):
         self.keep_history = keep_history
         self.columns = columns
 
-    def _learn(self, grid, columns, weights):
+    def _fit_columns(self, grid, columns, weights):
         filled = set(self.positions_.tolist())
         beside = [
             position

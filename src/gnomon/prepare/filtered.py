@@ -32,9 +32,9 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.parameters import HasMethods, StrOptions, validated
 from gnomon.engine.storable import storable
+from gnomon.prepare.base import Filter
+from gnomon.prepare.categories import OneHot, OrdinalScores
 from gnomon.table.encode import TableEncoder
-from gnomon.table.filters.base import Filter
-from gnomon.table.filters.categories import OneHot, OrdinalScores
 from gnomon.table.grid import is_table
 from gnomon.table.scan import Scan
 from gnomon.table.table import Table
@@ -100,8 +100,8 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
     --------
     >>> import pandas as pd
     >>> from sklearn.linear_model import LinearRegression
-    >>> from gnomon.contract import FilteredLearner
-    >>> from gnomon.table.filters import OneHot
+    >>> from gnomon.prepare import FilteredLearner
+    >>> from gnomon.prepare import OneHot
     >>> colours = ["red", "blue", "red", "blue"]
     >>> rows = pd.DataFrame({"colour": colours, "size": [1.0, 2.0, 3.0, None]})
     >>> model = FilteredLearner(LinearRegression(), target=OneHot()).fit(rows, ["a", "b", "a", "b"])

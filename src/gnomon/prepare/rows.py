@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from gnomon.engine.errors import DataError
-from gnomon.table.filters.base import position_of
+from gnomon.prepare.base import position_of
 from gnomon.table.grid import Grid, is_table, label_array, n_rows_of, take_rows
 from gnomon.table.kinds import Kind
 
@@ -83,7 +83,7 @@ def drop_incomplete_rows(
 
     Examples
     --------
-    >>> from gnomon.table.filters import drop_incomplete_rows
+    >>> from gnomon.prepare import drop_incomplete_rows
     >>> drop_incomplete_rows([[1.0, 2.0], [float("nan"), 3.0]], ["a", "b"])
     1 of 2 rows kept
       'x0' cost 1
@@ -138,7 +138,7 @@ def drop_rare_classes(X: Any, y: Any, fewest: int = 10, keep: Sequence | None = 
 
     Examples
     --------
-    >>> from gnomon.table.filters import drop_rare_classes
+    >>> from gnomon.prepare import drop_rare_classes
     >>> drop_rare_classes([[1], [2], [3]], ["a", "a", "b"], fewest=2)
     2 of 3 rows kept
       'b' cost 1
@@ -188,7 +188,7 @@ def add_noise(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.table.filters import add_noise
+    >>> from gnomon.prepare import add_noise
     >>> add_noise(np.zeros((2, 3)), 0.5, random_state=0).shape
     (2, 3)
     """
@@ -239,7 +239,7 @@ def mask_cells(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.table.filters import mask_cells
+    >>> from gnomon.prepare import mask_cells
     >>> mask_cells(np.ones((2, 2)), probability=1.0)
     array([[0., 0.],
            [0., 0.]])

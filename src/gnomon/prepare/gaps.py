@@ -14,8 +14,8 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.prepare.base import COLUMNS, Change, ColumnFilter
 from gnomon.table.codes import as_numbers, dictionary
-from gnomon.table.filters.base import COLUMNS, Change, ColumnFilter
 from gnomon.table.kinds import Kind
 
 MARK = ":missing"
@@ -211,7 +211,7 @@ class Impute(ColumnFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import Impute
+    >>> from gnomon.prepare import Impute
     >>> Impute().fit_transform([[1.0], [float("nan")], [5.0]]).ravel()
     array([1., 3., 5.])
     """
@@ -277,7 +277,7 @@ class MissingAsCategory(ColumnFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import MissingAsCategory
+    >>> from gnomon.prepare import MissingAsCategory
     >>> MissingAsCategory().fit_transform([[1.0], [float("nan")], [5.0]])
     array([[1., 0.],
            [3., 1.],

@@ -10,7 +10,7 @@ from gnomon.engine.parameters import StrOptions, between, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, add_up
-from gnomon.table.filters.base import COLUMNS, NumberFilter, weighted_mean
+from gnomon.prepare.base import COLUMNS, NumberFilter, weighted_mean
 
 
 @method(
@@ -80,7 +80,7 @@ class Whiten(NumberFilter):
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.table.filters import Whiten
+    >>> from gnomon.prepare import Whiten
     >>> rows = np.array([[0.0, 0.0], [2.0, 1.0], [4.0, 4.0], [1.0, 3.0]])
     >>> white = Whiten(form="zca").fit_transform(rows)
     >>> np.allclose(np.cov(white.T, ddof=0), np.eye(2))

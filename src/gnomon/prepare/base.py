@@ -7,26 +7,24 @@ columns pass through. One row or all at once give the same.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from sklearn.base import TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_feature_names_in,
     _check_n_features,
-    _check_sample_weight,
     check_array,
     check_is_fitted,
     validate_data,
 )
 
+from gnomon.contract.intake.arrays import checked_weights
+from gnomon.contract.learner import Learner
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator
-from gnomon.engine.parameters import validated
 from gnomon.table.codes import Code
 from gnomon.table.grid import (
     Grid,
@@ -42,7 +40,15 @@ from gnomon.table.table import Table
 COLUMNS = ["array-like", str, None]
 
 
-class Filter(TransformerMixin, Estimator):
+class Given(NamedTuple):
+    """What a filter's ``fit`` is given: the rows in their columns, and weights."""
+
+    grid: Grid
+    weights: np.ndarray | None
+    is_float32: bool = False
+
+
+class Filter(TransformerMixin, Learner):
     """Base of filters: intake of arrays and tables, choice of columns, pass-through, names.
 
     Class attributes that a filter sets: ``_kinds`` (kinds of columns that it concerns when
@@ -58,48 +64,22 @@ class Filter(TransformerMixin, Estimator):
     _fills: ClassVar[bool] = False
     _largest: ClassVar[float] = np.inf
 
-    @validated
-    @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
-        """Learn from the training rows.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Table of shape (n_samples, n_features)
-        y : None
-            Not used.
-        sample_weight : array-like, default=None
-            Weights of the rows; weight two is the same as the row standing there twice.
-
-        Returns
-        -------
-        self : object
-        """
-        grid = self._take_in(X, reset=True)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight,
-                np.empty((grid.n_rows, 1)),
-                dtype=np.float64,
-                ensure_non_negative=True,
-            )
-            if (weights == 0).any():
-                grid, weights = grid.kept(weights > 0), weights[weights > 0]
+    def _take_in(self, X, y, sample_weight) -> Given:
+        grid = self._grid(X, reset=True)
+        weights = checked_weights(sample_weight, np.empty((grid.n_rows, 1)))
+        if weights is not None and (weights == 0).any():
+            grid, weights = grid.kept(weights > 0), weights[weights > 0]
         if grid.n_rows == 0:
             raise DataError("all weights are zero: there is no row to learn from")
         self._require_memory(grid.n_rows, len(grid.names))
-        context = self._init_callback_context(max_subtasks=self._most_steps())
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        columns = grid.columns
-        everything = self._any_array and grid.arrow is None
+        return Given(grid, weights)
+
+    def _fit(self, given: Given) -> None:
+        columns = given.grid.columns
+        everything = self._any_array and given.grid.arrow is None
         self.positions_ = np.array(self._chosen(columns, everything), dtype=np.int64)
         self.kinds_ = [str(column.kind) for column in columns]
-        self._learn(grid, columns, weights)
-        context.call_on_fit_task_end(
-            estimator=self, X=X, y=y, reconstruction_attributes=lambda: self._public()
-        )
-        return self
+        self._fit_columns(given.grid, columns, given.weights)
 
     def transform(self, X):
         """Change the columns concerned; the others pass through.
@@ -114,7 +94,7 @@ class Filter(TransformerMixin, Estimator):
             Of the kind that was given.
         """
         check_is_fitted(self)
-        grid = self._take_in(X, reset=False)
+        grid = self._grid(X, reset=False)
         values, passed = self._changed(grid)
         names = self._names_out(_names_in(self))
         make = _get_output_config("transform", self)["dense"]
@@ -184,7 +164,8 @@ class Filter(TransformerMixin, Estimator):
         names_in = [str(name) for name in _check_feature_names_in(self, input_features)]
         return np.array(self._names_out(names_in), dtype=object)
 
-    def _learn(self, grid: Grid, columns: list[Column], weights: np.ndarray | None) -> None:
+    def _fit_columns(self, grid: Grid, columns: list[Column], weights: np.ndarray | None) -> None:
+        """Learn from the columns at ``positions_``; rows of weight zero are left out."""
         raise NotImplementedError
 
     def _changed(self, grid: Grid) -> tuple[list, list[int]]:
@@ -197,10 +178,7 @@ class Filter(TransformerMixin, Estimator):
     def _names_out(self, names_in: list[str]) -> list[str]:
         raise NotImplementedError
 
-    def _public(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
-
-    def _take_in(self, X, reset: bool) -> Grid:
+    def _grid(self, X, reset: bool) -> Grid:
         if not is_table(X):
             return self._take_array(X, reset)
         if reset:
@@ -271,7 +249,7 @@ class NumberFilter(Filter):
     _largest = 1e100
     _one_to_one: ClassVar[bool] = True
 
-    def _learn(self, grid, columns, weights):
+    def _fit_columns(self, grid, columns, weights):
         self._fit_block(self._training_block(grid, weights), weights)
 
     def _training_block(self, grid: Grid, weights: np.ndarray | None) -> np.ndarray:
@@ -368,7 +346,7 @@ class ColumnFilter(Filter):
     def _code(self, column: Column) -> Any:
         raise NotImplementedError
 
-    def _learn(self, grid, columns, weights):
+    def _fit_columns(self, grid, columns, weights):
         self.codes_ = []
         for position in self.positions_.tolist():
             code = self._code(columns[position])

@@ -12,8 +12,8 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.prepare.base import COLUMNS, ColumnFilter
 from gnomon.table.codes import CategoryCode, Code, dictionary
-from gnomon.table.filters.base import COLUMNS, ColumnFilter
 from gnomon.table.grid import Grid, is_table
 from gnomon.table.kinds import Kind
 
@@ -67,7 +67,7 @@ class OneHot(ColumnFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import OneHot, levels_as_seen
+    >>> from gnomon.prepare import OneHot, levels_as_seen
     >>> rows = [["dog"], ["mouse"], ["cat"], ["dog"]]
     >>> pets = OneHot(levels=levels_as_seen(rows)).fit(rows)
     >>> pets.transform([["mouse"], ["dog"]])
@@ -117,7 +117,7 @@ def levels_as_seen(X: Any) -> dict[str, list]:
 
     Examples
     --------
-    >>> from gnomon.table.filters import levels_as_seen
+    >>> from gnomon.prepare import levels_as_seen
     >>> levels_as_seen([["dog"], ["cat"], ["dog"]])
     {'x0': ['dog', 'cat']}
     """
@@ -214,7 +214,7 @@ class OrdinalScores(ColumnFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import OrdinalScores
+    >>> from gnomon.prepare import OrdinalScores
     >>> dose = OrdinalScores({"high": 1, "medium": 0, "low": -1})
     >>> dose = dose.fit([["low"], ["high"], ["medium"]])
     >>> dose.transform([["high"], ["low"]]).ravel()

@@ -8,7 +8,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, whole
 from gnomon.engine.registry import method
-from gnomon.table.filters.base import COLUMNS, NumberFilter, weighted_mean
+from gnomon.prepare.base import COLUMNS, NumberFilter, weighted_mean
 from gnomon.table.kinds import Kind
 
 SAME = 10 * np.finfo(np.float64).eps
@@ -62,7 +62,7 @@ class Standardize(NumberFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import Standardize
+    >>> from gnomon.prepare import Standardize
     >>> Standardize().fit_transform([[1.0], [3.0]])
     array([[-1.],
            [ 1.]])
@@ -143,7 +143,7 @@ class ScaleRange(NumberFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import ScaleRange
+    >>> from gnomon.prepare import ScaleRange
     >>> ScaleRange((-1, 1)).fit_transform([[2.0], [3.0], [4.0]]).ravel()
     array([-1.,  0.,  1.])
     """
@@ -219,7 +219,7 @@ class RoundToInteger(NumberFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import RoundToInteger
+    >>> from gnomon.prepare import RoundToInteger
     >>> RoundToInteger(clip=True).fit([[0], [9]]).inverse_transform([[3.7], [9.6]]).ravel()
     array([4., 9.])
     """

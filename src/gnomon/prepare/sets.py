@@ -10,7 +10,7 @@ import pyarrow as pa
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
-from gnomon.table.filters.base import NumberFilter, position_of, weighted_mean
+from gnomon.prepare.base import NumberFilter, position_of, weighted_mean
 from gnomon.table.grid import Grid, is_table
 from gnomon.table.schema import Column, Schema
 from gnomon.table.table import Table, understood
@@ -65,7 +65,7 @@ class FeatureSets(NumberFilter):
 
     Examples
     --------
-    >>> from gnomon.table.filters import FeatureSets
+    >>> from gnomon.prepare import FeatureSets
     >>> both = FeatureSets({"size": [0, 1], "age": [2]}).fit([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     >>> both.get_feature_names_out().tolist()
     ['size:x0', 'size:x1', 'age:x2']
@@ -85,7 +85,7 @@ class FeatureSets(NumberFilter):
             raise DataError("sets is empty; name at least one set of columns, or give None")
         return [column for columns in self.sets.values() for column in columns]
 
-    def _learn(self, grid, columns, weights):
+    def _fit_columns(self, grid, columns, weights):
         positions = self.positions_.tolist()
         given = {"all": positions} if self.sets is None else self.sets
         self.names_ = [str(name) for name in given]
@@ -157,7 +157,7 @@ def concatenate(sets: dict[str, Any]) -> Table:
 
     Examples
     --------
-    >>> from gnomon.table.filters import concatenate
+    >>> from gnomon.prepare import concatenate
     >>> concatenate({"size": [[1.0], [2.0]], "age": [[30.0], [40.0]]}).columns
     ('size:x0', 'age:x0')
     """
