@@ -58,3 +58,13 @@ def test_packages_are_attributes_of_gnomon_without_an_import_of_their_own():
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="has no attribute 'no_such_package'"):
         _ = gnomon.no_such_package
+
+
+def test_filters_answer_at_their_former_place():
+    import gnomon.prepare
+    import gnomon.table.filters
+
+    with pytest.warns(FutureWarning, match=r"is now gnomon\.prepare\.OneHot"):
+        assert gnomon.table.filters.OneHot is gnomon.prepare.OneHot
+    with pytest.warns(FutureWarning, match=r"is now gnomon\.prepare\.FilteredLearner"):
+        assert gnomon.contract.FilteredLearner is gnomon.prepare.FilteredLearner

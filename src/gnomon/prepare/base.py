@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from gnomon.contract.intake import as_table, split_off, without_roles
 from gnomon.contract.intake.arrays import checked_weights
 from gnomon.contract.learner import Learner
 from gnomon.engine.errors import DataError
@@ -34,6 +35,7 @@ from gnomon.table.grid import (
     refuse_missing,
 )
 from gnomon.table.kinds import Kind
+from gnomon.table.scan import Scan
 from gnomon.table.schema import Column, no_such_column
 from gnomon.table.table import Table
 
@@ -65,6 +67,10 @@ class Filter(TransformerMixin, Learner):
     _largest: ClassVar[float] = np.inf
 
     def _take_in(self, X, y, sample_weight) -> Given:
+        for name in ("feature_names_in_", "weight_name_"):
+            vars(self).pop(name, None)
+        if isinstance(sample_weight, str):
+            X, y, sample_weight = split_off(self, as_table(X), y, sample_weight)
         grid = self._grid(X, reset=True)
         weights = checked_weights(sample_weight, np.empty((grid.n_rows, 1)))
         if weights is not None and (weights == 0).any():
@@ -179,10 +185,15 @@ class Filter(TransformerMixin, Learner):
         raise NotImplementedError
 
     def _grid(self, X, reset: bool) -> Grid:
+        if isinstance(X, Scan):
+            raise DataError(
+                f"{type(self).__name__} works on tables in memory, and this is a scan; read it "
+                "first: scan.read()"
+            )
         if not is_table(X):
             return self._take_array(X, reset)
-        if reset:
-            self.__dict__.pop("feature_names_in_", None)
+        if getattr(self, "weight_name_", None) in getattr(X, "columns", ()):
+            X = without_roles(self, as_table(X))
         named = X.arrow if isinstance(X, Table) else X
         _check_feature_names(self, named, reset=reset)
         _check_n_features(self, named, reset=reset)
