@@ -201,7 +201,7 @@ def mean_r2(coefs, given) -> float:
 
 def our_choice(given):
     """Ridge regression of the penalty of least cross-validated error."""
-    path = Ridge().path(given.rows, given.y, alphas=RIDGE_PENALTIES, n_folds=5, random_state=0)
+    path = Ridge().path(given.rows, given.y, alphas=RIDGE_PENALTIES, cv=5, random_state=0)
     return Ridge(path.alpha_min).fit(given.rows, given.y)
 
 

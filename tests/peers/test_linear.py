@@ -43,7 +43,11 @@ def test_every_figure_of_the_summary_agrees_with_statsmodels(intercept, rng):
 def test_coefficients_agree_with_scikit_learn(shape, intercept, alpha, rng):
     X, Y = rng.normal(size=shape) + 3.0, rng.normal(size=(shape[0], 2))
     weights = rng.uniform(0.1, 3.0, shape[0])
-    ours = Ridge(alpha, fit_intercept=intercept) if alpha else LinearRegression(intercept)
+    ours = (
+        Ridge(alpha, fit_intercept=intercept)
+        if alpha
+        else LinearRegression(fit_intercept=intercept)
+    )
     theirs = (
         peer.Ridge(alpha, fit_intercept=intercept)
         if alpha

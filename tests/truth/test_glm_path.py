@@ -55,7 +55,7 @@ def test_its_error_is_that_of_fits_on_the_other_rows(measure, rng):
     X, y = problem(rng, "binomial", 20)
     model = GLM("binomial", l1_ratio=1.0, tol=1e-12)
     alphas = [0.1, 0.03]
-    path = model.path(X, y, alphas=alphas, n_folds=20, measure=measure)
+    path = model.path(X, y, alphas=alphas, cv=20, measure=measure)
     for place, alpha in enumerate(alphas):
         costs = []
         for i in range(len(y)):

@@ -53,7 +53,7 @@ def test_the_minimum_is_the_best_of_all_sign_patterns(ratio, rng):
         gram, cross = X.T @ X / 30, X.T @ y / 30
         alpha = np.abs(cross).max() * rng.uniform(0.02, 0.9)
         expected = best_of_all_sign_patterns(gram, cross, alpha * ratio, alpha * (1 - ratio))
-        model = ElasticNet(alpha, l1_ratio=ratio, fit_intercept=False).fit(X, y)
+        model = ElasticNet(alpha, l1_ratio=ratio, fit_intercept=False, tol=0).fit(X, y)
         np.testing.assert_allclose(model.coef_, expected, atol=1e-9 * np.abs(expected).max())
         assert (model.coef_ == 0).tolist() == (expected == 0).tolist()
 
@@ -65,7 +65,7 @@ def test_orthogonal_columns_are_shrunk_by_the_penalty_alone(rng):
     plain = X.T @ y
     alpha = 0.5 * np.abs(plain).max() / 40
     expected = np.sign(plain) * np.maximum(np.abs(plain) - 40 * alpha, 0)
-    found = Lasso(alpha, fit_intercept=False).fit(X, y).coef_
+    found = Lasso(alpha, fit_intercept=False, tol=0).fit(X, y).coef_
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -78,7 +78,7 @@ def test_no_small_change_improves_the_objective_and_the_gap_is_at_rounding(n, p,
     top = np.abs((X - X.mean(0)).T @ (y - y.mean())).max() / n / ratio
     for share in (0.5, 0.1, 0.02):
         alpha = share * top
-        model = ElasticNet(alpha, l1_ratio=ratio).fit(X, y)
+        model = ElasticNet(alpha, l1_ratio=ratio, tol=0).fit(X, y)
         residual = y - model.predict(X)
         slopes = X.T @ residual / n - alpha * (1 - ratio) * model.coef_
         limit = alpha * ratio
@@ -96,9 +96,9 @@ def test_no_small_change_improves_the_objective_and_the_gap_is_at_rounding(n, p,
 def test_no_penalty_left_gives_least_squares_and_too_much_gives_the_mean(rng):
     X, y = rng.normal(size=(50, 3)), rng.normal(size=50)
     y = y + X[:, 0]
-    tiny = Lasso(1e-12).fit(X, y)
+    tiny = Lasso(1e-12, tol=0).fit(X, y)
     np.testing.assert_allclose(tiny.coef_, LinearRegression().fit(X, y).coef_, atol=1e-8)
-    huge = Lasso(1e6).fit(X, y)
+    huge = Lasso(1e6, tol=0).fit(X, y)
     assert not huge.coef_.any()
     assert huge.intercept_ == pytest.approx(y.mean())
 
@@ -106,7 +106,7 @@ def test_no_penalty_left_gives_least_squares_and_too_much_gives_the_mean(rng):
 @pytest.mark.covers("elastic-net")
 def test_a_vanishing_share_of_absolute_values_gives_ridge(rng):
     X, y = rng.normal(size=(50, 4)), rng.normal(size=50)
-    net = ElasticNet(0.3, l1_ratio=1e-12).fit(X, y)
+    net = ElasticNet(0.3, l1_ratio=1e-12, tol=0).fit(X, y)
     np.testing.assert_allclose(net.coef_, Ridge(50 * 0.3).fit(X, y).coef_, atol=1e-9)
 
 
@@ -114,7 +114,7 @@ def test_a_vanishing_share_of_absolute_values_gives_ridge(rng):
 def test_equal_columns_share_their_coefficient_in_an_elastic_net(rng):
     x = rng.normal(size=(60, 1))
     y = x[:, 0] + 0.1 * rng.normal(size=60)
-    found = ElasticNet(0.1).fit(np.hstack([x, x, -x]), y).coef_
+    found = ElasticNet(0.1, tol=0).fit(np.hstack([x, x, -x]), y).coef_
     np.testing.assert_allclose(found, found[0] * np.array([1, 1, -1]), rtol=1e-8)
 
 
@@ -122,8 +122,8 @@ def test_equal_columns_share_their_coefficient_in_an_elastic_net(rng):
 def test_dependent_columns_are_no_error_and_the_objective_is_as_low(rng):
     x = rng.normal(size=(40, 3))
     y = x @ [1.0, 2.0, 0.0] + 0.1 * rng.normal(size=40)
-    doubled = Lasso(0.05).fit(np.hstack([x, x]), y)
-    single = Lasso(0.05).fit(x, y)
+    doubled = Lasso(0.05, tol=0).fit(np.hstack([x, x]), y)
+    single = Lasso(0.05, tol=0).fit(x, y)
     assert doubled.history_[-1] == pytest.approx(single.history_[-1], rel=1e-9)
 
 
@@ -133,9 +133,9 @@ def test_sparse_rows_and_weights_give_what_dense_repeated_rows_give(n, p, rng):
     X = sp.random_array((n, p), density=0.2, format="csr", rng=rng)
     y = rng.normal(size=n)
     counts = rng.integers(1, 4, size=n)
-    weighted = Lasso(0.02).fit(X, y, sample_weight=counts)
+    weighted = Lasso(0.02, tol=0).fit(X, y, sample_weight=counts)
     dense = np.repeat(X.toarray(), counts, axis=0)
-    repeated = Lasso(0.02).fit(dense, np.repeat(y, counts))
+    repeated = Lasso(0.02, tol=0).fit(dense, np.repeat(y, counts))
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-8)
     assert weighted.intercept_ == pytest.approx(repeated.intercept_, abs=1e-8)
 
@@ -145,12 +145,12 @@ def test_sparse_rows_and_weights_give_what_dense_repeated_rows_give(n, p, rng):
 def test_every_place_of_a_path_is_the_fit_of_its_penalty(n, p, rng):
     X = rng.normal(size=(n, p)) + 5
     y = X[:, :4] @ rng.normal(size=4) + rng.normal(size=n)
-    path = Lasso().path(X, y, n_alphas=12, eps=0.02)
+    path = Lasso(tol=1e-7).path(X, y, n_alphas=12, eps=0.02)
     assert path.n_nonzero[0] == 0
     assert path.n_nonzero[-1] > 0
     assert (np.diff(path.explained) >= -1e-9).all()
     for place in (0, 5, 11):
-        alone = Lasso(path.alphas[place]).fit(X, y)
+        alone = Lasso(path.alphas[place], tol=0).fit(X, y)
         found = objective(X, y, path.coefficients[place], path.intercepts[place], alone.alpha)
         assert found <= alone.history_[-1] + 1e-7 * y.var()
         assert found >= alone.history_[-1] - 1e-12 * y.var()
@@ -161,8 +161,8 @@ def test_every_place_of_a_path_is_the_fit_of_its_penalty(n, p, rng):
 def test_the_cross_validated_error_is_that_of_fits_without_the_fold(n, p, rng):
     X = rng.normal(size=(n, p)) + 3
     y = X[:, 0] + rng.normal(size=n)
-    model = Lasso(n_folds=5, random_state=7)
-    path = model.path(X, y, n_alphas=6, eps=0.05, n_folds=5)
+    model = Lasso(tol=1e-7, cv=5, random_state=7)
+    path = model.path(X, y, n_alphas=6, eps=0.05, cv=5)
     from gnomon.contract import intake
 
     parts = model._folds(intake.take_in(model, X, y, None), 5)
@@ -170,7 +170,7 @@ def test_the_cross_validated_error_is_that_of_fits_without_the_fold(n, p, rng):
     for place in (1, 5):
         alpha, means = path.alphas[place], []
         for k in range(5):
-            fitted = Lasso(alpha).fit(X[parts != k], y[parts != k])
+            fitted = Lasso(alpha, tol=0).fit(X[parts != k], y[parts != k])
             means.append(((y - fitted.predict(X)) ** 2)[parts == k].mean())
         assert path.errors[place] == pytest.approx(np.mean(means), rel=1e-4)
         assert path.standard_errors[place] == pytest.approx(
@@ -182,31 +182,31 @@ def test_the_cross_validated_error_is_that_of_fits_without_the_fold(n, p, rng):
 def test_the_one_standard_error_penalty_is_no_smaller_and_within_its_line(rng):
     X = rng.normal(size=(100, 20))
     y = X[:, 0] + rng.normal(size=100)
-    model = Lasso("1se", random_state=0).fit(X, y)
+    model = Lasso("1se", tol=1e-7, random_state=0).fit(X, y)
     path = model.path_
     least = path.place_min
     assert model.alpha_ == path.alpha_1se >= path.alpha_min
     assert path.errors[path.place_1se] <= path.errors[least] + path.standard_errors[least]
     greater = path.errors[: path.place_1se]
     assert (greater > path.errors[least] + path.standard_errors[least]).all()
-    assert Lasso("min", random_state=0).fit(X, y).alpha_ == path.alpha_min
+    assert Lasso("min", tol=1e-7, random_state=0).fit(X, y).alpha_ == path.alpha_min
     assert "within one standard error" in str(path)
 
 
 def test_a_path_that_was_not_validated_names_no_best_penalty(rng):
-    path = Lasso().path(rng.normal(size=(20, 3)), rng.normal(size=20), n_alphas=4)
-    with pytest.raises(DataError, match="n_folds"):
+    path = Lasso(tol=1e-7).path(rng.normal(size=(20, 3)), rng.normal(size=20), n_alphas=4)
+    with pytest.raises(DataError, match="cv"):
         _ = path.alpha_min
 
 
 @pytest.mark.parametrize("alphas", [[], [-1.0], [np.nan]])
 def test_penalties_that_are_none_are_refused(alphas, rng):
     with pytest.raises(DataError, match="alphas"):
-        Lasso().path(rng.normal(size=(20, 3)), rng.normal(size=20), alphas=alphas)
+        Lasso(tol=1e-7).path(rng.normal(size=(20, 3)), rng.normal(size=20), alphas=alphas)
 
 
 def test_a_summary_of_a_penalised_fit_is_refused_with_the_reason(rng):
-    model = Lasso(0.1).fit(rng.normal(size=(20, 3)), rng.normal(size=20))
+    model = Lasso(0.1, tol=0).fit(rng.normal(size=(20, 3)), rng.normal(size=20))
     with pytest.raises(NoSummary, match="penalty"):
         model.summary()
 
@@ -234,7 +234,7 @@ def test_products_and_columns_lead_to_the_same_minimum(rng):
 def test_no_more_columns_are_used_than_their_rank(rng):
     X = rng.normal(size=(8, 60))
     y = rng.normal(size=8)
-    path = Lasso().path(X, y, n_alphas=30, eps=1e-4)
+    path = Lasso(tol=1e-7).path(X, y, n_alphas=30, eps=1e-4)
     assert path.n_nonzero.max() <= 8
 
 

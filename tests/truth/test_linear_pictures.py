@@ -46,7 +46,7 @@ def test_the_worst_row_is_numbered_where_it_lies(theme, rng):
 def test_paths_and_their_validation_show_every_penalty(theme, rng):
     X = rng.normal(size=(60, 12))
     y = X[:, 0] - X[:, 1] + rng.normal(size=60)
-    path = Lasso(random_state=0).path(X, y, n_alphas=20, n_folds=5)
+    path = Lasso(random_state=0).path(X, y, n_alphas=20, cv=5)
     lines = coefficient_path(path, most=3, theme=theme).data
     assert len(lines) == np.count_nonzero(path.coefficients.any(axis=0))
     assert sum(trace.showlegend for trace in lines) == 3
@@ -59,7 +59,7 @@ def test_paths_and_their_validation_show_every_penalty(theme, rng):
 @pytest.mark.covers("cv-curve-with-bars")
 def test_a_path_without_validation_has_no_curve(rng):
     path = Lasso().path(rng.normal(size=(20, 3)), rng.normal(size=20), n_alphas=4)
-    with pytest.raises(ValueError, match="n_folds"):
+    with pytest.raises(ValueError, match="cv"):
         validation_curve(path)
 
 

@@ -181,7 +181,7 @@ def test_an_infinite_p_shares_its_pull_among_the_largest(alpha, rng):
 @pytest.mark.covers("lp-penalised-regression")
 def test_the_powers_one_and_two_are_lasso_and_ridge(rng):
     X, y = problem(rng)
-    lasso = Lasso(alpha=4.0 / (2 * len(y))).fit(X, y)
+    lasso = Lasso(alpha=4.0 / (2 * len(y)), tol=0).fit(X, y)
     np.testing.assert_allclose(LpRegression(1, 4.0).fit(X, y).coef_, lasso.coef_, atol=1e-8)
     ridge = Ridge(4.0).fit(X, y)
     np.testing.assert_allclose(LpRegression(2, 4.0).fit(X, y).coef_, ridge.coef_, rtol=1e-8)
@@ -257,14 +257,14 @@ def test_groups_stay_or_go_together_and_meet_their_conditions(rng):
 
 def test_groups_of_one_column_are_the_lasso(rng):
     X, y = problem(rng)
-    lasso = Lasso(alpha=10.0 / (2 * len(y))).fit(X, y)
+    lasso = Lasso(alpha=10.0 / (2 * len(y)), tol=0).fit(X, y)
     np.testing.assert_allclose(GroupLasso(10.0).fit(X, y).coef_, lasso.coef_, atol=1e-8)
 
 
 def test_the_elastic_net_of_the_frame_is_the_elastic_net(rng):
     X, y = problem(rng)
     found = PenalisedModel("squared", "elastic net", alpha=12.0, l1_ratio=0.3).fit(X, y)
-    expected = ElasticNet(12.0 / (2 * len(y)), 0.3).fit(X, y)
+    expected = ElasticNet(12.0 / (2 * len(y)), l1_ratio=0.3, tol=0).fit(X, y)
     np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-8)
 
 

@@ -39,7 +39,7 @@ def test_every_place_on_the_path_is_the_fit_of_its_penalty(kind, shape, weighted
 @pytest.mark.parametrize("shape", [(90, 4), (30, 40)])
 def test_its_error_is_that_of_fits_on_the_other_folds(shape, rng):
     rows, y = rng.normal(size=shape), rng.normal(size=shape[0])
-    path = Ridge().path(rows, y, alphas=ALPHAS, n_folds=shape[0])
+    path = Ridge().path(rows, y, alphas=ALPHAS, cv=shape[0])
     for place, alpha in enumerate(ALPHAS):
         left_out = [
             y[i] - Ridge(alpha).fit(np.delete(rows, i, 0), np.delete(y, i)).predict(rows[i : i + 1])

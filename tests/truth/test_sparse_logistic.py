@@ -75,7 +75,7 @@ def test_its_error_is_that_of_fits_on_the_other_rows(measure, rng):
     y[:9] = np.tile(np.arange(3), 3)
     alphas = [0.08, 0.03]
     path = SparseLogisticRegression(tol=1e-12).path(
-        X, y, alphas=alphas, n_folds=24, measure=measure
+        X, y, alphas=alphas, cv=24, measure=measure
     )
     for place, alpha in enumerate(alphas):
         costs = []

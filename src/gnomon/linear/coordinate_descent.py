@@ -26,23 +26,31 @@ import scipy.sparse as sp
 from gnomon.engine.kernel import kernel
 from gnomon.linear.solve import EPS
 
-SWEEPS = 8
-SWEEPS_ALONE = 4
-SWEEPS_OF_ALL = 64
-MOST_ROUNDS = 200
-FEWEST_WORKING = 64
-MOST_PRODUCTS = 3000
+SWEEPS = 8  # between two Newton steps
+SWEEPS_ALONE = 4  # doublings of these sweeps before the first Newton step
+SWEEPS_OF_ALL = 64  # sweeps over all columns before a working set is chosen
+MOST_ROUNDS = 200  # of working sets; a dozen are usual
+FEWEST_WORKING = 64  # columns that a working set begins with: smaller ones do not save time
+MOST_PRODUCTS = 3000  # columns whose products are kept: 72 MB
 
 
 class Penalty(NamedTuple):
-    """What an absolute value and half a square of every coefficient cost."""
+    """What an absolute value and half a square of every coefficient cost.
+
+    With `positive`, negative coefficients are not allowed.
+    """
 
     l1: float
     l2: float
+    positive: bool = False
 
     @classmethod
-    def of(cls, alpha: float, l1_ratio: float) -> Penalty:
-        return cls(alpha * l1_ratio, alpha * (1.0 - l1_ratio))
+    def of(cls, alpha: float, l1_ratio: float, positive: bool = False) -> Penalty:
+        return cls(alpha * l1_ratio, alpha * (1.0 - l1_ratio), positive)
+
+    def steepness(self, slopes: np.ndarray) -> np.ndarray:
+        """Slopes in the directions that are allowed from zero."""
+        return slopes if self.positive else np.abs(slopes)
 
 
 class Quadratic(Protocol):
@@ -215,12 +223,41 @@ def nothing_chosen(problem: Quadratic) -> Solution:
     return Solution(np.zeros(p), problem.cross, problem.total / 2, 0.0, 0, nobody)
 
 
-def minimise(problem: Quadratic, penalty: Penalty, tol: float, start: Solution) -> Solution:
-    """The minimum from a near one: `start` is the solution of a greater penalty."""
-    l1, l2 = penalty
+def started(problem: Quadratic, coef: np.ndarray) -> Solution:
+    """A first solution at given coefficients."""
+    coef = np.where(problem.squares > 0, coef, 0.0)
+    support = np.flatnonzero(coef)
+    slopes, *_ = problem.slopes(support, coef[support])
+    return Solution(coef, slopes, np.inf, np.inf, 0, support)
+
+
+def minimise(
+    problem: Quadratic,
+    penalty: Penalty,
+    tol: float,
+    start: Solution,
+    max_iter: int = MOST_ROUNDS,
+) -> Solution:
+    """The minimum from a near one, such as the solution of a greater penalty.
+
+    Parameters
+    ----------
+    problem : Quadratic
+    penalty : Penalty
+    tol : float
+        The duality gap that ends it, as a share of half of y'y; 0 for the last digits.
+    start : Solution
+    max_iter : int, default=200
+        Most sweeps over all columns, or most working sets.
+
+    Returns
+    -------
+    solution : Solution
+    """
+    l1, l2, _ = penalty
     enough = tol * problem.total / 2
     if enough and isinstance(problem, GramQuadratic):
-        near = swept(problem, penalty, enough, start)
+        near = swept(problem, penalty, enough, start, max_iter)
         if near is not None:
             return near
     usable = problem.squares > 0
@@ -229,14 +266,21 @@ def minimise(problem: Quadratic, penalty: Penalty, tol: float, start: Solution) 
     _, along, residual = problem.slopes(support, coef[support], support)
     gap, scale, _ = duality(slopes, along, residual, coef, penalty)
     candidates = np.flatnonzero(usable & may_matter(slopes, coef, scale, gap, problem, penalty))
-    working = enlarged(support, slopes, candidates, l1, np.empty(0, dtype=np.int64))
+    working = enlarged(support, slopes, candidates, penalty, np.empty(0, dtype=np.int64))
     seen = slopes[candidates]
     rounds = 0
-    while rounds < MOST_ROUNDS:
+    while rounds < min(max_iter, MOST_ROUNDS):
         rounds += 1
-        cross = problem.cross[working]
-        gram = problem.products(working)
-        coef[working] = on_products(gram, cross, coef[working], l1, l2, problem.total, enough / 2)
+        coef[working] = on_products(
+            problem.products(working),
+            problem.cross[working],
+            coef[working],
+            l1,
+            l2,
+            problem.total,
+            enough / 2,
+            penalty.positive,
+        )
         support = working[coef[working] != 0]
         seen, along, residual = problem.slopes(support, coef[support], candidates)
         gap, scale, objective = duality(seen, along, residual, coef[candidates], penalty)
@@ -244,7 +288,7 @@ def minimise(problem: Quadratic, penalty: Penalty, tol: float, start: Solution) 
             break
         full = np.zeros(len(coef))
         full[candidates] = seen
-        larger = enlarged(support, full, candidates, l1, working)
+        larger = enlarged(support, full, candidates, penalty, working)
         if len(larger) == len(working) and np.isin(larger, working).all():
             break
         working = larger
@@ -256,7 +300,7 @@ def minimise(problem: Quadratic, penalty: Penalty, tol: float, start: Solution) 
 
 
 def swept(
-    problem: GramQuadratic, penalty: Penalty, enough: float, start: Solution
+    problem: GramQuadratic, penalty: Penalty, enough: float, start: Solution, max_iter: int
 ) -> Solution | None:
     """The minimum to a gap by few sweeps over all columns; None where these do not do.
 
@@ -265,30 +309,36 @@ def swept(
     """
     coef = start.coef.copy()
     slopes = problem.cross - problem.gram @ coef
+    most = min(SWEEPS_OF_ALL, max_iter)
     sweeps = descend_to_gap(
-        problem.gram, problem.cross, problem.total, *penalty, enough, SWEEPS_OF_ALL, slopes, coef
+        problem.gram, problem.cross, problem.total, *penalty, enough, most, slopes, coef
     )
-    if sweeps > SWEEPS_OF_ALL:
+    if sweeps > most and max_iter > most:
         return None
     slopes = problem.cross - problem.gram @ coef
     along = problem.total - float(problem.cross @ coef)
     residual = max(along - float(coef @ slopes), 0.0)
     gap, _, objective = duality(slopes, along, residual, coef, penalty)
-    if gap > enough:
+    if gap > enough and max_iter > most:
         return None
-    return Solution(coef, slopes, objective, gap, sweeps, np.flatnonzero(coef))
+    return Solution(coef, slopes, objective, gap, min(sweeps, most), np.flatnonzero(coef))
 
 
 def duality(slopes, along: float, residual: float, coef, penalty: Penalty):
     """Duality gap, the scale of its dual point, and the objective.
 
     The squared penalty is read as further rows, sqrt(l2) I with target zero. The dual point is the
-    residual times the best scale of those that satisfy |X'r - l2 b| <= l1.
+    residual times the best scale of those that satisfy |X'r - l2 b| <= l1 (X'r - l2 b <= l1 where
+    coefficients must be positive). Without l1 the squared penalty's strong convexity bounds it.
     """
-    l1, l2 = penalty
-    steepest = float(np.abs(slopes - l2 * coef).max(initial=0.0))
+    l1, l2, _ = penalty
+    pulls = slopes - l2 * coef
+    steepest = float(penalty.steepness(pulls).max(initial=0.0))
     size = residual + l2 * float(coef @ coef)
     objective = size / 2 + l1 * float(np.abs(coef).sum())
+    if l1 == 0 and l2 > 0:
+        free = np.where(coef > 0, pulls, np.maximum(pulls, 0.0)) if penalty.positive else pulls
+        return float(free @ free) / (2 * l2), 1.0, objective
     most = l1 / steepest if steepest > 0 else 1.0
     scale = min(max(along / size if size > 0 else 1.0, -most), most)
     dual = scale * along - scale**2 * size / 2
@@ -299,23 +349,24 @@ def may_matter(slopes, coef, scale, gap, problem: Quadratic, penalty: Penalty) -
     """Columns that the gap does not prove to be zero in the minimum."""
     radius = np.sqrt(2 * gap)
     lengths = np.sqrt(problem.squares + penalty.l2)
-    return np.abs(scale * (slopes - penalty.l2 * coef)) + radius * lengths >= penalty.l1
+    pulls = penalty.steepness(scale * (slopes - penalty.l2 * coef))
+    return (pulls + radius * lengths >= penalty.l1) | (coef != 0)
 
 
-def enlarged(support, slopes, candidates, l1, working) -> np.ndarray:
+def enlarged(support, slopes, candidates, penalty: Penalty, working) -> np.ndarray:
     """The support, the columns that break their condition and, to fill up, the nearest to it."""
     most = max(FEWEST_WORKING, len(support) // 2)
     inside = np.zeros(len(slopes), dtype=bool)
     inside[working] = inside[support] = True
     others = candidates[~inside[candidates]]
-    steepness = np.abs(slopes[others])
+    steepness = penalty.steepness(slopes[others])
     order = np.argsort(-steepness, kind="stable")[:most]
-    wanted = others[order][steepness[order] > (0.0 if not len(working) else l1)]
+    wanted = others[order][steepness[order] > (0.0 if not len(working) else penalty.l1)]
     kept = support if not len(working) else working
     return np.union1d(kept, wanted)
 
 
-def on_products(gram, cross, start, l1, l2, total=0.0, enough=0.0) -> np.ndarray:
+def on_products(gram, cross, start, l1, l2, total=0.0, enough=0.0, positive=False) -> np.ndarray:
     """The minimiser for few columns, by X'X and X'y: to the last digits, or to a gap.
 
     Parameters
@@ -328,6 +379,8 @@ def on_products(gram, cross, start, l1, l2, total=0.0, enough=0.0) -> np.ndarray
         y'y, of which the gap is computed.
     enough : float, default=0.0
         The duality gap (of these columns) that ends it early.
+    positive : bool, default=False
+        Whether no coefficient may be negative.
     """
     k = len(cross)
     if k == 0:
@@ -340,20 +393,21 @@ def on_products(gram, cross, start, l1, l2, total=0.0, enough=0.0) -> np.ndarray
     if enough:
         # a gap that is not small needs no exact solution: sweeps alone are cheaper
         for doubled in range(SWEEPS_ALONE):
-            descend(gram, slopes, coef, l1, l2, SWEEPS << doubled)
-            if gap_of(slopes, cross, coef, l1, l2, total) <= enough:
+            descend(gram, slopes, coef, l1, l2, SWEEPS << doubled, positive)
+            if gap_of(slopes, cross, coef, l1, l2, total, positive) <= enough:
                 return coef
-    ahead, _ = newton_on_support(gram, cross, coef, l1, l2, project=True)
+    ahead, _ = newton_on_support(gram, cross, coef, l1, l2, project=True, positive=positive)
     if value_of(gram, cross, ahead, l1, l2) < value_of(gram, cross, coef, l1, l2):
         coef = ahead
         slopes = cross - gram @ coef
     for rounds in range(MOST_ROUNDS):
-        change = descend(gram, slopes, coef, l1, l2, SWEEPS * 2 ** min(rounds, 4))
-        if enough and gap_of(slopes, cross, coef, l1, l2, total) <= enough:
+        change = descend(gram, slopes, coef, l1, l2, SWEEPS * 2 ** min(rounds, 4), positive)
+        if enough and gap_of(slopes, cross, coef, l1, l2, total, positive) <= enough:
             break
-        coef, whole = newton_on_support(gram, cross, coef, l1, l2)
+        coef, whole = newton_on_support(gram, cross, coef, l1, l2, positive=positive)
         slopes = cross - gram @ coef
-        breach = np.where(coef != 0, 0.0, np.abs(slopes) - l1).max(initial=0.0)
+        pulls = slopes if positive else np.abs(slopes)
+        breach = np.where(coef != 0, 0.0, pulls - l1).max(initial=0.0)
         still = change <= 16 * EPS * np.abs(coef).max(initial=0.0)
         if breach <= 64 * EPS * size and (whole or still):
             break
@@ -365,14 +419,14 @@ def value_of(gram, cross, coef, l1, l2) -> float:
     return float(coef @ (gram @ coef / 2 - cross) + l1 @ np.abs(coef) + l2 @ coef**2 / 2)
 
 
-def gap_of(slopes, cross, coef, l1, l2, total: float) -> float:
+def gap_of(slopes, cross, coef, l1, l2, total: float, positive: bool) -> float:
     """The duality gap of columns that all have the same penalty."""
     along = total - float(cross @ coef)
     residual = max(along - float(coef @ slopes), 0.0)
-    return duality(slopes, along, residual, coef, Penalty(l1[0], l2[0]))[0]
+    return duality(slopes, along, residual, coef, Penalty(l1[0], l2[0], positive))[0]
 
 
-def newton_on_support(gram, cross, coef, l1, l2, project=False):
+def newton_on_support(gram, cross, coef, l1, l2, project=False, positive=False):
     """Newton's step of the coefficients that are not zero, cut where the first sign would change.
 
     Where X'X is singular there, a step along which the loss stays. Gives the new coefficients and
@@ -384,7 +438,7 @@ def newton_on_support(gram, cross, coef, l1, l2, project=False):
     signs = np.sign(coef[support])
     matrix = gram[np.ix_(support, support)]
     matrix[np.diag_indices(len(support))] += l2[support]
-    now, penalised = coef[support], l1[support] > 0
+    now, penalised = coef[support], (l1[support] > 0) | positive
     factor = positive_factor(matrix)
     if factor is None:
         step = null_direction(matrix, l1[support] * signs)
@@ -430,8 +484,8 @@ def null_direction(matrix: np.ndarray, costs: np.ndarray) -> np.ndarray:
     return direction if costs @ direction <= 0 else -direction
 
 
-@kernel("f8[:,:]", "out f8[:]", "out f8[:]", "f8[:]", "f8[:]", "i8")
-def descend(gram, slopes, coef, l1, l2, sweeps):
+@kernel("f8[:,:]", "out f8[:]", "out f8[:]", "f8[:]", "f8[:]", "i8", "b1")
+def descend(gram, slopes, coef, l1, l2, sweeps, positive):
     """Sweeps of coordinate descent; slopes = cross - gram coef are kept. The last largest change.
 
     gram (k, k) symmetric; slopes, coef, l1, l2 (k,). One change costs k multiplications; a
@@ -449,7 +503,7 @@ def descend(gram, slopes, coef, l1, l2, sweeps):
             pull = slopes[j] + gram[j, j] * before
             if pull > l1[j]:
                 after = (pull - l1[j]) / curvature
-            elif pull < -l1[j]:
+            elif pull < -l1[j] and not positive:
                 after = (pull + l1[j]) / curvature
             else:
                 after = 0.0
@@ -464,8 +518,8 @@ def descend(gram, slopes, coef, l1, l2, sweeps):
     return largest
 
 
-@kernel("f8[:,:]", "f8[:]", "f8", "f8", "f8", "f8", "i8", "out f8[:]", "out f8[:]")
-def descend_to_gap(gram, cross, total, l1, l2, enough, sweeps, slopes, coef):
+@kernel("f8[:,:]", "f8[:]", "f8", "f8", "f8", "b1", "f8", "i8", "out f8[:]", "out f8[:]")
+def descend_to_gap(gram, cross, total, l1, l2, positive, enough, sweeps, slopes, coef):
     """Sweeps of coordinate descent until the duality gap is small; how many, else sweeps + 1.
 
     gram (k, k) symmetric; cross, slopes = cross - gram coef and coef (k,). The gap is that of
@@ -479,6 +533,8 @@ def descend_to_gap(gram, cross, total, l1, l2, enough, sweeps, slopes, coef):
             if length <= 0.0 or (before == 0.0 and abs(pull) <= l1):
                 continue
             after = np.sign(pull) * max(abs(pull) - l1, 0.0) / (length + l2)
+            if positive and after < 0.0:
+                after = 0.0
             step = after - before
             if step != 0.0:
                 coef[j] = after
@@ -490,7 +546,8 @@ def descend_to_gap(gram, cross, total, l1, l2, enough, sweeps, slopes, coef):
             remaining += slopes[j] * coef[j]
             squares += coef[j] * coef[j]
             sizes += abs(coef[j])
-            steepest = max(steepest, abs(slopes[j] - l2 * coef[j]))
+            down = slopes[j] - l2 * coef[j]
+            steepest = max(steepest, down if positive else abs(down))
         along = total - fitted
         size = max(along - remaining, 0.0) + l2 * squares
         most = l1 / steepest if steepest > 0.0 else 1.0

@@ -18,19 +18,32 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.contract import Data, Step, SumLearner, Takes, intake
+from gnomon.contract.inert import without_effect
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import FLAG, JOBS, SEED, StrOptions, above, between, whole
+from gnomon.engine.parameters import (
+    FLAG,
+    HISTORY,
+    JOBS,
+    SEED,
+    StrOptions,
+    at_least,
+    between,
+    validated,
+    whole,
+)
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.sums import ArraySource, Source, add_up, rows_per_chunk
-from gnomon.engine.threads import in_order, one_blas_thread
+from gnomon.engine.threads import counted_once, in_order, one_blas_thread
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.linear.coordinate_descent import (
     MOST_PRODUCTS,
+    MOST_ROUNDS,
     ColumnQuadratic,
     GramQuadratic,
     Penalty,
@@ -38,6 +51,7 @@ from gnomon.linear.coordinate_descent import (
     Solution,
     minimise,
     nothing_chosen,
+    started,
 )
 from gnomon.linear.design import dealt_folds, refuse_tiny
 from gnomon.linear.inference import NoSummary, column_names
@@ -50,9 +64,10 @@ from gnomon.linear.least_squares import (
 )
 from gnomon.linear.solve import EPS
 
-MOST_SUMMED_COLUMNS = 5000
-MOST_CELLS_OF_A_PATH = 10**8
-CELLS_OF_PRODUCTS = 2**21
+MOST_SUMMED_COLUMNS = 5000  # columns whose products are summed: 200 MB
+MOST_CELLS_OF_A_PATH = 10**8  # coefficients of a path: 800 MB
+LEAST_RATIO = 1e-3  # the l1_ratio that stands for less, as in glmnet, where a path begins
+CELLS_OF_PRODUCTS = 2**21  # cells of a chunk whose products are summed at once: 16 MB
 
 
 @storable
@@ -129,7 +144,7 @@ class PenaltyPath(Result):
 
     def _validated(self) -> np.ndarray:
         if self.errors is None:
-            raise DataError("this path was not cross-validated; make it with n_folds=10, say")
+            raise DataError("this path was not cross-validated; make it with cv=10, say")
         return self.errors
 
     def _title(self) -> str:
@@ -161,13 +176,80 @@ class PenaltyPath(Result):
 class PenalisedLeastSquares(LeastSquares):
     """What lasso and elastic net share."""
 
-    natively = Takes(sparse=True, many_levels=True)
-    _many_targets = False
+    natively = Takes(sparse=True, many_levels=True, float32=True)
+    positive = warm_start = False
+    max_iter = MOST_ROUNDS
 
     def _ratio(self) -> float:
         raise NotImplementedError
 
+    @validated
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, check_input=True):
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, Table or Scan of shape (n_samples, n_features)
+        y : array-like or str
+            The target, or the name of its column in X.
+        sample_weight : array-like or str, default=None
+            Weights of the rows; weight two is the same as the row standing there twice.
+        check_input : bool, default=True
+            Has no effect here: the input is always checked.
+
+        Returns
+        -------
+        self : object
+        """
+        if not isinstance(self.alpha, str) and self.alpha == 0:
+            warnings.warn(
+                "With alpha=0, this algorithm does not converge well. You are advised to use the "
+                "LinearRegression estimator",
+                UserWarning,
+                stacklevel=2,
+            )
+        with counted_once():
+            return self._learn(X, y, sample_weight)
+
     def _fit(self, data: Data) -> None:
+        before = getattr(self, "coef_", None) if self.warm_start else None
+        if data.y is not None and data.y.ndim == 2:
+            self._fit_targets(data, before)
+            return
+        self._fit_one(data, before)
+
+    def _fit_targets(self, data: Data, before: np.ndarray | None) -> None:
+        """Each target by itself."""
+        fits = []
+        for place, target in enumerate(data.y.T):
+            source = ArraySource(data.rows, np.ascontiguousarray(target), data.weights)
+            one = type(self)(**self.get_params())
+            one.n_features_in_ = self.n_features_in_
+            one._fit_one(
+                Data(source, data.columns, data.kept),
+                None if before is None else np.atleast_2d(before)[place],
+            )
+            fits.append(one)
+        if len(fits) == 1:
+            self._keep(fits[0]._public())
+            return
+        worst = max(fits, key=lambda each: each.dual_gap_)
+        self._keep(
+            {
+                "coef_": np.array([each.coef_ for each in fits]),
+                "intercept_": np.array([each.intercept_ for each in fits]),
+                "alpha_": worst.alpha_,
+                "dual_gap_": np.array([each.dual_gap_ for each in fits]),
+                "solver_": worst.solver_,
+                "path_": None,
+                "history_": worst.history_,
+                "n_iter_": [each.n_iter_ for each in fits],
+            }
+        )
+
+    def _fit_one(self, data: Data, before: np.ndarray | None) -> None:
+        self._before = before if before is None or before.ndim == 1 else before[0]
         with one_blas_thread():
             if self.alpha in ("min", "1se"):
                 self._fit_chosen(data)
@@ -177,13 +259,19 @@ class PenalisedLeastSquares(LeastSquares):
                 self._fit_columns(data)
         if self.dual_gap_ > self._allowed_gap:
             warnings.warn(
-                f"{type(self).__name__} stopped at a duality gap of {self.dual_gap_:.3g}, more "
-                f"than the {self._allowed_gap:.3g} that tol={self.tol:g} allows; scale the columns "
-                "alike, or use a greater alpha or tol",
+                "Objective did not converge. You might want to increase the number of iterations. "
+                f"{type(self).__name__} has a duality gap of {self.dual_gap_:.3g}, and "
+                f"tol={self.tol:g} allows {self._allowed_gap:.3g}: increase max_iter, scale the "
+                "columns alike, or use a greater alpha or tol",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        del self._allowed_gap
+        del self._allowed_gap, self._before
+
+    @property
+    def sparse_coef_(self) -> sp.csr_matrix:
+        """The coefficients as a sparse matrix."""
+        return sp.csr_matrix(self.coef_)
 
     def _passes(self) -> int:
         return 2
@@ -204,8 +292,10 @@ class PenalisedLeastSquares(LeastSquares):
         return centred_products(total, shift, target_shift, self.fit_intercept, column_names(self))
 
     def _minimum(self, problem: Quadratic, alpha: float) -> Solution:
-        start = nothing_chosen(problem)
-        return minimise(problem, Penalty.of(alpha, self._ratio()), 0.0, start)
+        before = self._before
+        start = nothing_chosen(problem) if before is None else started(problem, before)
+        penalty = Penalty.of(alpha, self._ratio(), self.positive)
+        return minimise(problem, penalty, self.tol, start, self.max_iter)
 
     def _attributes(self, state) -> dict[str, Any]:
         return self._found(state["centred"], state["solution"], "products")
@@ -218,8 +308,11 @@ class PenalisedLeastSquares(LeastSquares):
             "dual_gap_": float(solution.gap),
             "solver_": solver,
             "path_": None,
-            "_allowed_gap": self.tol * centred.problem.total / 2 + 64 * EPS * centred.problem.total,
+            "_allowed_gap": (self.tol / 2 + 64 * EPS) * centred.problem.total,
         }
+
+    def _replayable(self, state) -> dict[str, Any]:
+        return {"coef": state["solution"].coef.copy()}
 
     def _with(self, found: dict[str, Any]) -> dict[str, Any]:
         return self._public() | found
@@ -230,7 +323,12 @@ class PenalisedLeastSquares(LeastSquares):
             centred = centred_columns(data.rows, data.y, data.weight_array, self.fit_intercept)
             solution = self._minimum(centred.problem, float(self.alpha))
             found = self._found(centred, solution, "columns")
-            course.end_step(solution.objective, True, attributes=partial(self._with, found))
+            course.end_step(
+                solution.objective,
+                True,
+                state=lambda: {"coef": solution.coef.copy()},  # noqa: B023
+                attributes=partial(self._with, found),
+            )
         self._keep(found)
         self.history_, self.n_iter_ = course.history, 1
 
@@ -238,10 +336,10 @@ class PenalisedLeastSquares(LeastSquares):
         """Choose alpha by cross-validation, then take its place on the path of all rows."""
         course = self._course("pass", 1)
         for _ in course:
-            path, problem = self._path(data, None, 100, 1e-3, self.n_folds)
+            path, problem = self._path(data, None, 100, 1e-3, self.cv)
             place = path.place_min if self.alpha == "min" else path.place_1se
             coef = path.coefficients[place]
-            penalty = Penalty.of(float(path.alphas[place]), self._ratio())
+            penalty = Penalty.of(float(path.alphas[place]), self._ratio(), self.positive)
             found = {
                 "coef_": coef.copy(),
                 "intercept_": float(path.intercepts[place]),
@@ -254,7 +352,12 @@ class PenalisedLeastSquares(LeastSquares):
             residual = (1 - path.explained[place]) * problem.total
             objective = residual / 2 + penalty.l1 * np.abs(coef).sum()
             objective += penalty.l2 * coef @ coef / 2
-            course.end_step(objective, True, attributes=partial(self._with, found))
+            course.end_step(
+                objective,
+                True,
+                state=lambda: {"coef": coef.copy()},  # noqa: B023
+                attributes=partial(self._with, found),
+            )
         self._keep(found)
         self.history_, self.n_iter_ = course.history, 1
 
@@ -267,7 +370,7 @@ class PenalisedLeastSquares(LeastSquares):
         alphas=None,
         n_alphas: int = 100,
         eps: float = 1e-3,
-        n_folds: int | None = None,
+        cv: int | None = None,
     ) -> PenaltyPath:
         """Coefficients for a whole range of penalties, in about the time of the last of them.
 
@@ -281,7 +384,7 @@ class PenalisedLeastSquares(LeastSquares):
             `eps` times that, evenly in the logarithm.
         n_alphas : int, default=100
         eps : float, default=1e-3
-        n_folds : int or None, default=None
+        cv : int or None, default=None
             Folds of a cross-validation by squared error along the path; None for none. Equal rows
             are in one fold.
 
@@ -293,16 +396,16 @@ class PenalisedLeastSquares(LeastSquares):
         model = type(self)(**self.get_params(deep=False))
         data = intake.take_in(model, X, y, sample_weight)
         with one_blas_thread():
-            return model._path(data, alphas, n_alphas, eps, n_folds)[0]
+            return model._path(data, alphas, n_alphas, eps, cv)[0]
 
-    def _path(self, data: Data, alphas, n_alphas, eps, n_folds):
+    def _path(self, data: Data, alphas, n_alphas, eps, cv):
         cells = n_alphas * data.n_columns
         if cells > MOST_CELLS_OF_A_PATH:
             raise DataError(
                 f"a path of {n_alphas} penalties over {data.n_columns:,} columns would hold "
                 f"{cells:,} coefficients; ask for fewer penalties"
             )
-        parts = None if n_folds is None else self._folds(data, n_folds)
+        parts = None if cv is None else self._folds(data, cv)
         whole_centred, folds = self._problems(data, parts)
         problem = whole_centred.problem
         if alphas is None:
@@ -325,11 +428,13 @@ class PenalisedLeastSquares(LeastSquares):
 
     def _greatest(self, centred: Centred) -> float:
         """The greatest penalty that is of interest: the least that leaves no column."""
-        return float(np.abs(centred.problem.cross).max(initial=0.0)) / self._ratio()
+        pulls = centred.problem.cross
+        pulls = np.maximum(pulls, 0.0) if self.positive else np.abs(pulls)
+        return float(pulls.max(initial=0.0)) / max(self._ratio(), LEAST_RATIO)
 
     def _along(self, alphas: np.ndarray, centred: Centred):
         """Coefficients, gaps and R2 for falling penalties."""
-        return run_path(centred.problem, alphas, self._ratio(), self.tol)
+        return run_path(centred.problem, alphas, self._ratio(), self.tol, self.positive)
 
     def _validate_path(self, path: PenaltyPath, run, folds) -> None:
         def losses(fold) -> tuple[float, np.ndarray]:
@@ -340,9 +445,9 @@ class PenalisedLeastSquares(LeastSquares):
 
         path.errors, path.standard_errors = over_folds(in_order(losses, folds, self.n_jobs))
 
-    def _folds(self, data: Data, n_folds: int) -> np.ndarray:
+    def _folds(self, data: Data, cv: int) -> np.ndarray:
         rng = np.random.default_rng(int(self._rng().integers(2**31)))
-        parts = dealt_folds(data, n_folds, rng)
+        parts = dealt_folds(data, cv, rng)
         if parts.max() == 0:
             raise DataError("cross-validation needs at least two different rows")
         return parts
@@ -388,7 +493,7 @@ class PenalisedLeastSquares(LeastSquares):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         if by_products(n_rows, n_columns):
             products = super()._working_memory(max(n_rows, n_columns + 1), n_columns)
-            folds = 2 * self.n_folds if isinstance(self.alpha, str) else 2
+            folds = 2 * self.cv if isinstance(self.alpha, str) else 2
             return products + 8 * folds * n_columns**2
         copies = 3 if isinstance(self.alpha, str) else 2
         return 8 * (copies * n_rows * n_columns + 4 * min(n_columns, 2 * n_rows) ** 2)
@@ -487,13 +592,13 @@ def falling(alphas) -> np.ndarray:
     return alphas
 
 
-def run_path(problem: Quadratic, alphas, ratio: float, tol: float):
+def run_path(problem: Quadratic, alphas, ratio: float, tol: float, positive: bool = False):
     """Coefficients, gaps and R2 for falling penalties, each from the one before."""
     solution = nothing_chosen(problem)
     coefficients = np.zeros((len(alphas), len(problem.cross)))
     gaps, explained = np.zeros(len(alphas)), np.zeros(len(alphas))
     for place, alpha in enumerate(alphas):
-        penalty = Penalty.of(float(alpha), ratio)
+        penalty = Penalty.of(float(alpha), ratio, positive)
         solution = minimise(problem, penalty, tol, solution)
         coef = coefficients[place] = solution.coef
         gaps[place] = solution.gap
@@ -546,6 +651,7 @@ def product_fold(make, total: Moments, piece: Moments):
     avoid="Groups of correlated columns (it keeps one of each; ElasticNet keeps them together).",
     peers=("sklearn.linear_model.Lasso", "celer.Lasso", "skglm.Lasso"),
 )
+@without_effect("precompute", "copy_X", "selection")
 class Lasso(PenalisedLeastSquares):
     """The lasso: least squares whose penalty sets coefficients to zero.
 
@@ -567,25 +673,35 @@ class Lasso(PenalisedLeastSquares):
         within one standard error of that.
     fit_intercept : bool, default=True
         Whether there is a constant b0, which is not penalised.
-    tol : float, default=1e-7
-        The duality gap that is allowed along a path, as a share of half the target's variance. A
-        fit of one alpha goes on to the last digits; a gap above `tol` is warned of.
-    n_folds : int, default=10
-        Folds where alpha is chosen; equal rows are in one fold.
+    max_iter : int, default=1000
+        Most sweeps of coordinate descent, or most sets of columns that are tried.
+    tol : float, default=0.0001
+        The duality gap that is allowed, as a share of half the sum of squares of the centred
+        target; a greater one is warned of.
+    warm_start : bool, default=False
+        Whether a further ``fit`` begins at the coefficients of the last one.
+    positive : bool, default=False
+        Whether no coefficient may be negative.
     random_state : int, RandomState instance or None, default=None
-        Deals the folds.
+        Deals the folds where alpha is chosen.
+    cv : int, default=10
+        Folds where alpha is chosen; equal rows are in one fold.
+    keep_history : {"objective", "full"}, default="objective"
+        Whether ``history_`` keeps the coefficients of each pass too.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,)
+    coef_ : ndarray of shape (n_columns,) or (n_targets, n_columns)
         The coefficients b.
-    intercept_ : float
+    sparse_coef_ : csr_matrix
+        The same as a sparse matrix.
+    intercept_ : float or ndarray of shape (n_targets,)
         The constant b0; zero without intercept.
     alpha_ : float
         The penalty that was used.
-    dual_gap_ : float
+    dual_gap_ : float or ndarray of shape (n_targets,)
         The objective is at most so far above its minimum.
     path_ : PenaltyPath or None
         The cross-validated path, where alpha was chosen.
@@ -593,8 +709,8 @@ class Lasso(PenalisedLeastSquares):
         ``"products"`` (of the columns, from one pass) or ``"columns"`` (kept in memory).
     history_ : History
         The objective after each pass.
-    n_iter_ : int
-        Number of passes.
+    n_iter_ : int or list of int
+        Number of passes over the rows, per target.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -611,28 +727,47 @@ class Lasso(PenalisedLeastSquares):
     """
 
     _parameter_constraints = {
-        "alpha": [above(0.0), StrOptions({"min", "1se"})],
+        "alpha": [at_least(0.0), StrOptions({"min", "1se"})],
         "fit_intercept": FLAG,
-        "tol": [above(0.0)],
-        "n_folds": [whole(2)],
+        "max_iter": [whole(1)],
+        "tol": [at_least(0.0)],
+        "warm_start": FLAG,
+        "positive": FLAG,
         "random_state": SEED,
+        "cv": [whole(2)],
+        "keep_history": HISTORY,
         "n_jobs": JOBS,
     }
 
     def __init__(
         self,
         alpha=1.0,
+        *,
         fit_intercept=True,
-        tol=1e-7,
-        n_folds=10,
+        precompute=False,
+        copy_X=True,
+        max_iter=1000,
+        tol=1e-4,
+        warm_start=False,
+        positive=False,
         random_state=None,
+        selection="cyclic",
+        cv=10,
+        keep_history="objective",
         n_jobs=None,
     ):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.max_iter = max_iter
         self.tol = tol
-        self.n_folds = n_folds
+        self.warm_start = warm_start
+        self.positive = positive
         self.random_state = random_state
+        self.selection = selection
+        self.cv = cv
+        self.keep_history = keep_history
         self.n_jobs = n_jobs
 
     def _ratio(self) -> float:
@@ -646,6 +781,7 @@ class Lasso(PenalisedLeastSquares):
     avoid="When standard errors are wanted, or all columns matter (Ridge).",
     peers=("sklearn.linear_model.ElasticNet", "celer.ElasticNet", "skglm.ElasticNet"),
 )
+@without_effect("precompute", "copy_X", "selection")
 class ElasticNet(PenalisedLeastSquares):
     """Elastic net: a lasso with a squared penalty beside, which keeps correlated columns together.
 
@@ -663,28 +799,38 @@ class ElasticNet(PenalisedLeastSquares):
         Weight of the penalty; or the one of least cross-validated squared error, or the greatest
         within one standard error of that.
     l1_ratio : float, default=0.5
-        Share r of the absolute values; above 0, and 1 for the lasso.
+        Share r of the absolute values; 1 for the lasso, 0 for a squared penalty alone.
     fit_intercept : bool, default=True
         Whether there is a constant b0, which is not penalised.
-    tol : float, default=1e-7
-        The duality gap that is allowed along a path, as a share of half the target's variance. A
-        fit of one alpha goes on to the last digits; a gap above `tol` is warned of.
-    n_folds : int, default=10
-        Folds where alpha is chosen; equal rows are in one fold.
+    max_iter : int, default=1000
+        Most sweeps of coordinate descent, or most sets of columns that are tried.
+    tol : float, default=0.0001
+        The duality gap that is allowed, as a share of half the sum of squares of the centred
+        target; a greater one is warned of.
+    warm_start : bool, default=False
+        Whether a further ``fit`` begins at the coefficients of the last one.
+    positive : bool, default=False
+        Whether no coefficient may be negative.
     random_state : int, RandomState instance or None, default=None
-        Deals the folds.
+        Deals the folds where alpha is chosen.
+    cv : int, default=10
+        Folds where alpha is chosen; equal rows are in one fold.
+    keep_history : {"objective", "full"}, default="objective"
+        Whether ``history_`` keeps the coefficients of each pass too.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_columns,)
+    coef_ : ndarray of shape (n_columns,) or (n_targets, n_columns)
         The coefficients b.
-    intercept_ : float
+    sparse_coef_ : csr_matrix
+        The same as a sparse matrix.
+    intercept_ : float or ndarray of shape (n_targets,)
         The constant b0; zero without intercept.
     alpha_ : float
         The penalty that was used.
-    dual_gap_ : float
+    dual_gap_ : float or ndarray of shape (n_targets,)
         The objective is at most so far above its minimum.
     path_ : PenaltyPath or None
         The cross-validated path, where alpha was chosen.
@@ -692,8 +838,8 @@ class ElasticNet(PenalisedLeastSquares):
         ``"products"`` (of the columns, from one pass) or ``"columns"`` (kept in memory).
     history_ : History
         The objective after each pass.
-    n_iter_ : int
-        Number of passes.
+    n_iter_ : int or list of int
+        Number of passes over the rows, per target.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -710,26 +856,39 @@ class ElasticNet(PenalisedLeastSquares):
     array([0.3333, 0.3333])
     """
 
-    _parameter_constraints = Lasso._parameter_constraints | {
-        "l1_ratio": [between(0.0, 1.0, closed="right")]
-    }
+    _parameter_constraints = Lasso._parameter_constraints | {"l1_ratio": [between(0.0, 1.0)]}
 
     def __init__(
         self,
         alpha=1.0,
+        *,
         l1_ratio=0.5,
         fit_intercept=True,
-        tol=1e-7,
-        n_folds=10,
+        precompute=False,
+        max_iter=1000,
+        copy_X=True,
+        tol=1e-4,
+        warm_start=False,
+        positive=False,
         random_state=None,
+        selection="cyclic",
+        cv=10,
+        keep_history="objective",
         n_jobs=None,
     ):
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.copy_X = copy_X
         self.tol = tol
-        self.n_folds = n_folds
+        self.warm_start = warm_start
+        self.positive = positive
         self.random_state = random_state
+        self.selection = selection
+        self.cv = cv
+        self.keep_history = keep_history
         self.n_jobs = n_jobs
 
     def _ratio(self) -> float:

@@ -620,7 +620,7 @@ class GLM(Regressor, SumLearner):
         alphas=None,
         n_alphas: int = 100,
         eps: float = 1e-3,
-        n_folds: int | None = None,
+        cv: int | None = None,
         measure: str = "deviance",
         random_state=None,
     ) -> PenaltyPath:
@@ -637,7 +637,7 @@ class GLM(Regressor, SumLearner):
             logarithm.
         n_alphas : int, default=100
         eps : float, default=1e-3
-        n_folds : int or None, default=None
+        cv : int or None, default=None
             Folds of a cross-validation along the path; None for none. Equal rows are in one fold.
         measure : {"deviance", "misclassification"}, default="deviance"
             What is validated: the mean deviance, or (binomial family) the share of rows on the
@@ -660,7 +660,7 @@ class GLM(Regressor, SumLearner):
         model = type(self)(**self.get_params(deep=False))
         data = intake.take_in(model, X, y, sample_weight)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        return glm_path(model, data, alphas, n_alphas, eps, n_folds, measure, rng)
+        return glm_path(model, data, alphas, n_alphas, eps, cv, measure, rng)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)

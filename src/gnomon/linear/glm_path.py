@@ -25,7 +25,7 @@ MEASURES = {"deviance": "mean deviance", "misclassification": "misclassified sha
 
 
 def glm_path(
-    model, data: Data, alphas, n_alphas: int, eps: float, n_folds, measure: str, rng
+    model, data: Data, alphas, n_alphas: int, eps: float, cv, measure: str, rng
 ) -> PenaltyPath:
     """The path of a model that has been shown the table but is not fitted; see `GLM.path`."""
     if measure not in MEASURES:
@@ -48,8 +48,8 @@ def glm_path(
         float(model.l1_ratio),
         measure=MEASURES[measure],
     )
-    if n_folds is not None:
-        found = fold_errors(model, data, alphas, dealt_folds(data, n_folds, rng), measure)
+    if cv is not None:
+        found = fold_errors(model, data, alphas, dealt_folds(data, cv, rng), measure)
         path.errors, path.standard_errors = over_folds(found)
     return path
 

@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.optimize import nnls
 
 from gnomon.contract import Data, Regressor, Step, SumLearner, Takes
+from gnomon.contract.inert import without_effect
+from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, at_least
 from gnomon.engine.products import inner, needed_shift
 from gnomon.engine.registry import method
-from gnomon.engine.sums import Chunk, rows_per_chunk
+from gnomon.engine.sums import ArraySource, Chunk, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
     MOST_DENSE_COLUMNS,
@@ -54,12 +57,11 @@ from gnomon.linear.solve import (
 if TYPE_CHECKING:
     from gnomon.linear.elastic_net import PenaltyPath
 
-CLOSE_TO_DEPENDENT = 1e3
-VERY_CLOSE_TO_DEPENDENT = 1e8
-CLOSE_TO_PERFECT = 1e-6
-FAR_SHIFT = 1e3
-# Deviations from zero within which products of columns cancel by no more than a bit.
-NEAR = 1.0
+CLOSE_TO_DEPENDENT = 1e3  # condition from which on normal equations lose six digits or more
+VERY_CLOSE_TO_DEPENDENT = 1e8  # condition from which on one refinement is not enough
+CLOSE_TO_PERFECT = 1e-6  # share of unexplained variance below which residuals are summed anew
+FAR_SHIFT = 1e3  # in standard deviations of a column: products about it lose six digits
+NEAR = 1.0  # in standard deviations: products about zero lose no more than a bit
 
 
 class Moments(NamedTuple):
@@ -74,8 +76,9 @@ class Moments(NamedTuple):
 class LeastSquares(Regressor, SumLearner):
     """What least squares and ridge share; they differ in the penalty only."""
 
-    natively = Takes(sparse=True)
+    natively = Takes(sparse=True, float32=True)
     _many_targets = True
+    positive = False
 
     def _penalty(self) -> float:
         return 0.0
@@ -89,10 +92,10 @@ class LeastSquares(Regressor, SumLearner):
 
     def _fit(self, data: Data) -> None:
         matrix_free = is_sparse(data) and self._is_matrix_free(data.n_columns)
-        if data.n_rows > data.n_columns and not matrix_free:
+        if data.n_rows > data.n_columns and not matrix_free and not self.positive:
             super()._fit(data)
             return
-        solve = solve_sparse if matrix_free else solve_wide
+        solve = solve_positive if self.positive else solve_sparse if matrix_free else solve_wide
         course = self._course("pass", 1)
         for _ in course:
             state = solve(data, self._penalty(), self.fit_intercept)
@@ -202,7 +205,7 @@ class LeastSquares(Regressor, SumLearner):
         intercept = np.zeros(len(coef)) if state["intercept"] is None else state["intercept"]
         return {
             "coef_": coef[0] if single else coef,
-            "intercept_": float(intercept[0]) if single else intercept,
+            "intercept_": np.float64(intercept[0]) if single else intercept,
             "rank_": state["rank"],
             "condition_": np.inf if dependent else float(state["condition"]),
             "solver_": state["solver"],
@@ -237,6 +240,11 @@ class LeastSquares(Regressor, SumLearner):
 
     def _refuse_summary(self) -> None:
         """Raise where standard errors would not be valid."""
+        if self.positive:
+            raise NoSummary(
+                "coefficients that are bound to be positive have no standard errors of the usual "
+                "kind; use positive=False or coefficient_bootstrap"
+            )
 
     def summary(self, confidence_level: float = 0.95, target: int = 0) -> FitSummary:
         """The statistical summary: standard errors, tests, intervals, R2, F, AIC, BIC.
@@ -288,6 +296,7 @@ class LeastSquares(Regressor, SumLearner):
     avoid="Nearly dependent or very many columns (use Ridge), outliers, curved relations.",
     peers=("sklearn.linear_model.LinearRegression", "statsmodels.api.OLS"),
 )
+@without_effect("copy_X", "tol")
 class LinearRegression(LeastSquares):
     """Least squares: a linear function of the columns, with standard errors.
 
@@ -312,6 +321,8 @@ class LinearRegression(LeastSquares):
         Whether there is a constant b0; without it the plane goes through the origin.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
+    positive : bool, default=False
+        Whether no coefficient may be negative; takes dense rows only.
 
     Attributes
     ----------
@@ -362,16 +373,19 @@ class LinearRegression(LeastSquares):
     AIC 18.547, BIC 17.375
     """
 
-    _parameter_constraints = {"fit_intercept": FLAG, "n_jobs": JOBS}
+    _parameter_constraints = {"fit_intercept": FLAG, "n_jobs": JOBS, "positive": FLAG}
 
-    def __init__(self, fit_intercept=True, n_jobs=None):
+    def __init__(self, *, fit_intercept=True, copy_X=True, tol=1e-6, n_jobs=None, positive=False):
         self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
         self.n_jobs = n_jobs
+        self.positive = positive
 
     @property
     def natively(self) -> Takes:  # type: ignore[override]
         """Beside an intercept, one level of a category is what the others are compared with."""
-        return Takes(sparse=True, redundant=not self.fit_intercept)
+        return Takes(sparse=not self.positive, redundant=not self.fit_intercept, float32=True)
 
 
 @method(
@@ -381,6 +395,7 @@ class LinearRegression(LeastSquares):
     avoid="When standard errors are wanted, or when few of many columns matter (lasso).",
     peers=("sklearn.linear_model.Ridge",),
 )
+@without_effect("copy_X", "max_iter", "tol", "solver", "random_state")
 class Ridge(LeastSquares):
     """Ridge regression: least squares that keeps its coefficients small.
 
@@ -396,10 +411,12 @@ class Ridge(LeastSquares):
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Weight of the penalty; 0 gives least squares.
+    alpha : float or ndarray of shape (n_targets,), default=1.0
+        Weight of the penalty, the same for all targets or one for each; 0 gives least squares.
     fit_intercept : bool, default=True
         Whether there is a constant b0, which is not penalised.
+    positive : bool, default=False
+        Whether no coefficient may be negative.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
 
@@ -438,16 +455,61 @@ class Ridge(LeastSquares):
     array([0.4])
     """
 
-    natively = Takes(sparse=True, many_levels=True)
-    _parameter_constraints = {"alpha": [at_least(0.0)], "fit_intercept": FLAG, "n_jobs": JOBS}
+    natively = Takes(sparse=True, many_levels=True, float32=True)
+    _parameter_constraints = {
+        "alpha": [at_least(0.0), np.ndarray],
+        "fit_intercept": FLAG,
+        "positive": FLAG,
+        "n_jobs": JOBS,
+    }
 
-    def __init__(self, alpha=1.0, fit_intercept=True, n_jobs=None):
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        fit_intercept=True,
+        copy_X=True,
+        max_iter=None,
+        tol=1e-4,
+        solver="auto",
+        positive=False,
+        random_state=None,
+        n_jobs=None,
+    ):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _penalty(self) -> float:
-        return float(self.alpha)
+        return float(np.min(self.alpha))
+
+    def _fit(self, data: Data) -> None:
+        alphas = np.ravel(self.alpha)
+        if len(alphas) == 1:
+            super()._fit(data)
+            if np.shape(self.coef_)[:-1] == (1,):
+                self.coef_ = self.coef_[0]
+            return
+        targets = data.y.reshape(data.n_rows, -1)
+        if len(alphas) != targets.shape[1]:
+            raise DataError(
+                "Number of targets and number of penalties do not correspond: "
+                f"{targets.shape[1]} targets, {len(alphas)} values of alpha; give one, or as many"
+            )
+        fits = []
+        for alpha, target in zip(alphas, targets.T):
+            source = ArraySource(data.rows, np.ascontiguousarray(target), data.weights)
+            one = type(self)(**self.get_params() | {"alpha": float(alpha)})
+            one.n_features_in_ = self.n_features_in_
+            one._fit(Data(source, data.columns, data.kept))
+            fits.append(one)
+        self._keep(joined_targets(fits))
 
     def path(
         self,
@@ -458,7 +520,7 @@ class Ridge(LeastSquares):
         alphas=None,
         n_alphas: int = 100,
         eps: float = 1e-6,
-        n_folds: int | None = None,
+        cv: int | None = None,
         random_state=None,
     ) -> PenaltyPath:
         """Coefficients for a whole range of penalties, in about the time of one fit.
@@ -473,7 +535,7 @@ class Ridge(LeastSquares):
             down to `eps` times that, evenly in the logarithm.
         n_alphas : int, default=100
         eps : float, default=1e-6
-        n_folds : int or None, default=None
+        cv : int or None, default=None
             Folds of a cross-validation by squared error along the path; None for none. Equal rows
             are in one fold.
         random_state : int, RandomState instance or None, default=None
@@ -494,11 +556,12 @@ class Ridge(LeastSquares):
         from gnomon.linear.ridge_path import RidgePaths
 
         paths = RidgePaths(self.fit_intercept, random_state, self.n_jobs)
-        settings = {"alphas": alphas, "n_alphas": n_alphas, "eps": eps, "n_folds": n_folds}
+        settings = {"alphas": alphas, "n_alphas": n_alphas, "eps": eps, "cv": cv}
         return paths.path(X, y, sample_weight, **settings)
 
     def _refuse_summary(self) -> None:
-        if self.alpha:
+        super()._refuse_summary()
+        if np.any(self.alpha):
             raise NoSummary(
                 "ridge estimates are biased by the penalty, so that the usual standard errors and "
                 "tests are not valid for them; use LinearRegression or alpha=0, or "
@@ -649,21 +712,11 @@ def solve_wide(data, alpha, intercept):
     least norm.
     """
     weights = data.weight_array
-    share = weights / weights.sum()
-    targets = data.y.reshape(data.n_rows, -1)
-    location, target_mean = np.zeros(data.n_columns), np.zeros(targets.shape[1])
-    if intercept:
-        location, target_mean = np.asarray(data.rows.T @ share, dtype=float), share @ targets
-    rows = np.empty((data.n_rows, data.n_columns))
-    shifted_into(rows, data.rows, location)
-    centred = targets - target_mean
-    root = np.sqrt(weights)[:, None]
-    rows *= root
-    coef, rank, condition, solver = wide_solution(rows, centred * root, alpha)
+    rows, centred, location, target_mean = centred_by_weight(data, intercept)
+    coef, rank, condition, solver = wide_solution(rows, centred, alpha)
     if solver == "singular values":
-        shifted_into(rows, data.rows, location)
-        rows *= root
-    residual = ((centred * root - rows @ coef) ** 2).sum(axis=0)
+        rows = centred_by_weight(data, intercept)[0]
+    residual = ((centred - rows @ coef) ** 2).sum(axis=0)
     return {
         "single": data.y.ndim == 1,
         "coef": coef,
@@ -674,10 +727,73 @@ def solve_wide(data, alpha, intercept):
         "weight": weights.sum(),
         "fractional": fractional_weights(weights),
         "residual": residual,
-        "total": (weights[:, None] * centred**2).sum(axis=0),
+        "total": (centred**2).sum(axis=0),
         "inverse_diagonal": np.empty(0),
         "objective": float(residual.sum() + alpha * (coef**2).sum()),
     }
+
+
+def joined_targets(fits: list[Ridge]) -> dict[str, Any]:
+    """The attributes of a fit of several targets from fits of one each."""
+    worst = max(fits, key=lambda each: each.condition_)
+    parts = [each.statistics_ for each in fits]
+    return {
+        "coef_": np.array([each.coef_ for each in fits]),
+        "intercept_": np.array([each.intercept_ for each in fits]),
+        "rank_": min(each.rank_ for each in fits),
+        "condition_": worst.condition_,
+        "solver_": worst.solver_,
+        "history_": worst.history_,
+        "n_iter_": worst.n_iter_,
+        "statistics_": LeastSquaresStatistics(
+            parts[0].weight,
+            parts[0].fractional,
+            np.concatenate([each.residual for each in parts]),
+            np.concatenate([each.total for each in parts]),
+            np.empty(0),
+        ),
+    }
+
+
+def solve_positive(data: Data, alpha: float, intercept: bool) -> dict[str, Any]:
+    """Least squares without negative coefficients, on a triangular factor of the centred rows."""
+    rows, targets, location, target_mean = centred_by_weight(data, intercept)
+    p, n_targets = rows.shape[1], targets.shape[1]
+    table = np.hstack([rows, targets])
+    if alpha:
+        table = np.vstack([table, np.sqrt(alpha) * np.eye(p, p + n_targets)])
+    triangle = scipy.linalg.qr(table, mode="r", check_finite=False)[0][: p + n_targets]
+    coef = np.array([nnls(triangle[:, :p], column)[0] for column in triangle[:, p:].T]).T
+    residual = ((targets - rows @ coef) ** 2).sum(axis=0)
+    return {
+        "single": data.y.ndim == 1,
+        "coef": coef,
+        "intercept": target_mean - location @ coef if intercept else None,
+        "rank": int((coef > 0).any(axis=1).sum()),
+        "condition": np.nan,
+        "solver": "non-negative",
+        "weight": data.weight_array.sum(),
+        "fractional": fractional_weights(data.weight_array),
+        "residual": residual,
+        "total": (targets**2).sum(axis=0),
+        "inverse_diagonal": np.empty(0),
+        "objective": float(residual.sum() + alpha * (coef**2).sum()),
+    }
+
+
+def centred_by_weight(data: Data, intercept: bool):
+    """Rows and targets about their weighted means, times the roots of the weights; the means."""
+    weights = data.weight_array
+    share = weights / weights.sum()
+    targets = data.y.reshape(data.n_rows, -1)
+    location, target_mean = np.zeros(data.n_columns), np.zeros(targets.shape[1])
+    if intercept:
+        location, target_mean = np.asarray(data.rows.T @ share, dtype=float), share @ targets
+    rows = np.empty((data.n_rows, data.n_columns))
+    shifted_into(rows, data.rows, location)
+    root = np.sqrt(weights)[:, None]
+    rows *= root
+    return rows, (targets - target_mean) * root, location, target_mean
 
 
 def wide_solution(rows: np.ndarray, targets: np.ndarray, alpha: float):

@@ -132,7 +132,7 @@ class PolynomialRegression(Regressor):
         the mean, always is.
     terms : {"total", "tensor"}, default="total"
         The degree bounds the sum of exponents, or each of them.
-    n_folds : int, default=5
+    cv : int, default=5
         Folds of the cross-validation. Equal rows are in one fold.
     random_state : int, RandomState instance or None, default=0
         Deals the folds.
@@ -181,7 +181,7 @@ class PolynomialRegression(Regressor):
         "degree": [StrOptions({"min", "1se"}), whole(0)],
         "max_degree": [whole(0)],
         "terms": [StrOptions({"total", "tensor"})],
-        "n_folds": [whole(2)],
+        "cv": [whole(2)],
         "random_state": SEED,
         "n_jobs": JOBS,
     }
@@ -192,14 +192,14 @@ class PolynomialRegression(Regressor):
         *,
         max_degree=5,
         terms="total",
-        n_folds=5,
+        cv=5,
         random_state=0,
         n_jobs=None,
     ):
         self.degree = degree
         self.max_degree = max_degree
         self.terms = terms
-        self.n_folds = n_folds
+        self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -266,7 +266,7 @@ class PolynomialRegression(Regressor):
 
     def _validated(self, data: Data) -> DegreePath:
         """Errors of all degrees from sums of products, one set for each fold."""
-        parts = dealt_folds(data, int(self.n_folds), self._rng())
+        parts = dealt_folds(data, int(self.cv), self._rng())
         weights = data.weight_array
         held = np.bincount(parts, weights)
         degrees = self._tried(data.n_columns, float(weights.sum() - held.max()))
@@ -320,8 +320,8 @@ class PolynomialRegression(Regressor):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         if isinstance(self.degree, str):
-            degree = self._tried(n_columns, n_rows * (1 - 1 / self.n_folds))[-1]
-            copies = int(self.n_folds) + 4
+            degree = self._tried(n_columns, n_rows * (1 - 1 / self.cv))[-1]
+            copies = int(self.cv) + 4
         else:
             degree, copies = int(self.degree), 4
         count = min(polynomial_count(n_columns, degree, self.terms), 10**9)

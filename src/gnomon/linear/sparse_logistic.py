@@ -259,7 +259,7 @@ class SparseLogisticRegression(Classifier, SumLearner):
         alphas=None,
         n_alphas: int = 50,
         eps: float = 1e-2,
-        n_folds: int | None = None,
+        cv: int | None = None,
         measure: str = "deviance",
         random_state=None,
     ) -> PenaltyPath:
@@ -276,7 +276,7 @@ class SparseLogisticRegression(Classifier, SumLearner):
             logarithm.
         n_alphas : int, default=50
         eps : float, default=1e-2
-        n_folds : int or None, default=None
+        cv : int or None, default=None
             Folds of a cross-validation along the path; None for none. Equal rows are in one fold.
         measure : {"deviance", "misclassification"}, default="deviance"
             What is validated: twice the mean log loss, or the share of wrong classes.
@@ -303,9 +303,9 @@ class SparseLogisticRegression(Classifier, SumLearner):
         ratio = float(self.l1_ratio)
         path = PenaltyPath(alphas, flat, intercepts, falls, 1 - losses, names, ratio)
         path.measure = MEASURES[measure]
-        if n_folds is not None:
+        if cv is not None:
             rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-            found = model._fold_errors(alphas, data, dealt_folds(data, n_folds, rng), measure)
+            found = model._fold_errors(alphas, data, dealt_folds(data, cv, rng), measure)
             path.errors, path.standard_errors = over_folds(found)
         return path
 

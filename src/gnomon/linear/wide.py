@@ -24,6 +24,9 @@ from gnomon.linear.least_squares import LinearRegression
 PENALTIES = ("lasso", "elastic net", "none")
 
 
+EXACT = 1e-7  # duality gap: the columns in use do not depend on when the solver stops
+
+
 @dataclass(repr=False)
 class WideRegression(Result):
     """A regression that chose a few of many columns.
@@ -125,9 +128,9 @@ def wide_regression(
     if penalty == "none":
         _plain(X, y)
     model = (
-        Lasso(choose, n_folds=cv, random_state=random_state)
+        Lasso(choose, tol=EXACT, cv=cv, random_state=random_state)
         if penalty == "lasso"
-        else ElasticNet(choose, l1_ratio, n_folds=cv, random_state=random_state)
+        else ElasticNet(choose, l1_ratio=l1_ratio, tol=EXACT, cv=cv, random_state=random_state)
     ).fit(X, y)
     path = model.path_
     place = path.place_min if choose == "min" else path.place_1se

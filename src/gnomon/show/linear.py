@@ -164,7 +164,7 @@ def validation_curve(path, *, theme: str = "light") -> go.Figure:
     figure : plotly.graph_objects.Figure
     """
     if path.errors is None:
-        raise ValueError("the path was not cross-validated; make it with n_folds=10")
+        raise ValueError("the path was not cross-validated; make it with cv=10")
     figure = go.Figure()
     figure.add_scatter(
         x=path.alphas,
