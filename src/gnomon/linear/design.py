@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.model_selection import check_cv
 
 from gnomon.contract import Data
 from gnomon.engine.draw import canonical_order
@@ -50,6 +51,26 @@ def dealt_folds(data: Data, n_folds: int, rng: np.random.Generator) -> np.ndarra
     parts = np.empty(len(order), dtype=np.int64)
     parts[order] = (rng.permutation(n_groups) % n_folds)[groups]
     return parts
+
+
+def folds_of(data: Data, cv: Any, rng: np.random.Generator) -> np.ndarray:
+    """The fold of every row, by a number of folds or by a splitter or splits as in scikit-learn."""
+    if isinstance(cv, (int, np.integer)):
+        return dealt_folds(data, int(cv), rng)
+    n = data.n_rows if data.kept is None else len(data.kept)
+    parts = np.full(n, -1, dtype=np.int64)
+    for k, (train, test) in enumerate(check_cv(cv).split(np.empty((n, 1)))):
+        if (parts[test] >= 0).any() or len(train) + len(test) != n:
+            raise DataError("cv must be a partition: every row is in exactly one test fold")
+        parts[test] = k
+    if (parts < 0).any():
+        raise DataError("cv must be a partition: some rows are in no test fold")
+    return parts if data.kept is None else parts[data.kept]
+
+
+def count_of_folds(cv: Any) -> int:
+    """How many folds a parameter ``cv`` stands for."""
+    return int(cv) if isinstance(cv, (int, np.integer)) else check_cv(cv).get_n_splits()
 
 
 def is_sparse(data: Data) -> bool:

@@ -43,7 +43,6 @@ from gnomon.engine.threads import counted_once, in_order, one_blas_thread
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.linear.coordinate_descent import (
     MOST_PRODUCTS,
-    MOST_ROUNDS,
     ColumnQuadratic,
     GramQuadratic,
     Penalty,
@@ -53,7 +52,7 @@ from gnomon.linear.coordinate_descent import (
     nothing_chosen,
     started,
 )
-from gnomon.linear.design import dealt_folds, refuse_tiny
+from gnomon.linear.design import count_of_folds, folds_of, refuse_tiny
 from gnomon.linear.inference import NoSummary, column_names
 from gnomon.linear.least_squares import (
     LeastSquares,
@@ -177,8 +176,6 @@ class PenalisedLeastSquares(LeastSquares):
     """What lasso and elastic net share."""
 
     natively = Takes(sparse=True, many_levels=True, float32=True)
-    positive = warm_start = False
-    max_iter = MOST_ROUNDS
 
     def _ratio(self) -> float:
         raise NotImplementedError
@@ -295,7 +292,13 @@ class PenalisedLeastSquares(LeastSquares):
         before = self._before
         start = nothing_chosen(problem) if before is None else started(problem, before)
         penalty = Penalty.of(alpha, self._ratio(), self.positive)
-        return minimise(problem, penalty, self.tol, start, self.max_iter)
+        near = minimise(problem, penalty, self.tol, start, self.max_iter)
+        if near.gap > self._most_gap(problem):
+            return near
+        return minimise(problem, penalty, 0.0, near)
+
+    def _most_gap(self, problem: Quadratic) -> float:
+        return (self.tol / 2 + 64 * EPS) * problem.total
 
     def _attributes(self, state) -> dict[str, Any]:
         return self._found(state["centred"], state["solution"], "products")
@@ -308,7 +311,7 @@ class PenalisedLeastSquares(LeastSquares):
             "dual_gap_": float(solution.gap),
             "solver_": solver,
             "path_": None,
-            "_allowed_gap": (self.tol / 2 + 64 * EPS) * centred.problem.total,
+            "_allowed_gap": self._most_gap(centred.problem),
         }
 
     def _replayable(self, state) -> dict[str, Any]:
@@ -447,7 +450,7 @@ class PenalisedLeastSquares(LeastSquares):
 
     def _folds(self, data: Data, cv: int) -> np.ndarray:
         rng = np.random.default_rng(int(self._rng().integers(2**31)))
-        parts = dealt_folds(data, cv, rng)
+        parts = folds_of(data, cv, rng)
         if parts.max() == 0:
             raise DataError("cross-validation needs at least two different rows")
         return parts
@@ -493,7 +496,7 @@ class PenalisedLeastSquares(LeastSquares):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         if by_products(n_rows, n_columns):
             products = super()._working_memory(max(n_rows, n_columns + 1), n_columns)
-            folds = 2 * self.cv if isinstance(self.alpha, str) else 2
+            folds = 2 * count_of_folds(self.cv) if isinstance(self.alpha, str) else 2
             return products + 8 * folds * n_columns**2
         copies = 3 if isinstance(self.alpha, str) else 2
         return 8 * (copies * n_rows * n_columns + 4 * min(n_columns, 2 * n_rows) ** 2)
@@ -677,15 +680,16 @@ class Lasso(PenalisedLeastSquares):
         Most sweeps of coordinate descent, or most sets of columns that are tried.
     tol : float, default=0.0001
         The duality gap that is allowed, as a share of half the sum of squares of the centred
-        target; a greater one is warned of.
+        target; a greater one is warned of. Where it is reached, a fit of one alpha goes on to the
+        last digits.
     warm_start : bool, default=False
         Whether a further ``fit`` begins at the coefficients of the last one.
     positive : bool, default=False
         Whether no coefficient may be negative.
     random_state : int, RandomState instance or None, default=None
         Deals the folds where alpha is chosen.
-    cv : int, default=10
-        Folds where alpha is chosen; equal rows are in one fold.
+    cv : int, splitter or iterable, default=10
+        Folds where alpha is chosen; with a number equal rows are in one fold.
     keep_history : {"objective", "full"}, default="objective"
         Whether ``history_`` keeps the coefficients of each pass too.
     n_jobs : int or None, default=None
@@ -734,7 +738,7 @@ class Lasso(PenalisedLeastSquares):
         "warm_start": FLAG,
         "positive": FLAG,
         "random_state": SEED,
-        "cv": [whole(2)],
+        "cv": ["cv_object"],
         "keep_history": HISTORY,
         "n_jobs": JOBS,
     }
@@ -806,15 +810,16 @@ class ElasticNet(PenalisedLeastSquares):
         Most sweeps of coordinate descent, or most sets of columns that are tried.
     tol : float, default=0.0001
         The duality gap that is allowed, as a share of half the sum of squares of the centred
-        target; a greater one is warned of.
+        target; a greater one is warned of. Where it is reached, a fit of one alpha goes on to the
+        last digits.
     warm_start : bool, default=False
         Whether a further ``fit`` begins at the coefficients of the last one.
     positive : bool, default=False
         Whether no coefficient may be negative.
     random_state : int, RandomState instance or None, default=None
         Deals the folds where alpha is chosen.
-    cv : int, default=10
-        Folds where alpha is chosen; equal rows are in one fold.
+    cv : int, splitter or iterable, default=10
+        Folds where alpha is chosen; with a number equal rows are in one fold.
     keep_history : {"objective", "full"}, default="objective"
         Whether ``history_`` keeps the coefficients of each pass too.
     n_jobs : int or None, default=None

@@ -78,7 +78,6 @@ class LeastSquares(Regressor, SumLearner):
 
     natively = Takes(sparse=True, float32=True)
     _many_targets = True
-    positive = False
 
     def _penalty(self) -> float:
         return 0.0

@@ -28,7 +28,7 @@ from gnomon.engine.sums import as_float_rows, rows_per_chunk
 from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 from gnomon.evaluate.selection import one_standard_error
 from gnomon.linear.basis import PolynomialFeatures, polynomial_count
-from gnomon.linear.design import dealt_folds
+from gnomon.linear.design import count_of_folds, folds_of
 from gnomon.linear.inference import column_names
 from gnomon.linear.least_squares import LinearRegression
 from gnomon.linear.solve import EPS
@@ -132,7 +132,7 @@ class PolynomialRegression(Regressor):
         the mean, always is.
     terms : {"total", "tensor"}, default="total"
         The degree bounds the sum of exponents, or each of them.
-    cv : int, default=5
+    cv : int, splitter or iterable, default=5
         Folds of the cross-validation. Equal rows are in one fold.
     random_state : int, RandomState instance or None, default=0
         Deals the folds.
@@ -181,7 +181,7 @@ class PolynomialRegression(Regressor):
         "degree": [StrOptions({"min", "1se"}), whole(0)],
         "max_degree": [whole(0)],
         "terms": [StrOptions({"total", "tensor"})],
-        "cv": [whole(2)],
+        "cv": ["cv_object"],
         "random_state": SEED,
         "n_jobs": JOBS,
     }
@@ -266,7 +266,7 @@ class PolynomialRegression(Regressor):
 
     def _validated(self, data: Data) -> DegreePath:
         """Errors of all degrees from sums of products, one set for each fold."""
-        parts = dealt_folds(data, int(self.cv), self._rng())
+        parts = folds_of(data, self.cv, self._rng())
         weights = data.weight_array
         held = np.bincount(parts, weights)
         degrees = self._tried(data.n_columns, float(weights.sum() - held.max()))
@@ -320,8 +320,8 @@ class PolynomialRegression(Regressor):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         if isinstance(self.degree, str):
-            degree = self._tried(n_columns, n_rows * (1 - 1 / self.cv))[-1]
-            copies = int(self.cv) + 4
+            degree = self._tried(n_columns, n_rows * (1 - 1 / count_of_folds(self.cv)))[-1]
+            copies = count_of_folds(self.cv) + 4
         else:
             degree, copies = int(self.degree), 4
         count = min(polynomial_count(n_columns, degree, self.terms), 10**9)

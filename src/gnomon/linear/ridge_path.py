@@ -20,6 +20,7 @@ class RidgePaths(PenalisedLeastSquares):
 
     natively = Takes(sparse=True)
     alpha = 1.0
+    positive = warm_start = False
     _parameter_constraints = {"fit_intercept": FLAG, "random_state": SEED, "n_jobs": JOBS}
 
     def __init__(self, fit_intercept=True, random_state=None, n_jobs=None):
