@@ -72,7 +72,9 @@ for d, rows in ((1, on_a_line), (3, in_space)):
         name=f"kernel density at 2,000 places, {d} columns, relative error 0.001",
         peer="scikit-learn KernelDensity(rtol=1e-3)",
         data=rows,
-        ours=lambda given: KernelDensity(bandwidth=0.3, tol=1e-3).fit(given[0]).score(given[1]),
+        ours=lambda given: (
+            KernelDensity(bandwidth=0.3, tol=1e-3).fit(given[0]).score(given[1]) / len(given[1])
+        ),
         theirs=lambda given: (
             PeerDensity(bandwidth=0.3, rtol=1e-3).fit(given[0]).score(given[1]) / len(given[1])
         ),

@@ -52,7 +52,7 @@ def grouped(n):
 
 
 def ours(algorithm, data):
-    model = NearestNeighbors(K, algorithm=algorithm).fit(data.rows)
+    model = NearestNeighbors(n_neighbors=K, algorithm=algorithm).fit(data.rows)
     return model.kneighbors(data.queries).distances
 
 
@@ -102,7 +102,7 @@ Duel(
 
 def recall(found, data):
     """Share of the true neighbours among those found, for 1000 queries."""
-    exact = NearestNeighbors(10).fit(data.rows).kneighbors(data.queries[:1000]).indices
+    exact = NearestNeighbors(n_neighbors=10).fit(data.rows).kneighbors(data.queries[:1000]).indices
     return float((found[:1000, :, None] == exact[:, None, :]).any(axis=2).mean())
 
 

@@ -92,7 +92,7 @@ def test_all_searches_agree_on_any_rows(seed, n, d, k):
     rows = rng.integers(-2, 3, size=(n, d)) * 10.0 ** rng.integers(-3, 4)
     queries = rows[rng.integers(0, n, 5)] + rng.integers(0, 2, size=(5, d))
     found = [
-        NearestNeighbors(k, algorithm=algorithm).fit(rows).kneighbors(queries)
+        NearestNeighbors(n_neighbors=k, algorithm=algorithm).fit(rows).kneighbors(queries)
         for algorithm in ("brute", "kd_tree", "ball_tree")
     ]
     for each in found[1:]:

@@ -59,7 +59,7 @@ def test_standardising_may_change_the_nearest_row():
     rows = np.array([[0.0, 0.0], [0.5, 1000.0]])
     query = [[0.5, 400.0]]
     plain = KNeighborsClassifier(1, metric="euclidean").fit(rows, ["far", "near"])
-    standard = KNeighborsClassifier(1).fit(rows, ["far", "near"])
+    standard = KNeighborsClassifier(1, metric="standardised").fit(rows, ["far", "near"])
     assert plain.predict(query) == ["far"]
     assert standard.predict(query) == ["near"]
 

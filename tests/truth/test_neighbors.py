@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,8 @@ from gnomon.neighbors import (
     NeighborRecommender,
     PearsonDistance,
     QuadraticFormDistance,
+    RadiusNeighborsClassifier,
+    RadiusNeighborsRegressor,
     approximate_neighbors,
     bounding_ball,
     checked_dissimilarities,
@@ -89,7 +92,7 @@ def test_every_search_finds_what_a_table_of_all_distances_shows(name, whole, rng
         nearest = np.take_along_axis(expected, order, axis=1)
         searches = [a for a in ALGORITHMS if a != "ball_tree" or name not in NO_BALLS]
         found = [
-            NearestNeighbors(7, metric=DISTANCES[name], algorithm=each)
+            NearestNeighbors(n_neighbors=7, metric=DISTANCES[name], algorithm=each)
             .fit(rows)
             .kneighbors(queries)
             for each in searches
@@ -107,7 +110,7 @@ def test_the_search_by_single_precision_products_is_exact_at_any_scale(scale, rn
     rows = rng.normal(size=(900, 12)) * scale
     rows[rng.integers(900)] *= 1e6
     queries = np.vstack([rows[:5], rng.normal(size=(20, 12)) * scale, rows[:1] * 1e6])
-    found = NearestNeighbors(4, algorithm="brute").fit(rows).kneighbors(queries)
+    found = NearestNeighbors(n_neighbors=4, algorithm="brute").fit(rows).kneighbors(queries)
     squares = ((queries[:, None] / scale - rows[None] / scale) ** 2).sum(axis=2)
     nearest = np.sort(squares, axis=1)[:, :4]
     np.testing.assert_allclose((found.distances / scale) ** 2, nearest, rtol=1e-9, atol=1e-20)
@@ -118,7 +121,7 @@ def test_a_search_far_from_the_origin_loses_no_digit(rng):
     rows = rng.normal(size=(500, 10)) + 1e9
     queries = rng.normal(size=(30, 10)) + 1e9
     exact = np.sqrt(((queries[:, None] - rows[None]) ** 2).sum(axis=2))
-    found = NearestNeighbors(3, algorithm="brute").fit(rows).kneighbors(queries)
+    found = NearestNeighbors(n_neighbors=3, algorithm="brute").fit(rows).kneighbors(queries)
     np.testing.assert_array_equal(found.indices, in_order(exact, 3))
 
 
@@ -126,17 +129,20 @@ def test_a_search_far_from_the_origin_loses_no_digit(rng):
 def test_radius_neighbours_are_those_within_it_and_may_be_none(rng):
     rows, queries = rng.normal(size=(300, 3)), rng.normal(size=(40, 3)) * 2
     table = np.sqrt(((queries[:, None] - rows[None]) ** 2).sum(axis=2))
-    distances, indices = NearestNeighbors().fit(rows).radius_neighbors(queries, 0.7)
+    search = NearestNeighbors(radius=0.7).fit(rows)
+    distances, indices = search.radius_neighbors(queries, sort_results=True)
     for line, near, which in zip(table, distances, indices):
         assert set(which.tolist()) == set(np.flatnonzero(line <= 0.7).tolist())
         assert (np.diff(near) >= 0).all()
+    by_number = search.radius_neighbors(queries, return_distance=False)
+    assert all((np.diff(which) > 0).all() for which in by_number)
     far = NearestNeighbors().fit(rows).radius_neighbors([[50.0, 0.0, 0.0]], 0.1)
     assert len(far[1][0]) == 0
 
 
 def test_the_graph_of_neighbours_leaves_out_the_row_itself_also_among_duplicates(rng):
     rows = np.repeat(rng.normal(size=(15, 2)), 4, axis=0)
-    graph = NearestNeighbors(3).fit(rows).kneighbors_graph()
+    graph = NearestNeighbors(n_neighbors=3).fit(rows).kneighbors_graph(mode="distance")
     assert graph.shape == (60, 60)
     assert (np.diff(graph.indptr) == 3).all()
     assert all(i not in graph.indices[3 * i : 3 * i + 3] for i in range(60))
@@ -192,7 +198,7 @@ def test_a_ball_tree_serves_any_metric(rng):
     exact = distance.pairwise(queries, places)
     np.testing.assert_allclose(found.distances, np.sort(exact, axis=1)[:, :4], rtol=1e-9)
     own = FunctionDistance(lambda a, b: float(np.abs(a - b).sum()), is_metric=True)
-    model = NearestNeighbors(4, metric=own, algorithm="ball_tree").fit(places)
+    model = NearestNeighbors(n_neighbors=4, metric=own, algorithm="ball_tree").fit(places)
     manhattan = np.abs(queries[:, None] - places[None]).sum(axis=2)
     np.testing.assert_array_equal(model.kneighbors(queries).indices, in_order(manhattan, 4))
     with pytest.raises(ValueError, match="triangle"):
@@ -282,7 +288,7 @@ def test_sparse_and_zero_rows_have_cosines(rng):
     assert dense[7, 11] == 0
     nonzero = np.flatnonzero(rows.any(axis=1))
     np.testing.assert_allclose(dense[7, nonzero], 1.0)
-    found = NearestNeighbors(3, metric="cosine").fit(thin).kneighbors(thin)
+    found = NearestNeighbors(n_neighbors=3, metric="cosine").fit(thin).kneighbors(thin)
     np.testing.assert_allclose(found.distances, np.sort(dense, axis=1)[:, :3], atol=1e-12)
 
 
@@ -377,7 +383,7 @@ def test_given_distances_stand_for_rows_and_missing_pairs_are_never_neighbours(r
     np.testing.assert_array_equal(given.predict(table), plain.predict(rows))
     holes = table.copy()
     holes[0, 1:5] = np.nan
-    near = NearestNeighbors(20, metric="precomputed").fit(table).kneighbors(holes[:1])
+    near = NearestNeighbors(n_neighbors=20, metric="precomputed").fit(table).kneighbors(holes[:1])
     assert not set(near.indices[0].tolist()) & {1, 2, 3, 4}
     with pytest.raises(ValueError, match="square"):
         KNeighborsClassifier(metric="precomputed").fit(rows, classes)
@@ -479,7 +485,7 @@ def test_all_neighbours_with_equal_votes_are_the_baseline_and_one_repeats_its_ro
     classes = rng.integers(0, 4, 41)
     assert KNeighborsClassifier(1).fit(rows, classes).score(rows, classes) == 1
     with pytest.raises(ValueError, match="at most 41"):
-        KNeighborsClassifier(42).fit(rows, classes)
+        KNeighborsClassifier(42).fit(rows, classes).predict(rows)
     with pytest.raises(ValueError, match="41 training rows"):
         NearestNeighbors().fit(rows).kneighbors(rows, 42)
 
@@ -752,7 +758,7 @@ def test_an_approximate_search_reaches_its_recall_and_gives_exact_distances(meth
     seed = int(rng.integers(2**31))
     model = ApproximateNeighbors(5, recall=0.9, method=method, random_state=seed).fit(rows)
     found = model.kneighbors(queries)
-    exact = NearestNeighbors(5).fit(rows).kneighbors(queries)
+    exact = NearestNeighbors(n_neighbors=5).fit(rows).kneighbors(queries)
     hits = (found.indices[:, :, None] == exact.indices[:, None, :]).any(axis=2).mean()
     assert hits > 0.8
     assert model.recall_.low <= model.recall_.value <= 1
@@ -803,9 +809,9 @@ def test_an_unknown_distance_is_named_with_those_there_are():
 def test_a_large_tree_of_boxes_finds_what_brute_force_finds_on_any_number_of_threads(d, rng):
     rows = np.round(rng.normal(size=(40_000, d)), 3)
     queries = np.vstack([rng.normal(size=(900, d)), rows[:100]])
-    exact = NearestNeighbors(4, algorithm="brute").fit(rows).kneighbors(queries)
+    exact = NearestNeighbors(n_neighbors=4, algorithm="brute").fit(rows).kneighbors(queries)
     for n_jobs in (1, 2):
-        model = NearestNeighbors(4, algorithm="kd_tree", n_jobs=n_jobs).fit(rows)
+        model = NearestNeighbors(n_neighbors=4, algorithm="kd_tree", n_jobs=n_jobs).fit(rows)
         found = model.kneighbors(queries)
         np.testing.assert_array_equal(found.indices, exact.indices)
         np.testing.assert_array_equal(found.distances, exact.distances)
@@ -848,3 +854,61 @@ def test_distances_go_by_the_names_of_other_libraries(theirs, ours, rng):
     np.testing.assert_array_equal(
         condensed_distances(rows, theirs), condensed_distances(rows, ours)
     )
+
+
+def test_on_an_array_the_default_metric_is_plain_and_on_a_table_standardised():
+    rows, query = [[0.0, 0.0], [0.5, 1000.0]], [[0.5, 400.0]]
+    targets = ["near to 0", "near to 1000"]
+    plain = KNeighborsClassifier(1).fit(rows, targets)
+    assert plain.predict(query) == ["near to 0"]
+    table = Table.from_dict({"a": [0.0, 0.5], "b": [0.0, 1000.0]})
+    standard = KNeighborsClassifier(1).fit(table, targets)
+    assert standard.predict(Table.from_dict({"a": [0.5], "b": [400.0]})) == ["near to 1000"]
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_several_targets_are_predicted_like_one_after_the_other(rng, weights):
+    rows, queries = rng.normal(size=(80, 3)), rng.normal(size=(30, 3))
+    targets = np.column_stack([rng.integers(0, 3, 80), rng.integers(0, 2, 80)])
+    for cls in (
+        partial(KNeighborsClassifier, 7, weights=weights),
+        partial(RadiusNeighborsClassifier, 1.5, weights=weights, outlier_label=0),
+    ):
+        both = cls().fit(rows, targets)
+        for target in range(2):
+            alone = cls().fit(rows, targets[:, target])
+            np.testing.assert_array_equal(both.predict(queries)[:, target], alone.predict(queries))
+            np.testing.assert_allclose(
+                both.predict_proba(queries)[target], alone.predict_proba(queries)
+            )
+
+
+def test_predictions_without_rows_leave_each_training_row_out(rng):
+    rows, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    for model in (KNeighborsRegressor(3), RadiusNeighborsRegressor(2.5)):
+        found = model.fit(rows, y).predict(None)
+        for i in (0, 17, 39):
+            others = np.delete(np.arange(40), i)
+            alone = model.fit(rows[others], y[others]).predict(rows[[i]])
+            np.testing.assert_allclose(found[i], alone[0])
+
+
+def test_sparse_rows_have_the_neighbours_of_dense_ones(rng):
+    rows = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.4)
+    for metric in ("euclidean", "manhattan", "cosine"):
+        dense = NearestNeighbors(metric=metric).fit(rows).kneighbors(rows[:9])
+        thin = NearestNeighbors(metric=metric).fit(sp.csr_array(rows))
+        found = thin.kneighbors(sp.csr_array(rows[:9]))
+        np.testing.assert_allclose(found.distances, dense.distances, atol=1e-7)
+    with pytest.raises(ValueError, match="not valid for sparse input"):
+        NearestNeighbors(metric="chebyshev").fit(sp.csr_array(rows))
+
+
+def test_a_sparse_matrix_of_known_distances_is_searched_as_it_is(rng):
+    rows = rng.normal(size=(30, 3))
+    search = NearestNeighbors(n_neighbors=4).fit(rows)
+    graph = search.kneighbors_graph(n_neighbors=8, mode="distance")
+    given = NearestNeighbors(n_neighbors=4, metric="precomputed").fit(graph)
+    np.testing.assert_array_equal(given.kneighbors().indices, search.kneighbors().indices)
+    with pytest.raises(ValueError, match="9 neighbors per samples are required"):
+        given.kneighbors(n_neighbors=9)

@@ -4,7 +4,8 @@
 
 with the bandwidth h in the units of the data, one for all columns or one for each. The window
 kernel counts the rows in a box of edge h about x (a hypercube, not a ball); the Gaussian one is
-smooth, and its gradient is (1 / n) sum_i K_i(x) (x_i - x) / h^2.
+smooth, and its gradient is (1 / n) sum_i K_i(x) (x_i - x) / h^2. Kernels that depend on a distance
+alone are in `gnomon.density.radial`.
 
 Why it is fast: rows lie in leaves of a tree, 64 side by side, so that squares and exponentials are
 taken eight at once; leaves whose boxes are too far to matter are left out, by a bound of all that
@@ -24,13 +25,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import fft, optimize, special
+from sklearn.metrics import DistanceMetric
+from sklearn.neighbors import VALID_METRICS
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Data, DensityEstimator
 from gnomon.contract.estimate import checked_weights, finite_column
+from gnomon.contract.inert import without_effect
 from gnomon.density.draws import as_generator
 from gnomon.density.leaves import LEAF, Leaves, compact_sums, far_sums, gaussian_sums, leaf_order
+from gnomon.density.radial import LOG_BUMPS, log_integral, radial_log_sums, uniform_in_ball
 from gnomon.engine.columns import location_and_scale
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.kernel import kernel
@@ -38,8 +43,8 @@ from gnomon.engine.parameters import JOBS, SEED, StrOptions, above, between
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order
 
-KERNELS = ("gaussian", "window", "epanechnikov")
-RULES = ("silverman", "scott", "improved-sheather-jones", "leave-one-out")
+PRODUCTS = ("window", "epanechnikov-product")
+OWN_RULES = ("silverman-scaled", "scott-scaled", "improved-sheather-jones", "leave-one-out")
 MOST_PROBES = 2000
 IMPOSSIBLE = -1e4
 ISJ_GRID = 2**12
@@ -56,6 +61,7 @@ NORMAL_IQR = 1.3489795003921634
     avoid="More than some five columns: nearly all places are far from every row there.",
     peers=("sklearn.neighbors.KernelDensity", "scipy.stats.gaussian_kde", "KDEpy.FFTKDE"),
 )
+@without_effect("algorithm", "atol", "rtol", "breadth_first", "leaf_size")
 class KernelDensity(DensityEstimator):
     """A bump on every row: a density of any shape, without a model.
 
@@ -65,16 +71,24 @@ class KernelDensity(DensityEstimator):
 
     Parameters
     ----------
-    kernel : {"gaussian", "window", "epanechnikov"}, default="gaussian"
-        The bump: normal, flat in a box of edge h (h/2 to each side), or the parabola
+    bandwidth : float, str or array-like of shape (n_columns,), default=1.0
+        h in the units of the data; one number for all columns, or one for each (Gaussian and
+        product kernels only). Rules of scikit-learn, which do not look at the spread of the
+        columns: "scott", n^(-1/(d + 4)), and "silverman", (n (d + 2)/4)^(-1/(d + 4)). Rules for
+        columns in any units: "silverman-scaled" and "scott-scaled" (times the deviation of each
+        column; right for one normal cloud, too wide for several bumps), "improved-sheather-jones"
+        (one column; finds several bumps), "leave-one-out" (the multiple of Silverman's under which
+        rows left out, each with its equals, are likeliest; 2000 rows evenly taken where there are
+        more). These are made for the Gaussian kernel and widened for others to the same spread.
+    kernel : {"gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine", "window", \
+            "epanechnikov-product"}, default="gaussian"
+        The bump. The first six depend on the distance alone. "window" is flat in a box of edge h
+        (h/2 to each side), "epanechnikov-product" is the product over columns of the parabola
         3/4 (1 - z^2) with z up to 1 to each side.
-    bandwidth : str, float or array-like of shape (n_columns,), default="silverman"
-        h in the units of the data; one number for all columns, or one for each. Rules:
-        "silverman" and "scott" (from deviations and the number of rows; right for one normal
-        cloud, too wide for several bumps), "improved-sheather-jones" (one column; finds several
-        bumps), "leave-one-out" (the multiple of Silverman's under which rows left out, each with
-        its equals, are likeliest; 2000 rows evenly taken where there are more). Rules are made
-        for the Gaussian kernel and are widened for the others to the same spread.
+    metric : str or callable, default="euclidean"
+        A metric of scikit-learn's ball tree, for kernels that depend on the distance.
+    metric_params : dict or None, default=None
+        Further arguments of the metric.
     tol : float, default=1e-9
         Relative error of a Gaussian density by leaving out rows that are too far to matter.
     random_state : int, RandomState, Generator or None, default=None
@@ -84,8 +98,8 @@ class KernelDensity(DensityEstimator):
 
     Attributes
     ----------
-    bandwidth_ : ndarray of shape (n_columns,)
-        h of each column.
+    bandwidth_ : float or ndarray of shape (n_columns,)
+        h, where it is one for all columns, or that of each.
     rows_ : ndarray of shape (n_rows, n_columns)
         The training rows in units of the bandwidth, neighbours beside each other.
     weights_ : ndarray of shape (n_rows,)
@@ -116,8 +130,10 @@ class KernelDensity(DensityEstimator):
 
     _keeps_rows = True
     _parameter_constraints = {
-        "kernel": [StrOptions(set(KERNELS))],
-        "bandwidth": [StrOptions(set(RULES)), above(0), "array-like"],
+        "bandwidth": [StrOptions({"scott", "silverman", *OWN_RULES}), above(0), "array-like"],
+        "kernel": [StrOptions({*LOG_BUMPS, *PRODUCTS})],
+        "metric": [StrOptions(set(VALID_METRICS["ball_tree"])), callable],
+        "metric_params": [dict, None],
         "tol": [between(1e-15, 0.1)],
         "random_state": SEED,
         "n_jobs": JOBS,
@@ -125,15 +141,29 @@ class KernelDensity(DensityEstimator):
 
     def __init__(
         self,
-        kernel="gaussian",
         *,
-        bandwidth="silverman",
+        bandwidth=1.0,
+        algorithm="auto",
+        kernel="gaussian",
+        metric="euclidean",
+        atol=0,
+        rtol=0,
+        breadth_first=True,
+        leaf_size=40,
+        metric_params=None,
         tol=1e-9,
         random_state=None,
         n_jobs=None,
     ):
-        self.kernel = kernel
         self.bandwidth = bandwidth
+        self.algorithm = algorithm
+        self.kernel = kernel
+        self.metric = metric
+        self.atol = atol
+        self.rtol = rtol
+        self.breadth_first = breadth_first
+        self.leaf_size = leaf_size
+        self.metric_params = metric_params
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -145,11 +175,43 @@ class KernelDensity(DensityEstimator):
         weights = np.asarray(data.weight_array, dtype=np.float64)
         self.centre_, _ = location_and_scale(rows, weights)
         rows -= self.centre_
-        self.bandwidth_ = self._chosen(rows, weights)
+        chosen = self._chosen(rows, weights)
+        one = np.ndim(self.bandwidth) == 0 and self.bandwidth not in OWN_RULES
+        self.bandwidth_ = float(chosen[0]) if one else chosen
+        if self._is_radial(rows.shape[1]):
+            self._require_radial(one)
         self._keep_by_leaf(rows, weights)
 
+    def _is_radial(self, n_columns: int) -> bool:
+        """Whether only distances matter, so that no product over columns can be taken."""
+        if self.kernel in PRODUCTS:
+            return False
+        euclidean = self.metric in ("euclidean", "l2", "minkowski", "p") and not self.metric_params
+        quick = self.kernel == "gaussian" or (n_columns == 1 and self.kernel == "epanechnikov")
+        return not (euclidean and quick)
+
+    def _require_radial(self, one_bandwidth: bool) -> None:
+        if not one_bandwidth:
+            raise ValueError(
+                f"kernel={self.kernel!r} with metric={self.metric!r} takes one bandwidth for all "
+                "columns; give a number, or scale the columns and take kernel='gaussian'"
+            )
+        self._metric()
+
+    def _metric(self) -> DistanceMetric:
+        if callable(self.metric):
+            return DistanceMetric.get_metric("pyfunc", func=self.metric, **self.metric_params or {})
+        return DistanceMetric.get_metric(self.metric, **self.metric_params or {})
+
+    def _widths(self) -> np.ndarray:
+        """The bandwidth of each column."""
+        return np.broadcast_to(np.asarray(self.bandwidth_, dtype=np.float64), self.centre_.shape)
+
     def _keep_by_leaf(self, rows: np.ndarray, weights: np.ndarray) -> None:
-        scaled = rows / self.bandwidth_
+        if self._is_radial(rows.shape[1]):
+            self.rows_, self.weights_ = rows, weights / weights.sum()
+            return
+        scaled = rows / self._widths()
         order = np.arange(len(rows))
         leaf_order(scaled, LEAF, order)
         self.rows_ = scaled[order]
@@ -165,16 +227,19 @@ class KernelDensity(DensityEstimator):
                 )
             return np.broadcast_to(given, (d,)).copy()
         weights = np.ones(len(rows)) if weights is None else weights
+        if self.bandwidth in ("scott", "silverman"):
+            factor = 1.0 if self.bandwidth == "scott" else (d + 2) / 4
+            return np.full(d, (len(rows) * factor) ** (-1 / (d + 4)))
         widen = spread_ratio(self.kernel)
         if self.bandwidth == "improved-sheather-jones":
             if d != 1:
                 raise ValueError(
                     f"bandwidth='improved-sheather-jones' is for one column, not {d}; take "
-                    "'silverman' or 'leave-one-out'"
+                    "'silverman-scaled' or 'leave-one-out'"
                 )
             return widen * np.array([improved_sheather_jones(rows[:, 0], weights)])
         warn_flat(np.flatnonzero(np.ptp(rows, axis=0) == 0))
-        first = widen * rule_bandwidth(rows, weights, self.bandwidth)
+        first = widen * rule_bandwidth(rows, weights, self.bandwidth.removesuffix("-scaled"))
         if self.bandwidth == "leave-one-out":
             return first * self._best_factor(rows, weights, first)
         return first
@@ -195,7 +260,7 @@ class KernelDensity(DensityEstimator):
         others = np.log1p(-weights[probes] / total)
 
         def cost(log_factor: float) -> float:
-            trial = KernelDensity(self.kernel, tol=self.tol)
+            trial = KernelDensity(kernel=self.kernel, tol=self.tol)
             trial.bandwidth_ = first * np.exp(log_factor)
             trial.centre_ = np.zeros(rows.shape[1])
             trial._keep_by_leaf(rows, weights)
@@ -214,9 +279,11 @@ class KernelDensity(DensityEstimator):
 
     def _log_peak(self) -> float:
         """log of the height of one bump at its middle."""
-        d = len(self.bandwidth_)
-        heights = {"gaussian": 1 / np.sqrt(2 * np.pi), "window": 1.0, "epanechnikov": 0.75}
-        return float(d * np.log(heights[self.kernel]) - np.log(self.bandwidth_).sum())
+        d = len(self.centre_)
+        if self._is_radial(d):
+            return -log_integral(self.kernel, d) - d * math.log(self.bandwidth_)
+        height = {"gaussian": 1 / np.sqrt(2 * np.pi), "window": 1.0}.get(self.kernel, 0.75)
+        return float(d * np.log(height) - np.log(self._widths()).sum())
 
     def score_samples(self, X) -> np.ndarray:
         """Log density of each row.
@@ -230,15 +297,41 @@ class KernelDensity(DensityEstimator):
         log_density : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        if self._is_radial(len(self.centre_)):
+            return self._each_block(self._log_density, X)
         leaves = Leaves.of(self.rows_, self.weights_)
         return self._each_block(lambda rows: self._log_density(rows, leaves), X)
+
+    def score(self, X, y=None) -> float:
+        """Total log density of the rows, as in scikit-learn (not the mean).
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        y : None
+            Not used.
+
+        Returns
+        -------
+        log_likelihood : float
+        """
+        return float(self.score_samples(X).sum())
 
     def _rows_at_once(self, rows) -> int:
         return QUERIES_AT_ONCE
 
     def _log_density(self, rows: np.ndarray, leaves: Leaves | None = None) -> np.ndarray:
+        if self._is_radial(len(self.centre_)):
+            return self._log_peak() + radial_log_sums(
+                np.ascontiguousarray(rows - self.centre_),
+                self.rows_,
+                self.weights_,
+                self.kernel,
+                self.bandwidth_,
+                self._metric(),
+            )
         leaves = Leaves.of(self.rows_, self.weights_) if leaves is None else leaves
-        queries = np.ascontiguousarray((rows - self.centre_) / self.bandwidth_)
+        queries = np.ascontiguousarray((rows - self.centre_) / self._widths())
         found = np.empty(len(queries))
         if self.kernel != "gaussian":
             compact_sums(queries, *leaves, self.kernel == "window", found)
@@ -262,15 +355,19 @@ class KernelDensity(DensityEstimator):
         -------
         gradient : ndarray of shape (n_samples, n_columns)
         """
-        if self.kernel != "gaussian":
-            raise ValueError(f"kernel={self.kernel!r} has no gradient; take kernel='gaussian'")
+        check_is_fitted(self)
+        if self.kernel != "gaussian" or self._is_radial(len(self.centre_)):
+            raise ValueError(
+                f"kernel={self.kernel!r} with metric={self.metric!r} has no gradient; take "
+                "kernel='gaussian' and metric='euclidean'"
+            )
         return self._each_block(self._slope, X)
 
     def _slope(self, rows: np.ndarray) -> np.ndarray:
-        queries = np.ascontiguousarray((rows - self.centre_) / self.bandwidth_)
+        queries = np.ascontiguousarray((rows - self.centre_) / self._widths())
         found = np.zeros(queries.shape)
         gaussian_pulls(queries, self.rows_, self.weights_, found)
-        return found * np.exp(self._log_peak()) / self.bandwidth_
+        return found * np.exp(self._log_peak()) / self._widths()
 
     def sample(self, n_samples=1, random_state=None) -> np.ndarray:
         """Draw rows: a training row by its weight, then a point of its bump.
@@ -285,16 +382,25 @@ class KernelDensity(DensityEstimator):
         -------
         rows : ndarray of shape (n_samples, n_columns)
         """
+        check_is_fitted(self)
+        radial = self._is_radial(len(self.centre_))
+        if radial and self.kernel not in ("gaussian", "tophat"):
+            raise NotImplementedError(
+                f"kernel={self.kernel!r} cannot be sampled from; take 'gaussian' or 'tophat'"
+            )
         rng = self._rng() if random_state is None else as_generator(random_state)
         chosen = self.rows_[rng.choice(len(self.rows_), n_samples, p=self.weights_)]
+        centres = chosen if radial else chosen * self._widths()
         shape = chosen.shape
         if self.kernel == "gaussian":
             noise = rng.standard_normal(shape)
+        elif self.kernel == "tophat":
+            noise = uniform_in_ball(rng, *shape)
         elif self.kernel == "window":
             noise = rng.uniform(-0.5, 0.5, shape)
         else:
             noise = 2 * rng.beta(2, 2, shape) - 1
-        return (chosen + noise) * self.bandwidth_ + self.centre_
+        return centres + noise * self._widths() + self.centre_
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         return 8 * n_rows * (5 * n_columns + 12)
@@ -306,14 +412,16 @@ class KernelDensity(DensityEstimator):
         if not hasattr(self, "rows_"):
             return
         d = self.rows_.shape[1]
-        fits = self.weights_.shape == self.rows_.shape[:1] and self.bandwidth_.shape == (d,)
+        fits = self.weights_.shape == self.rows_.shape[:1]
+        fits &= np.shape(self.bandwidth_) in ((), (d,))
         if not fits or self.centre_.shape != (d,):
             raise ValueError("rows_, weights_, bandwidth_ and centre_ do not fit together")
 
 
 def spread_ratio(name: str) -> float:
     """What a Gaussian bandwidth is multiplied by for another kernel of the same deviation."""
-    return {"gaussian": 1.0, "window": math.sqrt(12.0), "epanechnikov": math.sqrt(5.0)}[name]
+    ratios = {"window": math.sqrt(12.0), "tophat": math.sqrt(3.0)}
+    return math.sqrt(5.0) if name.startswith("epanechnikov") else ratios.get(name, 1.0)
 
 
 def warn_flat(columns: np.ndarray) -> None:
@@ -467,7 +575,8 @@ def grid_density(
     ----------
     rows : array-like of shape (n,), (n, 1) or (n, 2)
     bandwidth : str, float or array-like, default="silverman"
-        As in `KernelDensity`.
+        In the units of the columns, or a rule of `KernelDensity`; "silverman" and "scott" stand for
+        "silverman-scaled" and "scott-scaled".
     n_points : int, default=512
         Of the grid along each column; it reaches four bandwidths and two steps or more beyond the
         rows. Where its step is wider than the bandwidth, bumps are averaged over steps, which a
@@ -491,7 +600,10 @@ def grid_density(
     if d > 2 or not n or not np.isfinite(ends).all():
         raise DataError("a grid is of one or two columns of finite numbers; else use KernelDensity")
     weights = checked_weights(sample_weight, n)
-    h = KernelDensity(bandwidth=bandwidth)._chosen(rows, weights)
+    scaled = bandwidth in ("silverman", "scott") if isinstance(bandwidth, str) else False
+    h = KernelDensity(bandwidth=f"{bandwidth}-scaled" if scaled else bandwidth)._chosen(
+        rows, weights
+    )
     axes = tuple(_axis(low, high, width, n_points) for (low, high), width in zip(ends, h))
     steps = np.array([axis[1] - axis[0] for axis in axes])
     _warn_if_coarse(axes, steps, h)

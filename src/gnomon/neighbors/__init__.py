@@ -19,6 +19,7 @@ from gnomon.neighbors.distances import (
     HammingDistance,
     MahalanobisDistance,
     MinkowskiDistance,
+    NamedDistance,
     PearsonDistance,
     PrecomputedDistance,
     QuadraticFormDistance,
@@ -40,6 +41,7 @@ from gnomon.neighbors.pairwise import (
     similarity_to_distance,
     table_of_pairs,
 )
+from gnomon.neighbors.radius import RadiusNeighborsClassifier, RadiusNeighborsRegressor
 from gnomon.neighbors.recommend import NeighborRecommender, Ratings
 from gnomon.neighbors.reduce_stored import (
     Prototypes,
@@ -71,6 +73,7 @@ __all__ = [
     "LocalRegressor",
     "MahalanobisDistance",
     "MinkowskiDistance",
+    "NamedDistance",
     "NearestNeighbors",
     "NeighborLabels",
     "NeighborRecommender",
@@ -81,6 +84,8 @@ __all__ = [
     "Prototypes",
     "PrunedSet",
     "QuadraticFormDistance",
+    "RadiusNeighborsClassifier",
+    "RadiusNeighborsRegressor",
     "Ratings",
     "TunedIndexes",
     "VoronoiCells",

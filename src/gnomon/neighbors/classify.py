@@ -14,10 +14,13 @@ from numbers import Real
 
 import numpy as np
 
-from gnomon.contract import Classifier, Data
+from gnomon.contract import Data
+from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import StrOptions, at_least, whole
 from gnomon.engine.registry import method
-from gnomon.neighbors.stored import SEARCH, WEIGHING, WeighedNeighbours
+from gnomon.neighbors.outputs import ClassVotes
+from gnomon.neighbors.queries import NearestQueries
+from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbours
 
 
 @method(
@@ -27,7 +30,8 @@ from gnomon.neighbors.stored import SEARCH, WEIGHING, WeighedNeighbours
     avoid="Many columns that say nothing, fast answers from many rows, little memory.",
     peers=("sklearn.neighbors.KNeighborsClassifier",),
 )
-class KNeighborsClassifier(WeighedNeighbours, Classifier):
+@without_effect("leaf_size")
+class KNeighborsClassifier(NearestQueries, WeighedNeighbours, ClassVotes):
     """The class that most of the nearest training rows have.
 
     P(class) = (n_class + l / c) / (k + l) for n_class of k votes and c classes, l = ``smoothing``.
@@ -44,15 +48,27 @@ class KNeighborsClassifier(WeighedNeighbours, Classifier):
     (``metric="chi_square"``), 003 2.2.1 to 2.2.3 (weights 1/d^q, the Gaussian over all rows with
     sigma the mean distance to the k-th neighbour) and 3.3.7 (the distribution), 004 2.1 (weights
     1/(d + d0), unanimity). 004 says that for d0 to infinity its mean is over all training rows: it
-    is over the k nearest. scikit-learn's default is ``metric="euclidean"``, that of 003 too.
+    is over the k nearest.
 
     Parameters
     ----------
     n_neighbors : int, default=5
         Rows that vote.
-    weights : {"uniform", "distance", "gaussian"} or callable, default="uniform"
+    weights : {"uniform", "distance", "gaussian"}, callable or None, default="uniform"
         Votes of one; of 1/(d + offset)^power; of exp(-d^2/(2 bandwidth^2)) for all training rows,
-        near or not; or a function of an array of distances.
+        near or not; or a function of an array of distances. None is "uniform".
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How the nearest rows are found; all give the same: see `gnomon.neighbors.index`.
+    p : float or None, default=2
+        Power of "minkowski".
+    metric : str, Distance or callable, default="minkowski"
+        How rows are compared: see `gnomon.neighbors.distance_of`. In a `Table`, and in a data frame
+        that holds more than numbers, the columns of "minkowski" are divided by their deviation
+        ("standardised"); "euclidean" compares all tables as they are.
+    metric_params : dict or None, default=None
+        Further arguments of the metric.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
     power : float, default=1.0
         The exponent q of "distance"; any number (0 gives votes of one).
     offset : float, default=0.0
@@ -70,19 +86,19 @@ class KNeighborsClassifier(WeighedNeighbours, Classifier):
         "all" asks for unanimity. None: always answer.
     unknown : object, default="unknown"
         What is answered where votes are too few.
-    metric : str, Distance or callable, default="standardised"
-        How rows are compared: see `gnomon.neighbors.distance_of`.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How the nearest rows are found; all give the same: see `gnomon.neighbors.index`.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    codes_ : ndarray of int of shape (n_rows,)
+    classes_ : ndarray of shape (n_classes,) or list of ndarray
+        The classes, sorted; a list of them where there are several targets.
+    outputs_2d_ : bool
+        Whether there are several targets.
+    codes_ : ndarray of int of shape (n_rows,) or (n_rows, n_targets)
         The class of each stored row, as a position in ``classes_``.
+    effective_metric_, effective_metric_params_ : str, Distance or callable, and dict
+        The metric ("euclidean" for "minkowski" with p=2, and so on) and its further arguments.
+    n_samples_fit_ : int
+        Number of training rows.
     weights_ : ndarray of shape (n_rows,) or None
         Weights of the stored rows; None where all are one.
     bandwidth_ : float or None
@@ -112,7 +128,7 @@ class KNeighborsClassifier(WeighedNeighbours, Classifier):
 
     _parameter_constraints = (
         WEIGHING
-        | SEARCH
+        | SKLEARN_SEARCH
         | {
             "smoothing": [at_least(0)],
             "proba_neighbors": [whole(1), None],
@@ -126,6 +142,12 @@ class KNeighborsClassifier(WeighedNeighbours, Classifier):
         n_neighbors=5,
         *,
         weights="uniform",
+        algorithm="auto",
+        leaf_size=30,
+        p=2,
+        metric="minkowski",
+        metric_params=None,
+        n_jobs=None,
         power=1.0,
         offset=0.0,
         bandwidth="auto",
@@ -133,12 +155,15 @@ class KNeighborsClassifier(WeighedNeighbours, Classifier):
         proba_neighbors=None,
         votes=None,
         unknown="unknown",
-        metric="standardised",
-        algorithm="auto",
-        n_jobs=None,
     ):
         self.n_neighbors = n_neighbors
         self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
         self.power = power
         self.offset = offset
         self.bandwidth = bandwidth
@@ -146,71 +171,68 @@ class KNeighborsClassifier(WeighedNeighbours, Classifier):
         self.proba_neighbors = proba_neighbors
         self.votes = votes
         self.unknown = unknown
-        self.metric = metric
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
 
     def _fit(self, data: Data) -> None:
         self._store(data)
-        self._require_neighbours(self.n_neighbors)
-        if self.proba_neighbors is not None:
-            self._require_neighbours(self.proba_neighbors, "proba_neighbors")
-        self.codes_ = np.array(data.y, dtype=np.int64)
-        self._learn_bandwidth(np.asarray(data.rows, dtype=np.float64))
+        self._keep_codes(data.y)
+        self._learn_bandwidth(data.rows)
 
-    def _shares(self, rows: np.ndarray, k: int) -> np.ndarray:
-        """Share of the votes that each class has."""
-        n_classes = len(self.classes_)
+    def _shares(self, rows, k: int) -> np.ndarray:
+        """Share of the votes that each class has, of all targets side by side."""
+        self._require_neighbours(k)
         if self.weights == "gaussian":
-            targets = (self.codes_[:, None] == np.arange(n_classes)).astype(np.float64)
-            return self._kernel_means(rows, targets)
-        shares = np.zeros(len(rows) * n_classes)
+            return self._kernel_means(rows, self._indicators())
+        parts = []
         for near in self._weighed(rows, k):
-            cells = near.places[:, None] * n_classes + self.codes_[near.indices]
-            shares += np.bincount(cells.ravel(), near.counted.ravel(), minlength=len(shares))
-        # so that votes which are equal but for rounding tie, whichever way their parts were added
-        return np.round(shares.reshape(len(rows), n_classes), 12)
+            parts.append((near.places, self._counted_votes(near.indices, near.counted)))
+        if len(parts) == 1:
+            shares = parts[0][1]
+        else:
+            shares = np.empty((sum(len(places) for places, _ in parts), parts[0][1].shape[1]))
+            for places, part in parts:
+                shares[places] = part
+        return shares
 
-    def _proba(self, rows):
+    def _proba(self, rows) -> np.ndarray:
         k = self.n_neighbors if self.proba_neighbors is None else self.proba_neighbors
         shares = self._shares(rows, k)
-        shares = (k * shares + self.smoothing / shares.shape[1]) / (k + self.smoothing)
-        return shares / shares.sum(axis=1, keepdims=True)
+        for part in self._parts_of(shares):
+            part[:] = (k * part + self.smoothing / part.shape[1]) / (k + self.smoothing)
+            part /= part.sum(axis=1, keepdims=True)
+        return shares
 
     def predict(self, X) -> np.ndarray:
         """The class of most votes, for each row; `unknown` where these are too few.
 
         Parameters
         ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame, Table or Scan of shape (n_samples, n_features)
+            None for the training rows, none of which votes for itself.
 
         Returns
         -------
-        classes : ndarray of shape (n_samples,)
+        classes : ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        verdict = self._each_block(self._verdict, X)
-        best = self.classes_[np.abs(verdict) - 1]
+        verdict = self._each_query(self._verdict, X)
+        best = self._decoded(np.abs(verdict) - 1)
         if self.votes is None:
             return best
+        verdict = verdict.reshape(best.shape)
         answers = np.where(verdict > 0, best.astype(object), self.unknown)
-        of_one_type = isinstance(self.unknown, str) == (self.classes_.dtype.kind == "U")
+        of_one_type = isinstance(self.unknown, str) == (best.dtype.kind == "U")
         return np.array(answers.tolist()) if of_one_type else answers
 
-    def _verdict(self, rows: np.ndarray) -> np.ndarray:
+    def _verdict(self, rows) -> np.ndarray:
         """The winner's place counted from one; negative where it has too few votes."""
-        shares = self._shares(rows, self.n_neighbors)
-        winner = shares.argmax(axis=1) + 1
+        # rounded, so that votes which differ by the order in which they were added only are tied
+        parts = self._parts_of(np.round(self._shares(rows, self.n_neighbors), 12))
+        winner = np.column_stack([part.argmax(axis=1) for part in parts]) + 1
         if self.votes is None:
             return winner
         needed = self.n_neighbors - 1 if self.votes == "all" else self.votes
-        won = shares.max(axis=1) * self.n_neighbors
+        won = np.column_stack([part.max(axis=1) for part in parts]) * self.n_neighbors
         return np.where(won > needed + 1e-9, winner, -winner)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
-        if not hasattr(self, "codes_"):
-            return
-        if self.codes_.shape != (self.index_.n_rows,) or self.codes_.dtype != np.int64:
-            raise ValueError("the classes of the stored rows are not as many as the rows")
-        if self.codes_.min() < 0 or self.codes_.max() >= len(self.classes_):
-            raise ValueError("a stored row has a class that is not there")
+        self._check_codes()

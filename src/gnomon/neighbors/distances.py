@@ -16,6 +16,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,10 @@ class Distance:
         -------
         self : Distance
         """
+        if sp.issparse(rows):
+            self.levels = np.zeros(rows.shape[1], np.int64)
+            self.fill = np.zeros(rows.shape[1])
+            return self
         rows = _numbers(rows)
         self.levels = np.zeros(rows.shape[1], np.int64) if levels is None else np.array(levels)
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
@@ -153,6 +158,8 @@ class MinkowskiDistance(Distance):
     ----------
     p : float, default=2
     units : {"none", "deviation", "range"}, default="none"
+    w : array-like of shape (n_columns,), default=None
+        Weights of the columns: ``sum_j w_j |a_j - b_j|^p``, as in SciPy.
 
     Examples
     --------
@@ -160,13 +167,16 @@ class MinkowskiDistance(Distance):
     array([[7.]])
     """
 
-    def __init__(self, p: float = 2, units: str = "none"):
+    def __init__(self, p: float = 2, units: str = "none", w: Any = None):
         if not p >= 0:
             raise DataError(f"the exponent p of an L^p distance is 0 or more, not {p}")
         if units not in ("none", "deviation", "range"):
             raise DataError(f"units are 'none', 'deviation' or 'range', not {units!r}")
         self.p = float(p)
         self.units = units
+        self.w = None if w is None else np.asarray(w, dtype=np.float64)
+        if self.w is not None and not (np.isfinite(self.w).all() and (self.w >= 0).all()):
+            raise DataError("the weights w of the columns must be finite and not negative")
 
     def __repr__(self) -> str:
         return f"MinkowskiDistance(p={self.p:g}, units={self.units!r})"
@@ -181,6 +191,14 @@ class MinkowskiDistance(Distance):
 
     def _learn(self, rows, weights):
         self.scale = np.ones(rows.shape[1])
+        if self.w is not None:
+            if self.w.shape != self.scale.shape:
+                raise DataError(
+                    f"w has {len(self.w)} weights; the rows have {rows.shape[1]} columns"
+                )
+            with np.errstate(divide="ignore"):  # a column of weight zero is left out
+                power = 0.0 if np.isinf(self.p) else 1.0 / max(self.p, 1e-300)
+                self.scale = np.where(self.w > 0, 1.0 / self.w**power, 0.0)
         if self.units == "none":
             return
         for j, levels in enumerate(self.levels):
@@ -192,7 +210,8 @@ class MinkowskiDistance(Distance):
         varies = self.scale > 0
         scale = np.where(varies, self.scale, np.inf)
         if not (self.levels > 0).any():
-            return np.ascontiguousarray(rows) if self.units == "none" else rows / scale
+            plain = self.units == "none" and self.w is None
+            return np.ascontiguousarray(rows) if plain else rows / scale
         if self.p == 0:
             return np.where(np.isnan(rows), -1.0, rows)
         return one_column_per_level(rows, self.levels, 1.0 / scale, self._height())
@@ -433,13 +452,6 @@ class CosineDistance(RowDirection):
     array([[ 1.,  0., -1.]])
     """
 
-    def fit(self, rows, levels=None, weights=None):
-        if sp.issparse(rows):
-            self.levels = np.zeros(rows.shape[1], np.int64)
-            self.fill = np.zeros(rows.shape[1])
-            return self
-        return super().fit(rows, levels, weights)
-
     def _centred(self, rows):
         return self._filled(rows)
 
@@ -658,9 +670,11 @@ class FunctionDistance(Distance):
     Parameters
     ----------
     function : callable
-        ``function(a, b)`` gives a number that is zero or more.
+        ``function(a, b, **arguments)`` gives a number that is zero or more.
     is_metric : bool, default=False
         Whether it keeps the triangle inequality, so that a ball tree may be used.
+    arguments : dict, default=None
+        Further arguments of the function.
 
     Examples
     --------
@@ -668,9 +682,15 @@ class FunctionDistance(Distance):
     array([[3.]])
     """
 
-    def __init__(self, function: Callable[[np.ndarray, np.ndarray], float], is_metric=False):
+    def __init__(
+        self,
+        function: Callable[..., float],
+        is_metric: bool = False,
+        arguments: dict[str, Any] | None = None,
+    ):
         self.function = function
         self.keeps_triangles = bool(is_metric)
+        self.arguments = arguments or {}
 
     @property
     def is_metric(self) -> bool:
@@ -681,9 +701,16 @@ class FunctionDistance(Distance):
         return False
 
     def pairwise(self, one, other):
-        one, other = self._filled(one), self._filled(other)
-        found = np.array([[self.function(a, b) for b in other] for a in one], dtype=np.float64)
-        found = found.reshape(len(one), len(other))
+        if not (sp.issparse(one) or sp.issparse(other)):
+            one, other = self._filled(one), self._filled(other)
+        found = np.empty((one.shape[0], other.shape[0]))
+        for i in range(one.shape[0]):
+            for j in range(other.shape[0]):
+                found[i, j] = self.function(
+                    one[[i]] if sp.issparse(one) else one[i],
+                    other[[j]] if sp.issparse(other) else other[j],
+                    **self.arguments,
+                )
         if not (found >= 0).all():
             raise DataError(
                 "the distance function gave a negative number or NaN; a distance is zero or more"
@@ -728,43 +755,128 @@ class PrecomputedDistance(Distance):
         return self._distances(one)
 
 
-NAMES: dict[str, Callable[[], Distance]] = {
+@storable
+class NamedDistance(Distance):
+    """A distance that scikit-learn's `pairwise_distances` computes, by its name.
+
+    For distances without a class of their own here ("canberra", "jaccard", "nan_euclidean" ...) and
+    for sparse rows, which stay sparse.
+
+    Parameters
+    ----------
+    name : str
+        One of `PAIRWISE_NAMES`.
+    arguments : dict, default=None
+        Further arguments of the distance, as SciPy names them.
+
+    Examples
+    --------
+    >>> NamedDistance("canberra").fit([[1.0, 2.0]]).pairwise([[1.0, 2.0]], [[3.0, 2.0]])
+    array([[0.5]])
+    """
+
+    def __init__(self, name: str, arguments: dict[str, Any] | None = None):
+        if name not in PAIRWISE_NAMES:
+            raise DataError(
+                f"there is no distance {name!r}; there are: {', '.join(PAIRWISE_NAMES)}"
+            )
+        self.name = name
+        self.arguments = dict(arguments or {})
+
+    def __repr__(self) -> str:
+        return f"NamedDistance({self.name!r})"
+
+    @property
+    def is_metric(self) -> bool:
+        return self.name in TREE_NAMES
+
+    @property
+    def has_coordinates(self) -> bool:
+        return False
+
+    @property
+    def takes_missing(self) -> bool:
+        return self.name == "nan_euclidean"
+
+    def _learn(self, rows, weights):
+        if (self.levels > 0).any():
+            raise DataError(f"{self.name!r} compares columns of numbers; encode categories first")
+
+    def _known(self, rows):
+        if sp.issparse(rows) or self.takes_missing:
+            return rows
+        rows = self._filled(rows)
+        return rows.astype(bool) if self.name in BOOLEAN_NAMES else rows
+
+    def pairwise(self, one, other):
+        from sklearn.metrics import pairwise_distances  # slow to import
+
+        one, other = self._known(one), self._known(other)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the conversion to booleans, which is meant
+            return pairwise_distances(one, other, metric=self.name, **self.arguments)
+
+
+def _named(name: str, **arguments: Any) -> NamedDistance:
+    return NamedDistance(name, arguments)
+
+
+BOOLEAN_NAMES = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+TREE_NAMES = ("braycurtis", "canberra", *BOOLEAN_NAMES[:-1])  # scikit-learn's ball tree takes them
+PAIRWISE_NAMES = (*TREE_NAMES, "yule", "sqeuclidean", "nan_euclidean", "euclidean", "manhattan")
+NAMES: dict[str, Callable[..., Distance]] = {
     "euclidean": MinkowskiDistance,
-    "manhattan": lambda: MinkowskiDistance(p=1),
+    "minkowski": MinkowskiDistance,
+    "manhattan": lambda w=None: MinkowskiDistance(p=1, w=w),
     "chebyshev": lambda: MinkowskiDistance(p=np.inf),
     "standardised": lambda: MinkowskiDistance(units="deviation"),
+    "seuclidean": lambda V=None: (
+        MinkowskiDistance(units="deviation")
+        if V is None
+        else MinkowskiDistance(w=1.0 / np.asarray(V, dtype=np.float64))
+    ),
     "range": lambda: MinkowskiDistance(units="range"),
-    "hamming": HammingDistance,
-    "mahalanobis": MahalanobisDistance,
+    "hamming": lambda: HammingDistance(scaled=True),
+    "mahalanobis": lambda V=None, VI=None: (
+        MahalanobisDistance()
+        if V is None and VI is None
+        else QuadraticFormDistance(np.linalg.inv(V) if VI is None else VI)
+    ),
     "cosine": CosineDistance,
     "adjusted_cosine": AdjustedCosineDistance,
     "pearson": PearsonDistance,
     "chi_square": ChiSquareDistance,
     "great_circle": GreatCircleDistance,
+    "haversine": lambda: GreatCircleDistance(radius=1.0, degrees=False),
     "precomputed": PrecomputedDistance,
+    **{name: partial(_named, name) for name in PAIRWISE_NAMES[:-2]},
 }
 SYNONYMS = {
     "l2": "euclidean",
-    "minkowski": "euclidean",
+    "p": "minkowski",
     "l1": "manhattan",
     "cityblock": "manhattan",
     "infinity": "chebyshev",
-    "seuclidean": "standardised",
     "correlation": "pearson",
 }
 
 
-def distance_of(metric: Any) -> Distance:
+def distance_of(metric: Any, p: float = 2, metric_params: dict[str, Any] | None = None) -> Distance:
     """A fresh distance of a name, of a `Distance` or of a function of two rows.
 
     Parameters
     ----------
     metric : str, Distance or callable
-        A name of `NAMES`: "euclidean", "manhattan", "chebyshev", "standardised", "range",
-        "hamming", "mahalanobis", "cosine", "adjusted_cosine", "pearson", "chi_square",
-        "great_circle" or "precomputed"; or scikit-learn's and SciPy's word for one of them:
-        "l2" and "minkowski" (of power two), "l1" and "cityblock", "infinity", "seuclidean",
-        "correlation".
+        A name of scikit-learn or SciPy ("minkowski", "euclidean", "manhattan", "chebyshev",
+        "seuclidean", "hamming", "mahalanobis", "cosine", "correlation", "haversine", "canberra",
+        "jaccard", "nan_euclidean", "precomputed" ...), or one of our own: "standardised" (columns
+        divided by their deviation), "range" (by their range), "adjusted_cosine", "pearson",
+        "chi_square", "great_circle".
+    p : float, default=2
+        Power of "minkowski".
+    metric_params : dict, default=None
+        Further arguments: ``w`` of "minkowski", ``V`` of "seuclidean", ``VI`` of "mahalanobis",
+        those of a function.
 
     Returns
     -------
@@ -776,14 +888,47 @@ def distance_of(metric: Any) -> Distance:
     >>> distance_of("manhattan")
     MinkowskiDistance(p=1, units='none')
     """
+    arguments = dict(metric_params or {})
     if isinstance(metric, Distance):
         return copy.deepcopy(metric)
     if callable(metric):
-        return FunctionDistance(metric)
+        return FunctionDistance(metric, arguments=arguments)
     name = SYNONYMS.get(metric, metric)
     if name not in NAMES:
         raise DataError(f"there is no distance {metric!r}; there are: {', '.join(NAMES)}")
-    return NAMES[name]()
+    if name == "minkowski":
+        arguments.setdefault("p", p)
+    try:
+        return NAMES[name](**arguments)
+    except TypeError as error:
+        raise DataError(
+            f"metric_params={metric_params!r} does not fit {metric!r}: {error}"
+        ) from None
+
+
+def sparse_distance_of(metric: Any, p: float = 2, metric_params: Any = None) -> Distance:
+    """The distance for sparse rows, which only some distances take.
+
+    Parameters
+    ----------
+    metric : str, Distance or callable
+    p : float, default=2
+    metric_params : dict, default=None
+
+    Returns
+    -------
+    distance : Distance
+    """
+    distance = distance_of(metric, p, metric_params)
+    if isinstance(distance, (CosineDistance, FunctionDistance, NamedDistance)):
+        return distance
+    plain = type(distance) is MinkowskiDistance and distance.units == "none" and distance.w is None
+    if plain and distance.p in (1, 2):
+        return NamedDistance("euclidean" if distance.p == 2 else "manhattan")
+    raise ValueError(
+        f"Metric {metric!r} not valid for sparse input: use 'euclidean', 'manhattan', 'cosine', a "
+        "function, or make the rows dense"
+    )
 
 
 def hamming(one, other, scaled: bool = False) -> float:

@@ -286,27 +286,56 @@ class NeighbourIndex:
         shape = (len(kept), k)
         return Neighbours(found.distances[kept].reshape(shape), found.indices[kept].reshape(shape))
 
-    def blocks(self, rows: Any):
+    def blocks(self, rows: Any, stored: bool = False):
         """Distances of rows to the training rows, in blocks of these: pairs (first, block)."""
         given = type(self.distance).__name__ == "PrecomputedDistance"
-        coordinates = self.distance.coordinates(rows) if self.has_coordinates else None
+        coordinates = None
+        if self.has_coordinates:
+            coordinates = rows if stored else self.distance.coordinates(rows)
         size = max(CELLS_TOGETHER // max(rows.shape[0], 1), 16)
         for start in range(0, self.n_rows, size):
-            stored = self.stored[start : start + size]
+            some = self.stored[start : start + size]
             if given:
                 yield start, self.distance.pairwise(rows, None)[:, start : start + size]
             elif coordinates is not None:
-                sums = power_sums(coordinates, stored, self.distance.exponent)
+                sums = power_sums(coordinates, some, self.distance.exponent)
                 yield start, self.distance.finish(sums)
             else:
-                yield start, self.distance.pairwise(rows, stored)
+                yield start, self.distance.pairwise(rows, some)
 
-    def within(self, rows: Any, radius: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def within(
+        self, rows: Any, radius: float, stored: bool = False
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """For each row the training rows within a radius (itself allowed), nearest first.
 
         Parameters
         ----------
         rows : array of shape (n, n_columns)
+        radius : float
+        stored : bool, default=False
+            Whether these are stored rows, in coordinates already.
+
+        Returns
+        -------
+        distances : list of ndarray
+        indices : list of ndarray of int
+        """
+        places, near, which = [], [], []
+        for start, block in self.blocks(rows, stored):
+            i, j = np.nonzero(block <= radius)
+            places.append(i)
+            near.append(block[i, j])
+            which.append(start + j)
+        place, distances, indices = map(np.concatenate, (places, near, which))
+        order = np.lexsort([indices, distances, place])
+        ends = np.cumsum(np.bincount(place, minlength=rows.shape[0]))[:-1]
+        return np.split(distances[order], ends), np.split(indices[order], ends)
+
+    def others_within(self, radius: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """For each stored row the other stored rows within a radius, nearest first.
+
+        Parameters
+        ----------
         radius : float
 
         Returns
@@ -314,17 +343,13 @@ class NeighbourIndex:
         distances : list of ndarray
         indices : list of ndarray of int
         """
-        found: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(rows.shape[0])]
-        for start, block in self.blocks(rows):
-            for i, j in zip(*_by_row(block <= radius)):
-                found[i].append((block[i, j], start + j))
-        distances, indices = [], []
-        for parts in found:
-            near = np.concatenate([d for d, _ in parts]) if parts else np.empty(0)
-            which = np.concatenate([j for _, j in parts]) if parts else np.empty(0, np.int64)
-            order = np.lexsort([which, near])
-            distances.append(near[order])
-            indices.append(which[order])
+        distances: list[np.ndarray] = []
+        indices: list[np.ndarray] = []
+        for start in range(0, self.n_rows, QUERIES_TOGETHER):
+            found = self.within(self.stored[start : start + QUERIES_TOGETHER], radius, stored=True)
+            for own, (near, which) in enumerate(zip(*found), start):
+                distances.append(near[which != own])
+                indices.append(which[which != own])
         return distances, indices
 
     @cached_property
@@ -501,9 +526,3 @@ class Boxes:
 
 def _undone(distances: np.ndarray, p: float) -> np.ndarray:
     return distances if p in (0, 1) or np.isinf(p) else distances**p
-
-
-def _by_row(mask: np.ndarray):
-    """The rows of a mask that hold something, and where."""
-    rows = np.flatnonzero(mask.any(axis=1))
-    return rows, [np.flatnonzero(mask[i]) for i in rows]

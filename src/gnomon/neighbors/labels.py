@@ -96,7 +96,7 @@ class NeighborLabels(Estimator):
             labels = Table.from_dict({f"y{j}": block[:, j].tolist() for j in range(block.shape[1])})
         self.labels_ = as_table(labels)
         self.search_ = NearestNeighbors(
-            self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
+            n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
         ).fit(X)
         if len(self.labels_) != self.search_.index_.n_rows:
             raise DataError(

@@ -11,8 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.contract import Data, Regressor
+from gnomon.contract.inert import without_effect
 from gnomon.engine.registry import method
-from gnomon.neighbors.stored import SEARCH, WEIGHING, WeighedNeighbours
+from gnomon.neighbors.queries import NearestQueries
+from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbours
 
 
 @method(
@@ -22,7 +24,8 @@ from gnomon.neighbors.stored import SEARCH, WEIGHING, WeighedNeighbours
     avoid="Many columns that say nothing, extrapolation, little memory.",
     peers=("sklearn.neighbors.KNeighborsRegressor", "statsmodels KernelReg (constant)"),
 )
-class KNeighborsRegressor(WeighedNeighbours, Regressor):
+@without_effect("leaf_size")
+class KNeighborsRegressor(NearestQueries, WeighedNeighbours, Regressor):
     """The mean target of the nearest training rows, by equal weights or by nearness.
 
     y(x) = sum w_j y_j / sum w_j. Use it for relations of unknown shape in a few columns; several
@@ -36,16 +39,27 @@ class KNeighborsRegressor(WeighedNeighbours, Regressor):
     neighbours.
 
     Texts: 003 2.2.1 to 2.2.2.1, 004 2.1 and its equation 2.1. 004 says that for d0 to infinity the
-    answer is the mean of all training rows: it is that of the k nearest. scikit-learn's default is
-    ``metric="euclidean"``.
+    answer is the mean of all training rows: it is that of the k nearest.
 
     Parameters
     ----------
     n_neighbors : int, default=5
         Rows whose targets are averaged.
-    weights : {"uniform", "distance", "gaussian"} or callable, default="uniform"
+    weights : {"uniform", "distance", "gaussian"}, callable or None, default="uniform"
         Equal; 1/(d + offset)^power; exp(-d^2/(2 bandwidth^2)) for all training rows, near or not;
-        or a function of an array of distances.
+        or a function of an array of distances. None is "uniform".
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How the nearest rows are found; all give the same: see `gnomon.neighbors.index`.
+    p : float or None, default=2
+        Power of "minkowski".
+    metric : str, Distance or callable, default="minkowski"
+        How rows are compared: see `gnomon.neighbors.distance_of`. In a `Table`, and in a data frame
+        that holds more than numbers, the columns of "minkowski" are divided by their deviation
+        ("standardised"); "euclidean" compares all tables as they are.
+    metric_params : dict or None, default=None
+        Further arguments of the metric.
+    n_jobs : int or None, default=None
+        Threads; None for one per processor. Does not change the result.
     power : float, default=1.0
         The exponent q of "distance"; any number (0 gives equal weights).
     offset : float, default=0.0
@@ -53,12 +67,6 @@ class KNeighborsRegressor(WeighedNeighbours, Regressor):
     bandwidth : float or "auto", default="auto"
         The sigma of "gaussian"; "auto" is the mean distance of training rows to their k-th
         neighbour.
-    metric : str, Distance or callable, default="standardised"
-        How rows are compared: see `gnomon.neighbors.distance_of`.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How the nearest rows are found; all give the same: see `gnomon.neighbors.index`.
-    n_jobs : int or None, default=None
-        Threads; None for one per processor. Does not change the result.
 
     Attributes
     ----------
@@ -68,6 +76,10 @@ class KNeighborsRegressor(WeighedNeighbours, Regressor):
         Their weights; None where all are one.
     bandwidth_ : float or None
         The sigma of "gaussian"; None with other weights.
+    effective_metric_, effective_metric_params_ : str, Distance or callable, and dict
+        The metric ("euclidean" for "minkowski" with p=2, and so on) and its further arguments.
+    n_samples_fit_ : int
+        Number of training rows.
     distance_ : Distance
         The fitted distance.
     index_ : NeighbourIndex
@@ -90,41 +102,62 @@ class KNeighborsRegressor(WeighedNeighbours, Regressor):
     """
 
     _many_targets = True
-    _parameter_constraints = WEIGHING | SEARCH
+    _parameter_constraints = WEIGHING | SKLEARN_SEARCH
 
     def __init__(
         self,
         n_neighbors=5,
         *,
         weights="uniform",
+        algorithm="auto",
+        leaf_size=30,
+        p=2,
+        metric="minkowski",
+        metric_params=None,
+        n_jobs=None,
         power=1.0,
         offset=0.0,
         bandwidth="auto",
-        metric="standardised",
-        algorithm="auto",
-        n_jobs=None,
     ):
         self.n_neighbors = n_neighbors
         self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
         self.power = power
         self.offset = offset
         self.bandwidth = bandwidth
-        self.metric = metric
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
 
     def _fit(self, data: Data) -> None:
         self._store(data)
-        self._require_neighbours(self.n_neighbors)
         self.targets_ = np.array(data.y, dtype=np.float64)
-        self._learn_bandwidth(np.asarray(data.rows, dtype=np.float64))
+        self._learn_bandwidth(data.rows)
+
+    def predict(self, X) -> np.ndarray:
+        """The estimated target, for each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, Table or Scan of shape (n_samples, n_features)
+            None for the training rows, each estimated from the others.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        """
+        return self._each_query(self._estimate, X)
 
     def _estimate(self, rows):
+        self._require_neighbours(self.n_neighbors)
         targets = self.targets_.reshape(len(self.targets_), -1)
         if self.weights == "gaussian":
             found = self._kernel_means(rows, targets)
         else:
-            found = np.empty((len(rows), targets.shape[1]))
+            n = self.index_.n_rows if rows is None else rows.shape[0]
+            found = np.empty((n, targets.shape[1]))
             for near in self._weighed(rows, self.n_neighbors):
                 found[near.places] = np.einsum("ij,ijt->it", near.counted, targets[near.indices])
         return found[:, 0] if self.targets_.ndim == 1 else found

@@ -5,14 +5,13 @@ Texts: 000a 1.2.1 · 003 2.2.4 · 004 2.1.
 
 from __future__ import annotations
 
-import numpy as np
-import scipy.sparse as sp
-
-from gnomon.contract import Data, Takes
+from gnomon.contract import Data
+from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
 from gnomon.neighbors.index import Neighbours
-from gnomon.neighbors.stored import SEARCH, StoredRows
+from gnomon.neighbors.queries import NearestQueries, RadiusQueries
+from gnomon.neighbors.stored import RADIUS, SKLEARN_SEARCH, StoredRows
 
 
 @method(
@@ -24,28 +23,43 @@ from gnomon.neighbors.stored import SEARCH, StoredRows
     takes="index",
     synonyms=("knn", "k-d tree", "ball tree", "similarity search"),
 )
-class NearestNeighbors(StoredRows):
+@without_effect("leaf_size")
+class NearestNeighbors(NearestQueries, RadiusQueries, StoredRows):
     """The nearest training rows of any rows, by any distance, exactly.
 
     Ties are settled by the number of the row, by every algorithm, so that all give the same.
-    Use `ApproximateNeighbors` where being right nearly always is enough. Sparse rows are taken with
-    ``metric="cosine"``. An array of numbers is kept as it is, not copied: do not change it later.
+    Use `ApproximateNeighbors` where being right nearly always is enough. Sparse rows stay sparse;
+    "euclidean", "manhattan", "cosine", functions and "precomputed" take them. An array of numbers
+    is kept as it is, not copied: do not change it later.
 
     Parameters
     ----------
-    n_neighbors : int, default=5
+    n_neighbors : int or None, default=5
         Asked for where ``kneighbors`` is not told.
-    metric : str, Distance or callable, default="euclidean"
-        See `gnomon.neighbors.distance_of`.
+    radius : float or None, default=1.0
+        Asked for where ``radius_neighbors`` is not told.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        See `gnomon.neighbors.index`.
+        How the nearest rows are found; all give the same: see `gnomon.neighbors.index`.
+    metric : str, Distance or callable, default="minkowski"
+        How rows are compared: see `gnomon.neighbors.distance_of`. In a `Table`, and in a data frame
+        that holds more than numbers, the columns of "minkowski" are divided by their deviation.
+    p : float or None, default=2
+        Power of "minkowski".
+    metric_params : dict or None, default=None
+        Further arguments of the metric.
     n_jobs : int or None, default=None
         Threads; None for one per processor.
 
     Attributes
     ----------
+    effective_metric_ : str, Distance or callable
+        The metric; "euclidean" for "minkowski" with p=2, and so on.
+    effective_metric_params_ : dict
+        Its further arguments.
+    n_samples_fit_ : int
+        Number of training rows.
     distance_ : Distance
-    index_ : NeighbourIndex
+    index_ : NeighbourIndex or GraphIndex
     weights_ : None
         Weights of rows do not matter here.
     n_features_in_ : int
@@ -56,74 +70,43 @@ class NearestNeighbors(StoredRows):
     Examples
     --------
     >>> from gnomon.neighbors import NearestNeighbors
-    >>> search = NearestNeighbors(2).fit([[0.0], [1.0], [3.0]])
+    >>> search = NearestNeighbors(n_neighbors=2).fit([[0.0], [1.0], [3.0]])
     >>> search.kneighbors([[0.9]]).indices
     array([[1, 0]])
     """
 
-    natively = Takes(missing=True, categories=True, sparse=True)
-    _parameter_constraints = {"n_neighbors": [whole(1)]} | SEARCH
+    _parameter_constraints = SKLEARN_SEARCH | {
+        "n_neighbors": [whole(1), None],
+        "radius": [*RADIUS["radius"], None],
+    }
 
-    def __init__(self, n_neighbors=5, *, metric="euclidean", algorithm="auto", n_jobs=None):
+    def __init__(
+        self,
+        *,
+        n_neighbors=5,
+        radius=1.0,
+        algorithm="auto",
+        leaf_size=30,
+        metric="minkowski",
+        p=2,
+        metric_params=None,
+        n_jobs=None,
+    ):
         self.n_neighbors = n_neighbors
-        self.metric = metric
+        self.radius = radius
         self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
 
     def _fit(self, data: Data) -> None:
         self._store(data)
         self.weights_ = None
 
-    def radius_neighbors(self, X, radius: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The training rows within a radius of each row, nearest first; lists may be empty.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-        radius : float
-
-        Returns
-        -------
-        distances : list of ndarray
-        indices : list of ndarray of int
-        """
-        distances: list[np.ndarray] = []
-        indices: list[np.ndarray] = []
-
-        def found(rows: np.ndarray) -> np.ndarray:
-            near, which = self.index_.within(rows, radius)
-            return np.array([*zip(near, which), None], dtype=object)[:-1]
-
-        for near, which in self._each_block(found, X):
-            distances.append(near)
-            indices.append(which)
-        return distances, indices
-
-    def kneighbors_graph(self, X=None, n_neighbors: int | None = None) -> sp.csr_array:
-        """Distances to the nearest rows as a sparse matrix; of training rows where X is None.
-
-        A training row is not its own neighbour.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan, default=None
-        n_neighbors : int, default=None
-
-        Returns
-        -------
-        graph : csr_array of shape (n_samples, n_rows)
-            Zero distances are stored.
-        """
-        k = self.n_neighbors if n_neighbors is None else int(n_neighbors)
-        found = self.kneighbors(X, k) if X is not None else self.others(k)
-        n = len(found.distances)
-        starts = np.arange(0, n * k + 1, k)
-        return sp.csr_array(
-            (found.distances.ravel(), found.indices.ravel(), starts), shape=(n, self.index_.n_rows)
-        )
-
     def others(self, n_neighbors: int | None = None) -> Neighbours:
-        """The nearest other training rows of every training row.
+        """The nearest other training rows of every training row: ``kneighbors()``.
 
         Parameters
         ----------
@@ -133,5 +116,4 @@ class NearestNeighbors(StoredRows):
         -------
         neighbours : Neighbours
         """
-        k = self.n_neighbors if n_neighbors is None else int(n_neighbors)
-        return self.index_.others(k, self.n_jobs)
+        return self.kneighbors(None, n_neighbors)

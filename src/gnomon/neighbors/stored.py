@@ -5,26 +5,33 @@ Texts: 000a 1.2 · 003 2.2 · 004 2.1.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, Learner, Takes
-from gnomon.contract.intake import blocks_of
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import JOBS, StrOptions, Words, above, whole
+from gnomon.engine.parameters import JOBS, Interval, StrOptions, Words, above, at_least, whole
 from gnomon.engine.sums import as_float_rows
 from gnomon.engine.threads import resolve_jobs
 from gnomon.neighbors.distances import (
     NAMES,
     SYNONYMS,
     Distance,
+    MinkowskiDistance,
     PrecomputedDistance,
     distance_of,
+    sparse_distance_of,
 )
+from gnomon.neighbors.graph import GraphIndex
 from gnomon.neighbors.index import ALGORITHMS, NeighbourIndex, Neighbours
+from gnomon.table.scan import Scan
+from gnomon.table.table import Table
 
 QUERIES_AT_ONCE = 512
 TIED = 1e-12  # what rounding may put between equal distances
@@ -35,9 +42,17 @@ SEARCH: dict[str, list] = {
     "algorithm": [StrOptions(set(ALGORITHMS))],
     "n_jobs": JOBS,
 }
+SKLEARN_SEARCH: dict[str, list] = SEARCH | {
+    "p": [Interval(Real, 0, None, closed="right"), None],
+    "metric_params": [dict, None],
+}
+RADIUS: dict[str, list] = {
+    "radius": [at_least(0)],
+    "weights": [StrOptions({"uniform", "distance"}), callable, None],
+}
 WEIGHING: dict[str, list] = {
     "n_neighbors": [whole(1)],
-    "weights": [StrOptions({"uniform", "distance", "gaussian"}), callable],
+    "weights": [StrOptions({"uniform", "distance", "gaussian"}), callable, None],
     "power": [above(-np.inf)],
     "offset": [above(-1e-300)],
     "bandwidth": [StrOptions({"auto"}), above(0)],
@@ -99,22 +114,116 @@ def shared(distances, weights, reach, k: int) -> np.ndarray:
 class StoredRows(Learner):
     """A learner that keeps its rows and looks for the nearest ones when asked."""
 
-    natively = Takes(missing=True, categories=True)
+    natively = Takes(missing=True, categories=True, sparse=True)
     _keeps_rows = True
+
+    def _learn(self, X, y, sample_weight):
+        if isinstance(X, StoredRows):
+            X = X.index_.stored
+        elif hasattr(X, "_fit_X"):  # a search of scikit-learn's
+            X = X._fit_X
+        elif type(X).__name__ in ("KDTree", "BallTree") and hasattr(X, "data"):
+            X = np.asarray(X.data)
+        self._scaled = isinstance(X, (Table, Scan))
+        try:
+            return super()._learn(X, y, sample_weight)
+        finally:
+            del self._scaled
 
     def _store(self, data: Data) -> None:
         """Keep the rows, by the metric that was asked for."""
         rows = as_float_rows(data.rows)
+        self._set_effective_metric()
         try:
-            distance = distance_of(self.metric)
-            self.distance_ = distance.fit(rows, data.columns.levels, data.weights)
-            index = NeighbourIndex(self.distance_, rows, self.algorithm)
-            self.index_ = index.ready(self.n_jobs)
+            distance = self._distance_for(data)
+            self.index_ = self._indexed(distance, rows, data)
         except DataError as error:
             raise DataError(
                 f"metric={self.metric!r} with algorithm={self.algorithm!r}: {error}"
             ) from error
+        self.n_samples_fit_ = rows.shape[0]
         self.weights_ = data.weights
+
+    def _power(self) -> float | None:
+        """The p of "minkowski"."""
+        return getattr(self, "p", 2)
+
+    def _metric_params(self) -> dict[str, Any] | None:
+        return getattr(self, "metric_params", None)
+
+    def _set_effective_metric(self) -> None:
+        """scikit-learn's attributes for the metric that is used."""
+        params, p = dict(self._metric_params() or {}), self._power()
+        if "p" in params and p is not None:
+            warnings.warn(
+                "Parameter p is found in metric_params. The corresponding parameter from __init__ "
+                "is ignored.",
+                SyntaxWarning,
+                stacklevel=7,
+            )
+        self.effective_metric_ = self.metric
+        if self.metric == "minkowski":
+            p, w = params.pop("p", p), params.pop("w", None)
+            plain = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
+            if p in plain and w is None:
+                self.effective_metric_ = plain[p]
+            else:
+                params |= {"p": p, "w": w}
+        self.effective_metric_params_ = params
+
+    def _distance_for(self, data: Data) -> Distance:
+        """The distance of `metric`; of a table "minkowski" is taken of standardised columns."""
+        p = self._power()
+        given = (self.metric, 2 if p is None else p, self._metric_params())
+        if sp.issparse(data.rows):
+            precomputed = isinstance(self.metric, PrecomputedDistance)
+            if self.metric == "precomputed" or precomputed:
+                return PrecomputedDistance()
+            return sparse_distance_of(*given)
+        distance = distance_of(*given)
+        if self.metric == "minkowski" and (self._scaled or self._has_words(data)):
+            return MinkowskiDistance(distance.p, "deviation", distance.w)
+        return distance
+
+    def _has_words(self, data: Data) -> bool:
+        """Whether some column of a table is no column of numbers."""
+        encoder = getattr(self, "encoder_", None)
+        return encoder is not None and not encoder.only_numbers
+
+    def _indexed(self, distance: Distance, rows, data: Data) -> NeighbourIndex | GraphIndex:
+        if sp.issparse(rows):
+            if isinstance(distance, PrecomputedDistance):
+                self.distance_ = distance
+                return GraphIndex.of(rows)
+            if self.algorithm not in ("auto", "brute"):
+                warnings.warn(
+                    "cannot use tree with sparse input: using brute force",
+                    UserWarning,
+                    stacklevel=7,
+                )
+        self.distance_ = distance.fit(rows, data.columns.levels, data.weights)
+        algorithm = "brute" if sp.issparse(rows) else self.algorithm
+        if self.metric == "minkowski" and 0 < distance.exponent < 1:
+            if algorithm in ("kd_tree", "ball_tree"):
+                raise ValueError(
+                    f'algorithm="{algorithm}" does not support 0 < p < 1 for the Minkowski metric. '
+                    'To resolve this problem either set p >= 1 or algorithm="brute".'
+                )
+            algorithm = "brute"
+            warnings.warn(
+                "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing "
+                "the execution with `algorithm='brute'`.",
+                UserWarning,
+                stacklevel=7,
+            )
+        return NeighbourIndex(self.distance_, rows, algorithm).ready(self.n_jobs)
+
+    def _each_query(self, function: Callable[[Any], np.ndarray], X) -> np.ndarray:
+        """`function` of every block of rows; of None, for the training rows, where X is None."""
+        if X is not None:
+            return self._each_block(function, X)
+        check_is_fitted(self)
+        return function(None)
 
     def _require_neighbours(self, k: int, what: str = "n_neighbors") -> None:
         """Refuse more neighbours than there are rows."""
@@ -131,6 +240,9 @@ class StoredRows(Learner):
         A row of weight two counts as two neighbours. Rows that are tied at the distance where k is
         reached share what is left of k, so that the order of rows does not matter.
         """
+        if rows is None:
+            yield self._of_training_rows(k)
+            return
         found = self._enough(rows, k)
         distances, indices = found
         weights = np.ones(distances.shape) if self.weights_ is None else self.weights_[indices]
@@ -139,7 +251,7 @@ class StoredRows(Learner):
         cut_off = is_within(distances[:, -1:], reach).ravel()
         cut_off &= distances.shape[1] < self.index_.n_rows
         whole = np.flatnonzero(~cut_off)
-        if len(whole) == len(rows):
+        if len(whole) == len(distances):
             yield Neighbourhood(whole, distances, indices, counted)
             return
         yield Neighbourhood(whole, distances[whole], indices[whole], counted[whole])
@@ -147,6 +259,20 @@ class StoredRows(Learner):
         size = max(MOST_TIES // self.index_.n_rows, 1)
         for start in range(0, len(tied), size):
             yield from self._with_all_ties(rows, tied[start : start + size], reach, k)
+
+    def _of_training_rows(self, k: int) -> Neighbourhood:
+        """The other training rows nearest to each training row, and what of each counts."""
+        n = self.index_.n_rows
+        asked = min(k + 1, n - 1)
+        while True:
+            distances, indices = self.index_.others(asked, self.n_jobs)
+            weights = np.ones(distances.shape) if self.weights_ is None else self.weights_[indices]
+            reach = reached(distances, weights, k)
+            if asked == n - 1 or not is_within(distances[:, -1:], reach).any():
+                return Neighbourhood(
+                    np.arange(n), distances, indices, shared(distances, weights, reach, k)
+                )
+            asked = min(2 * asked, n - 1)
 
     def _enough(self, rows: np.ndarray, k: int) -> Neighbours:
         """So many neighbours that k and one more training rows are among them."""
@@ -191,31 +317,10 @@ class StoredRows(Learner):
         )
         return tags
 
-    def kneighbors(self, X, n_neighbors: int | None = None) -> Neighbours:
-        """The nearest training rows of each row, nearest first.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-        n_neighbors : int, default=None
-            None for the learner's own number.
-
-        Returns
-        -------
-        neighbours : Neighbours
-            ``distances`` and ``indices``, each of shape (n_samples, n_neighbors); of equal
-            distance the row of smaller number comes first.
-        """
-        k = self.n_neighbors if n_neighbors is None else int(n_neighbors)
-
-        check_is_fitted(self)
-        parts = [self.index_.search(rows, k, self.n_jobs) for rows in blocks_of(self, X)]
-        return parts[0] if len(parts) == 1 else Neighbours(*map(np.concatenate, zip(*parts)))
-
     def _check_loaded(self) -> None:
         if not hasattr(self, "index_"):
             return
-        if not isinstance(self.index_, NeighbourIndex):
+        if not isinstance(self.index_, (NeighbourIndex, GraphIndex)):
             raise ValueError("there is no index of rows")
         if self.weights_ is not None and self.weights_.shape != (self.index_.n_rows,):
             raise ValueError("the weights are not as many as the rows")
@@ -250,7 +355,7 @@ class WeighedNeighbours(StoredRows):
             yield each._replace(counted=shares)
 
     def _by_distance(self, near: Neighbourhood) -> np.ndarray | float:
-        if self.weights == "uniform":
+        if self.weights in ("uniform", None):
             return 1.0
         if callable(self.weights):
             return _checked_weights(self.weights, near.distances)
@@ -324,7 +429,7 @@ def _checked_weights(function: Callable[[np.ndarray], Any], distances: np.ndarra
         raise DataError("the function of weights gave numbers that are negative or not finite")
     if (weights.sum(axis=1) == 0).any():
         raise DataError(
-            "the function of weights left a row without any neighbour that counts; let it give "
-            "something to the nearest"
+            "All neighbors of some sample is getting zero weights. Please modify 'weights' to "
+            "avoid this case if you are using a user-defined function."
         )
     return weights

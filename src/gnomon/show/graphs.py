@@ -70,7 +70,7 @@ def geodesic_path(
     rows = np.asarray(X, dtype=float)
     if rows.ndim != 2 or rows.shape[1] not in (2, 3):
         raise DataError(f"this picture has two or three columns, not shape {rows.shape}")
-    links = NearestNeighbors(n_neighbors).fit(rows).kneighbors_graph()
+    links = NearestNeighbors(n_neighbors=n_neighbors).fit(rows).kneighbors_graph(mode="distance")
     lengths, before = dijkstra(links, directed=False, indices=start, return_predecessors=True)
     if not np.isfinite(lengths[end]):
         raise DataError(
@@ -170,7 +170,7 @@ def low_density_boundary(
         raise DataError(f"this picture has two columns, not shape {rows.shape}")
     low, high = rows.min(axis=0), rows.max(axis=0)
     low, high = low - 0.08 * (high - low), high + 0.08 * (high - low)
-    law = KernelDensity().fit(rows)
+    law = KernelDensity(bandwidth="silverman-scaled").fit(rows)
     x, y = (np.linspace(low[k], high[k], 80) for k in (0, 1))
     cells = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     figure = go.Figure()
