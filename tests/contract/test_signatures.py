@@ -27,7 +27,6 @@ DIFFERENT_STILL: set[str] = {
     "DBSCAN",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
-    "GaussianMixture",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "HDBSCAN",

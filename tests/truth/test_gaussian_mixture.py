@@ -257,7 +257,9 @@ def test_a_narrow_component_far_from_the_others_keeps_its_precision(form, rng):
 
 def test_the_end_of_every_start_is_shown_and_the_best_is_kept(rng):
     rows = rng.normal(size=(60, 2)) + rng.choice([-3.0, 0.0, 3.0], size=(60, 1))
-    model = GaussianMixture(3, init="random-rows", n_init=5, max_iter=500, random_state=1).fit(rows)
+    model = GaussianMixture(
+        3, init_params="random_from_data", n_init=5, max_iter=500, random_state=1
+    ).fit(rows)
     assert model.ends_.shape == (5,)
     assert model.ends_.max() == model.lower_bound_ == model.history_[-1]
 
@@ -274,3 +276,22 @@ def test_passes_with_and_without_gaps_agree(form, rng):
         other = GaussianMixture(4, **start).fit(with_gap, sample_weight=[1.5] * 300 + [1e-12])
     np.testing.assert_allclose(one.means_, other.means_, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(one.covariances_, other.covariances_, rtol=1e-8, atol=1e-8)
+
+
+def test_a_warm_start_goes_on_where_the_last_fit_ended(rng):
+    rows = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 2])
+    common = {"n_components": 2, "tol": 0.0, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        twice = GaussianMixture(max_iter=4, warm_start=True, **common).fit(rows).fit(rows)
+        once = GaussianMixture(max_iter=8, **common).fit(rows)
+    np.testing.assert_allclose(twice.means_, once.means_)
+
+
+@pytest.mark.parametrize(
+    "start", ["kmeans", "k-means++", "random", "random_from_data", "uniform", "k-means"]
+)
+def test_every_start_leads_to_two_groups_far_apart(rng, start):
+    rows = np.concatenate([rng.normal(size=(80, 1)), rng.normal(size=(80, 1)) + 8])
+    model = GaussianMixture(2, init_params=start, n_init=5, max_iter=500, tol=1e-6, random_state=0)
+    np.testing.assert_allclose(np.sort(model.fit(rows).means_.ravel()), [0, 8], atol=0.6)

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.starts import STARTS, SurveyedData
 from gnomon.contract import Data, DensityEstimator, Step, SumLearner, Takes
+from gnomon.contract.inert import without_effect
 from gnomon.density.covariance import FORMS, CollapseError, Form, factorised
 from gnomon.density.draws import as_generator
 from gnomon.density.expectation import (
@@ -38,14 +39,30 @@ from gnomon.density.expectation import (
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import History
 from gnomon.engine.kernel import kernel
-from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, above, at_least, whole
+from gnomon.engine.parameters import (
+    FLAG,
+    HISTORY,
+    JOBS,
+    SEED,
+    StrOptions,
+    Words,
+    above,
+    at_least,
+    meant,
+    whole,
+)
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.renamed import former_parameters
 from gnomon.engine.sums import Chunk, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import one_blas_thread, resolve_jobs
 
 NOTHING = 10 * np.finfo(np.float64).eps
-SOFT_STARTS = ("random-rows", "uniform")
+INITS = Words(
+    ("kmeans", "k-means++", "random", "random_from_data", "uniform"),
+    {"k-means": "kmeans", "random-rows": "random_from_data"},
+)
+STARTING_MEANS = {"random": "random-partition", "random_from_data": "random-rows"}
 
 
 class MomentSums(NamedTuple):
@@ -111,6 +128,8 @@ class FilledSource:
     avoid="Many columns and few rows (take diagonal covariances); columns that are not continuous.",
     peers=("sklearn.mixture.GaussianMixture",),
 )
+@former_parameters(init="init_params")
+@without_effect("verbose", "verbose_interval")
 class GaussianMixture(DensityEstimator, SumLearner):
     """A density that is a weighted sum of normal densities, fitted by expectation-maximisation.
 
@@ -132,24 +151,21 @@ class GaussianMixture(DensityEstimator, SumLearner):
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         A matrix per component; one matrix for all; variances per component and column; a variance
         per component.
-    covariance : "estimate", float or array-like, default="estimate"
-        The known covariance, where only means and weights are to be estimated (000 9.2): a number
-        times the identity, or an array of the shape of ``covariances_``; one matrix (or one row of
-        variances) stands for all components.
-    reg_covar : float, default=1e-6
-        Added to every estimated variance.
     tol : float, default=1e-3
         Ends when the mean log-likelihood per row changes by less.
+    reg_covar : float, default=1e-6
+        Added to every estimated variance.
     max_iter : int, default=100
         Most passes of one start.
     n_init : int, default=1
         Number of starts, of which the one with the highest likelihood is kept.
-    init : {"k-means", "k-means++", "random-rows", "uniform"}, default="k-means"
-        The start. "k-means": weights, means and covariances of the groups that `KMeans` finds (000
-        9.2.5). "k-means++": of the groups around its first centres. "random-rows": means at random
-        rows, the variances of the columns, equal weights. "uniform": means uniform in the range of
-        each column, unit covariances, equal weights (001). Missing cells are filled with the
-        columns' means for the start only.
+    init_params : {"kmeans", "k-means++", "random", "random_from_data", "uniform"}, \
+            default="kmeans"
+        The start. "kmeans": weights, means and covariances of the groups that `KMeans` finds (000
+        9.2.5). "k-means++": of the groups around its first centres. "random_from_data": means at
+        random rows, the variances of the columns, equal weights; "random": the same with the means
+        of random groups. "uniform": means uniform in the range of each column, unit covariances,
+        equal weights (001). Missing cells are filled with the columns' means for the start only.
     weights_init : array-like of shape (n_components,) or None, default=None
         First weights.
     means_init : array-like of shape (n_components, n_columns) or None, default=None
@@ -158,6 +174,12 @@ class GaussianMixture(DensityEstimator, SumLearner):
         Inverses of the first covariances, in the shape of ``covariances_``.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the start and of `sample`.
+    warm_start : bool, default=False
+        Whether a further ``fit`` starts from the result of the last, once.
+    covariance : "estimate", float or array-like, default="estimate"
+        The known covariance, where only means and weights are to be estimated (000 9.2): a number
+        times the identity, or an array of the shape of ``covariances_``; one matrix (or one row of
+        variances) stands for all components.
     n_jobs : int or None, default=None
         Threads; None for one per processor. The result does not depend on it.
     keep_history : {"objective", "full"}, default="objective"
@@ -180,6 +202,8 @@ class GaussianMixture(DensityEstimator, SumLearner):
         Whether the best start ended by `tol`.
     lower_bound_ : float
         Mean log-likelihood per row at the last pass of the best start.
+    lower_bounds_ : list of float
+        The same at each pass of the best start.
     ends_ : ndarray of shape (n_init,)
         Mean log-likelihood per row at the last pass of every start.
     n_iter_ : int
@@ -220,16 +244,17 @@ class GaussianMixture(DensityEstimator, SumLearner):
     _parameter_constraints = {
         "n_components": [whole(1)],
         "covariance_type": [StrOptions(set(FORMS))],
-        "covariance": [StrOptions({"estimate"}), above(0), "array-like"],
-        "reg_covar": [at_least(0)],
         "tol": [at_least(0)],
+        "reg_covar": [at_least(0)],
         "max_iter": [whole(1)],
         "n_init": [whole(1)],
-        "init": [StrOptions({"k-means", "k-means++", *SOFT_STARTS})],
+        "init_params": [INITS],
         "weights_init": ["array-like", None],
         "means_init": ["array-like", None],
         "precisions_init": ["array-like", None],
         "random_state": SEED,
+        "warm_start": FLAG,
+        "covariance": [StrOptions({"estimate"}), above(0), "array-like"],
         "n_jobs": JOBS,
         "keep_history": HISTORY,
     }
@@ -239,33 +264,47 @@ class GaussianMixture(DensityEstimator, SumLearner):
         n_components=1,
         *,
         covariance_type="full",
-        covariance="estimate",
-        reg_covar=1e-6,
         tol=1e-3,
+        reg_covar=1e-6,
         max_iter=100,
         n_init=1,
-        init="k-means",
+        init_params="kmeans",
         weights_init=None,
         means_init=None,
         precisions_init=None,
         random_state=None,
+        warm_start=False,
+        verbose=0,
+        verbose_interval=10,
+        covariance="estimate",
         n_jobs=None,
         keep_history="objective",
     ):
         self.n_components = n_components
         self.covariance_type = covariance_type
-        self.covariance = covariance
-        self.reg_covar = reg_covar
         self.tol = tol
+        self.reg_covar = reg_covar
         self.max_iter = max_iter
         self.n_init = n_init
-        self.init = init
+        self.init_params = init_params
         self.weights_init = weights_init
         self.means_init = means_init
         self.precisions_init = precisions_init
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
+        self.covariance = covariance
         self.n_jobs = n_jobs
         self.keep_history = keep_history
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the fit starts from the result of the last."""
+        return self.warm_start and hasattr(self, "converged_")
+
+    def _starts(self) -> int:
+        return 1 if self._goes_on else self.n_init
 
     @property
     def _estimates_covariance(self) -> bool:
@@ -292,6 +331,8 @@ class GaussianMixture(DensityEstimator, SumLearner):
     def _start(self, data: Data, rng: np.random.Generator) -> dict[str, Any]:
         survey = self._survey(data)
         form = self._form(data.n_columns)
+        if self._goes_on and self.means_.shape == (form.k, form.d):
+            return self._state(self.weights_, self.means_, self.covariances_, survey, form)
         weights, means, covariances = self._given_start(form)
         if weights is None or means is None or covariances is None:
             found = self._started(data, survey, form, means, rng)
@@ -370,9 +411,10 @@ class GaussianMixture(DensityEstimator, SumLearner):
             source = FilledSource(data.source, survey.means) if survey.gaps else data.source
             filled = SurveyedData.of(Data(source, data.columns), self.n_jobs)
             means = self._first_means(filled, rng)
-            if self.init == "uniform":
+            start = meant(self, "init_params")
+            if start == "uniform":
                 return equal, means, form.of_number(1.0)
-            if self.init == "random-rows":
+            if start in STARTING_MEANS:
                 variances = survey.variances + self.reg_covar
                 return equal, means, form.of_variances(variances)
         unit = self._state(equal, means, form.of_number(1.0), survey, form) | {"hard": True}
@@ -380,8 +422,9 @@ class GaussianMixture(DensityEstimator, SumLearner):
         return grouped["weights"], grouped["means"], grouped["covariances"]
 
     def _first_means(self, data: SurveyedData, rng: np.random.Generator) -> np.ndarray:
-        if self.init != "k-means":
-            return STARTS[self.init](data, self.n_components, rng)
+        start = meant(self, "init_params")
+        if start != "kmeans":
+            return STARTS[STARTING_MEANS.get(start, start)](data, self.n_components, rng)
         groups = KMeans(self.n_components, n_jobs=self.n_jobs)
         state, _ = groups._run(data, rng)
         return groups._attributes(state)["cluster_centers_"]
@@ -406,7 +449,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
 
     def _collapse_message(self, component: int, weights: np.ndarray) -> str:
         return (
-            f"Fitting the mixture failed: the covariance of component {component} (weight "
+            f"Fitting the mixture model failed: the covariance of component {component} (weight "
             f"{weights[component]:.3g}) has collapsed, as its rows lie in fewer dimensions than "
             f"there are columns. Ask for fewer components than n_components={self.n_components}, "
             f"raise reg_covar={self.reg_covar:g}, or take covariance_type='diag'"
@@ -481,12 +524,15 @@ class GaussianMixture(DensityEstimator, SumLearner):
 
     def _end(self, state: dict[str, Any], data: Data) -> None:
         self.lower_bound_ = self.history_[-1]
+        self.lower_bounds_ = list(self.history_)
         self.converged_ = self.history_.stopped == "converged"
         warn_lost(self.weights_)
         if self.history_.stopped == "max_iter":
             warnings.warn(
-                f"GaussianMixture has not converged in max_iter={self.max_iter} passes (mean "
-                f"log-likelihood {self.lower_bound_:.6g}); raise max_iter, or tol={self.tol:g}",
+                "Best performing initialization did not converge. Try different init parameters, "
+                "or increase max_iter, tol, or check for degenerate data "
+                f"(max_iter={self.max_iter}, tol={self.tol:g}, mean log-likelihood "
+                f"{self.lower_bound_:.6g}).",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -569,7 +615,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
         """
         check_is_fitted(self)
         if n_samples < 1:
-            raise ValueError(f"n_samples={n_samples} must be at least 1")
+            raise ValueError(f"Invalid value for 'n_samples': {n_samples}; it must be at least 1")
         rng = self._rng() if random_state is None else as_generator(random_state)
         form = self._form(self.means_.shape[1])
         roots, _ = factorised(form.expanded(self.covariances_))
