@@ -25,7 +25,8 @@ from gnomon.engine.registry import methods
 from gnomon.table import Table
 
 CLASSES = [each.cls for each in methods("table") if not each.requires]
-SMALL = {"n_estimators": 5}
+# a row without neighbours within the radius is an error otherwise
+SMALL = {"n_estimators": 5, "outlier_label": "most_frequent"}
 LEAST_STEP = 0.3
 ASKED = (
     "predict",

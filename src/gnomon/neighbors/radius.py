@@ -172,7 +172,9 @@ class RadiusNeighborsClassifier(RadiusNeighbours, ClassVotes):
             return None
         if isinstance(label, str) and label == "most_frequent":
             codes = self.codes_.reshape(len(self.codes_), -1)
-            return [c[np.bincount(code).argmax()] for c, code in zip(several, codes.T)]
+            return [
+                c[np.bincount(code, self.weights_).argmax()] for c, code in zip(several, codes.T)
+            ]
         labels = [label] * len(several) if np.isscalar(label) else list(label)
         if len(labels) != len(several):
             raise ValueError(
