@@ -272,9 +272,9 @@ def test_one_class_and_a_class_without_weight_are_refused_by_name(rng):
 
 def test_too_few_steps_are_said_with_the_remedy(rng):
     X, y = problem(rng)
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
         LogisticRegression(max_iter=2).fit(X, y)
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
         by_lbfgs(LogisticRegression(max_iter=2), X, y)
 
 

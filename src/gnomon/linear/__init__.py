@@ -36,6 +36,7 @@ from gnomon.linear.regression_classifier import RegressionClassifier
 from gnomon.linear.robust import RobustRegression, huber_scale, mad_scale, proposal_2_constant
 from gnomon.linear.sigmoid_units import SigmoidUnits
 from gnomon.linear.sparse_logistic import SparseLogisticRegression
+from gnomon.linear.splines import SplineTransformer
 from gnomon.linear.tangent import LocalLinearisation, TangentErrors
 from gnomon.linear.transform import BothResiduals, TransformedRegression
 from gnomon.linear.wide import WideRegression, wide_regression
@@ -74,6 +75,7 @@ __all__ = [
     "SigmoidUnits",
     "SparseLogisticRegression",
     "SplineBasis",
+    "SplineTransformer",
     "TangentErrors",
     "TikhonovRegression",
     "TransformedRegression",

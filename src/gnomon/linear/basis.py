@@ -9,15 +9,18 @@ Texts: 000 10.4.1 · 001 5.3 · 002 "Feature maps" · 003 4.2 · 004 4.2, 5.1.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from math import comb
-from typing import Any
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.interpolate import CubicSpline
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from gnomon.contract import Data, Transformer
+from gnomon.contract import Data, Takes, Transformer
 from gnomon.engine.columns import location_and_scale
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
@@ -26,8 +29,8 @@ from gnomon.engine.registry import method
 from gnomon.engine.sums import rows_per_chunk
 from gnomon.linear.design import refuse_tiny
 
-MOST_COLUMNS = 10**6
-LEAST_NORM = 1e-10
+MOST_COLUMNS = 10**6  # of a dense result
+LEAST_NORM = 1e-10  # share of a polynomial's length below which it depends on lower ones
 
 
 def polynomial_count(n_columns: int, degree: int, terms: str = "total") -> int:
@@ -131,12 +134,14 @@ class PolynomialFeatures(Basis):
 
     Parameters
     ----------
-    degree : int, default=2
-        The greatest degree.
+    degree : int or tuple (min_degree, max_degree), default=2
+        The greatest degree, or the least and the greatest (the constant aside).
     interaction_only : bool, default=False
         Leave out powers of a column: products of different columns only.
     include_bias : bool, default=True
         Whether the first column is the constant 1.
+    order : {"C", "F"}, default="C"
+        How the result is stored in memory: row by row or column by column.
     terms : {"total", "tensor"}, default="total"
         The degree bounds the sum of exponents, or each of them.
     basis : {"monomial", "centred", "orthogonal"}, default="monomial"
@@ -146,10 +151,10 @@ class PolynomialFeatures(Basis):
 
     Attributes
     ----------
-    powers_ : ndarray of shape (n_out, n_columns)
+    powers_ : ndarray of shape (n_output_features_, n_columns)
         Exponent of each column in each term.
-    parents_ : ndarray of int of shape (n_out,)
-        The term that a term is a multiple of, by a factor of its last column; -1 for the constant.
+    n_output_features_ : int
+        Number of terms.
     centre_ : ndarray of shape (n_columns,)
         What is subtracted from a column first: zero, or its mean.
     scale_ : ndarray of shape (n_columns,)
@@ -173,10 +178,12 @@ class PolynomialFeatures(Basis):
     array([[1., 2., 3., 4., 6., 9.]])
     """
 
+    _always_float64 = ("centre_", "scale_", "recurrence_")
     _parameter_constraints = {
-        "degree": [whole(0)],
+        "degree": [whole(0), "array-like"],
         "interaction_only": FLAG,
         "include_bias": FLAG,
+        "order": [StrOptions({"C", "F"})],
         "terms": [StrOptions({"total", "tensor"})],
         "basis": [StrOptions({"monomial", "centred", "orthogonal"})],
         "n_jobs": JOBS,
@@ -188,6 +195,7 @@ class PolynomialFeatures(Basis):
         *,
         interaction_only=False,
         include_bias=True,
+        order="C",
         terms="total",
         basis="monomial",
         n_jobs=None,
@@ -195,19 +203,48 @@ class PolynomialFeatures(Basis):
         self.degree = degree
         self.interaction_only = interaction_only
         self.include_bias = include_bias
+        self.order = order
         self.terms = terms
         self.basis = basis
         self.n_jobs = n_jobs
 
     @property
+    def natively(self) -> Takes:  # type: ignore[override]
+        """Sparse rows stay sparse as powers; other bases have no zeros."""
+        sparse = self.basis == "monomial" and self.terms == "total"
+        return Takes(sparse=sparse, float32=True)
+
+    @property
     def _largest(self) -> float:  # type: ignore[override]
         """Numbers whose highest product stays finite."""
-        return float(min(1e100, 10 ** (300 / max(self.degree, 1))))
+        return float(min(1e100, 10 ** (300 / max(self._degrees()[1], 1))))
+
+    def _degrees(self) -> tuple[int, int]:
+        """The least and the greatest degree."""
+        if isinstance(self.degree, Integral):
+            return 0, int(self.degree)
+        given = list(self.degree)
+        if len(given) != 2:
+            raise DataError(
+                "degree must be a non-negative int or tuple (min_degree, max_degree), got "
+                f"{self.degree}"
+            )
+        if not all(isinstance(each, Integral) for each in given) or not 0 <= given[0] <= given[1]:
+            raise DataError(
+                "degree=(min_degree, max_degree) must be non-negative integers that fulfil "
+                f"min_degree <= max_degree, got {self.degree}"
+            )
+        return int(given[0]), int(given[1])
 
     def _fit(self, data: Data) -> None:
-        self.powers_ = self._exponents(data.n_columns)
-        self.parents_ = parents_of(self.powers_)
-        d, degree = data.n_columns, int(self.degree)
+        d, degree = data.n_columns, self._degrees()[1]
+        if degree == 0 and not self.include_bias:
+            raise DataError(
+                f"Setting degree to {self.degree} and include_bias to False would result in an "
+                "empty output array; set either"
+            )
+        self.n_output_features_ = self._count(d)
+        self._require_countable(d, sp.issparse(data.rows))
         self.centre_, self.scale_ = np.zeros(d), np.ones(d)
         self.recurrence_ = np.zeros((3, d, degree + 1))
         self.recurrence_[2] = 1.0
@@ -221,41 +258,83 @@ class PolynomialFeatures(Basis):
                 z = (column - self.centre_[j]) / self.scale_[j]
                 self.recurrence_[:, j] = orthogonal_recurrence(z, weights, degree)
 
-    def _exponents(self, d: int) -> np.ndarray:
-        degree = int(self.degree)
-        kind = "interactions" if self.interaction_only else self.terms
-        if polynomial_count(d, degree, kind) > MOST_COLUMNS:
-            raise DataError(
-                f"terms={self.terms!r} of degree={degree} in {d:,} columns would be more than "
-                f"{MOST_COLUMNS:,}; lower degree, or choose columns first"
-            )
-        powers = exponents(d, degree, self.terms, bool(self.interaction_only))
-        if not self.include_bias:
-            powers = powers[1:]
-        if not len(powers):
-            raise DataError("degree=0 without include_bias leaves no column; set either")
-        return powers
+    def _count(self, d: int) -> int:
+        low, high = self._degrees()
+        if self.terms == "tensor":
+            return len(term_table(d, *self._kind()).powers)
+        kind = "interactions" if self.interaction_only else "total"
+        below = polynomial_count(d, low - 1, kind) if low > 0 else 1
+        return polynomial_count(d, high, kind) - below + bool(self.include_bias)
+
+    def _require_countable(self, d: int, sparse: bool) -> None:
+        most = np.iinfo(np.intp).max if sparse else MOST_COLUMNS
+        if self.n_output_features_ <= most:
+            return
+        raise DataError(
+            "The output that would result from the current configuration would have "
+            f"{self.n_output_features_:,} features which is too large to be indexed by "
+            f"{np.dtype(np.intp).name if sparse else 'a dense array'}: {d:,} columns, "
+            f"degree={self.degree}; lower degree, or choose columns first"
+        )
+
+    def _kind(self) -> tuple:
+        chosen = self.terms, bool(self.interaction_only), bool(self.include_bias)
+        return (*self._degrees(), *chosen)
+
+    @property
+    def powers_(self) -> np.ndarray:
+        """Exponent of each column in each term."""
+        check_is_fitted(self)
+        table = term_table(len(self.centre_), *self._kind())
+        return table.powers[table.kept]
 
     def _n_out(self) -> int:
-        return len(self.powers_)
+        return self.n_output_features_
 
-    def _map(self, rows) -> np.ndarray:
+    def transform(self, X) -> Any:
+        """Powers and products of the columns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        terms : ndarray or sparse matrix of shape (n_samples, n_output_features_)
+            Sparse where X is, in its format (CSR or CSC).
+        """
+        terms = super().transform(X)
+        if sp.issparse(terms):
+            return terms.tocsc() if getattr(X, "format", "csr") == "csc" else terms
+        return np.asfortranarray(terms) if self.order == "F" else terms
+
+    def _map(self, rows) -> Any:
         if rows.shape[1] != len(self.centre_):
             raise ValueError(f"{rows.shape[1]} columns were given for {len(self.centre_)}")
-        last = last_columns(self.powers_)
-        last_powers = self.powers_[np.arange(len(last)), last]
-        terms = np.empty((len(rows), len(self.powers_)))
+        if sp.issparse(rows):
+            return self._sparse_terms(sp.csr_array(rows))
+        table = term_table(rows.shape[1], *self._kind())
+        terms = np.empty((len(rows), len(table.powers)))
         polynomial_terms(
             np.ascontiguousarray(rows),
             self.centre_,
             self.scale_,
             self.recurrence_,
-            self.parents_,
-            last,
-            last_powers,
+            table.parents,
+            table.last,
+            table.last_powers,
             terms,
         )
-        return self._finite(terms)
+        return self._finite(terms if table.kept.all() else terms[:, table.kept])
+
+    def _sparse_terms(self, rows: sp.csr_array) -> sp.csr_array:
+        low, high = self._degrees()
+        parts = [sp.csr_array(np.ones((rows.shape[0], 1)))] if self.include_bias else []
+        for degree in range(max(low, 1), high + 1):
+            parts.append(sparse_products(rows, degree, bool(self.interaction_only)))
+        if not parts:
+            return sp.csr_array((rows.shape[0], 0))
+        return sp.csr_array(sp.hstack(parts, format="csr"))
 
     def _names(self, names: list[str]) -> list[str]:
         return [self._term(row, names) for row in self.powers_]
@@ -272,20 +351,115 @@ class PolynomialFeatures(Basis):
         return " ".join(parts) or "1"
 
     def _check_loaded(self) -> None:
-        if not hasattr(self, "powers_"):
+        if not hasattr(self, "centre_"):
             return
-        d = self.powers_.shape[1]
-        shapes = self.centre_.shape, self.scale_.shape, self.recurrence_.shape
-        if shapes != ((d,), (d,), (3, d, int(self.degree) + 1)):
+        d, degree = len(self.centre_), self._degrees()[1]
+        if self.scale_.shape != (d,) or self.recurrence_.shape != (3, d, degree + 1):
             raise ValueError("the parts of the basis differ in shape")
-        if self.powers_.dtype.kind != "i" or (self.powers_ < 0).any():
-            raise ValueError("exponents must be whole numbers from 0")
-        if (self.powers_ > self.degree).any():
-            raise ValueError("an exponent is beyond the degree")
-        if not np.array_equal(self.parents_, parents_of(self.powers_)):
-            raise ValueError("parents of terms do not belong to the exponents")
-        if (self.parents_ >= np.arange(len(self.parents_))).any():
-            raise ValueError("a term stands before its parent")
+        if self.n_output_features_ != self._count(d):
+            raise ValueError("n_output_features_ is not the number of terms")
+
+
+class TermTable(NamedTuple):
+    """All terms up to a degree, by which a term is made of a lower one.
+
+    Attributes
+    ----------
+    powers : ndarray of shape (n_terms, n_columns)
+        Exponents, by total degree.
+    kept : ndarray of bool of shape (n_terms,)
+        Which of the terms are asked for.
+    parents : ndarray of int of shape (n_terms,)
+        The term that a term is a multiple of, by a factor of its last column; -1 for the constant.
+    last, last_powers : ndarray of int of shape (n_terms,)
+        That column and its exponent.
+    """
+
+    powers: np.ndarray
+    kept: np.ndarray
+    parents: np.ndarray
+    last: np.ndarray
+    last_powers: np.ndarray
+
+
+@functools.lru_cache(maxsize=16)
+def term_table(
+    d: int, low: int, high: int, terms: str, interaction_only: bool, include_bias: bool
+) -> TermTable:
+    """The terms of `d` columns of degrees from `low` to `high`."""
+    powers = exponents(d, high, terms, interaction_only)
+    total = powers.sum(axis=1)
+    kept = total >= max(low, 1)
+    kept[total == 0] = include_bias
+    last = last_columns(powers)
+    return TermTable(
+        powers, kept, parents_of(powers), last, powers[np.arange(len(last)), last].copy()
+    )
+
+
+def sparse_products(rows: sp.csr_array, degree: int, interaction_only: bool) -> sp.csr_array:
+    """All products of `degree` columns of sparse rows, in lexicographic order of the columns.
+
+    Only products of stored cells are computed: of m cells in a row, C(m + degree - 1, degree). The
+    place of a product is its rank among all combinations, so that no table of terms is needed.
+    """
+    n, d = rows.shape
+    cells = np.diff(rows.indptr).astype(np.int64)
+    more = 0 if interaction_only else degree - 1
+    counts = np.array([comb(int(m) + more, degree) for m in cells], dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    places, values = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
+    wide = d + more
+    choose = np.array(
+        [[min(comb(a, b), 2**62) for b in range(degree + 1)] for a in range(wide + 1)],
+        dtype=np.int64,
+    )
+    rows.sort_indices()
+    multiplied_cells(
+        rows.indptr.astype(np.int64),
+        rows.indices.astype(np.int64),
+        rows.data.astype(np.float64),
+        choose,
+        interaction_only,
+        starts,
+        places,
+        values,
+    )
+    width = comb(wide, degree)
+    return sp.csr_array((values, places, starts), shape=(n, width))
+
+
+@kernel("i8[:]", "i8[:]", "f8[:]", "i8[:,:]", "b1", "i8[:]", "out i8[:]", "out f8[:]")
+def multiplied_cells(indptr, indices, data, choose, interaction_only, starts, places, values):
+    """Products of k stored cells of each row and their ranks among combinations of columns.
+
+    choose (N + 1, k + 1) are binomial coefficients, with N the columns, plus k - 1 where a column
+    may be taken more than once: combination c_0 <= c_1 <= ... becomes the strictly rising one of
+    c_i + i. Its rank is C(N, k) - 1 - sum_i C(N - 1 - c_i, k - i). starts (n + 1,): the places of
+    each row's products.
+    """
+    wide, k = choose.shape[0] - 1, choose.shape[1] - 1
+    chosen = np.zeros(k, dtype=np.int64)
+    for i in range(len(indptr) - 1):
+        first, m = indptr[i], indptr[i + 1] - indptr[i]
+        for r in range(k):
+            chosen[r] = r if interaction_only else 0
+        for at in range(starts[i], starts[i + 1]):
+            product, rank = 1.0, choose[wide, k] - 1
+            for r in range(k):
+                column = indices[first + chosen[r]] + (0 if interaction_only else r)
+                product *= data[first + chosen[r]]
+                rank -= choose[wide - 1 - column, k - r]
+            places[at], values[at] = rank, product
+            r = k - 1
+            while r >= 0:
+                if chosen[r] < (m - k + r if interaction_only else m - 1):
+                    break
+                r -= 1
+            if r >= 0:
+                chosen[r] += 1
+                for later in range(r + 1, k):
+                    chosen[later] = chosen[later - 1] + (1 if interaction_only else 0)
 
 
 def exponents(d: int, degree: int, terms: str, interaction_only: bool) -> np.ndarray:

@@ -133,9 +133,40 @@ def shifted_times(rows, shift, factors, out):
             out[i, p] = factor
 
 
-def decision(rows, coefficients: np.ndarray, intercepts) -> np.ndarray:
-    """``rows @ coefficients.T + intercepts`` for dense or sparse rows."""
-    return np.asarray(rows @ coefficients.T) + intercepts
+def dense(coefficients: Any) -> np.ndarray:
+    """Coefficients as an array, whether they are sparse or not."""
+    return coefficients.toarray() if sp.issparse(coefficients) else np.asarray(coefficients)
+
+
+def decision(rows, coefficients: Any, intercepts) -> np.ndarray:
+    """``rows @ coefficients.T + intercepts`` for dense or sparse rows and coefficients."""
+    return np.asarray(rows @ dense(coefficients).T) + intercepts
+
+
+class SparseCoefficients:
+    """Coefficients of a classifier that can be kept as a sparse matrix."""
+
+    coef_: Any
+
+    def sparsify(self):
+        """Keep ``coef_`` as a sparse matrix: saves memory where most coefficients are zero.
+
+        Returns
+        -------
+        self : object
+        """
+        self.coef_ = sp.csr_matrix(self.coef_)
+        return self
+
+    def densify(self):
+        """Keep ``coef_`` as an array, which is the default.
+
+        Returns
+        -------
+        self : object
+        """
+        self.coef_ = dense(self.coef_)
+        return self
 
 
 def fractional_weights(weights: np.ndarray) -> int:

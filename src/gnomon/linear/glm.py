@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.contract import Data, Regressor, Step, SumLearner, Takes, intake
+from gnomon.contract import Data, Regressor, SumLearner, Takes, intake
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import (
     FLAG,
@@ -65,10 +65,9 @@ from gnomon.linear.inference import (
     refuse_fractional,
     refuse_without_noise,
 )
+from gnomon.linear.newton import accepted, halved, start_at
 from gnomon.linear.solve import EPS, null_space, symmetric_inverse, symmetric_solve
 
-SUFFICIENT_FALL = 1e-4
-SMALLEST_STEP = 1e-10
 SEPARATED = 1e-7
 # Sparse columns whose products are still added up.
 MOST_WITH_MATRIX = 2000
@@ -312,14 +311,8 @@ class GLM(Regressor, SumLearner):
             "fractional": fractional,
             "mean": mean,
             "unit": self._unit(data, mean, weight),
-            "parameters": parameters,
-            "trial": parameters.copy(),
-            "direction": np.zeros_like(parameters),
-            "objective": np.inf,
-            "fall": 0.0,
-            "step": 1.0,
             "rank": 0,
-        }
+        } | start_at(parameters)
 
     def _is_matrix_free(self, n_columns: int) -> bool:
         """Whether sparse rows of so many columns are fitted without their products."""
@@ -388,33 +381,21 @@ class GLM(Regressor, SumLearner):
         return float(total.deviance / (2 * state["weight"]) + penalty)
 
     def _update(self, state, total: GLMSums | SparseSums):
-        trial, before = state["trial"], state["objective"]
+        trial = state["trial"]
         objective = self._objective(state, trial, total)
-        allowed = before - SUFFICIENT_FALL * state["step"] * state["fall"] + 4 * EPS * abs(before)
-        if not objective <= allowed:
-            if not np.isfinite(before):
+        if (back := halved(state, objective)) is not None:
+            if not np.isfinite(state["objective"]):
                 raise DataError(
                     f"link={self._link().name!r} has no start for family={self.family!r} here: "
                     "means would be out of their range. Use an intercept or the family's own link"
                 )
-            step = state["step"] / 2
-            state = state | {"step": step, "trial": state["parameters"] + step * state["direction"]}
-            return Step(state, before, step < SMALLEST_STEP)
+            return back
         if isinstance(total, SparseSums):
             direction, fall, rank = self._matrix_free_newton(state, trial, total)
         else:
             direction, fall, rank = self._newton(state, trial, total)
         ended = fall <= self.tol * state["unit"]
-        state = state | {
-            "parameters": trial + direction if ended else trial,
-            "trial": trial + direction,
-            "direction": direction,
-            "objective": objective,
-            "fall": fall,
-            "step": 1.0,
-            "rank": rank,
-        }
-        return Step(state, objective, ended)
+        return accepted(state, objective, direction, fall, ended, rank=rank)
 
     def _newton(self, state, parameters, total: GLMSums):
         """The step of the quadratic model, the fall that it promises, and the rank."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from gnomon.engine.threads import in_order
 from gnomon.linear.design import dealt_folds
 from gnomon.linear.elastic_net import PenaltyPath, falling, over_folds
 from gnomon.linear.inference import column_names
+from gnomon.linear.newton import at_penalty
 
 LEAST_RATIO = 1e-3
 MEASURES = {"deviance": "mean deviance", "misclassification": "misclassified share"}
@@ -79,23 +79,12 @@ def along(model, data: Data, alphas: np.ndarray):
     intercepts, gaps, explained = (np.zeros(len(alphas)) for _ in range(3))
     for place, alpha in enumerate(alphas):
         alone.alpha = float(alpha)
-        state, deviance = at_penalty(alone, data, state)
+        state, total = at_penalty(alone, data, state, model.n_jobs)
         found = alone._attributes(state)
         coefficients[place], intercepts[place] = found["coef_"], found["intercept_"]
         gaps[place] = state["fall"]
-        explained[place] = 1 - deviance / (2 * state["weight"] * state["unit"])
+        explained[place] = 1 - total.deviance / (2 * state["weight"] * state["unit"])
     return coefficients, intercepts, gaps, explained
-
-
-def at_penalty(model, data: Data, state: dict[str, Any]) -> tuple[dict[str, Any], float]:
-    """The state at the minimum of the model's penalty, from a near one, and its deviance."""
-    state = state | {"trial": state["parameters"], "objective": np.inf, "step": 1.0, "fall": 0.0}
-    for _ in range(model.max_iter):
-        total = add_up(partial(model._sums, state), data.source, model.n_jobs)
-        state, _, converged = model._update(state, total)
-        if converged:
-            break
-    return state, total.deviance
 
 
 def fold_errors(

@@ -26,6 +26,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Classifier, Data, Step, SumLearner, Takes
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import History
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, StrOptions, at_least, between, whole
@@ -36,7 +37,9 @@ from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, rows_per_chun
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
     Design,
+    SparseCoefficients,
     decision,
+    dense,
     first_means,
     fractional_weights,
     is_sparse,
@@ -51,6 +54,7 @@ from gnomon.linear.inference import (
     likelihood_summary,
 )
 from gnomon.linear.losses import curvature, logistic, logistic_loss, softmax, softmax_loss
+from gnomon.linear.newton import accepted, halved, start_at
 from gnomon.linear.solve import (
     EPS,
     null_space,
@@ -59,7 +63,7 @@ from gnomon.linear.solve import (
 )
 from gnomon.table.encode import Columns
 
-MOST_NEWTON = 1500
+MOST_NEWTON = 1500  # coefficients whose second derivatives are still factored at each step
 # Products of columns per pass: so few that parts do not pay; the most for which Newton's method
 # does with several classes, whose blocks are many; and with two.
 LEAST_WORK, MOST_SOFTMAX_WORK, MOST_NEWTON_WORK = 2e6, 3e7, 1e9
@@ -69,16 +73,15 @@ MOST_CURVATURE_WORK = 2e10
 # all rows; the densest and the sparsest part.
 ROWS_PER_COEFFICIENT, ENOUGH_ROWS_PER_COEFFICIENT = 30, 120
 FEWEST_PARTS, MOST_PARTS = 3, 64
+# The part is solved to a share of its own sampling error, in few steps.
 PART_TOLERANCE, MOST_PART_STEPS, PART_CHUNK = 0.1, 15, 2048
-MOST_WHITENED = 1500
-MOST_SUMMARISED = 3000
-SUFFICIENT_FALL = 1e-4
+MOST_WHITENED = 1500  # columns whose products are still decomposed to even out the curvature
+MOST_SUMMARISED = 3000  # coefficients whose covariance is still computed
 # What a step with the curvature of a part must leave at most of the squared slope.
 LEAST_GAIN = 0.25
 # How much nearer than the tolerance such steps go, which do not end as suddenly as Newton's.
 CLOSER = 0.01
-SMALLEST_STEP = 1e-10
-STILL_MOVING = 0.5
+STILL_MOVING = 0.5  # change of a predictor in a last step that tells partial separation
 
 
 class LossSums(NamedTuple):
@@ -100,14 +103,16 @@ class LossSums(NamedTuple):
     avoid="Boundaries that bend (add columns, or use trees or kernels).",
     peers=("sklearn.linear_model.LogisticRegression", "statsmodels.api.Logit"),
 )
-class LogisticRegression(Classifier, SumLearner):
-    """Logistic regression, for two classes or more (softmax), with an L2 penalty.
+@without_effect("dual", "intercept_scaling", "random_state", "solver", "verbose")
+class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
+    """Logistic regression, for two classes or more (softmax), with an elastic net penalty.
 
-    Minimises (1/W) sum_i w_i [-log P(y_i | x_i)] + |coef|^2 / (2 C W). Use it first when the
+    Minimises (1/W) sum_i w_i [-log P(y_i | x_i)] + (r |coef|_1 + (1 - r) |coef|^2 / 2) / (C W) with
+    r = ``l1_ratio``, by default the squares alone. Use it first when the
     target is a class: its probabilities are good, its coefficients are changes of log-odds. Not
     for boundaries that bend. The penalty depends on the units of the columns: scale them alike
     first. With ``C=np.inf`` it is maximum likelihood and `summary` gives standard errors; where
-    classes can be separated by a plane, no maximum exists then: this is found out and said.
+    classes can be separated by a plane, no maximum exists then: this is found out and reported.
 
     Texts: 000 11.3.1-11.3.2 · 001 5.2, 6 · 004 8.1 (whose formula writes Pr(y = y_i) for Pr(y =
     1)). 000 11.3.2 gives the last class no coefficients; here every class has them and the
@@ -116,20 +121,27 @@ class LogisticRegression(Classifier, SumLearner):
 
     Parameters
     ----------
+    penalty : {"l1", "l2", "elasticnet"} or None, default="deprecated"
+        scikit-learn's former way to say ``l1_ratio`` 1 or 0, or ``C=np.inf`` (None).
     C : float, default=1.0
         Inverse weight of the penalty; ``np.inf`` for none.
+    l1_ratio : float or None, default=0.0
+        Share of the absolute values in the penalty: with any, coefficients become zero.
+    tol : float, default=0.0001
+        Stops when the objective can fall by no more than the square of this (one last step is
+        taken then): about where slopes are so small.
     fit_intercept : bool, default=True
         Whether there are constants, which are not penalised.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of rows by class; "balanced" makes all classes weigh the same.
     max_iter : int, default=100
         Most passes over the rows (Newton), or most steps (L-BFGS).
-    tol : float, default=1e-8
-        Stops when the objective can fall by no more than this (one last step is taken then).
-    keep_history : {"objective", "full"}, default="objective"
-        Whether ``history_`` keeps the coefficients of each step too.
+    warm_start : bool, default=False
+        Whether a further ``fit`` begins at the coefficients of the last one.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
+    keep_history : {"objective", "full"}, default="objective"
+        Whether ``history_`` keeps the coefficients of each step too.
 
     Attributes
     ----------
@@ -140,14 +152,14 @@ class LogisticRegression(Classifier, SumLearner):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Constants; zero without intercept.
     solver_ : str
-        ``"newton"`` or ``"lbfgs"``.
+        ``"newton"``, ``"lbfgs"``, or ``"coordinate descent"`` with absolute values.
     separated_ : bool
         Whether, without penalty, no finite maximum exists because a plane separates classes.
     statistics_ : LikelihoodStatistics or None
         What `summary` is made of; None where penalised.
     history_ : History
         The objective at each step; it never rises.
-    n_iter_ : int
+    n_iter_ : ndarray of shape (1,)
         Number of passes (Newton) or steps (L-BFGS).
     n_features_in_ : int
         Number of columns seen in ``fit``.
@@ -161,34 +173,91 @@ class LogisticRegression(Classifier, SumLearner):
     (array([[1.0904]]), array([-0.6227]))
     """
 
-    natively = Takes(sparse=True, many_levels=True)
+    natively = Takes(sparse=True, many_levels=True, float32=True)
     _parameter_constraints = {
+        "penalty": [StrOptions({"l1", "l2", "elasticnet", "deprecated"}), None],
         "C": [between(0.0, np.inf, closed="right")],
+        "l1_ratio": [between(0.0, 1.0), None],
+        "tol": [at_least(0.0)],
         "fit_intercept": FLAG,
         "class_weight": [dict, StrOptions({"balanced"}), None],
-        "max_iter": [whole(1)],
-        "tol": [at_least(0.0)],
-        "keep_history": HISTORY,
+        "max_iter": [whole(0)],
+        "warm_start": FLAG,
         "n_jobs": JOBS,
+        "keep_history": HISTORY,
     }
 
     def __init__(
         self,
+        penalty="deprecated",
+        *,
         C=1.0,
+        l1_ratio=0.0,
+        dual=False,
+        tol=1e-4,
         fit_intercept=True,
+        intercept_scaling=1,
         class_weight=None,
+        random_state=None,
+        solver="lbfgs",
         max_iter=100,
-        tol=1e-8,
-        keep_history="objective",
+        verbose=0,
+        warm_start=False,
         n_jobs=None,
+        keep_history="objective",
     ):
+        self.penalty = penalty
         self.C = C
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.max_iter = max_iter
+        self.l1_ratio = l1_ratio
+        self.dual = dual
         self.tol = tol
-        self.keep_history = keep_history
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.keep_history = keep_history
+
+    def _ratio(self) -> float:
+        """The share of absolute values in the penalty; `penalty` is scikit-learn's former way."""
+        if self.penalty == "l1":
+            return 1.0
+        return 0.0 if self.penalty in ("l2", None) else float(self.l1_ratio or 0.0)
+
+    def _price(self) -> float:
+        """The C of the objective: infinite without penalty."""
+        return np.inf if self.penalty is None else float(self.C)
+
+    def _fit(self, data: Data) -> None:
+        if self._ratio() > 0 and np.isfinite(self._price()):
+            self._fit_sparse(data)
+        else:
+            super()._fit(data)
+
+    def _fit_sparse(self, data: Data) -> None:
+        """With absolute values in the penalty, by `SparseLogisticRegression`."""
+        from gnomon.linear.sparse_logistic import SparseLogisticRegression
+
+        factors, weights = self._class_factors(data), data.weight_array
+        weights = weights if factors is None else weights * factors[data.y]
+        model = SparseLogisticRegression(
+            alpha=1.0 / (self._price() * float(weights.sum())),
+            l1_ratio=self._ratio(),
+            fit_intercept=self.fit_intercept,
+            max_iter=max(self.max_iter, 1),
+            tol=1e-4 * self._enough(),
+            keep_history=self.keep_history,
+            n_jobs=self.n_jobs,
+        )
+        vars(model).update(self._public())
+        model._fit(Data(ArraySource(data.rows, data.y, weights), data.columns, data.kept))
+        self._keep({name: getattr(model, name) for name in ("coef_", "intercept_", "history_")})
+        self.n_iter_ = np.array([model.n_iter_], dtype=np.int32)
+        self.solver_, self.separated_, self.statistics_ = "coordinate descent", False, None
 
     def _class_weights(self, y):
         """None: factors are applied to the sums, so that streams have them too."""
@@ -200,7 +269,6 @@ class LogisticRegression(Classifier, SumLearner):
                 f"LogisticRegression needs rows of at least two classes; the target has only one "
                 f"class, {self.classes_.tolist()[0]!r}"
             )
-        equations = self._equations()
         sparse = is_sparse(data)
         shift = np.zeros(data.n_columns)
         if self.fit_intercept and not sparse:
@@ -209,15 +277,24 @@ class LogisticRegression(Classifier, SumLearner):
             "shift": shift,
             "sparse": sparse,
             "factors": self._class_factors(data),
-            "parameters": np.zeros((equations, data.n_columns + self.fit_intercept)),
-            "trial": np.zeros((equations, data.n_columns + self.fit_intercept)),
-            "objective": np.inf,
-            "fall": 0.0,
-            "step": 1.0,
-            "direction": np.zeros((equations, data.n_columns + self.fit_intercept)),
             "separated": False,
             "solver": "newton",
-        }
+        } | start_at(self._first_parameters(shift))
+
+    def _first_parameters(self, shift: np.ndarray) -> np.ndarray:
+        """Zero, or with ``warm_start`` the coefficients of the last fit, where these fit."""
+        shape = self._equations(), len(shift) + self.fit_intercept
+        before = getattr(self, "coef_", None) if self.warm_start else None
+        if before is None or before.shape != (shape[0], len(shift)):
+            return np.zeros(shape)
+        coef = np.asarray(dense(before), dtype=np.float64)
+        if not self.fit_intercept:
+            return coef.copy()
+        return np.column_stack([coef, self.intercept_ + coef @ shift])
+
+    def _enough(self) -> float:
+        """The fall of the objective that ends it; `tol` is one of slopes, as in scikit-learn."""
+        return float(self.tol) ** 2
 
     def _class_factors(self, data: Data) -> np.ndarray | None:
         if self.class_weight is None:
@@ -265,7 +342,7 @@ class LogisticRegression(Classifier, SumLearner):
         penalty either, where Newton's last steps on all rows tell whether there is a maximum.
         """
         parts = self._parts(data.n_rows, data.n_columns)
-        if parts == 1 or state["sparse"] or np.isinf(self.C):
+        if parts == 1 or state["sparse"] or np.isinf(self._price()):
             return None
         wanted = ENOUGH_ROWS_PER_COEFFICIENT * state["trial"].size
         solved = None
@@ -282,7 +359,7 @@ class LogisticRegression(Classifier, SumLearner):
         if part.n_rows * state["trial"].size ** 2 > MOST_NEWTON_WORK:
             return self._part_by_slopes(part, state)
         state = state | {"objective": np.inf, "step": 1.0}
-        enough = max(PART_TOLERANCE * state["trial"].size / part.n_rows, self.tol)
+        enough = max(PART_TOLERANCE * state["trial"].size / part.n_rows, self._enough())
         for _ in range(min(self.max_iter, MOST_PART_STEPS)):
             total = LossSums(*add_up(partial(self._sums, state), part, self.n_jobs))
             if (total.classes == 0).any():
@@ -325,25 +402,14 @@ class LogisticRegression(Classifier, SumLearner):
 
     def _update(self, state, total):
         self._refuse_empty_class(total)
-        trial, before = state["trial"], state["objective"]
+        trial = state["trial"]
         objective = self._objective(trial, total)
-        if objective > before - SUFFICIENT_FALL * state["step"] * state["fall"] + 4 * EPS * before:
-            step = state["step"] / 2
-            state = state | {"step": step, "trial": state["parameters"] + step * state["direction"]}
-            return Step(state, before, step < SMALLEST_STEP)
-        if np.isinf(self.C) and total.wrong == 0:
+        if (back := halved(state, objective)) is not None:
+            return back
+        if np.isinf(self._price()) and total.wrong == 0:
             return Step(state | {"parameters": trial, "separated": True}, objective, True)
         direction, fall = self._newton_direction(state, trial, total)
-        ended = fall / 2 <= self.tol
-        state = state | {
-            "parameters": trial + direction if ended else trial,
-            "trial": trial + direction,
-            "direction": direction,
-            "objective": objective,
-            "fall": fall,
-            "step": 1.0,
-        }
-        return Step(state, objective, ended)
+        return accepted(state, objective, direction, fall, fall / 2 <= self._enough())
 
     def _refuse_empty_class(self, total: LossSums) -> None:
         empty = np.flatnonzero(total.classes == 0)
@@ -355,7 +421,7 @@ class LogisticRegression(Classifier, SumLearner):
 
     def _decay(self, total: LossSums) -> float:
         """The factor of |coef|^2 / 2 in the objective."""
-        return 1.0 / (self.C * total.weight)
+        return 1.0 / (self._price() * total.weight)
 
     def _objective(self, parameters: np.ndarray, total: LossSums) -> float:
         slopes = parameters[:, : parameters.shape[1] - self.fit_intercept]
@@ -412,7 +478,7 @@ class LogisticRegression(Classifier, SumLearner):
             function = partial(loss_sums, state | {"trial": trial}, n_classes=len(self.classes_))
             total = LossSums(*add_up(function, data.source, self.n_jobs))
             self._refuse_empty_class(total)
-            state["separated"] = bool(np.isinf(self.C) and total.wrong == 0)
+            state["separated"] = bool(np.isinf(self._price()) and total.wrong == 0)
             return self._objective(trial, total), coordinates.slope(self._gradient(trial, total))
 
         def end_step(objective: float, done: bool) -> bool:
@@ -437,7 +503,7 @@ class LogisticRegression(Classifier, SumLearner):
                 start = start + step
                 now = coordinates.plain(start, shape)
                 state |= {"direction": now - state["parameters"], "parameters": now}
-                if end_step(objective, left / 2 <= CLOSER * self.tol):
+                if end_step(objective, left / 2 <= CLOSER * self._enough()):
                     return state, course.history
                 last, first = fall, value(start)
                 made.append((step, first[1] - slope))
@@ -470,7 +536,7 @@ class LogisticRegression(Classifier, SumLearner):
                 "maxiter": self.max_iter - len(course.history.objective),
                 "maxfun": 50 * self.max_iter,
                 "maxcor": 20,
-                "gtol": 0.1 * np.sqrt(self.tol / state["parameters"].size) / unit,
+                "gtol": 0.1 * np.sqrt(self._enough() / state["parameters"].size) / unit,
                 "ftol": 4 * EPS,
             },
         )
@@ -491,7 +557,7 @@ class LogisticRegression(Classifier, SumLearner):
         function = partial(product_sums, state, self.fit_intercept, whole_matrix)
         weight, products = add_up(function, data.source, self.n_jobs)
         bound = products / weight * (0.25 if len(self.classes_) == 2 else 0.5)
-        penalised = np.full(len(bound), 1.0 / (self.C * weight))
+        penalised = np.full(len(bound), 1.0 / (self._price() * weight))
         if self.fit_intercept:
             penalised[-1] = 0.0
         diagonal = np.diag(bound) if whole_matrix else bound
@@ -519,7 +585,8 @@ class LogisticRegression(Classifier, SumLearner):
         }
 
     def _end(self, state, data: Data) -> None:
-        if np.isinf(self.C) and not state["separated"]:
+        self.n_iter_ = np.array([self.n_iter_], dtype=np.int32)
+        if np.isinf(self._price()) and not state["separated"]:
             self._conclude(state, data)
         if self.separated_:
             warnings.warn(
@@ -532,7 +599,7 @@ class LogisticRegression(Classifier, SumLearner):
         elif self.history_.stopped == "max_iter":
             warnings.warn(
                 f"LogisticRegression has not converged in max_iter={self.max_iter} steps; the "
-                f"objective has come down to {self.history_[-1]:.6g}. Raise max_iter, scale the "
+                f"objective has come down to {self.history_[-1]:.6g}. Increase max_iter, scale the "
                 "columns alike, or use a smaller C",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -626,7 +693,7 @@ class LogisticRegression(Classifier, SumLearner):
         )
 
     def _refuse_summary(self) -> None:
-        if not np.isinf(self.C):
+        if not np.isinf(self._price()):
             raise NoSummary(
                 f"estimates with a penalty (C={self.C:g}) are biased, so that the usual standard "
                 "errors are not valid for them; fit with C=np.inf, or bootstrap the rows"

@@ -31,7 +31,7 @@ from gnomon.linear.glm_path import LEAST_RATIO, MEASURES, with_settings
 from gnomon.linear.inference import column_names
 from gnomon.linear.logistic import LossSums, constant_columns, loss_sums
 from gnomon.linear.losses import logistic, softmax
-from gnomon.linear.solve import EPS
+from gnomon.linear.newton import accepted, at_penalty, halved, start_at
 
 SUFFICIENT_FALL = 1e-4
 SMALLEST_STEP = 1e-10
@@ -146,8 +146,7 @@ class SparseLogisticRegression(Classifier, SumLearner):
         if self.fit_intercept and not is_sparse(data):
             shift = first_means(data)
         zeros = np.zeros((self._equations(), data.n_columns + self.fit_intercept))
-        state = {"shift": shift, "factors": None, "parameters": zeros, "trial": zeros}
-        return state | {"direction": zeros, "objective": np.inf, "fall": 0.0, "step": 1.0}
+        return {"shift": shift, "factors": None} | start_at(zeros)
 
     def _sums(self, state, chunk: Chunk) -> LossSums:
         return loss_sums(state, chunk, len(self.classes_), second=True)
@@ -165,25 +164,14 @@ class SparseLogisticRegression(Classifier, SumLearner):
                 f"class {self.classes_.tolist()[empty[0]]!r} has no row of positive weight here, "
                 "so its probability cannot be learnt; leave its rows out or give them weight"
             )
-        trial, before = state["trial"], state["objective"]
+        trial = state["trial"]
         l1, l2 = self._penalties(trial.shape)
         penalty = float((l1 * np.abs(trial) + l2 * trial**2 / 2).sum())
         objective = total.loss / total.weight + penalty
-        if objective > before - SUFFICIENT_FALL * state["step"] * state["fall"] + 4 * EPS * before:
-            step = state["step"] / 2
-            state = state | {"step": step, "trial": state["parameters"] + step * state["direction"]}
-            return Step(state, before, step < SMALLEST_STEP)
+        if (back := halved(state, objective)) is not None:
+            return back
         direction, fall = self._direction(state, total, l1, l2)
-        ended = fall <= self.tol
-        changes = {
-            "parameters": trial + direction if ended else trial,
-            "trial": trial + direction,
-            "direction": direction,
-            "objective": objective,
-            "fall": fall,
-            "step": 1.0,
-        }
-        return Step(state | changes, objective, ended)
+        return accepted(state, objective, direction, fall, fall <= self.tol)
 
     def _direction(self, state, total: LossSums, l1, l2) -> tuple[np.ndarray, float]:
         """The step of the quadratic model with the penalty, and the fall that it promises."""
@@ -377,14 +365,3 @@ def probabilities(scores: np.ndarray) -> np.ndarray:
     if scores.shape[1] > 1:
         return softmax(scores)
     return np.hstack([logistic(-scores), logistic(scores)])
-
-
-def at_penalty(model, data: Data, state, n_jobs) -> tuple[dict[str, Any], LossSums]:
-    """The state at the minimum of the model's penalty, from a near one, and the last sums."""
-    state = state | {"trial": state["parameters"], "objective": np.inf, "step": 1.0, "fall": 0.0}
-    for _ in range(model.max_iter):
-        total = LossSums(*add_up(partial(model._sums, state), data.source, n_jobs))
-        state, _, converged = model._update(state, total)
-        if converged:
-            break
-    return state, total
