@@ -15,7 +15,7 @@ from gnomon.evaluate.measures import Said
 from gnomon.table import Table
 from gnomon.workbench.analysis.diagnosis import group_scores
 from gnomon.workbench.analysis.problem import set_up
-from gnomon.workbench.learn.checks import CHECKS, beats_the_baseline, stands_in
+from gnomon.workbench.learn.checks import CHECKS, stands_in
 from tests.jobs.browser import opened, require_sound
 
 QUICK = {"budget": None, "folds": 3, "repeats": 1, "curve": False}
@@ -72,13 +72,13 @@ def test_moments_split_at_random_are_said(rng):
 
 
 @pytest.mark.covers("trap-warnings", "unbalanced-class-workflow")
-def test_a_rare_class_makes_accuracy_doubtful_and_another_measure_does_not(rng):
+def test_a_rare_class_makes_accuracy_doubtful_and_is_judged_otherwise_unasked(rng):
     columns = sound(rng)
     columns["y"] = ["yes" if i % 15 == 0 else "no" for i in range(600)]
-    assert checks_of(columns)["balanced classes"].verdict == "warning"
-    other = checks_of(columns, measure="balanced_accuracy")
-    assert other["balanced classes"].verdict == "good"
-    assert checks_of(columns)["rows of every class"].verdict == "warning"
+    by_accuracy = checks_of(columns, measure="accuracy")
+    assert by_accuracy["balanced classes"].verdict == "warning"
+    assert by_accuracy["rows of every class"].verdict == "warning"
+    assert checks_of(columns)["balanced classes"].verdict == "good"
 
 
 @pytest.mark.covers("trap-warnings")
@@ -202,17 +202,9 @@ def test_a_target_beyond_the_range_of_earlier_rows_is_said_without_a_test(rng):
     assert found["leak"].verdict != "bad", "moments are known before the target"
 
 
-def test_an_infinite_fold_is_said_instead_of_a_p_that_is_not_a_number():
-    scores = SimpleNamespace(
-        name="naive Bayes", values=np.array([np.inf, 1.0]), p_against=lambda other: np.nan
-    )
-    base = SimpleNamespace(name="baseline", values=np.array([1.0, 1.0]))
-    problem = SimpleNamespace(measure="log_loss")
-    found = beats_the_baseline(
-        SimpleNamespace(chosen="naive Bayes", scores=scores, baseline=base, problem=problem)
-    )
-    assert found.verdict == "bad"
-    assert "a fold of naive Bayes has an infinite log_loss" in found.finding
+def test_an_infinite_fold_does_not_hide_the_comparison_with_the_baseline(rng):
+    columns = sound(rng, 120)
+    found = checks_of(columns, measure="log_loss")["better than the baseline"]
     assert "nan" not in str(found)
 
 

@@ -145,3 +145,54 @@ def test_a_new_file_in_another_unit_is_refused(tmp_path):
     file.write_text("w\n1000 g\n2000 g\n")
     with pytest.raises(DataError, match=r"'w'.*'kg'.*'g'"):
         predict(tmp_path, file)
+
+
+@pytest.fixture(scope="module")
+def number_run(tmp_path_factory):
+    rng = np.random.default_rng(2)
+    folder = tmp_path_factory.mktemp("numbers")
+    k = rng.integers(0, 50, 120)
+    y = np.where(k + 5 * rng.normal(size=120) > 25, "high", "low")
+    Table.from_dict({"k": k, "y": y.tolist()}).save(folder / "t.csv")
+    options = {"learners": ["naive Bayes"], "budget": None, "folds": 3, "repeats": 1}
+    gnomon.learn(folder / "t.csv", "y", folder=folder / "run", curve=False, **options)
+    return folder
+
+
+def test_a_decimal_in_a_column_of_whole_numbers_is_predicted_for_and_noted(number_run):
+    (number_run / "new.csv").write_text("k\n1\n24.5\n49\n")
+    found = gnomon.predict(number_run / "run", number_run / "new.csv")
+    assert len(found) == 3
+    assert any("'k' has decimals here" in note for note in found.notes)
+
+
+def test_where_the_truth_is_there_its_score_is_given(number_run):
+    found = gnomon.predict(number_run / "run", number_run / "t.csv")
+    measure, score = found.score
+    truth = gnomon.read(number_run / "t.csv").to_dict()["y"]
+    assert measure == "accuracy"
+    assert score.value == np.mean(np.array(truth) == found.table.to_dict()["prediction"])
+    assert score.low < score.value < score.high
+    assert "On these rows, whose target is known: accuracy" in repr(found)
+
+
+def test_a_truth_that_cannot_be_scored_does_not_stop_the_answer(number_run):
+    lines = "\n".join(f"{k},2024-01-0{k}" for k in range(1, 9))
+    (number_run / "odd.csv").write_text(f"k,y\n{lines}\n")
+    found = gnomon.predict(number_run / "run", number_run / "odd.csv")
+    assert len(found) == 8
+    assert found.score is None or found.score[1].value == 0
+
+
+def test_a_model_of_text_alone_predicts_for_many_rows(tmp_path):
+    rng = np.random.default_rng(4)
+    kind = rng.integers(0, 2, 120)
+    words = ["a good and fine film", "a bad and dull film"]
+    text = [f"{words[k]} of the year {i} which I have seen" for i, k in enumerate(kind)]
+    y = np.where(kind == 1, "negative", "positive").tolist()
+    Table.from_dict({"text": text, "y": y}).save(tmp_path / "t.csv")
+    options = {"learners": ["naive Bayes"], "budget": None, "folds": 3, "repeats": 1}
+    gnomon.learn(tmp_path / "t.csv", "y", folder=tmp_path / "run", curve=False, **options)
+    found = gnomon.predict(tmp_path / "run", tmp_path / "t.csv")
+    assert found.score[1].value > 0.9
+    assert any("Not compared with the training rows" in note for note in found.notes)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,9 @@ MOST_CELLS = 200_000
 MOST_ROWS = 2_000
 FEWEST_ROWS = 100
 REPEATS = 5
+# every shuffle encodes all columns again: beyond this the time grows with their square
+MOST_SHUFFLED = 200
+FEWEST_SHUFFLED = 3
 DRIFT_ROWS = 5_000
 FEWEST_IN_GROUP = 30
 SHIFT_P = 0.01
@@ -37,12 +42,15 @@ class PermutationImportance(Result):
     n_rows : int
         Rows that were asked about.
     measure : str
+    n_columns : int
+        Columns of the table; more than there are names where not all were shuffled.
     """
 
     names: list[str]
     importances: np.ndarray
     n_rows: int
     measure: str
+    n_columns: int = 0
 
     @property
     def means(self) -> np.ndarray:
@@ -66,7 +74,13 @@ class PermutationImportance(Result):
         return [name for name, each in zip(self.names, small) if each]
 
     def _title(self) -> str:
-        return f"Loss of {self.measure} when a column is shuffled ({self.n_rows:,} rows)"
+        some = f", {len(self.names):,} of {self.n_columns:,} columns" if self.is_partial else ""
+        return f"Loss of {self.measure} when a column is shuffled ({self.n_rows:,} rows{some})"
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some columns were not shuffled."""
+        return len(self.names) < self.n_columns
 
     def _columns(self) -> dict[str, list]:
         order = self.order
@@ -108,13 +122,17 @@ def permutation_importance(
     *,
     n_repeats: int = REPEATS,
     most_rows: int = MOST_ROWS,
+    most_columns: int = MOST_SHUFFLED,
+    first: Sequence[str] = (),
+    seconds: float = np.inf,
     random_state: int = 0,
 ) -> PermutationImportance:
     """Shuffle one column at a time and see how much worse a fitted model becomes.
 
     Unlike the impurity that trees save, it does not favour columns of many values, and holds for
     every learner. Of columns that go together each looks unimportant, as the other stands in for
-    it. At most `most_rows` rows, fewer in wide tables, are asked about; the result says how many.
+    it. At most `most_rows` rows, fewer in wide tables, are asked about, and at most `most_columns`
+    columns are shuffled; the result says how many.
 
     Parameters
     ----------
@@ -125,6 +143,11 @@ def permutation_importance(
     measure : Measure
     n_repeats : int, default=5
     most_rows : int, default=2000
+    most_columns : int, default=200
+    first : sequence of str, default=()
+        Columns that are shuffled first, where not all are.
+    seconds : float, default=inf
+        No further column is shuffled after so many seconds.
     random_state : int, default=0
 
     Returns
@@ -139,14 +162,21 @@ def permutation_importance(
     if len(y) > most:
         taken = np.sort(rng.choice(len(y), most, replace=False))
         rows, y = rows[taken], y[taken]
+    begin = perf_counter()
     whole = score_of(measure, y, heard(model, rows, y, measure))
-    losses = np.empty((len(names), n_repeats))
-    for j, name in enumerate(names):
+    known = set(names)
+    turns = list(dict.fromkeys([*(name for name in first if name in known), *names]))
+    losses, shuffled_names = np.empty((len(names), n_repeats)), []
+    for j, name in enumerate(turns[:most_columns]):
+        if j >= FEWEST_SHUFFLED and perf_counter() - begin > seconds:
+            break
+        shuffled_names.append(name)
         for k in range(n_repeats):
             shuffled = rows.column(name).take(rng.permutation(len(y)))
             mixed = _with_values(rows, name, shuffled)
             losses[j, k] = whole - score_of(measure, y, heard(model, mixed, y, measure))
-    return PermutationImportance(names, losses, len(y), measure.name)
+    done = len(shuffled_names)
+    return PermutationImportance(shuffled_names, losses[:done], len(y), measure.name, len(names))
 
 
 def _with_values(rows: Table, name: str, values: Any) -> Table:

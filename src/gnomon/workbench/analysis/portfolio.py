@@ -45,7 +45,7 @@ BASELINE = "baseline"
 STACK = "stack"
 NEIGHBOURS, MACHINE = "nearest neighbours", "support vector machine"
 SQUARE = (NEIGHBOURS, MACHINE)
-SCORING = {"log_loss": "log_loss", "brier": "brier", "mae": "absolute"}
+SCORING = {"log_loss": "log_loss", "auc": "log_loss", "brier": "brier", "mae": "absolute"}
 
 
 @dataclass(frozen=True)

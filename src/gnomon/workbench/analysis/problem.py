@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +18,14 @@ from gnomon.contract.intake import class_column
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import MEASURES, Measure
 from gnomon.table import Kind, Table
-from gnomon.table.notes import counted
 from gnomon.table.schema import no_such_column
 
 FEWEST_ROWS = 20
 MOST_CLASSES = 200
+FEWEST_TESTED = 4  # rows of a class: one to test, and one for each of three folds
 FEW_VALUES = 10
+LOPSIDED = 0.8  # of the rows are of one class: accuracy says little
+FEWEST_FOR_AUC = 15  # rows of the rarer class: three in each of five folds
 TASKS = ("auto", "classify", "regress")
 MEASURES_OF = {
     "classify": ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "f_measure", "error"),
@@ -78,6 +81,16 @@ class LearningProblem:
     def parted_by(self) -> str | None:
         """The column, of groups or of moments, by which rows are split; None for random splits."""
         return self.groups or self.time
+
+    @property
+    def untested(self) -> list[Any]:
+        """Classes of too few rows to be in training and test rows both; they only train.
+
+        Rows that are split by groups or by time are tested where they fall.
+        """
+        if self.parted_by is not None:
+            return []
+        return [name for name, number in self.classes.items() if number < FEWEST_TESTED]
 
     @property
     def identifiers(self) -> list[str]:
@@ -171,7 +184,8 @@ def set_up(
         Categories and booleans are classified, numbers regressed (of two values: classified).
     task : {"auto", "classify", "regress"}, default="auto"
     measure : str, default=None
-        Accuracy or root mean squared error by default.
+        By default root mean squared error; of classes accuracy, or where one class has more than
+        80% of the rows, ``"auc"`` for two classes and ``"log_loss"`` for several.
     groups, time : str, default=None
         A column whose equal values stay together; a column that orders the rows in time.
 
@@ -200,9 +214,7 @@ def set_up(
             f"{FEWEST_ROWS} are the least"
         )
     settled = settled_task(rows, target, task, distinct)
-    problem = LearningProblem(
-        rows, unlabelled, target, settled, settled_measure(settled, measure, distinct), groups, time
-    )
+    problem = LearningProblem(rows, unlabelled, target, settled, "", groups, time)
     if not problem.features:
         raise DataError(
             f"every column beside the target {target!r} is an identifier: there is nothing to "
@@ -212,6 +224,7 @@ def set_up(
     if settled == "classify":
         problem.classes = class_counts(problem.values(rows))
         require_learnable(problem)
+    problem.measure = settled_measure(problem, measure)
     return problem
 
 
@@ -284,16 +297,36 @@ def settled_task(rows: Table, target: str, task: str, distinct: int) -> str:
     return "regress" if is_number and distinct > 2 else "classify"
 
 
-def settled_measure(task: str, measure: str | None, distinct: int) -> str:
+def settled_measure(problem: LearningProblem, measure: str | None) -> str:
     """The measure that counts; refuses one of the other task."""
-    fitting = MEASURES_OF[task]
+    fitting = MEASURES_OF[problem.task]
     if measure is None:
-        return fitting[0]
+        return usual_measure(problem.classes) if problem.task == "classify" else fitting[0]
     if measure not in fitting:
-        raise DataError(f"measure={measure!r} does not {task}; there are {', '.join(fitting)}")
-    if measure == "auc" and distinct != 2:
-        raise DataError(f"auc is of two classes, and the target has {distinct}; use log_loss")
+        raise DataError(
+            f"measure={measure!r} does not {problem.task}; there are {', '.join(fitting)}"
+        )
+    if measure == "balanced_accuracy" and problem.untested:
+        raise DataError(
+            f"balanced_accuracy needs test rows of every class; {problem.untested[0]!r} has fewer "
+            f"than {FEWEST_TESTED} rows. Use log_loss, or merge classes"
+        )
+    if measure == "auc" and len(problem.classes) != 2:
+        raise DataError(
+            f"auc needs two classes; the target has {len(problem.classes)}. Use log_loss"
+        )
     return measure
+
+
+def usual_measure(classes: dict) -> str:
+    """The measure of classes where none is given: accuracy, unless one class has nearly all rows.
+
+    A constant prediction is accurate there. AUC needs rows of both classes in every fold.
+    """
+    counts = sorted(classes.values())
+    if counts[-1] <= LOPSIDED * sum(counts):
+        return "accuracy"
+    return "auc" if len(counts) == 2 and counts[0] >= FEWEST_FOR_AUC else "log_loss"
 
 
 def require_learnable(problem: LearningProblem) -> None:
@@ -304,10 +337,8 @@ def require_learnable(problem: LearningProblem) -> None:
             f"{MOST_CLASSES} cannot be told apart honestly. Merge them, or regress a number "
             "(task='regress')"
         )
-    rare = [str(name) for name, number in problem.classes.items() if number < 4]
-    if rare:
+    if len(problem.classes) - len(problem.untested) < 2:
         raise DataError(
-            f"{counted(len(rare), 'value')} of the target {problem.target!r} stand in fewer than "
-            f"4 rows ({', '.join(rare[:5])}): they cannot be in training and test rows both. Merge "
-            "them with others or leave those rows out"
+            f"fewer than two values of the target {problem.target!r} have {FEWEST_TESTED} rows or "
+            "more: nothing can be tested. Merge values, or collect rows"
         )

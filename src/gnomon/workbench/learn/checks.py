@@ -29,7 +29,8 @@ from gnomon.workbench.analysis.diagnosis import (
     Shift,
 )
 from gnomon.workbench.analysis.portfolio import BASELINE
-from gnomon.workbench.analysis.problem import LearningProblem, coded
+from gnomon.workbench.analysis.problem import FEWEST_TESTED, LearningProblem, coded
+from gnomon.workbench.learn.lead import leads
 from gnomon.workbench.look.findings import FEW, how_tied
 
 NOT_REAL = 0.5
@@ -41,6 +42,7 @@ GOLDEN = 0.95
 GOLDEN_GAIN = 0.8
 GOLDEN_ROWS = 3_000
 GOLDEN_COLUMNS = 60
+FEWEST_ALONE = 5  # columns that are tried alone whatever the time
 TIED_ROWS = 50_000
 ROWS_PER_COLUMN = 10
 FEW_ROWS = 200
@@ -106,6 +108,8 @@ class Evidence:
     groups: list[GroupScore]
     shift: Shift | None
     curve: Curve | None
+    ties: list[Association]
+    in_time: Callable[[], bool]
 
     @property
     def scores(self):
@@ -135,41 +139,18 @@ class Evidence:
 
 def beats_the_baseline(seen: Evidence) -> Check:
     """Does the chosen learner beat a learner that looks at no column?"""
-    name, limit = "better than the baseline", "p < 0.05, corrected for overlapping folds"
+    name, limit = "better than the baseline", "p < 0.05, paired losses of the rows"
+    remedy = "Do not act on the model. Get more rows, or columns that matter."
     if seen.chosen == BASELINE:
-        return Check(
-            name,
-            "bad",
-            "no learner was better than the baseline, which looks at no column.",
-            limit=limit,
-            remedy="Do not act on a model of this table. Look for columns that matter.",
-        )
-    p = seen.scores.p_against(seen.baseline) if len(seen.scores.values) > 1 else np.nan
-    if np.isnan(p):
-        return Check(
-            name,
-            "bad",
-            f"not known: {_why_no_p(seen)}, so no test can be made.",
-            limit=limit,
-            remedy="Do not act on the model. Use more folds, or a measure that stays finite.",
-        )
-    if seen.board.beats_baseline(seen.chosen):
-        return Check(name, "good", f"yes, p = {p:.2g}.", p, limit)
-    return Check(
-        name,
-        "bad",
-        f"not beyond chance (p = {p:.2g}).",
-        p,
-        limit,
-        "Do not act on the model. Get more rows, or columns that matter.",
-    )
-
-
-def _why_no_p(seen: Evidence) -> str:
-    infinite = [each.name for each in (seen.scores, seen.baseline) if np.isinf(each.values).any()]
-    if infinite:
-        return f"a fold of {' and of '.join(infinite)} has an infinite {seen.problem.measure}"
-    return "fewer than two folds have a score"
+        found = "not shown of any learner; the baseline, which looks at no column, is chosen."
+        return Check(name, "bad", found, limit=limit, remedy=remedy)
+    lead = leads(seen.board)[seen.chosen]
+    if np.isnan(lead.p):
+        found = "not known: no fold could be compared."
+        return Check(name, "bad", found, limit=limit, remedy=remedy)
+    if lead.is_real:
+        return Check(name, "good", f"yes, {lead}.", lead.p, limit)
+    return Check(name, "bad", f"not shown ({lead}).", lead.p, limit, remedy)
 
 
 def overfitting(seen: Evidence) -> Check:
@@ -269,6 +250,17 @@ def classes_with_rows(seen: Evidence) -> Check | None:
         return None
     rare = [str(k) for k, n in seen.problem.classes.items() if n < RARE_ROWS]
     fewest = min(seen.problem.classes.values())
+    untested = [str(name) for name in seen.problem.untested]
+    if untested:
+        return Check(
+            "rows of every class",
+            "warning",
+            f"{', '.join(untested[:5])} could not be tested: fewer than {FEWEST_TESTED} rows each. "
+            "The scores say nothing of them.",
+            fewest,
+            f"below {FEWEST_TESTED}",
+            "Collect more of these or merge classes.",
+        )
     if not rare:
         return Check(
             "rows of every class", "good", f"at least {fewest:,}.", fewest, f"below {RARE_ROWS}"
@@ -303,7 +295,7 @@ def enough_rows(seen: Evidence) -> Check:
 def golden_column(seen: Evidence) -> Check:
     """Does one column alone do nearly all? Then it may give the target away."""
     features = [name for name in seen.problem.features if name != seen.problem.time]
-    pairs = associations_with(some_of(seen.train, TIED_ROWS), seen.problem.target, features)
+    pairs = seen.ties
     strengths = single_columns(seen, features, pairs)
     tied = tied_columns(seen, pairs)
     if not strengths and not tied:
@@ -329,6 +321,12 @@ def golden_column(seen: Evidence) -> Check:
         limit,
         f"Is {name!r} known before the target is? If not, leave it out.",
     )
+
+
+def ties_of(problem: LearningProblem, train: Table) -> list[Association]:
+    """Associations of the columns with the target, the strongest first."""
+    features = [name for name in problem.features if name != problem.time]
+    return associations_with(some_of(train, TIED_ROWS), problem.target, features)
 
 
 def other_than(target: str, pair: Association) -> str:
@@ -384,7 +382,9 @@ def single_columns(
     turns = dict.fromkeys(n for both in zip_longest(important, associated) for n in both)
     tried = [n for n in turns if n in features and rows.schema[n].kind is not Kind.TEXT]
     found = {}
-    for name in tried[:GOLDEN_COLUMNS]:
+    for place, name in enumerate(tried[:GOLDEN_COLUMNS]):
+        if place >= FEWEST_ALONE and not seen.in_time():
+            break
         result = cross_validate(
             kind(max_depth=4, min_samples_leaf=5),
             rows.select([name]),

@@ -35,6 +35,7 @@ from gnomon.evaluate.fold_warnings import never_repeated
 from gnomon.table import Table, split
 from gnomon.workbench.analysis.diagnosis import (
     MOST_ROWS,
+    MOST_SHUFFLED,
     REPEATS,
     Shift,
     comparable_columns,
@@ -53,14 +54,15 @@ from gnomon.workbench.analysis.portfolio import (
     search_fits,
     stack_of,
 )
-from gnomon.workbench.analysis.problem import LearningProblem, set_up
+from gnomon.workbench.analysis.problem import FEWEST_TESTED, LearningProblem, set_up
 from gnomon.workbench.base.budget import Budget
 from gnomon.workbench.base.given import source_of, with_target
 from gnomon.workbench.base.job import Progress, Request
 from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.runs import Run, RunError, read_record
-from gnomon.workbench.learn.checks import Evidence, all_checks
+from gnomon.workbench.learn.checks import Evidence, all_checks, other_than, ties_of
 from gnomon.workbench.learn.final_figure import final_figure
+from gnomon.workbench.learn.lead import leads
 from gnomon.workbench.learn.options import BEST, JOB, LearnOptions
 from gnomon.workbench.learn.plan import (
     ALWAYS,
@@ -79,6 +81,7 @@ FEWEST_ASKED = 200
 # what follows the final fit beside predictions: checks, pictures, report; measured on 10^6 rows
 ENDING_SECONDS = 6.0
 SHARE_TO_END = 0.25
+LATEST_CHECK = 0.95  # of the seconds: no long check begins after it
 # model files are packed, written, and read again to be checked
 BYTES_PER_SECOND = 3e7
 
@@ -213,8 +216,7 @@ class Learning:
             return self._do()
 
     def _do(self) -> LearnResult:
-        parts = self.put_test_rows_aside()
-        train = parts["train"]
+        train, parts = self.put_test_rows_aside()
         y = self.problem.values(train)
         plan = self.plan(train, y)
         self.note_plan(plan)
@@ -240,11 +242,21 @@ class Learning:
         record["forecasts"] = [asdict(each) for each in plan.costs]
         self.run.write()
 
-    def put_test_rows_aside(self) -> Any:
+    def put_test_rows_aside(self) -> tuple[Table, Any]:
+        """The rows that are not test rows, and the parts, whose test rows are given out once."""
         problem, share = self.problem, self.settings.test_share
+        rare = problem.untested
+        trains_only = np.zeros(len(problem.rows), dtype=bool)
+        if rare:
+            trains_only = np.isin(problem.values(problem.rows), rare)
+            self.run.decide(
+                f"{int(trains_only.sum()):,} rows of {len(rare)} classes only train "
+                f"({', '.join(map(str, rare[:5]))}{' ...' if len(rare) > 5 else ''})",
+                f"a class of fewer than {FEWEST_TESTED} rows cannot be tested",
+            )
         stratify = problem.target if problem.task == "classify" and not problem.time else None
         parts = split(
-            problem.rows,
+            problem.rows[~trains_only] if rare else problem.rows,
             (1 - share, share),
             stratify=stratify,
             groups=problem.groups,
@@ -259,7 +271,10 @@ class Learning:
                 f"{len(problem.unlabelled):,} rows without a target are set apart",
                 "nothing can be learnt from them, nor tested",
             )
-        return parts
+        if not rare:
+            return parts["train"], parts
+        kept = np.flatnonzero(~trains_only)[parts.rows[0]]
+        return problem.rows[np.sort(np.concatenate([kept, np.flatnonzero(trains_only)]))], parts
 
     def plan(self, train: Table, y: np.ndarray) -> Plan:
         settings = self.settings
@@ -379,13 +394,14 @@ class Learning:
     def choose(self, plan: Plan, board: Leaderboard) -> Entrant:
         """The simplest within one standard error of the best, or the best."""
         entrants = {each.name: each for each in plan.entrants}
-        best = board.best
+        real = [name for name, lead in leads(board).items() if lead.is_real]
+        best = next((each for each in board.results if each.name in real), board.best)
         if self.settings.choose == BEST:
             self.run.decide(f"{best.name} is chosen", "it has the best mean")
             return entrants[best.name]
-        useful = best.name != BASELINE and board.beats_baseline()
-        # a baseline that is beaten beyond chance is not as good, however near it is
-        fit = [each for each in board.results if not (useful and each.name == BASELINE)]
+        # where a learner beats the baseline beyond chance, only such learners are chosen from
+        ahead = [each for each in board.results if each.name in real]
+        fit = ahead or board.results
         place = one_standard_error(
             [each.mean for each in fit],
             [each.standard_error for each in fit],
@@ -450,7 +466,7 @@ class Learning:
 
     def least_asked(self) -> int:
         """Rows that the shuffled columns and the pictures ask about at the least."""
-        return FEWEST_ASKED * (1 + REPEATS * len(self.problem.features))
+        return FEWEST_ASKED * (1 + REPEATS * min(len(self.problem.features), MOST_SHUFFLED))
 
     def learning_curve(
         self, chosen: Entrant, train: Table, y: np.ndarray, board: Leaderboard, plan: Plan
@@ -491,14 +507,23 @@ class Learning:
         pace = (perf_counter() - begin) / len(y)
         figure = final_figure(problem, test, y, said)
         self.step("importance of columns, checks")
+        ties = ties_of(problem, train)
         importance = permutation_importance(
             model,
             rows,
             y,
             problem.figure,
             most_rows=self.shuffled_rows(pace),
+            first=[other_than(problem.target, pair) for pair in ties],
+            seconds=self.seconds_to_shuffle(chosen),
             random_state=self.random_state,
         )
+        if importance.is_partial:
+            self.run.decide(
+                f"the importance of {len(importance.names):,} of {importance.n_columns:,} columns "
+                "is measured, those that go most with the target",
+                "each column takes a prediction of all rows, several times",
+            )
         evidence = Evidence(
             problem=problem,
             board=board,
@@ -512,6 +537,8 @@ class Learning:
             groups=group_scores(problem, rows, y, said),
             shift=self.shift(problem.inputs(train), rows),
             curve=curve,
+            ties=ties,
+            in_time=lambda: not self.budget.over(LATEST_CHECK),
         )
         checks = all_checks(evidence)
         self.progress("writing", self.total, self.total)
@@ -539,12 +566,17 @@ class Learning:
             run=self.run,
         )
 
+    def seconds_to_shuffle(self, chosen: Entrant) -> float:
+        """Seconds for the importance of columns; the baseline looks at none."""
+        return 0.0 if chosen.name == BASELINE else max(self.budget.left - self.ending(), 0.0)
+
     def shuffled_rows(self, pace: float) -> int:
         """Rows for the importance of columns: as many as the seconds left allow at this pace."""
         if self.budget.seconds is None:
             return MOST_ROWS
         left = self.budget.left - self.ending()
-        affordable = left / (max(pace, 1e-9) * (1 + REPEATS * len(self.problem.features)))
+        shuffled = min(len(self.problem.features), MOST_SHUFFLED)
+        affordable = left / (max(pace, 1e-9) * (1 + REPEATS * shuffled))
         if affordable >= MOST_ROWS:
             return MOST_ROWS
         n = max(int(affordable), FEWEST_ASKED)
@@ -557,6 +589,9 @@ class Learning:
         That is: by time or by groups; nor where all columns are text.
         """
         if self.problem.time or self.problem.groups or not comparable_columns(train, test):
+            return None
+        if self.budget.over(LATEST_CHECK):
+            self.run.decide("training and test rows are not compared", "the time was up")
             return None
         return shift_check(train, test, random_state=self.random_state)
 

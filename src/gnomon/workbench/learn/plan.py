@@ -143,6 +143,27 @@ def splits_for(
     splits : Splits
     why : str
     """
+    trains_only = np.isin(y, problem.untested) if problem.untested else np.zeros(len(y), dtype=bool)
+    if trains_only.any():
+        places = np.flatnonzero(~trains_only)
+        of_others = splits_of_rows(problem, train[places], y[places], effort, random_state)
+        return around(of_others[0], places, np.flatnonzero(trains_only)), of_others[1]
+    return splits_of_rows(problem, train, y, effort, random_state)
+
+
+def around(splits: Splits, places: np.ndarray, trains_only: np.ndarray) -> Splits:
+    """Splits of some rows as splits of all, the other rows in every training part."""
+    pairs = [
+        (np.sort(np.concatenate([places[train], trains_only])), places[test])
+        for train, test in splits
+    ]
+    return replace(splits, pairs=pairs, n_rows=len(places) + len(trains_only))
+
+
+def splits_of_rows(
+    problem: LearningProblem, train: Table, y: np.ndarray, effort: Effort, random_state: int
+) -> tuple[Splits, str]:
+    """The splits of rows that can all be tested, and why these."""
     n, folds = len(y), effort.folds or FOLDS
     if problem.time is not None:
         moments = train.column(problem.time).to_numpy(zero_copy_only=False)

@@ -12,7 +12,7 @@ from gnomon import show
 from gnomon.table import Kind, Table
 from gnomon.workbench.analysis.portfolio import BASELINE
 from gnomon.workbench.base.report import Report
-from gnomon.workbench.learn.result import LearnResult
+from gnomon.workbench.learn.result import P_MEANS, LearnResult
 
 MOST_DEPENDENCES = 3
 DEPENDENCE_ROWS = 500
@@ -203,9 +203,8 @@ def add_board(report: Report, result: LearnResult) -> None:
     report.table(
         ["learner", result.measure, "p", "fit s", "predict s", "memory MB", "model kB"],
         rows,
-        f"{result.plan.splits.how}; ✓ chosen. 95% intervals. p: against the best, all pairs "
-        "counted (Holm), corrected for overlapping training rows. Times per fold; memory as the "
-        "method forecasts it.",
+        f"{result.plan.splits.how}; ✓ chosen. 95% intervals. {P_MEANS}. Times per fold; memory as "
+        "the method forecasts it.",
     )
     if result.plan.left_out:
         report.table(["did not compete", "why"], list(result.plan.left_out.items()))

@@ -23,9 +23,15 @@ from gnomon.workbench.base.whole_file import write_whole, written
 from gnomon.workbench.learn.checks import Check
 from gnomon.workbench.learn.cost import Cost
 from gnomon.workbench.learn.final_figure import counted_as_one
+from gnomon.workbench.learn.lead import Lead, leads
 from gnomon.workbench.learn.options import LearnOptions
 from gnomon.workbench.learn.plan import Plan
 from gnomon.workbench.predict.job import Predictions, predict
+
+P_MEANS = (
+    "p against the best: of learners by the corrected resampled t test (Holm), of the baseline by "
+    "paired losses of the rows"
+)
 
 
 @dataclass(repr=False)
@@ -130,7 +136,12 @@ class LearnResult(JobResult):
     @property
     def beats_baseline(self) -> bool:
         """Whether the chosen learner is better than the baseline beyond chance."""
-        return self.chosen != BASELINE and self.board.beats_baseline(self.chosen)
+        return self.chosen != BASELINE and self.leads[self.chosen].is_real
+
+    @cached_property
+    def leads(self) -> dict[str, Lead]:
+        """How far every learner is ahead of the baseline, by paired losses of the rows."""
+        return leads(self.board)
 
     @property
     def competed(self) -> list[str]:
@@ -169,17 +180,29 @@ class LearnResult(JobResult):
                 "predicts the target is not known. Give a larger budget, or more rows where "
                 "learners need them."
             )
-        if not self.beats_baseline:
+        if self.beats_baseline:
             return (
-                f"No learner beats the baseline ({self.measure} {base}) beyond chance: this table, "
-                "as it is, does not predict the target. Do not act on the model."
+                f"{self.chosen} beats the baseline ({self.measure} {base.value:.4g}) beyond chance "
+                f"({self.leads[self.chosen]}, paired losses of {self._compared()})."
             )
-        p = self.board[self.chosen].p_against(self.baseline)
-        sure = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        ahead = max(self.leads.values(), key=lambda each: (-each.p, each.gain))
+        tried = len(self.leads)
+        of_all = f"{tried} of {tried + len(self.plan.left_out)} learners were tried"
         return (
-            f"{self.chosen} beats the baseline ({self.measure} {base.value:.4g}) beyond chance "
-            f"({sure})."
+            f"With {self._compared()} it is not shown that any learner is better than the baseline "
+            f"({self.measure} {base}). The nearest is {ahead.name} ({ahead}); {of_all}. Do not act "
+            "on the model: more rows or other columns"
+            f"{', or a larger budget,' if self.plan.left_out else ''} may show more."
         )
+
+    def _compared(self) -> str:
+        """What was compared in pairs, in words."""
+        n = max((each.n for each in self.leads.values()), default=0)
+        if self.problem.groups is not None:
+            return f"{n:,} values of {self.problem.groups!r}"
+        if self.problem.time is not None:
+            return f"{n:,} stretches of {self.problem.time!r}"
+        return f"{n:,} rows"
 
     def test_sentence(self) -> str:
         """The final figure in a sentence."""
@@ -203,7 +226,6 @@ class LearnResult(JobResult):
 
     def _line(self, each: CrossValidation) -> dict[str, Any]:
         figure = each.figure()
-        both = each is not self.best and len(each.values) > 1 and len(self.best.values) > 1
         sizes = each.scores["model bytes"]
         return {
             "learner": each.name,
@@ -211,13 +233,23 @@ class LearnResult(JobResult):
             self.measure: figure.value,
             "low": figure.low,
             "high": figure.high,
-            "p_against_best": float(self._adjusted_p(each.name)) if both else None,
+            "p_against_best": self._p_against_best(each),
             "fit_seconds": each.fit_seconds / len(each.folds),
             "predict_seconds": each.predict_seconds / len(each.folds),
             "memory_mb": self._memory(each.name),
             "model_kb": float(np.nanmean(sizes)) / 1000 if np.isfinite(sizes).any() else None,
             "failed_folds": int(np.isnan(each.scores[self.measure]).sum()),
         }
+
+    def _p_against_best(self, each: CrossValidation) -> float | None:
+        """Of the baseline, p of the best learner's lead; of others, Holm's p."""
+        if each is self.best:
+            return None
+        if each.name == BASELINE:
+            return self.leads[self.best.name].p
+        if len(each.values) < 2 or len(self.best.values) < 2:
+            return None
+        return float(self._adjusted_p(each.name))
 
     def _adjusted_p(self, name: str) -> float:
         """Holm's p against the best, all pairs counted."""
@@ -239,6 +271,26 @@ class LearnResult(JobResult):
         entrant = next(each for each in self.plan.entrants if each.name == name)
         rows = len(self.plan.splits[0][0])
         return entrant.learner.forecast(rows, len(self.problem.features)) / 1e6
+
+    def board_text(self) -> str:
+        """The board in lines of text."""
+        rows = [("learner", self.measure, "p", "fit s", "")]
+        for line in self.leaderboard_lines():
+            p = line["p_against_best"]
+            rows.append(
+                (
+                    line["learner"],
+                    str(self.board[line["learner"]].figure()),
+                    "-" if p is None or np.isnan(p) else f"{p:.2g}",
+                    f"{line['fit_seconds']:.2g}",
+                    "chosen" if line["chosen"] else "",
+                )
+            )
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in rows]
+        how = f"{self.plan.splits.how} of {self.n_train:,} rows; {P_MEANS}"
+        failed = [remark for each in self.scores for remark in each.failure_remarks()]
+        return "\n".join([*lines, how, *failed])
 
     def fold_scores(self) -> Table:
         """Every score of every learner in every fold, not the winner's alone.
@@ -306,7 +358,7 @@ class LearnResult(JobResult):
             [
                 *head,
                 "",
-                str(self.board),
+                self.board_text(),
                 *apart,
                 "",
                 self.verdict(),

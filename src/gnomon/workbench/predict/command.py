@@ -62,9 +62,20 @@ def predict(
     for note in found.notes:
         complaints.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
     if as_json:
-        print_json({"rows": len(found), "out": str(out), "undecided": len(found.undecided)})
+        scored = {} if found.score is None else {found.score[0]: found.score[1]}
+        print_json(
+            {
+                "rows": len(found),
+                "out": str(out),
+                "undecided": len(found.undecided),
+                "score": scored,
+                "notes": found.notes,
+            }
+        )
         return
     say(f"wrote {out}: {len(found):,} predictions ({', '.join(table.columns)})")
+    if found.score is not None:
+        say(found.score_sentence())
     if undecided is not None:
         where = f", written to {queue}" if queue is not None else ""
         say(f"{len(found.undecided):,} rows are undecided (below {undecided:g}){where}")

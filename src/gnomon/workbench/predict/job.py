@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from gnomon.engine.errors import DataError, ModelFileError
+from gnomon.engine.errors import DataError, GnomonError, ModelFileError
 from gnomon.engine.modelfile import load
+from gnomon.evaluate import Estimate
 from gnomon.table import Column, Kind, ReadError, Schema, Table, missing, read
 from gnomon.table.codes import (
     boolean_words,
@@ -29,6 +31,7 @@ from gnomon.table.codes import (
 from gnomon.table.recode import as_strings
 from gnomon.workbench.analysis.diagnosis import Shift, shift_check
 from gnomon.workbench.base.given import as_table
+from gnomon.workbench.predict.truth import score_on
 
 MODEL = "model.gnomon"
 SCHEMA = "schema.toml"
@@ -54,6 +57,8 @@ class Predictions:
         What was left out or looks wrong.
     shift : Shift or None
         Are the rows like those that the model learnt from? None where that is not known.
+    score : (str, Estimate) or None
+        The run's measure on these rows, where their target is known.
     """
 
     table: Table
@@ -61,6 +66,7 @@ class Predictions:
     undecided: np.ndarray
     notes: list[str] = field(default_factory=list)
     shift: Shift | None = None
+    score: tuple[str, Estimate] | None = None
 
     def queue(self, target: str = "answer") -> Table:
         """The undecided rows with what the model would say, and a column for people's answers.
@@ -84,7 +90,15 @@ class Predictions:
         return len(self.table)
 
     def __repr__(self) -> str:
-        return "\n".join([repr(self.table), *self.notes])
+        scored = [self.score_sentence()] if self.score is not None else []
+        return "\n".join([repr(self.table), *scored, *self.notes])
+
+    def score_sentence(self) -> str:
+        """The score on these rows, in a sentence; empty where their target is not known."""
+        if self.score is None:
+            return ""
+        measure, value = self.score
+        return f"On these rows, whose target is known: {measure} {value}."
 
 
 def predict(
@@ -138,8 +152,11 @@ def predict(
         columns["undecided"] = marks.tolist()
         marked = np.flatnonzero(marks)
     found = Predictions(Table.from_dict(columns), rows, marked, notes)
-    if check_shift and folder is not None:
+    if folder is None:
+        return found
+    if check_shift:
         found.shift = shift_against(folder / SAMPLE, inputs, notes)
+    found.score = score_on(folder, fitted, rows, inputs, notes)
     return found
 
 
@@ -262,7 +279,9 @@ def matched(model: Any, rows: Table, schema: Schema | None) -> tuple[Table, list
     if schema is not None:
         inputs, said = without_unseen_words(inputs, schema)
         notes += said + [note for name in wanted if (note := written_note(schema[name], inputs))]
-        inputs = inputs.with_schema(schema.select(wanted), unseen="extend")
+        learnt, said = with_decimals(inputs, schema.select(wanted))
+        notes += said
+        inputs = inputs.with_schema(learnt, unseen="extend")
         notes += unseen_levels(inputs, schema)
     return inputs, notes
 
@@ -272,6 +291,26 @@ def written_note(learnt: Column, inputs: Table) -> str | None:
     here = inputs.schema[learnt.name]
     refuse_other_unit(learnt, here)
     return other_mark(learnt, here)
+
+
+def with_decimals(inputs: Table, schema: Schema) -> tuple[Schema, list[str]]:
+    """The schema of training, with numbers where whole numbers have decimals here."""
+    notes = []
+    for name in inputs.columns:
+        whole = schema[name].kind is Kind.INTEGER
+        if whole and has_decimals(inputs.column(name)):
+            schema = schema.with_column(replace(schema[name], kind=Kind.NUMBER))
+            notes.append(f"{name!r} has decimals here; in training it had whole numbers alone.")
+    return schema, notes
+
+
+def has_decimals(values: pa.ChunkedArray) -> bool:
+    """Whether a column of numbers has one that is not whole."""
+    if not pa.types.is_floating(values.type):
+        return False
+    found = values.drop_null().to_numpy()
+    found = found[np.isfinite(found)]
+    return bool((found != np.floor(found)).any())
 
 
 def without_unseen_words(inputs: Table, schema: Schema) -> tuple[Table, list[str]]:
@@ -334,7 +373,11 @@ def shift_against(sample: Path, inputs: Table, notes: list[str]) -> Shift | None
     if len(inputs) < FEWEST_FOR_SHIFT:
         notes.append(f"Fewer than {FEWEST_FOR_SHIFT} rows: not compared with the training rows.")
         return None
-    shift = shift_check(read(sample), inputs)
+    try:
+        shift = shift_check(read(sample), inputs)
+    except GnomonError as error:
+        notes.append(f"Not compared with the training rows: {error}.")
+        return None
     if shift.found and shift.area.value > 0.6:
         notes.append(
             f"These rows are not like the training rows (told apart with area {shift.area}, by "

@@ -1,0 +1,70 @@
+"""The score of a model on new rows whose target is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from gnomon.engine.errors import GnomonError
+from gnomon.evaluate import Estimate
+from gnomon.table import Table
+from gnomon.workbench.analysis.diagnosis import said_by
+from gnomon.workbench.analysis.problem import LearningProblem
+from gnomon.workbench.base.runs import RunError, read_record
+
+FEWEST_SCORED = 5
+
+
+def score_on(
+    folder: Path, model: Any, rows: Table, inputs: Table, notes: list[str]
+) -> tuple[str, Estimate] | None:
+    """The measure of the run and its value on the rows whose target is known.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder of the model.
+    model : fitted estimator
+    rows : Table
+        As given; may have the target.
+    inputs : Table
+        As the model sees them.
+    notes : list of str
+        Gets what could not be scored, and why.
+
+    Returns
+    -------
+    score : (str, Estimate) or None
+        None where the target is not there.
+    """
+    asked = question_of(folder)
+    if asked is None or asked["target"] not in rows.columns:
+        return None
+    known = np.flatnonzero(pc.is_valid(rows.column(asked["target"])).to_numpy())
+    if len(known) < FEWEST_SCORED:
+        return None
+    try:
+        some = rows[known]
+        problem = LearningProblem(
+            some, rows[:0], asked["target"], asked["task"], asked["measure"], time=asked["time"]
+        )
+        y = problem.values(some)
+        found = problem.figure.figure(y, said_by(model, inputs[known], y, problem.figure))
+    except (GnomonError, ValueError, TypeError) as error:
+        notes.append(f"The column {asked['target']!r} is there but could not be scored: {error}")
+        return None
+    if not isinstance(found, Estimate):
+        found = Estimate(float(found), np.nan, np.nan, how="no interval is known")
+    return asked["measure"], found
+
+
+def question_of(folder: Path) -> dict[str, Any] | None:
+    """What a run of `learn` was asked; None for other runs."""
+    try:
+        record = read_record(folder)
+    except RunError:
+        return None
+    return record["settings"] if record.get("job") == "learn" else None
