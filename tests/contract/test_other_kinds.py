@@ -6,14 +6,25 @@ keep the parts of the contract that do not depend on a table of rows.
 
 from __future__ import annotations
 
+import doctest
 import importlib
 import inspect
+import re
+import warnings
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.callback import ProgressBar
 from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import InvalidParameterError
 
+import gnomon
 from gnomon.density import Distribution, ExponentialFamily
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.history import History
 from gnomon.engine.registry import KINDS, ROOMS, find, methods
 from gnomon.linear.inference import NoSummary
 from gnomon.neighbors import Distance
@@ -127,3 +138,271 @@ def test_every_public_method_before_fit_says_that_the_estimator_is_not_fitted(cl
         else:
             wrong.append(f"{name}: no error")
     assert wrong == []
+
+
+class Problem(NamedTuple):
+    """What a method of another kind is fitted to, and how it is asked."""
+
+    fit: tuple
+    ask: tuple  # a method and its arguments
+    options: dict[str, Any] = {}
+
+
+SYMBOLS = np.array([0, 0, 1, 1, 0, 2, 1, 1, 2, 2, 0, 0] * 4)
+NUMBERS = np.sin(np.arange(48.0)) + 4 * (np.arange(48) % 16 > 8)
+COUNTS = np.column_stack([SYMBOLS, 2 * SYMBOLS + 1])
+STEPS = [[[f"w{s}"] for s in part] for part in np.split(SYMBOLS, 4)]
+TAGS = [[("N", "V", "D")[s] for s in part] for part in np.split(SYMBOLS, 4)]
+SERIES = list(np.split(NUMBERS, 4))
+ROWS = np.column_stack([NUMBERS, np.cos(np.arange(48.0))])
+CLASSES_OF_SERIES = ["a", "b", "a", "b"]
+SOUNDS = [np.column_stack([part, part**2]) for part in SERIES]
+WORDS = {"la": "L A", "hi": "H I"}
+RATINGS = np.array([[5, 4, 1, np.nan], [5, 5, 1, 2], [1, 2, 5, 5], [4, 5, 2, 1]])
+LABELS = {"size": NUMBERS.tolist(), "kind": SYMBOLS.astype(str).tolist()}
+
+PROBLEMS = {
+    "HiddenMarkovModel": Problem((SERIES,), ("smooth", SERIES)),
+    "DurationHMM": Problem((SERIES,), ("smooth", SERIES), {"max_duration": 4, "max_iter": 20}),
+    "InputHMM": Problem((SERIES, SERIES), ("smooth", SERIES, SERIES), {"max_iter": 20}),
+    "HMMClassifier": Problem((SERIES, CLASSES_OF_SERIES), ("predict_proba", SERIES)),
+    "ChainCRF": Problem((STEPS, TAGS), ("predict_proba", STEPS)),
+    "MaxEntMarkovModel": Problem((STEPS, TAGS), ("predict", STEPS)),
+    "MarkovModel": Problem(([SYMBOLS.tolist()],), ("predict_next", [0])),
+    "NGramModel": Problem((["abab", "abba"],), ("probabilities", "a"), {"n": 2}),
+    "Autoregression": Problem((SERIES,), ("forecast_rows", NUMBERS, 3)),
+    "LagRegressor": Problem((SERIES,), ("forecast_rows", NUMBERS, 3)),
+    "WordRecogniser": Problem(
+        (SOUNDS, ["la", "hi"] * 2), ("log_likelihood", SOUNDS), {"lexicon": WORDS, "parts": 2}
+    ),
+    "GaussianHMM": Problem((ROWS, [24, 24]), ("predict_proba", ROWS), {"n_components": 2}),
+    "GMMHMM": Problem((ROWS, [24, 24]), ("predict_proba", ROWS), {"n_components": 2, "n_mix": 2}),
+    "CategoricalHMM": Problem(
+        (SYMBOLS[:, None], [24, 24]), ("predict_proba", SYMBOLS[:, None]), {"n_components": 2}
+    ),
+    "MultinomialHMM": Problem((COUNTS,), ("predict_proba", COUNTS), {"n_components": 2}),
+    "PoissonHMM": Problem((COUNTS,), ("predict_proba", COUNTS), {"n_components": 2}),
+    "VectorQuantiser": Problem((SERIES,), ("transform", SERIES), {"size": 4, "n_entries": 3}),
+    "DictionaryVote": Problem((SERIES, CLASSES_OF_SERIES), ("predict", SERIES)),
+    "TypeHistogramClassifier": Problem((SOUNDS, CLASSES_OF_SERIES), ("histograms", SOUNDS)),
+    "NearestNeighbors": Problem((ROWS,), ("kneighbors", ROWS)),
+    "ApproximateNeighbors": Problem((ROWS,), ("kneighbors", ROWS)),
+    "NeighborLabels": Problem((ROWS, gnomon.table.Table.from_dict(LABELS)), ("predict", ROWS)),
+    "NeighborRecommender": Problem((RATINGS,), ("predict", [0, 1], [3, 3])),
+}
+OTHERS = [cls for cls in ESTIMATORS if cls.__name__ in PROBLEMS]
+RANDOM_PARTS = {"DictionaryVote": {"quantiser": {"size": 4, "n_entries": 3}}}
+
+
+def new(cls: type, **changes: Any):
+    """An estimator with the parameters of its problem."""
+    made = make(cls, **(PROBLEMS[cls.__name__].options | changes))
+    for name, values in RANDOM_PARTS.get(cls.__name__, {}).items():
+        getattr(made, name).set_params(**values)
+    if cls.__name__ in ("DictionaryVote", "TypeHistogramClassifier"):
+        made.classifier.set_params(n_neighbors=1)
+    return made
+
+
+def fitted(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.fit(*PROBLEMS[type(estimator).__name__].fit)
+
+
+@cache
+def shared(cls: type):
+    """One fit for many tests, which do not change it."""
+    return fitted(new(cls))
+
+
+def answer(estimator) -> str:
+    """What a fitted estimator answers, as text of full precision."""
+    name, *arguments = PROBLEMS[type(estimator).__name__].ask
+    return written(getattr(estimator, name)(*arguments))
+
+
+def written(found: Any) -> str:
+    if hasattr(found, "arrow"):
+        return str(found.arrow.to_pylist())
+    if isinstance(found, (list, tuple)):
+        return ", ".join(written(part) for part in found)
+    return repr(np.asarray(found).tolist())
+
+
+def test_every_method_of_another_kind_has_a_problem():
+    others = [method for method in methods() if method.takes not in ("table", "graph")]
+    assert {method.name for method in others} == set(PROBLEMS)
+
+
+@each("cls", OTHERS)
+def test_it_is_an_estimator_that_can_be_cloned_and_describes_itself(cls):
+    estimator = new(cls)
+    assert isinstance(estimator, Estimator)
+    assert clone(estimator).get_params().keys() == estimator.get_params().keys()
+    text = inspect.getdoc(cls)
+    assert re.search(r"\b[Uu]se\b", text)
+    assert re.search(r"\b(not|no|instead|prefer)\b", text, re.IGNORECASE)
+    assert "Texts" in text + inspect.getdoc(inspect.getmodule(cls))
+    for parameter in inspect.signature(cls).parameters:
+        assert re.search(rf"^( *\w+, )*{parameter}(, \w+)* :", text, re.MULTILINE), parameter
+
+
+@each("cls", OTHERS)
+def test_the_example_of_the_docstring_runs_by_itself(cls):
+    parsed = doctest.DocTestParser().get_doctest(cls.__doc__, {}, cls.__name__, None, 0)
+    assert parsed.examples
+    assert doctest.DocTestRunner().run(parsed).failed == 0
+
+
+@each("cls", OTHERS)
+def test_every_parameter_is_in_the_table_and_a_wrong_one_is_refused(cls):
+    names = set(inspect.signature(cls).parameters)
+    assert set(cls._parameter_constraints) >= names
+    for name in names:
+        with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of {cls.__name__}"):
+            fitted(new(cls).set_params(**{name: object()}))
+
+
+@each("cls", OTHERS)
+def test_fitting_again_gives_the_same_bits_and_changes_no_parameter_of_numbers(cls):
+    assert answer(fitted(new(cls))) == answer(shared(cls))
+
+
+@each("cls", [cls for cls in OTHERS if "n_jobs" in inspect.signature(cls).parameters])
+def test_the_number_of_threads_changes_no_bit(cls):
+    assert answer(fitted(new(cls, n_jobs=2))) == answer(fitted(new(cls, n_jobs=1)))
+
+
+@each("cls", OTHERS)
+def test_a_model_file_keeps_the_answers_to_the_bit(cls, tmp_path):
+    loaded = gnomon.load(shared(cls).save(tmp_path / "model.gnomon"))
+    assert answer(loaded) == answer(shared(cls))
+
+
+@each("cls", [cls for cls in OTHERS if "history_ :" in cls.__doc__])
+def test_the_course_of_a_fit_is_recorded(cls):
+    model = shared(cls)
+    assert isinstance(model.history_, History)
+    assert len(model.history_) - model.n_iter_ in (0, 1)
+    assert np.isfinite(np.asarray(model.history_)).all()
+    assert model.history_.stopped in {"converged", "max_iter", "done"}
+
+
+class Stopping:
+    """Counts finished iterations and asks to stop after the first."""
+
+    def __init__(self):
+        self.events: list[str] = []
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.events.append("begin" if context.parent is None else "step")
+
+    def on_fit_task_end(self, estimator, context):
+        self.events.append("end" if context.parent is None else "stepped")
+        return context.parent is not None
+
+
+@each("cls", [cls for cls in OTHERS if cls.__module__.startswith("gnomon.sequence")])
+def test_callbacks_see_the_fit_and_can_stop_it(cls, capsys):
+    callback = Stopping()
+    model = fitted(new(cls).set_callbacks(callback))
+    assert [event for event in callback.events if "step" not in event] == [
+        "setup",
+        "begin",
+        "end",
+        "teardown",
+    ]
+    steps = callback.events.count("step")
+    assert steps == callback.events.count("stepped")
+    if hasattr(model, "history_"):
+        assert steps == 1
+        assert model.history_.stopped in ("callback", "converged")
+    assert answer(fitted(new(cls).set_callbacks(ProgressBar()))) == answer(shared(cls))
+    assert cls.__name__ in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_with_lengths_is_the_list_of_its_sequences(order):
+    X = np.asarray(ROWS, order=order)
+    for cls in (gnomon.sequence.HiddenMarkovModel, gnomon.sequence.DurationHMM):
+        model = cls(2, max_iter=5, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parts = clone(model).fit([X[:20], X[20:]])
+            flat = clone(model).fit(X, lengths=[20, 28])
+        assert written(flat.smooth([X])) == written(parts.smooth([X]))
+        assert flat.score(X, lengths=[20, 28]) == parts.score([X[:20], X[20:]])
+
+
+def test_an_array_alone_is_one_sequence_of_its_rows():
+    model = gnomon.sequence.Autoregression().fit(ROWS)
+    assert written(model.coef_) == written(gnomon.sequence.Autoregression().fit([ROWS]).coef_)
+    assert len(shared(gnomon.sequence.GaussianHMM).predict(ROWS)) == len(ROWS)
+    hidden = gnomon.sequence.HiddenMarkovModel(2, random_state=0).fit(ROWS)
+    assert [len(path) for path in hidden.predict(ROWS)] == [len(ROWS)]
+
+
+def test_known_states_are_cut_where_the_rows_are_cut():
+    states = (SYMBOLS > 0).astype(int)
+    model = gnomon.sequence.HiddenMarkovModel(2).fit(ROWS, states, lengths=[24, 24])
+    parts = gnomon.sequence.HiddenMarkovModel(2).fit(
+        [ROWS[:24], ROWS[24:]], [states[:24], states[24:]]
+    )
+    assert written(model.transition_) == written(parts.transition_)
+
+
+@pytest.mark.parametrize(
+    ("X", "lengths", "words"),
+    [
+        (ROWS, [10, 10], "lengths sum to 20, but X has 48 rows"),
+        (ROWS, [48, 0], "lengths must be whole numbers, 1 or more"),
+        (ROWS, [24.5, 23.5], "lengths must be whole numbers, 1 or more"),
+        (NUMBERS, None, "a 1-D array is not a list of sequences"),
+    ],
+)
+def test_wrong_forms_of_sequences_are_refused_with_the_remedy(X, lengths, words):
+    with pytest.raises(ValueError, match=words):
+        gnomon.sequence.HiddenMarkovModel(2).fit(X, lengths=lengths)
+
+
+def test_first_values_in_fortran_order_give_the_same_fit():
+    start, moves = np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.3, 0.7]])
+    means, spread = np.array([[0.0, 0.0], [4.0, 0.5]]), np.tile(np.eye(2), (2, 1, 1))
+    found = []
+    for order in "CF":
+        law = gnomon.sequence.GaussianEmission(
+            means=np.asarray(means, order=order), covariances=np.asarray(spread, order=order)
+        )
+        table = np.asarray(moves, order=order)
+        model = gnomon.sequence.HiddenMarkovModel(
+            2, law, start=start, transition=table, max_iter=500
+        )
+        found.append(written(model.fit([np.asarray(ROWS, order=order)]).smooth([ROWS])))
+        peer = gnomon.sequence.GaussianHMM(2, init_params="", n_iter=3)
+        peer.startprob_, peer.transmat_, peer.means_ = start, table, np.asarray(means, order=order)
+        peer.covars_ = np.ones((2, 2))
+        found.append(written(peer.fit(np.asarray(ROWS, order=order)).predict_proba(ROWS)))
+    assert found[:2] == found[2:]
+
+
+NETWORK_CALLS = [
+    (gnomon.graphical.BeliefNetwork, {"a": [0, 1, 1, 0], "b": [0, 1, 1, 1]}, "marginals"),
+    (gnomon.graphical.GaussianNetwork, {"a": [0.0, 1.0, 2.0], "b": [1.0, 2.0, 4.0]}, "joint"),
+]
+
+
+@pytest.mark.parametrize(("cls", "data", "name"), NETWORK_CALLS)
+def test_networks_are_learned_saved_and_loaded(cls, data, name, tmp_path):
+    network = cls.fit(data, {"a": (), "b": ("a",)})
+    loaded = gnomon.load(network.save(tmp_path / "network.gnomon"))
+    assert str(getattr(loaded, name)()) == str(getattr(network, name)())
+    with pytest.raises(ValueError, match="c"):
+        cls.fit(data, {"c": ("a",)})
+    assert {method.cls for method in methods("graph")} == {call[0] for call in NETWORK_CALLS}

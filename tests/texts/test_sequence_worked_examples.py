@@ -78,7 +78,7 @@ def test_small_model_of_001():
         [0.285455, 0.346364, 0.368181], abs=1e-6
     )
     step = HiddenMarkovModel(emission=law, start=start, transition=moves, max_iter=1, tol=0)
-    with pytest.warns(UserWarning, match="converged"):
+    with pytest.warns(UserWarning, match="did not converge"):
         step.fit(seen)
     assert step.transition_ == pytest.approx(
         np.array([[0.502353, 0.497647], [0.163436, 0.836564]]), abs=1e-6
@@ -99,7 +99,7 @@ def test_small_model_of_000b():
         [0.855009, 0.519968, 0.114252, 0.123124, 0.600557], abs=1e-6
     )
     step = HiddenMarkovModel(emission=law, start=start, transition=moves, max_iter=1, tol=0)
-    with pytest.warns(UserWarning, match="converged"):
+    with pytest.warns(UserWarning, match="did not converge"):
         step.fit(seen)
     assert step.start_ == pytest.approx([0.855009, 0.144991], abs=1e-6)
     assert step.transition_ == pytest.approx(

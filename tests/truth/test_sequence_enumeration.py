@@ -158,7 +158,7 @@ def test_no_step_of_em_with_inputs_lowers_its_objective(rng):
     for law in ("gaussian", "poisson", InputEmission()):
         series = [rng.poisson(np.exp(0.5 + 0.3 * u[:, 0])).astype(float) for u in inputs]
         model = InputHMM(2, law, max_iter=15, tol=-np.inf, random_state=0)
-        with pytest.warns(match="had not converged"):
+        with pytest.warns(match="did not converge"):
             model.fit(series, inputs)
         assert np.diff(model.history_).min() > -1e-6 * abs(model.history_[0])
         assert model.n_iter_ == 15

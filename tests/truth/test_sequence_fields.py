@@ -133,7 +133,7 @@ def test_rare_features_and_wrong_input_of_fields():
     assert seen.predict([]) == []
     with pytest.raises(DataError, match="see sequence 1"):
         ChainCRF().fit(sequences, [["X", "Y"], ["X", "X"]])
-    with pytest.raises(DataError, match="solver is one of"):
+    with pytest.raises(ValueError, match="'solver' parameter"):
         ChainCRF(solver="newton").fit(sequences, labels)
     with pytest.raises(DataError, match="l1 goes with"):
         ChainCRF(solver="sgd", l1=1.0).fit(sequences, labels)

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import HasMethods, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import lag_rows, normal_log_density, number_rows
+from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 
-CHOICES = ("aic", "bic", "later")
+CHOICES = {"aic", "bic", "later"}
 
 
 def lag_table(sequences: Sequence, lags: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,7 +52,7 @@ def lag_table(sequences: Sequence, lags: int) -> tuple[np.ndarray, np.ndarray]:
     takes="sequences",
     synonyms=("AR", "VAR", "vector autoregression", "time series"),
 )
-class Autoregression(Estimator):
+class Autoregression(SequenceEstimator):
     """Linear-Gaussian autoregression of one or several series.
 
     Use it for short forecasts of series that swing about a level; not for regimes (see
@@ -87,26 +87,23 @@ class Autoregression(Estimator):
     (array([0.5]), array([0.5 , 0.25]))
     """
 
+    _parameter_constraints = {"order": [whole(1), StrOptions(CHOICES)], "max_order": [whole(1)]}
+
     def __init__(self, order: int | str = 1, *, max_order: int = 10):
         self.order = order
         self.max_order = max_order
 
+    @fits()
     def fit(self, sequences: Sequence, y: Any = None) -> Autoregression:
         """Least squares on the table of lags."""
         self.criteria_ = {}
         if isinstance(self.order, str):
-            if self.order not in CHOICES:
-                raise DataError(
-                    f"order is a number or one of {', '.join(CHOICES)}, not {self.order!r}"
-                )
             self.criteria_ = {
                 m: self._criterion(sequences, m) for m in range(1, self.max_order + 1)
             }
             self.order_ = min(self.criteria_, key=lambda m: self.criteria_[m])
         else:
             self.order_ = int(self.order)
-        if self.order_ < 1:
-            raise DataError("order is 1 or more")
         self._solve(*lag_table(sequences, self.order_))
         return self
 
@@ -149,6 +146,7 @@ class Autoregression(Estimator):
         lags = before.reshape(len(before), -1, width)
         return self.intercept_ + np.einsum("nmj,mij->ni", lags, self.coef_)
 
+    @of_sequences()
     def score(self, sequences: Sequence, y: Any = None) -> float:
         """Log-likelihood of the rows that have all their lags."""
         before, now = lag_table(sequences, self.order_)
@@ -184,7 +182,7 @@ class Autoregression(Estimator):
     takes="sequences",
     synonyms=("lag features", "NARX", "tapped delay line", "time series"),
 )
-class LagRegressor(Estimator):
+class LagRegressor(SequenceEstimator):
     """Any regressor on a table of lags; with a network, a tapped delay line.
 
     Parameters
@@ -210,10 +208,16 @@ class LagRegressor(Estimator):
     array([32., 64.])
     """
 
+    _parameter_constraints = {
+        "regressor": [HasMethods(["fit", "predict"])],
+        "lags": [whole(1)],
+    }
+
     def __init__(self, regressor: Any, lags: int = 3):
         self.regressor = regressor
         self.lags = lags
 
+    @fits()
     def fit(self, sequences: Sequence, y: Any = None) -> LagRegressor:
         """Fit the regressor to the table of lags of all sequences."""
         before, now = lag_table(sequences, self.lags)
@@ -233,8 +237,8 @@ class LagRegressor(Estimator):
             rows.append(np.atleast_1d(np.ravel(self.regressor_.predict(before[None, :]))))
         return np.array(rows[len(rows) - n_steps :])
 
+    @of_sequences()
     def score(self, sequences: Sequence, y: Any = None) -> float:
         """Minus the mean squared error one step ahead."""
-        check_is_fitted(self)
         before, now = lag_table(sequences, self.lags)
         return -float(((now - self.regressor_.predict(before).reshape(now.shape)) ** 2).mean())

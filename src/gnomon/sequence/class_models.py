@@ -20,10 +20,11 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import FLAG, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.sequence.emissions import CategoricalEmission, GaussianEmission
 from gnomon.sequence.hmm import HiddenMarkovModel
+from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 from gnomon.sequence.passes import posteriors, prepare
 
 
@@ -35,7 +36,7 @@ from gnomon.sequence.passes import posteriors, prepare
     takes="sequences",
     synonyms=("sequence classification",),
 )
-class HMMClassifier(Estimator):
+class HMMClassifier(SequenceEstimator):
     """One hidden Markov model per class, and Bayes' rule.
 
     Use it for sequences of different lengths with one label each: words, gestures, kinds of
@@ -76,6 +77,14 @@ class HMMClassifier(Estimator):
     ['A', 'B']
     """
 
+    _parameter_constraints = {
+        "model": [HiddenMarkovModel, None],
+        "priors": [dict, None],
+        "discriminative": FLAG,
+        "penalty": [at_least(0)],
+        "max_iter": [whole(1)],
+    }
+
     def __init__(
         self,
         model: HiddenMarkovModel | None = None,
@@ -91,6 +100,7 @@ class HMMClassifier(Estimator):
         self.penalty = penalty
         self.max_iter = max_iter
 
+    @fits()
     def fit(self, sequences: Sequence, y: Sequence[Hashable]) -> HMMClassifier:
         """Fit one model to the sequences of each class.
 
@@ -138,6 +148,7 @@ class HMMClassifier(Estimator):
         scores = np.column_stack([model.log_likelihood(sequences) for model in self.models_])
         return scores + self.log_priors_
 
+    @of_sequences()
     def predict_proba(self, sequences: Sequence) -> np.ndarray:
         """p(class | sequence), in the order of ``classes_``."""
         joint = self._joint(sequences)
@@ -149,10 +160,12 @@ class HMMClassifier(Estimator):
             )
         return np.exp(joint - total)
 
+    @of_sequences()
     def predict(self, sequences: Sequence) -> list:
         """The most probable class of each sequence."""
         return [self.classes_[k] for k in self.predict_proba(sequences).argmax(axis=1)]
 
+    @of_sequences()
     def score(self, sequences: Sequence, y: Sequence[Hashable]) -> float:
         """Share of sequences with the right class."""
         return float(np.mean([a == b for a, b in zip(self.predict(sequences), y, strict=True)]))

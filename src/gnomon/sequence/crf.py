@@ -31,11 +31,12 @@ from scipy.optimize import Bounds, minimize
 
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.engine.estimator import Estimator
 from gnomon.engine.kernel import kernel
+from gnomon.engine.parameters import JOBS, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, one_blas_thread
 from gnomon.sequence.chain import Seed
+from gnomon.sequence.learner import SEEDS, SequenceEstimator, fits, of_sequences
 from gnomon.sequence.passes import (
     best_log_paths,
     pair_counts,
@@ -117,7 +118,7 @@ class FeatureSpace:
         "named entities",
     ),
 )
-class ChainCRF(Estimator):
+class ChainCRF(SequenceEstimator):
     """Linear-chain conditional random field, for sequences whose every step has a label.
 
     Use it to tag words, steps or windows from many overlapping features, where a hidden Markov
@@ -174,9 +175,10 @@ class ChainCRF(Estimator):
         Commonest first.
     theta_ : ndarray
         All parameters: those of nodes, then those of edges.
-    history_ : list of float
-        The objective, divided by the number of sequences.
+    history_ : History
+        The objective after each iteration, divided by the number of sequences.
     n_iter_ : int
+        Iterations that were made.
 
     Notes
     -----
@@ -192,6 +194,25 @@ class ChainCRF(Estimator):
     >>> tagger.predict([token_features(["the", "cat", "barks"])])
     [['D', 'N', 'V']]
     """
+
+    _parameter_constraints = {
+        "loss": [StrOptions({"likelihood", "hinge"})],
+        "solver": [StrOptions({"lbfgs", "sgd"})],
+        "alpha": [at_least(0)],
+        "l1": [at_least(0)],
+        "margin": [at_least(0)],
+        "pairs": [StrOptions({"seen", "all"})],
+        "min_count": [whole(1)],
+        "features": [callable, None],
+        "edges": ["array-like", None],
+        "labels": ["array-like", str, None],
+        "max_iter": [whole(1)],
+        "step": [above(0)],
+        "batch_size": [whole(1)],
+        "tol": [at_least(0)],
+        "n_jobs": JOBS,
+        "random_state": SEEDS,
+    }
 
     def __init__(
         self,
@@ -230,6 +251,7 @@ class ChainCRF(Estimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @fits("labels")
     def fit(self, sequences: Sequence, labels: Sequence[Sequence[Hashable]]) -> ChainCRF:
         """Learn from labelled sequences.
 
@@ -255,20 +277,20 @@ class ChainCRF(Estimator):
             [] if self.features else FeatureSpace.collect(sequences, self.min_count)
         )
         problem = _Problem(self, sequences, labels)
-        self.history_: list[float] = []
+        self._fit_course = self._course("iteration", self.max_iter)
         if self.loss == "likelihood" and self.solver == "lbfgs":
             self.theta_ = self._by_lbfgs(problem)
         else:
             self.theta_ = self._by_lots(problem)
+        self.history_ = self._fit_course.history
         self.n_iter_ = len(self.history_)
+        del self._fit_course
         return self
 
+    def _most_steps(self) -> int:
+        return self.max_iter
+
     def _check_options(self, sequences: Sequence, labels: Sequence) -> None:
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise DataError(
-                    f"{name} is one of {', '.join(allowed)}, not {getattr(self, name)!r}"
-                )
         if self.l1 and (self.loss == "hinge" or self.solver == "sgd"):
             raise DataError("l1 goes with loss='likelihood' and solver='lbfgs' only")
         if len(sequences) == 0:
@@ -321,13 +343,18 @@ class ChainCRF(Estimator):
             value, slope = objective(up - down)
             return value + self.l1 * parts.sum(), np.r_[slope + self.l1, -slope + self.l1]
 
+        course = self._fit_course
+        steps = iter(course)
+
         def note(intermediate_result: Any) -> None:
-            past = self.history_
-            past.append(float(intermediate_result.fun))
+            next(steps, None)
+            past = [*course.history, float(intermediate_result.fun)]
+            slow = False
             if len(past) > STEPS_LOOKED_BACK:
                 lowered = past[-1 - STEPS_LOOKED_BACK] - past[-1]
-                if lowered < self.tol * abs(past[-1]):
-                    raise StopIteration
+                slow = bool(lowered < self.tol * abs(past[-1]))
+            if course.end_step(past[-1], slow):
+                raise StopIteration
 
         # products of vectors are too short to be shared by threads of BLAS
         with one_blas_thread():
@@ -346,11 +373,15 @@ class ChainCRF(Estimator):
                 callback=note,
             )
         if found.nit >= self.max_iter:
+            course.history.stopped = "max_iter"
             warnings.warn(
-                f"L-BFGS had not converged after {self.max_iter} steps; raise max_iter or tol",
+                f"L-BFGS did not converge; increase max_iter (now {self.max_iter}) or tol (now "
+                f"{self.tol})",
                 GnomonWarning,
-                stacklevel=3,
+                stacklevel=7,
             )
+        elif course.history.stopped == "done":
+            course.history.stopped = "converged"
         if self.l1:
             up, down = np.split(found.x, 2)
             return up - down
@@ -363,7 +394,8 @@ class ChainCRF(Estimator):
         mean, kept = np.zeros(problem.size), 0
         n = problem.n_sequences
         loss = problem.hinge if self.loss == "hinge" else problem.lot_likelihood
-        for turn in range(self.max_iter):
+        course = self._fit_course
+        for turn in course:
             order = rng.permutation(n)
             length = self.step / np.sqrt(1 + turn)
             total = 0.0
@@ -376,11 +408,13 @@ class ChainCRF(Estimator):
                     scale, shrunk = 1.0, 1.0
                 total += loss(theta, lot, scale, -length / (len(lot) * shrunk))
                 scale = shrunk
-            self.history_.append(total / n + self.alpha * float(theta @ theta) * scale**2)
             if turn >= self.max_iter // 2:
                 mean += scale * theta
                 kept += 1
-        return mean / kept
+            value = total / n + self.alpha * float(theta @ theta) * scale**2
+            if course.end_step(value):
+                break
+        return mean / kept if kept else scale * theta
 
     def _problem(self, sequences: Sequence, labels: Sequence | None = None) -> _Problem:
         return _Problem(self, sequences, labels, (self.pair_starts_, self.pair_labels_))
@@ -390,6 +424,7 @@ class ChainCRF(Estimator):
         nodes, edges = self._problem([sequence]).scores(self.theta_)
         return -nodes, -edges
 
+    @of_sequences()
     def predict(self, sequences: Sequence) -> list[list]:
         """The best labels of each sequence as a whole."""
         if len(sequences) == 0:
@@ -422,6 +457,7 @@ class ChainCRF(Estimator):
         total += (len(nodes) - 1) * edges.max()
         return [[self.labels_[k] for k in path] for path in paths], reached - total
 
+    @of_sequences()
     def predict_proba(self, sequences: Sequence) -> list[np.ndarray]:
         """Probability of each label at each step, of shape (length, n_labels)."""
         if len(sequences) == 0:
@@ -430,6 +466,7 @@ class ChainCRF(Estimator):
         found = _field(*problem.scores(self.theta_), problem.bounds).states
         return np.split(found, problem.bounds[1:-1])
 
+    @of_sequences("labels")
     def log_likelihood(
         self, sequences: Sequence, labels: Sequence[Sequence[Hashable]]
     ) -> np.ndarray:
@@ -441,6 +478,7 @@ class ChainCRF(Estimator):
         joint = path_log_joint(ones, weights, nodes, problem.truth, problem.bounds)
         return joint - posteriors(ones, weights, nodes, problem.bounds).log_likelihood
 
+    @of_sequences("labels")
     def score(self, sequences: Sequence, labels: Sequence[Sequence[Hashable]]) -> float:
         """Share of single labels that are right."""
         right = [

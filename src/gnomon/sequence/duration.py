@@ -17,11 +17,12 @@ import numpy as np
 
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
 from gnomon.sequence.chain import Seed, stochastic_rows
 from gnomon.sequence.emissions import Emission, _normalised
-from gnomon.sequence.hmm import EMISSIONS
+from gnomon.sequence.hmm import EMISSION, EMISSIONS
+from gnomon.sequence.learner import SEEDS, SequenceEstimator, fits, of_sequences
 from gnomon.sequence.passes import (
     Posteriors,
     posteriors,
@@ -39,7 +40,7 @@ from gnomon.sequence.passes import (
     takes="sequences",
     synonyms=("hsmm", "hidden semi-Markov model", "explicit-duration HMM"),
 )
-class DurationHMM(Estimator):
+class DurationHMM(SequenceEstimator):
     """Hidden Markov model whose states last as long as a table of durations says.
 
     Use it where stays have a typical length, such as sounds or shifts. A step costs the square of
@@ -66,8 +67,10 @@ class DurationHMM(Estimator):
     durations_ : ndarray of shape (n_states, max_duration)
         p(t | k) of t = 1, 2 ...
     emission_ : Emission
-    history_ : list of float
-        Log-likelihood before each step; it never falls.
+    history_ : History
+        Log-likelihood before each iteration and at the end; it never falls.
+    n_iter_ : int
+        Iterations that were made.
 
     Notes
     -----
@@ -80,6 +83,19 @@ class DurationHMM(Estimator):
     >>> model.durations_.argmax(axis=1) + 1
     array([3, 3])
     """
+
+    _parameter_constraints = {
+        "n_states": [whole(2)],
+        "emission": EMISSION,
+        "max_duration": [whole(1)],
+        "start": ["array-like", None],
+        "transition": ["array-like", None],
+        "durations": ["array-like", None],
+        "n_init": [whole(1)],
+        "max_iter": [whole(0)],
+        "tol": [at_least(-np.inf)],
+        "random_state": SEEDS,
+    }
 
     def __init__(
         self,
@@ -106,12 +122,23 @@ class DurationHMM(Estimator):
         self.tol = tol
         self.random_state = random_state
 
+    @fits()
     def fit(self, sequences: Sequence, y: Any = None) -> DurationHMM:
-        """EM over several sequences."""
-        if self.n_states < 2 or self.max_duration < 1:
-            raise DataError(
-                "a duration model needs 2 states or more, and a max_duration of 1 or more"
-            )
+        """Fit by EM.
+
+        Parameters
+        ----------
+        sequences : list of sequences, or array-like of shape (n_samples, n_features)
+            An array is one sequence, or several end to end with `lengths`.
+        y : None
+            Not used.
+        lengths : array-like of int, default=None
+            Lengths of the sequences in an array.
+
+        Returns
+        -------
+        self : DurationHMM
+        """
         law = EMISSIONS[self.emission]() if isinstance(self.emission, str) else self.emission
         law = copy.deepcopy(law)
         if hasattr(law, "know"):
@@ -123,15 +150,16 @@ class DurationHMM(Estimator):
             "Use fewer rows, states or durations.",
         )
         rng = self._rng()
-        best: DurationHMM | None = None
+        tried = []
         for _ in range(self.n_init):
-            tried = copy.deepcopy(self)
-            tried._one_fit(data, copy.deepcopy(law), rng)
-            if best is None or tried.history_[-1] > best.history_[-1]:
-                best = tried
-        for name in ("start_", "transition_", "durations_", "emission_", "history_", "n_iter_"):
-            setattr(self, name, getattr(best, name))
+            self._one_fit(data, copy.deepcopy(law), rng)
+            tried.append(self._public())
+        for name, value in max(tried, key=lambda each: each["history_"][-1]).items():
+            setattr(self, name, value)
         return self
+
+    def _most_steps(self) -> int:
+        return self.n_init * (self.max_iter + 1)
 
     def _one_fit(self, data, law, rng) -> None:
         k, d = self.n_states, self.max_duration
@@ -146,17 +174,17 @@ class DurationHMM(Estimator):
         )
         law.begin(data.rows, k, rng)
         self.emission_ = law
-        self.history_ = []
-        for _ in range(self.max_iter + 1):
+        course = self._course("iteration", self.max_iter + 1)
+        for step in course:
             found = self._posteriors(data)
-            self.history_.append(float(found.log_likelihood.sum()))
-            gained = np.diff(self.history_[-2:])
-            if len(self.history_) > self.max_iter or (
-                len(gained) and gained[0] < self.tol * len(data.rows)
-            ):
+            value = float(found.log_likelihood.sum())
+            gained = value - course.history[-1] if step else np.inf
+            converged = bool(gained < self.tol * len(data.rows))
+            if course.end_step(value, converged, attributes=self._public):
                 break
-            self._maximise(found, data)
-        self.n_iter_ = len(self.history_) - 1
+            if step < self.max_iter:
+                self._maximise(found, data)
+        self.history_, self.n_iter_ = course.history, len(course.history) - 1
 
     def _first(self, given: Any, drawn: np.ndarray, what: str) -> np.ndarray:
         if given is None:
@@ -195,20 +223,24 @@ class DurationHMM(Estimator):
         self.durations_ = _normalised(firsts + entered.sum(axis=0), self.durations_)
         self.emission_.learn(data.rows, by_state.sum(axis=2))
 
+    @of_sequences()
     def log_likelihood(self, sequences: Sequence) -> np.ndarray:
         """log p(X) of each sequence."""
         return self._posteriors(prepare(self.emission_, sequences)).log_likelihood
 
+    @of_sequences()
     def score(self, sequences: Sequence, y: Any = None) -> float:
         """Sum of the log-likelihoods of the sequences."""
         return float(self.log_likelihood(sequences).sum())
 
+    @of_sequences()
     def smooth(self, sequences: Sequence) -> list[np.ndarray]:
         """p(state | X) at every step."""
         data = prepare(self.emission_, sequences)
         states = self._posteriors(data).states.reshape(-1, *self.durations_.shape).sum(axis=2)
         return data.split(states)
 
+    @of_sequences()
     def predict(self, sequences: Sequence) -> list[list[int]]:
         """Best paths of states (with their durations)."""
         data = prepare(self.emission_, sequences)

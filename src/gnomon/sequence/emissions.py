@@ -115,12 +115,17 @@ class CategoricalEmission:
     def know(self, sequences: Sequence) -> None:
         """Take the symbols of the sequences as names where none were given."""
         if self.symbols is None:
-            seen = {
-                symbol for sequence in sequences for symbol in sequence if not _is_missing(symbol)
-            }
+            columns = (np.ravel(s) if isinstance(s, np.ndarray) else s for s in sequences)
+            seen = {symbol for column in columns for symbol in column if not _is_missing(symbol)}
             self.symbols = sorted(seen)
 
     def rows(self, sequence: Any) -> np.ndarray:
+        if isinstance(sequence, np.ndarray) and sequence.ndim == 2:
+            if sequence.shape[1] != 1:
+                raise DataError(
+                    f"symbols stand in one column; this sequence has {sequence.shape[1]}"
+                )
+            sequence = sequence[:, 0]
         if _holds_codes(sequence, len(self.symbols)) and self.symbols == [
             *range(len(self.symbols))
         ]:

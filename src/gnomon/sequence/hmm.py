@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,8 @@ import numpy as np
 
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.history import History
+from gnomon.engine.parameters import HasMethods, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.sequence import recursions
 from gnomon.sequence.chain import MarkovChain, Seed, stochastic_rows
@@ -36,6 +37,7 @@ from gnomon.sequence.emissions import (
     PoissonEmission,
     _normalised,
 )
+from gnomon.sequence.learner import SEEDS, SequenceEstimator, fits, of_sequences
 from gnomon.sequence.passes import (
     Posteriors,
     Prepared,
@@ -63,6 +65,10 @@ EMISSIONS = {
     "mixture": MixtureEmission,
 }
 PARTS = ("start", "transition", "emission")
+EMISSION = [
+    StrOptions(set(EMISSIONS)),
+    HasMethods(["rows", "begin", "log_likelihood", "learn"]),
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +114,7 @@ class NextObservation:
     takes="sequences",
     synonyms=("hmm", "Baum-Welch", "Viterbi", "forward-backward", "regime switching"),
 )
-class HiddenMarkovModel(Estimator):
+class HiddenMarkovModel(SequenceEstimator):
     """Hidden Markov model for many sequences of different lengths, with gaps and known labels.
 
     Use it where a series goes through a few regimes that are not seen themselves: parts of speech,
@@ -149,9 +155,10 @@ class HiddenMarkovModel(Estimator):
     emission_ : Emission
     states_ : list
         Names: those of the labels, or 0, 1, 2 ...
-    history_ : list of float
-        Log-likelihood before each step (of the best paths in Viterbi training).
+    history_ : History
+        Log-likelihood before each iteration and at the end (of the best paths in Viterbi training).
     n_iter_ : int
+        Iterations that were made.
     converged_ : bool
 
     Notes
@@ -171,6 +178,23 @@ class HiddenMarkovModel(Estimator):
     >>> bool(path[0] != path[-1]), len(set(path[:50]))
     (True, 1)
     """
+
+    _parameter_constraints = {
+        "n_states": [whole(1)],
+        "emission": EMISSION,
+        "topology": [StrOptions({"any", "left-to-right"})],
+        "max_jump": [whole(1), None],
+        "training": [StrOptions({"baum-welch", "viterbi"})],
+        "frozen": ["array-like"],
+        "start": ["array-like", None],
+        "transition": ["array-like", None],
+        "alpha": [at_least(0)],
+        "recursion": [StrOptions({"scaled", "log"})],
+        "n_init": [whole(1)],
+        "max_iter": [whole(0)],
+        "tol": [at_least(-np.inf)],
+        "random_state": SEEDS,
+    }
 
     def __init__(
         self,
@@ -247,19 +271,23 @@ class HiddenMarkovModel(Estimator):
             raise DataError(f"{n} states need a square transition matrix of that size")
         model.emission_ = emission
         model.states_ = list(range(n)) if states is None else list(states)
-        model.history_, model.n_iter_, model.converged_ = [], 0, True
+        model.history_, model.n_iter_, model.converged_ = History(), 0, True
         return model
 
+    @fits("states")
     def fit(self, sequences: Sequence, states: Sequence | None = None) -> HiddenMarkovModel:
         """Learn from sequences, with all, some or none of their states known.
 
         Parameters
         ----------
-        sequences : list of sequences
-            Each a list of symbols or a table of numbers; missing ones None or NaN.
+        sequences : list of sequences, or array-like of shape (n_samples, n_features)
+            Each a list of symbols or a table of numbers; missing ones None or NaN. An array is one
+            sequence, or several end to end with `lengths`.
         states : list of sequences, default=None
             Known states, by name, None where one is not known. Where all are known, learning is
             counting, in one pass.
+        lengths : array-like of int, default=None
+            Lengths of the sequences in an array.
 
         Returns
         -------
@@ -282,25 +310,19 @@ class HiddenMarkovModel(Estimator):
         self.emission_ = best["emission"]
         self.history_, self.converged_ = best["history"], best["converged"]
         self.n_iter_ = len(self.history_) - 1
-        if not self.converged_:
+        if self.history_.stopped == "max_iter" and not self.converged_:
             warnings.warn(
-                f"EM had not converged after {self.max_iter} steps; raise max_iter or tol",
+                f"EM did not converge in {self.max_iter} iterations; increase max_iter (now "
+                f"{self.max_iter}) or tol (now {self.tol})",
                 GnomonWarning,
-                stacklevel=2,
+                stacklevel=6,
             )
         return self
 
+    def _most_steps(self) -> int:
+        return self.n_init * (self.max_iter + 1)
+
     def _check_options(self) -> None:
-        choices = {
-            "topology": ("any", "left-to-right"),
-            "training": ("baum-welch", "viterbi"),
-            "recursion": ("scaled", "log"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise DataError(
-                    f"{name} is one of {', '.join(allowed)}, not {getattr(self, name)!r}"
-                )
         unknown = set(self.frozen) - set(PARTS)
         if unknown:
             raise DataError(f"frozen may name {', '.join(PARTS)}, not {sorted(unknown)}")
@@ -310,8 +332,6 @@ class HiddenMarkovModel(Estimator):
 
     def _law(self) -> Any:
         if isinstance(self.emission, str):
-            if self.emission not in EMISSIONS:
-                raise DataError(f"emission is one of {', '.join(EMISSIONS)}, not {self.emission!r}")
             return EMISSIONS[self.emission]()
         return copy.deepcopy(self.emission)
 
@@ -345,15 +365,18 @@ class HiddenMarkovModel(Estimator):
         clamp = None if labels is None else _clamp(labels, len(start))
         if labels is not None:
             self._begin_from_labels(law, data, labels, len(start))
-        history: list[float] = []
         converged = False
-        for step in range(self.max_iter + 1):
+        course = self._course("iteration", self.max_iter + 1)
+        for step in course:
             found = self._expect(start, transition, law, data, clamp)
-            history.append(float(found.log_likelihood.sum()))
-            gained = history[-1] - history[-2] if step else np.inf
-            converged = (known and step >= 1) or gained < self.tol * len(data.rows)
-            if converged or step == self.max_iter:
+            value = float(found.log_likelihood.sum())
+            gained = value - course.history[-1] if step else np.inf
+            converged = bool((known and step >= 1) or gained < self.tol * len(data.rows))
+            attributes = self._attributes(start, transition, law)
+            if course.end_step(value, converged, attributes=attributes):
                 break
+            if step == self.max_iter:
+                continue
             if "start" not in self.frozen:
                 firsts = found.states[data.bounds[:-1][np.diff(data.bounds) > 0]]
                 counts = firsts.sum(axis=0) + self.alpha * allowed[0]
@@ -366,8 +389,17 @@ class HiddenMarkovModel(Estimator):
             "start": start,
             "transition": transition,
             "emission": law,
-            "history": history,
+            "history": course.history,
             "converged": converged,
+        }
+
+    def _attributes(self, start, transition, law) -> Callable[[], dict[str, Any]]:
+        """What a callback needs to use the model as it is after a step."""
+        return lambda: {
+            "start_": start,
+            "transition_": transition,
+            "emission_": copy.deepcopy(law),
+            "states_": self.states_,
         }
 
     def _begin_from_labels(
@@ -389,17 +421,17 @@ class HiddenMarkovModel(Estimator):
             jump = np.subtract.outer(np.arange(n), np.arange(n)) * -1
             ahead = (jump >= 0) & (jump <= (n if self.max_jump is None else self.max_jump))
             begins = np.arange(n) == 0
-        start = self._given(self.start, (1, n), "the start")
+        start = self._known_table(self.start, (1, n), "the start")
         if start is None:
             start = _normalised((rng.uniform(0.5, 1.5, n) * begins)[None, :], None)
-        transition = self._given(self.transition, (n, n), "the transition matrix")
+        transition = self._known_table(self.transition, (n, n), "the transition matrix")
         if transition is None:
             # states last a while: else the two ends of a coin flip are as good as two regimes
             weights = rng.uniform(0.5, 1.5, (n, n)) + 2.0 * n * np.eye(n)
             transition = _normalised(weights * ahead, None)
         return start[0], transition
 
-    def _given(self, values: Any, shape: tuple[int, int], what: str) -> np.ndarray | None:
+    def _known_table(self, values: Any, shape: tuple[int, int], what: str) -> np.ndarray | None:
         if values is None:
             return None
         table = stochastic_rows(np.atleast_2d(values), what)
@@ -421,6 +453,7 @@ class HiddenMarkovModel(Estimator):
         data = prepare(self.emission_, sequences)
         return data, *shown_by(self.emission_, data.rows)
 
+    @of_sequences()
     def log_likelihood(self, sequences: Sequence) -> np.ndarray:
         """log p(X) of each sequence, by the forward pass; -inf where it is impossible.
 
@@ -438,10 +471,12 @@ class HiddenMarkovModel(Estimator):
         _, logs, seen = self._shown([sequence])
         return one_log_likelihood(self.start_, self.transition_, logs, self.recursion, seen=seen)
 
+    @of_sequences()
     def score(self, sequences: Sequence, y: Any = None) -> float:
         """Sum of the log-likelihoods of the sequences."""
         return float(self.log_likelihood(sequences).sum())
 
+    @of_sequences()
     def filter(self, sequences: Sequence) -> list[np.ndarray]:
         """p(z_n = k | x_1 ... x_n) at every step: what is known at that time.
 
@@ -458,6 +493,7 @@ class HiddenMarkovModel(Estimator):
         weights = np.exp(forwards - forwards.max(axis=1, keepdims=True))
         return data.split(weights / weights.sum(axis=1, keepdims=True))
 
+    @of_sequences()
     def smooth(self, sequences: Sequence) -> list[np.ndarray]:
         """p(z_n = k | all of X) at every step.
 
@@ -483,6 +519,7 @@ class HiddenMarkovModel(Estimator):
         ahead = (logs[seen] + backwards)[1:, None, :]
         return np.exp(forwards[:-1, :, None] + moves + ahead - logsum(forwards[-1]))
 
+    @of_sequences()
     def instantaneous(self, sequences: Sequence) -> list[np.ndarray]:
         """p(z_n = k | x_n alone), with prior pi A^(n-1): the baseline that filtering improves on.
 
@@ -508,10 +545,12 @@ class HiddenMarkovModel(Estimator):
             found.append(rows)
         return found
 
+    @of_sequences()
     def predict(self, sequences: Sequence) -> list[list]:
         """Best paths of states (Viterbi), by name."""
         return self.decode(sequences)[0]
 
+    @of_sequences()
     def decode(self, sequences: Sequence, method: str = "viterbi") -> tuple[list[list], np.ndarray]:
         """States of each sequence, by name, and log p(X, path).
 
@@ -658,11 +697,13 @@ class HiddenMarkovModel(Estimator):
         rows = [self.start_, *self.transition_]
         return sum(int((row > 0).sum()) - 1 for row in rows) + self.emission_.n_parameters()
 
+    @of_sequences()
     def bic(self, sequences: Sequence) -> float:
         """-2 log p + parameters x log of the number of rows: lower is better."""
         n_rows = sum(len(sequence) for sequence in sequences)
         return -2 * self.score(sequences) + self.n_parameters * float(np.log(n_rows))
 
+    @of_sequences()
     def aic(self, sequences: Sequence) -> float:
         """-2 log p + 2 x parameters: lower is better."""
         return -2 * self.score(sequences) + 2 * self.n_parameters

@@ -21,12 +21,13 @@ from scipy.special import log_softmax
 
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import Emission, InputEmission, _normalised, number_rows
-from gnomon.sequence.hmm import EMISSIONS
+from gnomon.sequence.hmm import EMISSION, EMISSIONS
+from gnomon.sequence.learner import SEEDS, SequenceEstimator, fits, of_sequences
 from gnomon.sequence.passes import (
     Posteriors,
     Prepared,
@@ -49,7 +50,7 @@ STEPS_OF_EACH_REGRESSION = 20
     takes="sequences",
     synonyms=("iohmm", "input-output hidden Markov model"),
 )
-class InputHMM(Estimator):
+class InputHMM(SequenceEstimator):
     """Hidden Markov model whose transitions, and what it shows if wanted, depend on inputs.
 
     Use it where something that is seen drives the changes of a hidden regime. Without inputs use
@@ -76,9 +77,10 @@ class InputHMM(Estimator):
     weights_ : ndarray of shape (n_states, 1 + n_inputs, n_states)
         ``weights_[j]``: constants, then weights of inputs, of the next state after j.
     emission_ : Emission
-    history_ : list of float
-        log p(X | U) less the penalty, before each step; it never falls.
+    history_ : History
+        log p(X | U) less the penalty, before each iteration and at the end; it never falls.
     n_iter_ : int
+        Iterations that were made.
     converged_ : bool
 
     Notes
@@ -105,6 +107,16 @@ class InputHMM(Estimator):
             [0.9, 0.1]]])
     """
 
+    _parameter_constraints = {
+        "n_states": [whole(1)],
+        "emission": EMISSION,
+        "alpha": [at_least(0)],
+        "n_init": [whole(1)],
+        "max_iter": [whole(0)],
+        "tol": [at_least(-np.inf)],
+        "random_state": SEEDS,
+    }
+
     def __init__(
         self,
         n_states: int = 2,
@@ -124,22 +136,23 @@ class InputHMM(Estimator):
         self.tol = tol
         self.random_state = random_state
 
+    @fits("inputs")
     def fit(self, sequences: Sequence, inputs: Sequence) -> InputHMM:
         """EM over several sequences and their inputs.
 
         Parameters
         ----------
-        sequences : list of sequences
-            What was shown.
-        inputs : list of sequences
+        sequences : list of sequences, or array-like of shape (n_samples, n_features)
+            What was observed. An array is one sequence, or several end to end with `lengths`.
+        inputs : list of sequences, or array-like of shape (n_samples, n_inputs)
             One number or row for each step, none missing.
+        lengths : array-like of int, default=None
+            Lengths of the sequences in an array.
 
         Returns
         -------
         self : InputHMM
         """
-        if isinstance(self.emission, str) and self.emission not in EMISSIONS:
-            raise DataError(f"emission is one of {', '.join(EMISSIONS)}, not {self.emission!r}")
         law = EMISSIONS[self.emission]() if isinstance(self.emission, str) else self.emission
         law = copy.deepcopy(law)
         if hasattr(law, "know"):
@@ -151,22 +164,24 @@ class InputHMM(Estimator):
             "Use fewer rows or states, or round the inputs so that fewer are different.",
         )
         rng = self._rng()
-        fits = []
+        tried = []
         for _ in range(self.n_init):
-            tried = copy.deepcopy(self)
             with one_blas_thread():
-                tried._one_fit(data, kinds, moves, copy.deepcopy(law), rng)
-            fits.append(tried)
-        best = max(fits, key=lambda each: each.history_[-1])
-        for name in ("start_", "weights_", "emission_", "history_", "n_iter_", "converged_"):
-            setattr(self, name, getattr(best, name))
-        if not self.converged_:
+                self._one_fit(data, kinds, moves, copy.deepcopy(law), rng)
+            tried.append(self._public())
+        for name, value in max(tried, key=lambda each: each["history_"][-1]).items():
+            setattr(self, name, value)
+        if self.history_.stopped == "max_iter":
             warnings.warn(
-                f"EM had not converged after {self.max_iter} steps; raise max_iter or tol",
+                f"EM did not converge; increase max_iter (now {self.max_iter}) or tol (now "
+                f"{self.tol})",
                 GnomonWarning,
-                stacklevel=2,
+                stacklevel=6,
             )
         return self
+
+    def _most_steps(self) -> int:
+        return self.n_init * (self.max_iter + 1)
 
     def _prepared(self, law, sequences: Sequence, inputs: Sequence):
         """Rows end to end; different inputs with a leading 1; which of them each row has."""
@@ -199,24 +214,26 @@ class InputHMM(Estimator):
         self.weights_[:, 0] += np.log(1 + 2.0 * k) * np.eye(k)
         law.begin(data.rows, k, rng)
         self.emission_ = law
-        self.history_ = []
         self.converged_ = False
         penalty = self.alpha * len(data.rows)
         firsts = data.bounds[:-1][np.diff(data.bounds) > 0]
-        for step in range(self.max_iter + 1):
+        course = self._course("iteration", self.max_iter + 1)
+        for step in course:
             found = self._expect(data, kinds, moves)
             squares = float((self.weights_[:, 1:] ** 2).sum())
-            self.history_.append(float(found.log_likelihood.sum()) - penalty * squares)
-            gained = self.history_[-1] - self.history_[-2] if step else np.inf
-            self.converged_ = gained < self.tol * len(data.rows)
-            if self.converged_ or step == self.max_iter:
+            value = float(found.log_likelihood.sum()) - penalty * squares
+            gained = value - course.history[-1] if step else np.inf
+            self.converged_ = bool(gained < self.tol * len(data.rows))
+            if course.end_step(value, self.converged_, attributes=self._public):
                 break
+            if step == self.max_iter:
+                continue
             opened = found.states[firsts].sum(axis=0)
             self.start_ = _normalised(opened[None, :], self.start_[None, :])[0]
             for j in range(k):
                 self.weights_[j] = _regression(self.weights_[j], kinds, found.pairs[:, j], penalty)
             self.emission_.learn(data.rows, found.states)
-        self.n_iter_ = len(self.history_) - 1
+        self.history_, self.n_iter_ = course.history, len(course.history) - 1
 
     def _expect(self, data: Prepared, kinds, moves) -> Posteriors:
         logs = self.emission_.log_likelihood(data.rows)
@@ -235,6 +252,7 @@ class InputHMM(Estimator):
         rows = number_rows(inputs)
         return self._tables(np.column_stack([np.ones(len(rows)), rows]))
 
+    @of_sequences("inputs")
     def log_likelihood(self, sequences: Sequence, inputs: Sequence) -> np.ndarray:
         """log p(X | U) of each sequence; -inf where it is impossible."""
         data, tables, logs, moves = self._chain(sequences, inputs)
@@ -242,16 +260,19 @@ class InputHMM(Estimator):
         ends = data.split(forwards)
         return np.array([logsum(part[-1]) if len(part) else 0.0 for part in ends])
 
+    @of_sequences("inputs")
     def score(self, sequences: Sequence, inputs: Sequence) -> float:
         """Sum of the log-likelihoods of the sequences."""
         return float(self.log_likelihood(sequences, inputs).sum())
 
+    @of_sequences("inputs")
     def smooth(self, sequences: Sequence, inputs: Sequence) -> list[np.ndarray]:
         """p(state | X, U) at every step."""
         data, tables, logs, moves = self._chain(sequences, inputs)
         found = posteriors(self.start_, tables, logs, data.bounds, moves=moves)
         return data.split(found.states)
 
+    @of_sequences("inputs")
     def predict(self, sequences: Sequence, inputs: Sequence) -> list[list[int]]:
         """Best paths of states (Viterbi)."""
         data, tables, logs, moves = self._chain(sequences, inputs)

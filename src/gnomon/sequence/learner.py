@@ -14,10 +14,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import SEED, validated
+
+SEEDS = [*SEED, np.random.Generator]
 
 
 class SequenceEstimator(Estimator):
@@ -31,8 +35,35 @@ class SequenceEstimator(Estimator):
         yield
         context.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._public)
 
+    def _most_steps(self) -> int:
+        return 0
+
     def _public(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+
+
+def fits(*beside: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """What every ``fit`` of sequences does first: check parameters, take both forms, report.
+
+    Parameters
+    ----------
+    *beside : str
+        As in `of_sequences`.
+
+    Returns
+    -------
+    decorator : callable
+    """
+
+    def decorate(fit: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(fit)
+        def reported(self: Any, *args: Any, **named: Any) -> Any:
+            with self._reported(self._most_steps()):
+                return fit(self, *args, **named)
+
+        return validated(with_callbacks(of_sequences(*beside)(reported)))
+
+    return decorate
 
 
 def as_sequences(X: Any, lengths: Any = None) -> Sequence:

@@ -18,9 +18,10 @@ import scipy.sparse as sp
 
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import FLAG, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.sequence.chain import MarkovChain, Seed
+from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 
 
 @method(
@@ -32,7 +33,7 @@ from gnomon.sequence.chain import MarkovChain, Seed
     takes="sequences",
     synonyms=("Markov chain", "transition matrix"),
 )
-class MarkovModel(Estimator):
+class MarkovModel(SequenceEstimator):
     """Markov model of any order over named states, fitted to sequences by counting.
 
     Use it for sequences of few different states, to predict the next one, to score and to
@@ -78,6 +79,13 @@ class MarkovModel(Estimator):
     2
     """
 
+    _parameter_constraints = {
+        "order": [whole(0)],
+        "alpha": [at_least(0)],
+        "states": ["array-like", str, None],
+        "sparse": FLAG,
+    }
+
     def __init__(
         self,
         order: int = 1,
@@ -91,6 +99,7 @@ class MarkovModel(Estimator):
         self.states = states
         self.sparse = sparse
 
+    @fits()
     def fit(self, sequences: Sequence[Sequence[Hashable]], y: Any = None) -> MarkovModel:
         """Count.
 
@@ -103,8 +112,6 @@ class MarkovModel(Estimator):
         -------
         self : MarkovModel
         """
-        if self.order < 0 or self.alpha < 0:
-            raise DataError("order and alpha are 0 or more")
         if self.sparse and self.alpha > 0:
             raise DataError("sparse counts cannot be smoothed: use alpha=0, or sparse=False")
         seen: set[Any] = {state for sequence in sequences for state in sequence}
@@ -215,6 +222,7 @@ class MarkovModel(Estimator):
         with np.errstate(divide="ignore"):
             return float(np.log(first).sum() + np.log(np.nan_to_num(steps)).sum())
 
+    @of_sequences()
     def score(self, sequences: Sequence[Sequence[Hashable]], y: Any = None) -> float:
         """Sum of the log-likelihoods of some sequences."""
         return float(sum(self.log_likelihood(sequence) for sequence in sequences))

@@ -23,11 +23,12 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import HasMethods, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
 from gnomon.sequence.costs import least_cost_path
 from gnomon.sequence.crf import FeatureSpace
+from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 
 FEW_SUCCESSORS = 1
 
@@ -40,7 +41,7 @@ FEW_SUCCESSORS = 1
     takes="sequences",
     synonyms=("memm", "maximum-entropy Markov model"),
 )
-class MaxEntMarkovModel(Estimator):
+class MaxEntMarkovModel(SequenceEstimator):
     """Labels of a sequence by a classifier of the next label; for teaching and for comparison.
 
     Prefer `ChainCRF`: this model has the label bias, and warns where a state has one successor
@@ -79,11 +80,18 @@ class MaxEntMarkovModel(Estimator):
     [['R', 'S']]
     """
 
+    _parameter_constraints = {
+        "alpha": [at_least(0)],
+        "max_iter": [whole(1)],
+        "classifier": [HasMethods(["fit", "predict_proba"]), None],
+    }
+
     def __init__(self, *, alpha: float = 1e-3, max_iter: int = 200, classifier: Any = None):
         self.alpha = alpha
         self.max_iter = max_iter
         self.classifier = classifier
 
+    @fits("labels")
     def fit(self, sequences: Sequence, labels: Sequence[Sequence[Hashable]]) -> MaxEntMarkovModel:
         """Learn one classifier for each previous label.
 
@@ -168,6 +176,7 @@ class MaxEntMarkovModel(Estimator):
                 scores[:, previous, fitted.classes_] = logs
         return local_log_probabilities(scores, self.successors_)
 
+    @of_sequences()
     def predict(self, sequences: Sequence) -> list[list]:
         """The best path of labels of each sequence."""
         return [
@@ -175,6 +184,7 @@ class MaxEntMarkovModel(Estimator):
             for sequence in sequences
         ]
 
+    @of_sequences("labels")
     def score(self, sequences: Sequence, labels: Sequence[Sequence[Hashable]]) -> float:
         """Share of single labels that are right."""
         pairs = zip(self.predict(sequences), labels, strict=True)

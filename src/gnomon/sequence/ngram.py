@@ -29,9 +29,10 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.sequence.chain import MarkovChain, Seed
+from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 from gnomon.sequence.markov_model import tuple_chain
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz "
@@ -60,7 +61,7 @@ def plain_letters(text: str) -> str:
     takes="sequences",
     synonyms=("n-gram", "language model", "bigram", "trigram", "back-off"),
 )
-class NGramModel(Estimator):
+class NGramModel(SequenceEstimator):
     """n-gram model of letters, words, notes or any items: score, guess, generate.
 
     Use it to give sequences of many different items a probability, or as the transitions of a
@@ -102,6 +103,13 @@ class NGramModel(Estimator):
     0.25
     """
 
+    _parameter_constraints = {
+        "n": [whole(1)],
+        "smoothing": [StrOptions(set(SMOOTHINGS))],
+        "epsilon": [at_least(0), None],
+        "alphabet": ["array-like", str, None],
+    }
+
     def __init__(
         self,
         n: int = 3,
@@ -115,6 +123,7 @@ class NGramModel(Estimator):
         self.epsilon = epsilon
         self.alphabet = alphabet
 
+    @fits()
     def fit(self, sequences: Sequence[Sequence[Hashable]], y: Any = None) -> NGramModel:
         """Count the runs of 1 ... n items of each sequence.
 
@@ -128,12 +137,6 @@ class NGramModel(Estimator):
         -------
         self : NGramModel
         """
-        if self.n < 1:
-            raise DataError("n is 1 or more")
-        if self.smoothing not in SMOOTHINGS:
-            raise DataError(f"smoothing is one of {', '.join(SMOOTHINGS)}, not {self.smoothing!r}")
-        if isinstance(sequences, str):
-            raise DataError("give a list of sequences: [text] where there is only one")
         self._check_epsilon()
         seen: set[Any] = {item for sequence in sequences for item in sequence}
         self.alphabet_ = sorted(seen) if self.alphabet is None else list(self.alphabet)
@@ -275,10 +278,12 @@ class NGramModel(Estimator):
         mass = seen * total + unseen * (k - len(row))
         return (seen * count if count else unseen) / mass if mass else 0.0
 
+    @of_sequences()
     def score(self, sequences: Sequence[Sequence[Hashable]], y: Any = None) -> float:
         """Sum of the log-likelihoods of some sequences."""
         return float(sum(self.log_likelihood(sequence) for sequence in sequences))
 
+    @of_sequences()
     def perplexity(self, sequences: Sequence[Sequence[Hashable]]) -> float:
         """exp of minus the mean log-likelihood of an item: as if choosing among so many."""
         count = sum(len(sequence) for sequence in sequences)

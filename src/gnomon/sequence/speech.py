@@ -18,10 +18,11 @@ from scipy.fft import dct, rfft
 from scipy.signal import get_window
 
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.parameters import StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import GaussianEmission
+from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 from gnomon.sequence.passes import one_log_likelihood, posteriors, prepare, viterbi
 
 DIGITS = {
@@ -129,8 +130,11 @@ def cepstra(
     takes="sequences",
     synonyms=("speech recognition", "phoneme model"),
 )
-class WordRecogniser(Estimator):
+class WordRecogniser(SequenceEstimator):
     """Words as chains of phonemes of three parts, with one Gaussian for each part of a phoneme.
+
+    Use it for a small vocabulary whose phonemes are known, as in the text. Not for free speech: a
+    pretrained network does that far better.
 
     Parameters
     ----------
@@ -149,14 +153,35 @@ class WordRecogniser(Estimator):
         One state for each part.
     stay_ : ndarray
         Probability that a part goes on for another step.
-    history_ : list of float
-        Log-likelihood before each step; it never falls.
+    history_ : History
+        Log-likelihood before each iteration and at the end; it never falls.
+    n_iter_ : int
+        Iterations that were made.
 
     Notes
     -----
     Texts: 002 L6558-6602. Words are recognised alone (``predict``) or in a row
     (``predict_words``, with all words equally probable after each).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.sequence import WordRecogniser
+    >>> rng = np.random.default_rng(0)
+    >>> low, high = np.zeros((9, 2)), np.ones((9, 2))
+    >>> sounds = {"la": [low, high], "hi": [high, low]}
+    >>> spoken = [np.vstack(sounds[w]) + 0.1 * rng.normal(size=(18, 2)) for w in ("la", "hi")]
+    >>> model = WordRecogniser({"la": "L A", "hi": "H I"}, parts=1).fit(spoken, ["la", "hi"])
+    >>> model.predict(spoken)
+    ['la', 'hi']
     """
+
+    _parameter_constraints = {
+        "lexicon": [Mapping, None],
+        "parts": [whole(1)],
+        "covariance": [StrOptions({"diagonal", "full"})],
+        "max_iter": [whole(0)],
+    }
 
     def __init__(
         self,
@@ -171,6 +196,7 @@ class WordRecogniser(Estimator):
         self.covariance = covariance
         self.max_iter = max_iter
 
+    @fits()
     def fit(self, sequences: Sequence, words: Sequence[str]) -> WordRecogniser:
         """Learn from recordings of single words.
 
@@ -224,8 +250,8 @@ class WordRecogniser(Estimator):
 
     def _learn(self, data: list, words: Sequence[str]) -> None:
         rows = np.concatenate([each.rows for each in data])
-        self.history_ = []
-        for step in range(self.max_iter + 1):
+        course = self._course("iteration", self.max_iter + 1)
+        for step in course:
             weights = np.zeros((len(rows), len(self.parts_)))
             stays, leaves = np.zeros(len(self.parts_)), np.zeros(len(self.parts_))
             at, total = 0, 0.0
@@ -239,12 +265,17 @@ class WordRecogniser(Estimator):
                     stays[state] += found.pairs[j, j]
                     leaves[state] += found.pairs[j].sum() - found.pairs[j, j]
                 at += len(each.rows)
-            self.history_.append(total)
-            if step == self.max_iter:
+            if course.end_step(total, attributes=self._public):
                 break
+            if step == self.max_iter:
+                continue
             self.emission_.learn(rows, weights)
             heard = stays + leaves > 0
             self.stay_[heard] = (stays / np.where(heard, stays + leaves, 1))[heard]
+        self.history_, self.n_iter_ = course.history, len(course.history) - 1
+
+    def _most_steps(self) -> int:
+        return self.max_iter + 1
 
     def _logs(self, rows: np.ndarray, chain: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(self.emission_.log_likelihood(rows)[:, chain])
@@ -256,6 +287,7 @@ class WordRecogniser(Estimator):
         moves[-1, -1] = stay[-1]
         return np.eye(len(chain))[0], moves
 
+    @of_sequences()
     def log_likelihood(self, sequences: Sequence) -> np.ndarray:
         """log p(recording | word), of shape (n_sequences, n_words), words as in ``words_``."""
         found = np.empty((len(sequences), len(self.words_)))
@@ -266,6 +298,7 @@ class WordRecogniser(Estimator):
                 found[i, j] = one_log_likelihood(*self._word(chain), logs)
         return found
 
+    @of_sequences()
     def predict(self, sequences: Sequence) -> list[str]:
         """The word of each recording."""
         names = list(self.words_)
