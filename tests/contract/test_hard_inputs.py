@@ -191,7 +191,7 @@ def test_sparse_rows_give_what_dense_rows_give_or_are_refused(cls, rng):
     X, y = problem(estimator, rng, whole=True)
     X = X * (np.abs(X) > 6)
     expected = outputs(fit(make(cls), X, y), X)
-    if not cls().natively.sparse:
+    if not estimator.natively.sparse:
         with pytest.raises((TypeError, ValueError), match=r"(?i)sparse"):
             fit(estimator, sp.csr_array(X), y)
         return

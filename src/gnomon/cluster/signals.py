@@ -159,6 +159,9 @@ class VectorQuantiser(TransformerMixin, Estimator):
     k-means where the dictionary is large. ``transform`` replaces each piece by its nearest entry
     and counts. So signals of different length become vectors of one length.
 
+    Use it to give signals or images of different sizes to a classifier of vectors. Not where the
+    order of the pieces matters: the histogram forgets it.
+
     Parameters
     ----------
     size : int, default=32
@@ -285,6 +288,9 @@ class DictionaryVote(ClassifierMixin, Estimator):
 
     Each member makes its dictionary from another random part of the training signals; the class of
     most votes wins (of equals the first).
+
+    Use it where one dictionary depends much on the signals that it was made of. Not for very many
+    signals: every member clusters all their pieces again.
 
     Parameters
     ----------
@@ -413,6 +419,9 @@ class TypeHistogramClassifier(ClassifierMixin, Estimator):
 
     Items of all training sets are clustered into types (about one for ten items); a set is
     represented by the shares of types among its items, and these are classified.
+
+    Use it for sets of items without an order, one label for each set. Not where the order of the
+    items matters: `HMMClassifier`.
 
     Parameters
     ----------

@@ -34,6 +34,7 @@ from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, share, whole
 from gnomon.engine.registry import method
+from gnomon.engine.storable import storable
 from gnomon.neighbors.index import NOBODY, Neighbours, ProductFilter, empty_heaps
 from gnomon.neighbors.kernels import (
     build_random_tree,
@@ -55,6 +56,7 @@ COST = {"brute": 1.0, "cells": 2.0, "forest": 40.0}
 COST_OF_CELL = 100.0
 
 
+@storable
 class Cells:
     """Rows by k-means cells.
 
@@ -128,6 +130,7 @@ class Cells:
         found.distances[some], found.indices[some] = distances, indices
 
 
+@storable
 class Forest:
     """Rows in several trees with divisions drawn at random.
 
@@ -179,6 +182,7 @@ class Forest:
         return found, COST["forest"] * evaluations
 
 
+@storable
 class Everything:
     """All rows: exact.
 
@@ -207,6 +211,7 @@ class Everything:
 INDEXES: dict[str, Any] = {"brute": Everything, "cells": Cells, "forest": Forest}
 
 
+@storable
 @dataclass(frozen=True)
 class TunedIndexes(Result):
     """What the search over indexes found.

@@ -396,6 +396,7 @@ class _BetweenCoordinates:
         return self.distance.finish(power_sums(one, other, self.distance.exponent))
 
 
+@storable
 class ProductFilter:
     """Exact nearest rows by Euclidean distance, by products of matrices in single precision.
 

@@ -37,8 +37,8 @@ class NeighborLabels(Estimator):
     weight, of equal weights the one that sorts first. With k = n and power 0 it is the baseline,
     with k = 1 the label vector of the nearest row. Missing labels are left out.
 
-    Use it where rows have several labels of different kinds; for one label see
-    `KNeighborsClassifier` and `KNeighborsRegressor`, which do more. Texts: 003 2.2.1, 2.2.2.
+    Use it where rows have several labels of different kinds. Not for one label:
+    `KNeighborsClassifier` and `KNeighborsRegressor` do more. Texts: 003 2.2.1, 2.2.2.
 
     Parameters
     ----------
@@ -94,15 +94,23 @@ class NeighborLabels(Estimator):
             block = np.asarray(labels)
             block = block.reshape(len(block), -1)
             labels = Table.from_dict({f"y{j}": block[:, j].tolist() for j in range(block.shape[1])})
-        self.labels_ = as_table(labels)
+        table = as_table(labels)
+        names = [column.name for column in table.schema]
+        self._columns = {name: table.column(name).to_pylist() for name in names}
+        self._numbers = [column.name for column in table.schema if column.kind in NUMBERS]
         self.search_ = NearestNeighbors(
             n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
         ).fit(X)
-        if len(self.labels_) != self.search_.index_.n_rows:
+        if len(table) != self.search_.index_.n_rows:
             raise DataError(
-                f"X has {self.search_.index_.n_rows} rows and there are {len(self.labels_)} labels"
+                f"X has {self.search_.index_.n_rows} rows and there are {len(table)} labels"
             )
         return self
+
+    @property
+    def labels_(self) -> Table:
+        """The labels of the stored rows."""
+        return Table.from_dict(self._columns)
 
     def predict(self, X) -> Table:
         """The labels of each row.
@@ -119,15 +127,13 @@ class NeighborLabels(Estimator):
         weights = (
             inverse_powers(distances, self.power, 0.0) if self.power else np.ones(distances.shape)
         )
-        columns = {
-            column.name: self._combined(column, indices, weights) for column in self.labels_.schema
-        }
+        columns = {name: self._combined(name, indices, weights) for name in self._columns}
         return Table(pa.table(columns))
 
-    def _combined(self, column, indices: np.ndarray, weights: np.ndarray) -> pa.Array:
-        values = self.labels_.column(column.name)
-        if column.kind in NUMBERS:
-            numbers = as_numbers(values, column.name)[indices]
+    def _combined(self, name: str, indices: np.ndarray, weights: np.ndarray) -> pa.Array:
+        values = pa.chunked_array([pa.array(self._columns[name])])
+        if name in self._numbers:
+            numbers = as_numbers(values, name)[indices]
             known = np.where(np.isnan(numbers), 0.0, weights)
             mass = known.sum(axis=1)
             means = (known * np.nan_to_num(numbers)).sum(axis=1) / np.where(mass > 0, mass, 1.0)

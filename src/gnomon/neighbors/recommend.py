@@ -138,7 +138,6 @@ class NeighborRecommender(Estimator):
         self.user_means_ = np.bincount(rows, means) / np.bincount(rows)
         self.item_means_ = np.bincount(columns, means) / np.bincount(columns)
         self._directions = self._unit_rows(means, rows, columns, starts)
-        self._by_item = sp.csc_array(self.ratings_)
         return self
 
     def _unit_rows(self, values, rows, columns, starts) -> sp.csr_array:
@@ -199,21 +198,25 @@ class NeighborRecommender(Estimator):
             there = known >= 0
             found[there], source[there] = means[known[there]], name
         both = np.flatnonzero((rows >= 0) & (columns >= 0))
+        by_item = sp.csc_array(self.ratings_)
         there = np.unique(rows[both])
         for start in range(0, len(there), USERS_TOGETHER):
             some = there[start : start + USERS_TOGETHER]
             similar = dict(zip(some.tolist(), self._similar(some)))
             for i in both[np.isin(rows[both], some)]:
-                rating, count = self._of_neighbours(rows[i], columns[i], similar[int(rows[i])])
+                near = similar[int(rows[i])]
+                rating, count = self._of_neighbours(by_item, rows[i], columns[i], near)
                 if count:
                     found[i], counts[i], source[i] = rating, count, "neighbours"
                 else:
                     found[i], source[i] = self.user_means_[rows[i]], "user mean"
         return Ratings(found, counts, source.astype(str))
 
-    def _of_neighbours(self, row: int, column: int, similar: np.ndarray) -> tuple[float, int]:
-        part = slice(self._by_item.indptr[column], self._by_item.indptr[column + 1])
-        raters, ratings = self._by_item.indices[part], self._by_item.data[part]
+    def _of_neighbours(
+        self, by_item: sp.csc_array, row: int, column: int, similar: np.ndarray
+    ) -> tuple[float, int]:
+        part = slice(by_item.indptr[column], by_item.indptr[column + 1])
+        raters, ratings = by_item.indices[part], by_item.data[part]
         others = raters != row
         raters, ratings = raters[others], ratings[others]
         if not len(raters):

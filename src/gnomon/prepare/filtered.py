@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.callback import with_callbacks
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -31,7 +32,7 @@ from gnomon.contract.learner import Learner
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.parameters import HasMethods, StrOptions, validated
-from gnomon.engine.storable import storable
+from gnomon.engine.registry import method
 from gnomon.prepare.base import Filter
 from gnomon.prepare.categories import OneHot, OrdinalScores
 from gnomon.table.encode import TableEncoder
@@ -49,7 +50,14 @@ def _has(name: str):
     return available_if(check)
 
 
-@storable
+@method(
+    task="regress",
+    texts="003 2.1.9",
+    use="Filters before the features of any learner, or around its target.",
+    avoid="Learners of gnomon without a filter of the target: they take any table.",
+    peers=("sklearn.compose.TransformedTargetRegressor", "sklearn.pipeline.Pipeline"),
+    synonyms=("target transform", "wrapper"),
+)
 class FilteredLearner(MetaEstimatorMixin, Estimator):
     """Any learner with filters before its features and round its labels; it then takes any table.
 
@@ -63,9 +71,9 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
     (the mode), a network with ``target=ScaleRange((-1, 1))`` sees labels in its range,
     ``target=RoundToInteger()`` gives whole numbers.
 
-    Use it to give any table to any learner. For learners of gnomon it is needed for the target's
-    filters only. Texts: 003 2.1.9 and 2.1.9.5; choosing filters by declared capabilities is
-    Waffles' "auto filter".
+    Use it to give any table to any learner, or to filter a target. Not needed for learners of
+    gnomon without a filter of the target: they take any table. Texts: 003 2.1.9 and 2.1.9.5;
+    choosing filters by declared capabilities is Waffles' "auto filter".
 
     Parameters
     ----------
@@ -121,6 +129,7 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         self.target = target
 
     @validated
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the filters, then the learner on what they give.
 
@@ -136,8 +145,22 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         -------
         self : object
         """
+        given = intake.given_to_callbacks(self, X, y, sample_weight)
+        context = self._init_callback_context(max_subtasks=0)
+        context.call_on_fit_task_begin(estimator=self, **given)
+        self._learn(X, y, sample_weight)
+        context.call_on_fit_task_end(
+            estimator=self, reconstruction_attributes=self._public, **given
+        )
+        return self
+
+    def _public(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+
+    def _learn(self, X, y, sample_weight) -> None:
         X, y, sample_weight = self._split_off(X, y, sample_weight)
         X, y = self._checked(X, y)
+        self._require_memory(len(y), self.n_features_in_)
         weights = {}
         if sample_weight is not None:
             weights["sample_weight"] = _check_sample_weight(sample_weight, np.empty((len(y), 1)))
@@ -152,7 +175,6 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         self.estimator_.fit(rows, labels, **weights)
         if is_classifier(self):
             self.classes_ = np.unique(y) if self.target_filters_ else self.estimator_.classes_
-        return self
 
     def predict(self, X) -> np.ndarray:
         """Predictions in the original types and units of the target.
@@ -244,6 +266,8 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
             raise ValueError("FilteredLearner requires y to be passed, but the target y is None")
         if is_table(X):
             self._check_table(X, reset=True)
+            if self.n_features_in_ == 0:
+                raise DataError("the table has no columns (0 feature(s)); at least one is needed")
             y = intake.plain_target(y, getattr(self, "target_name_", "y"))
             y = column_or_1d(y, warn=True)
             n = len(Table.from_frame(X)) if not hasattr(X, "shape") else X.shape[0]

@@ -185,6 +185,9 @@ class Autoregression(SequenceEstimator):
 class LagRegressor(SequenceEstimator):
     """Any regressor on a table of lags; with a network, a tapped delay line.
 
+    Use it to forecast a series from its last values by any regressor. Not for linear forecasts:
+    `Autoregression` has their noise too.
+
     Parameters
     ----------
     regressor : estimator

@@ -43,8 +43,8 @@ from gnomon.sequence.passes import (
 class DurationHMM(SequenceEstimator):
     """Hidden Markov model whose states last as long as a table of durations says.
 
-    Use it where stays have a typical length, such as sounds or shifts. A step costs the square of
-    states times durations: keep `max_duration` small.
+    Use it where stays have a typical length, such as sounds or shifts. Not for long stays: a step
+    costs the square of states times durations, so keep `max_duration` small.
 
     Parameters
     ----------

@@ -44,8 +44,8 @@ FEW_SUCCESSORS = 1
 class MaxEntMarkovModel(SequenceEstimator):
     """Labels of a sequence by a classifier of the next label; for teaching and for comparison.
 
-    Prefer `ChainCRF`: this model has the label bias, and warns where a state has one successor
-    only.
+    Use it to see the label bias, and to compare. Not for results: `ChainCRF` has no label bias. A
+    warning names the labels that always had the same successor.
 
     Parameters
     ----------

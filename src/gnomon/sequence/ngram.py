@@ -65,7 +65,7 @@ class NGramModel(SequenceEstimator):
     """n-gram model of letters, words, notes or any items: score, guess, generate.
 
     Use it to give sequences of many different items a probability, or as the transitions of a
-    hidden Markov model. For few states and exact tables `MarkovModel` is simpler.
+    hidden Markov model. Not for few states: `MarkovModel` is simpler and exact.
 
     Parameters
     ----------
