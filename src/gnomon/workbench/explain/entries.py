@@ -11,6 +11,7 @@ import importlib
 from dataclasses import dataclass
 
 from gnomon.engine.registry import methods
+from gnomon.workbench.explain.index import Entry
 
 KINDS = ("fact", "procedure", "example", "remember")
 
@@ -32,6 +33,10 @@ class HelpEntry:
     title: str
     text: str
     texts: str = ""
+
+    def matches(self, query: str) -> bool:
+        """Whether every word of the query occurs in the title or the text."""
+        return Entry(self.title, self.kind, self.text).rank(query) is not None
 
 
 # what to do, the function or command that does it, where it is described
@@ -101,11 +106,8 @@ def help_entries(word: str = "", kind: str | None = None) -> list[HelpEntry]:
         fact = f"{each.use} Not: {each.avoid}"
         entries.append(HelpEntry("fact", each.name, fact, each.texts))
         entries += [HelpEntry("example", each.name, code) for code in examples_of(each.cls)]
-    wanted = word.lower()
     return [
-        each
-        for each in entries
-        if kind in (None, each.kind) and wanted in f"{each.title} {each.text}".lower()
+        each for each in entries if kind in (None, each.kind) and (not word or each.matches(word))
     ]
 
 
