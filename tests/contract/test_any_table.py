@@ -33,6 +33,7 @@ from tests.contract.cases import (
     needs_target,
     outputs,
     problem,
+    takes_weights,
 )
 
 
@@ -166,6 +167,8 @@ def test_a_missing_target_is_refused_with_its_row(cls, rng):
 @every_method
 def test_a_weight_column_may_be_named(cls, rng):
     estimator = make(cls)
+    if not takes_weights(estimator):
+        pytest.skip("takes no weights")
     frame, y = mixed_problem(estimator, rng)
     weights = rng.integers(0, 4, len(frame)).astype(float)
     fit(estimator, frame, y, sample_weight=weights)

@@ -52,7 +52,7 @@ def same_default(stated: str, default) -> bool:
     if isinstance(default, str):
         return stated.strip("\"'") == default
     if isinstance(default, float):
-        return float(stated) == default
+        return float(stated) == default or (np.isnan(default) and stated == "nan")
     return stated == repr(default)
 
 

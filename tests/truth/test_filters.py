@@ -25,14 +25,14 @@ from gnomon.prepare import (
     FeatureSets,
     FilteredLearner,
     Impute,
+    MinMaxScaler,
     MissingAsCategory,
     OneHot,
     OrdinalScores,
     Quantize,
     RegressionImpute,
     RoundToInteger,
-    ScaleRange,
-    Standardize,
+    StandardScaler,
     Whiten,
     WordCounts,
     add_noise,
@@ -44,8 +44,8 @@ from gnomon.prepare import (
 from gnomon.table import Column, Schema, Table
 
 FILTERS = [
-    Standardize(),
-    ScaleRange(),
+    StandardScaler(),
+    MinMaxScaler(),
     RoundToInteger(),
     Whiten(),
     Whiten("zca"),
@@ -64,8 +64,8 @@ FILTERS = [
     RegressionImpute(),
 ]
 EXACT = [
-    Standardize(),
-    ScaleRange(),
+    StandardScaler(),
+    MinMaxScaler(),
     Impute(mark=True),
     MissingAsCategory(),
     DateParts(),
@@ -167,7 +167,7 @@ def test_what_cannot_be_undone_says_why(filter, rng):
 
 def test_the_way_back_refuses_other_columns(rng):
     frame = mixed(rng)
-    filter = Standardize().fit(frame)
+    filter = StandardScaler().fit(frame)
     with pytest.raises(DataError, match="7 columns"):
         filter.inverse_transform(frame[["size"]])
     with pytest.raises(DataError, match="'width'"):
@@ -210,10 +210,10 @@ def test_set_output_gives_polars_or_pandas_for_any_table(filter, rng):
 )
 def test_columns_may_be_chosen_by_name_or_place(columns, rng):
     frame = mixed(rng)
-    filter = Standardize(columns=columns).fit(frame)
+    filter = StandardScaler(columns=columns).fit(frame)
     assert filter.positions_.tolist() == [0]
     with pytest.raises(KeyError, match="size"):
-        Standardize(columns=["sise"]).fit(frame)
+        StandardScaler(columns=["sise"]).fit(frame)
 
 
 @pytest.mark.covers("missing-as-category")
@@ -335,7 +335,9 @@ def test_a_learner_of_scikit_learn_takes_any_table_with_automatic_filters(rng):
     assert set(model.predict(unseen)) <= {"yes", "no"}
     named = FilteredLearner(DecisionTreeClassifier(random_state=0)).fit(frame.assign(y=y), "y")
     np.testing.assert_array_equal(named.predict(frame), model.predict(frame))
-    chain = FilteredLearner(Ridge(), features=[Impute(), Standardize()], target=ScaleRange((-1, 1)))
+    chain = FilteredLearner(
+        Ridge(), features=[Impute(), StandardScaler()], target=MinMaxScaler((-1, 1))
+    )
     numbers = frame["count"] * 3.0
     assert chain.fit(frame, numbers).score(frame, numbers) > 0.9
 
@@ -349,7 +351,7 @@ def test_a_filter_that_cannot_be_undone_is_refused_for_the_target():
 def test_a_filtered_learner_of_gnomon_can_be_saved(rng, tmp_path):
     frame = mixed(rng)
     y = rng.choice(["a", "b"], len(frame))
-    model = FilteredLearner(BaselineClassifier(), features=Standardize()).fit(frame, y)
+    model = FilteredLearner(BaselineClassifier(), features=StandardScaler()).fit(frame, y)
     loaded = gnomon.load(model.save(tmp_path / "model.gnomon"))
     np.testing.assert_array_equal(loaded.predict(frame), model.predict(frame))
 
@@ -357,7 +359,7 @@ def test_a_filtered_learner_of_gnomon_can_be_saved(rng, tmp_path):
 @pytest.mark.parametrize(
     "model",
     [
-        FilteredLearner(Ridge(), features=[Standardize()], target=[Standardize()]),
+        FilteredLearner(Ridge(), features=[StandardScaler()], target=[StandardScaler()]),
         FilteredLearner(GaussianNB(), features=Impute()),
     ],
     ids=["regressor", "classifier"],

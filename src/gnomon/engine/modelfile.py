@@ -197,6 +197,10 @@ class _Writer:
             kinds = (datetime.datetime, datetime.date, datetime.time)
             name = next(t.__name__ for t in kinds if isinstance(value, t))
             return {TAG: name, "value": value.isoformat()}
+        if isinstance(value, np.dtype) and value.kind in KINDS:
+            return {TAG: "dtype", "value": value.str}
+        if isinstance(value, type) and issubclass(value, np.generic):
+            return {TAG: "numpy_type", "value": np.dtype(value).name}
         if isinstance(value, np.random.RandomState):
             _, *state = value.get_state()
             return {TAG: "RandomState", "state": self.encode(tuple(state), where)}
@@ -390,6 +394,12 @@ class _Reader:
     def decode_time(self, value, depth):
         return datetime.time.fromisoformat(value["value"])
 
+    def decode_dtype(self, value, depth):
+        return np.dtype(str(value["value"]))
+
+    def decode_numpy_type(self, value, depth):
+        return np.dtype(str(value["value"])).type
+
     def decode_RandomState(self, value, depth):
         state = np.random.RandomState()
         state.set_state(("MT19937", *self.decode(value["state"], depth)))
@@ -547,6 +557,8 @@ def _any_row(model: Any) -> Any:
 
     None where the model is not fitted, or does not learn from rows.
     """
+    if hasattr(model, "_example_row"):
+        return model._example_row()
     encoder = getattr(model, "encoder_", None)
     if encoder is not None:
         names = getattr(model, "feature_names_in_", encoder.names_in)

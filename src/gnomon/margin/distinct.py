@@ -87,7 +87,7 @@ def warn_unscaled(rows: Any, name: str) -> None:
         warnings.warn(
             f"{name}: the ranges of the columns differ by a factor of "
             f"{spread.max() / spread.min():.3g}, so that the widest decide all distances; scale "
-            "them first (gnomon.prepare.Standardize, say)",
+            "them first (gnomon.prepare.StandardScaler, say)",
             GnomonWarning,
             stacklevel=2,
         )

@@ -1,10 +1,12 @@
 """Filters: fitted, reversible transformers of some columns of a table; the others pass through."""
 
+from gnomon.engine.renamed import former_names
 from gnomon.prepare.base import Filter
 from gnomon.prepare.bins import Discretize, Quantize
 from gnomon.prepare.categories import OneHot, OrdinalScores, levels_as_seen
 from gnomon.prepare.filtered import FilteredLearner
 from gnomon.prepare.gaps import Impute, MissingAsCategory
+from gnomon.prepare.kbins import KBinsDiscretizer
 from gnomon.prepare.parts import DateParts, WordCounts
 from gnomon.prepare.regression import RegressionImpute
 from gnomon.prepare.rows import (
@@ -14,8 +16,16 @@ from gnomon.prepare.rows import (
     drop_rare_classes,
     mask_cells,
 )
-from gnomon.prepare.scale import RoundToInteger, ScaleRange, Standardize
+from gnomon.prepare.scale import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    RoundToInteger,
+    StandardScaler,
+)
 from gnomon.prepare.sets import FeatureSets, concatenate
+from gnomon.prepare.shape import PowerTransformer, QuantileTransformer
+from gnomon.prepare.simple_imputer import SimpleImputer
 from gnomon.prepare.whiten import Whiten
 
 __all__ = [
@@ -25,15 +35,21 @@ __all__ = [
     "Filter",
     "FilteredLearner",
     "Impute",
+    "KBinsDiscretizer",
     "KeptRows",
+    "MaxAbsScaler",
+    "MinMaxScaler",
     "MissingAsCategory",
     "OneHot",
     "OrdinalScores",
+    "PowerTransformer",
+    "QuantileTransformer",
     "Quantize",
     "RegressionImpute",
+    "RobustScaler",
     "RoundToInteger",
-    "ScaleRange",
-    "Standardize",
+    "SimpleImputer",
+    "StandardScaler",
     "Whiten",
     "WordCounts",
     "add_noise",
@@ -43,3 +59,7 @@ __all__ = [
     "levels_as_seen",
     "mask_cells",
 ]
+
+__getattr__ = former_names(
+    __name__, {"ScaleRange": "MinMaxScaler", "Standardize": "StandardScaler"}
+)

@@ -346,9 +346,13 @@ class NumberFilter(Filter):
                 passed.append(came[position])
             else:
                 column = old[:, positions.index(position)]
-                values.append(as_kind(column, self.kinds_[position], grid.is_array))
+                values.append(self._undone_column(column, self.kinds_[position], grid.is_array))
                 passed.append(-1)
         return grid.rebuilt(names_in, values, passed, "default")
+
+    def _undone_column(self, values: np.ndarray, kind: str, is_array: bool) -> Any:
+        """One column that comes back, as what it held."""
+        return as_kind(values, kind, is_array)
 
 
 class ColumnFilter(Filter):

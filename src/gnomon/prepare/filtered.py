@@ -68,7 +68,7 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
 
     Filters of the target make new kinds of learners: a classifier with ``target=Discretize()``
     predicts numbers (the bucket's centre), a regressor with ``target=OneHot()`` predicts classes
-    (the mode), a network with ``target=ScaleRange((-1, 1))`` sees labels in its range,
+    (the mode), a network with ``target=MinMaxScaler((-1, 1))`` sees labels in its range,
     ``target=RoundToInteger()`` gives whole numbers.
 
     Use it to give any table to any learner, or to filter a target. Not needed for learners of

@@ -1,14 +1,16 @@
-"""Scaling filters: standardise, map to a range, round to whole numbers on the way back."""
+"""Scaling filters: standardize, map to a range, round to whole numbers on the way back."""
 
 from __future__ import annotations
 
 import numpy as np
+from sklearn import preprocessing
 
-from gnomon.engine.errors import DataError
+from gnomon.contract.inert import without_effect
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, whole
 from gnomon.engine.registry import method
-from gnomon.prepare.base import COLUMNS, NumberFilter, weighted_mean
+from gnomon.prepare.base import COLUMNS, NumberFilter
+from gnomon.prepare.wrapped import BatchScaler, Unweighted, WrappedFilter
 from gnomon.table.kinds import Kind
 
 SAME = 10 * np.finfo(np.float64).eps
@@ -18,26 +20,29 @@ SAME = 10 * np.finfo(np.float64).eps
     task="filter",
     texts="000a 1.2.1 · 000b 8.1.1 · 000c 16.2 · 004 4.7",
     use="Before methods that compare columns: distances, principal components, gradient descent.",
-    avoid="Columns that are already in one unit (all money, all grey levels); trees.",
+    avoid="Columns that are already in one unit (all money, all gray levels); trees.",
     peers=("sklearn.preprocessing.StandardScaler",),
+    on="scikit-learn",
+    synonyms=("standardize", "z-score"),
 )
-class Standardize(NumberFilter):
+@without_effect("copy")
+class StandardScaler(BatchScaler):
     """Number columns to mean zero and standard deviation one: x' = (x - mean) / sd.
 
     Use it before methods that compare columns (distances, principal components, gradient
     descent): a column with a large scale would dominate them. Do not use it where all columns are
-    in one unit already (000b 8.1.1: all money), as it would weigh them by their rarity, nor for
-    trees, which do not care. To take off the mean "usually makes little difference" (000a); the
-    division is what matters.
+    in one unit already (000b 8.1.1: all money), as it would weight them by their rarity, nor for
+    trees, which do not depend on scale. Subtracting the mean "usually makes little difference"
+    (000a); the division is what matters.
 
-    Texts: 000a 1.2.1, 000b 8.1.1, 000c 16.2, 004 4.7. The mean and deviation are those of the
-    training rows. A constant column becomes zero and comes back as it was. Missing cells stay
-    missing and are not counted.
+    Texts: 000a 1.2.1, 000b 8.1.1, 000c 16.2, 004 4.7. Mean and deviation are those of the training
+    rows. A constant column becomes zero and comes back as it was. Missing cells stay missing and
+    are not counted. On arrays it is scikit-learn's class.
 
     Parameters
     ----------
     with_mean : bool, default=True
-        Whether to take off the mean.
+        Whether to subtract the mean.
     with_std : bool, default=True
         Whether to divide by the standard deviation.
     ddof : {0, 1}, default=0
@@ -47,10 +52,14 @@ class Standardize(NumberFilter):
 
     Attributes
     ----------
-    mean_ : ndarray of shape (n_columns,)
+    mean_ : ndarray of shape (n_columns,) or None
         Mean of each column concerned.
-    scale_ : ndarray of shape (n_columns,)
+    var_ : ndarray of shape (n_columns,) or None
+        Variance of each.
+    scale_ : ndarray of shape (n_columns,) or None
         What each is divided by; 1 for a constant column.
+    n_samples_seen_ : int or ndarray
+        Rows that were counted, per column where some are missing.
     positions_ : ndarray of int
         Positions of the columns concerned.
     kinds_ : list of str
@@ -62,13 +71,13 @@ class Standardize(NumberFilter):
 
     Examples
     --------
-    >>> from gnomon.prepare import Standardize
-    >>> Standardize().fit_transform([[1.0], [3.0]])
+    >>> from gnomon.prepare import StandardScaler
+    >>> StandardScaler().fit_transform([[1.0], [3.0]])
     array([[-1.],
            [ 1.]])
     """
 
-    natively = Takes(missing=True)
+    _wraps = preprocessing.StandardScaler
     _parameter_constraints = {
         "with_mean": FLAG,
         "with_std": FLAG,
@@ -76,30 +85,25 @@ class Standardize(NumberFilter):
         "columns": COLUMNS,
     }
 
-    def __init__(self, *, with_mean=True, with_std=True, ddof=0, columns=None):
+    def __init__(self, *, copy=True, with_mean=True, with_std=True, ddof=0, columns=None):
+        self.copy = copy
         self.with_mean = with_mean
         self.with_std = with_std
         self.ddof = ddof
         self.columns = columns
 
-    def _fit_block(self, block, weights):
-        mean = weighted_mean(block, weights)
-        weights = np.ones(len(block)) if weights is None else weights
-        deviations = block - mean
-        known = ~np.isnan(deviations)
-        deviations[~known] = 0.0
-        mass = weights @ known - self.ddof
-        squares = weights @ np.square(deviations, out=deviations)
-        spread = np.sqrt(squares / np.where(mass > 0, mass, 1.0))
-        spread[(spread <= SAME * np.abs(mean)) | (mass <= 0)] = 1.0
-        self.mean_ = mean if self.with_mean else np.zeros_like(mean)
-        self.scale_ = spread if self.with_std else np.ones_like(spread)
+    @property
+    def natively(self) -> Takes:  # type: ignore[override]
+        """Missing cells; sparse rows, whose zeros the subtraction would fill."""
+        return Takes(missing=True, sparse=not self.with_mean)
 
-    def _forward(self, block):
-        return (block - self.mean_) / self.scale_
-
-    def _backward(self, block):
-        return block * self.scale_ + self.mean_
+    def _keep_fitted(self, inner):
+        super()._keep_fitted(inner)
+        if self.ddof and self.with_std:
+            n = np.asarray(self.n_samples_seen_, dtype=np.float64)
+            self.var_ = self.var_ * n / np.maximum(n - self.ddof, 1)
+            constant = self.scale_ == 1.0
+            self.scale_ = np.where(constant & (self.var_ < SAME), 1.0, np.sqrt(self.var_))
 
 
 @method(
@@ -108,30 +112,43 @@ class Standardize(NumberFilter):
     use="Where a method wants inputs or targets in a fixed range ([-1, 1] for tanh outputs).",
     avoid="Columns with outliers: one far value squeezes all others together.",
     peers=("sklearn.preprocessing.MinMaxScaler",),
+    on="scikit-learn",
+    synonyms=("normalize to a range",),
 )
-class ScaleRange(NumberFilter):
+@without_effect("copy")
+class MinMaxScaler(BatchScaler):
     """Number columns from [a, b] to [low, high]: x' = (x-a)/(b-a) (high-low) + low.
 
     Use it where a method wants a fixed range (labels in [-1, 1] for a tanh output). Not where a
     column has outliers: one far value squeezes all others together. Later values beyond [a, b]
-    leave the range.
+    leave the range, unless ``clip``.
 
     Texts: 003 2.1.9.3, 004 4.7. The texts do not say what becomes of a constant column (b = a):
-    it goes to the low end and comes back as it was.
+    it goes to the low end and comes back as it was. On arrays it is scikit-learn's class.
 
     Parameters
     ----------
-    feature_range : tuple of two float, default=(0.0, 1.0)
+    feature_range : tuple of two float, default=(0, 1)
         Where the least and the greatest value go.
+    clip : bool, default=False
+        Whether to clip later values to the range.
     columns : list of str or int, or None, default=None
         Columns to change; None for all number columns.
 
     Attributes
     ----------
-    least_ : ndarray of shape (n_columns,)
+    data_min_ : ndarray of shape (n_columns,)
         The least value a of each column concerned.
-    greatest_ : ndarray of shape (n_columns,)
+    data_max_ : ndarray of shape (n_columns,)
         The greatest value b.
+    data_range_ : ndarray of shape (n_columns,)
+        Their difference.
+    scale_ : ndarray of shape (n_columns,)
+        What each is multiplied by.
+    min_ : ndarray of shape (n_columns,)
+        What is added afterwards.
+    n_samples_seen_ : int
+        Rows that were counted.
     positions_ : ndarray of int
         Positions of the columns concerned.
     kinds_ : list of str
@@ -143,41 +160,175 @@ class ScaleRange(NumberFilter):
 
     Examples
     --------
-    >>> from gnomon.prepare import ScaleRange
-    >>> ScaleRange((-1, 1)).fit_transform([[2.0], [3.0], [4.0]]).ravel()
+    >>> from gnomon.prepare import MinMaxScaler
+    >>> MinMaxScaler((-1, 1)).fit_transform([[2.0], [3.0], [4.0]]).ravel()
     array([-1.,  0.,  1.])
     """
 
     natively = Takes(missing=True)
+    _wraps = preprocessing.MinMaxScaler
     _parameter_constraints = {
         "feature_range": [tuple],
+        "clip": FLAG,
         "columns": COLUMNS,
     }
 
-    def __init__(self, feature_range=(0.0, 1.0), *, columns=None):
+    def __init__(self, feature_range=(0, 1), *, copy=True, clip=False, columns=None):
         self.feature_range = feature_range
+        self.copy = copy
+        self.clip = clip
         self.columns = columns
 
-    def _fit_block(self, block, weights):
-        low, high = self.feature_range
-        if not (low < high and np.isfinite(high - low)):
-            raise DataError(f"feature_range={self.feature_range!r} must rise")
-        known = ~np.isnan(block)
-        empty = ~known.any(axis=0)
-        self.least_ = np.where(empty, 0.0, np.min(block, axis=0, where=known, initial=np.inf))
-        self.greatest_ = np.where(empty, 0.0, np.max(block, axis=0, where=known, initial=-np.inf))
+    def _check_loaded(self):
+        """Files of version 0.1 hold the least and the greatest values only."""
+        if "least_" in vars(self):
+            low, high = self.feature_range
+            self.data_min_, self.data_max_ = vars(self).pop("least_"), vars(self).pop("greatest_")
+            self.data_range_ = self.data_max_ - self.data_min_
+            self.scale_ = (high - low) / np.where(self.data_range_ > 0, self.data_range_, 1.0)
+            self.min_ = low - self.data_min_ * self.scale_
 
-    def _spread(self) -> np.ndarray:
-        spread = self.greatest_ - self.least_
-        return np.where(spread > 0, spread, 1.0)
 
-    def _forward(self, block):
-        low, high = self.feature_range
-        return (block - self.least_) / self._spread() * (high - low) + low
+@method(
+    task="filter",
+    texts="004 4.7",
+    use="For sparse rows, and columns that must keep their zeros.",
+    avoid="Columns with outliers: one far value squeezes all others together.",
+    peers=("sklearn.preprocessing.MaxAbsScaler",),
+    on="scikit-learn",
+)
+@without_effect("copy")
+class MaxAbsScaler(BatchScaler):
+    """Number columns divided by their largest absolute value, so that zeros stay zeros.
 
-    def _backward(self, block):
-        low, high = self.feature_range
-        return (block - low) / (high - low) * self._spread() + self.least_
+    Use it for sparse rows. Not where a column has outliers: one far value squeezes all others.
+
+    Texts: 004 4.7 (scaling to a range). On arrays it is scikit-learn's class.
+
+    Parameters
+    ----------
+    clip : bool, default=False
+        Whether to clip later values to [-1, 1].
+    columns : list of str or int, or None, default=None
+        Columns to change; None for all number columns.
+
+    Attributes
+    ----------
+    max_abs_ : ndarray of shape (n_columns,)
+        The largest absolute value of each column concerned.
+    scale_ : ndarray of shape (n_columns,)
+        What each is divided by; 1 for a column of zeros.
+    n_samples_seen_ : int
+        Rows that were counted.
+    positions_ : ndarray of int
+        Positions of the columns concerned.
+    kinds_ : list of str
+        Kinds of all columns seen in ``fit``.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where they had any.
+
+    Examples
+    --------
+    >>> from gnomon.prepare import MaxAbsScaler
+    >>> MaxAbsScaler().fit_transform([[0.0], [-4.0], [2.0]]).ravel()
+    array([ 0. , -1. ,  0.5])
+    """
+
+    natively = Takes(missing=True, sparse=True)
+    _wraps = preprocessing.MaxAbsScaler
+    _parameter_constraints = {"clip": FLAG, "columns": COLUMNS}
+
+    def __init__(self, *, copy=True, clip=False, columns=None):
+        self.copy = copy
+        self.clip = clip
+        self.columns = columns
+
+
+@method(
+    task="filter",
+    texts="000a 1.2.1 · 004 4.7",
+    use="Before methods that compare columns, where some columns have outliers.",
+    avoid="Columns of mostly one value, whose quartiles coincide.",
+    peers=("sklearn.preprocessing.RobustScaler",),
+    on="scikit-learn",
+)
+@without_effect("copy")
+class RobustScaler(Unweighted, WrappedFilter):
+    """Number columns minus their median, divided by their interquartile range.
+
+    Use it in place of `StandardScaler` where columns have outliers, which move neither the median
+    nor the quartiles. Not for columns of mostly one value.
+
+    Texts: 000a 1.2.1, 004 4.7 (scaling); the quartiles are scikit-learn's choice. On arrays it is
+    scikit-learn's class.
+
+    Parameters
+    ----------
+    with_centering : bool, default=True
+        Whether to subtract the median.
+    with_scaling : bool, default=True
+        Whether to divide by the range between the quantiles.
+    quantile_range : tuple of two float, default=(25.0, 75.0)
+        The quantiles, in percent.
+    unit_variance : bool, default=False
+        Whether to scale so that normally distributed columns get variance one.
+    columns : list of str or int, or None, default=None
+        Columns to change; None for all number columns.
+
+    Attributes
+    ----------
+    center_ : ndarray of shape (n_columns,) or None
+        Median of each column concerned.
+    scale_ : ndarray of shape (n_columns,) or None
+        What each is divided by.
+    positions_ : ndarray of int
+        Positions of the columns concerned.
+    kinds_ : list of str
+        Kinds of all columns seen in ``fit``.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where they had any.
+
+    Examples
+    --------
+    >>> from gnomon.prepare import RobustScaler
+    >>> RobustScaler().fit_transform([[0.0], [1.0], [2.0], [3.0], [1000.0]]).ravel()
+    array([ -1. ,  -0.5,   0. ,   0.5, 499. ])
+    """
+
+    _wraps = preprocessing.RobustScaler
+    _parameter_constraints = {
+        "with_centering": FLAG,
+        "with_scaling": FLAG,
+        "quantile_range": [tuple],
+        "unit_variance": FLAG,
+        "columns": COLUMNS,
+    }
+
+    def __init__(
+        self,
+        *,
+        with_centering=True,
+        with_scaling=True,
+        quantile_range=(25.0, 75.0),
+        copy=True,
+        unit_variance=False,
+        columns=None,
+    ):
+        self.with_centering = with_centering
+        self.with_scaling = with_scaling
+        self.quantile_range = quantile_range
+        self.copy = copy
+        self.unit_variance = unit_variance
+        self.columns = columns
+
+    @property
+    def natively(self) -> Takes:  # type: ignore[override]
+        """Missing cells; sparse rows, whose zeros the subtraction would fill."""
+        return Takes(missing=True, sparse=not self.with_centering)
 
 
 @method(

@@ -27,4 +27,8 @@ FORMER = (
     "mask_cells",
 )
 
-__getattr__ = former_names(__name__, {name: f"gnomon.prepare:{name}" for name in FORMER})
+RENAMED = {"ScaleRange": "MinMaxScaler", "Standardize": "StandardScaler"}
+
+__getattr__ = former_names(
+    __name__, {name: f"gnomon.prepare:{RENAMED.get(name, name)}" for name in FORMER}
+)

@@ -24,7 +24,7 @@ from gnomon.evaluate import BaselineClassifier, BaselineRegressor
 from gnomon.linear import LinearRegression, LogisticRegression, Ridge
 from gnomon.margin import SVC, SVR
 from gnomon.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from gnomon.prepare import DateParts, FilteredLearner, Standardize
+from gnomon.prepare import DateParts, FilteredLearner, StandardScaler
 from gnomon.trees import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -138,7 +138,7 @@ def regressors(search: bool, measure: str | None, counts: list[int]) -> list[Ent
     """The portfolio for numbers."""
     scoring = SCORING.get(measure or "", "squared")
     ridge, boosting = Ridge(), boosted(GradientBoostingRegressor, 31)
-    neighbours, machine = KNeighborsRegressor(usual_count(counts)), scaled(SVR(), Standardize())
+    neighbours, machine = KNeighborsRegressor(usual_count(counts)), scaled(SVR(), StandardScaler())
     if search:
         strengths = [(f"alpha={a:g}", Ridge(alpha=a)) for a in (1e-2, 1.0, 1e2, 1e4)]
         ridge = BucketRegressor(strengths, cv=3, scoring=scoring)
@@ -146,7 +146,7 @@ def regressors(search: bool, measure: str | None, counts: list[int]) -> list[Ent
         boosting = BucketRegressor(sizes, cv=2, scoring=scoring)
         near = [(f"k={k}", KNeighborsRegressor(k)) for k in counts]
         neighbours = BucketRegressor(near, cv=3, scoring=scoring)
-        prices = [(f"C={c:g}", scaled(SVR(C=c), Standardize())) for c in (1.0, 10.0)]
+        prices = [(f"C={c:g}", scaled(SVR(C=c), StandardScaler())) for c in (1.0, 10.0)]
         machine = BucketRegressor(prices, cv=2, scoring=scoring)
     return [
         Entrant(BASELINE, BaselineRegressor(), 0),
@@ -185,7 +185,7 @@ def boosted(kind: type, leaves: int) -> Any:
 
 def scaled(machine: Any, target: Any = None) -> FilteredLearner:
     """A kernel machine on standardised columns, dates too: wide ones would drown the others."""
-    return FilteredLearner(machine, features=[DateParts(), Standardize()], target=target)
+    return FilteredLearner(machine, features=[DateParts(), StandardScaler()], target=target)
 
 
 def boosting_search(search: bool) -> str:

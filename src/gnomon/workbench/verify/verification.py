@@ -56,10 +56,10 @@ def pca_divisor() -> tuple[float, ...]:
 
 
 def spread_divisor() -> tuple[float, ...]:
-    from gnomon.prepare import Standardize
+    from gnomon.prepare import StandardScaler
 
     rows, _ = iris()
-    return tuple(float(Standardize(ddof=d).fit_transform(rows)[0, 0]) for d in (0, 1))
+    return tuple(float(StandardScaler(ddof=d).fit_transform(rows)[0, 0]) for d in (0, 1))
 
 
 def ridge_scale() -> tuple[float, ...]:
@@ -110,7 +110,7 @@ CONVENTIONS = (
         "divisor of a column's spread",
         "n (000 4)",
         "n - 1 in R and pandas",
-        "Standardize(ddof=0) or Standardize(ddof=1)",
+        "StandardScaler(ddof=0) or StandardScaler(ddof=1)",
         spread_divisor,
     ),
     Convention(

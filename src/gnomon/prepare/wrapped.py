@@ -1,0 +1,323 @@
+"""Filters that stand on a transformer of scikit-learn's: its results on arrays, and any table.
+
+An array is given to scikit-learn's class as it is. Of a table, the columns that the filter concerns
+are given to it as one block, and the others pass through. What was fitted stands on the filter
+under scikit-learn's names, so that model files hold data only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.validation import _check_feature_names, check_is_fitted, has_fit_parameter
+
+from gnomon.contract.intake.arrays import checked_weights, refuse_huge
+from gnomon.engine.errors import DataError
+from gnomon.engine.parameters import validated
+from gnomon.prepare.base import NumberFilter
+from gnomon.table.grid import Grid, is_table
+from gnomon.table.kinds import Kind
+from gnomon.table.table import Table
+
+OWN = ("positions_", "kinds_", "fill_", "weight_name_", "feature_names_in_", "n_features_in_")
+
+
+class GivenArray(NamedTuple):
+    """An array (or sparse matrix) that is given to ``fit`` as it is, and weights."""
+
+    X: Any
+    weights: np.ndarray | None
+    is_float32: bool = False
+
+
+class WrappedFilter(NumberFilter):
+    """A filter that computes with the class ``_wraps`` of scikit-learn's.
+
+    A parameter of the filter's own (``columns``) is one that ``_wraps`` does not have. Parameters
+    without effect keep scikit-learn's default.
+    """
+
+    _wraps: ClassVar[type[BaseEstimator]]
+    # public attributes that are objects of scikit-learn's
+    _kept_apart: ClassVar[tuple[str, ...]] = ()
+    # sklearn classes whose fitted objects may stand inside a fitted one
+    _inner_classes: ClassVar[tuple[type[BaseEstimator], ...]] = ()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._unfitted())
+        tags.input_tags = inner.input_tags
+        tags.input_tags.sparse = self.natively.sparse
+        tags.transformer_tags = inner.transformer_tags
+        return tags
+
+    def _unfitted(self) -> Any:
+        known = self._wraps().get_params()
+        inert = getattr(self, "_inert", frozenset())
+        chosen = self.get_params(deep=False)
+        own = {k: v for k, v in chosen.items() if k in known and k not in inert}
+        return self._wraps(**own).set_output(transform="default")
+
+    def _take_in(self, X, y, sample_weight):
+        self._forget()
+        if is_table(X) or self.columns is not None or isinstance(sample_weight, str):
+            return super()._take_in(X, y, sample_weight)
+        weights = None
+        if sample_weight is not None:
+            X = X if sp.issparse(X) else np.asarray(X)
+            weights = checked_weights(sample_weight, X)
+            X, weights = X[weights > 0], weights[weights > 0]
+        self._require_memory(*_shape(X))
+        return GivenArray(X, weights)
+
+    def _forget(self) -> None:
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        vars(self).pop("_private", None)
+
+    def _fit(self, given):
+        if not isinstance(given, GivenArray):
+            super()._fit(given)
+            return
+        self._keep_array(self._fitted(given.X, given.weights))
+
+    def _keep_array(self, inner: Any) -> None:
+        self.n_features_in_ = inner.n_features_in_
+        self.positions_ = np.arange(self.n_features_in_)
+        self.kinds_ = [str(Kind.NUMBER)] * self.n_features_in_
+        self._keep_fitted(inner)
+
+    def _fitted(self, X: Any, weights: np.ndarray | None) -> Any:
+        X = self._checked_array(X)
+        inner = self._unfitted()
+        if weights is not None and (weights == 1).all():
+            weights = None
+        with _no_numpy_warnings():
+            if weights is not None and has_fit_parameter(inner, "sample_weight"):
+                return inner.fit(X, sample_weight=weights)
+            return inner.fit(X)
+
+    def _checked_array(self, X: Any) -> Any:
+        """X without numbers that overflow, in C order; what else it must be, scikit-learn says."""
+        if sp.issparse(X):
+            if not self.natively.sparse:
+                raise TypeError(
+                    f"Sparse data was passed, and {type(self).__name__} with these parameters "
+                    "takes dense rows only; use X.toarray()"
+                )
+            refuse_huge(self, X.tocsr())
+            return X
+        rows = np.asarray(X)
+        if rows.dtype.kind == "f" and rows.ndim == 2 and rows.shape[0]:
+            refuse_huge(self, rows)
+            precise = rows.dtype if rows.dtype.itemsize > 2 else np.dtype(np.float64)
+            return np.ascontiguousarray(rows, dtype=precise)
+        return X
+
+    def _fit_block(self, block, weights):
+        self._keep_fitted(self._fitted(block, weights))
+
+    def _keep_fitted(self, inner: Any) -> None:
+        """Keep what was fitted: public attributes as attributes, others apart."""
+        fitted = {k: v for k, v in vars(inner).items() if k not in inner.get_params(deep=False)}
+        self._private = {}
+        for name, value in fitted.items():
+            if name in OWN:
+                continue
+            if name.startswith("_") or name in self._kept_apart:
+                self._private[name] = _packed(value)
+            else:
+                setattr(self, name, value)
+
+    def _inner(self) -> Any:
+        """scikit-learn's fitted transformer, made of what is kept."""
+        check_is_fitted(self)
+        inner = self._unfitted()
+        public = {
+            name: value
+            for name, value in vars(self).items()
+            if name.endswith("_") and not name.startswith("_") and name not in OWN
+        }
+        kept = getattr(self, "_private", {})
+        private = {name: self._unpacked(value) for name, value in kept.items()}
+        vars(inner).update(public | private | {"n_features_in_": len(self.positions_)})
+        return inner
+
+    def _unpacked(self, value: Any) -> Any:
+        if not isinstance(value, dict) or "class" not in value:
+            return value
+        cls = {each.__name__: each for each in self._inner_classes}[value["class"]]
+        made = cls()
+        for name, content in value["values"].items():
+            if not hasattr(cls, name):
+                vars(made)[name] = self._unpacked(content)
+        return made
+
+    def _example_row(self) -> np.ndarray | None:
+        """A row that can be transformed, to try out what was read from a model file."""
+        return np.ones((1, self.n_features_in_)) if hasattr(self, "n_features_in_") else None
+
+    def _is_whole_array(self, X: Any) -> bool:
+        """Whether X goes to scikit-learn as it is: an array, after a fit of such an array."""
+        all_numbers = all(kind == str(Kind.NUMBER) for kind in self.kinds_)
+        whole = len(self.positions_) == self.n_features_in_
+        return self.columns is None and not is_table(X) and all_numbers and whole
+
+    def transform(self, X):
+        """Transform the columns concerned; the others pass through.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_new : array, sparse matrix, data frame or Table
+            Of the kind that was given.
+        """
+        check_is_fitted(self)
+        if self._is_whole_array(X):
+            X = self._checked_array(X)
+            with _no_numpy_warnings():
+                return self._inner().transform(X)
+        return super().transform(X)
+
+    def inverse_transform(self, X):
+        """Undo the transformation.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features_out)
+            As ``transform`` gives it.
+
+        Returns
+        -------
+        X_original : array, sparse matrix, data frame or Table
+            Of the kind that was given.
+        """
+        check_is_fitted(self)
+        if self._is_whole_array(X) and not self._why_not:
+            return self._inner().inverse_transform(X)
+        return super().inverse_transform(X)
+
+    def _working_memory(self, n_rows, n_columns):
+        return 8 * 2 * n_rows * n_columns
+
+    def _forward(self, block):
+        with _no_numpy_warnings():
+            return _dense(self._inner().transform(block))
+
+    def _backward(self, block):
+        return _dense(self._inner().inverse_transform(block))
+
+    def _new_names(self, names):
+        if self._one_to_one:
+            return names
+        inner = self._inner()
+        vars(inner).pop("feature_names_in_", None)
+        return [str(name) for name in inner.get_feature_names_out(names)]
+
+
+class BatchScaler(WrappedFilter):
+    """A wrapped filter that can learn from one batch of rows after another."""
+
+    @validated
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from one more batch of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        if self.columns is not None:
+            raise DataError(f"{type(self).__name__}.partial_fit takes all columns: columns=None")
+        first = not hasattr(self, "n_samples_seen_")
+        if is_table(X):
+            _check_feature_names(self, X.arrow if isinstance(X, Table) else X, reset=first)
+            grid = Grid.of(X, kinds=False)
+            X = grid.numbers(range(len(grid.names)))
+        X = self._checked_array(X)
+        inner = self._unfitted() if first else self._inner()
+        weights = checked_weights(sample_weight, X)
+        more = {} if weights is None else {"sample_weight": weights}
+        if more and not has_fit_parameter(inner, "sample_weight"):
+            X, more = np.asarray(X)[weights > 0], {}
+        inner.partial_fit(X, **more)
+        self._keep_array(inner)
+        return self
+
+
+class Unweighted:
+    """Fits without weights, as scikit-learn's class does."""
+
+    def fit(self, X, y=None):
+        """Learn from the training rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : object
+        """
+        return super().fit(X, y)  # type: ignore[misc]
+
+    def fit_transform(self, X, y=None):
+        """Learn from the rows and transform them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
+        y : None
+            Not used.
+
+        Returns
+        -------
+        X_new : array, sparse matrix, data frame or Table
+            Of the kind that was given.
+        """
+        return self.fit(X, y).transform(X)  # type: ignore[attr-defined]
+
+
+@contextlib.contextmanager
+def _no_numpy_warnings() -> Iterator[None]:
+    """Columns without any value make NumPy warn of empty slices; the result says it with NaN."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def _packed(value: Any) -> Any:
+    """A fitted object of scikit-learn's inside another, as data."""
+    if not isinstance(value, BaseEstimator):
+        return value
+    return {
+        "class": type(value).__name__,
+        "values": {name: _packed(content) for name, content in vars(value).items()},
+    }
+
+
+def _dense(block: Any) -> np.ndarray:
+    return block.toarray() if sp.issparse(block) else block
+
+
+def _shape(X: Any) -> tuple[int, int]:
+    shape = getattr(X, "shape", ())
+    return (shape[0], shape[1]) if len(shape) == 2 else (0, 0)

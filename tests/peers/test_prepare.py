@@ -1,0 +1,98 @@
+"""Filters with scikit-learn's names give its results on arrays, and take tables beside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn import impute, preprocessing
+
+import gnomon
+from gnomon import prepare
+
+NUMBERS = np.array([[1.0, -2.0, 4.0], [2.0, 0.0, 4.0], [4.0, 5.0, 4.5], [9.0, 1.0, 6.0]] * 4)
+NUMBERS = NUMBERS + np.arange(16)[:, None] * [0.5, 0.25, 0.125]
+CASES = [
+    ("StandardScaler", {}, NUMBERS),
+    ("StandardScaler", {"with_mean": False}, NUMBERS),
+    ("MinMaxScaler", {"feature_range": (-1, 2), "clip": True}, NUMBERS),
+    ("MaxAbsScaler", {}, NUMBERS),
+    ("RobustScaler", {"unit_variance": True}, NUMBERS),
+    ("PowerTransformer", {}, NUMBERS),
+    ("PowerTransformer", {"method": "box-cox"}, NUMBERS + 3),
+    ("QuantileTransformer", {"n_quantiles": 7, "output_distribution": "normal"}, NUMBERS),
+    ("KBinsDiscretizer", {"n_bins": 3}, NUMBERS),
+    ("KBinsDiscretizer", {"n_bins": 3, "encode": "ordinal", "strategy": "uniform"}, NUMBERS),
+    ("SimpleImputer", {"add_indicator": True}, np.where(NUMBERS > 6, np.nan, NUMBERS)),
+]
+IDS = [f"{name}-{options}" for name, options, _ in CASES]
+
+
+def pair(name: str, options: dict):
+    theirs = getattr(impute if name == "SimpleImputer" else preprocessing, name)
+    return getattr(prepare, name)(**options), theirs(**options)
+
+
+def dense(values):
+    return values.toarray() if sp.issparse(values) else values
+
+
+@pytest.mark.parametrize(("name", "options", "X"), CASES, ids=IDS)
+def test_results_attributes_and_way_back_on_arrays_are_scikit_learns(name, options, X, tmp_path):
+    ours, theirs = pair(name, options)
+    expected, found = theirs.fit_transform(X), ours.fit_transform(X)
+    assert sp.issparse(found) == sp.issparse(expected)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(dense(found), dense(expected))
+    np.testing.assert_array_equal(ours.get_feature_names_out(), theirs.get_feature_names_out())
+    public = {n for n in vars(theirs) if n.endswith("_") and n != "indicator_"}
+    assert public <= set(vars(ours))
+    if name != "SimpleImputer":
+        np.testing.assert_array_equal(
+            ours.inverse_transform(found), theirs.inverse_transform(expected)
+        )
+    loaded = gnomon.load(ours.save(tmp_path / "filter.gnomon"))
+    np.testing.assert_array_equal(dense(loaded.transform(X)), dense(expected))
+
+
+@pytest.mark.parametrize(("name", "options", "X"), CASES, ids=IDS)
+def test_a_table_gives_the_same_for_the_columns_concerned_and_passes_the_others(name, options, X):
+    frame = pd.DataFrame({"other": ["u", "v"] * 8, "x": X[:, 0]})
+    ours, theirs = pair(name, options)
+    expected = dense(theirs.fit_transform(X[:, :1]))
+    found = ours.fit_transform(frame)
+    assert isinstance(found, pd.DataFrame)
+    assert found["other"].tolist() == frame["other"].tolist()
+    np.testing.assert_allclose(found.drop(columns="other").to_numpy(dtype=float), expected)
+
+
+@pytest.mark.parametrize("name", ["StandardScaler", "MaxAbsScaler", "MinMaxScaler"])
+def test_batches_give_what_all_rows_together_give(name):
+    ours, theirs = pair(name, {})
+    theirs.fit(NUMBERS)
+    ours.partial_fit(NUMBERS[:5]).partial_fit(NUMBERS[5:])
+    np.testing.assert_allclose(ours.scale_, theirs.scale_)
+    assert ours.n_samples_seen_ == 16
+    with pytest.raises(ValueError, match="feature names"):
+        ours.partial_fit(pd.DataFrame(NUMBERS, columns=list("abc"))).partial_fit(
+            pd.DataFrame(NUMBERS, columns=list("abd"))
+        )
+
+
+def test_float32_and_sparse_rows_stay_what_they_are():
+    rows = NUMBERS.astype(np.float32)
+    assert prepare.StandardScaler().fit_transform(rows).dtype == np.float32
+    scaled = prepare.MaxAbsScaler().fit_transform(sp.csr_array(NUMBERS))
+    assert sp.issparse(scaled)
+
+
+def test_the_divisor_of_the_variance_may_be_one_less_than_the_rows():
+    scaler = prepare.StandardScaler(ddof=1).fit(NUMBERS)
+    np.testing.assert_allclose(scaler.scale_, NUMBERS.std(axis=0, ddof=1))
+
+
+def test_files_of_former_scalers_are_read(tmp_path):
+    for former, today in (("Standardize", "StandardScaler"), ("ScaleRange", "MinMaxScaler")):
+        with pytest.warns(FutureWarning, match=f"is now gnomon.prepare.{today}"):
+            assert getattr(prepare, former) is getattr(prepare, today)
