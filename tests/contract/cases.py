@@ -5,9 +5,14 @@ Nobody is left out: a parameter that has no default gets the same value in every
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import inspect
+import traceback
 import warnings
+import zlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +20,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import is_classifier, is_clusterer, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -93,7 +98,53 @@ def each(argument: str, classes: list[type]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(argument, classes, ids=[cls.__name__ for cls in classes])
 
 
+def each_path(argument: str, classes: list[type]) -> pytest.MarkDecorator:
+    """Parametrise a test of the frame: the first class of every path; the others are slow tests."""
+    first = {frame_path(cls): cls for cls in reversed(classes)}
+    slow = {cls: () if cls is first[frame_path(cls)] else pytest.mark.slow for cls in classes}
+    cases = [pytest.param(cls, id=cls.__name__, marks=slow[cls]) for cls in classes]
+    return pytest.mark.parametrize(argument, cases)
+
+
+@functools.cache
+def frame_path(cls: type) -> tuple:
+    """The code of the frame that a fit of the class runs through, and what decides its branches."""
+    estimator = make(cls)
+    code = [getattr(cls, name, None) for name in ("fit", "_learn")]
+    decides = [getattr(estimator, name, None) for name in ("natively", "_target", "_many_targets")]
+    return (*code, *decides)
+
+
 every_method = each("cls", CLASSES)
+every_path = each_path("cls", CLASSES)
+
+
+def batches(classes: list[type], count: int = 3) -> pytest.MarkDecorator:
+    """Parametrise a test over parts of the classes, where one process serves many of them."""
+    parts = [classes[i::count] for i in range(count)]
+    return pytest.mark.parametrize("classes", parts, ids=[f"part {i}" for i in range(count)])
+
+
+class Failures:
+    """Collects the failures of many cases, so that one test names them all."""
+
+    def __init__(self):
+        self.found: list[str] = []
+
+    def __enter__(self) -> Failures:
+        return self
+
+    @contextlib.contextmanager
+    def case(self, name: str):
+        """A failure in this block is kept under the name of the case; the test goes on."""
+        try:
+            yield
+        except (Exception, pytest.fail.Exception):
+            self.found.append(f"--- {name}\n{traceback.format_exc(limit=-4)}")
+
+    def __exit__(self, kind, error, trace) -> None:
+        if self.found and kind is None:
+            pytest.fail(f"{len(self.found)} cases fail\n" + "\n".join(self.found), pytrace=False)
 
 
 def takes_weights(estimator) -> bool:
@@ -183,16 +234,75 @@ def fit(estimator, X, y=None, **more):
         return estimator.fit(X, y, **more)
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """An estimator that many tests look at and none may change, with the rows that it learnt from.
+
+    Attributes
+    ----------
+    estimator : Estimator
+    X : ndarray of shape (80, 4) or DataFrame of 90 rows
+    y : ndarray or None
+    new : the same as X
+        Rows to predict for; those of a table hold missing and unseen values.
+    before : tuple
+        Copies of X and y that were made before the fit.
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    new: Any
+    before: tuple[Any, Any]
+
+    @functools.cached_property
+    def outputs(self) -> dict[str, np.ndarray]:
+        """What the estimator says of the rows that it learnt from."""
+        return outputs(self.estimator, self.X)
+
+    @functools.cached_property
+    def outputs_of_new(self) -> dict[str, np.ndarray]:
+        return outputs(self.estimator, self.new)
+
+
+@functools.cache
+def fitted_on_numbers(cls: type, seed: int) -> Fitted:
+    """The class fitted to an array of numbers, once for all tests."""
+    estimator, rng = make(cls), rng_of(cls, seed)
+    X, y = problem(estimator, rng)
+    return _fitted(estimator, X, y, X[::3])
+
+
+@functools.cache
+def fitted_on_table(cls: type, seed: int) -> Fitted:
+    """The class fitted to a mixed table, once for all tests."""
+    estimator, rng = make(cls), rng_of(cls, seed)
+    frame, y = mixed_problem(estimator, rng)
+    return _fitted(estimator, frame, y, pd.DataFrame(mixed_columns(rng, 30, unseen=True)))
+
+
+def _fitted(estimator, X, y, new) -> Fitted:
+    before = X.copy(), None if y is None else y.copy()
+    return Fitted(fit(estimator, X, y), X, y, new, before)
+
+
+def rng_of(cls: type, seed: int) -> np.random.Generator:
+    """A generator for the class, from the run's seed."""
+    return np.random.default_rng([seed, zlib.crc32(cls.__name__.encode())])
+
+
 def outputs(estimator, X) -> dict[str, np.ndarray]:
-    """All that a fitted estimator says of rows, by method."""
-    found = {}
+    """All that a fitted estimator says of rows, by method, without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in ASKED:
-            if hasattr(estimator, name):
-                found[name] = as_array(getattr(estimator, name)(X))
-    assert found, f"{type(estimator).__name__} says nothing of new rows"
-    return found
+        return answers(estimator, X)
+
+
+def answers(estimator, X) -> dict[str, np.ndarray]:
+    """All that a fitted estimator says of rows, by method."""
+    asked = [name for name in ASKED if hasattr(estimator, name)]
+    assert asked, f"{type(estimator).__name__} says nothing of new rows"
+    return {name: as_array(getattr(estimator, name)(X)) for name in asked}
 
 
 def as_array(result) -> np.ndarray:
@@ -280,17 +390,20 @@ def assert_sound(found: dict[str, np.ndarray], missing: bool = False) -> None:
             assert values.min() >= 0
 
 
-def result_or_clear_error(estimator, X, y, new=None, **more) -> dict[str, np.ndarray] | None:
-    """What the estimator says after learning, sound in all; None after a clear error."""
-    try:
-        fit(estimator, X, y, **more)
-        found = outputs(estimator, X if new is None else new)
-    except Exception as error:
-        assert_clear(error)
-        return None
-    assert_sound(found, missing=marks_missing(estimator))
+def result_or_clear_error(estimator, X, y, warned=None) -> dict[str, np.ndarray] | None:
+    """What the estimator says after learning, sound in all; None after a clear error.
+
+    Warnings of NumPy's are put into the list `warned`, where one is given.
+    """
+    found = None
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            found = answers(estimator.fit(X, y), X)
+        except Exception as error:
+            assert_clear(error)
+    if warned is not None:
+        warned += [str(each.message) for each in told if each.category is RuntimeWarning]
+    if found is not None:
+        assert_sound(found, missing=marks_missing(estimator))
     return found
-
-
-def labels_of(estimator):
-    return estimator.labels_ if is_clusterer(estimator) else None

@@ -18,205 +18,141 @@ from gnomon.prepare import Filter
 from gnomon.table import Table, read, scan
 from gnomon.trees import DecisionTreeClassifier
 from tests.contract.cases import (
+    CLASSES,
     FRAMES,
     as_frame,
     assert_clear,
     assert_close,
     assert_same_bits,
     assert_sound,
+    each,
+    each_path,
     every_method,
+    every_path,
     fit,
     make,
     marks_missing,
-    mixed_columns,
-    mixed_problem,
     needs_target,
     outputs,
-    problem,
-    takes_weights,
 )
 
-
-@every_method
-def test_a_mixed_table_is_learnt_from_and_unseen_values_are_predicted_for(cls, rng):
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
-    fit(estimator, frame, y)
-    new = pd.DataFrame(mixed_columns(rng, 40, unseen=True))
-    found = outputs(estimator, new)
-    assert all(len(values) == 40 for values in found.values())
-    assert_sound(found, missing=marks_missing(estimator))
+FILTERS = [cls for cls in CLASSES if issubclass(cls, Filter)]
+LEARNERS = [cls for cls in CLASSES if cls not in FILTERS]
 
 
 @every_method
-def test_every_kind_of_frame_gives_the_same_bits(cls, rng):
-    model = make(cls)
-    frame, y = mixed_problem(model, rng)
-    new = pd.DataFrame(mixed_columns(rng, 40, unseen=True))
-    results = {}
-    for kind in FRAMES:
-        estimator = make(cls)
-        fit(estimator, as_frame(frame, kind), y)
-        results[kind] = outputs(estimator, as_frame(new, kind))
+def test_a_mixed_table_is_learnt_from_and_unseen_values_are_predicted_for(cls, on_table):
+    found = on_table.outputs_of_new
+    assert all(len(values) == len(on_table.new) for values in found.values())
+    assert_sound(found, missing=marks_missing(on_table.estimator))
+
+
+def numeric(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: values for name, values in found.items() if values.dtype.kind != "O"}
+
+
+@every_path
+def test_every_kind_of_frame_gives_the_same_bits(cls, on_table):
+    expected = numeric(on_table.outputs_of_new)
     for kind in FRAMES[1:]:
-        assert results[kind].keys() == results["pandas"].keys()
-        for name, values in results["pandas"].items():
-            if values.dtype.kind == "O":
-                continue
-            assert_same_bits({name: results[kind][name]}, {name: values})
+        estimator = fit(make(cls), as_frame(on_table.X, kind), on_table.y)
+        assert_same_bits(numeric(outputs(estimator, as_frame(on_table.new, kind))), expected)
 
 
-@every_method
-def test_one_kind_of_frame_may_predict_for_a_model_of_another(cls, rng):
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
-    fit(estimator, frame, y)
-    expected = outputs(estimator, frame)
+@every_path
+def test_one_kind_of_frame_may_predict_for_a_model_of_another(cls, on_table):
+    expected = numeric(on_table.outputs)
     for kind in FRAMES[1:]:
-        found = outputs(estimator, as_frame(frame, kind))
-        assert found.keys() == expected.keys()
-        numeric = [name for name, values in expected.items() if values.dtype.kind != "O"]
-        assert_same_bits({n: found[n] for n in numeric}, {n: expected[n] for n in numeric})
+        found = outputs(on_table.estimator, as_frame(on_table.X, kind))
+        assert_same_bits(numeric(found), expected)
 
 
 @every_method
-def test_what_is_said_of_a_row_does_not_depend_on_the_rows_beside_it(cls, rng):
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
-    fit(estimator, frame, y)
-    new = pd.DataFrame(mixed_columns(rng, 30, unseen=True))
-    together = outputs(estimator, new)
-    shuffle = rng.permutation(30)
-    shuffled = outputs(estimator, new.iloc[shuffle].reset_index(drop=True))
-    half = outputs(estimator, new.iloc[:15])
-    alone = outputs(estimator, new.iloc[[7]])
-    for name, values in together.items():
-        if values.dtype.kind == "O":
-            continue
+def test_what_is_said_of_a_row_does_not_depend_on_the_rows_beside_it(cls, on_table, rng):
+    shuffle = rng.permutation(len(on_table.new))
+    shuffled = outputs(on_table.estimator, on_table.new.iloc[shuffle].reset_index(drop=True))
+    alone = outputs(on_table.estimator, on_table.new.iloc[[7]])
+    for name, values in numeric(on_table.outputs_of_new).items():
         assert_close({name: shuffled[name]}, {name: values[shuffle]}, rtol=1e-10, atol=1e-10)
-        assert_close({name: half[name]}, {name: values[:15]}, rtol=1e-10, atol=1e-10)
         assert_close({name: alone[name]}, {name: values[[7]]}, rtol=1e-10, atol=1e-10)
 
 
 @every_method
-def test_prediction_changes_nothing_in_the_fitted_estimator(cls, rng):
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
-    fit(estimator, frame, y)
-    before = pickle.dumps(copy.deepcopy(estimator))
-    outputs(estimator, pd.DataFrame(mixed_columns(rng, 30, unseen=True)))
-    assert pickle.dumps(copy.deepcopy(estimator)) == before
+def test_prediction_changes_nothing_in_the_fitted_estimator(cls, on_table):
+    before = pickle.dumps(copy.deepcopy(on_table.estimator))
+    outputs(on_table.estimator, on_table.new)
+    assert pickle.dumps(copy.deepcopy(on_table.estimator)) == before
 
 
 @every_method
-def test_the_users_table_is_left_as_it_was(cls, rng):
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
-    before = frame.copy(deep=True)
-    fit(estimator, frame, y)
-    outputs(estimator, frame)
-    pd.testing.assert_frame_equal(frame, before)
+def test_the_users_table_is_left_as_it_was(cls, on_table):
+    assert on_table.outputs
+    pd.testing.assert_frame_equal(on_table.X, on_table.before[0])
+    np.testing.assert_array_equal(on_table.y, on_table.before[1])
 
 
-@every_method
-def test_a_frame_of_numbers_gives_what_its_array_gives(cls, rng):
-    if issubclass(cls, Filter):
-        pytest.skip("a filter of categories takes an array's columns as such")
-    X, y = problem(make(cls), rng)
-    names = [f"column {j}" for j in range(X.shape[1])]
-    from_array = outputs(fit(make(cls), X, y), X)
-    frame = pd.DataFrame(X, columns=names)
-    assert_same_bits(outputs(fit(make(cls), frame, y), frame), from_array)
+@each_path("cls", LEARNERS)
+def test_a_frame_of_numbers_gives_what_its_array_gives(cls, on_numbers):
+    frame = pd.DataFrame(on_numbers.X, columns=[f"column {j}" for j in range(4)])
+    assert_same_bits(outputs(fit(make(cls), frame, on_numbers.y), frame), on_numbers.outputs)
 
 
-@every_method
+every_path_with_target = each_path("cls", [cls for cls in CLASSES if needs_target(make(cls))])
+
+
+@every_path_with_target
 @pytest.mark.parametrize("kind", FRAMES)
-def test_the_target_may_be_named(cls, kind, rng):
-    estimator = make(cls)
-    if not needs_target(estimator):
-        pytest.skip("has no target")
-    frame, y = mixed_problem(estimator, rng)
-    expected = outputs(fit(make(cls), frame, y), frame)
-    whole = frame.assign(outcome=y)
-    fit(estimator, as_frame(whole, kind), "outcome")
-    assert_same_bits(outputs(estimator, frame), expected)
-    assert_same_bits(outputs(estimator, as_frame(whole, kind)), expected)
+def test_the_target_may_be_named(cls, kind, on_table):
+    whole = as_frame(on_table.X.assign(outcome=on_table.y), kind)
+    estimator = fit(make(cls), whole, "outcome")
+    assert_same_bits(outputs(estimator, on_table.X), on_table.outputs)
+    assert_same_bits(outputs(estimator, whole), on_table.outputs)
 
 
-@every_method
-def test_a_target_that_is_not_there_is_named_with_near_ones(cls, rng):
-    estimator = make(cls)
-    if not needs_target(estimator):
-        pytest.skip("has no target")
-    frame, y = mixed_problem(estimator, rng)
+@every_path_with_target
+def test_a_target_that_is_not_there_is_named_with_near_ones(cls, on_table):
     with pytest.raises(DataError, match="outcome"):
-        estimator.fit(frame.assign(outcome=y), "outcom")
+        make(cls).fit(on_table.X.assign(outcome=on_table.y), "outcom")
 
 
-@every_method
-def test_a_missing_target_is_refused_with_its_row(cls, rng):
-    estimator = make(cls)
-    if not needs_target(estimator):
-        pytest.skip("has no target")
-    frame, y = mixed_problem(estimator, rng)
-    whole = frame.assign(outcome=pd.Series(y).mask(np.arange(len(frame)) == 5))
+@every_path_with_target
+def test_a_missing_target_is_refused_with_its_row(cls, on_table):
+    outcome = pd.Series(on_table.y).mask(np.arange(len(on_table.y)) == 5)
+    whole = Table.from_frame(on_table.X.assign(outcome=outcome))
     with pytest.raises(ValueError, match=r"outcome|NaN"):
-        fit(estimator, Table.from_frame(whole), "outcome")
+        fit(make(cls), whole, "outcome")
 
 
-@every_method
-def test_a_weight_column_may_be_named(cls, rng):
-    estimator = make(cls)
-    if not takes_weights(estimator):
-        pytest.skip("takes no weights")
-    frame, y = mixed_problem(estimator, rng)
+@every_path
+def test_a_weight_column_may_be_named(cls, on_table, rng):
+    frame, y = on_table.X, on_table.y
     weights = rng.integers(0, 4, len(frame)).astype(float)
-    fit(estimator, frame, y, sample_weight=weights)
+    by_value = fit(make(cls), frame, y, sample_weight=weights)
     by_name = fit(make(cls), frame.assign(times=weights), y, sample_weight="times")
-    assert_same_bits(outputs(by_name, frame), outputs(estimator, frame))
+    assert_same_bits(outputs(by_name, frame), outputs(by_value, frame))
 
 
 @every_method
-def test_columns_in_another_order_are_refused(cls, rng):
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
-    fit(estimator, frame, y)
+def test_rows_of_another_table_are_refused(cls, on_table):
+    """Columns in another order, a lacking column, an array, text where numbers were."""
+    estimator, frame = on_table.estimator, on_table.X
     with pytest.raises(ValueError, match="order"):
         outputs(estimator, frame[frame.columns[::-1]])
-
-
-@every_method
-def test_a_lacking_column_is_named(cls, rng):
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
-    fit(estimator, frame, y)
     with pytest.raises(ValueError, match="place"):
         outputs(estimator, frame.drop(columns="place"))
-
-
-@every_method
-def test_a_bare_array_cannot_stand_for_a_mixed_table(cls, rng):
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
-    fit(estimator, frame, y)
     with pytest.raises(ValueError, match=r".{20}"):
         outputs(estimator, np.ones((3, frame.shape[1])))
-
-
-@every_method
-def test_text_where_numbers_were_is_refused_unless_the_column_is_passed_on(cls, rng):
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
-    fit(estimator, frame, y)
-    changed = frame.assign(count="many")
-    if not isinstance(estimator, Filter):
+    if cls in LEARNERS:
         with pytest.raises(ValueError, match="count"):
-            outputs(estimator, changed)
-    else:
-        try:
-            outputs(estimator, changed)
-        except Exception as error:
-            assert_clear(error, naming="count")
+            outputs(estimator, frame.assign(count="many"))
+
+
+@each("cls", FILTERS)
+def test_a_filter_passes_text_on_or_names_the_column_that_held_numbers(cls, on_table):
+    try:
+        outputs(on_table.estimator, on_table.X.assign(count="many"))
+    except Exception as error:
+        assert_clear(error, naming="count")
 
 
 def graded(levels, repeats: int = 10) -> pd.DataFrame:
@@ -379,7 +315,7 @@ def test_a_score_takes_the_name_of_the_target(source, rng):
     assert line.score(whole, "y", "times") == expected
     with pytest.raises(DataError, match=r"'yy'.*'y'"):
         line.score(whole, "yy")
-    with pytest.raises(DataError, match="no table"):
+    with pytest.raises(DataError, match="not a table"):
         line.score(np.ones((3, 1)), "y")
 
 

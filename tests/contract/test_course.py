@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
@@ -14,12 +17,13 @@ from tests.contract.cases import (
     assert_sound,
     each,
     every_method,
+    every_path,
     fit,
+    fitted_on_numbers,
     having,
     make,
     needs_target,
     outputs,
-    problem,
     summing,
 )
 
@@ -28,14 +32,17 @@ STEPPING = [
 ]
 RECORDING = [cls for cls in CLASSES if cls in {*summing(), *having("max_iter")}]
 LOOPING = having("max_iter")
+SCORED = [cls for cls in STEPPING if needs_target(make(cls)) and hasattr(cls, "score")]
+STEPS_TRIED = 3  # the outputs of every step of a long course take minutes
 
 
 class Recorder:
-    """Writes down what it is told; asks to stop at the end of the given subtask."""
+    """Writes down what it is told; asks to stop at the end of the first subtask if so made."""
 
-    def __init__(self, stop_at: int | None = None):
-        self.stop_at = stop_at
+    def __init__(self, stops: bool = False):
+        self.stops = stops
         self.told: list[tuple[str, bool, int]] = []
+        self.offered = 0
         self.usable = []
 
     def setup(self, estimator, context):
@@ -48,19 +55,40 @@ class Recorder:
         self.told.append(("begin", context.parent is None, context.task_id))
 
     def on_fit_task_end(self, estimator, context, *, X=None, fitted_estimator=None):
-        self.told.append(("end", context.parent is None, context.task_id))
+        is_root = context.parent is None
+        self.told.append(("end", is_root, context.task_id))
         if fitted_estimator is not None and X is not None:
-            self.usable.append(outputs(fitted_estimator, X))
-        return self.stop_at is not None and context.parent is not None
+            self.offered += 1
+            if is_root or self.offered <= STEPS_TRIED:
+                self.usable.append(outputs(fitted_estimator, X))
+        return self.stops and not is_root
 
     def steps(self, what: str) -> list[int]:
         return [number for event, is_root, number in self.told if event == what and not is_root]
 
 
+@functools.cache
+def watched_fit(cls: type, seed: int) -> tuple:
+    """A fit that callbacks watch and that keeps its full history: estimator, recorder, scores."""
+    shared = fitted_on_numbers(cls, seed)
+    estimator = make(cls, **({"keep_history": "full"} if cls in having("keep_history") else {}))
+    recorder, callbacks = Recorder(), []
+    if cls in SCORED:
+        measure = "accuracy" if is_classifier(estimator) else "r2"
+        callbacks.append(ScoringMonitor(scoring=measure))
+    fit(estimator.set_callbacks(recorder, *callbacks), shared.X, shared.y)
+    scores = [row[measure] for row in callbacks[0].get_logs().data] if callbacks else []
+    return estimator, recorder, scores
+
+
+@pytest.fixture
+def watched(cls, seed) -> tuple:
+    return watched_fit(cls, seed)
+
+
 @each("cls", RECORDING)
-def test_steps_and_objectives_are_recorded(cls, rng):
-    estimator = make(cls)
-    fit(estimator, *problem(estimator, rng))
+def test_steps_and_objectives_are_recorded(cls, on_numbers):
+    estimator = on_numbers.estimator
     assert isinstance(estimator.history_, History)
     assert np.max(estimator.n_iter_) == len(estimator.history_) >= 1
     assert np.isfinite(np.asarray(estimator.history_)).all()
@@ -69,9 +97,8 @@ def test_steps_and_objectives_are_recorded(cls, rng):
 
 
 @each("cls", LOOPING)
-def test_no_more_steps_are_made_than_allowed(cls, rng):
-    estimator = make(cls, max_iter=1)
-    fit(estimator, *problem(estimator, rng))
+def test_no_more_steps_are_made_than_allowed(cls, on_numbers):
+    estimator = fit(make(cls, max_iter=1), on_numbers.X, on_numbers.y)
     assert np.max(estimator.n_iter_) == 1
 
 
@@ -80,59 +107,54 @@ def test_whoever_loops_can_keep_its_states():
 
 
 @each("cls", having("keep_history"))
-def test_a_full_history_holds_a_state_of_its_own_for_every_step(cls, rng):
-    estimator = make(cls, keep_history="full")
-    X, y = problem(estimator, rng)
-    fit(estimator, X, y)
+def test_a_full_history_holds_a_state_of_its_own_for_every_step(cls, watched):
+    estimator, _, _ = watched
     states = estimator.history_.states
     assert len(states) == len(estimator.history_)
     assert all(states)
     arrays = [value for state in states for value in state.values() if np.ndim(value)]
-    for i, one in enumerate(arrays):
-        assert not any(np.shares_memory(one, other) for other in arrays[i + 1 :])
-    assert_same_bits(outputs(estimator, X), outputs(fit(make(cls), X, y), X))
+    buffers = sorted((*np.lib.array_utils.byte_bounds(array), i) for i, array in enumerate(arrays))
+    for (_, end, i), (start, _, j) in itertools.pairwise(buffers):
+        assert end <= start or not np.shares_memory(arrays[i], arrays[j])
 
 
 @every_method
-def test_callbacks_are_told_of_the_fit_from_begin_to_end(cls, rng):
-    estimator, recorder = make(cls), Recorder()
-    fit(estimator.set_callbacks(recorder), *problem(estimator, rng))
+def test_callbacks_are_told_of_the_fit_from_begin_to_end(cls, watched):
+    estimator, recorder, _ = watched
     root = [event for event, is_root, _ in recorder.told if is_root]
     assert root == ["setup", "begin", "end", "teardown"]
     assert sorted(recorder.steps("begin")) == sorted(recorder.steps("end"))
-
-
-@each("cls", STEPPING)
-def test_callbacks_are_told_of_every_step(cls, rng):
-    estimator, recorder = make(cls), Recorder()
-    fit(estimator.set_callbacks(recorder), *problem(estimator, rng))
-    assert 1 <= len(recorder.steps("end")) <= estimator._most_steps()
+    if cls in STEPPING:
+        assert 1 <= len(recorder.steps("end")) <= estimator._most_steps()
 
 
 @every_method
-def test_callbacks_get_estimators_that_can_be_used_at_once(cls, rng):
-    estimator, recorder = make(cls), Recorder()
-    X, y = problem(estimator, rng)
-    fit(estimator.set_callbacks(recorder), X, y)
+def test_callbacks_get_estimators_that_can_be_used_at_once(cls, watched, on_numbers):
+    _, recorder, _ = watched
     assert recorder.usable
     for found in recorder.usable:
         assert_sound(found)
-    assert_same_bits(recorder.usable[-1], outputs(estimator, X))
+    assert_same_bits(recorder.usable[-1], on_numbers.outputs)
 
 
 @every_method
-def test_callbacks_change_no_bit(cls, rng):
-    X, y = problem(make(cls), rng)
-    watched = fit(make(cls).set_callbacks(Recorder()), X, y)
-    assert_same_bits(outputs(watched, X), outputs(fit(make(cls), X, y), X))
+def test_callbacks_and_a_full_history_change_no_bit(cls, watched, on_numbers):
+    assert_same_bits(outputs(watched[0], on_numbers.X), on_numbers.outputs)
+
+
+@each("cls", SCORED)
+def test_scores_can_be_monitored_step_by_step(cls, watched, on_numbers):
+    estimator, recorder, scores = watched
+    assert len(scores) == recorder.offered
+    assert np.isfinite(scores).all()
+    assert scores[-1] == pytest.approx(estimator.score(on_numbers.X, on_numbers.y))
 
 
 @every_method
-def test_a_callback_that_asks_to_stop_ends_the_fit_cleanly(cls, rng):
-    estimator, recorder = make(cls), Recorder(stop_at=0)
-    X, y = problem(estimator, rng)
-    fit(estimator.set_callbacks(recorder), X, y)
-    assert_sound(outputs(estimator, X))
+def test_a_callback_that_asks_to_stop_ends_the_fit_cleanly(cls, on_numbers):
+    estimator, recorder = make(cls), Recorder(stops=True)
+    fit(estimator.set_callbacks(recorder), on_numbers.X, on_numbers.y)
+    assert_sound(outputs(estimator, on_numbers.X))
     assert recorder.told[-1][0] == "teardown"
     if cls in RECORDING:
         assert np.max(estimator.n_iter_) == 1
@@ -141,38 +163,24 @@ def test_a_callback_that_asks_to_stop_ends_the_fit_cleanly(cls, rng):
         assert len(recorder.steps("end")) == 1
 
 
-@every_method
-def test_a_progress_bar_works(cls, rng, capsys):
+@every_path
+def test_a_progress_bar_works(cls, on_numbers, capsys):
     estimator = make(cls)
-    X, y = problem(estimator, rng)
-    fit(estimator.set_callbacks(ProgressBar()), X, y)
+    fit(estimator.set_callbacks(ProgressBar()), on_numbers.X, on_numbers.y)
     assert cls.__name__ in capsys.readouterr().out
-    assert_same_bits(outputs(estimator, X), outputs(fit(make(cls), X, y), X))
+    assert_same_bits(outputs(estimator, on_numbers.X), on_numbers.outputs)
 
 
-@every_method
-def test_a_failing_callback_is_heard_of_and_the_estimator_can_be_fitted_again(cls, rng):
-    class Failing(Recorder):
-        def on_fit_task_end(self, estimator, context):
-            raise ZeroDivisionError("a callback's own")
+class Failing(Recorder):
+    def on_fit_task_end(self, estimator, context):
+        raise ZeroDivisionError("a callback's own")
 
+
+@every_path
+def test_a_failing_callback_is_heard_of_and_the_estimator_can_be_fitted_again(cls, on_numbers):
     estimator = make(cls)
-    X, y = problem(estimator, rng)
     with pytest.raises(ZeroDivisionError, match="a callback's own"):
-        fit(estimator.set_callbacks(Failing()), X, y)
+        fit(estimator.set_callbacks(Failing()), on_numbers.X, on_numbers.y)
     estimator.set_callbacks()
-    assert_same_bits(outputs(fit(estimator, X, y), X), outputs(fit(make(cls), X, y), X))
-
-
-@each("cls", [cls for cls in STEPPING if needs_target(make(cls)) and hasattr(cls, "score")])
-def test_scores_can_be_monitored_step_by_step(cls, rng):
-    estimator = make(cls)
-    X, y = problem(estimator, rng)
-    measure = "accuracy" if is_classifier(estimator) else "r2"
-    recorder, monitor = Recorder(), ScoringMonitor(scoring=measure)
-    fit(estimator.set_callbacks(recorder, monitor), X, y)
-    log = monitor.get_logs().data
-    scores = [entry[measure] for entry in log]
-    assert len(scores) == len(recorder.usable)
-    assert np.isfinite(scores).all()
-    assert scores[-1] == pytest.approx(estimator.score(X, y))
+    again = fit(estimator, on_numbers.X, on_numbers.y)
+    assert_same_bits(outputs(again, on_numbers.X), on_numbers.outputs)

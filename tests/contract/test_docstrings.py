@@ -1,18 +1,17 @@
-"""Every estimator explains itself: parameters, defaults, attributes, an example that runs."""
+"""Every estimator explains itself: parameters, defaults, attributes, an example.
+
+The examples themselves run as doctests of `src`.
+"""
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import inspect
 import re
 
-import numpy as np
-import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 from numpydoc.validate import validate
 
-from tests.contract.cases import every_method, fit, make, parameters_of, problem
+from tests.contract.cases import every_method, parameters_of
 
 # What numpydoc asks for and the project's form does not: sections See Also, Extended Summary as a
 # separate paragraph and Notes are written where they help, and a summary line may be long.
@@ -57,9 +56,8 @@ def same_default(stated: str, default) -> bool:
 
 
 @every_method
-def test_every_fitted_attribute_is_documented_and_every_documented_one_exists(cls, rng):
-    estimator = make(cls)
-    fit(estimator, *problem(estimator, rng))
+def test_every_fitted_attribute_is_documented_and_every_documented_one_exists(cls, on_numbers):
+    estimator = on_numbers.estimator
     attributes = documented(ClassDoc(cls)["Attributes"])
     fitted = {n for n in vars(estimator) if n.endswith("_") and not n.startswith("_")}
     assert fitted <= set(attributes)
@@ -99,17 +97,3 @@ def test_public_methods_document_what_they_take(cls):
         taken = set(inspect.signature(method).parameters) - {"self"}
         assert set(documented(FunctionDoc(method)["Parameters"])) == taken, name
         assert FunctionDoc(method)["Returns"], name
-
-
-@every_method
-def test_examples_give_what_they_show(cls):
-    module = importlib.import_module(cls.__module__)
-    finder = doctest.DocTestFinder(recurse=False)
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    told: list[str] = []
-    with np.printoptions(legacy=False):
-        for example in finder.find(cls, cls.__name__, module=module):
-            assert example.examples
-            runner.run(example, out=told.append)
-    if runner.failures:
-        pytest.fail("".join(told))

@@ -12,9 +12,9 @@ import gnomon
 from gnomon.engine.errors import MemoryLimitError
 from tests.contract.cases import (
     every_method,
+    every_path,
     fit,
     make,
-    mixed_problem,
     outputs,
     parameters_of,
     problem,
@@ -22,6 +22,8 @@ from tests.contract.cases import (
 
 MEGABYTE = 10**6
 MANY_STEPS, FEW_STEPS = 1000, 50
+FEW_ROWS, MANY_ROWS = 3000, 20_000
+LARGEST_BLOCK = 150 * MEGABYTE  # that a method forecasts for tables of any size
 
 
 def peak_of(function) -> int:
@@ -36,7 +38,7 @@ def peak_of(function) -> int:
         tracemalloc.stop()
 
 
-@every_method
+@every_path
 def test_a_fit_beyond_the_limit_is_refused_before_it_allocates(cls, rng):
     X, y = problem(make(cls), rng, n=20_000, d=20, whole=True)
     refused = []
@@ -56,52 +58,58 @@ def test_a_fit_beyond_the_limit_is_refused_before_it_allocates(cls, rng):
     assert peak < MEGABYTE
 
 
-@every_method
-def test_a_refusal_offers_a_remedy(cls):
-    assert re.fullmatch(r"[A-Z].{10,}\.", make(cls)._memory_remedy())
-
-
-@every_method
-def test_a_frame_beyond_the_limit_is_refused(cls, rng):
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
+@every_path
+def test_a_frame_beyond_the_limit_is_refused(cls, on_table):
     with gnomon.config(memory_limit=1000), pytest.raises(MemoryLimitError):
-        estimator.fit(frame, y)
+        make(cls).fit(on_table.X, on_table.y)
 
 
 @every_method
-def test_the_forecast_is_near_what_a_fit_allocates(cls, rng):
-    few = {"n_jobs": 2} if "n_jobs" in parameters_of(cls) else {}
-    if "max_iter" in parameters_of(cls) and (make(cls).max_iter or 0) >= MANY_STEPS:
-        few["max_iter"] = FEW_STEPS  # the course of a fit allocates nothing more
-    estimator = make(cls, **few)
-    X, y = problem(estimator, rng, n=20_000, d=20, whole=True)
-    fit(make(cls, **few), X[:500], None if y is None else y[:500])
-    with gnomon.config(n_jobs=2):
-        forecast = estimator.forecast(*X.shape)
-        measured = peak_of(lambda: fit(estimator, X, y))
-    assert measured <= 1.25 * forecast + 3 * MEGABYTE, f"{measured=:,} {forecast=:,}"
-    assert forecast <= 20 * measured + 10 * MEGABYTE, f"{measured=:,} {forecast=:,}"
-
-
-@every_method
-def test_the_forecast_grows_with_the_table(cls):
+def test_the_forecast_grows_with_the_table_and_a_refusal_offers_a_remedy(cls):
     estimator = make(cls)
     sizes = [(10, 2), (10_000, 2), (10_000, 50), (10**7, 50), (10**9, 1000)]
     forecasts = [estimator.forecast(*size) for size in sizes]
     assert all(isinstance(each, int) for each in forecasts)
     assert forecasts[0] > 0
     assert forecasts == sorted(forecasts)
+    assert re.fullmatch(r"[A-Z].{10,}\.", estimator._memory_remedy())
+
+
+def forecast_and_peak(cls: type, rng: np.random.Generator, n: int) -> tuple[int, int]:
+    """Bytes that a fit of n rows on two threads is said to allocate, and does allocate."""
+    few = {"n_jobs": 2} if "n_jobs" in parameters_of(cls) else {}
+    if "max_iter" in parameters_of(cls) and (make(cls).max_iter or 0) >= MANY_STEPS:
+        few["max_iter"] = FEW_STEPS  # the course of a fit allocates nothing more
+    estimator = make(cls, **few)
+    X, y = problem(estimator, rng, n=n, d=20, whole=True)
+    fit(make(cls, **few), X[:200], None if y is None else y[:200])
+    with gnomon.config(n_jobs=2):
+        return estimator.forecast(*X.shape), peak_of(lambda: fit(estimator, X, y))
+
+
+@every_method
+def test_the_forecast_is_near_what_a_fit_allocates(cls, rng):
+    forecast, measured = forecast_and_peak(cls, rng, FEW_ROWS)
+    assert measured <= 1.25 * forecast + MEGABYTE, f"{measured=:,} {forecast=:,}"
+    assert forecast <= 20 * measured + LARGEST_BLOCK, f"{measured=:,} {forecast=:,}"
+
+
+@pytest.mark.slow
+@every_method
+def test_the_forecast_is_near_what_a_fit_of_many_rows_allocates(cls, rng):
+    forecast, measured = forecast_and_peak(cls, rng, MANY_ROWS)
+    assert measured <= 1.25 * forecast + 3 * MEGABYTE, f"{measured=:,} {forecast=:,}"
+    assert forecast <= 20 * measured + 10 * MEGABYTE, f"{measured=:,} {forecast=:,}"
 
 
 @every_method
 def test_prediction_allocates_little_beside_its_result(cls, rng):
     estimator = make(cls)
-    X, y = problem(estimator, rng, n=20_000, d=20, whole=True)
-    fit(estimator, X[:2000], None if y is None else y[:2000])
+    X, y = problem(estimator, rng, n=4000, d=20, whole=True)
+    fit(estimator, X[:600], None if y is None else y[:600])
     outputs(estimator, X[:10])
     for name in ("predict", "transform", "score_samples"):
         if hasattr(estimator, name):
-            result = np.asarray(getattr(estimator, name)(X))
+            result = np.asarray(getattr(estimator, name)(X[:1])).nbytes * len(X)
             peak = peak_of(lambda name=name: getattr(estimator, name)(X))
-            assert peak <= 3 * result.nbytes + X.nbytes + 12 * MEGABYTE, name
+            assert peak <= 3 * result + X.nbytes + 15 * MEGABYTE, name

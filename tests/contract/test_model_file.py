@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import io
 import json
@@ -12,6 +13,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.callback import ProgressBar
 
 import gnomon
 from gnomon.engine.errors import ModelFileError
@@ -20,12 +22,14 @@ from gnomon.trees import DecisionTreeClassifier
 from tests.contract.cases import (
     CLASSES,
     assert_same_bits,
+    batches,
     digest,
+    each_path,
     every_method,
+    every_path,
     fit,
+    fitted_on_numbers,
     make,
-    mixed_columns,
-    mixed_problem,
     outputs,
     parameters_of,
     problem,
@@ -41,38 +45,38 @@ def attributes(estimator) -> dict[str, str]:
     }
 
 
+@pytest.fixture
+def loaded(on_numbers, tmp_path):
+    """The shared estimator, saved to and loaded from ``model.gnomon`` in the test's folder."""
+    return gnomon.load(on_numbers.estimator.save(tmp_path / "model.gnomon"))
+
+
 @every_method
-def test_a_loaded_model_says_the_same_to_the_bit(cls, rng, tmp_path):
-    estimator = make(cls)
-    X, y = problem(estimator, rng)
-    fit(estimator, X, y)
-    loaded = gnomon.load(estimator.save(tmp_path / "model.gnomon"))
+def test_a_loaded_model_says_the_same_to_the_bit(cls, on_numbers, loaded):
+    estimator = on_numbers.estimator
     assert type(loaded) is cls
     assert repr(loaded) == repr(estimator)
-    assert_same_bits(outputs(loaded, X), outputs(estimator, X))
+    assert_same_bits(outputs(loaded, on_numbers.X), on_numbers.outputs)
     assert attributes(loaded) == attributes(estimator)
     assert vars(loaded).keys() == vars(estimator).keys()
 
 
 @every_method
-def test_a_model_of_a_mixed_table_is_loaded_with_its_codes(cls, rng, tmp_path):
-    import pandas as pd
-
-    estimator = make(cls)
-    frame, y = mixed_problem(estimator, rng)
-    fit(estimator, frame, y)
-    loaded = gnomon.load(estimator.save(tmp_path / "model.gnomon"))
-    new = pd.DataFrame(mixed_columns(rng, 25, unseen=True))
-    assert_same_bits(outputs(loaded, new), outputs(estimator, new))
+def test_saving_a_loaded_model_gives_the_same_file(cls, loaded, tmp_path):
+    again = loaded.save(tmp_path / "again.gnomon").read_bytes()
+    assert again == (tmp_path / "model.gnomon").read_bytes()
 
 
 @every_method
-def test_a_loaded_model_can_be_fitted_again(cls, rng, tmp_path):
-    estimator = make(cls)
-    X, y = problem(estimator, rng)
-    fit(estimator, X, y)
-    loaded = gnomon.load(estimator.save(tmp_path / "model.gnomon"))
-    assert_same_bits(outputs(fit(loaded, X, y), X), outputs(estimator, X))
+def test_a_model_of_a_mixed_table_is_loaded_with_its_codes(cls, on_table, tmp_path):
+    loaded = gnomon.load(on_table.estimator.save(tmp_path / "model.gnomon"))
+    assert_same_bits(outputs(loaded, on_table.new), on_table.outputs_of_new)
+
+
+@every_path
+def test_a_loaded_model_can_be_fitted_again(cls, on_numbers, loaded):
+    again = fit(loaded, on_numbers.X, on_numbers.y)
+    assert_same_bits(outputs(again, on_numbers.X), on_numbers.outputs)
 
 
 @every_method
@@ -83,38 +87,31 @@ def test_an_unfitted_estimator_is_saved_with_its_parameters(cls, tmp_path):
     assert repr(loaded.get_params()) == repr(estimator.get_params())
 
 
-@every_method
-def test_saving_twice_gives_the_same_file(cls, rng, tmp_path):
-    estimator = make(cls)
-    fit(estimator, *problem(estimator, rng))
-    one = estimator.save(tmp_path / "one.gnomon").read_bytes()
-    loaded = gnomon.load(tmp_path / "one.gnomon")
-    assert loaded.save(tmp_path / "two.gnomon").read_bytes() == one
-
-
-@every_method
-def test_a_callback_on_the_estimator_is_not_saved(cls, rng, tmp_path):
-    from sklearn.callback import ProgressBar
-
-    estimator = make(cls).set_callbacks(ProgressBar())
-    fit(estimator, *problem(estimator, rng))
+@every_path
+def test_a_callback_on_the_estimator_is_not_saved(cls, on_numbers, tmp_path):
+    estimator = copy.deepcopy(on_numbers.estimator).set_callbacks(ProgressBar())
+    assert hasattr(estimator, "_skl_callbacks")
     loaded = gnomon.load(estimator.save(tmp_path / "model.gnomon"))
     assert not hasattr(loaded, "_skl_callbacks")
+
+
+FEW_ROWS, MANY_ROWS = 100, 700
 
 
 @every_method
 def test_the_file_does_not_grow_with_the_rows_unless_the_method_keeps_rows(cls, rng, tmp_path):
     sizes = {}
-    for n in (400, 4000):
+    for n in (FEW_ROWS, MANY_ROWS):
         estimator = make(cls)
         X, y = problem(estimator, rng, n=n)
         fit(estimator, X, y)
         sizes[n] = unpacked_numbers(estimator.save(tmp_path / f"{n}.gnomon"), X)
-    labels = 4000 if hasattr(estimator, "labels_") else 0
+    labels = MANY_ROWS if hasattr(estimator, "labels_") else 0
     few = 40  # a mean of one row is that row
-    assert sizes[4000][0] <= few or keeps_rows(cls), "rows of the training table are in the file"
+    rows, size = sizes[MANY_ROWS]
+    assert rows <= few or keeps_rows(cls), "rows of the training table are in the file"
     if not keeps_rows(cls) and not grows(cls):
-        assert sizes[4000][1] <= 1.2 * sizes[400][1] + labels * 8 + 2000
+        assert size <= 1.2 * sizes[FEW_ROWS][1] + labels * 8 + 2000
 
 
 def unpacked_numbers(path, X: np.ndarray) -> tuple[int, int]:
@@ -239,40 +236,39 @@ for folder in sys.argv[1:]:
 END = {"survived": "survived", "tries": "killed by", "failed": "loaded and failed later by"}
 
 
-@pytest.fixture(scope="module")
-def survivors(seed, tmp_path_factory) -> dict[str, str]:
-    """Per method "survived", or the change of its file that was not refused and did harm."""
+def tamper_with(cls: type, seed: int, folder) -> None:
+    """Write the class's rows and its changed model files into the folder."""
+    shared = fitted_on_numbers(cls, seed)
+    path = shared.estimator.save(folder / "model.gnomon")
+    np.save(folder / "rows.npy", shared.X)
+    for name, change in CHANGES.items():
+        (folder / f"{name}.gnomon").write_bytes(tampered(path, change))
+
+
+@batches(CLASSES)
+def test_wrong_numbers_in_a_file_neither_kill_the_process_nor_fail_later(classes, seed, tmp_path):
     folders = {}
-    for cls in CLASSES:
-        folder = tmp_path_factory.mktemp(cls.__name__)
+    for cls in classes:
+        folder = tmp_path / cls.__name__
+        folder.mkdir()
         folders[str(folder)] = cls.__name__
-        estimator = make(cls)
-        X, y = problem(estimator, np.random.default_rng(seed))
-        path = fit(estimator, X, y).save(folder / "model.gnomon")
-        np.save(folder / "rows.npy", X)
-        for name, change in CHANGES.items():
-            (folder / f"{name}.gnomon").write_bytes(tampered(path, change))
+        tamper_with(cls, seed, folder)
     found: dict[str, str] = {}
     while left := [folder for folder in folders if folders[folder] not in found]:
         command = [sys.executable, "-c", PROGRAM % (list(CHANGES),), *left]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
         for line in done.stdout.splitlines():
             word, folder, *change = line.split()
             found[folders[folder]] = " ".join([END[word], *change])
         assert done.stdout, done.stderr
-    return found
+    assert {name: end for name, end in found.items() if end != "survived"} == {}
 
 
 @every_method
-def test_wrong_numbers_in_a_file_neither_kill_the_process_nor_fail_later(cls, survivors):
-    assert survivors[cls.__name__] == "survived"
-
-
-@every_method
-def test_a_file_with_a_changed_or_lost_array_is_refused_or_says_the_same(cls, rng, tmp_path):
-    estimator = make(cls)
-    X, y = problem(estimator, rng)
-    content, arrays = parts(fit(estimator, X, y).save(tmp_path / "model.gnomon"))
+def test_a_file_with_a_changed_or_lost_array_is_refused_or_says_the_same(
+    cls, on_numbers, rng, tmp_path
+):
+    content, arrays = parts(on_numbers.estimator.save(tmp_path / "model.gnomon"))
     path = tmp_path / "changed.gnomon"
     for value in some(declared_arrays(content["model"]), rng):
         name = value["array"]
@@ -282,14 +278,13 @@ def test_a_file_with_a_changed_or_lost_array_is_refused_or_says_the_same(cls, rn
                 path.write_bytes(packed(content, arrays | {name: changed}))
                 with pytest.raises(ModelFileError, match=rf"was saved with .*{name}"):
                     gnomon.load(path)
-    expected = outputs(estimator, X)
     learnt = content["model"]["values"]
     for name in some([name for name, value in learnt.items() if declared_arrays([value])], rng):
         without = content | {"model": content["model"] | {"values": dict(learnt)}}
         del without["model"]["values"][name]
         path.write_bytes(packed(without, arrays))
         with contextlib.suppress(ModelFileError):
-            assert_same_bits(outputs(gnomon.load(path), X), expected)
+            assert_same_bits(outputs(gnomon.load(path), on_numbers.X), on_numbers.outputs)
 
 
 def some(entries: list, rng, most: int = 3) -> list:
@@ -322,11 +317,9 @@ def test_a_model_that_learnt_tables_far_from_zero_is_loaded(rng, tmp_path):
     assert_same_bits(outputs(loaded, years), outputs(model, years))
 
 
-@every_method
-def test_a_parameter_newer_than_the_file_takes_its_default(cls, rng, tmp_path):
+@each_path("cls", [cls for cls in CLASSES if parameters_of(cls)])
+def test_a_parameter_newer_than_the_file_takes_its_default(cls, tmp_path):
     names = list(parameters_of(cls))
-    if not names:
-        pytest.skip("has no parameters")
     path = make(cls).save(tmp_path / "model.gnomon")
     with zipfile.ZipFile(path) as archive:
         content = json.loads(archive.read("model.json"))

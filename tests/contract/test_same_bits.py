@@ -14,68 +14,63 @@ import gnomon
 from tests.contract.cases import (
     CLASSES,
     assert_same_bits,
+    batches,
     digest,
     each,
     every_method,
     fit,
+    fitted_on_numbers,
     having,
     make,
     outputs,
     problem,
 )
 
-SEVERAL_CHUNKS = {"n": 1400, "d": 130}
-
 
 def digests(cls: type, seed: int) -> dict[str, str]:
-    """Fingerprints of all that a freshly fitted estimator says."""
-    rng = np.random.default_rng(seed)
-    X, y = problem(make(cls), rng)
-    found = outputs(fit(make(cls), X, y), X)
-    return {name: digest(values) for name, values in found.items()}
-
-
-@each("cls", having("n_jobs"))
-def test_any_number_of_threads_gives_the_same_bits(cls, rng):
-    X, y = problem(make(cls), rng, **SEVERAL_CHUNKS)
-    expected = outputs(fit(make(cls, n_jobs=1), X, y), X)
-    for n_jobs in (2, 5):
-        assert_same_bits(outputs(fit(make(cls, n_jobs=n_jobs), X, y), X), expected)
+    """Fingerprints of all that an estimator of the class says of the rows that it learnt from."""
+    return {name: digest(values) for name, values in fitted_on_numbers(cls, seed).outputs.items()}
 
 
 @every_method
-def test_the_setting_for_threads_changes_no_bit(cls, rng):
-    X, y = problem(make(cls), rng, **SEVERAL_CHUNKS)
+def test_any_number_of_threads_gives_the_same_bits(cls, on_numbers, small_chunks):
+    """One by the parameter where there is such, three by the setting."""
+    X, y = on_numbers.X, on_numbers.y
+    alone = {"n_jobs": 1} if cls in having("n_jobs") else {}
     with gnomon.config(n_jobs=1):
-        expected = outputs(fit(make(cls), X, y), X)
+        expected = outputs(fit(make(cls, **alone), X, y), X)
     with gnomon.config(n_jobs=3):
         assert_same_bits(outputs(fit(make(cls), X, y), X), expected)
 
 
+@pytest.mark.slow
 @every_method
-def test_fitting_again_gives_the_same_bits(cls, rng):
-    X, y = problem(make(cls), rng)
-    other, other_y = problem(make(cls), rng, n=50, d=6)
-    estimator = fit(make(cls), X, y)
-    expected = outputs(estimator, X)
-    fit(estimator, other, other_y)
-    assert_same_bits(outputs(fit(estimator, X, y), X), expected)
-    assert_same_bits(outputs(fit(make(cls), X, y), X), expected)
+def test_any_number_of_threads_gives_the_same_bits_of_many_rows(cls, rng):
+    X, y = problem(make(cls), rng, n=1400, d=130)
+    with gnomon.config(n_jobs=1):
+        expected = outputs(fit(make(cls), X, y), X)
+    changes = [{"n_jobs": n} for n in (2, 5)] if cls in having("n_jobs") else [{}]
+    with gnomon.config(n_jobs=3):
+        for change in changes:
+            assert_same_bits(outputs(fit(make(cls, **change), X, y), X), expected)
+
+
+@every_method
+def test_a_fit_leaves_nothing_to_the_next(cls, on_numbers, rng):
+    X, y = on_numbers.X, on_numbers.y
+    estimator = fit(make(cls), *problem(make(cls), rng, n=50, d=6))
+    assert_same_bits(outputs(fit(estimator, X, y), X), on_numbers.outputs)
 
 
 @each("cls", having("random_state"))
-@pytest.mark.parametrize("seed_kind", [int, np.random.RandomState])
-def test_the_same_random_state_draws_the_same(cls, seed_kind, rng, seed):
-    X, y = problem(make(cls), rng)
-    one, other = (outputs(fit(make(cls, random_state=seed_kind(seed)), X, y), X) for _ in range(2))
-    assert_same_bits(one, other)
-
-
-@each("cls", having("random_state"))
-def test_numpys_global_generator_is_left_alone_by_a_seeded_fit(cls, rng):
-    X, y = problem(make(cls), rng)
+def test_the_same_random_state_draws_the_same_and_nothing_from_numpys_global_generator(
+    cls, on_numbers, seed
+):
+    X, y = on_numbers.X, on_numbers.y
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    fit(make(cls), X, y)
+    states = (np.random.RandomState(seed) for _ in range(2))
+    one, other = (outputs(fit(make(cls, random_state=state), X, y), X) for state in states)
+    assert_same_bits(one, other)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
@@ -83,30 +78,23 @@ PROGRAM = """
 import json, sys
 from tests.contract.cases import CLASSES
 from tests.contract.test_same_bits import digests
-print(json.dumps({cls.__name__: digests(cls, int(sys.argv[1])) for cls in CLASSES}))
+names, seed = set(sys.argv[2:]), int(sys.argv[1])
+print(json.dumps({cls.__name__: digests(cls, seed) for cls in CLASSES if cls.__name__ in names}))
 """
 
 
-@pytest.fixture(scope="module")
-def digests_elsewhere(seed, pytestconfig) -> dict[str, dict[str, str]]:
-    """The fingerprints of every method in a process of another hash seed and thread number."""
+@batches(CLASSES)
+def test_a_fresh_process_gives_the_same_bits(classes, seed, pytestconfig):
+    """A process of another hash seed and another number of threads."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(seed)],
+        [sys.executable, "-c", PROGRAM, str(seed), *(cls.__name__ for cls in classes)],
         cwd=pytestconfig.rootpath,
         env=os.environ | {"PYTHONHASHSEED": "12345", "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=250,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-@every_method
-def test_a_fresh_process_gives_the_same_bits(cls, digests_elsewhere, seed):
-    assert digests(cls, seed) == digests_elsewhere[cls.__name__]
-
-
-def test_every_method_was_tried_elsewhere(digests_elsewhere):
-    assert set(digests_elsewhere) == {cls.__name__ for cls in CLASSES}
+    elsewhere = json.loads(done.stdout.splitlines()[-1])
+    assert elsewhere == {cls.__name__: digests(cls, seed) for cls in classes}

@@ -25,7 +25,7 @@ from tests.contract.cases import (
     summing,
 )
 
-SEVERAL_CHUNKS = (1400, 10_000)  # rows of 130 columns; some methods take larger chunks
+SEVERAL_CHUNKS = ((80, 4), (10_000, 130))  # some methods take larger chunks than the frame's
 every_sum_learner = each("cls", summing())
 
 
@@ -65,72 +65,63 @@ def whole_frame(cls: type, rng: np.random.Generator, n: int) -> tuple[pd.DataFra
 
 @every_sum_learner
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_a_scan_gives_the_bits_of_the_same_table_in_memory(cls, form, rng, tmp_path):
-    frame, y = whole_frame(cls, rng, 700)
+def test_a_scan_gives_the_bits_of_the_same_table_in_memory(cls, form, rng, tmp_path, small_chunks):
+    """Rows, target and weights, in chunks that differ from those of the file."""
+    frame, y = whole_frame(cls, rng, 200)
+    frame = frame.assign(times=rng.integers(0, 4, 200))
     path = written(frame, tmp_path, form)
-    streamed = scan(path, rows_per_chunk=150)
-    in_memory = read(path).with_schema(streamed.schema)
-    from_scan = fit(make(cls), streamed, y)
-    from_memory = fit(make(cls), in_memory, y)
-    assert_same_bits(outputs(from_scan, frame), outputs(from_memory, frame))
-
-
-@every_sum_learner
-def test_a_scan_of_many_chunks_gives_the_bits_of_memory(cls, rng, tmp_path):
-    estimator = make(cls)
-    X, y = problem(estimator, rng, n=1400, d=130)
-    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(130)])
-    name = None
-    if y is not None:
-        frame, name = frame.assign(outcome=y), "outcome"
-    path = written(frame, tmp_path, "parquet")
-    for rows_per_chunk in (300, 1024):
-        streamed = fit(make(cls), scan(path, rows_per_chunk=rows_per_chunk), name)
-        assert_same_bits(outputs(streamed, X), outputs(fit(make(cls), frame, name), X))
-
-
-@every_sum_learner
-def test_weights_are_streamed_too(cls, rng, tmp_path):
-    frame, y = whole_frame(cls, rng, 500)
-    frame = frame.assign(times=rng.integers(0, 4, 500))
-    path = written(frame, tmp_path, "parquet")
-    streamed = scan(path, rows_per_chunk=120)
+    streamed = scan(path, rows_per_chunk=45)
     in_memory = read(path).with_schema(streamed.schema)
     from_scan = fit(make(cls), streamed, y, sample_weight="times")
     from_memory = fit(make(cls), in_memory, y, sample_weight="times")
     assert_same_bits(outputs(from_scan, frame), outputs(from_memory, frame))
 
 
+def numbers_of(cls: type, rng: np.random.Generator, n: int, d: int):
+    """A frame of numbers with its target, the name of the target, and the rows alone."""
+    X, y = problem(make(cls), rng, n=n, d=d)
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(d)])
+    return (frame, None, X) if y is None else (frame.assign(outcome=y), "outcome", X)
+
+
+@pytest.mark.slow
 @every_sum_learner
-def test_rows_of_a_scan_are_predicted_for_block_by_block(cls, rng, tmp_path):
-    frame, y = whole_frame(cls, rng, 500)
-    estimator = fit(make(cls), frame, y)
-    streamed = scan(written(frame, tmp_path, "parquet"), rows_per_chunk=120)
-    found, expected = outputs(estimator, streamed), outputs(estimator, frame)
-    assert_close(found, expected, rtol=1e-10, atol=1e-10)
+def test_a_scan_of_many_chunks_gives_the_bits_of_memory(cls, rng, tmp_path):
+    frame, name, X = numbers_of(cls, rng, 1400, 130)
+    path = written(frame, tmp_path, "parquet")
+    expected = outputs(fit(make(cls), frame, name), X)
+    for rows_per_chunk in (300, 1024):
+        streamed = fit(make(cls), scan(path, rows_per_chunk=rows_per_chunk), name)
+        assert_same_bits(outputs(streamed, X), expected)
 
 
 @every_sum_learner
-def test_an_executor_that_shuffles_and_delays_gives_the_same_bits(cls, rng, seed):
-    for n in SEVERAL_CHUNKS:
-        X, y = problem(make(cls), rng, n=n, d=130)
+def test_rows_of_a_scan_are_predicted_for_block_by_block(cls, on_table, tmp_path):
+    streamed = scan(written(on_table.X, tmp_path, "parquet"), rows_per_chunk=25)
+    found = outputs(on_table.estimator, streamed)
+    assert_close(found, on_table.outputs, rtol=1e-10, atol=1e-10)
+
+
+@every_sum_learner
+def test_an_executor_that_shuffles_and_delays_gives_the_same_bits(cls, rng, seed, small_chunks):
+    for n, d in SEVERAL_CHUNKS:
+        X, y = problem(make(cls), rng, n=n, d=d)
         executor = Elsewhere(seed)
         with gnomon.config(executor=executor):
             estimator = fit(make(cls), X, y)
-        assert_same_bits(outputs(estimator, X), outputs(fit(make(cls), X, y), X))
         if executor.chunks >= 2:
+            assert_same_bits(outputs(estimator, X), outputs(fit(make(cls), X, y), X))
             return
     pytest.fail("the executor was given one chunk only")
 
 
 @every_sum_learner
-def test_an_executor_that_loses_a_chunk_is_noticed(cls, rng, seed):
-    X, y = problem(make(cls), rng)
+def test_an_executor_that_loses_a_chunk_is_noticed(cls, on_numbers, seed):
     with (
         gnomon.config(executor=Elsewhere(seed, lose=0)),
         pytest.raises((RuntimeError, ValueError), match=r"lost chunk 0|no rows"),
     ):
-        fit(make(cls), X, y)
+        fit(make(cls), on_numbers.X, on_numbers.y)
 
 
 @every_sum_learner
