@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 QUIET  := -qq --progress-bar off
 
-.PHONY: help demo test test-all lint format warm duels clean
+.PHONY: help demo test test-all mutants lint format warm duels clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -32,12 +32,15 @@ demo: warm       ## install and run the main job on a bundled table
 	@echo "==> gnomon learn: which of these customers will leave?"
 	@$(BIN)/gnomon learn --example customers --target churn --save demo.gnomon
 
-test: warm $(VENV)/.test  ## the test suite (about twenty-five minutes on two cores)
+test: warm $(VENV)/.test  ## the test suite (about twelve minutes on two cores)
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
-test-all: warm $(VENV)/.test $(VENV)/.bench  ## the slow tests too
-	@$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+test-all: warm $(VENV)/.test $(VENV)/.bench  ## the slow tests too, with a new seed in every run
+	@GNOMON_TEST_SEED=$${GNOMON_TEST_SEED:-random} $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+mutants: warm $(VENV)/.test  ## plant 240 small faults and count how many the tests find (takes hours)
+	@$(BIN)/python -m tests.mutants $(MUTANTS)
 
 lint: $(VENV)/.lint  ## style, types and the layers of the house
 	@echo "==> ruff, mypy, import-linter"

@@ -1,9 +1,14 @@
-"""What all tests share: a seed that changes with every run, and small tables of every kind."""
+"""What all tests share: the run's seed, and small tables of every kind.
+
+The seed is that of the committed state of code and tests, so that a run is repeated by running it
+again; GNOMON_TEST_SEED sets another: a number, or "random" for a new one in every run.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
+import subprocess
 import zlib
 
 import hypothesis
@@ -14,13 +19,28 @@ from _pytest.runner import runtestprotocol
 
 SEED_VARIABLE = "GNOMON_TEST_SEED"
 SECOND_VARIABLE = "GNOMON_TEST_SECOND_SEED"
+SEED_OUTSIDE_GIT = 1
 
 
 def pytest_configure(config):
     """Choose the run's seed before workers start, so that they inherit it; for Hypothesis too."""
-    os.environ.setdefault(SEED_VARIABLE, str(secrets.randbelow(2**31)))
+    given = os.environ.get(SEED_VARIABLE)
+    if not given:
+        os.environ[SEED_VARIABLE] = str(seed_of_state(config.rootpath))
+    elif given == "random":
+        os.environ[SEED_VARIABLE] = str(secrets.randbelow(2**31))
     if hypothesis.core.global_force_seed is None:
         hypothesis.core.global_force_seed = run_seed()
+
+
+def seed_of_state(root) -> int:
+    """A seed for the committed state of code and tests; the same for the same state."""
+    command = ["git", "rev-parse", "HEAD:src", "HEAD:tests"]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return SEED_OUTSIDE_GIT
+    return zlib.crc32(done.stdout)
 
 
 def pytest_report_header(config):
@@ -31,14 +51,14 @@ def pytest_report_header(config):
 
 
 def run_seed() -> int:
-    """The seed of this run: new each time, or the one in GNOMON_TEST_SEED."""
+    """The seed of this run."""
     return int(os.environ[SEED_VARIABLE])
 
 
 def pytest_runtest_protocol(item, nextitem):
-    """With GNOMON_TEST_SECOND_SEED, try a test of random rows once more with the next seed.
+    """With GNOMON_TEST_SECOND_SEED, run a failed randomized test again with the next seed.
 
-    Both failing is a failure; else the summary names the seed for which it failed.
+    A test that fails for both seeds fails; one that fails for the first is named in the summary.
     """
     if not os.environ.get(SECOND_VARIABLE) or not _is_random(item):
         return None
@@ -61,7 +81,7 @@ def pytest_runtest_protocol(item, nextitem):
 
 
 def _is_random(item) -> bool:
-    """Whether a test draws rows: by Hypothesis, or from the run's seed."""
+    """Whether a test is randomized: by Hypothesis, or by the run's seed."""
     drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
     return drawn or not {"rng", "seed"}.isdisjoint(getattr(item, "fixturenames", ()))
 
@@ -79,14 +99,14 @@ def pytest_terminal_summary(terminalreporter):
         if getattr(report, "failed_for_seed", None)
     ]
     if found:
-        terminalreporter.section("tests that fail for one seed: mend them")
+        terminalreporter.section("flaky tests that fail for one of two seeds: fix them")
         for text in found:
             terminalreporter.write_line(text)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def seed() -> int:
-    """A seed that differs from run to run; a test must hold for any."""
+    """The run's seed; a test must hold for any."""
     return run_seed()
 
 
