@@ -41,6 +41,7 @@ ASKED = (
     "score_samples",
     "transform",
 )
+FRAME = ("gnomon.contract.", "gnomon.prepare.base")
 FRAMES = ("pandas", "polars", "arrow", "table")
 MIDDLE_LEVELS = ("north", "south", "east")
 WORDS = ("late", "delivery", "good", "price", "again", "broken", "thanks", "never", "service")
@@ -108,11 +109,12 @@ def each_path(argument: str, classes: list[type]) -> pytest.MarkDecorator:
 
 @functools.cache
 def frame_path(cls: type) -> tuple:
-    """The code of the frame that a fit of the class runs through, and what decides its branches."""
+    """The code of the frame that the class runs through, and what decides its branches."""
     estimator = make(cls)
-    code = [getattr(cls, name, None) for name in ("fit", "_learn")]
+    code = [getattr(cls, name, None) for name in ("fit", "_learn", "_each_block")]
+    bases = [base for base in cls.__mro__ if base.__module__.startswith(FRAME)]
     decides = [getattr(estimator, name, None) for name in ("natively", "_target", "_many_targets")]
-    return (*code, *decides)
+    return (*code, *bases, *decides)
 
 
 every_method = each("cls", CLASSES)
