@@ -201,7 +201,13 @@ class KernelDensity(DensityEstimator):
     def _metric(self) -> DistanceMetric:
         if callable(self.metric):
             return DistanceMetric.get_metric("pyfunc", func=self.metric, **self.metric_params or {})
-        return DistanceMetric.get_metric(self.metric, **self.metric_params or {})
+        try:
+            return DistanceMetric.get_metric(self.metric, **self.metric_params or {})
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                f"metric={self.metric!r} does not go with metric_params={self.metric_params}: "
+                f"{error}; see sklearn.metrics.DistanceMetric for the arguments of each metric"
+            ) from error
 
     def _widths(self) -> np.ndarray:
         """The bandwidth of each column."""

@@ -168,6 +168,10 @@ class LocalRegressor(LocalLearner, Regressor):
 
     Attributes
     ----------
+    effective_metric_, effective_metric_params_ : str, Distance or callable, and dict
+        The metric ("euclidean" for "minkowski" with p=2, and so on) and its further arguments.
+    n_samples_fit_ : int
+        Number of training rows.
     n_neighbors_ : int
         Rows that a model is fitted on.
     rows_ : ndarray of shape (n_rows, n_columns)
@@ -278,6 +282,10 @@ class LocalClassifier(LocalLearner, Classifier):
         The classes, sorted.
     codes_ : ndarray of int of shape (n_rows,)
         The class of each stored row, as a position in ``classes_``.
+    effective_metric_, effective_metric_params_ : str, Distance or callable, and dict
+        The metric ("euclidean" for "minkowski" with p=2, and so on) and its further arguments.
+    n_samples_fit_ : int
+        Number of training rows.
     n_neighbors_ : int
         Rows that a model is fitted on.
     rows_ : ndarray of shape (n_rows, n_columns)
