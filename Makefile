@@ -32,7 +32,7 @@ demo: warm       ## install and run the main job on a bundled table
 	@echo "==> gnomon learn: which of these customers will leave?"
 	@$(BIN)/gnomon learn --example customers --target churn --save demo.gnomon
 
-test: warm $(VENV)/.test  ## the test suite (about twelve minutes on two cores)
+test: warm $(VENV)/.test  ## the test suite, without its slow tests
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(PYTEST_ARGS)
 

@@ -373,8 +373,14 @@ def assert_clear(error: Exception, naming: str = "") -> None:
 
 
 def marks_missing(estimator) -> bool:
-    """Whether NaN in its output is a missing cell: a filter that hands on missing cells."""
-    return not hasattr(estimator, "predict") and estimator.natively.missing
+    """Whether NaN in its output means something.
+
+    A filter may hand on missing cells; a mean of the rows within a radius is NaN where there is no
+    row, as in scikit-learn.
+    """
+    if hasattr(estimator, "predict"):
+        return is_regressor(estimator) and "radius" in parameters_of(type(estimator))
+    return estimator.natively.missing
 
 
 def assert_sound(found: dict[str, np.ndarray], missing: bool = False) -> None:
