@@ -34,6 +34,7 @@ from tests.contract.cases import (
     marks_missing,
     needs_target,
     outputs,
+    takes_weights,
 )
 
 FILTERS = [cls for cls in CLASSES if issubclass(cls, Filter)]
@@ -123,7 +124,7 @@ def test_a_missing_target_is_refused_with_its_row(cls, on_table):
         fit(make(cls), whole, "outcome")
 
 
-@every_path
+@each_path("cls", [cls for cls in CLASSES if takes_weights(make(cls))])
 def test_a_weight_column_may_be_named(cls, on_table, rng):
     frame, y = on_table.X, on_table.y
     weights = rng.integers(0, 4, len(frame)).astype(float)
