@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 
+import numpy as np
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 from numpydoc.validate import validate
 
