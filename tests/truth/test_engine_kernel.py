@@ -157,8 +157,6 @@ MANY_PARAMETERS = {
     "gnomon.cluster.denclue": 1,
     "gnomon.cluster.mean_shift": 1,
     "gnomon.cluster.spanning": 4,
-    "gnomon.graphical.pairwise_gibbs": 1,
-    "gnomon.sample.network_kernel": 1,
 }
 
 

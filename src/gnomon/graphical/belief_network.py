@@ -42,8 +42,8 @@ from gnomon.sample.diagnostics import effective_sample_size, r_hat
 from gnomon.sample.draws import Seed
 from gnomon.sample.network import CategoricalNode, Network
 
-ROUNDING = 1e-6
-MOST_RECIPES = 1000
+ROUNDING = 1e-6  # tables written to seven digits pass
+MOST_RECIPES = 1000  # forms of questions that are remembered
 
 
 class _Prepared(NamedTuple):

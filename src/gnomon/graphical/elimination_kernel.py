@@ -16,7 +16,7 @@ import numpy as np
 from gnomon.engine.kernel import kernel
 from gnomon.graphical.elimination import EliminationPlan
 
-TINY = 1e-200
+TINY = 1e-200  # messages below may have lost factors to underflow
 
 
 class Recipe(NamedTuple):

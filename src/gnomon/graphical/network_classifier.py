@@ -32,7 +32,7 @@ from gnomon.table.codes import OTHER, CategoryCode
 
 CLASS = "class"
 ROW, OWN = 0, 1  # in elimination: the rows of a block, and the class; columns follow
-ROWS_AT_ONCE = 4096
+ROWS_AT_ONCE = 4096  # bounds the memory of indicators, rows times cells
 
 
 @method(

@@ -10,7 +10,7 @@ Texts: 002 "Gibbs sampling", "Markov random fields" · 000 15.1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,24 @@ from gnomon.engine.kernel import kernel
 from gnomon.sample.target import Target
 from gnomon.sample.walker import Sampler, Walker
 
-SWEEPS_AT_ONCE = 256
+SWEEPS_AT_ONCE = 256  # bounds the memory of the random numbers, d of them per sweep
+
+
+class Field(NamedTuple):
+    """A pairwise model as arrays for the kernel.
+
+    The edges of variable i are ``edge[first[i] : first[i + 1]]``; ``is_first`` says of each whether
+    i is its first end.
+    """
+
+    unary: Annotated[np.ndarray, "f8[:,:]"]
+    n_states: Annotated[np.ndarray, "i8[:]"]
+    edges: Annotated[np.ndarray, "i8[:,:]"]
+    table_of_edge: Annotated[np.ndarray, "i8[:]"]
+    tables: Annotated[np.ndarray, "f8[:,:,:]"]
+    first: Annotated[np.ndarray, "i8[:]"]
+    edge: Annotated[np.ndarray, "i8[:]"]
+    is_first: Annotated[np.ndarray, "b1[:]"]
 
 
 @dataclass(frozen=True)
@@ -54,73 +71,71 @@ class PairwiseWalker(Walker):
         self.meaning = np.array(sampler.values, dtype=np.float64)
         codes = np.searchsorted(self.meaning, self.x) if len(self.meaning) else self.x
         self.values = self.model.checked(codes.astype(np.int64)).copy()
-        edges, n = self.model.edges, len(self.values)
+        model = self.model
+        edges, n = model.edges, len(self.values)
         ends = np.concatenate([edges[:, 0], edges[:, 1]])
         order = np.argsort(ends, kind="stable")
         m = len(edges)
-        self.first = np.searchsorted(ends[order], np.arange(n + 1))
-        self.edge = order % max(m, 1)
-        self.is_first = order < m
+        self.field = Field(
+            model.unary,
+            model.n_states,
+            edges,
+            model.table_of_edge,
+            model.tables,
+            np.searchsorted(ends[order], np.arange(n + 1)),
+            order % max(m, 1),
+            order < m,
+        )
 
     def advance(self, n: int, rng: np.random.Generator):
         d = len(self.values)
         draws, logs = np.empty((n, d)), np.empty(n)
         order = np.arange(d)[None, :]
-        model = self.model
         for begin in range(0, n, SWEEPS_AT_ONCE):
             part = slice(begin, min(begin + SWEEPS_AT_ONCE, n))
             shape = draws[part].shape
             if self.scan == "random":
                 order = rng.random(shape).argsort(axis=1)
             pairwise_sweeps(
-                self.values, order, rng.random(shape), model.unary, model.n_states, model.edges,
-                model.table_of_edge, model.tables, self.first, self.edge, self.is_first,
-                draws[part], logs[part],
-            )  # fmt: skip
+                self.values, order, rng.random(shape), self.field, draws[part], logs[part]
+            )
         if len(self.meaning):
             draws = self.meaning[draws.astype(np.int64)]
-        return self.moved(draws, logs - model.constant, n)
+        return self.moved(draws, logs - self.model.constant, n)
 
 
-@kernel(
-    "out i8[:]", "i8[:,:]", "f8[:,:]", "f8[:,:]", "i8[:]", "i8[:,:]", "i8[:]", "f8[:,:,:]",
-    "i8[:]", "i8[:]", "b1[:]", "out f8[:,:]", "out f8[:]",
-)  # fmt: skip
-def pairwise_sweeps(
-    values, orders, uniforms, unary, n_states, edges, table_of_edge, tables, first, edge,
-    is_first, draws, log_density,
-):  # fmt: skip
+@kernel("out i8[:]", "i8[:,:]", "f8[:,:]", Field, "out f8[:,:]", "out f8[:]")
+def pairwise_sweeps(values, orders, uniforms, field, draws, log_density):
     """Redraw every variable once per row of uniforms (n, d), in the order of orders (n or 1, d).
 
-    values (d,) is rewritten; the links of variable i are edge[first[i] : first[i + 1]], of which
-    is_first says whether i is their first end. draws (n, d) and log_density (n,) are written.
+    values (d,) is rewritten; draws (n, d) and log_density (n,) are written.
     """
-    weight = np.empty(unary.shape[1])
+    weight = np.empty(field.unary.shape[1])
     for sweep in range(uniforms.shape[0]):
         row = min(sweep, orders.shape[0] - 1)
         for turn in range(orders.shape[1]):
             i = orders[row, turn]
-            for k in range(n_states[i]):
-                weight[k] = -unary[i, k]
-            for place in range(first[i], first[i + 1]):
-                e = edge[place]
-                table = tables[table_of_edge[e]]
-                if is_first[place]:
-                    other = values[edges[e, 1]]
-                    for k in range(n_states[i]):
+            for k in range(field.n_states[i]):
+                weight[k] = -field.unary[i, k]
+            for place in range(field.first[i], field.first[i + 1]):
+                e = field.edge[place]
+                table = field.tables[field.table_of_edge[e]]
+                if field.is_first[place]:
+                    other = values[field.edges[e, 1]]
+                    for k in range(field.n_states[i]):
                         weight[k] -= table[k, other]
                 else:
-                    other = values[edges[e, 0]]
-                    for k in range(n_states[i]):
+                    other = values[field.edges[e, 0]]
+                    for k in range(field.n_states[i]):
                         weight[k] -= table[other, k]
             largest, total = -np.inf, 0.0
-            for k in range(n_states[i]):
+            for k in range(field.n_states[i]):
                 largest = max(largest, weight[k])
-            for k in range(n_states[i]):
+            for k in range(field.n_states[i]):
                 weight[k] = np.exp(weight[k] - largest)
                 total += weight[k]
             mark, line, chosen = uniforms[sweep, turn] * total, 0.0, 0
-            while chosen < n_states[i] - 1:
+            while chosen < field.n_states[i] - 1:
                 line += weight[chosen]
                 if mark < line:
                     break
@@ -131,7 +146,9 @@ def pairwise_sweeps(
         cost = 0.0
         for i in range(len(values)):
             draws[sweep, i] = values[i]
-            cost += unary[i, values[i]]
-        for e in range(len(edges)):
-            cost += tables[table_of_edge[e], values[edges[e, 0]], values[edges[e, 1]]]
+            cost += field.unary[i, values[i]]
+        for e in range(len(field.edges)):
+            cost += field.tables[
+                field.table_of_edge[e], values[field.edges[e, 0]], values[field.edges[e, 1]]
+            ]
         log_density[sweep] = -cost

@@ -37,10 +37,10 @@ from gnomon.sample.metropolis import Metropolis
 from gnomon.sample.target import Target, as_target
 from gnomon.sample.walker import Sampler, Walker
 
-MIXED = 1.01
-NOT_MIXED = 1.05
-FEWEST_EFFECTIVE = 100
-FEW_DRAWS = 5000
+MIXED = 1.01  # bound of Vehtari et al. (2021)
+NOT_MIXED = 1.05  # above this a warning is given
+FEWEST_EFFECTIVE = 100  # per quantity; error bars from fewer are not trusted
+FEW_DRAWS = 5000  # enough to judge mixing
 
 
 @dataclass(repr=False)

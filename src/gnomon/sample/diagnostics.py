@@ -24,7 +24,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.ranks import ranks
 from gnomon.evaluate.significance import adjusted_p_values
 
-NEAR_ZERO = 0.05
+NEAR_ZERO = 0.05  # autocorrelation that counts as none
 
 
 def autocorrelation(chain: ArrayLike, most: int | None = None) -> np.ndarray:

@@ -18,7 +18,7 @@ from gnomon.sample.metropolis import required
 from gnomon.sample.target import Target
 from gnomon.sample.walker import Sampler, Walker
 
-WANTED = 0.8
+WANTED = 0.8  # acceptance that Stan aims at by default
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from gnomon.sample.proposals import GaussianWalk, MixtureWalk
 from gnomon.sample.target import MixtureTarget, Target
 from gnomon.sample.walker import Sampler, Walker
 
-BEST_ACCEPTANCE = (0.44, 0.234)
-BATCH = 50
+BEST_ACCEPTANCE = (0.44, 0.234)  # optimal in one and in many dimensions (Roberts et al. 1997)
+BATCH = 50  # draws per adaptation, as in Roberts and Rosenthal (2009)
 UNIT_WALK = GaussianWalk(1.0)
 
 

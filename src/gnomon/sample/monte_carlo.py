@@ -23,8 +23,8 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.sample.diagnostics import effective_sample_size
 
-FEWEST_EFFECTIVE = 100
-HEAVIEST_SHARE = 0.1
+FEWEST_EFFECTIVE = 100  # draws; error bars from fewer are not trusted
+HEAVIEST_SHARE = 0.1  # one draw that decides a tenth of the result
 
 
 def expectation(

@@ -27,9 +27,9 @@ from gnomon.sample.network_kernel import flatten, gibbs_sweeps
 from gnomon.sample.target import Target
 from gnomon.sample.walker import Sampler, Walker
 
-RARE = 0.01
-SWEEPS_AT_ONCE = 1024
-BEST_ACCEPTANCE = 0.44
+RARE = 0.01  # evidence that leaves a hundredth of the draws
+SWEEPS_AT_ONCE = 1024  # bounds the memory of the random numbers
+BEST_ACCEPTANCE = 0.44  # optimal in one dimension (Roberts et al. 1997)
 
 
 @dataclass(frozen=True)
@@ -378,7 +378,7 @@ class CategoryWalker(Walker):
             orders = rng.random(shape).argsort(axis=1)
             uniforms = rng.random(shape)
             gibbs_sweeps(
-                self.values, self.free, orders, uniforms, *self.flat, draws[part], logs[part]
+                self.values, self.free, orders, uniforms, self.flat, draws[part], logs[part]
             )
         return self.moved(draws, logs, n)
 

@@ -8,13 +8,15 @@ they come near underflow, logarithms.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from gnomon.engine.kernel import kernel, lean_subkernel
 
-TINY = 1e-200
+TINY = 1e-200  # a sum of products below this may have lost factors to underflow
+Floats = Annotated[np.ndarray, "f8[:]"]
+Places = Annotated[np.ndarray, "i8[:]"]
 
 
 class FlatNetwork(NamedTuple):
@@ -35,16 +37,16 @@ class FlatNetwork(NamedTuple):
         The children of each node, and its stride in their tables.
     """
 
-    tables: np.ndarray
-    logs: np.ndarray
-    first: np.ndarray
-    sizes: np.ndarray
-    family_start: np.ndarray
-    family: np.ndarray
-    family_stride: np.ndarray
-    child_start: np.ndarray
-    child: np.ndarray
-    child_stride: np.ndarray
+    tables: Floats
+    logs: Floats
+    first: Places
+    sizes: Places
+    family_start: Places
+    family: Places
+    family_stride: Places
+    child_start: Places
+    child: Places
+    child_stride: Places
 
 
 def flatten(nodes: Sequence[Any], place: Mapping[str, int]) -> FlatNetwork:
@@ -82,41 +84,35 @@ def _flat(lists: Sequence[Sequence[int]]) -> np.ndarray:
     return np.array([entry for each in lists for entry in each], dtype=np.int64)
 
 
-@kernel(
-    "out i8[:]", "i8[:]", "i8[:,:]", "f8[:,:]", "f8[:]", "f8[:]", "i8[:]", "i8[:]", "i8[:]",
-    "i8[:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "out f8[:,:]", "out f8[:]",
-)  # fmt: skip
-def gibbs_sweeps(
-    values, free, orders, uniforms, tables, logs, first, sizes, family_start,
-    family, family_stride, child_start, child, child_stride, draws, log_density,
-):  # fmt: skip
+@kernel("out i8[:]", "i8[:]", "i8[:,:]", "f8[:,:]", FlatNetwork, "out f8[:,:]", "out f8[:]")
+def gibbs_sweeps(values, free, orders, uniforms, net, draws, log_density):
     """Redraw every free node once per row of orders (n, n_free), positions in ``free``.
 
-    values (n_nodes,) is rewritten; uniforms (n, n_free); the others are those of `FlatNetwork`.
-    draws (n, n_free) and log_density (n,) are written.
+    values (n_nodes,) is rewritten; uniforms (n, n_free). draws (n, n_free) and log_density (n,) are
+    written.
     """
-    weight = np.empty(sizes.max())
+    weight = np.empty(net.sizes.max())
     for sweep in range(orders.shape[0]):
         for turn in range(orders.shape[1]):
             node = free[orders[sweep, turn]]
-            n_values = sizes[node]
+            n_values = net.sizes[node]
             before, values[node] = values[node], 0
-            own = cell_of(node, values, first, family_start, family, family_stride)
+            own = cell_of(net, node, values)
             for k in range(n_values):
-                weight[k] = tables[own + k]
-            for c in range(child_start[node], child_start[node + 1]):
-                cell = cell_of(child[c], values, first, family_start, family, family_stride)
+                weight[k] = net.tables[own + k]
+            for c in range(net.child_start[node], net.child_start[node + 1]):
+                cell = cell_of(net, net.child[c], values)
                 for k in range(n_values):
-                    weight[k] *= tables[cell + k * child_stride[c]]
+                    weight[k] *= net.tables[cell + k * net.child_stride[c]]
             total = weight[:n_values].sum()
             if total < TINY:
                 largest, total = -np.inf, 0.0
                 for k in range(n_values):
-                    weight[k] = logs[own + k]
-                for c in range(child_start[node], child_start[node + 1]):
-                    cell = cell_of(child[c], values, first, family_start, family, family_stride)
+                    weight[k] = net.logs[own + k]
+                for c in range(net.child_start[node], net.child_start[node + 1]):
+                    cell = cell_of(net, net.child[c], values)
                     for k in range(n_values):
-                        weight[k] += logs[cell + k * child_stride[c]]
+                        weight[k] += net.logs[cell + k * net.child_stride[c]]
                 for k in range(n_values):
                     largest = max(largest, weight[k])
                 for k in range(n_values):
@@ -133,15 +129,15 @@ def gibbs_sweeps(
         for j in range(len(free)):
             draws[sweep, j] = values[free[j]]
         log_density[sweep] = 0.0
-        for node in range(len(sizes)):
-            cell = cell_of(node, values, first, family_start, family, family_stride)
-            log_density[sweep] += logs[cell]
+        for node in range(len(net.sizes)):
+            cell = cell_of(net, node, values)
+            log_density[sweep] += net.logs[cell]
 
 
 @lean_subkernel
-def cell_of(node, values, first, family_start, family, family_stride):
+def cell_of(net, node, values):
     """Where the table of a node has its cell for the values."""
-    cell = first[node]
-    for k in range(family_start[node], family_start[node + 1]):
-        cell += family_stride[k] * values[family[k]]
+    cell = net.first[node]
+    for k in range(net.family_start[node], net.family_start[node + 1]):
+        cell += net.family_stride[k] * values[net.family[k]]
     return cell

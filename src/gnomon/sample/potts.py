@@ -29,9 +29,9 @@ from gnomon.engine.threads import in_order
 from gnomon.sample.draws import Seed
 
 SCANS = ("sequential", "checkerboard")
-MOST_STATES = 32_000
-MOST_TABLED = 5
-SITES_AT_ONCE = 2**18
+MOST_STATES = 32_000  # states are stored in 16 bits
+MOST_TABLED = 5  # states; the table has 5^states rows and must stay in the cache
+SITES_AT_ONCE = 2**18  # sites in one piece of work for a thread
 ONE, TWO, STEP, FIRST_MIX, SECOND_MIX = (
     np.uint64(each) for each in (1, 2, 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )

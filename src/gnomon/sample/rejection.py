@@ -20,9 +20,9 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.sample.draws import Seed
 
-SCOUTS = 2048
-MARGIN = 1.1
-LOW_ACCEPTANCE = 0.01
+SCOUTS = 2048  # points at which the largest ratio is looked for
+MARGIN = 1.1  # above the largest ratio that was found
+LOW_ACCEPTANCE = 0.01  # a hundred proposals for each draw
 
 
 @dataclass(repr=False)

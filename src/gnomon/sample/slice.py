@@ -18,7 +18,7 @@ from gnomon.sample.metropolis import required
 from gnomon.sample.target import Target
 from gnomon.sample.walker import Sampler, Walker
 
-MOST_STEPS_OUT = 50
+MOST_STEPS_OUT = 50  # widths of the interval, as Neal (2003) bounds it
 
 
 @dataclass(frozen=True)

@@ -28,15 +28,15 @@ from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
 
-SUM_TOLERANCE = 1e-8
-MOST_DENSE_STATES = 1500
-MOST_NAMED = 8
-MOST_STEPS_TO_SETTLE = 20_000
-STEPS_BEFORE_JUDGING = 300
-SLOW = 0.995
-SETTLED = 1e-13
-MOST_FACTORED = 200_000
-NARROW_BAND = 100
+SUM_TOLERANCE = 1e-8  # rows of probabilities may miss 1 by rounding of written digits
+MOST_DENSE_STATES = 1500  # a dense matrix of 18 MB; larger chains are solved sparse
+MOST_NAMED = 8  # names in an error message
+MOST_STEPS_TO_SETTLE = 20_000  # of the power method, then a direct solution
+STEPS_BEFORE_JUDGING = 300  # the rate of convergence is known by then
+SLOW = 0.995  # a rate that needs 6,000 steps for 13 digits
+SETTLED = 1e-13  # change that rounding alone makes
+MOST_FACTORED = 200_000  # states; a sparse factorization may fill up beyond
+NARROW_BAND = 100  # diagonals; a band of this width factors without filling up
 
 Seed = int | np.random.Generator | None
 

@@ -50,12 +50,12 @@ CHOICES = {
     "solver": ("lbfgs", "sgd"),
     "pairs": ("seen", "all"),
 }
-MEMORY_OF_LBFGS = 10
-STEPS_LOOKED_BACK = 10
-MOST_BLOCKS = 8
-LEAST_BLOCK = 2000
-COMMON_PARAMETERS = 2**17
-SMALLEST_SCALE = 1e-6
+MEMORY_OF_LBFGS = 10  # SciPy's default
+STEPS_LOOKED_BACK = 10  # as CRFsuite looks back for its stopping rule
+MOST_BLOCKS = 8  # each holds a gradient of its own
+LEAST_BLOCK = 2000  # steps of sequences; shorter blocks are not worth a thread
+COMMON_PARAMETERS = 2**17  # 1 MB of weights that stays in the cache
+SMALLEST_SCALE = 1e-6  # the common factor is multiplied in before it loses digits
 STEPS = ("i8[:]", "i8[:]", "i4[:]", "f8[:]")
 PAIRS = ("i4[:]", "i4[:]")
 

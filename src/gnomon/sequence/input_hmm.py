@@ -39,7 +39,7 @@ from gnomon.sequence.passes import (
     viterbi,
 )
 
-STEPS_OF_EACH_REGRESSION = 20
+STEPS_OF_EACH_REGRESSION = 20  # a partial M-step raises the likelihood too
 
 
 @method(

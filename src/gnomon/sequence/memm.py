@@ -30,8 +30,6 @@ from gnomon.sequence.costs import least_cost_path
 from gnomon.sequence.crf import FeatureSpace
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 
-FEW_SUCCESSORS = 1
-
 
 @method(
     task="label",
@@ -127,7 +125,7 @@ class MaxEntMarkovModel(SequenceEstimator):
                 self._fit_one(previous, rows[chosen], now[chosen])
             else:
                 self.classifiers_[previous] = clone(self.classifier).fit(rows[chosen], now[chosen])
-        few = np.flatnonzero(self.successors_[:k].sum(axis=1) == FEW_SUCCESSORS)
+        few = np.flatnonzero(self.successors_[:k].sum(axis=1) == 1)
         if len(few):
             warnings.warn(
                 f"label bias: {[self.labels_[j] for j in few]} were always followed by one label, "

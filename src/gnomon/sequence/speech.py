@@ -38,7 +38,7 @@ DIGITS = {
     "nine": "N AY N",
     "oh": "OW",
 }
-SILENCE = 1e-10
+SILENCE = 1e-10  # added to energies, so that silence has a finite logarithm
 
 
 def spectrogram(signal: Any, *, window: int = 400, hop: int = 160) -> np.ndarray:

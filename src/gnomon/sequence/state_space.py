@@ -25,7 +25,7 @@ from gnomon.engine.errors import DataError
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import normal_log_density, number_rows
 
-SLOPE_STEP = 1e-6
+SLOPE_STEP = 1e-6  # of central differences, near the cube root of the precision
 
 
 @dataclass(frozen=True, eq=False)
