@@ -14,6 +14,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+from gnomon.engine import kernel_cache
+
 KERNELS: dict[str, Kernel] = {}
 Entry = str | type
 
@@ -63,11 +65,9 @@ class Kernel:
         """The compiled function, from the cache on disk where it is already there."""
         if jit_is_off():
             return self.function
-        import numba
-
         types = tuple(_numba_type(text) for entry in self.signature for text in _entries(entry))
         function = self._function_of_fields() if self._tuples else self.function
-        compiled = numba.njit(types, cache=True, nogil=True, error_model="numpy")(function)
+        compiled = kernel_cache.compiled(function, types)
         return self._with_fields(compiled) if self._tuples else compiled
 
     def _function_of_fields(self) -> Callable:
@@ -162,6 +162,7 @@ def jit_is_off() -> bool:
 
 def warm() -> Iterator[Kernel]:
     """Compile every kernel that has been declared so far, yielding each when it is ready."""
+    kernel_cache.announce_nothing()
     for each in list(KERNELS.values()):
         each._compiled = each.compile()
         yield each
