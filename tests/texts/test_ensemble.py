@@ -128,7 +128,7 @@ def test_importance_of_a_column_in_002_is_the_say_of_its_stumps(rng):
 def test_exponential_loss_stage_by_stage_is_adaboost_with_half_alpha(rng):
     X = rng.normal(size=(150, 4))
     y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
-    stump = DecisionTreeClassifier("misclassification", max_depth=1)
+    stump = DecisionTreeClassifier(criterion="misclassification", max_depth=1)
     boosted = AdaBoostClassifier(stump, 12).fit(X, y)
     stagewise = StagewiseClassifier(
         stump, "exponential", 12, learning_rate=1.0, direction="vote", start="zero"

@@ -19,29 +19,33 @@ FASHION = Table.from_dict(
 
 def impurity_of(labels, criterion):
     rows = np.zeros((len(labels), 1))
-    return DecisionTreeClassifier(criterion).fit(rows, labels).tree_.impurity[0]
+    return DecisionTreeClassifier(criterion=criterion).fit(rows, labels).nodes_.impurity[0]
 
 
 def saving_of_one_question(left, right, criterion):
     """Gain per row of the split that parts two lists of labels."""
     rows = np.repeat([[0.0], [1.0]], [len(left), len(right)], axis=0)
-    tree = DecisionTreeClassifier(criterion, max_depth=1).fit(rows, list(left + right)).tree_
+    tree = (
+        DecisionTreeClassifier(criterion=criterion, max_depth=1)
+        .fit(rows, list(left + right))
+        .nodes_
+    )
     return tree.gain[0] / len(rows)
 
 
 @pytest.mark.covers("split-entropy-gain", "classification-tree")
 def test_003_w15_socks_is_the_first_question_with_a_gain_of_0_2917_bits():
-    model = DecisionTreeClassifier("entropy").fit(FASHION, "fashion")
-    first = model.encoder_.columns.names[model.tree_.feature[0]]
-    assert model.tree_.impurity[0] == pytest.approx(0.8631, abs=5e-5)
+    model = DecisionTreeClassifier(criterion="entropy").fit(FASHION, "fashion")
+    first = model.encoder_.columns.names[model.nodes_.feature[0]]
+    assert model.nodes_.impurity[0] == pytest.approx(0.8631, abs=5e-5)
     assert first == "socks"
-    assert model.tree_.gain[0] / 7 == pytest.approx(0.2917, abs=5e-5)
+    assert model.nodes_.gain[0] / 7 == pytest.approx(0.2917, abs=5e-5)
 
 
 @pytest.mark.covers("classification-tree")
 def test_003_w14_within_matching_socks_the_shirt_decides_and_ends_the_tree():
-    model = DecisionTreeClassifier("entropy").fit(FASHION, "fashion")
-    asked = [model.encoder_.columns.names[f] for f in model.tree_.feature if f >= 0]
+    model = DecisionTreeClassifier(criterion="entropy").fit(FASHION, "fashion")
+    asked = [model.encoder_.columns.names[f] for f in model.nodes_.feature if f >= 0]
     assert asked == ["socks", "shirt"]
     assert model.get_depth() == 2
     new = Table.from_dict(

@@ -36,7 +36,7 @@ def texts(figure):
 def test_a_drawing_shows_every_test_and_every_leaf(theme, rows, classes):
     model = DecisionTreeClassifier(max_depth=2).fit(rows, classes)
     figure = show.tree(model, theme=theme)
-    n_nodes = model.tree_.n_nodes
+    n_nodes = model.nodes_.n_nodes
     assert len(figure.layout.annotations) == n_nodes + (n_nodes - 1)
     assert "x0 ≤" in texts(figure) or "x1 ≤" in texts(figure)
     figure.to_json()
@@ -48,7 +48,7 @@ def test_bars_at_the_nodes_are_the_class_shares(rows, classes):
     figure = show.tree(model)
     bars = [shape for shape in figure.layout.shapes if shape.fillcolor is not None]
     widths = [shape.x1 - shape.x0 for shape in bars]
-    shares = model.tree_.value[model.tree_.value > 0]
+    shares = model.nodes_.value[model.nodes_.value > 0]
     np.testing.assert_allclose(sorted(widths), sorted(0.84 * shares))
 
 
@@ -108,10 +108,10 @@ def test_impurity_curves_meet_at_one_half(theme):
 
 @pytest.mark.covers("impurity-curves")
 def test_purity_bars_are_the_weights_of_the_classes(rows, classes):
-    model = DecisionTreeClassifier("entropy", max_depth=1).fit(rows, classes)
+    model = DecisionTreeClassifier(criterion="entropy", max_depth=1).fit(rows, classes)
     figure = show.split_purity(model)
     totals = np.sum([bar.x for bar in figure.data], axis=0)
-    np.testing.assert_allclose(totals, model.tree_.weight)
+    np.testing.assert_allclose(totals, model.nodes_.weight)
     with pytest.raises(ValueError, match="leaf"):
         show.split_purity(model, 1)
 
@@ -122,7 +122,7 @@ def test_purity_bars_are_the_weights_of_the_classes(rows, classes):
 def test_the_best_candidate_is_the_split_that_a_tree_takes(criterion, theme, rows, classes):
     from gnomon.show.trees import threshold_savings
 
-    tree = DecisionTreeClassifier(criterion, max_depth=1).fit(rows[:, :2], classes).tree_
+    tree = DecisionTreeClassifier(criterion=criterion, max_depth=1).fit(rows[:, :2], classes).nodes_
     codes = (classes == "yes").astype(int)
     found = [threshold_savings(column, codes, criterion) for column in rows[:, :2].T]
     best = max(saved.max() for _, saved in found)

@@ -15,7 +15,14 @@ from gnomon.trees import (
 )
 from gnomon.trees.distinct import DistinctRows
 from gnomon.trees.pruned_tree import losses_of_sizes
-from gnomon.trees.pruning import Family, collapsed, held_out, held_out_errors, node_risks
+from gnomon.trees.pruning import (
+    Family,
+    collapsed,
+    grown_tree,
+    held_out,
+    held_out_errors,
+    node_risks,
+)
 
 
 def prunings(tree, risks):
@@ -55,14 +62,14 @@ def test_at_every_price_the_pruned_tree_is_the_smallest_of_least_cost(risk, kind
         columns = {f"c{j}": [f"v{v}" for v in rng.integers(0, 3, 60)] for j in range(3)}
         model = FlexibleTreeClassifier(categories="multiway", max_depth=2)
         model.fit(Table.from_dict(columns), y)
-    risks = node_risks(model.tree_, risk) / len(y)
-    every = prunings(model.tree_, risks)
+    risks = node_risks(grown_tree(model), risk) / len(y)
+    every = prunings(grown_tree(model), risks)
     path = cost_complexity_path(model, risk=risk)
     between = (path.alphas[:-1] + path.alphas[1:]) / 2
     for alpha in [*path.alphas, *between, path.alphas[-1] + 1]:
         least = min(r + alpha * n for n, r, _ in every)
         smallest = min(n for n, r, _ in every if r + alpha * n <= least + 1e-9)
-        tree = collapsed(model.tree_, path.collapse <= alpha)
+        tree = collapsed(grown_tree(model), path.collapse <= alpha)
         leaves = Family.of(tree).n_children == 0
         found = node_risks(tree, risk)[leaves].sum() / len(y)
         assert found + alpha * leaves.sum() == pytest.approx(least)
@@ -78,7 +85,7 @@ def test_the_trees_of_the_path_are_nested_and_end_with_the_root(rng):
     assert (np.diff(path.n_leaves) < 0).all()
     assert (np.diff(path.risks) > 0).all()
     assert path.n_leaves[-1] == 1
-    family = Family.of(model.tree_)
+    family = Family.of(grown_tree(model))
     inner = family.inner[family.inner > 0]
     assert (path.collapse[family.parent[inner]] >= path.collapse[inner]).all()
 
@@ -122,9 +129,9 @@ def test_reduced_error_pruning_is_the_best_of_all_prunings_on_the_held_out_rows(
     rows, y = small_problem(rng)
     held_rows, held_y = small_problem(rng, 40)
     model = DecisionTreeClassifier(max_depth=4).fit(rows, y)
-    errors = held_out_errors(model.tree_, held_out(model, held_rows, held_y, None), True)
-    best = min(r for _, r, _ in prunings(model.tree_, errors))
-    smallest = min(n for n, r, _ in prunings(model.tree_, errors) if r == best)
+    errors = held_out_errors(grown_tree(model), held_out(model, held_rows, held_y, None), True)
+    best = min(r for _, r, _ in prunings(grown_tree(model), errors))
+    smallest = min(n for n, r, _ in prunings(grown_tree(model), errors) if r == best)
     pruned = reduced_error_prune(model, held_rows, held_y)
     assert np.sum(pruned.predict(held_rows) != held_y) == best
     assert pruned.get_n_leaves() == smallest
@@ -171,10 +178,14 @@ def test_losses_of_all_sizes_at_once_are_those_of_each_pruned_tree(classes, rng)
     path = cost_complexity_path(model)
     prices = np.concatenate([[0.0], np.sqrt(path.alphas[1:] * path.alphas[:-1]), [path.alphas[-1]]])
     sums = losses_of_sizes(
-        model.tree_, path.collapse, DistinctRows(held, held_y, weights, weights), prices, classes
+        grown_tree(model),
+        path.collapse,
+        DistinctRows(held, held_y, weights, weights),
+        prices,
+        classes,
     )
     for k, price in enumerate(prices):
-        answers = collapsed(model.tree_, path.collapse <= price).predict(held)
+        answers = collapsed(grown_tree(model), path.collapse <= price).predict(held)
         if classes:
             losses = (answers.argmax(axis=1) != held_y).astype(float)
         else:
@@ -204,8 +215,8 @@ def test_a_step_in_noise_is_found_and_nothing_else_by_the_careful_rule(rule, rng
     rows = rng.uniform(size=(400, 3))
     y = 10.0 * (rows[:, 1] > 0.5) + rng.normal(size=400)
     model = PrunedTreeRegressor(rule=rule, random_state=int(rng.integers(99))).fit(rows, y)
-    assert model.tree_.feature[0] == 1
-    assert model.tree_.threshold[0] == pytest.approx(0.5, abs=0.05)
+    assert grown_tree(model).feature[0] == 1
+    assert grown_tree(model).threshold[0] == pytest.approx(0.5, abs=0.05)
     grown = DecisionTreeRegressor(min_samples_leaf=5).fit(rows, y).get_n_leaves()
     assert model.get_n_leaves() < grown / 2
     if rule == "one_standard_error":

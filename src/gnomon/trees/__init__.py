@@ -17,7 +17,12 @@ from gnomon.trees.oblique_tree import (
 )
 from gnomon.trees.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
 from gnomon.trees.pruning import PruningPath, cost_complexity_path, prune, reduced_error_prune
-from gnomon.trees.random_forest import RandomForestClassifier, RandomForestRegressor
+from gnomon.trees.random_forest import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from gnomon.trees.rule_instances import RuleInstanceClassifier
 from gnomon.trees.rule_list import RuleListClassifier
 from gnomon.trees.rules import Rule, RuleList
@@ -32,6 +37,8 @@ __all__ = [
     "DecisionStump",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "FlexibleTreeClassifier",
     "FlexibleTreeRegressor",
     "GaussianTreeClassifier",

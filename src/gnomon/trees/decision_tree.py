@@ -5,16 +5,29 @@ taken, with impurity I the Gini index 1 - sum_k p_k^2, the entropy -sum_k p_k lo
 misclassification share 1 - max_k p_k, or the variance. Numbers are split at thresholds, categories
 into two sets of levels; missing cells go to the side where they save more.
 
+Rows of numbers are split at every threshold, by scikit-learn's builder; tables with categories, and
+the misclassification share, by gnomon's histogram grower.
+
 Texts: 000a 2.5 · 001 9.2 · 002 "Tree classifiers" · 003 2.2 · 004 9.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from gnomon.contract import Classifier, Data, Regressor
+import numpy as np
+import scipy.sparse as sp
+import sklearn.tree as peer
+from sklearn.base import clone
+from sklearn.tree._tree import Tree as ScikitLearnTree
+from sklearn.tree._tree import ccp_pruning_path
+from sklearn.utils import Bunch, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from gnomon.contract import Data, Regressor
 from gnomon.engine.parameters import StrOptions, at_least
 from gnomon.engine.registry import method
+from gnomon.trees.exact import ExactRows, as_scikit_learn, grow_exact
 from gnomon.trees.grower import grow_tree
 from gnomon.trees.learner import (
     BYTES_PER_NODE,
@@ -22,38 +35,70 @@ from gnomon.trees.learner import (
     GROWTH_CONSTRAINTS,
     VALUE_CRITERION,
     GrowsTrees,
+    columns_per_node,
     normalised,
 )
+from gnomon.trees.outputs import ManyClasses
 from gnomon.trees.pruning import pruned_tree
 from gnomon.trees.tree import Tree
 
+EXACT_PARAMETERS = (
+    "criterion",
+    "splitter",
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_features",
+    "max_leaf_nodes",
+    "min_impurity_decrease",
+    "ccp_alpha",
+    "monotonic_cst",
+)
+TREE_CONSTRAINTS = {
+    "splitter": [StrOptions({"best", "random"})],
+    "ccp_alpha": [at_least(0)],
+    "monotonic_cst": ["array-like", None],
+    **GROWTH_CONSTRAINTS,
+}
+
 
 class OneTree(GrowsTrees):
-    """A learner whose model is one tree."""
+    """A learner whose model is one tree, ``nodes_``."""
 
     ccp_alpha: float
+    nodes_: Tree
+    _former_parameters = {"tree_": "nodes_"}
+    _transient = ("_packed", "_arrays")
 
-    def _fit(self, data: Data) -> None:
-        total_weight = float(data.weight_array.sum())
-        tree = grow_tree(
-            self._binned(data),
-            self._statistics(data, data.weights, None),
-            self._rules(data.n_columns, total_weight),
-            seed=int(self._rng().integers(2**63)),
-        )
-        if self.ccp_alpha > 0:
-            tree = pruned_tree(tree, self.ccp_alpha)
-        self._n_columns, self._n_outputs = data.n_columns, tree.n_outputs
-        self._take_tree(tree)
+    @property
+    def tree_(self) -> ScikitLearnTree | Tree:
+        """The nodes in scikit-learn's arrays; ``nodes_`` where some split sets of levels."""
+        if "nodes_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'tree_'")
+        if len(self.nodes_.category_left):
+            return self.nodes_
+        arrays = vars(self).get("_arrays")
+        if arrays is None or arrays[0] is not self.nodes_:
+            made = as_scikit_learn(self.nodes_, self._n_columns, self._class_counts())
+            arrays = self._arrays = (self.nodes_, made)
+        return arrays[1]
+
+    def _class_counts(self) -> np.ndarray:
+        """Number of classes by output; ones for numbers."""
+        if self._target == "numbers":
+            return np.ones(self._n_outputs, np.intp)
+        listed = self.classes_ if isinstance(self.classes_, list) else [self.classes_]
+        return np.array([len(classes) for classes in listed], np.intp)
 
     def _take_tree(self, tree: Tree) -> None:
         """Make a tree the model: the grown one, or one that was pruned."""
-        self.tree_ = tree
+        self.nodes_ = tree
         self._pack()
         self.feature_importances_ = normalised(tree.importances(self._n_columns))
 
     def _all_trees(self) -> list[Tree]:
-        return [self.tree_]
+        return [self.nodes_]
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         return self._growing_memory(n_rows, n_columns) + (
@@ -63,6 +108,23 @@ class OneTree(GrowsTrees):
     def _leaves(self, rows) -> np.ndarray:
         return super()._leaves(rows)[:, 0]
 
+    def decision_path(self, X) -> sp.csr_matrix:
+        """The nodes that each row passes.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        passed : csr_matrix of shape (n_samples, n_nodes)
+            1 where a row passes a node.
+        """
+        leaves = self.apply(X)
+        starts, nodes = self.nodes_.paths_to(leaves)
+        shape = (len(leaves), self.nodes_.n_nodes)
+        return sp.csr_matrix((np.ones(len(nodes), np.int64), nodes, starts), shape)
+
     def get_depth(self) -> int:
         """Most questions on a path from the root to a leaf.
 
@@ -70,7 +132,8 @@ class OneTree(GrowsTrees):
         -------
         depth : int
         """
-        return self.tree_.max_depth
+        check_is_fitted(self)
+        return self.nodes_.max_depth
 
     def get_n_leaves(self) -> int:
         """Number of leaves.
@@ -79,7 +142,106 @@ class OneTree(GrowsTrees):
         -------
         n_leaves : int
         """
-        return self.tree_.n_leaves
+        check_is_fitted(self)
+        return self.nodes_.n_leaves
+
+
+class DecisionTree(OneTree):
+    """What both decision trees share: growth by the exact builder or by histograms."""
+
+    _peer: type
+    criterion: str
+    splitter: str
+    monotonic_cst: Any
+    random_state: Any
+
+    def fit(self, X, y=None, sample_weight=None, check_input=True):
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, Table or Scan of shape (n_samples, n_features)
+            A numeric array is taken as it is; NaN is a missing cell. A data frame may hold text,
+            categories, dates, booleans and missing values.
+        y : array-like or str, default=None
+            The target; the name of a column of X when X is a table.
+        sample_weight : array-like or str, default=None
+            Weights of the rows; weight two is the same as the row standing there twice.
+        check_input : bool, default=True
+            Has no effect here: what is given is always checked.
+
+        Returns
+        -------
+        self : object
+        """
+        return super().fit(X, y, sample_weight)
+
+    def _fit(self, data: Data) -> None:
+        self._n_columns = data.n_columns
+        self.max_features_ = columns_per_node(self.max_features, data.n_columns) or data.n_columns
+        self._is_exact = self._can_be_exact(data)
+        tree = self._exact(data) if self._is_exact else self._by_histograms(data)
+        self._n_outputs = tree.n_outputs
+        self._take_tree(tree)
+
+    def _can_be_exact(self, data: Data) -> bool:
+        return self.criterion != "misclassification" and not data.columns.is_category.any()
+
+    def _exact(self, data: Data) -> Tree:
+        learner = self._peer(**{name: getattr(self, name) for name in EXACT_PARAMETERS})
+        learner.random_state = self._seed()
+        if self.criterion == "poisson":
+            refuse_negative(data.y)
+        return grow_exact(learner, ExactRows.of(data.rows), data.y, data.weights)
+
+    def _seed(self) -> Any:
+        state = self.random_state
+        if isinstance(state, np.random.Generator):
+            return int(state.integers(2**31))
+        return check_random_state(state)
+
+    def _by_histograms(self, data: Data) -> Tree:
+        for name, needs in (("monotonic_cst", None), ("splitter", "best")):
+            if getattr(self, name) != needs:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} needs columns of numbers and a criterion "
+                    "other than 'misclassification'; encode the categories first"
+                )
+        total_weight = float(data.weight_array.sum())
+        tree = grow_tree(
+            self._binned(data),
+            self._statistics(data, data.weights, None),
+            self._rules(data.n_rows, data.n_columns, total_weight),
+            seed=int(self._rng().integers(2**63)),
+        )
+        return pruned_tree(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None) -> Bunch:
+        """The prices of a leaf at which cost-complexity pruning cuts the full tree back.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Table of shape (n_samples, n_features)
+        y : array-like or str
+        sample_weight : array-like, default=None
+
+        Returns
+        -------
+        path : Bunch
+            ``ccp_alphas`` and ``impurities``, the total impurity of the leaves, ascending.
+        """
+        grown = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
+        return Bunch(**ccp_pruning_path(grown.tree_))
+
+
+def refuse_negative(y: np.ndarray) -> None:
+    """Refuse a target that no Poisson mean can have."""
+    if np.any(y < 0):
+        raise ValueError(
+            "Some value(s) of y are negative which is not allowed for Poisson regression."
+        )
+    if np.sum(y) <= 0:
+        raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
 
 
 @method(
@@ -89,51 +251,64 @@ class OneTree(GrowsTrees):
     avoid="The best accuracy is wanted (a forest or boosting wins), or smooth boundaries.",
     peers=("sklearn.tree.DecisionTreeClassifier",),
 )
-class DecisionTreeClassifier(OneTree, Classifier):
+class DecisionTreeClassifier(DecisionTree, ManyClasses):
     """A tree of questions that ends in classes.
 
     Use it where a person must read or defend each prediction; not where accuracy counts most (one
     tree varies much from sample to sample). At each node it takes the split that saves most
-    impurity, W I - W_l I_l - W_r I_r. Columns are cut in at most 255 bins of equal weight first (a
-    column with no more than 255 different values loses nothing), so that a split costs a pass over
-    bins. Categories and missing cells are split on as they are. A full tree fits the training
-    rows: limit its depth, leaves or rows per leaf. Texts: 000a 2.5, 001 9.2, 003 2.2, 004 9.
+    impurity, W I - W_l I_l - W_r I_r. Rows of numbers are split at every threshold, as in
+    scikit-learn (in single precision). Tables with categories, and the misclassification share, are
+    cut in at most 255 bins of equal weight per column; categories are split into two sets of levels
+    as they are. Missing cells go to the side where they save more. A full tree fits the training
+    rows: limit its depth, leaves or rows per leaf. The target may have several columns. Texts: 000a
+    2.5, 001 9.2, 003 2.2, 004 9.
 
     Parameters
     ----------
     criterion : {"gini", "entropy", "misclassification", "log_loss"}, default="gini"
         The impurity; "log_loss" is another word for "entropy".
+    splitter : {"best", "random"}, default="best"
+        Look at every threshold, or at one random threshold per column.
     max_depth : int, default=None
         Most questions on a path; None for no limit.
-    min_samples_split : int, default=2
-        Least rows in a node that is split.
-    min_samples_leaf : int, default=1
-        Least rows in a leaf.
+    min_samples_split : int or float, default=2
+        Least rows in a node that is split; a float is a share of all rows.
+    min_samples_leaf : int or float, default=1
+        Least rows in a leaf; a float is a share of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Least share of the total weight in a leaf.
     max_features : int, float, {"sqrt", "log2"}, default=None
         Columns looked at in a node, drawn at random: a number, a share, or None for all.
+    random_state : int, RandomState or None, default=None
+        Of the draws of columns and random thresholds, and of the order in which columns with equal
+        splits are tried.
     max_leaf_nodes : int, default=None
         Grow best-first up to so many leaves; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least saving of a split, per unit of the total weight.
+    class_weight : dict, list of dict or "balanced", default=None
+        Factors of the rows' weights by class; a list has one per column of the target.
     ccp_alpha : float, default=0.0
         Cost-complexity pruning: what a leaf costs, per unit of the total weight.
-    class_weight : dict or "balanced", default=None
-        Factors of the rows' weights by class.
-    random_state : int, RandomState or None, default=None
-        Of the draws of columns.
+    monotonic_cst : array-like of int of shape (n_features,), default=None
+        For two classes: 1 if the probability of the second must not fall with the column, -1 if it
+        must not rise, 0 for no constraint.
     n_jobs : int, default=None
-        Threads for the bins; None for one per processor.
+        Threads for the bins of tables with categories; None for one per processor.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    tree_ : Tree
-        The nodes as arrays.
+    tree_ : sklearn.tree._tree.Tree
+        The nodes in scikit-learn's arrays (``children_left``, ``threshold`` ...); ``nodes_`` where
+        a node splits sets of levels.
+    nodes_ : Tree
+        The nodes in gnomon's arrays, with sets of levels and gains.
     feature_importances_ : ndarray of shape (n_columns,)
         Savings by column, adding up to one. Biased towards columns of many values.
+    max_features_ : int
+        Columns looked at in a node.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -149,40 +324,44 @@ class DecisionTreeClassifier(OneTree, Classifier):
     ['a', 'b']
     """
 
+    _peer = peer.DecisionTreeClassifier
     _parameter_constraints = {
         "criterion": CLASS_CRITERION,
-        "class_weight": [None, dict, StrOptions({"balanced"})],
-        "ccp_alpha": [at_least(0)],
-        **GROWTH_CONSTRAINTS,
+        "class_weight": [None, dict, list, StrOptions({"balanced"})],
+        **TREE_CONSTRAINTS,
     }
 
     def __init__(
         self,
-        criterion="gini",
         *,
+        criterion="gini",
+        splitter="best",
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
         min_weight_fraction_leaf=0.0,
         max_features=None,
+        random_state=None,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
-        ccp_alpha=0.0,
         class_weight=None,
-        random_state=None,
+        ccp_alpha=0.0,
+        monotonic_cst=None,
         n_jobs=None,
     ):
         self.criterion = criterion
+        self.splitter = splitter
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
+        self.random_state = random_state
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
         self.class_weight = class_weight
-        self.random_state = random_state
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.n_jobs = n_jobs
 
     def _proba(self, rows):
@@ -196,7 +375,7 @@ class DecisionTreeClassifier(OneTree, Classifier):
     avoid="The best accuracy is wanted, or a smooth curve, or values beyond those seen.",
     peers=("sklearn.tree.DecisionTreeRegressor",),
 )
-class DecisionTreeRegressor(OneTree, Regressor):
+class DecisionTreeRegressor(DecisionTree, Regressor):
     """A tree of questions that ends in numbers.
 
     Use it where a person must read or defend each prediction; not for smooth curves, nor beyond
@@ -206,35 +385,46 @@ class DecisionTreeRegressor(OneTree, Regressor):
 
     Parameters
     ----------
-    criterion : {"squared_error"}, default="squared_error"
-        What a split saves; there is this one.
+    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, \
+            default="squared_error"
+        What a split saves. Tables with categories take "squared_error" only.
+    splitter : {"best", "random"}, default="best"
+        Look at every threshold, or at one random threshold per column.
     max_depth : int, default=None
         Most questions on a path; None for no limit.
-    min_samples_split : int, default=2
-        Least rows in a node that is split.
-    min_samples_leaf : int, default=1
-        Least rows in a leaf.
+    min_samples_split : int or float, default=2
+        Least rows in a node that is split; a float is a share of all rows.
+    min_samples_leaf : int or float, default=1
+        Least rows in a leaf; a float is a share of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Least share of the total weight in a leaf.
     max_features : int, float, {"sqrt", "log2"}, default=None
         Columns looked at in a node, drawn at random: a number, a share, or None for all.
+    random_state : int, RandomState or None, default=None
+        Of the draws of columns and random thresholds, and of the order in which columns with equal
+        splits are tried.
     max_leaf_nodes : int, default=None
         Grow best-first up to so many leaves; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least saving of a split, per unit of the total weight.
     ccp_alpha : float, default=0.0
         Cost-complexity pruning: what a leaf costs, per unit of the total weight.
-    random_state : int, RandomState or None, default=None
-        Of the draws of columns.
+    monotonic_cst : array-like of int of shape (n_features,), default=None
+        1: the prediction must not fall with the column, -1: it must not rise, 0: no constraint.
     n_jobs : int, default=None
-        Threads for the bins; None for one per processor.
+        Threads for the bins of tables with categories; None for one per processor.
 
     Attributes
     ----------
-    tree_ : Tree
-        The nodes as arrays.
+    tree_ : sklearn.tree._tree.Tree
+        The nodes in scikit-learn's arrays (``children_left``, ``threshold`` ...); ``nodes_`` where
+        a node splits sets of levels.
+    nodes_ : Tree
+        The nodes in gnomon's arrays, with sets of levels and gains.
     feature_importances_ : ndarray of shape (n_columns,)
         Savings by column, adding up to one. Biased towards columns of many values.
+    max_features_ : int
+        Columns looked at in a node.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -246,39 +436,45 @@ class DecisionTreeRegressor(OneTree, Regressor):
     array([1., 5.])
     """
 
+    _peer = peer.DecisionTreeRegressor
     _many_targets = True
-    _parameter_constraints = {
-        "criterion": VALUE_CRITERION,
-        "ccp_alpha": [at_least(0)],
-        **GROWTH_CONSTRAINTS,
-    }
+    _parameter_constraints = {"criterion": VALUE_CRITERION, **TREE_CONSTRAINTS}
 
     def __init__(
         self,
         *,
         criterion="squared_error",
+        splitter="best",
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
         min_weight_fraction_leaf=0.0,
         max_features=None,
+        random_state=None,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
         ccp_alpha=0.0,
-        random_state=None,
+        monotonic_cst=None,
         n_jobs=None,
     ):
         self.criterion = criterion
+        self.splitter = splitter
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
+        self.random_state = random_state
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
-        self.random_state = random_state
+        self.monotonic_cst = monotonic_cst
         self.n_jobs = n_jobs
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of columns of the target."""
+        return self._n_outputs
 
     def _fit(self, data: Data) -> None:
         super()._fit(data)
@@ -287,3 +483,9 @@ class DecisionTreeRegressor(OneTree, Regressor):
     def _estimate(self, rows):
         values = self._sum_of_trees(rows)
         return values[:, 0] if self._one_target else values
+
+
+# scikit-learn's exports and SHAP ask whether a model is one of scikit-learn's trees: these have the
+# same attributes.
+peer.DecisionTreeClassifier.register(DecisionTreeClassifier)
+peer.DecisionTreeRegressor.register(DecisionTreeRegressor)

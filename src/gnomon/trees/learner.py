@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from gnomon.contract import Data, Learner, Takes
 from gnomon.engine.parameters import (
@@ -26,12 +27,14 @@ from gnomon.trees.tree import PackedLater, Tree
 
 BYTES_PER_NODE = 90
 CLASS_CRITERION = [Words({"gini", "entropy", "misclassification"}, {"log_loss": "entropy"})]
-VALUE_CRITERION = [StrOptions({"squared_error"})]
+VALUE_CRITERION = [StrOptions({"squared_error", "absolute_error", "friedman_mse", "poisson"})]
+# What histograms can add up, and the class of the criterion in gnomon's own words.
+HISTOGRAM_CRITERIA = {"gini", "entropy", "misclassification", "squared_error"}
 
 GROWTH_CONSTRAINTS = {
     "max_depth": [None, whole(1)],
-    "min_samples_split": [whole(2)],
-    "min_samples_leaf": [whole(1)],
+    "min_samples_split": [whole(2), share()],
+    "min_samples_leaf": [whole(1), share("neither")],
     "min_weight_fraction_leaf": [between(0, 0.5)],
     "max_features": [None, whole(1), share(), StrOptions({"sqrt", "log2"})],
     "max_leaf_nodes": [None, whole(2)],
@@ -62,13 +65,21 @@ class GrowsTrees(Learner):
     n_jobs: int | None
     classes_: np.ndarray
 
-    def _rules(self, n_features: int, total_weight: float) -> GrowthRules:
+    def __getattr__(self, name: str):
+        is_fitted_value = name.endswith("_") and not name.startswith("_")
+        if is_fitted_value and "n_features_in_" not in vars(self):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: {name} is known after fit"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _rules(self, n_rows: int, n_features: int, total_weight: float) -> GrowthRules:
         return GrowthRules(
             criterion=meant(self, "criterion"),
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
+            min_samples_split=max(rows_of(self.min_samples_split, n_rows), 2),
+            min_samples_leaf=rows_of(self.min_samples_leaf, n_rows),
             min_weight_leaf=self.min_weight_fraction_leaf * total_weight,
             min_impurity_decrease=float(self.min_impurity_decrease),
             max_features=columns_per_node(self.max_features, n_features),
@@ -86,7 +97,7 @@ class GrowsTrees(Learner):
 
     def _n_nodes_at_most(self, n_rows: int) -> int:
         """Nodes of the largest tree that the parameters allow."""
-        leaves = max(n_rows // self.min_samples_leaf, 1)
+        leaves = max(n_rows // rows_of(self.min_samples_leaf, n_rows), 1)
         if self.max_leaf_nodes is not None:
             leaves = min(leaves, self.max_leaf_nodes)
         if self.max_depth is not None:
@@ -104,7 +115,12 @@ class GrowsTrees(Learner):
 
     def _sum_of_trees(self, rows) -> np.ndarray:
         """Sum of the trees' values for a block of rows."""
-        return self._packed.forest.sum(dense(rows))
+        return self._packed.forest.sum(self._as_grown(rows))
+
+    def _as_grown(self, rows) -> np.ndarray:
+        """Rows as the trees were grown on: exact trees compare numbers in single precision."""
+        rows = dense(rows)
+        return rows.astype(np.float32) if vars(self).get("_is_exact") else rows
 
     def _pack(self) -> None:
         """Have the trees packed for prediction; not saved, since it follows from them."""
@@ -132,10 +148,10 @@ class GrowsTrees(Learner):
         return self._each_block(self._leaves, X)
 
     def _leaves(self, rows) -> np.ndarray:
-        return self._packed.forest.apply(dense(rows))
+        return self._packed.forest.apply(self._as_grown(rows))
 
     def _check_loaded(self) -> None:
-        if vars(self).keys().isdisjoint(("n_features_in_", "tree_", "trees_")):
+        if vars(self).keys().isdisjoint(("n_features_in_", "nodes_", "trees_")):
             return
         for tree in self._all_trees():
             if tree.feature.max(initial=-1) >= self._n_columns:
@@ -156,6 +172,11 @@ def columns_per_node(max_features: int | float | str | None, n_features: int) ->
     if isinstance(max_features, float):
         return max(int(max_features * n_features), 1)
     return min(int(max_features), n_features)
+
+
+def rows_of(least: int | float, n_rows: int) -> int:
+    """A least number of rows, which may be given as a share of all."""
+    return math.ceil(least * n_rows) if isinstance(least, float) else int(least)
 
 
 def dense(rows) -> np.ndarray:

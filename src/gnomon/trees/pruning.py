@@ -87,7 +87,7 @@ def cost_complexity_path(estimator, *, risk: str = "impurity", scale: str = "mea
     """
     if scale not in ("mean", "sum"):
         raise ValueError(f'scale is "mean" or "sum", not {scale!r}')
-    tree = getattr(estimator, "tree_", estimator)
+    tree = grown_tree(estimator)
     family = Family.of(tree)
     unit = float(tree.weight[0]) if scale == "mean" else 1.0
     return weakest_links(family, node_risks(tree, risk) / unit)
@@ -119,7 +119,7 @@ def prune(estimator, alpha: float, *, risk: str = "impurity", scale: str = "mean
     2
     """
     path = cost_complexity_path(estimator, risk=risk, scale=scale)
-    return with_tree(estimator, collapsed(estimator.tree_, path.collapse <= alpha))
+    return with_tree(estimator, collapsed(grown_tree(estimator), path.collapse <= alpha))
 
 
 def pruned_tree(tree: Tree | GeneralTree, alpha: float):
@@ -161,10 +161,9 @@ def reduced_error_prune(estimator, X, y, sample_weight=None, *, ties: str = "pru
     if ties not in ("prune", "keep"):
         raise ValueError(f'ties is "prune" or "keep", not {ties!r}')
     held = held_out(estimator, X, y, sample_weight)
-    errors = held_out_errors(estimator.tree_, held, classes=hasattr(estimator, "classes_"))
-    return with_tree(
-        estimator, collapsed(estimator.tree_, not_better(estimator.tree_, errors, ties))
-    )
+    tree = grown_tree(estimator)
+    errors = held_out_errors(tree, held, classes=hasattr(estimator, "classes_"))
+    return with_tree(estimator, collapsed(tree, not_better(tree, errors, ties)))
 
 
 @dataclass
@@ -374,6 +373,11 @@ def collapsed(tree, stop: np.ndarray):
         impurity=tree.impurity[kept],
         gain=np.where(inner, tree.gain[kept], 0.0),
     )
+
+
+def grown_tree(model):
+    """The tree of a model in gnomon's arrays; of a tree, itself."""
+    return getattr(model, "nodes_", None) or getattr(model, "tree_", model)
 
 
 def with_tree(model, tree):

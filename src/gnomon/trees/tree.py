@@ -127,11 +127,14 @@ class Tree:
         starts : int64 array (n_rows + 1,)
         nodes : int32 array
         """
-        leaves = self.apply(rows)
+        return self.paths_to(self.apply(rows))
+
+    def paths_to(self, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The nodes on the way to each leaf of a list, as in `decision_path`."""
         depth = self.node_depth
         starts = np.concatenate(([0], np.cumsum(depth[leaves] + 1)))
         nodes = np.empty(starts[-1], np.int32)
-        climb(leaves, parents(self.left), starts, nodes)
+        climb(np.ascontiguousarray(leaves), parents(self.left), starts, nodes)
         return starts, nodes
 
     def importances(self, n_features: int) -> np.ndarray:

@@ -46,7 +46,7 @@ class TreeView:
         """The view of a model's tree, or of one of its trees."""
         check_is_fitted(model)
         if tree is None:
-            tree = getattr(model, "tree_", None)
+            tree = getattr(model, "nodes_", None) or getattr(model, "tree_", None)
         if tree is None:
             raise TypeError(
                 f"{type(model).__name__} is not one tree; give one of its trees_ as well"

@@ -1,0 +1,140 @@
+"""Exact trees, grown by scikit-learn, and trees in scikit-learn's arrays.
+
+scikit-learn's builder looks at every threshold, where gnomon's histogram grower looks at 255 per
+column, and it knows criteria that cannot be added up in bins (absolute error, Poisson deviance). A
+tree that it grows becomes a `Tree` of gnomon's, and a `Tree` without category nodes becomes an
+object with scikit-learn's arrays, so that `sklearn.tree.export_text`, SHAP and others read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.tree._tree import Tree as ScikitLearnTree
+
+from gnomon.trees.tree import LEAF, Tree
+
+
+@dataclass(frozen=True)
+class ExactRows:
+    """Rows as scikit-learn's builder reads them: float32, columns of missing values marked.
+
+    Attributes
+    ----------
+    rows : float32 ndarray, or csc_matrix
+    has_missing : ndarray of bool of shape (n_columns,) or None
+    """
+
+    rows: Any
+    has_missing: np.ndarray | None
+
+    @classmethod
+    def of(cls, rows) -> ExactRows:
+        if sp.issparse(rows):
+            columns = sp.csc_matrix(rows, dtype=np.float32)
+            columns.sort_indices()
+            columns.indices = columns.indices.astype(np.int32, copy=False)
+            columns.indptr = columns.indptr.astype(np.int32, copy=False)
+            return cls(columns, None)
+        rows = np.ascontiguousarray(rows, np.float32)
+        missing = np.isnan(rows).any(axis=0)
+        return cls(rows, missing if missing.any() else None)
+
+
+def grow_exact(learner: Any, rows: ExactRows, y: np.ndarray, weights: np.ndarray | None) -> Tree:
+    """Grow a tree with an estimator of scikit-learn's, which is changed.
+
+    Parameters
+    ----------
+    learner : sklearn.tree.DecisionTreeClassifier, ExtraTreeRegressor ...
+    rows : ExactRows
+    y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        Class codes or numbers.
+    weights : ndarray of shape (n_rows,), optional
+    """
+    y = np.ascontiguousarray(y, np.float64).reshape(len(y), -1)
+    if weights is not None:
+        weights = np.ascontiguousarray(weights, np.float64)
+    learner._fit(
+        rows.rows, y, weights, check_input=False, missing_values_in_feature_mask=rows.has_missing
+    )
+    return from_scikit_learn(learner.tree_)
+
+
+def from_scikit_learn(theirs: ScikitLearnTree) -> Tree:
+    """A tree of scikit-learn's as one of gnomon's, whose children stand side by side."""
+    left, right = theirs.children_left, theirs.children_right
+    old = _side_by_side(left, right)
+    new = np.empty_like(old)
+    new[old] = np.arange(old.size)
+    inner = left[old] != LEAF
+    weight, impurity = theirs.weighted_n_node_samples, theirs.impurity
+    gain = np.zeros(old.size)
+    nodes = old[inner]
+    gain[inner] = weight[nodes] * impurity[nodes] - sum(
+        weight[side[nodes]] * impurity[side[nodes]] for side in (left, right)
+    )
+    return Tree(
+        feature=np.where(inner, theirs.feature[old], -1).astype(np.int32),
+        threshold=np.where(inner, theirs.threshold[old], np.nan),
+        missing_left=np.where(inner, theirs.missing_go_to_left[old], 0).astype(np.uint8),
+        category=np.full(old.size, -1, np.int32),
+        category_left=np.empty((0, 4), np.uint64),
+        left=np.where(inner, new[left[old]], LEAF).astype(np.int32),
+        value=theirs.value[old].reshape(old.size, -1),
+        n_node_samples=theirs.n_node_samples[old].astype(np.int32),
+        weight=weight[old],
+        impurity=impurity[old],
+        gain=gain,
+    )
+
+
+def _side_by_side(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Nodes level by level, so that siblings are neighbours: old numbers in the new order."""
+    levels = [np.zeros(1, np.int64)]
+    while levels[-1].size:
+        inner = levels[-1][left[levels[-1]] != LEAF]
+        levels.append(np.column_stack((left[inner], right[inner])).ravel())
+    return np.concatenate(levels)
+
+
+def as_scikit_learn(tree: Tree, n_features: int, n_classes: np.ndarray) -> ScikitLearnTree:
+    """A tree without category nodes as an object of scikit-learn's, with the same node numbers.
+
+    Parameters
+    ----------
+    tree : Tree
+    n_features : int
+    n_classes : ndarray of int of shape (n_outputs,)
+        Classes of each output; ones where it predicts numbers.
+    """
+    if len(tree.category_left):
+        raise ValueError(
+            "this tree splits on sets of category levels, which scikit-learn's arrays cannot hold"
+        )
+    n_classes = np.asarray(n_classes, np.intp)
+    made = ScikitLearnTree(n_features, n_classes, len(n_classes))
+    nodes = np.zeros(tree.n_nodes, made.__getstate__()["nodes"].dtype)
+    inner = tree.left != LEAF
+    nodes["left_child"] = tree.left
+    nodes["right_child"] = tree.right_child
+    nodes["feature"] = np.where(inner, tree.feature, -2)
+    nodes["threshold"] = np.where(inner, tree.threshold, -2.0)
+    nodes["impurity"] = tree.impurity
+    nodes["n_node_samples"] = tree.n_node_samples
+    nodes["weighted_n_node_samples"] = tree.weight
+    nodes["missing_go_to_left"] = tree.missing_left
+    made.__setstate__(
+        {
+            "max_depth": tree.max_depth,
+            "node_count": tree.n_nodes,
+            "nodes": nodes,
+            "values": np.ascontiguousarray(
+                tree.value.reshape(tree.n_nodes, len(n_classes), int(n_classes.max())), np.float64
+            ),
+        }
+    )
+    return made
