@@ -10,8 +10,8 @@ from benchmarks.duels.duel import Duel
 from benchmarks.duels.tables import Labelled, accuracy, bent, classes, r2
 from gnomon.trees import (
     DecisionTreeClassifier,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -126,7 +126,7 @@ for width, data, sizes in CLASSES:
         name=f"{BOOSTED}, {width} columns, 2 classes, against LightGBM",
         peer="LightGBM LGBMClassifier",
         data=data,
-        ours=lambda given: GradientBoostingClassifier().fit(given.rows, given.y),
+        ours=lambda given: HistGradientBoostingClassifier().fit(given.rows, given.y),
         theirs=lambda given: LGBMClassifier(n_jobs=-1, verbose=-1).fit(given.rows, given.y),
         quality=accuracy,
         tolerance=0.005,
@@ -138,7 +138,7 @@ for width, data, sizes in CLASSES:
         name=f"{BOOSTED}, {width} columns, 2 classes, against scikit-learn",
         peer="scikit-learn HistGradientBoostingClassifier",
         data=data,
-        ours=lambda given: GradientBoostingClassifier().fit(given.rows, given.y),
+        ours=lambda given: HistGradientBoostingClassifier().fit(given.rows, given.y),
         theirs=lambda given: ensemble.HistGradientBoostingClassifier(early_stopping=False).fit(
             given.rows, given.y
         ),
@@ -153,7 +153,7 @@ for width, data, sizes in NUMBERS:
         name=f"{BOOSTED}, {width} columns, numbers, against LightGBM",
         peer="LightGBM LGBMRegressor",
         data=data,
-        ours=lambda given: GradientBoostingRegressor().fit(given.rows, given.y),
+        ours=lambda given: HistGradientBoostingRegressor().fit(given.rows, given.y),
         theirs=lambda given: LGBMRegressor(n_jobs=-1, verbose=-1).fit(given.rows, given.y),
         quality=r2,
         tolerance=0.005,
@@ -165,7 +165,7 @@ for width, data, sizes in NUMBERS:
         name=f"{BOOSTED}, {width} columns, numbers, against scikit-learn",
         peer="scikit-learn HistGradientBoostingRegressor",
         data=data,
-        ours=lambda given: GradientBoostingRegressor().fit(given.rows, given.y),
+        ours=lambda given: HistGradientBoostingRegressor().fit(given.rows, given.y),
         theirs=lambda given: ensemble.HistGradientBoostingRegressor(early_stopping=False).fit(
             given.rows, given.y
         ),
@@ -195,7 +195,7 @@ def boosted_classes(n) -> Fitted:
     return Fitted(
         given.rows[:n],
         given.y[:n],
-        GradientBoostingClassifier().fit(given.rows[train], given.y[train]),
+        HistGradientBoostingClassifier().fit(given.rows[train], given.y[train]),
         LGBMClassifier(n_jobs=-1, verbose=-1).fit(given.rows[train], given.y[train]),
     )
 

@@ -314,6 +314,8 @@ def as_array(result) -> np.ndarray:
         return result.to_pandas().to_numpy()
     if hasattr(result, "to_numpy"):
         return result.to_numpy()
+    if isinstance(result, list):  # several outputs
+        return np.concatenate([np.asarray(each) for each in result], axis=1)
     return np.asarray(result)
 
 

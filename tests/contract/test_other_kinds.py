@@ -37,6 +37,7 @@ BASES = {Filter}
 NETWORKS = {method.cls for method in methods("graph")}  # their ``fit`` is a constructor
 ESTIMATORS = [method.cls for method in methods() if method.cls not in NETWORKS]
 NEED_NO_FIT = {
+    "cost_complexity_pruning_path",
     "path",
     "non_zeros",
     "pieces",

@@ -13,7 +13,7 @@ from gnomon.engine.errors import DataError
 from gnomon.linear import LinearRegression
 from gnomon.show.methods import method_properties
 from gnomon.table import Table, example
-from gnomon.trees import DecisionTreeRegressor, GradientBoostingRegressor
+from gnomon.trees import DecisionTreeRegressor, HistGradientBoostingRegressor
 from gnomon.workbench.advise.job import CAUTIONS, RULES, advise
 from gnomon.workbench.analysis.portfolio import portfolio
 from gnomon.workbench.workflows import properties
@@ -128,7 +128,7 @@ def test_measured_properties_agree_with_what_must_hold():
     learners = {
         "line": LinearRegression(),
         "tree": DecisionTreeRegressor(),
-        "boosting": GradientBoostingRegressor(),
+        "boosting": HistGradientBoostingRegressor(),
     }
     found = {
         (each.method, each.property): each

@@ -6,12 +6,12 @@ import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+import sklearn.ensemble as peer
 from threadpoolctl import threadpool_limits
 
-from gnomon.trees import GradientBoostingClassifier, GradientBoostingRegressor
+from gnomon.trees import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-SETTINGS = {"n_estimators": 40, "learning_rate": 0.1, "min_samples_leaf": 20, "n_jobs": 1}
+SETTINGS = {"max_iter": 40, "learning_rate": 0.1, "min_samples_leaf": 20, "n_jobs": 1}
 N_TABLES = 6
 
 
@@ -66,9 +66,9 @@ def test_numbers_are_predicted_as_well_as_by_both(noise, rng):
         return rows, signal + noise * rng.normal(size=len(rows))
 
     models = [
-        GradientBoostingRegressor(**SETTINGS),
+        HistGradientBoostingRegressor(**SETTINGS),
         lightgbm.LGBMRegressor(**lightgbm_settings()),
-        HistGradientBoostingRegressor(max_iter=40, early_stopping=False),
+        peer.HistGradientBoostingRegressor(max_iter=40, early_stopping=False),
     ]
     assert_no_worse(models, problem, squared, rng)
 
@@ -82,9 +82,9 @@ def test_probabilities_are_as_good_as_those_of_both(n_classes, rng):
         return rows, np.searchsorted(borders, noisy)
 
     models = [
-        GradientBoostingClassifier(**SETTINGS),
+        HistGradientBoostingClassifier(**SETTINGS),
         lightgbm.LGBMClassifier(**lightgbm_settings()),
-        HistGradientBoostingClassifier(max_iter=40, early_stopping=False),
+        peer.HistGradientBoostingClassifier(max_iter=40, early_stopping=False),
     ]
     assert_no_worse(models, problem, deviance, rng)
 
@@ -99,7 +99,7 @@ def test_missing_cells_and_categories_are_used_as_well_as_by_lightgbm(rng):
         return frame.assign(confidence_level=pd.Categorical([f"l{k}" for k in levels])), y
 
     models = [
-        GradientBoostingRegressor(**SETTINGS),
+        HistGradientBoostingRegressor(**SETTINGS),
         lightgbm.LGBMRegressor(**lightgbm_settings()),
     ]
     assert_no_worse(models, problem, squared, rng)
@@ -146,7 +146,7 @@ def test_other_losses_are_lowered_as_far_as_by_lightgbm(loss, theirs, measure, r
         return rows, y
 
     models = [
-        GradientBoostingRegressor(loss, **SETTINGS),
+        HistGradientBoostingRegressor(loss, **SETTINGS),
         lightgbm.LGBMRegressor(**lightgbm_settings(objective=theirs)),
     ]
     assert_no_worse(models, problem, measure, rng)
@@ -154,7 +154,7 @@ def test_other_losses_are_lowered_as_far_as_by_lightgbm(loss, theirs, measure, r
 
 def test_the_same_trees_as_lightgbm_where_every_value_has_its_bin(rng):
     rows, y = rng.normal(size=(200, 3)), rng.normal(size=200)
-    ours = GradientBoostingRegressor(n_estimators=5, max_leaf_nodes=6, min_samples_leaf=5)
+    ours = HistGradientBoostingRegressor(max_iter=5, max_leaf_nodes=6, min_samples_leaf=5)
     theirs = lightgbm.LGBMRegressor(
         **lightgbm_settings(n_estimators=5, num_leaves=6, min_child_samples=5, min_data_in_bin=1)
     )

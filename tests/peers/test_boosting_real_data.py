@@ -13,7 +13,7 @@ import pytest
 
 from gnomon.evaluate import adjusted_p_values, corrected_t_test, k_fold
 from gnomon.table import read
-from gnomon.trees import GradientBoostingClassifier, GradientBoostingRegressor
+from gnomon.trees import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 DATA = Path(__file__).parents[2] / "../shared/data"
 N_FOLDS = 10
@@ -105,13 +105,13 @@ def errors(problem: Problem, classes: bool, seed: int) -> tuple[np.ndarray, np.n
     rows, y = columns_of(problem)
     if classes:
         ours, theirs = (
-            GradientBoostingClassifier(n_jobs=1),
+            HistGradientBoostingClassifier(n_jobs=1),
             lightgbm.LGBMClassifier(verbose=-1, n_jobs=1),
         )
         y = y.astype(str)
     else:
         ours, theirs = (
-            GradientBoostingRegressor(n_jobs=1),
+            HistGradientBoostingRegressor(n_jobs=1),
             lightgbm.LGBMRegressor(verbose=-1, n_jobs=1),
         )
         y = y.astype(float)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gnomon.trees import GradientBoostingClassifier, GradientBoostingRegressor
+from gnomon.trees import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -19,7 +19,7 @@ CELLS = st.one_of(
 )
 SETTINGS = st.fixed_dictionaries(
     {
-        "n_estimators": st.integers(1, 6),
+        "max_iter": st.integers(1, 6),
         "learning_rate": st.sampled_from([0.05, 0.3, 1.0]),
         "max_leaf_nodes": st.sampled_from([None, 2, 5, 31]),
         "max_depth": st.sampled_from([None, 1, 4]),
@@ -64,13 +64,13 @@ def test_any_table_of_numbers_is_learnt_without_end_or_nan(table, settings, loss
     if loss in ("poisson", "gamma") and scale == 1e12:
         # a score of zero is a mean of one: a step to 1e12 at once has no second-order model
         settings = settings | {"init": "prior"}
-    model = GradientBoostingRegressor(loss, **settings)
+    model = HistGradientBoostingRegressor(loss, **settings)
     with np.errstate(all="raise", under="ignore"):
         model.fit(rows, y, weights)
         said = model.predict(rows)
     assert np.isfinite(said).all()
     assert np.isfinite(model.history_.objective).all()
-    assert 1 <= model.n_estimators_ <= settings["n_estimators"]
+    assert 1 <= model.n_estimators_ <= settings["max_iter"]
 
 
 @given(tables(), SETTINGS, st.sampled_from(["log_loss", "exponential"]), st.integers(1, 3))
@@ -79,7 +79,7 @@ def test_any_table_of_classes_is_learnt_without_end_or_nan(table, settings, loss
     y = rng.integers(0, n_classes, len(rows))
     if np.unique(y).size > 2:
         loss, settings = "log_loss", settings | {"monotonic_cst": None}
-    model = GradientBoostingClassifier(loss, **settings).fit(rows, y)
+    model = HistGradientBoostingClassifier(loss, **settings).fit(rows, y)
     shares = model.predict_proba(rows)
     assert np.isfinite(shares).all()
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
@@ -89,7 +89,7 @@ def test_any_table_of_classes_is_learnt_without_end_or_nan(table, settings, loss
 def test_a_line_search_never_raises_the_training_loss(table, loss):
     rows, rng = table
     y = rng.gamma(1.0, 1.0, len(rows)) + 1e-3
-    model = GradientBoostingRegressor(loss, n_estimators=8, learning_rate=0.7, min_samples_leaf=2)
+    model = HistGradientBoostingRegressor(loss, max_iter=8, learning_rate=0.7, min_samples_leaf=2)
     losses = np.array(model.fit(rows, y).history_.objective)
     assert (np.diff(losses) <= 1e-9 * np.abs(losses).max()).all()
 
@@ -99,7 +99,7 @@ def test_the_exponential_loss_never_rises_either(table):
     rows, rng = table
     y = rng.integers(0, 2, len(rows))
     y[:2] = 0, 1
-    model = GradientBoostingClassifier("exponential", n_estimators=8, min_samples_leaf=2)
+    model = HistGradientBoostingClassifier("exponential", max_iter=8, min_samples_leaf=2)
     losses = np.array(model.fit(rows, y).history_.objective)
     assert (np.diff(losses) <= 1e-9).all()
 
@@ -109,8 +109,8 @@ def test_the_order_of_rows_and_weight_or_repetition_do_not_matter(table, loss, s
     rows, rng = table
     y = rng.normal(size=len(rows))
     weights = rng.integers(1, 4, len(rows))
-    model = GradientBoostingRegressor(
-        loss, n_estimators=4, min_samples_leaf=2, subsample=0.7, random_state=seed
+    model = HistGradientBoostingRegressor(
+        loss, max_iter=4, min_samples_leaf=2, subsample=0.7, random_state=seed
     )
     weighted = model.fit(rows, y, weights.astype(float)).predict(rows)
     order = rng.permutation(weights.sum())
@@ -123,7 +123,7 @@ def test_the_order_of_rows_and_weight_or_repetition_do_not_matter(table, loss, s
 def test_only_the_order_of_a_columns_values_matters(n, seed):
     rng = np.random.default_rng(seed)
     rows, y = rng.normal(size=(n, 2)), rng.normal(size=n)
-    model = GradientBoostingRegressor(n_estimators=4, min_samples_leaf=2)
+    model = HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=2)
     plain = model.fit(rows, y).predict(rows)
     bent = np.column_stack([np.exp(rows[:, 0]), 1e6 * rows[:, 1] ** 3])
     np.testing.assert_allclose(model.fit(bent, y).predict(bent), plain, rtol=1e-12)
@@ -133,7 +133,7 @@ def test_only_the_order_of_a_columns_values_matters(n, seed):
 def test_another_unit_of_the_target_gives_the_same_model_in_that_unit(n, seed, unit, shift):
     rng = np.random.default_rng(seed)
     rows, y = rng.normal(size=(n, 2)), rng.normal(size=n)
-    model = GradientBoostingRegressor(n_estimators=4, min_samples_leaf=2)
+    model = HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=2)
     plain = model.fit(rows, y).predict(rows)
     other = model.fit(rows, unit * (y + shift)).predict(rows)
     np.testing.assert_allclose(other / unit - shift, plain, atol=1e-6)
@@ -144,6 +144,6 @@ def test_the_names_of_two_classes_may_be_swapped(n, seed):
     rng = np.random.default_rng(seed)
     rows, y = rng.normal(size=(n, 2)), rng.integers(0, 2, n)
     y[:2] = 0, 1
-    model = GradientBoostingClassifier(n_estimators=4, min_samples_leaf=2)
+    model = HistGradientBoostingClassifier(max_iter=4, min_samples_leaf=2)
     plain = model.fit(rows, y).decision_function(rows)
     np.testing.assert_allclose(model.fit(rows, 1 - y).decision_function(rows), -plain, atol=1e-6)

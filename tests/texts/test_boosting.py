@@ -11,8 +11,8 @@ from gnomon.ensemble import AdaBoostClassifier
 from gnomon.trees import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     anova_expansion,
     decision_stump,
     regression_stump,
@@ -25,8 +25,8 @@ Y = np.array([1.0, 1.2, 0.8, 1.0, 5.0, 5.2, 4.8, 9.0])
 
 
 def stumps(loss="squared_error", rate=1.0, rounds=3):
-    return GradientBoostingRegressor(
-        loss, n_estimators=rounds, learning_rate=rate, max_leaf_nodes=2, min_samples_leaf=1
+    return HistGradientBoostingRegressor(
+        loss, max_iter=rounds, learning_rate=rate, max_leaf_nodes=2, min_samples_leaf=1
     ).fit(X, Y)
 
 
@@ -60,7 +60,7 @@ def test_absolute_loss_on_the_eight_points_of_001():
 @pytest.mark.covers("gradient-tree-boosting")
 def test_residuals_of_three_classes_in_001():
     y = np.array([0, 0, 1, 2])
-    model = GradientBoostingClassifier(n_estimators=1).fit(np.zeros((4, 1)), y)
+    model = HistGradientBoostingClassifier(max_iter=1).fit(np.zeros((4, 1)), y)
     shares = np.exp(model.baseline_)
     np.testing.assert_allclose(shares, [0.5, 0.25, 0.25])
     residuals = np.eye(3)[y] - shares
@@ -73,8 +73,8 @@ def test_residuals_of_three_classes_in_001():
 def test_trees_of_000b_are_fitted_to_what_the_trees_before_them_left(init, rng):
     rows = rng.normal(size=(150, 2))
     y = np.sin(2 * rows[:, 0]) * rows[:, 1] + 0.1 * rng.normal(size=150)
-    model = GradientBoostingRegressor(
-        n_estimators=4, learning_rate=1.0, init=init, max_leaf_nodes=6, min_samples_leaf=1
+    model = HistGradientBoostingRegressor(
+        max_iter=4, learning_rate=1.0, init=init, max_leaf_nodes=6, min_samples_leaf=1
     ).fit(rows, y)
     residual = y - (y.mean() if init == "prior" else 0.0)
     for stage in model.staged_predict(rows):
@@ -87,8 +87,8 @@ def test_trees_of_000b_are_fitted_to_what_the_trees_before_them_left(init, rng):
 def test_the_error_of_000b_falls_with_every_tree_and_ends_below_one_tree(rng):
     rows = rng.uniform(-2, 2, size=(400, 2))
     y = np.sin(2 * rows[:, 0]) + rows[:, 1] ** 2
-    model = GradientBoostingRegressor(
-        n_estimators=50, learning_rate=1.0, init="zero", max_leaf_nodes=8
+    model = HistGradientBoostingRegressor(
+        max_iter=50, learning_rate=1.0, init="zero", max_leaf_nodes=8
     ).fit(rows, y)
     errors = [((y - said) ** 2).mean() for said in model.staged_predict(rows)]
     assert (np.diff(errors) <= 1e-12).all()
@@ -176,8 +176,8 @@ def test_the_first_stump_of_001_parts_the_eight_points_at_four_and_a_half():
 def test_scaled_stumps_with_exponential_loss_take_the_steps_of_adaboost(rng):
     rows = rng.normal(size=(120, 3))
     y = np.where(rows[:, 0] + rows[:, 1] + 0.8 * rng.normal(size=120) > 0, 1, -1)
-    model = GradientBoostingClassifier(
-        "exponential", scaled_trees=True, init="zero", n_estimators=6, learning_rate=1.0,
+    model = HistGradientBoostingClassifier(
+        "exponential", scaled_trees=True, init="zero", max_iter=6, learning_rate=1.0,
         max_leaf_nodes=2, min_samples_leaf=1, min_hessian_leaf=0.0,
     ).fit(rows, y)  # fmt: skip
     F = np.zeros(120)
@@ -198,8 +198,8 @@ def test_the_first_scaled_stump_is_the_first_of_adaboost_where_both_choose_the_s
     rows = rng.normal(size=(200, 2))
     y = np.where(rows[:, 0] > 0.1, 1, -1)
     y[rng.choice(200, 20, replace=False)] *= -1
-    one = GradientBoostingClassifier(
-        "exponential", scaled_trees=True, init="zero", n_estimators=1, learning_rate=1.0,
+    one = HistGradientBoostingClassifier(
+        "exponential", scaled_trees=True, init="zero", max_iter=1, learning_rate=1.0,
         max_leaf_nodes=2, min_samples_leaf=1,
     ).fit(rows, y)  # fmt: skip
     other = AdaBoostClassifier(n_estimators=1).fit(rows, y)
@@ -213,8 +213,8 @@ def test_the_first_scaled_stump_is_the_first_of_adaboost_where_both_choose_the_s
 def test_unscaled_leaves_of_001_are_half_the_weighted_log_odds(rng):
     rows = rng.normal(size=(200, 2))
     y = np.where(rows[:, 0] + rng.normal(size=200) > 0, 1, -1)
-    model = GradientBoostingClassifier(
-        "exponential", n_estimators=3, learning_rate=1.0, max_leaf_nodes=4
+    model = HistGradientBoostingClassifier(
+        "exponential", max_iter=3, learning_rate=1.0, max_leaf_nodes=4
     ).fit(rows, y)
     F = np.full(200, model.baseline_[0])
     assert F[0] == pytest.approx(0.5 * np.log((y == 1).sum() / (y == -1).sum()))
@@ -232,8 +232,8 @@ def test_unscaled_leaves_of_001_are_half_the_weighted_log_odds(rng):
 @pytest.mark.covers("boosted-trees-exponential")
 def test_a_leaf_of_one_class_has_a_finite_value():
     rows = np.arange(8.0)[:, None]
-    model = GradientBoostingClassifier(
-        "exponential", n_estimators=5, learning_rate=1.0, min_samples_leaf=1
+    model = HistGradientBoostingClassifier(
+        "exponential", max_iter=5, learning_rate=1.0, min_samples_leaf=1
     ).fit(rows, rows[:, 0] > 3)
     assert np.isfinite(model.decision_function(rows)).all()
     assert model.score(rows, rows[:, 0] > 3) == 1.0
@@ -244,7 +244,7 @@ def test_smaller_rates_of_001_need_more_rounds(rng):
     rows = rng.normal(size=(900, 5))
     y = rows[:, 0] + rows[:, 1] * rows[:, 2] + rng.normal(size=900)
     found = shrinkage_table(
-        GradientBoostingRegressor(n_estimators=150), rows[:400], y[:400], rows[400:], y[400:],
+        HistGradientBoostingRegressor(max_iter=150), rows[:400], y[:400], rows[400:], y[400:],
         [1.0, 0.3, 0.05],
     )  # fmt: skip
     assert found.best_rounds[0] < found.best_rounds[1] < found.best_rounds[2]
@@ -260,7 +260,7 @@ def test_half_of_the_rows_a_round_learn_as_well_as_all_in_001(rng):
     y = rows[:, 0] + rows[:, 1] * rows[:, 2] + rng.normal(size=3000)
     errors = {}
     for share in (0.5, 1.0):
-        model = GradientBoostingRegressor(subsample=share, random_state=0)
+        model = HistGradientBoostingRegressor(subsample=share, random_state=0)
         model.fit(rows[:1500], y[:1500])
         errors[share] = ((y[1500:] - model.predict(rows[1500:])) ** 2).mean()
     assert errors[0.5] < 1.1 * errors[1.0]
@@ -271,9 +271,14 @@ def test_deep_trees_of_000b_with_a_small_step_and_early_stopping_beat_a_full_ste
     rows = rng.normal(size=(1500, 4))
     y = np.sin(2 * rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.7 * rng.normal(size=1500)
     train, watch, test = slice(0, 500), slice(500, 900), slice(900, 1500)
-    full = GradientBoostingRegressor(learning_rate=1.0, max_depth=4).fit(rows[train], y[train])
-    small = GradientBoostingRegressor(
-        n_estimators=500, learning_rate=0.1, max_depth=8, n_iter_no_change=100
+    full = HistGradientBoostingRegressor(learning_rate=1.0, max_depth=4).fit(rows[train], y[train])
+    small = HistGradientBoostingRegressor(
+        max_iter=500,
+        learning_rate=0.1,
+        max_depth=8,
+        n_iter_no_change=100,
+        early_stopping=True,
+        restore_best=True,
     ).fit(rows[train], y[train], X_val=rows[watch], y_val=y[watch])
     assert small.score(rows[test], y[test]) > full.score(rows[test], y[test])
     assert small.n_estimators_ == small.best_round_ < 500
@@ -284,7 +289,7 @@ def test_trees_of_two_leaves_have_main_effects_only_and_of_three_pairs_only(rng)
     rows = rng.uniform(-1, 1, size=(600, 3))
     y = rows[:, 0] + rows[:, 1] * rows[:, 2] + rows[:, 0] * rows[:, 1] * rows[:, 2]
     for leaves in (2, 3):
-        model = GradientBoostingRegressor(max_leaf_nodes=leaves).fit(rows, y)
+        model = HistGradientBoostingRegressor(max_leaf_nodes=leaves).fit(rows, y)
         found = anova_expansion(model, rows, max_rows=60)
         # the expansion up to this order is the model itself
         total = found.mean + sum(found.main.values())

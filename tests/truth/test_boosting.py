@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from gnomon.contract import intake
-from gnomon.trees import GradientBoostingClassifier, GradientBoostingRegressor, losses
+from gnomon.trees import HistGradientBoostingClassifier, HistGradientBoostingRegressor, losses
 from gnomon.trees.boosting_rounds import Booster, Target, Tickets
 from gnomon.trees.learner import dense
 from tests.truth.boosting_check import ModelCheck, derivatives, leaves_of, mean_loss
@@ -41,7 +41,7 @@ def class_problem(rng, n, n_classes=2, d=3):
 def any_limits(rng, n):
     """Parameters drawn at random, of every kind that shapes a tree."""
     return {
-        "n_estimators": int(rng.integers(1, 5)),
+        "max_iter": int(rng.integers(1, 5)),
         "learning_rate": float(rng.choice([0.1, 0.5, 1.0])),
         "max_leaf_nodes": [None, 2, 4, 31][rng.integers(4)],
         "max_depth": [None, 1, 3][rng.integers(3)],
@@ -59,7 +59,7 @@ SIZES = [2, 3, 5, 8, 13, 30, 60, 120]
 def test_every_round_of_numbers_is_as_the_definitions_have_it(loss, n, rng):
     for _ in range(3):
         rows, y = number_problem(rng, n, loss=loss)
-        model = GradientBoostingRegressor(loss, **any_limits(rng, n)).fit(rows, y)
+        model = HistGradientBoostingRegressor(loss, **any_limits(rng, n)).fit(rows, y)
         ModelCheck(model, rows, y).check()
 
 
@@ -69,7 +69,7 @@ def test_every_round_of_numbers_is_as_the_definitions_have_it(loss, n, rng):
 def test_every_round_of_two_classes_is_as_the_definitions_have_it(loss, n, rng):
     for _ in range(3):
         rows, y = class_problem(rng, n)
-        model = GradientBoostingClassifier(loss, **any_limits(rng, n)).fit(rows, y)
+        model = HistGradientBoostingClassifier(loss, **any_limits(rng, n)).fit(rows, y)
         ModelCheck(model, rows, y).check()
 
 
@@ -78,7 +78,7 @@ def test_every_round_of_two_classes_is_as_the_definitions_have_it(loss, n, rng):
 def test_every_round_of_several_classes_is_as_the_definitions_have_it(n, rng):
     for n_classes in (3, 4):
         rows, y = class_problem(rng, n, n_classes)
-        model = GradientBoostingClassifier(**any_limits(rng, n)).fit(rows, y)
+        model = HistGradientBoostingClassifier(**any_limits(rng, n)).fit(rows, y)
         ModelCheck(model, rows, y).check()
         shares = np.exp(model.decision_function(rows))
         shares /= shares.sum(axis=1, keepdims=True)
@@ -87,10 +87,10 @@ def test_every_round_of_several_classes_is_as_the_definitions_have_it(n, rng):
 
 def test_five_hundred_rows_share_bins_and_are_still_split_best(rng):
     rows, y = number_problem(rng, 500)
-    model = GradientBoostingRegressor(n_estimators=2, max_leaf_nodes=8).fit(rows, y)
+    model = HistGradientBoostingRegressor(max_iter=2, max_leaf_nodes=8).fit(rows, y)
     ModelCheck(model, rows, y).check()
     rows, y = class_problem(rng, 500)
-    model = GradientBoostingClassifier(n_estimators=2, max_leaf_nodes=8).fit(rows, y)
+    model = HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=8).fit(rows, y)
     ModelCheck(model, rows, y).check()
 
 
@@ -99,15 +99,15 @@ def test_five_hundred_rows_share_bins_and_are_still_split_best(rng):
 def test_the_unit_of_the_target_does_not_matter(scale, loss, rng):
     rows, y = number_problem(rng, 40)
     limits = any_limits(rng, 40) | {"l2_regularization": 0.0}
-    model = GradientBoostingRegressor(loss, **limits).fit(rows, scale * y)
+    model = HistGradientBoostingRegressor(loss, **limits).fit(rows, scale * y)
     ModelCheck(model, rows, scale * y).check()
 
 
 @pytest.mark.parametrize("shift", [1e3, 1e9, 1e12])
 def test_a_far_origin_of_the_target_does_not_matter(shift, rng):
     rows, y = number_problem(rng, 40)
-    model = GradientBoostingRegressor(n_estimators=3, min_samples_leaf=5).fit(rows, y + shift)
-    plain = GradientBoostingRegressor(n_estimators=3, min_samples_leaf=5).fit(rows, y)
+    model = HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=5).fit(rows, y + shift)
+    plain = HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=5).fit(rows, y)
     np.testing.assert_allclose(
         model.predict(rows) - shift, plain.predict(rows), atol=1e-3 + 1e-14 * shift
     )
@@ -126,10 +126,10 @@ def test_weights_enter_every_sum(kind, loss, rng):
     if loss == "log_loss":
         rows, y = class_problem(rng, n)
         weights[:2] = np.maximum(weights[:2], 1)
-        model = GradientBoostingClassifier(**limits).fit(rows, y, weights)
+        model = HistGradientBoostingClassifier(**limits).fit(rows, y, weights)
     else:
         rows, y = number_problem(rng, n)
-        model = GradientBoostingRegressor(loss, **limits).fit(rows, y, weights)
+        model = HistGradientBoostingRegressor(loss, **limits).fit(rows, y, weights)
     ModelCheck(model, rows, y, weights).check()
 
 
@@ -138,7 +138,11 @@ def test_missing_cells_go_where_they_gain_most(loss, rng):
     for n in (6, 25, 80):
         rows, y = number_problem(rng, n) if loss == "squared_error" else class_problem(rng, n)
         rows[rng.random(rows.shape) < 0.3] = np.nan
-        cls = GradientBoostingRegressor if loss == "squared_error" else GradientBoostingClassifier
+        cls = (
+            HistGradientBoostingRegressor
+            if loss == "squared_error"
+            else HistGradientBoostingClassifier
+        )
         model = cls(**any_limits(rng, n)).fit(rows, y)
         ModelCheck(model, rows, y).check()
 
@@ -146,7 +150,7 @@ def test_missing_cells_go_where_they_gain_most(loss, rng):
 def test_a_column_without_any_value_is_never_asked(rng):
     rows, y = number_problem(rng, 30)
     rows[:, 1] = np.nan
-    model = GradientBoostingRegressor(n_estimators=3, min_samples_leaf=2).fit(rows, y)
+    model = HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=2).fit(rows, y)
     ModelCheck(model, rows, y).check()
     assert model.feature_importances_[1] == 0
 
@@ -164,7 +168,9 @@ def test_sets_of_levels_are_the_best_and_many_levels_are_held_back(n_levels, los
     names = np.array([f"level {k}" for k in levels], dtype=object)
     names[rng.random(n) < 0.1] = None
     frame = pd.DataFrame({"number": rows[:, 0], "level": pd.Categorical(names)})
-    cls = GradientBoostingRegressor if loss == "squared_error" else GradientBoostingClassifier
+    cls = (
+        HistGradientBoostingRegressor if loss == "squared_error" else HistGradientBoostingClassifier
+    )
     limits = any_limits(rng, n) | {"category_smoothing": float(rng.choice([0.0, 10.0]))}
     model = cls(**limits).fit(frame, y)
     coded = np.concatenate([dense(block) for block in intake.blocks_of(model, frame)])
@@ -174,8 +180,8 @@ def test_sets_of_levels_are_the_best_and_many_levels_are_held_back(n_levels, los
 @pytest.mark.parametrize("loss", NUMBER_LOSSES)
 def test_predictions_follow_the_wanted_direction_and_splits_are_the_best_that_do(loss, rng):
     rows, y = number_problem(rng, 70, loss=loss)
-    limits = any_limits(rng, 70) | {"n_estimators": 8}
-    model = GradientBoostingRegressor(loss, monotonic_cst=[1, -1, 0], **limits).fit(rows, y)
+    limits = any_limits(rng, 70) | {"max_iter": 8}
+    model = HistGradientBoostingRegressor(loss, monotonic_cst=[1, -1, 0], **limits).fit(rows, y)
     ModelCheck(model, rows, y, directions=np.array([1, -1, 0])).check()
     for column, direction in ((0, 1), (1, -1)):
         swept = np.repeat(rng.normal(size=(20, 1, 3)), 50, axis=1)
@@ -186,7 +192,9 @@ def test_predictions_follow_the_wanted_direction_and_splits_are_the_best_that_do
 
 def test_the_odds_of_two_classes_follow_the_wanted_direction(rng):
     rows, y = class_problem(rng, 80)
-    model = GradientBoostingClassifier(monotonic_cst=[1, 0, -1], min_samples_leaf=5).fit(rows, y)
+    model = HistGradientBoostingClassifier(monotonic_cst=[1, 0, -1], min_samples_leaf=5).fit(
+        rows, y
+    )
     swept = np.repeat(rng.normal(size=(20, 1, 3)), 50, axis=1)
     swept[:, :, 0] = np.linspace(-4, 4, 50)
     said = model.decision_function(swept.reshape(-1, 3)).reshape(20, 50)
@@ -206,14 +214,14 @@ def test_paths_keep_to_the_sets_of_columns_that_may_interact(given, sets, rng):
     rows, y = number_problem(rng, 80, d=4)
     y += rows[:, 0] * rows[:, 2]
     limits = any_limits(rng, 80) | {"min_samples_leaf": 3}
-    model = GradientBoostingRegressor(interaction_cst=given, **limits).fit(rows, y)
+    model = HistGradientBoostingRegressor(interaction_cst=given, **limits).fit(rows, y)
     ModelCheck(model, rows, y, sets=sets).check()
 
 
 def test_drawn_columns_are_split_at_their_best(rng):
     rows, y = number_problem(rng, 80, d=6)
-    model = GradientBoostingRegressor(
-        n_estimators=40, max_features=2, max_leaf_nodes=4, min_samples_leaf=5, random_state=0
+    model = HistGradientBoostingRegressor(
+        max_iter=40, max_features=2, max_leaf_nodes=4, min_samples_leaf=5, random_state=0
     ).fit(rows, y)
     ModelCheck(model, rows, y).check()
     roots = {int(tree.feature[0]) for tree in model.trees_}
@@ -239,13 +247,13 @@ def drawn_rows(monkeypatch):
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.8])
 def test_rounds_are_grown_on_rows_drawn_without_replacement(loss, share, rng, drawn_rows):
     n = 60
-    limits = any_limits(rng, 30) | {"n_estimators": 4, "subsample": share}
+    limits = any_limits(rng, 30) | {"max_iter": 4, "subsample": share}
     if loss == "log_loss":
         rows, y = class_problem(rng, n)
-        model = GradientBoostingClassifier(**limits).fit(rows, y)
+        model = HistGradientBoostingClassifier(**limits).fit(rows, y)
     else:
         rows, y = number_problem(rng, n)
-        model = GradientBoostingRegressor(loss, **limits).fit(rows, y)
+        model = HistGradientBoostingRegressor(loss, **limits).fit(rows, y)
     assert [each.sum() for each in drawn_rows] == [round(share * n)] * 4
     assert max(each.max() for each in drawn_rows) == 1
     check = ModelCheck(model, rows, y, drawn=drawn_rows)
@@ -255,8 +263,8 @@ def test_rounds_are_grown_on_rows_drawn_without_replacement(loss, share, rng, dr
 @pytest.mark.covers("stochastic-gradient-boosting")
 def test_the_improvement_is_that_on_the_rows_a_round_did_not_draw(rng, drawn_rows):
     rows, y = number_problem(rng, 80)
-    model = GradientBoostingRegressor(
-        n_estimators=6, subsample=0.5, min_samples_leaf=3, random_state=1
+    model = HistGradientBoostingRegressor(
+        max_iter=6, subsample=0.5, min_samples_leaf=3, random_state=1
     ).fit(rows, y)
     F = np.repeat(model.baseline_, 80)
     for tree, drawn, told in zip(model.trees_, drawn_rows, model.oob_improvement_):
@@ -351,12 +359,14 @@ def test_the_first_score_is_the_best_constant(name, rng):
 def test_rounds_end_when_the_watching_rows_have_not_gained_and_the_best_is_kept(patience, tol, rng):
     rows, y = number_problem(rng, 150)
     rows_val, y_val = number_problem(rng, 150)
-    settings = {"n_estimators": 150, "learning_rate": 0.3, "min_samples_leaf": 5}
-    every = GradientBoostingRegressor(**settings).fit(rows, y, X_val=rows_val, y_val=y_val)
+    settings = {"max_iter": 150, "learning_rate": 0.3, "min_samples_leaf": 5}
+    every = HistGradientBoostingRegressor(**settings).fit(rows, y, X_val=rows_val, y_val=y_val)
     watched = [np.mean((y_val - said) ** 2) / 2 for said in every.staged_predict(rows_val)]
     np.testing.assert_allclose(every.validation_loss_, watched, rtol=1e-9)
     assert not hasattr(every, "best_round_")
-    model = GradientBoostingRegressor(n_iter_no_change=patience, tol=tol, **settings)
+    model = HistGradientBoostingRegressor(
+        n_iter_no_change=patience, tol=tol, **settings, early_stopping=True, restore_best=True
+    )
     model.fit(rows, y, X_val=rows_val, y_val=y_val)
     ended = next(
         (
@@ -376,10 +386,14 @@ def test_rounds_end_when_the_watching_rows_have_not_gained_and_the_best_is_kept(
 def test_refit_uses_all_rows_for_the_chosen_number_of_rounds(rng):
     rows, y = class_problem(rng, 200)
     settings = {"learning_rate": 0.5, "min_samples_leaf": 3, "random_state": 4}
-    once = GradientBoostingClassifier(n_iter_no_change=3, **settings).fit(rows, y)
-    again = GradientBoostingClassifier(n_iter_no_change=3, refit=True, **settings).fit(rows, y)
+    once = HistGradientBoostingClassifier(
+        n_iter_no_change=3, **settings, early_stopping=True, restore_best=True
+    ).fit(rows, y)
+    again = HistGradientBoostingClassifier(
+        n_iter_no_change=3, refit=True, **settings, early_stopping=True, restore_best=True
+    ).fit(rows, y)
     assert once.best_round_ == again.best_round_ == again.n_estimators_
-    plain = GradientBoostingClassifier(n_estimators=once.best_round_, **settings).fit(rows, y)
+    plain = HistGradientBoostingClassifier(max_iter=once.best_round_, **settings).fit(rows, y)
     assert again.trees_[0].n_node_samples[0] == 200 > once.trees_[0].n_node_samples[0]
     # bins come from the training part in both fits, so the trees may differ by a threshold
     gap = np.abs(again.predict_proba(rows) - plain.predict_proba(rows)).mean()
@@ -390,7 +404,9 @@ def test_refit_uses_all_rows_for_the_chosen_number_of_rounds(rng):
 def test_a_score_on_the_rows_that_chose_the_rounds_is_warned_of(rng):
     rows, y = number_problem(rng, 100)
     rows_val, y_val = number_problem(rng, 60)
-    model = GradientBoostingRegressor(n_iter_no_change=3).fit(rows, y, X_val=rows_val, y_val=y_val)
+    model = HistGradientBoostingRegressor(
+        n_iter_no_change=3, early_stopping=True, restore_best=True
+    ).fit(rows, y, X_val=rows_val, y_val=y_val)
     with pytest.warns(UserWarning, match="chose the number of rounds"):
         model.score(rows_val, y_val)
 
@@ -399,8 +415,8 @@ def test_a_score_on_the_rows_that_chose_the_rounds_is_warned_of(rng):
 @pytest.mark.parametrize("rate", [0.05, 0.3, 1.0])
 def test_shrinkage_multiplies_what_a_tree_adds_and_nothing_else(rate, rng):
     rows, y = number_problem(rng, 90)
-    full = GradientBoostingRegressor(n_estimators=1, learning_rate=1.0).fit(rows, y)
-    less = GradientBoostingRegressor(n_estimators=1, learning_rate=rate).fit(rows, y)
+    full = HistGradientBoostingRegressor(max_iter=1, learning_rate=1.0).fit(rows, y)
+    less = HistGradientBoostingRegressor(max_iter=1, learning_rate=rate).fit(rows, y)
     np.testing.assert_array_equal(full.trees_[0].feature, less.trees_[0].feature)
     np.testing.assert_allclose(less.trees_[0].value, rate * full.trees_[0].value, rtol=1e-12)
 
@@ -408,9 +424,9 @@ def test_shrinkage_multiplies_what_a_tree_adds_and_nothing_else(rate, rng):
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_do_not_change_a_bit(n_jobs, rng):
     rows, y = class_problem(rng, 3000, 3, d=10)
-    settings = {"n_estimators": 5, "subsample": 0.7, "max_features": 4, "random_state": 5}
-    alone = GradientBoostingClassifier(n_jobs=1, **settings).fit(rows, y)
-    together = GradientBoostingClassifier(n_jobs=n_jobs, **settings).fit(rows, y)
+    settings = {"max_iter": 5, "subsample": 0.7, "max_features": 4, "random_state": 5}
+    alone = HistGradientBoostingClassifier(n_jobs=1, **settings).fit(rows, y)
+    together = HistGradientBoostingClassifier(n_jobs=n_jobs, **settings).fit(rows, y)
     for one, other in zip(alone.trees_, together.trees_):
         for name, array in one.arrays().items():
             np.testing.assert_array_equal(array, other.arrays()[name])
@@ -418,7 +434,7 @@ def test_threads_do_not_change_a_bit(n_jobs, rng):
 
 def test_staged_scores_end_at_the_model(rng):
     rows, y = class_problem(rng, 80, 3)
-    model = GradientBoostingClassifier(n_estimators=7, min_samples_leaf=3).fit(rows, y)
+    model = HistGradientBoostingClassifier(max_iter=7, min_samples_leaf=3).fit(rows, y)
     stages = list(model.staged_predict_proba(rows))
     assert len(stages) == model.n_estimators_
     np.testing.assert_allclose(stages[-1], model.predict_proba(rows), rtol=1e-12)
@@ -433,7 +449,7 @@ def test_staged_scores_end_at_the_model(rng):
 
 def test_a_full_history_replays_the_rounds(rng):
     rows, y = number_problem(rng, 100)
-    model = GradientBoostingRegressor(n_estimators=5, keep_history="full").fit(rows, y)
+    model = HistGradientBoostingRegressor(max_iter=5, keep_history="full").fit(rows, y)
     for state, tree in zip(model.history_.states, model.trees_):
         assert state["n_leaves"] == tree.n_leaves
         np.testing.assert_allclose(state["gains"].sum(), tree.gain.sum())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnomon import show
-from gnomon.trees import GradientBoostingRegressor, RandomForestRegressor, anova_expansion
+from gnomon.trees import HistGradientBoostingRegressor, RandomForestRegressor, anova_expansion
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_importance_out_of_bag_is_drawn_with_its_error_over_trees(problem, theme
 @pytest.mark.covers("anova-expansion")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_shares_of_variance_are_drawn_with_their_intervals(problem, theme):
-    model = GradientBoostingRegressor(n_estimators=30).fit(*problem)
+    model = HistGradientBoostingRegressor(max_iter=30).fit(*problem)
     expansion = anova_expansion(model, problem[0], max_rows=40)
     alone, together = show.variance_shares(expansion, theme=theme).data
     for name, value, up in zip(alone.y, alone.x, alone.error_x.array):

@@ -359,7 +359,7 @@ def test_the_squared_error_of_a_regression_tree_may_be_named(cls, rng):
         named.predict(rows), cls(random_state=0).fit(rows, y).predict(rows)
     )
     with pytest.raises(ValueError, match="squared_error"):
-        cls(criterion="poisson").fit(rows, y)
+        cls(criterion="gini").fit(rows, y)
 
 
 @pytest.mark.filterwarnings("error")

@@ -9,17 +9,21 @@ Texts: 001 12.1 · 002 "Bagging" · 003 2.5.2 · 004 6.2, 11.2.
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import RealNotInt
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Classifier, Regressor
+from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, Interval, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.ensemble.base import Training, mean_squared_error, weighted_error
 from gnomon.ensemble.committee import OfOneKind
-from gnomon.ensemble.lots import Part
+from gnomon.ensemble.lots import Part, repeated
 from gnomon.ensemble.member import Member, fit_member, seeded
 from gnomon.trees.random_forest import tell_unasked
 
@@ -27,9 +31,12 @@ LEARNER = [None, HasMethods(["fit", "predict"]), list, tuple]
 BAG_CONSTRAINTS = {
     "estimator": LEARNER,
     "n_estimators": [whole(1)],
-    "max_samples": [whole(1), Interval(RealNotInt, 0, 1, closed="right")],
+    "max_samples": [None, whole(1), Interval(RealNotInt, 0, None, closed="neither")],
+    "max_features": [whole(1), Interval(RealNotInt, 0, 1, closed="right")],
     "bootstrap": FLAG,
+    "bootstrap_features": FLAG,
     "oob_score": FLAG,
+    "warm_start": FLAG,
     "n_jobs": JOBS,
     "random_state": SEED,
 }
@@ -41,6 +48,12 @@ class Bag(NamedTuple):
     member: Member
     part: Part
     distinct: float
+
+    def positions(self, kept: np.ndarray | None) -> np.ndarray:
+        """The rows that it drew, as often as it drew them, among all that were given."""
+        written = repeated(self.part)
+        found = self.part.positions if written is None else written
+        return found if kept is None else np.flatnonzero(kept)[found]
 
 
 class OutOfBag:
@@ -111,20 +124,31 @@ def r2(predicted: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
 
 
 class Bagging(OfOneKind):
-    """Mixin: members of one kind, each on a random part of the rows."""
+    """Mixin: members of one kind, each on a random part of the rows and columns."""
+
+    _transient = ("_samples", "_kept")
+
+    max_samples: int | float | None
+    max_features: int | float
+    bootstrap: bool
+    bootstrap_features: bool
+    oob_score: bool
+    warm_start: bool
 
     def _fitted_before(self):
         return ("oob_score_", "oob_member_scores_", "oob_decision_function_", "oob_prediction_")
 
     def _size(self, n_lots: int) -> int:
-        if isinstance(self.max_samples, float):
-            return max(round(self.max_samples * n_lots), 1)
-        if not self.bootstrap and self.max_samples > n_lots:
+        size = self.max_samples
+        if size is None:
+            return n_lots
+        size = max(int(size * n_lots), 1) if isinstance(size, float) else int(size)
+        if not self.bootstrap and size > n_lots:
             raise ValueError(
                 f"max_samples={self.max_samples} rows cannot be drawn without replacement from "
                 f"{n_lots}; lower it or set bootstrap=True"
             )
-        return self.max_samples
+        return size
 
     def _draw(self, training: Training, seed: int) -> Part:
         lots = training.lots
@@ -132,29 +156,75 @@ class Bagging(OfOneKind):
         draw = lots.bootstrap if self.bootstrap else lots.sample
         return draw(self._size(lots.n_lots), rng)
 
+    def _draw_columns(self, n_columns: int, seed: int) -> np.ndarray | None:
+        """The columns that a member sees; None for all, in their order."""
+        share = self.max_features
+        n = max(int(share * n_columns), 1) if isinstance(share, float) else int(share)
+        if n > n_columns:
+            raise ValueError(f"max_features must be <= n_features={n_columns}, got {n}")
+        if n == n_columns and not self.bootstrap_features:
+            return None
+        rng = np.random.default_rng([seed, 2])
+        if self.bootstrap_features:
+            return rng.integers(n_columns, size=n)
+        return rng.permutation(n_columns)[:n]
+
+    def _members_before(self) -> list[Bag]:
+        """The members of an earlier fit that ``warm_start`` keeps."""
+        before = vars(self).get("_samples") if self.warm_start else None
+        if not before:
+            return []
+        if self.oob_score:
+            raise ValueError("Out of bag estimate only available if warm_start=False")
+        if len(before) > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={len(before)} when warm_start==True"
+            )
+        if len(before) == self.n_estimators:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                stacklevel=2,
+            )
+        return before
+
     def _fit_ensemble(self, training: Training) -> None:
         size = self._size(training.lots.n_lots)
-        if self.oob_score and not self.bootstrap and size >= training.lots.n_lots:
-            raise ValueError("oob_score=True needs bootstrap=True or max_samples below all rows")
+        if self.oob_score and not self.bootstrap:
+            if size >= training.lots.n_lots or isinstance(self.max_samples, type(None)):
+                raise ValueError(
+                    "Out of bag estimation only available if bootstrap=True, or max_samples is "
+                    "below the number of rows"
+                )
+        if self.oob_score and self.warm_start:
+            raise ValueError("Out of bag estimate only available if warm_start=False")
+        before = self._members_before()
         turns = self._in_turns(self.n_estimators)
-        jobs = zip(turns, self._seeds(self.n_estimators), strict=True)
+        jobs = list(zip(turns, self._seeds(self.n_estimators), strict=True))
         out_of_bag = OutOfBag(self, training) if self.oob_score else None
+        n_columns = training.rows.shape[1]
 
         def fit(job) -> Bag:
             (name, learner), seed = job
             part = self._draw(training, seed)
-            member = fit_member(seeded(learner, seed, True), name, training, part, seed=seed)
+            columns = self._draw_columns(n_columns, seed)
+            made = seeded(learner, seed, True)
+            member = fit_member(made, name, training, part, columns=columns, seed=seed)
             return Bag(member, part, len(part.positions) / training.n_rows)
 
         def objective(bags: list[Bag]) -> float:
             if out_of_bag is None:
                 return bags[-1].distinct
             out_of_bag.add(bags[-1])
-            bags[-1] = bags[-1]._replace(part=None)
             return 1.0 - out_of_bag.score()
 
-        bags = self._fit_each(jobs, fit, objective, self._bagged)
+        new = jobs[len(before) :]
+        bags = before + self._fit_each(
+            new, fit, objective, lambda made: self._bagged(before + made)
+        )
         self._keep(self._bagged(bags))
+        self._samples = bags
+        self._kept = training.kept
         if out_of_bag is not None:
             self._keep_out_of_bag(out_of_bag)
 
@@ -163,6 +233,25 @@ class Bagging(OfOneKind):
             "members_": [bag.member for bag in bags],
             "distinct_shares_": np.array([bag.distinct for bag in bags]),
         }
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows that each member drew; not known after loading from a model file."""
+        check_is_fitted(self)
+        if self._samples is None:
+            raise AttributeError("a model file does not keep which rows each member drew")
+        return [bag.positions(self._kept) for bag in self._samples]
+
+    @property
+    def estimators_features_(self) -> list[np.ndarray]:
+        """The columns that each member sees."""
+        everything = np.arange(self.n_features_in_)
+        return [everything if m.columns is None else m.columns for m in self.members_]
+
+    def _check_loaded(self) -> None:
+        if "members_" in vars(self):
+            self._samples = None
+            self._kept = None
 
     def _keep_out_of_bag(self, found: OutOfBag) -> None:
         tell_unasked(found.times, "member")
@@ -179,6 +268,7 @@ class Bagging(OfOneKind):
     avoid="Stable learners (linear, naive Bayes): a mean of equals gains nothing.",
     peers=("sklearn.ensemble.BaggingClassifier",),
 )
+@without_effect("verbose")
 class BaggingClassifier(Bagging, Classifier):
     """Bootstrap samples of the rows, one member on each, then mean probability or vote.
 
@@ -195,18 +285,24 @@ class BaggingClassifier(Bagging, Classifier):
         The learner, of any library; several are used in turns. None for a full decision tree.
     n_estimators : int, default=10
         Number of members.
-    max_samples : int or float, default=1.0
-        Rows that each member draws: a number, or a ratio to the rows given.
+    max_samples : int or float, default=None
+        Rows that each member draws: a number, a ratio to the rows given, or None for as many.
+    max_features : int or float, default=1.0
+        Columns that each member sees: a number, or a share of all.
     bootstrap : bool, default=True
-        Draw with replacement.
-    voting : {"soft", "hard", "geometric"}, default="soft"
-        Mean of probabilities, share of votes, or geometric mean of probabilities.
+        Draw rows with replacement.
+    bootstrap_features : bool, default=False
+        Draw columns with replacement.
     oob_score : bool, default=False
         Test every member on the rows that it did not draw.
+    warm_start : bool, default=False
+        Keep the members of the last fit and add to them up to ``n_estimators``.
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the draws of rows and of the members.
+        Of the draws of rows and columns and of the members.
+    voting : {"soft", "hard", "geometric"}, default="soft"
+        Mean of probabilities, share of votes, or geometric mean of probabilities.
 
     Attributes
     ----------
@@ -249,21 +345,55 @@ class BaggingClassifier(Bagging, Classifier):
         estimator=None,
         n_estimators=10,
         *,
-        max_samples=1.0,
+        max_samples=None,
+        max_features=1.0,
         bootstrap=True,
-        voting="soft",
+        bootstrap_features=False,
         oob_score=False,
+        warm_start=False,
         n_jobs=None,
         random_state=None,
+        verbose=0,
+        voting="soft",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_samples = max_samples
+        self.max_features = max_features
         self.bootstrap = bootstrap
-        self.voting = voting
+        self.bootstrap_features = bootstrap_features
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.voting = voting
+
+    @available_if(lambda self: self._members_decide())
+    def decision_function(self, X) -> np.ndarray:
+        """Mean of the members' decision functions, where all have one.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+
+        def mean(rows) -> np.ndarray:
+            found = self._ask(lambda m: m.estimator.decision_function(m.given(rows)), rows)
+            return np.mean(list(found), axis=0)
+
+        return self._each_block(mean, X)
+
+    def _members_decide(self) -> bool:
+        members = vars(self).get("members_")
+        if members is None:
+            return all(hasattr(each, "decision_function") for _, each in self._candidates())
+        return all(hasattr(member.estimator, "decision_function") for member in members)
 
 
 @method(
@@ -273,6 +403,7 @@ class BaggingClassifier(Bagging, Classifier):
     avoid="Stable learners (linear): a mean of equals gains nothing.",
     peers=("sklearn.ensemble.BaggingRegressor",),
 )
+@without_effect("verbose")
 class BaggingRegressor(Bagging, Regressor):
     """Bootstrap samples of the rows, one member on each, then the mean of their estimates.
 
@@ -287,16 +418,22 @@ class BaggingRegressor(Bagging, Regressor):
         The learner, of any library; several are used in turns. None for a full regression tree.
     n_estimators : int, default=10
         Number of members.
-    max_samples : int or float, default=1.0
-        Rows that each member draws: a number, or a ratio to the rows given.
+    max_samples : int or float, default=None
+        Rows that each member draws: a number, a ratio to the rows given, or None for as many.
+    max_features : int or float, default=1.0
+        Columns that each member sees: a number, or a share of all.
     bootstrap : bool, default=True
-        Draw with replacement.
+        Draw rows with replacement.
+    bootstrap_features : bool, default=False
+        Draw columns with replacement.
     oob_score : bool, default=False
         Test every member on the rows that it did not draw.
+    warm_start : bool, default=False
+        Keep the members of the last fit and add to them up to ``n_estimators``.
     n_jobs : int, default=None
         Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
-        Of the draws of rows and of the members.
+        Of the draws of rows and columns and of the members.
 
     Attributes
     ----------
@@ -334,16 +471,24 @@ class BaggingRegressor(Bagging, Regressor):
         estimator=None,
         n_estimators=10,
         *,
-        max_samples=1.0,
+        max_samples=None,
+        max_features=1.0,
         bootstrap=True,
+        bootstrap_features=False,
         oob_score=False,
+        warm_start=False,
         n_jobs=None,
         random_state=None,
+        verbose=0,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_samples = max_samples
+        self.max_features = max_features
         self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose

@@ -42,6 +42,11 @@ class OfOneKind(Committee):
         tree = DecisionTreeClassifier if self._target == "classes" else DecisionTreeRegressor
         return chosen(self.estimator, tree)
 
+    @property
+    def estimator_(self) -> Any:
+        """What a member is, not fitted; the first kind where there are several."""
+        return self._candidates()[0][1]
+
     def _in_turns(self, n_members: int) -> list[tuple[str, Any]]:
         """A learner for each member, with the member's own name."""
         candidates = self._checked_candidates()

@@ -238,12 +238,12 @@ def named(estimators) -> list[tuple[str, Any]]:
 
 def require_kind(name: str, learner, classes: bool) -> None:
     """Refuse a regressor among classifiers, and the other way round."""
-    if classes and not is_classifier(learner):
+    if classes and is_regressor(learner):
         raise ValueError(
             f"member {name!r} is a {type(learner).__name__}, which is not a classifier; "
             "give learners of classes"
         )
-    if not classes and not is_regressor(learner):
+    if not classes and is_classifier(learner):
         raise ValueError(
             f"member {name!r} is a {type(learner).__name__}, which is not a regressor; "
             "give learners of numbers"

@@ -2,12 +2,16 @@
 
 from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.trees.anova import AnovaExpansion, anova_expansion
-from gnomon.trees.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from gnomon.trees.boosting import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from gnomon.trees.conditions import Condition
 from gnomon.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from gnomon.trees.export import export_text
 from gnomon.trees.flexible_tree import FlexibleTreeClassifier, FlexibleTreeRegressor
 from gnomon.trees.general_tree import GeneralTree
+from gnomon.trees.gradient_boosting import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+)
 from gnomon.trees.importance import PermutationImportance
 from gnomon.trees.model_tree import ModelTreeRegressor
 from gnomon.trees.oblique_tree import (
@@ -45,6 +49,8 @@ __all__ = [
     "GeneralTree",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
     "ModelTreeRegressor",
     "ObliqueTreeClassifier",
     "ObliqueTreeRegressor",

@@ -132,9 +132,9 @@ def anova_expansion(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.trees import GradientBoostingRegressor
+    >>> from gnomon.trees import HistGradientBoostingRegressor
     >>> X = np.random.default_rng(0).uniform(size=(300, 3))
-    >>> stumps = GradientBoostingRegressor(max_leaf_nodes=2).fit(X, X[:, 0] + X[:, 1] * X[:, 2])
+    >>> stumps = HistGradientBoostingRegressor(max_leaf_nodes=2).fit(X, X[:, 0] + X[:, 1] * X[:, 2])
     >>> found = anova_expansion(stumps, X)
     >>> bool(max(H.value for H in found.h_statistic.values()) < 1e-6)
     True

@@ -75,6 +75,11 @@ class Binner:
 
     Use it before `gnomon.trees.grower.grow_tree`; trees themselves predict from raw values.
 
+    Parameters
+    ----------
+    max_bins : int, default=255
+        Bins of a numeric column, at most.
+
     Attributes
     ----------
     thresholds_ : list of float64 arrays
@@ -97,6 +102,9 @@ class Binner:
     >>> binner.transform(np.array([[0.0], [3.0], [3.1], [np.nan]])).codes
     array([[  0,   1,   2, 255]], dtype=uint8)
     """
+
+    def __init__(self, max_bins: int = MAX_VALUE_BINS):
+        self.max_bins = max_bins
 
     def fit(
         self,
@@ -131,7 +139,7 @@ class Binner:
                 column = column[used]
             if flags[j]:
                 return _category_bins(_level_codes(column, j), fixed)
-            return _numeric_bins(column, fixed, j)
+            return _numeric_bins(column, fixed, j, self.max_bins)
 
         self._take(list(in_order(learn, range(len(source)), n_jobs)), flags)
         return self
@@ -293,8 +301,8 @@ def _used_rows(weights: np.ndarray | None, n_rows: int) -> tuple[np.ndarray | No
     return used, fixed[used]
 
 
-def _numeric_bins(column: np.ndarray, weights: np.ndarray, j: int) -> _ColumnBins:
-    low, high = np.empty(MAX_VALUE_BINS), np.empty(MAX_VALUE_BINS)
+def _numeric_bins(column: np.ndarray, weights: np.ndarray, j: int, max_bins: int) -> _ColumnBins:
+    low, high = np.empty(max_bins), np.empty(max_bins)
     if weights.size == 0 and column.size >= MANY_ROWS:
         n_bins = bins_by_cells(column, low, high)
         if n_bins > 0:

@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from gnomon.contract import Classifier, Data, Regressor, intake
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import History
 from gnomon.engine.parameters import (
@@ -37,6 +38,7 @@ from gnomon.engine.parameters import (
     whole,
 )
 from gnomon.engine.registry import method
+from gnomon.engine.renamed import former_parameters
 from gnomon.engine.threads import Crew, resolve_jobs
 from gnomon.trees import losses
 from gnomon.trees.binning import Binner
@@ -49,6 +51,8 @@ from gnomon.trees.tree import Forest, Tree
 OPTIONAL = ("validation_loss_", "best_round_", "oob_improvement_", "_stopping_rows")
 # A round that moves no score by more than this share is the last.
 STANDSTILL = 1e-12
+# Rows above which early_stopping="auto" keeps rows aside, as in scikit-learn.
+ROWS_TO_STOP_EARLY = 10_000
 
 
 class Part(NamedTuple):
@@ -72,14 +76,19 @@ class Boosted(GrowsTrees):
     """A learner whose model is a sum of trees, grown one after another."""
 
     loss: str
-    n_estimators: int
+    max_iter: int
     learning_rate: float
     l2_regularization: float
     min_hessian_leaf: float
     category_smoothing: float
     subsample: float
     init: str
-    n_iter_no_change: int | None
+    n_iter_no_change: int
+    early_stopping: bool | str
+    restore_best: bool
+    categorical_features: Any
+    scoring: Any
+    max_bins: int
     validation_fraction: float
     tol: float
     refit: bool
@@ -132,16 +141,32 @@ class Boosted(GrowsTrees):
             del self._watching
 
     def _most_steps(self) -> int:
-        return self.n_estimators * (2 if self.refit else 1)
+        return self.max_iter * (2 if self.refit else 1)
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds that are kept."""
+        return self.n_estimators_
+
+    def _patience(self) -> int | None:
+        """Rounds without a gain after which the fit ends; None where it does not end early."""
+        return self.n_iter_no_change if self.do_early_stopping_ else None
 
     def _make_loss(self) -> losses.Loss:
         raise NotImplementedError
 
     def _fit(self, data: Data) -> None:
-        if self.refit and self.n_iter_no_change is None:
-            raise ValueError("refit=True needs n_iter_no_change: without it all rows are used")
+        self._check_warm_start()
+        self.do_early_stopping_ = (
+            data.n_rows > ROWS_TO_STOP_EARLY
+            if self.early_stopping == "auto"
+            else bool(self.early_stopping)
+        )
+        if self.refit and not self.do_early_stopping_:
+            raise ValueError("refit=True needs early_stopping=True: without it all rows are used")
         for name in OPTIONAL:
             vars(self).pop(name, None)
+        data = self._with_categories(data)
         self._n_columns, self._n_outputs = data.n_columns, 1
         factors = None if data.factors is None else data.factors[data.y]
         target = Target.of(self._target_values(data), data.weights, factors)
@@ -153,6 +178,31 @@ class Boosted(GrowsTrees):
             else:
                 course = self._boost_and_stop(data, target, rng, crew)
         self._keep_course(course)
+
+    def _check_warm_start(self) -> None:
+        """Refuse fewer rounds than there are; those before are made again, to the same bits."""
+        before = vars(self).get("n_estimators_", 0) if self.warm_start else 0
+        if self.max_iter < before:
+            raise ValueError(
+                f"max_iter={self.max_iter} must be larger than or equal to n_iter_={before} when "
+                "warm_start==True"
+            )
+
+    def _with_categories(self, data: Data) -> Data:
+        """The data with the columns that ``categorical_features`` names as categories."""
+        chosen = self.categorical_features
+        if isinstance(chosen, str) and chosen == "from_dtype":
+            marked = data.columns.is_category
+        else:
+            names = getattr(self, "feature_names_in_", None)
+            chosen = None if hasattr(self, "encoder_") else chosen
+            marked = data.columns.is_category | category_mask(chosen, data.n_columns, names)
+            refuse_bad_codes(data.rows, marked & ~data.columns.is_category, self.max_bins, names)
+            data = dataclasses.replace(
+                data, columns=dataclasses.replace(data.columns, is_category=marked)
+            )
+        self.is_categorical_ = marked.copy() if marked.any() else None
+        return data
 
     def _warn_of_light_rows(self, target: Target) -> None:
         least = 2 * self.min_samples_leaf
@@ -178,7 +228,7 @@ class Boosted(GrowsTrees):
         kept_aside = self._kept_aside(data, target, rng)
         training = self._counts_without(target, kept_aside)
         weights = None if training.is_plain else training.weights
-        binner = Binner().fit(data.rows, weights, data.columns.is_category, crew.size)
+        binner = Binner(self.max_bins).fit(data.rows, weights, data.columns.is_category, crew.size)
         everyone = self._part(binner, data.rows, target, data, crew)
         watching = self._watching_part(binner, data, crew)
         part = everyone
@@ -186,10 +236,11 @@ class Boosted(GrowsTrees):
             part = _selected(everyone, training, training.weights > 0)
             watching = _selected(everyone, target.with_counts(kept_aside), kept_aside > 0)
         seed = int(rng.integers(2**62))
-        course = self._boost(data, part, watching, self.n_estimators, seed, crew)
-        if watching is not None and self.n_iter_no_change is not None:
+        course = self._boost(data, part, watching, self.max_iter, seed, crew)
+        if watching is not None and self.do_early_stopping_:
             self.best_round_ = int(np.argmin(course.validation)) + 1
-            course = course._replace(trees=course.trees[: self.best_round_])
+            if self.restore_best:
+                course = course._replace(trees=course.trees[: self.best_round_])
         if self.refit:
             again = self._boost(data, everyone, None, self.best_round_, seed, crew)
             course = again._replace(validation=course.validation)
@@ -197,7 +248,8 @@ class Boosted(GrowsTrees):
 
     def _kept_aside(self, data: Data, target: Target, rng: np.random.Generator) -> np.ndarray:
         """How often each row is kept aside to end the rounds; empty where none is."""
-        if self.n_iter_no_change is None or self._watching[0] is not None:
+        watched = self._watching[0] is not None
+        if not self.do_early_stopping_ or watched or self.validation_fraction is None:
             return NONE
         strata = data.y if self._target == "classes" else None
         seed = int(rng.integers(2**61))
@@ -244,7 +296,7 @@ class Boosted(GrowsTrees):
             weights = np.asarray(weights, np.float64)
             if weights.shape != (len(rows),) or not (np.isfinite(weights) & (weights >= 0)).all():
                 raise DataError("sample_weight_val must be one number, zero or more, per row")
-        if self.n_iter_no_change is not None:
+        if self.do_early_stopping_:
             self._stopping_rows = fingerprint(rows)
         return self._part(binner, rows, Target.of(y, weights), data, crew)
 
@@ -312,7 +364,10 @@ class Boosted(GrowsTrees):
             if watcher is not None:
                 watcher.add_round(added)
                 validation.append(watcher.mean_loss())
-            done = self._stands_still(trees[-1]) or self._stops(validation)
+            if watcher is None and self.do_early_stopping_:
+                done = self._stands_still(trees[-1]) or self._stops([*steps.history, objective])
+            else:
+                done = self._stands_still(trees[-1]) or self._stops(validation)
             if steps.end_step(
                 objective,
                 done,
@@ -324,13 +379,15 @@ class Boosted(GrowsTrees):
 
     def _stands_still(self, trees: list[Tree]) -> bool:
         """Whether a round changed nothing, and the next ones cannot either."""
-        if self.subsample < 1.0 or self.max_features is not None:
+        if self.subsample < 1.0 or columns_per_node(self.max_features, self._n_columns) != (
+            self._n_columns
+        ):
             return False
         return all(tree.n_nodes == 1 and abs(tree.value[0, 0]) <= STANDSTILL for tree in trees)
 
     def _stops(self, validation: list[float]) -> bool:
         """Whether the rows kept aside have not gained for ``n_iter_no_change`` rounds."""
-        patience = self.n_iter_no_change
+        patience = self._patience()
         if patience is None or len(validation) <= patience:
             return False
         return min(validation[-patience:]) >= min(validation[:-patience]) - self.tol
@@ -342,6 +399,23 @@ class Boosted(GrowsTrees):
             "baseline_": baseline,
             "n_estimators_": len(trees),
         }
+
+    @property
+    def n_trees_per_iteration_(self) -> int:
+        """Trees of a round: one for each score."""
+        return len(self.baseline_)
+
+    @property
+    def train_score_(self) -> np.ndarray:
+        """Minus the loss of the training rows after each round; empty without early stopping."""
+        if not self.do_early_stopping_:
+            return np.empty(0)
+        return -np.asarray(self.history_)
+
+    @property
+    def validation_score_(self) -> np.ndarray:
+        """Minus the loss of the rows kept aside after each round; empty without such rows."""
+        return -getattr(self, "validation_loss_", np.empty(0))
 
     def _keep_course(self, course: Course) -> None:
         self.trees_ = [tree for round_ in course.trees for tree in round_]
@@ -435,7 +509,7 @@ class Boosted(GrowsTrees):
         rooms = threads * n_groups * 5 * 2**13
         cells = n_rows * (2 * n_columns + 8 * n_groups)
         rows = n_rows * (24 * n_scores + 8 * side_by_side + 60 + 16 * threads)
-        model = self.n_estimators * n_scores * leaves * 220
+        model = self.max_iter * n_scores * leaves * 220
         return cells + rows + side_by_side * workshop + rooms + model
 
     def _memory_remedy(self) -> str:
@@ -492,8 +566,64 @@ def fingerprint(rows: np.ndarray) -> str:
     return hashlib.sha256(np.ascontiguousarray(rows, np.float64)).hexdigest()
 
 
+def category_mask(chosen: Any, n_columns: int, names: Any) -> np.ndarray:
+    """Which columns ``categorical_features`` means: a mask, positions, or names of columns."""
+    mask = np.zeros(n_columns, dtype=bool)
+    if chosen is None:
+        return mask
+    chosen = np.asarray(chosen)
+    if chosen.size == 0:
+        return mask
+    if chosen.dtype.kind not in "iubOUS":
+        raise ValueError(
+            "categorical_features must be an array-like of bool, int or str, got: "
+            f"{chosen.dtype.name}."
+        )
+    if chosen.dtype.kind in "OUS":
+        if names is None:
+            raise ValueError(
+                "categorical_features should be passed as an array of integers or as a boolean "
+                "mask when the model is fitted on data without feature names."
+            )
+        known = list(names)
+        for name in chosen.tolist():
+            if name not in known:
+                raise ValueError(
+                    f"categorical_features has a item value '{name}' which is not a valid feature "
+                    f"name of the training data. Observed feature names: {known}"
+                )
+            mask[known.index(name)] = True
+    elif chosen.dtype.kind == "b":
+        if chosen.shape != (n_columns,):
+            raise ValueError(
+                "categorical_features set as a boolean mask must have shape (n_features,), got: "
+                f"{chosen.shape}"
+            )
+        mask = chosen.copy()
+    else:
+        if chosen.min() < 0 or chosen.max() >= n_columns:
+            raise ValueError(
+                "categorical_features set as integer indices must be in [0, n_features - 1]"
+            )
+        mask[chosen] = True
+    return mask
+
+
+def refuse_bad_codes(rows: Any, marked: np.ndarray, max_bins: int, names: Any) -> None:
+    """Refuse category columns of arrays with more levels than bins."""
+    for column in np.flatnonzero(marked):
+        values = dense(rows[:, [column]]).ravel()
+        levels = np.unique(values[~np.isnan(values)])
+        if len(levels) > max_bins:
+            name = f"index {column}" if names is None else repr(names[column])
+            raise ValueError(
+                f"Categorical feature at {name} is expected to have a cardinality <= {max_bins} "
+                f"but actually has a cardinality of {len(levels)}."
+            )
+
+
 BOOSTING_CONSTRAINTS = {
-    "n_estimators": [whole(1)],
+    "max_iter": [whole(1)],
     "learning_rate": [above(0)],
     "max_leaf_nodes": [None, whole(2)],
     "max_depth": [None, whole(1)],
@@ -504,11 +634,17 @@ BOOSTING_CONSTRAINTS = {
     "category_smoothing": [at_least(0)],
     "subsample": [between(0, 1, "right")],
     "max_features": [None, whole(1), share(), StrOptions({"sqrt", "log2"})],
+    "max_bins": [whole(2, 255)],
+    "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+    "warm_start": FLAG,
+    "early_stopping": [StrOptions({"auto"}), *FLAG],
+    "scoring": [StrOptions({"loss"})],
     "init": [StrOptions({"prior", "zero"})],
-    "n_iter_no_change": [None, whole(1)],
-    "validation_fraction": [between(0, 1, "neither")],
+    "n_iter_no_change": [whole(1)],
+    "validation_fraction": [between(0, 1, "neither"), None],
     "tol": [at_least(0)],
     "refit": FLAG,
+    "restore_best": FLAG,
     "monotonic_cst": [None, dict, "array-like"],
     "interaction_cst": [None, list, tuple, StrOptions({"pairwise", "no_interactions"})],
     "random_state": SEED,
@@ -529,13 +665,15 @@ BOOSTING_CONSTRAINTS = {
         "xgboost.XGBRegressor",
     ),
 )
-class GradientBoostingRegressor(Boosted, Regressor):
+@former_parameters(n_estimators="max_iter")
+@without_effect("verbose")
+class HistGradientBoostingRegressor(Boosted, Regressor):
     """Numbers from a sum of small trees, each grown on the gradient of the loss of those before.
 
     Use it where accuracy counts most on a table of mixed columns: it takes categories and missing
     cells as they are, and needs no scaling. Not where people must read the model, for very few
-    rows, or beyond the seen range. Tune ``n_estimators`` last, by rows that are kept aside
-    (``n_iter_no_change``); a smaller ``learning_rate`` needs more trees and is seldom worse.
+    rows, or beyond the seen range. Tune ``max_iter`` last, by rows that are kept aside
+    (``early_stopping``); a smaller ``learning_rate`` needs more trees and is seldom worse.
 
     Minimises  sum_i w_i L(y_i, F(x_i)),  F = baseline + learning_rate * sum of trees. Splits
     maximise the second-order gain; leaf values minimise the loss itself (`gnomon.trees.losses`).
@@ -550,49 +688,67 @@ class GradientBoostingRegressor(Boosted, Regressor):
     loss : {"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma"}, \
             default="squared_error"
         What is lowered; "poisson" and "gamma" model the logarithm of the mean.
-    alpha : float, default=0.9
-        The quantile of loss "quantile"; for "huber" the share of residuals within delta.
-    n_estimators : int, default=100
-        Most rounds.
+    quantile : float, default=None
+        The quantile of loss "quantile"; None for ``alpha``.
     learning_rate : float, default=0.1
         Factor of every tree (shrinkage).
+    max_iter : int, default=100
+        Most rounds.
     max_leaf_nodes : int, default=31
         Most leaves of a tree; None for no limit.
     max_depth : int, default=None
         Most questions on a path; None for no limit.
     min_samples_leaf : int, default=20
         Least rows in a leaf, each counted as often as its weight says.
+    l2_regularization : float, default=0.0
+        Penalty on the values of leaves; with the absolute, Huber and quantile loss on the choice of
+        splits only.
+    max_features : int, float, {"sqrt", "log2"} or None, default=1.0
+        Columns looked at in a node, drawn at random: a number, a share, or None for all.
+    max_bins : int, default=255
+        Bins of a column, at most.
+    categorical_features : array-like or "from_dtype", default="from_dtype"
+        Columns of an array that hold categories, as a mask, positions or names. Those of tables are
+        known by their kind.
+    monotonic_cst : array-like or dict, default=None
+        For each column (or by name): 1 if the prediction must not fall with it, -1
+        if it must not rise.
+    interaction_cst : list of sets, {"pairwise", "no_interactions"}, default=None
+        Columns (names or positions) that may interact; None for all. Columns that no set names form
+        a set of their own.
+    warm_start : bool, default=False
+        Refuse fewer rounds than the last fit made. Rounds are made again, to the same bits, so that
+        the result is that of going on.
+    early_stopping : "auto" or bool, default="auto"
+        End when the loss of the rows kept aside has not fallen for ``n_iter_no_change`` rounds;
+        "auto": where there are more than 10,000 rows.
+    scoring : "loss", default="loss"
+        What ends the rounds: the loss.
+    validation_fraction : float or None, default=0.1
+        Share of the rows kept aside for that, unless X_val is given to ``fit``;
+        None for the loss of the training rows.
+    n_iter_no_change : int, default=10
+        See ``early_stopping``.
+    tol : float, default=1e-7
+        Least fall of the loss that counts.
+    random_state : int, RandomState or None, default=None
+        Of the draws of rows and columns.
+    alpha : float, default=0.9
+        For loss "huber": the share of residuals within delta.
     min_hessian_leaf : float, default=0.001
         Least sum of second derivatives in a leaf.
     min_impurity_decrease : float, default=0.0
         Least gain of a split.
-    l2_regularization : float, default=0.0
-        Penalty on the values of leaves; with the absolute, Huber and quantile loss on the choice of
-        splits only.
     category_smoothing : float, default=10.0
         Added to the penalty where a set of more than four levels of a category is chosen.
     subsample : float, default=1.0
         Share of the rows, drawn without replacement, that each round's trees are grown on.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
     init : {"prior", "zero"}, default="prior"
         Where the scores start: at the constant that is best for the loss, or at zero.
-    n_iter_no_change : int, default=None
-        End when the loss of the rows kept aside has not fallen for so many rounds, and keep the
-        best round; None for all rounds.
-    validation_fraction : float, default=0.1
-        Share of the rows kept aside for that, unless X_val is given to ``fit``.
-    tol : float, default=0.0
-        Least fall of their loss that counts.
     refit : bool, default=False
         After the best round is known, fit once more on all rows.
-    monotonic_cst : array-like or dict, default=None
-        For each column (or by name): 1 if the prediction must not fall with it, -1 if it must not
-        rise.
-    interaction_cst : list of sets, {"pairwise", "no_interactions"}, default=None
-        Columns (names or positions) that may interact; None for all.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and columns.
+    restore_best : bool, default=False
+        Keep the rounds up to the one of least loss of the rows kept aside; else all.
     n_jobs : int, default=None
         Threads; None for one per processor.
     keep_history : {"objective", "full"}, default="objective"
@@ -604,8 +760,12 @@ class GradientBoostingRegressor(Boosted, Regressor):
         One per round; values are what they add to the score.
     baseline_ : ndarray of shape (1,)
         The score before the first tree.
-    n_estimators_ : int
+    n_iter_ : int
         Rounds that are kept.
+    do_early_stopping_ : bool
+        Whether the rounds could end early.
+    is_categorical_ : ndarray of bool or None
+        Which columns are categories; None where none is.
     feature_importances_ : ndarray of shape (n_columns,)
         Gains by column, adding up to one.
     history_ : History
@@ -613,7 +773,7 @@ class GradientBoostingRegressor(Boosted, Regressor):
     validation_loss_ : ndarray of shape (n_rounds,)
         Mean loss of the rows kept aside; only with such rows.
     best_round_ : int
-        The round in which it was least, counted from one; only with ``n_iter_no_change``.
+        The round in which it was least, counted from one; only with early stopping.
     oob_improvement_ : ndarray of shape (n_rounds,)
         How much each round lowered the mean loss of the rows that it did not draw; only with
         ``subsample`` below one.
@@ -622,15 +782,15 @@ class GradientBoostingRegressor(Boosted, Regressor):
 
     See Also
     --------
-    GradientBoostingClassifier : The same for classes.
+    HistGradientBoostingClassifier : The same for classes.
     RandomForestRegressor : Trees side by side, nothing to tune.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.trees import GradientBoostingRegressor
+    >>> from gnomon.trees import HistGradientBoostingRegressor
     >>> x = np.linspace(0, 6, 200)[:, None]
-    >>> model = GradientBoostingRegressor().fit(x, np.sin(x[:, 0]))
+    >>> model = HistGradientBoostingRegressor().fit(x, np.sin(x[:, 0]))
     >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.02)
     True
     """
@@ -639,6 +799,7 @@ class GradientBoostingRegressor(Boosted, Regressor):
         "loss": [
             StrOptions({"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma"})
         ],
+        "quantile": [between(0, 1), None],
         "alpha": [between(0, 1, "neither")],
         **BOOSTING_CONSTRAINTS,
     }
@@ -647,50 +808,66 @@ class GradientBoostingRegressor(Boosted, Regressor):
         self,
         loss="squared_error",
         *,
-        alpha=0.9,
-        n_estimators=100,
+        quantile=None,
         learning_rate=0.1,
+        max_iter=100,
         max_leaf_nodes=31,
         max_depth=None,
         min_samples_leaf=20,
-        min_hessian_leaf=1e-3,
-        min_impurity_decrease=0.0,
         l2_regularization=0.0,
-        category_smoothing=10.0,
-        subsample=1.0,
-        max_features=None,
-        init="prior",
-        n_iter_no_change=None,
-        validation_fraction=0.1,
-        tol=0.0,
-        refit=False,
+        max_features=1.0,
+        max_bins=255,
+        categorical_features="from_dtype",
         monotonic_cst=None,
         interaction_cst=None,
+        warm_start=False,
+        early_stopping="auto",
+        scoring="loss",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-7,
+        verbose=0,
         random_state=None,
+        alpha=0.9,
+        min_hessian_leaf=1e-3,
+        min_impurity_decrease=0.0,
+        category_smoothing=10.0,
+        subsample=1.0,
+        init="prior",
+        refit=False,
+        restore_best=False,
         n_jobs=None,
         keep_history="objective",
     ):
         self.loss = loss
-        self.alpha = alpha
-        self.n_estimators = n_estimators
+        self.quantile = quantile
         self.learning_rate = learning_rate
+        self.max_iter = max_iter
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
-        self.min_hessian_leaf = min_hessian_leaf
-        self.min_impurity_decrease = min_impurity_decrease
         self.l2_regularization = l2_regularization
-        self.category_smoothing = category_smoothing
-        self.subsample = subsample
         self.max_features = max_features
-        self.init = init
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.refit = refit
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
+        self.alpha = alpha
+        self.min_hessian_leaf = min_hessian_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.category_smoothing = category_smoothing
+        self.subsample = subsample
+        self.init = init
+        self.refit = refit
+        self.restore_best = restore_best
         self.n_jobs = n_jobs
         self.keep_history = keep_history
 
@@ -699,11 +876,20 @@ class GradientBoostingRegressor(Boosted, Regressor):
             "squared_error": losses.SquaredError,
             "absolute_error": losses.AbsoluteError,
             "huber": lambda: losses.Huber(self.alpha),
-            "quantile": lambda: losses.Quantile(self.alpha),
+            "quantile": lambda: losses.Quantile(
+                self.alpha if self.quantile is None else self.quantile
+            ),
             "poisson": losses.Poisson,
             "gamma": losses.Gamma,
         }
         return make[self.loss]()
+
+    def _fit(self, data: Data) -> None:
+        if self.loss == "poisson" and (np.any(data.y < 0) or not data.y.sum() > 0):
+            raise ValueError("loss='poisson' requires non-negative y and sum(y) > 0.")
+        if self.loss == "gamma" and np.any(data.y <= 0):
+            raise ValueError("loss='gamma' requires strictly positive y.")
+        super()._fit(data)
 
     def _known_target(self, y: np.ndarray) -> np.ndarray:
         y = np.asarray(y, np.float64).reshape(-1)
@@ -758,13 +944,15 @@ class GradientBoostingRegressor(Boosted, Regressor):
         "xgboost.XGBClassifier",
     ),
 )
-class GradientBoostingClassifier(Boosted, Classifier):
+@former_parameters(n_estimators="max_iter")
+@without_effect("verbose")
+class HistGradientBoostingClassifier(Boosted, Classifier):
     """Classes from a sum of small trees, each grown on the gradient of the loss of those before.
 
     Use it where accuracy or good probabilities count most on a table of mixed columns: it takes
     categories and missing cells as they are, and needs no scaling. Not where people must read the
-    model, or for very few rows. Tune ``n_estimators`` last, by rows that are kept aside
-    (``n_iter_no_change``); a smaller ``learning_rate`` needs more trees and is seldom worse.
+    model, or for very few rows. Tune ``max_iter`` last, by rows that are kept aside
+    (``early_stopping``); a smaller ``learning_rate`` needs more trees and is seldom worse.
 
     Minimises the binomial deviance  sum_i w_i log(1 + exp(-y_i F(x_i))),  for K > 2 classes the
     multinomial deviance with one tree per class and round, or the exponential loss
@@ -777,50 +965,67 @@ class GradientBoostingClassifier(Boosted, Classifier):
     ----------
     loss : {"log_loss", "exponential"}, default="log_loss"
         What is lowered; "exponential" takes two classes.
-    scaled_trees : bool, default=False
-        With "exponential": leaves vote -1 or 1 and each tree has one factor.
-    n_estimators : int, default=100
-        Most rounds.
     learning_rate : float, default=0.1
         Factor of every tree (shrinkage).
+    max_iter : int, default=100
+        Most rounds.
     max_leaf_nodes : int, default=31
         Most leaves of a tree; None for no limit.
     max_depth : int, default=None
         Most questions on a path; None for no limit.
     min_samples_leaf : int, default=20
         Least rows in a leaf, each counted as often as its weight says.
+    l2_regularization : float, default=0.0
+        Penalty on the values of leaves.
+    max_features : int, float, {"sqrt", "log2"} or None, default=1.0
+        Columns looked at in a node, drawn at random: a number, a share, or None for all.
+    max_bins : int, default=255
+        Bins of a column, at most.
+    categorical_features : array-like or "from_dtype", default="from_dtype"
+        Columns of an array that hold categories, as a mask, positions or names. Those of tables are
+        known by their kind.
+    monotonic_cst : array-like or dict, default=None
+        For each column (or by name): 1 if the score of the second class must not fall with it, -1
+        if it must not rise.
+        For two classes.
+    interaction_cst : list of sets, {"pairwise", "no_interactions"}, default=None
+        Columns (names or positions) that may interact; None for all. Columns that no set names form
+        a set of their own.
+    warm_start : bool, default=False
+        Refuse fewer rounds than the last fit made. Rounds are made again, to the same bits, so that
+        the result is that of going on.
+    early_stopping : "auto" or bool, default="auto"
+        End when the loss of the rows kept aside has not fallen for ``n_iter_no_change`` rounds;
+        "auto": where there are more than 10,000 rows.
+    scoring : "loss", default="loss"
+        What ends the rounds: the loss.
+    validation_fraction : float or None, default=0.1
+        Share of the rows of each class kept aside for that, unless X_val is given to ``fit``;
+        None for the loss of the training rows.
+    n_iter_no_change : int, default=10
+        See ``early_stopping``.
+    tol : float, default=1e-7
+        Least fall of the loss that counts.
+    random_state : int, RandomState or None, default=None
+        Of the draws of rows and columns.
+    class_weight : dict or "balanced", default=None
+        Factors of the rows' weights by class.
+    scaled_trees : bool, default=False
+        With "exponential": leaves vote -1 or 1 and each tree has one factor.
     min_hessian_leaf : float, default=0.001
         Least sum of second derivatives in a leaf.
     min_impurity_decrease : float, default=0.0
         Least gain of a split.
-    l2_regularization : float, default=0.0
-        Penalty on the values of leaves.
     category_smoothing : float, default=10.0
         Added to the penalty where a set of more than four levels of a category is chosen.
     subsample : float, default=1.0
         Share of the rows, drawn without replacement, that each round's trees are grown on.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns looked at in a node, drawn at random: a number, a share, or None for all.
     init : {"prior", "zero"}, default="prior"
-        Where the scores start: at the logarithms of the class shares, or at zero.
-    n_iter_no_change : int, default=None
-        End when the loss of the rows kept aside has not fallen for so many rounds, and keep the
-        best round; None for all rounds.
-    validation_fraction : float, default=0.1
-        Share of the rows of each class kept aside for that, unless X_val is given to ``fit``.
-    tol : float, default=0.0
-        Least fall of their loss that counts.
+        Where the scores start: at the constant that is best for the loss, or at zero.
     refit : bool, default=False
         After the best round is known, fit once more on all rows.
-    monotonic_cst : array-like or dict, default=None
-        For each column (or by name): 1 if the score of the second class must not fall with it, -1
-        if it must not rise. For two classes.
-    interaction_cst : list of sets, {"pairwise", "no_interactions"}, default=None
-        Columns (names or positions) that may interact; None for all.
-    class_weight : dict or "balanced", default=None
-        Factors of the rows' weights by class.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and columns.
+    restore_best : bool, default=False
+        Keep the rounds up to the one of least loss of the rows kept aside; else all.
     n_jobs : int, default=None
         Threads; None for one per processor.
     keep_history : {"objective", "full"}, default="objective"
@@ -834,8 +1039,12 @@ class GradientBoostingClassifier(Boosted, Classifier):
         One per round and score, the scores of a round side by side; values are what they add.
     baseline_ : ndarray of shape (n_scores,)
         The scores before the first tree: one for two classes, else one per class.
-    n_estimators_ : int
+    n_iter_ : int
         Rounds that are kept.
+    do_early_stopping_ : bool
+        Whether the rounds could end early.
+    is_categorical_ : ndarray of bool or None
+        Which columns are categories; None where none is.
     feature_importances_ : ndarray of shape (n_columns,)
         Gains by column, adding up to one.
     history_ : History
@@ -843,7 +1052,7 @@ class GradientBoostingClassifier(Boosted, Classifier):
     validation_loss_ : ndarray of shape (n_rounds,)
         Mean loss of the rows kept aside; only with such rows.
     best_round_ : int
-        The round in which it was least, counted from one; only with ``n_iter_no_change``.
+        The round in which it was least, counted from one; only with early stopping.
     oob_improvement_ : ndarray of shape (n_rounds,)
         How much each round lowered the mean loss of the rows that it did not draw; only with
         ``subsample`` below one.
@@ -852,15 +1061,16 @@ class GradientBoostingClassifier(Boosted, Classifier):
 
     See Also
     --------
-    GradientBoostingRegressor : The same for numbers.
+    HistGradientBoostingRegressor : The same for numbers.
     RandomForestClassifier : Trees side by side, nothing to tune.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.trees import GradientBoostingClassifier
+    >>> from gnomon.trees import HistGradientBoostingClassifier
     >>> x = np.linspace(0, 1, 200)[:, None]
-    >>> model = GradientBoostingClassifier().fit(x, np.where(abs(x[:, 0] - 0.5) < 0.2, "in", "out"))
+    >>> y = np.where(abs(x[:, 0] - 0.5) < 0.2, "in", "out")
+    >>> model = HistGradientBoostingClassifier().fit(x, y)
     >>> model.predict([[0.1], [0.5]]).tolist()
     ['out', 'in']
     """
@@ -876,52 +1086,66 @@ class GradientBoostingClassifier(Boosted, Classifier):
         self,
         loss="log_loss",
         *,
-        scaled_trees=False,
-        n_estimators=100,
         learning_rate=0.1,
+        max_iter=100,
         max_leaf_nodes=31,
         max_depth=None,
         min_samples_leaf=20,
-        min_hessian_leaf=1e-3,
-        min_impurity_decrease=0.0,
         l2_regularization=0.0,
-        category_smoothing=10.0,
-        subsample=1.0,
-        max_features=None,
-        init="prior",
-        n_iter_no_change=None,
-        validation_fraction=0.1,
-        tol=0.0,
-        refit=False,
+        max_features=1.0,
+        max_bins=255,
+        categorical_features="from_dtype",
         monotonic_cst=None,
         interaction_cst=None,
-        class_weight=None,
+        warm_start=False,
+        early_stopping="auto",
+        scoring="loss",
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        tol=1e-7,
+        verbose=0,
         random_state=None,
+        class_weight=None,
+        scaled_trees=False,
+        min_hessian_leaf=1e-3,
+        min_impurity_decrease=0.0,
+        category_smoothing=10.0,
+        subsample=1.0,
+        init="prior",
+        refit=False,
+        restore_best=False,
         n_jobs=None,
         keep_history="objective",
     ):
         self.loss = loss
-        self.scaled_trees = scaled_trees
-        self.n_estimators = n_estimators
         self.learning_rate = learning_rate
+        self.max_iter = max_iter
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
-        self.min_hessian_leaf = min_hessian_leaf
-        self.min_impurity_decrease = min_impurity_decrease
         self.l2_regularization = l2_regularization
-        self.category_smoothing = category_smoothing
-        self.subsample = subsample
         self.max_features = max_features
-        self.init = init
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.refit = refit
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
-        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.verbose = verbose
         self.random_state = random_state
+        self.class_weight = class_weight
+        self.scaled_trees = scaled_trees
+        self.min_hessian_leaf = min_hessian_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.category_smoothing = category_smoothing
+        self.subsample = subsample
+        self.init = init
+        self.refit = refit
+        self.restore_best = restore_best
         self.n_jobs = n_jobs
         self.keep_history = keep_history
 

@@ -27,12 +27,13 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.contract import Data, Regressor
 from gnomon.engine.parameters import StrOptions, at_least
 from gnomon.engine.registry import method
-from gnomon.trees.exact import ExactRows, as_scikit_learn, grow_exact
+from gnomon.trees.exact import LARGEST, ExactRows, as_scikit_learn, criterion_of, grow_exact
 from gnomon.trees.grower import grow_tree
 from gnomon.trees.learner import (
     BYTES_PER_NODE,
     CLASS_CRITERION,
     GROWTH_CONSTRAINTS,
+    HISTOGRAM_CRITERIA,
     VALUE_CRITERION,
     GrowsTrees,
     columns_per_node,
@@ -185,10 +186,15 @@ class DecisionTree(OneTree):
         self._take_tree(tree)
 
     def _can_be_exact(self, data: Data) -> bool:
-        return self.criterion != "misclassification" and not data.columns.is_category.any()
+        if self.criterion == "misclassification" or data.columns.is_category.any():
+            return False
+        values = data.rows.data if sp.issparse(data.rows) else data.rows
+        with np.errstate(invalid="ignore"):
+            return not (np.abs(values) > LARGEST).any()
 
     def _exact(self, data: Data) -> Tree:
-        learner = self._peer(**{name: getattr(self, name) for name in EXACT_PARAMETERS})
+        given = {name: getattr(self, name) for name in EXACT_PARAMETERS}
+        learner = self._peer(**given | {"criterion": criterion_of(self.criterion)})
         learner.random_state = self._seed()
         if self.criterion == "poisson":
             refuse_negative(data.y)
@@ -202,11 +208,16 @@ class DecisionTree(OneTree):
 
     def _by_histograms(self, data: Data) -> Tree:
         for name, needs in (("monotonic_cst", None), ("splitter", "best")):
-            if getattr(self, name) != needs:
+            if getattr(self, name) is not needs and getattr(self, name) != needs:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} needs columns of numbers and a criterion "
-                    "other than 'misclassification'; encode the categories first"
+                    f"{name}={getattr(self, name)!r} needs columns of numbers up to 3e38 and a "
+                    "criterion other than 'misclassification'; encode the categories first"
                 )
+        if self.criterion not in {*HISTOGRAM_CRITERIA, "log_loss"}:
+            raise ValueError(
+                f"criterion={self.criterion!r} needs columns of numbers up to 3e38; encode the "
+                "categories first, or take 'squared_error'"
+            )
         total_weight = float(data.weight_array.sum())
         tree = grow_tree(
             self._binned(data),

@@ -8,6 +8,7 @@ object with scikit-learn's arrays, so that `sklearn.tree.export_text`, SHAP and 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.tree._tree import Tree as ScikitLearnTree
 
+from gnomon.engine.errors import DataError
 from gnomon.trees.tree import LEAF, Tree
+
+# Beyond, a number is no finite one in single precision.
+LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -39,9 +44,29 @@ class ExactRows:
             columns.indices = columns.indices.astype(np.int32, copy=False)
             columns.indptr = columns.indptr.astype(np.int32, copy=False)
             return cls(columns, None)
-        rows = np.ascontiguousarray(rows, np.float32)
+        with np.errstate(over="ignore"):
+            single = np.ascontiguousarray(rows, np.float32)
+        if np.isinf(single).any():
+            raise DataError(
+                "exact trees compare numbers in single precision, and some are beyond 3e38; "
+                "rescale the columns"
+            )
+        rows = single
         missing = np.isnan(rows).any(axis=0)
         return cls(rows, missing if missing.any() else None)
+
+
+def criterion_of(name: str) -> str:
+    """scikit-learn's former name of the squared error, with its warning."""
+    if name != "friedman_mse":
+        return name
+    warnings.warn(
+        'Value `"friedman_mse"` for `criterion` is deprecated and will be removed in 1.11. It maps '
+        'to `"squared_error"` as both were always equivalent.',
+        FutureWarning,
+        stacklevel=3,
+    )
+    return "squared_error"
 
 
 def grow_exact(learner: Any, rows: ExactRows, y: np.ndarray, weights: np.ndarray | None) -> Tree:

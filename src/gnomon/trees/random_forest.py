@@ -29,7 +29,7 @@ from gnomon.contract import Classifier, Data, Regressor, Takes
 from gnomon.contract.inert import without_effect
 from gnomon.engine.draw import WeightedDraw, canonical_order
 from gnomon.engine.errors import GnomonWarning
-from gnomon.engine.parameters import FLAG, HISTORY, Interval, StrOptions, at_least, whole
+from gnomon.engine.parameters import FLAG, HISTORY, Interval, StrOptions, Words, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order
 from gnomon.trees.decision_tree import (
@@ -38,7 +38,7 @@ from gnomon.trees.decision_tree import (
     DecisionTreeRegressor,
     refuse_negative,
 )
-from gnomon.trees.exact import ExactRows, grow_exact
+from gnomon.trees.exact import LARGEST, ExactRows, criterion_of, grow_exact
 from gnomon.trees.grower import Statistics, bootstrap_counts, class_statistics, grow_tree
 from gnomon.trees.importance import PermutationImportance, correlated_columns
 from gnomon.trees.learner import (
@@ -257,6 +257,8 @@ class ManyTrees(GrowsTrees):
     def _exact_growth(self, data: Data, bootstrap: Bootstrap | None) -> Growth:
         rows = ExactRows.of(data.rows)
         factors = self._factors(data)
+        given = {name: getattr(self, name) for name in EXACT_PARAMETERS if name != "splitter"}
+        given |= {"criterion": criterion_of(self.criterion), "splitter": self._splitter}
         if self.criterion == "poisson":
             refuse_negative(data.y)
 
@@ -266,8 +268,7 @@ class ManyTrees(GrowsTrees):
             if factors is not None:
                 weights = factors if weights is None else weights * factors
             learner = self._new_member()._peer(
-                **{name: getattr(self, name) for name in EXACT_PARAMETERS if name != "splitter"},
-                splitter=self._splitter,
+                **given,
                 random_state=int(seed[1] % 2**31),
             )
             tree = grow_exact(learner, rows, data.y, weights)
@@ -1028,7 +1029,7 @@ class ExtraTreesClassifier(ForestClassifier):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    criterion : {"gini", "entropy", "misclassification", "log_loss"}, default="gini"
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
         The impurity; "log_loss" is another word for "entropy".
     max_depth : int, default=None
         Most questions on a path; None for no limit.
@@ -1106,8 +1107,9 @@ class ExtraTreesClassifier(ForestClassifier):
 
     natively = Takes(missing=True, sparse=True)
     _splitter = "random"
+    _largest = LARGEST
     _parameter_constraints = {
-        "criterion": CLASS_CRITERION,
+        "criterion": [Words({"gini", "entropy"}, {"log_loss": "entropy"})],
         "class_weight": [None, dict, list, StrOptions({"balanced", "balanced_subsample"})],
         "voting": [StrOptions({"shares", "trees", "rows"})],
         **FOREST_CONSTRAINTS,
@@ -1259,6 +1261,7 @@ class ExtraTreesRegressor(ForestRegressor):
 
     natively = Takes(missing=True, sparse=True)
     _splitter = "random"
+    _largest = LARGEST
     _parameter_constraints = {"criterion": VALUE_CRITERION, **FOREST_CONSTRAINTS}
 
     def __init__(

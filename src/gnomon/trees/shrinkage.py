@@ -70,8 +70,8 @@ def shrinkage_table(
 
     Parameters
     ----------
-    estimator : GradientBoostingClassifier or GradientBoostingRegressor
-        Its ``n_estimators`` is the most rounds tried; it is not changed.
+    estimator : HistGradientBoostingClassifier or HistGradientBoostingRegressor
+        Its ``max_iter`` is the most rounds tried; it is not changed.
     X, y : table and target
         To learn from.
     X_val, y_val : table and target
@@ -86,18 +86,18 @@ def shrinkage_table(
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.trees import GradientBoostingRegressor
+    >>> from gnomon.trees import HistGradientBoostingRegressor
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(size=(400, 1))
     >>> y = np.sin(6 * x[:, 0]) + rng.normal(size=400)
-    >>> found = shrinkage_table(GradientBoostingRegressor(), x[:200], y[:200], x[200:], y[200:],
+    >>> found = shrinkage_table(HistGradientBoostingRegressor(), x[:200], y[:200], x[200:], y[200:],
     ...                         [1.0, 0.1])
     >>> found.best_rounds[0] < found.best_rounds[1]
     True
     """
     best_rounds, losses, curves = [], [], []
     for rate in learning_rates:
-        fitted = clone(estimator).set_params(learning_rate=rate, n_iter_no_change=None, refit=False)
+        fitted = clone(estimator).set_params(learning_rate=rate, early_stopping=False, refit=False)
         fitted.fit(X, y, X_val=X_val, y_val=y_val)
         best = int(np.argmin(fitted.validation_loss_)) + 1
         curves.append(fitted.validation_loss_)

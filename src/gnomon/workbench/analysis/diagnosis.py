@@ -16,7 +16,7 @@ from gnomon.evaluate import MEASURES, Estimate, Measure, area_under_roc
 from gnomon.evaluate.cross_validation import FoldWork, Problem, cross_validate
 from gnomon.evaluate.measures import Said
 from gnomon.table import Kind, Table
-from gnomon.trees import GradientBoostingClassifier
+from gnomon.trees import HistGradientBoostingClassifier
 
 MOST_CELLS = 200_000
 MOST_ROWS = 2_000
@@ -357,8 +357,8 @@ def shift_check(one: Table, other: Table, *, random_state: int = 0) -> Shift:
     second = parts[1].with_schema(parts[0].schema, unseen="missing")
     both = Table.from_arrow(_stacked(parts[0], second), parts[0].schema)
     marks = np.repeat(["one", "other"], [len(parts[0]), len(second)])
-    learner = GradientBoostingClassifier(
-        n_estimators=60, max_leaf_nodes=8, min_samples_leaf=10, random_state=random_state
+    learner = HistGradientBoostingClassifier(
+        max_iter=60, max_leaf_nodes=8, min_samples_leaf=10, random_state=random_state
     )
     result = cross_validate(learner, both, marks, cv=3, measures="auc", random_state=random_state)
     if result.failures:

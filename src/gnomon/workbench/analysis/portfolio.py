@@ -26,8 +26,8 @@ from gnomon.margin import SVC, SVR
 from gnomon.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from gnomon.prepare import DateParts, FilteredLearner, StandardScaler
 from gnomon.trees import (
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     PrunedTreeClassifier,
     PrunedTreeRegressor,
     RandomForestClassifier,
@@ -111,12 +111,12 @@ def portfolio(
 def classifiers(search: bool, measure: str | None, counts: list[int]) -> list[Entrant]:
     """The portfolio for classes."""
     scoring = SCORING.get(measure or "", "error")
-    logistic, boosting = LogisticRegression(), boosted(GradientBoostingClassifier, 31)
+    logistic, boosting = LogisticRegression(), boosted(HistGradientBoostingClassifier, 31)
     neighbours, machine = KNeighborsClassifier(usual_count(counts)), scaled(SVC(probability=True))
     if search:
         strengths = [(f"C={c:g}", LogisticRegression(C=c)) for c in (0.01, 0.1, 1.0, 10.0)]
         logistic = BucketClassifier(strengths, cv=3, scoring="log_loss")
-        sizes = [(f"{n} leaves", boosted(GradientBoostingClassifier, n)) for n in (8, 31)]
+        sizes = [(f"{n} leaves", boosted(HistGradientBoostingClassifier, n)) for n in (8, 31)]
         boosting = BucketClassifier(sizes, cv=2, scoring=scoring)
         near = [(f"k={k}", KNeighborsClassifier(k)) for k in counts]
         neighbours = BucketClassifier(near, cv=3, scoring=scoring)
@@ -137,12 +137,12 @@ def classifiers(search: bool, measure: str | None, counts: list[int]) -> list[En
 def regressors(search: bool, measure: str | None, counts: list[int]) -> list[Entrant]:
     """The portfolio for numbers."""
     scoring = SCORING.get(measure or "", "squared")
-    ridge, boosting = Ridge(), boosted(GradientBoostingRegressor, 31)
+    ridge, boosting = Ridge(), boosted(HistGradientBoostingRegressor, 31)
     neighbours, machine = KNeighborsRegressor(usual_count(counts)), scaled(SVR(), StandardScaler())
     if search:
         strengths = [(f"alpha={a:g}", Ridge(alpha=a)) for a in (1e-2, 1.0, 1e2, 1e4)]
         ridge = BucketRegressor(strengths, cv=3, scoring=scoring)
-        sizes = [(f"{n} leaves", boosted(GradientBoostingRegressor, n)) for n in (8, 31)]
+        sizes = [(f"{n} leaves", boosted(HistGradientBoostingRegressor, n)) for n in (8, 31)]
         boosting = BucketRegressor(sizes, cv=2, scoring=scoring)
         near = [(f"k={k}", KNeighborsRegressor(k)) for k in counts]
         neighbours = BucketRegressor(near, cv=3, scoring=scoring)
@@ -180,7 +180,13 @@ def neighbour_search(counts: list[int]) -> str:
 
 def boosted(kind: type, leaves: int) -> Any:
     """Boosted trees whose number of rounds is found by early stopping on a validation part."""
-    return kind(max_leaf_nodes=leaves, n_estimators=300, n_iter_no_change=15)
+    return kind(
+        max_leaf_nodes=leaves,
+        max_iter=300,
+        early_stopping=True,
+        n_iter_no_change=15,
+        restore_best=True,
+    )
 
 
 def scaled(machine: Any, target: Any = None) -> FilteredLearner:

@@ -19,8 +19,8 @@ from gnomon.table import Kind, Table
 from gnomon.trees import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     PrunedTreeClassifier,
     PrunedTreeRegressor,
 )
@@ -106,14 +106,16 @@ def tune_boosting(
         raise DataError("give sizes of trees to try, such as leaves=(4, 6, 8)")
     problem = set_up(table, target)
     is_class = problem.task == "classify"
-    kind = GradientBoostingClassifier if is_class else GradientBoostingRegressor
+    kind = HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor
     candidates = [
         kind(
             max_leaf_nodes=size,
             learning_rate=learning_rate,
             subsample=subsample,
-            n_estimators=MOST_ROUNDS,
+            max_iter=MOST_ROUNDS,
+            early_stopping=True,
             n_iter_no_change=PATIENCE,
+            restore_best=True,
             random_state=random_state,
         )
         for size in leaves
