@@ -315,7 +315,7 @@ def as_array(result) -> np.ndarray:
     if hasattr(result, "to_numpy"):
         return result.to_numpy()
     if isinstance(result, list):  # several outputs
-        return np.concatenate([np.asarray(each) for each in result], axis=1)
+        return np.concatenate([np.asarray(each) for each in result])
     return np.asarray(result)
 
 

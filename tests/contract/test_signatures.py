@@ -22,11 +22,7 @@ from tests.contract.cases import CLASSES, assert_same_bits, each, fit, make, out
 # conforms must be removed from it.
 DIFFERENT_STILL: set[str] = {
     "AdaBoostClassifier",
-    "BaggingClassifier",
-    "BaggingRegressor",
     "DBSCAN",
-    "GradientBoostingClassifier",
-    "GradientBoostingRegressor",
     "HDBSCAN",
     "Isomap",
     "KMeans",

@@ -190,12 +190,11 @@ class Bagging(OfOneKind):
 
     def _fit_ensemble(self, training: Training) -> None:
         size = self._size(training.lots.n_lots)
-        if self.oob_score and not self.bootstrap:
-            if size >= training.lots.n_lots or isinstance(self.max_samples, type(None)):
-                raise ValueError(
-                    "Out of bag estimation only available if bootstrap=True, or max_samples is "
-                    "below the number of rows"
-                )
+        if self.oob_score and not self.bootstrap and size >= training.lots.n_lots:
+            raise ValueError(
+                "Out of bag estimation (oob_score=True) only available if bootstrap=True, or with "
+                "max_samples below the number of rows"
+            )
         if self.oob_score and self.warm_start:
             raise ValueError("Out of bag estimate only available if warm_start=False")
         before = self._members_before()

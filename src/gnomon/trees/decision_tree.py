@@ -249,10 +249,14 @@ def refuse_negative(y: np.ndarray) -> None:
     """Refuse a target that no Poisson mean can have."""
     if np.any(y < 0):
         raise ValueError(
-            "Some value(s) of y are negative which is not allowed for Poisson regression."
+            "Some value(s) of y are negative which is not allowed for Poisson regression "
+            "(criterion='poisson')."
         )
     if np.sum(y) <= 0:
-        raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
+        raise ValueError(
+            "Sum of y is not positive which is necessary for Poisson regression "
+            "(criterion='poisson')."
+        )
 
 
 @method(

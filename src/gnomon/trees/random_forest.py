@@ -106,6 +106,39 @@ class Bootstrap:
         return by_row
 
 
+class EqualRows:
+    """Rows in canonical order, equal ones as one: so that repetitions are weights, to the bit.
+
+    Attributes
+    ----------
+    first : ndarray of int
+        Position of a row of each group.
+    """
+
+    def __init__(self, data: Data):
+        self.order = canonical_order(data.rows, data.y)
+        rows = data.rows[self.order]
+        y = data.y.reshape(data.n_rows, -1)[self.order]
+        differs = (y[1:] != y[:-1]).any(axis=1)
+        if sp.issparse(rows):
+            gap = rows[1:] != rows[:-1]
+            differs |= np.asarray(gap.sum(axis=1)).ravel() > 0
+        else:
+            equal = (rows[1:] == rows[:-1]) | (np.isnan(rows[1:]) & np.isnan(rows[:-1]))
+            differs |= ~equal.all(axis=1)
+        self.starts = np.flatnonzero(np.concatenate([[True], differs]))
+        self.first = self.order[self.starts]
+        self.n_rows = data.n_rows
+
+    def total(self, weights: np.ndarray | None) -> np.ndarray | None:
+        """The weight of each group; None where all are one."""
+        if weights is None:
+            if len(self.starts) == self.n_rows:
+                return None
+            weights = np.ones(self.n_rows)
+        return np.add.reduceat(weights[self.order], self.starts)
+
+
 def draws_of(max_samples: int | float | None, n_rows: int) -> int:
     """Number of draws of a bootstrap sample: all rows, a number, or a share of them."""
     if max_samples is None:
@@ -255,7 +288,9 @@ class ManyTrees(GrowsTrees):
         return statistics
 
     def _exact_growth(self, data: Data, bootstrap: Bootstrap | None) -> Growth:
-        rows = ExactRows.of(data.rows)
+        groups = EqualRows(data)
+        rows = ExactRows.of(data.rows[groups.first])
+        y = data.y[groups.first]
         factors = self._factors(data)
         given = {name: getattr(self, name) for name in EXACT_PARAMETERS if name != "splitter"}
         given |= {"criterion": criterion_of(self.criterion), "splitter": self._splitter}
@@ -267,11 +302,12 @@ class ManyTrees(GrowsTrees):
             weights = data.weights if counts is None else counts.astype(np.float64)
             if factors is not None:
                 weights = factors if weights is None else weights * factors
+            weights = groups.total(weights)
             learner = self._new_member()._peer(
                 **given,
                 random_state=int(seed[1] % 2**31),
             )
-            tree = grow_exact(learner, rows, data.y, weights)
+            tree = grow_exact(learner, rows, y, weights)
             return tree, None if counts is None else counts == 0
 
         return grow
