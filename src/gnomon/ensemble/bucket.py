@@ -20,7 +20,7 @@ from gnomon.ensemble.base import Ensemble, Training
 from gnomon.ensemble.held_out import FOLDS, mean_loss, out_of_fold
 from gnomon.ensemble.lots import Fold
 from gnomon.ensemble.member import Member, fit_member, named, seeded
-from gnomon.ensemble.voting import different_classifiers, different_regressors
+from gnomon.ensemble.named import different_classifiers, different_regressors
 from gnomon.evaluate import corrected_standard_error
 
 BUCKET_CONSTRAINTS = {

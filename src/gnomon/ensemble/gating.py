@@ -22,7 +22,7 @@ from gnomon.ensemble.base import Ensemble, Training
 from gnomon.ensemble.held_out import loss_of, mean_loss, say
 from gnomon.ensemble.lots import Part, repeated
 from gnomon.ensemble.member import Member, fit_member, fit_on, named, require_kind, seeded
-from gnomon.ensemble.voting import different_classifiers, different_regressors
+from gnomon.ensemble.named import different_classifiers, different_regressors
 from gnomon.trees import DecisionTreeClassifier
 
 GATING_CONSTRAINTS = {

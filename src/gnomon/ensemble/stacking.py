@@ -29,11 +29,10 @@ from gnomon.ensemble.member import (
     add_columns,
     fit_member,
     fit_on,
-    named,
     require_kind,
     seeded,
 )
-from gnomon.ensemble.voting import different_classifiers, different_regressors
+from gnomon.ensemble.named import NamedMembers
 
 SUM_TO_ONE = 1e4
 # Members that err by less, beside the worst one, are told apart by rounding alone.
@@ -97,13 +96,8 @@ def convex_weights(outputs: np.ndarray, target: np.ndarray, weights: np.ndarray)
     return found / found.sum()
 
 
-class Stack(Ensemble):
+class Stack(NamedMembers, Ensemble):
     """Mixin: level 0 with held-out outputs, then level 1."""
-
-    def _candidates(self):
-        if self.estimators is None:
-            return different_classifiers() if self._target == "classes" else different_regressors()
-        return named(self.estimators)
 
     def _n_classes(self) -> int:
         return len(self.classes_) if self._target == "classes" else 0

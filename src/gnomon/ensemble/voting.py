@@ -14,16 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from gnomon.bayes import NaiveBayes
 from gnomon.contract import Classifier, Regressor
-from gnomon.engine.parameters import JOBS, SEED, StrOptions
+from gnomon.contract.inert import without_effect
+from gnomon.engine.parameters import FLAG, JOBS, SEED, StrOptions
 from gnomon.engine.registry import method
 from gnomon.ensemble.base import Training, member_weights, weighted_error
 from gnomon.ensemble.committee import Committee
-from gnomon.ensemble.member import Member, fit_member, named, seeded
-from gnomon.linear import LinearRegression, LogisticRegression
-from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from gnomon.ensemble.member import Member, fit_member, seeded
+from gnomon.ensemble.named import NamedMembers
 
 TIE = 1e-12
 VOTING_CONSTRAINTS = {
@@ -32,20 +34,6 @@ VOTING_CONSTRAINTS = {
     "n_jobs": JOBS,
     "random_state": SEED,
 }
-
-
-def different_classifiers() -> list[tuple[str, Any]]:
-    """Three classifiers that err differently: a shallow tree, naive Bayes, a linear one."""
-    return [
-        ("tree", DecisionTreeClassifier(max_depth=6)),
-        ("bayes", NaiveBayes()),
-        ("linear", LogisticRegression()),
-    ]
-
-
-def different_regressors() -> list[tuple[str, Any]]:
-    """Two regressors that err differently: a shallow tree and a linear one."""
-    return [("tree", DecisionTreeRegressor(max_depth=6)), ("linear", LinearRegression())]
 
 
 @dataclass(frozen=True)
@@ -95,24 +83,16 @@ def agreement(votes: np.ndarray, names: list[str] | None = None) -> Agreement:
     return Agreement(names or [f"member {j + 1}" for j in range(votes.shape[1])], shares)
 
 
-class OfDifferentKinds(Committee):
+class OfDifferentKinds(NamedMembers, TransformerMixin, Committee):
     """Mixin: members are the given learners, each on all rows."""
-
-    def _candidates(self):
-        if self.estimators is None:
-            return different_classifiers() if self._target == "classes" else different_regressors()
-        return named(self.estimators)
 
     def _pool_weights(self) -> np.ndarray:
         return self.weights_
 
     def _fit_ensemble(self, training: Training) -> None:
         candidates = self._checked_candidates()
-        member_weights(self.weights, len(candidates))
-        if self.weights is not None and len(self.weights) != len(candidates):
-            raise ValueError(
-                f"weights has {len(self.weights)} entries, estimators {len(candidates)}"
-            )
+        self._given_weights = self._weights_of_kept()
+        member_weights(self._given_weights, len(candidates))
         self._prepare(training)
         jobs = zip(candidates, self._seeds(len(candidates)), strict=True)
         part = training.whole()
@@ -132,8 +112,40 @@ class OfDifferentKinds(Committee):
     def _of_pairs(self, fitted: list[tuple[Member, float]]) -> dict[str, Any]:
         return {
             "members_": [member for member, _ in fitted],
-            "weights_": member_weights(self.weights, len(fitted)),
+            "weights_": member_weights(self._given_weights, len(fitted)),
         }
+
+    def _weights_of_kept(self):
+        """The weights of the members that are not dropped."""
+        if self.weights is None:
+            return None
+        listed = self._listed()
+        if len(self.weights) != len(listed):
+            raise ValueError(
+                "Number of `estimators` and weights must be equal; got "
+                f"{len(self.weights)} weights, {len(listed)} estimators"
+            )
+        return [w for w, (_, each) in zip(self.weights, listed, strict=True) if each != "drop"]
+
+    def _columns_of_transform(self) -> list[str]:
+        """What the columns of `transform` are, after the name of the class."""
+        return [member.name for member in self.members_]
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the columns that `transform` gives.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self, "members_")
+        prefix = type(self).__name__.lower()
+        return np.asarray([f"{prefix}_{each}" for each in self._columns_of_transform()], object)
 
 
 @method(
@@ -143,6 +155,7 @@ class OfDifferentKinds(Committee):
     avoid="Members that err on the same rows, or one member that is far better than the rest.",
     peers=("sklearn.ensemble.VotingClassifier",),
 )
+@without_effect("verbose")
 class VotingClassifier(OfDifferentKinds, Classifier):
     """Different classifiers on the same rows: the vote, or the mean of their probabilities.
 
@@ -153,19 +166,21 @@ class VotingClassifier(OfDifferentKinds, Classifier):
 
     Parameters
     ----------
-    estimators : list of estimators or of (str, estimator) pairs, default=None
-        The learners, of any library. None for a shallow tree, naive Bayes and a logistic
-        regression.
-    voting : {"soft", "hard", "geometric"}, default="soft"
-        Mean of probabilities, share of votes, or geometric mean of probabilities (a member that
+    estimators : list of (str, estimator) pairs or of estimators, default=None
+        The learners, of any library; "drop" in the place of one leaves it out. None for
+        a shallow tree, naive Bayes and a logistic regression.
+    voting : {"hard", "soft", "geometric"}, default="hard"
+        Share of votes, mean of probabilities, or geometric mean of probabilities (a member that
         excludes a class then has a veto).
     weights : array-like of shape (n_estimators,), default=None
         Weights of the members; None for equal ones.
+    n_jobs : int, default=None
+        Threads; None for one per processor.
+    flatten_transform : bool, default=True
+        Whether `transform` gives the members' probabilities side by side, or one above the other.
     tie : {"first", "commonest", "probable"}, default="first"
         Which of the classes with equally many votes wins: the one that sorts first, the commonest
         in the training rows, or the one of greatest mean probability.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
     random_state : int, RandomState or None, default=None
         Seeds the members whose own ``random_state`` is None.
 
@@ -196,6 +211,7 @@ class VotingClassifier(OfDifferentKinds, Classifier):
     _parameter_constraints = {
         **VOTING_CONSTRAINTS,
         "voting": [StrOptions({"soft", "hard", "geometric"})],
+        "flatten_transform": FLAG,
         "tie": [StrOptions({"first", "commonest", "probable"})],
     }
 
@@ -203,18 +219,96 @@ class VotingClassifier(OfDifferentKinds, Classifier):
         self,
         estimators=None,
         *,
-        voting="soft",
+        voting="hard",
         weights=None,
-        tie="first",
         n_jobs=None,
+        flatten_transform=True,
+        verbose=False,
+        tie="first",
         random_state=None,
     ):
         self.estimators = estimators
         self.voting = voting
         self.weights = weights
-        self.tie = tie
         self.n_jobs = n_jobs
+        self.flatten_transform = flatten_transform
+        self.verbose = verbose
+        self.tie = tie
         self.random_state = random_state
+
+    def _gives_probabilities(self) -> bool:
+        if self.voting == "hard":
+            raise AttributeError(
+                "predict_proba is not available when voting='hard': take voting='soft', or votes"
+            )
+        return True
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X) -> np.ndarray:
+        """Probability of each class, for each row; not with ``voting="hard"``.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes)
+        """
+        return super().predict_proba(X)
+
+    @available_if(_gives_probabilities)
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Logarithm of the probability of each class; not with ``voting="hard"``.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_samples, n_classes)
+        """
+        return super().predict_log_proba(X)
+
+    def transform(self, X) -> np.ndarray:
+        """What each member says: its class with ``voting="hard"``, else its probabilities.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        said : ndarray of shape (n_samples, n_members), (n_samples, n_members * n_classes) or \
+                (n_members, n_samples, n_classes)
+            Numbers of classes, or probabilities; the last form without ``flatten_transform``.
+        """
+        if self.voting == "hard":
+            return self._each_block(self._codes_of_members, X)
+        n_classes = len(self.classes_)
+
+        def said(rows) -> np.ndarray:
+            return np.hstack(list(self._ask(lambda m: m.proba(rows, n_classes), rows)))
+
+        side_by_side = self._each_block(said, X)
+        if self.flatten_transform:
+            return side_by_side
+        return np.stack(np.split(side_by_side, len(self.members_), axis=1))
+
+    def _codes_of_members(self, rows) -> np.ndarray:
+        return np.column_stack(list(self._ask(lambda m: m.codes(rows), rows)))
+
+    def _columns_of_transform(self) -> list[str]:
+        if self.voting == "hard":
+            return super()._columns_of_transform()
+        if not self.flatten_transform:
+            raise ValueError(
+                "get_feature_names_out is not supported when `voting='soft'` and "
+                "`flatten_transform=False`"
+            )
+        places = range(len(self.classes_))
+        return [f"{member.name}{k}" for member in self.members_ for k in places]
 
     def _prepare(self, training: Training) -> None:
         totals = np.bincount(training.y, training.weights, minlength=len(self.classes_))
@@ -260,10 +354,7 @@ class VotingClassifier(OfDifferentKinds, Classifier):
         -------
         votes : ndarray of shape (n_samples, n_members)
         """
-        codes = self._each_block(
-            lambda rows: np.column_stack(list(self._ask(lambda m: m.codes(rows), rows))), X
-        )
-        return self.classes_[codes]
+        return self.classes_[self._each_block(self._codes_of_members, X)]
 
     def agreement(self, X) -> Agreement:
         """How often members predict the same class.
@@ -286,6 +377,7 @@ class VotingClassifier(OfDifferentKinds, Classifier):
     avoid="One member that is far better than the rest: let stacking find weights.",
     peers=("sklearn.ensemble.VotingRegressor",),
 )
+@without_effect("verbose")
 class VotingRegressor(OfDifferentKinds, Regressor):
     """Different regressors on the same rows: the weighted mean, or the median, of their estimates.
 
@@ -295,14 +387,15 @@ class VotingRegressor(OfDifferentKinds, Regressor):
 
     Parameters
     ----------
-    estimators : list of estimators or of (str, estimator) pairs, default=None
-        The learners, of any library. None for a shallow tree and a linear regression.
-    voting : {"mean", "median"}, default="mean"
-        Weighted mean, or (lower) weighted median, which one wild member cannot move.
+    estimators : list of (str, estimator) pairs or of estimators, default=None
+        The learners, of any library; "drop" in the place of one leaves it out. None for
+        a shallow tree and a linear regression.
     weights : array-like of shape (n_estimators,), default=None
         Weights of the members; None for equal ones.
     n_jobs : int, default=None
         Threads; None for one per processor.
+    voting : {"mean", "median"}, default="mean"
+        Weighted mean, or (lower) weighted median, which one wild member cannot move.
     random_state : int, RandomState or None, default=None
         Seeds the members whose own ``random_state`` is None.
 
@@ -331,13 +424,36 @@ class VotingRegressor(OfDifferentKinds, Regressor):
     }
 
     def __init__(
-        self, estimators=None, *, voting="mean", weights=None, n_jobs=None, random_state=None
+        self,
+        estimators=None,
+        *,
+        weights=None,
+        n_jobs=None,
+        verbose=False,
+        voting="mean",
+        random_state=None,
     ):
         self.estimators = estimators
-        self.voting = voting
         self.weights = weights
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.voting = voting
         self.random_state = random_state
+
+    def transform(self, X) -> np.ndarray:
+        """What each member estimates.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        estimates : ndarray of shape (n_samples, n_members)
+        """
+        return self._each_block(
+            lambda rows: np.column_stack(list(self._ask(lambda m: m.estimate(rows), rows))), X
+        )
 
     def _error_of(self, member: Member, rows, y, weights) -> float:
         return float(weights @ (member.estimate(rows) - y) ** 2 / weights.sum())

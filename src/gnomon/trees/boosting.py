@@ -762,6 +762,14 @@ class HistGradientBoostingRegressor(Boosted, Regressor):
         The score before the first tree.
     n_iter_ : int
         Rounds that are kept.
+    n_estimators_ : int
+        The same.
+    n_trees_per_iteration_ : int
+        Trees of a round.
+    train_score_ : ndarray
+        Minus the loss of the training rows after each round; empty without early stopping.
+    validation_score_ : ndarray
+        Minus the loss of the rows kept aside after each round; empty without such rows.
     do_early_stopping_ : bool
         Whether the rounds could end early.
     is_categorical_ : ndarray of bool or None
@@ -1041,6 +1049,14 @@ class HistGradientBoostingClassifier(Boosted, Classifier):
         The scores before the first tree: one for two classes, else one per class.
     n_iter_ : int
         Rounds that are kept.
+    n_estimators_ : int
+        The same.
+    n_trees_per_iteration_ : int
+        Trees of a round.
+    train_score_ : ndarray
+        Minus the loss of the training rows after each round; empty without early stopping.
+    validation_score_ : ndarray
+        Minus the loss of the rows kept aside after each round; empty without such rows.
     do_early_stopping_ : bool
         Whether the rounds could end early.
     is_categorical_ : ndarray of bool or None

@@ -35,7 +35,8 @@ from gnomon.engine.registry import method
 from gnomon.trees.decision_tree import DecisionTreeRegressor
 from gnomon.trees.exact import from_scikit_learn
 from gnomon.trees.learner import dense, normalised
-from gnomon.trees.tree import Forest, Tree
+from gnomon.trees.random_forest import EqualRows
+from gnomon.trees.tree import Forest, PackedLater, Tree
 
 BYTES_PER_NODE = 90
 CONSTRAINTS: dict[str, list[Any]] = {
@@ -58,6 +59,17 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "tol": [at_least(0)],
     "ccp_alpha": [at_least(0)],
 }
+
+
+def _without_repetitions(data: Data) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """Rows, target and weights; equal rows as one where there are weights or repetitions.
+
+    So a weight is so many repetitions to the bit; rows that differ stay in their order.
+    """
+    groups = EqualRows(data)
+    if data.weights is None and len(groups.first) == data.n_rows:
+        return data.rows, data.y, None
+    return data.rows[groups.first], data.y[groups.first], groups.total(data.weights)
 
 
 class ExactBoosting(Learner):
@@ -133,12 +145,12 @@ class ExactBoosting(Learner):
                 next(steps, None)
             return bool(asked or stop)
 
-        rows = data.rows
-        estimator.fit(rows, data.y, sample_weight=data.weights, monitor=after_round)
+        estimator.fit(*_without_repetitions(data), monitor=after_round)
         if course.history.stopped == "done":
             course.history.stopped = "max_iter"
         self._peer_fitted = estimator
         self._keep(self._attributes(estimator, data.n_columns))
+        self._pack()
         self.history_ = course.history
         for name in ("oob_improvement_", "oob_scores_", "oob_score_"):
             vars(self).pop(name, None)
@@ -201,10 +213,12 @@ class ExactBoosting(Learner):
         """The trees of each score, packed for prediction when first asked for."""
         packed = vars(self).get("_packed")
         if packed is None or packed[0] is not self.trees_:
-            k = self.n_trees_per_iteration_
-            forests = [Forest.of(self.trees_[score::k]) for score in range(k)]
-            packed = self._packed = self.trees_, forests
-        return packed[1]
+            self._pack()
+        return [each.forest for each in self._packed[1]]
+
+    def _pack(self) -> None:
+        k = self.n_trees_per_iteration_
+        self._packed = self.trees_, [PackedLater(self.trees_[score::k]) for score in range(k)]
 
     def _begin(self, rows: Any) -> np.ndarray:
         """Scores before the first tree (n_rows, n_scores)."""
@@ -264,6 +278,8 @@ class ExactBoosting(Learner):
                 raise ValueError("a tree does not fit to the columns of the model")
         if len(self.trees_) != self.n_estimators_ * self.n_trees_per_iteration_:
             raise ValueError("the trees do not fit to the scores of the model")
+        self._peer_fitted = None
+        self._pack()
 
     def _public(self) -> dict[str, Any]:
         private = ("_n_columns", "_start")
@@ -355,6 +371,10 @@ class GradientBoostingClassifier(ExactBoosting, Classifier):
     oob_improvement_ : ndarray of shape (n_estimators_,)
         How much each round lowered the loss of the rows that it did not draw; only with
         ``subsample`` below one.
+    n_trees_per_iteration_ : int
+        Scores, and trees of a round.
+    max_features_ : int
+        Columns looked at in a node.
     feature_importances_ : ndarray of shape (n_columns,)
         Savings by column, adding up to one.
     history_ : History
@@ -584,6 +604,10 @@ class GradientBoostingRegressor(ExactBoosting, Regressor):
     oob_improvement_ : ndarray of shape (n_estimators_,)
         How much each round lowered the loss of the rows that it did not draw; only with
         ``subsample`` below one.
+    n_trees_per_iteration_ : int
+        Scores, and trees of a round.
+    max_features_ : int
+        Columns looked at in a node.
     feature_importances_ : ndarray of shape (n_columns,)
         Savings by column, adding up to one.
     history_ : History
