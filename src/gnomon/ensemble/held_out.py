@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,14 +47,20 @@ def say(member: Member, rows, n_classes: int) -> np.ndarray:
 
 
 def out_of_fold(
-    learner, name: str, training: Training, folds: list[Fold], n_classes: int, seed: int
+    learner,
+    name: str,
+    training: Training,
+    folds: list[Fold],
+    n_classes: int,
+    seed: int,
+    saying: Callable[[Member, Any, int], np.ndarray] = say,
 ) -> tuple[np.ndarray, list[Member]]:
     """A learner fitted on each fold: what it says of the entries left out, and the fold members."""
     said, members = [], []
     for number, fold in enumerate(folds):
         fresh = seeded(learner, seed, False)
         member = fit_member(fresh, name, training, fold.learn, seed=seed + number)
-        said.append(say(member, training.rows[fold.held.positions], n_classes))
+        said.append(saying(member, training.rows[fold.held.positions], n_classes))
         members.append(member)
     return np.vstack(said), members
 

@@ -95,15 +95,16 @@ def take_columns(rows: Rows, columns: np.ndarray) -> Rows:
     return rows[:, columns]
 
 
-def add_columns(rows: Rows, values: np.ndarray, names: Iterable[str]) -> Rows:
-    """The rows with further columns of numbers."""
+def add_columns(rows: Rows, values: np.ndarray, names: Iterable[str], first: bool = False) -> Rows:
+    """The rows with further columns of numbers, which stand first in arrays where wanted."""
     if isinstance(rows, Table):
         for name, column in zip(names, values.T, strict=True):
             rows = rows.with_column(name, np.ascontiguousarray(column), kind="number")
         return rows
     if sp.issparse(rows):
-        return sp.csr_array(sp.hstack([rows, sp.csr_array(values)]))
-    return np.hstack([rows, values])
+        parts = [rows, sp.csr_array(values)]
+        return sp.csr_array(sp.hstack(parts[::-1] if first else parts))
+    return np.hstack([values, rows] if first else [rows, values])
 
 
 def encoded(encoder: TableEncoder, table: Rows) -> np.ndarray:

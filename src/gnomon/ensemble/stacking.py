@@ -12,36 +12,44 @@ Texts: 003 2.5.6 (two parts, with passthrough) · 004 11.1 (probabilities, non-n
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
-from sklearn.base import clone
+from sklearn.base import TransformerMixin, clone, is_classifier, is_regressor
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from gnomon.contract import Classifier, Regressor
+from gnomon.contract import Classifier, Regressor, intake
+from gnomon.contract.inert import without_effect
+from gnomon.contract.learner import put_together
+from gnomon.engine.history import History
 from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, StrOptions, between
 from gnomon.engine.registry import method
 from gnomon.ensemble.base import Ensemble, Training, normalised_rows, weighted_mean
-from gnomon.ensemble.held_out import FOLDS, Entries, mean_loss, out_of_fold, say
+from gnomon.ensemble.held_out import Entries, mean_loss, out_of_fold, say
 from gnomon.ensemble.lots import Fold
 from gnomon.ensemble.member import (
     Member,
     add_columns,
     fit_member,
     fit_on,
-    require_kind,
     seeded,
 )
 from gnomon.ensemble.named import NamedMembers
+from gnomon.linear import LogisticRegression, Ridge
+from gnomon.table.table import Table
 
 SUM_TO_ONE = 1e4
 # Members that err by less, beside the worst one, are told apart by rounding alone.
 NO_ERROR = 1e-8
 STACK_CONSTRAINTS = {
     "estimators": [None, list, tuple],
-    "final_estimator": [None, HasMethods(["fit", "predict"])],
+    "final_estimator": [None, StrOptions({"weights"}), HasMethods(["fit"])],
     "split": [StrOptions({"folds", "holdout"})],
-    "cv": FOLDS,
+    "cv": ["cv_object", StrOptions({"prefit"})],
     "holdout": [between(0, 1, "neither")],
     "passthrough": FLAG,
     "n_jobs": JOBS,
@@ -96,8 +104,13 @@ def convex_weights(outputs: np.ndarray, target: np.ndarray, weights: np.ndarray)
     return found / found.sum()
 
 
-class Stack(NamedMembers, Ensemble):
+class Stack(NamedMembers, TransformerMixin, Ensemble):
     """Mixin: level 0 with held-out outputs, then level 1."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
 
     def _n_classes(self) -> int:
         return len(self.classes_) if self._target == "classes" else 0
@@ -106,13 +119,54 @@ class Stack(NamedMembers, Ensemble):
         strata = training.y if self._target == "classes" else None
         if self.split == "holdout":
             return [training.lots.halves(self.holdout, rng, strata)]
-        return training.folds(self.cv, rng, strata)
+        if hasattr(self.cv, "split"):
+            given = np.arange(training.n_rows if training.kept is None else len(training.kept))
+            y = np.zeros(len(given), training.y.dtype)
+            y[slice(None) if training.kept is None else training.kept] = training.y
+            return training.folds(list(self.cv.split(given[:, None], y)), rng, strata)
+        return training.folds(5 if self.cv is None else self.cv, rng, strata)
+
+    def _default_final(self) -> Any:
+        """What learns level 1 where nothing is given."""
+        return LogisticRegression() if self._target == "classes" else Ridge()
+
+    def _final_learner(self) -> Any:
+        """Level 1, not fitted; None for weights."""
+        if isinstance(self.final_estimator, str):
+            return None
+        return self._default_final() if self.final_estimator is None else self.final_estimator
+
+    def _method_of(self, learner: Any) -> str:
+        """Which outputs of a member level 1 sees."""
+        if self._target != "classes":
+            return "predict"
+        wanted = self.stack_method
+        if wanted != "auto":
+            if not hasattr(learner, wanted):
+                raise ValueError(
+                    f"Underlying estimator {type(learner).__name__} does not implement the method "
+                    f"{wanted}."
+                )
+            return wanted
+        if is_regressor(learner):
+            return "predict"
+        for name in ("predict_proba", "decision_function"):
+            if hasattr(learner, name):
+                return name
+        return "predict"
 
     def _fit_ensemble(self, training: Training) -> None:
-        candidates = self._checked_candidates()
-        if self.final_estimator is not None:
-            require_kind("final_estimator", self.final_estimator, self._target == "classes")
+        candidates = self._candidates() if self._may_mix() else self._checked_candidates()
+        final = self._final_learner()
+        if final is not None:
+            self._check_final(final)
+        methods = [self._method_of(learner) for _, learner in candidates]
+        self._uses_proba = all(each in ("predict_proba", "predict") for each in methods)
+        self.stack_method_ = methods
         rng = self._rng()
+        if isinstance(self.cv, str):
+            self._fit_on_fitted(training, candidates, int(rng.integers(2**31 - 1)))
+            return
         folds = self._parts(training, rng)
         drawn = rng.integers(2**31 - 1, size=len(candidates) + 1).tolist()
         entries = Entries.of([fold.held for fold in folds])
@@ -121,12 +175,18 @@ class Stack(NamedMembers, Ensemble):
 
         def fit(job) -> Stacked:
             (name, learner), seed = job
-            said, members = out_of_fold(learner, name, training, folds, self._n_classes(), seed)
+            say_it = self._saying(learner)
+            said, members = out_of_fold(
+                learner, name, training, folds, self._n_classes(), seed, say_it
+            )
             member = members[0]
             if whole_part is not None:
                 fresh = seeded(learner, seed, False)
                 member = fit_member(fresh, name, training, whole_part, seed=seed)
-            return Stacked(member, said, mean_loss(said, y, entries.weights, measure))
+            loss = math.nan
+            if say_it is say:
+                loss = mean_loss(said, y, entries.weights, measure)
+            return Stacked(member, said, loss)
 
         def level_1(stacked: list[Stacked]) -> dict[str, Any]:
             return self._level_1(stacked, training, entries, drawn[-1])
@@ -134,6 +194,43 @@ class Stack(NamedMembers, Ensemble):
         jobs = list(zip(candidates, drawn[:-1], strict=True))
         stacked = self._fit_each(jobs, fit, lambda made: made[-1].loss, level_1)
         self._keep(level_1(stacked))
+
+    def _may_mix(self) -> bool:
+        """Whether level 0 may hold regressors: level 1 of classes learns from any number."""
+        return self._target == "classes" and self._final_learner() is not None
+
+    def _check_final(self, final: Any) -> None:
+        classes = self._target == "classes"
+        if not (is_classifier(final) if classes else is_regressor(final)):
+            kind = "classifier" if classes else "regressor"
+            raise ValueError(f"'final_estimator' parameter should be a {kind}. Got {final}")
+
+    def _saying(self, learner: Any) -> Callable:
+        """What a member's outputs for level 1 are: probabilities, or what the method gives."""
+        name = self._method_of(learner)
+        is_prefit = isinstance(self.cv, str)  # its classes are the labels, not their numbers
+        if self._target != "classes" or (name == "predict_proba" and not is_prefit):
+            return say
+
+        def outputs(member: Member, rows: Any, n_classes: int) -> np.ndarray:
+            found = np.asarray(getattr(member.estimator, name)(member.given(rows)), np.float64)
+            return found.reshape(len(found), -1)
+
+        return outputs
+
+    def _fit_on_fitted(self, training: Training, candidates, seed: int) -> None:
+        """Level 1 on what learners that are fitted already say of these rows."""
+        for _, learner in candidates:
+            check_is_fitted(learner)
+        part = training.whole()
+        entries = Entries.of([part])
+        rows = training.rows[part.positions]
+        stacked = []
+        for name, learner in candidates:
+            member = Member(name, learner)
+            stacked.append(Stacked(member, self._saying(learner)(member, rows, 0), math.nan))
+        self._keep(self._level_1(stacked, training, entries, seed))
+        self.history_ = History()
 
     def _measure(self) -> str:
         return "brier" if self._target == "classes" else "squared"
@@ -146,15 +243,17 @@ class Stack(NamedMembers, Ensemble):
             "weights_": None,
             "final_": None,
         }
+        self._widths = [self._level_1_columns(each.said).shape[1] for each in stacked]
         said = [each.said for each in stacked]
-        if self.final_estimator is None and not self.passthrough:
+        learner = self._final_learner()
+        if learner is None and not self.passthrough:
             found["weights_"] = self._weights_from(said, training.y[entries.positions], entries)
             return found
-        if self.final_estimator is None:
+        if learner is None:
             raise ValueError("passthrough=True needs a final_estimator to pass the columns to")
         rows = self._level_1_rows(said, lambda: training.rows[entries.positions], found["members_"])
         weights = None if (entries.weights == 1).all() else entries.weights
-        final = seeded(clone(self.final_estimator), seed, False)
+        final = seeded(clone(learner), seed, False)
         y = training.y[entries.positions]
         found["final_"] = fit_on(final, "final_estimator", rows, y, weights)
         return found
@@ -171,19 +270,75 @@ class Stack(NamedMembers, Ensemble):
     def _level_1_rows(self, said: list[np.ndarray], rows, members: list[Member]):
         """Outputs of level 0 as columns, beside the rows where they are passed through.
 
-        Probabilities add up to one, so that the first class is left out.
+        Probabilities of two classes add up to one, so that the first is left out.
         """
-        kept = [each[:, 1:] if self._n_classes() > 1 else each for each in said]
-        outputs = np.hstack(kept)
+        kept = [self._level_1_columns(each) for each in said]
         if not self.passthrough:
-            return outputs
-        labels = self.classes_[1:].tolist() if self._n_classes() > 1 else [""]
-        names = [f"{member.name}:{label}" for member in members for label in labels]
-        return add_columns(rows(), outputs, names)
+            return np.hstack(kept)
+        names = self._output_names(members, [each.shape[1] for each in kept])
+        return add_columns(rows(), np.hstack(kept), names, first=True)
+
+    def _level_1_columns(self, said: np.ndarray) -> np.ndarray:
+        return said[:, 1:] if self._n_classes() == 2 and said.shape[1] == 2 else said
+
+    def _output_names(self, members: list[Member], widths: list[int]) -> list[str]:
+        prefix = type(self).__name__.lower()
+        return [
+            f"{prefix}_{member.name}{k if width > 1 else ''}"
+            for member, width in zip(members, widths, strict=True)
+            for k in range(width)
+        ]
+
+    def transform(self, X) -> Any:
+        """The outputs of level 0 that level 1 sees, then the columns that are passed through.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        outputs : ndarray or sparse matrix of shape (n_samples, n_outputs)
+        """
+        check_is_fitted(self)
+        parts = []
+        for rows in intake.tables_of(self, X):
+            made = self._level_1_rows(self._said(rows), lambda rows=rows: rows, self.members_)
+            parts.append(made.to_pandas().to_numpy() if isinstance(made, Table) else made)
+        return put_together(parts)
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the columns that `transform` gives.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns of X, where they are passed through.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self, "members_")
+        given = _check_feature_names_in(self, input_features, generate_names=self.passthrough)
+        names = self._output_names(self.members_, self._widths)
+        if self.passthrough:
+            names += list(given)
+        return np.asarray(names, object)
+
+    @property
+    def final_estimator_(self) -> Any:
+        """The fitted learner of level 1; ``"weights"`` where there is none."""
+        check_is_fitted(self, "members_")
+        return "weights" if self.final_ is None else self.final_.estimator
 
     def _said(self, rows) -> list[np.ndarray]:
         n_classes = self._n_classes()
-        return list(self._ask(lambda member: say(member, rows, n_classes), rows))
+
+        def answer(member: Member) -> np.ndarray:
+            return self._saying(member.estimator)(member, rows, n_classes)
+
+        return list(self._ask(answer, rows))
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         n_members = len(self._candidates())
@@ -197,13 +352,14 @@ class Stack(NamedMembers, Ensemble):
     avoid="Few rows, or where one model must be explained.",
     peers=("sklearn.ensemble.StackingClassifier",),
 )
+@without_effect("verbose")
 class StackingClassifier(Stack, Classifier):
     """Classifiers of level 0, and weights or a classifier of level 1 on their held-out
     probabilities.
 
     Use it when several good classifiers disagree and there are rows enough to learn whom to trust;
     not with few rows. Level 1 never sees an output for a row from a model that learnt from that
-    row. By default it is one non-negative weight per member (see ``weights_``), minimising the
+    row. With ``final_estimator="weights"`` it is one non-negative weight per member, minimising the
     Brier score sum_i sum_k ([y_i = k] - sum_m a_m p_m(k | x_i))^2 with sum_m a_m = 1; any
     classifier may take its place, a stacking classifier too (several levels). ``split="holdout"``
     is blending, the form of 003 2.5.6, where members learn from the first part only. Texts: 003
@@ -211,21 +367,24 @@ class StackingClassifier(Stack, Classifier):
 
     Parameters
     ----------
-    estimators : list of estimators or of (str, estimator) pairs, default=None
-        Level 0, of any library. None for a shallow tree, naive Bayes and a logistic regression.
-    final_estimator : estimator, default=None
-        Level 1, a classifier of the members' probabilities (without the first class); None for
-        weights.
-    split : {"folds", "holdout"}, default="folds"
-        Whether level 1 learns from out-of-fold outputs, or from a part held out once (blending).
-    cv : int or list of (positions, positions) pairs, default=5
-        Number of folds, stratified by class; or the rows to learn from and to leave out, by fold.
-    holdout : float, default=0.5
-        Share of the rows that is held out for level 1 in blending.
-    passthrough : bool, default=False
-        Let level 1 see the columns of the table too.
+    estimators : list of (str, estimator) pairs or of estimators, default=None
+        Level 0, of any library; "drop" in the place of one leaves it out. None for
+        a shallow tree, naive Bayes and a logistic regression.
+    final_estimator : estimator or "weights", default=None
+        Level 1: None for a logistic regression; "weights" for one non-negative weight per member.
+    cv : int, splitter, iterable or "prefit", default=None
+        Number of folds, stratified by class (None for 5), or the folds; "prefit" where the members
+        are fitted already and level 1 learns from what they say of all rows.
+    stack_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        The outputs of level 0 that level 1 sees; "auto" for the first that a member has.
     n_jobs : int, default=None
         Threads; None for one per processor.
+    passthrough : bool, default=False
+        Let level 1 see the columns of the table too.
+    split : {"folds", "holdout"}, default="folds"
+        Whether level 1 learns from out-of-fold outputs, or from a part held out once (blending).
+    holdout : float, default=0.5
+        Share of the rows that is held out for level 1 in blending.
     random_state : int, RandomState or None, default=None
         Of the folds, and of members whose own ``random_state`` is None.
 
@@ -238,6 +397,8 @@ class StackingClassifier(Stack, Classifier):
         Level 1, where it is a learner.
     weights_ : ndarray of shape (n_members,) or None
         Shares of the members, where there is no learner of level 1.
+    stack_method_ : list of str
+        The outputs of each member that level 1 sees.
     held_out_losses_ : ndarray of shape (n_members,)
         Brier score of each member on rows unknown to it.
     classes_ : ndarray of shape (n_classes,)
@@ -251,34 +412,42 @@ class StackingClassifier(Stack, Classifier):
     --------
     >>> from gnomon.ensemble import StackingClassifier
     >>> rows = [[float(i)] for i in range(12)]
-    >>> model = StackingClassifier(cv=3, random_state=0).fit(rows, [0] * 6 + [1] * 6)
+    >>> model = StackingClassifier(final_estimator="weights", cv=3, random_state=0)
+    >>> model = model.fit(rows, [0] * 6 + [1] * 6)
     >>> model.predict([[0.0], [11.0]]).tolist()
     [0, 1]
     >>> round(float(model.weights_.sum()), 6)
     1.0
     """
 
-    _parameter_constraints = STACK_CONSTRAINTS
+    _parameter_constraints = {
+        **STACK_CONSTRAINTS,
+        "stack_method": [StrOptions({"auto", "predict_proba", "decision_function", "predict"})],
+    }
 
     def __init__(
         self,
         estimators=None,
         final_estimator=None,
         *,
-        split="folds",
-        cv=5,
-        holdout=0.5,
-        passthrough=False,
+        cv=None,
+        stack_method="auto",
         n_jobs=None,
+        passthrough=False,
+        verbose=0,
+        split="folds",
+        holdout=0.5,
         random_state=None,
     ):
         self.estimators = estimators
         self.final_estimator = final_estimator
-        self.split = split
         self.cv = cv
-        self.holdout = holdout
-        self.passthrough = passthrough
+        self.stack_method = stack_method
         self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+        self.split = split
+        self.holdout = holdout
         self.random_state = random_state
 
     def _proba(self, rows):
@@ -288,6 +457,29 @@ class StackingClassifier(Stack, Classifier):
         made = self._level_1_rows(said, lambda: rows, self.members_)
         return self.final_.proba(made, len(self.classes_))
 
+    @available_if(lambda self: self._final_has("decision_function"))
+    def decision_function(self, X) -> np.ndarray:
+        """The decision function of level 1.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+
+        def scores(rows) -> np.ndarray:
+            made = self._level_1_rows(self._said(rows), lambda: rows, self.members_)
+            return self.final_.estimator.decision_function(self.final_.given(made))
+
+        return self._each_block(scores, X)
+
+    def _final_has(self, name: str) -> bool:
+        final = vars(self).get("final_")
+        return hasattr(self._final_learner() if final is None else final.estimator, name)
+
 
 @method(
     task="regress",
@@ -296,32 +488,35 @@ class StackingClassifier(Stack, Classifier):
     avoid="Few rows, or where one model must be explained.",
     peers=("sklearn.ensemble.StackingRegressor",),
 )
+@without_effect("verbose")
 class StackingRegressor(Stack, Regressor):
     """Regressors of level 0, and weights or a regressor of level 1 on their held-out estimates.
 
     Use it when several good regressors disagree and there are rows enough to learn whom to trust;
     not with few rows. Level 1 never sees an output for a row from a model that learnt from that
-    row. By default it is one non-negative weight per member (see ``weights_``), minimising
+    row. With ``final_estimator="weights"`` it is one non-negative weight per member, minimising
     sum_i w_i (y_i - sum_m a_m g_m(x_i))^2 with sum_m a_m = 1; any regressor may take its place, a
     stacking regressor too (several levels). ``split="holdout"`` is blending, the form of 003 2.5.6.
     Texts: 003 2.5.6, 004 11.1.
 
     Parameters
     ----------
-    estimators : list of estimators or of (str, estimator) pairs, default=None
-        Level 0, of any library. None for a shallow tree and a linear regression.
-    final_estimator : estimator, default=None
-        Level 1, a regressor of the members' estimates; None for weights.
-    split : {"folds", "holdout"}, default="folds"
-        Whether level 1 learns from out-of-fold outputs, or from a part held out once (blending).
-    cv : int or list of (positions, positions) pairs, default=5
-        Number of folds; or the rows to learn from and to leave out, by fold.
-    holdout : float, default=0.5
-        Share of the rows that is held out for level 1 in blending.
-    passthrough : bool, default=False
-        Let level 1 see the columns of the table too.
+    estimators : list of (str, estimator) pairs or of estimators, default=None
+        Level 0, of any library; "drop" in the place of one leaves it out. None for
+        a shallow tree and a linear regression.
+    final_estimator : estimator or "weights", default=None
+        Level 1: None for ridge regression; "weights" for one non-negative weight per member.
+    cv : int, splitter, iterable or "prefit", default=None
+        Number of folds (None for 5), or the folds; "prefit" where the members are
+        fitted already and level 1 learns from what they say of all rows.
     n_jobs : int, default=None
         Threads; None for one per processor.
+    passthrough : bool, default=False
+        Let level 1 see the columns of the table too.
+    split : {"folds", "holdout"}, default="folds"
+        Whether level 1 learns from out-of-fold outputs, or from a part held out once (blending).
+    holdout : float, default=0.5
+        Share of the rows that is held out for level 1 in blending.
     random_state : int, RandomState or None, default=None
         Of the folds, and of members whose own ``random_state`` is None.
 
@@ -334,6 +529,8 @@ class StackingRegressor(Stack, Regressor):
         Level 1, where it is a learner.
     weights_ : ndarray of shape (n_members,) or None
         Shares of the members, where there is no learner of level 1.
+    stack_method_ : list of str
+        The outputs of each member that level 1 sees.
     held_out_losses_ : ndarray of shape (n_members,)
         Mean squared error of each member on rows unknown to it.
     history_ : History
@@ -345,7 +542,8 @@ class StackingRegressor(Stack, Regressor):
     --------
     >>> from gnomon.ensemble import StackingRegressor
     >>> rows = [[float(i)] for i in range(12)]
-    >>> model = StackingRegressor(cv=3, random_state=0).fit(rows, [2.0 * i for i in range(12)])
+    >>> model = StackingRegressor(final_estimator="weights", cv=3, random_state=0)
+    >>> model = model.fit(rows, [2.0 * i for i in range(12)])
     >>> model.weights_.round(6).tolist()
     [0.0, 1.0]
     """
@@ -357,20 +555,22 @@ class StackingRegressor(Stack, Regressor):
         estimators=None,
         final_estimator=None,
         *,
-        split="folds",
-        cv=5,
-        holdout=0.5,
-        passthrough=False,
+        cv=None,
         n_jobs=None,
+        passthrough=False,
+        verbose=0,
+        split="folds",
+        holdout=0.5,
         random_state=None,
     ):
         self.estimators = estimators
         self.final_estimator = final_estimator
-        self.split = split
         self.cv = cv
-        self.holdout = holdout
-        self.passthrough = passthrough
         self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+        self.split = split
+        self.holdout = holdout
         self.random_state = random_state
 
     def _estimate(self, rows):

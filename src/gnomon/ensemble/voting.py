@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from gnomon.contract import Classifier, Regressor
 from gnomon.contract.inert import without_effect
@@ -127,6 +127,11 @@ class OfDifferentKinds(NamedMembers, TransformerMixin, Committee):
             )
         return [w for w, (_, each) in zip(self.weights, listed, strict=True) if each != "drop"]
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
     def _columns_of_transform(self) -> list[str]:
         """What the columns of `transform` are, after the name of the class."""
         return [member.name for member in self.members_]
@@ -136,14 +141,15 @@ class OfDifferentKinds(NamedMembers, TransformerMixin, Committee):
 
         Parameters
         ----------
-        input_features : None
-            Not used.
+        input_features : array-like of str, default=None
+            Must be the names that ``fit`` saw; not used otherwise.
 
         Returns
         -------
         names : ndarray of str
         """
         check_is_fitted(self, "members_")
+        _check_feature_names_in(self, input_features, generate_names=False)
         prefix = type(self).__name__.lower()
         return np.asarray([f"{prefix}_{each}" for each in self._columns_of_transform()], object)
 

@@ -281,6 +281,10 @@ class ExactBoosting(Learner):
         self._peer_fitted = None
         self._pack()
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return state | {"_peer_fitted": None} if "_peer_fitted" in state else state
+
     def _public(self) -> dict[str, Any]:
         private = ("_n_columns", "_start")
         return super()._public() | {k: v for k, v in vars(self).items() if k in private}

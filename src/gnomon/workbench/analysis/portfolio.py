@@ -212,7 +212,7 @@ def stack_of(task: str, finished: list[Entrant]) -> Entrant | None:
     if len(chosen) < 2:
         return None
     kind = StackingClassifier if task == "classify" else StackingRegressor
-    return Entrant(STACK, kind(chosen, cv=3), 5, "weights of the members by 3 folds")
+    return Entrant(STACK, kind(chosen, "weights", cv=3), 5, "weights of the members by 3 folds")
 
 
 def plain(learner: Any) -> Any:
