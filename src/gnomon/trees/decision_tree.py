@@ -500,7 +500,7 @@ class DecisionTreeRegressor(DecisionTree, Regressor):
         return values[:, 0] if self._one_target else values
 
 
-# scikit-learn's exports and SHAP ask whether a model is one of scikit-learn's trees: these have the
+# scikit-learn's exports ask whether a model is one of scikit-learn's trees: these have the
 # same attributes.
 peer.DecisionTreeClassifier.register(DecisionTreeClassifier)
 peer.DecisionTreeRegressor.register(DecisionTreeRegressor)

@@ -3,7 +3,7 @@
 scikit-learn's builder looks at every threshold, where gnomon's histogram grower looks at 255 per
 column, and it knows criteria that cannot be added up in bins (absolute error, Poisson deviance). A
 tree that it grows becomes a `Tree` of gnomon's, and a `Tree` without category nodes becomes an
-object with scikit-learn's arrays, so that `sklearn.tree.export_text`, SHAP and others read it.
+object with scikit-learn's arrays, so that `sklearn.tree.export_text` and other tools read it.
 """
 
 from __future__ import annotations

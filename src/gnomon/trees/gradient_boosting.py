@@ -712,7 +712,7 @@ def flat(scores: np.ndarray) -> np.ndarray:
     return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
-# scikit-learn's tools and SHAP ask whether a model is one of scikit-learn's: these have the same
+# scikit-learn's tools ask whether a model is one of scikit-learn's: these have the same
 # attributes.
 peer.GradientBoostingClassifier.register(GradientBoostingClassifier)
 peer.GradientBoostingRegressor.register(GradientBoostingRegressor)

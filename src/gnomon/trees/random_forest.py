@@ -1346,7 +1346,7 @@ class ExtraTreesRegressor(ForestRegressor):
         self.keep_history = keep_history
 
 
-# scikit-learn's tools and SHAP ask whether a model is one of scikit-learn's forests: these have the
+# scikit-learn's tools ask whether a model is one of scikit-learn's forests: these have the
 # same attributes.
 for _ours in (
     RandomForestClassifier,
