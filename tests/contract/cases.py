@@ -183,6 +183,8 @@ def target(estimator, X: np.ndarray, group: np.ndarray, rng: np.random.Generator
         return np.array(["no", "perhaps", "yes"])[group]
     if needs_target(estimator):
         X = np.clip(X, -1e6, 1e6)
+        if get_tags(estimator).target_tags.positive_only:
+            return 1.0 + np.abs(X).sum(axis=1) + group + 0.1 * rng.random(len(X))
         return X @ np.linspace(1, 2, X.shape[1]) + group + 0.1 * rng.normal(size=len(X))
     return None
 

@@ -146,7 +146,7 @@ def another(cls: type, name: str):
         for value in sorted(getattr(constraint, "options", ()), key=str):
             if value != default:
                 return value
-        for value in (not default, 7, 0.5, None):
+        for value in (not default, 7, 0.5, {}, None):
             if constraint.is_satisfied_by(value) and value != default:
                 return value
     raise AssertionError(f"{cls.__name__}.{name} accepts its default only")

@@ -12,7 +12,7 @@ from gnomon.linear import (
     GLM,
     ChiSquareFit,
     PenalisedModel,
-    QuantileRegression,
+    QuantileRegressor,
     RegressionClassifier,
     Ridge,
     chi_square_fit,
@@ -27,7 +27,7 @@ def line(rng, n=80, p=4):
 @pytest.mark.parametrize("quantile", [0.2, 0.5, 0.9])
 def test_quantile_regression_agrees_with_statsmodels(quantile, rng):
     X, y = line(rng)
-    found = QuantileRegression(quantile).fit(X, y)
+    found = QuantileRegressor(quantile=quantile, alpha=0).fit(X, y)
     expected = sm.QuantReg(y, sm.add_constant(X)).fit(q=quantile, max_iter=5000, p_tol=1e-9)
     residual = y - expected.predict(sm.add_constant(X))
     loss = np.maximum(quantile * residual, (quantile - 1) * residual).sum()

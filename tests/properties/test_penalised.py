@@ -14,7 +14,7 @@ from gnomon.linear import (
     LineWithOutliers,
     LpRegression,
     PenalisedModel,
-    QuantileRegression,
+    QuantileRegressor,
     TikhonovRegression,
 )
 
@@ -51,15 +51,16 @@ def test_a_budget_is_never_exceeded(seed, p, share):
 @given(SEEDS, st.floats(-50, 50), st.floats(0.1, 20))
 def test_shifting_and_stretching_the_target_shifts_and_stretches_a_quantile_plane(seed, by, factor):
     X, y = problem(seed)
-    one = QuantileRegression(0.3).fit(X, y)
-    other = QuantileRegression(0.3).fit(X, factor * y + by)
+    one = QuantileRegressor(quantile=0.3, alpha=0).fit(X, y)
+    other = QuantileRegressor(quantile=0.3, alpha=0).fit(X, factor * y + by)
     np.testing.assert_allclose(other.predict(X), factor * one.predict(X) + by, rtol=1e-6, atol=1e-6)
 
 
 @given(SEEDS)
 def test_the_quantile_plane_of_the_mirrored_target_is_the_mirrored_plane(seed):
     X, y = problem(seed)
-    one, other = QuantileRegression(0.3).fit(X, y), QuantileRegression(0.7).fit(X, -y)
+    one = QuantileRegressor(quantile=0.3, alpha=0).fit(X, y)
+    other = QuantileRegressor(quantile=0.7, alpha=0).fit(X, -y)
     np.testing.assert_allclose(other.predict(X), -one.predict(X), atol=1e-7)
 
 

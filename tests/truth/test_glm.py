@@ -164,3 +164,33 @@ def test_the_table_of_aic_and_bic_of_text_000_worked_example_11_1():
     expected_bic = [683.4, 624.7, 627.1, 625.2, 629.1, 633.2, 634.9, 632.6, 634.8, 638.3]
     np.testing.assert_allclose(aic, expected_aic, atol=0.06)
     np.testing.assert_allclose(bic, expected_bic, atol=0.06)
+
+
+@pytest.mark.parametrize("link", ["identity", "inverse"])
+def test_without_intercept_a_fit_begins_where_the_link_gives_means(link, rng):
+    X = rng.uniform(1.0, 2.0, (200, 2))
+    mean = X @ [0.5, 1.0] if link == "identity" else 1 / (X @ [0.5, 1.0])
+    model = GLM("gamma", link=link, fit_intercept=False).fit(X, rng.gamma(5000.0, mean / 5000.0))
+    np.testing.assert_allclose(model.coef_, [0.5, 1.0], atol=0.1)
+
+
+def test_the_overdispersion_of_a_negative_binomial_is_the_likeliest_of_a_grid(rng):
+    X = rng.normal(size=(150, 2))
+    y = rng.poisson(np.exp(0.5 * X[:, 0] + 1) * rng.gamma(2.0, 0.5, 150))
+    fitted = GLM("negative binomial", overdispersion="fit").fit(X, y)
+
+    def likelihood(overdispersion):
+        model = GLM("negative binomial", overdispersion=overdispersion).fit(X, y)
+        return model.statistics_.log_likelihood
+
+    best = likelihood(fitted.overdispersion_)
+    assert all(likelihood(each) <= best + 1e-6 for each in np.geomspace(0.05, 5.0, 15))
+
+
+def test_a_summary_tells_of_overdispersed_counts_and_not_of_poisson_ones(rng):
+    X = rng.normal(size=(400, 1))
+    mean = np.exp(1 + 0.3 * X[:, 0])
+    plain = GLM("poisson").fit(X, rng.poisson(mean)).summary()
+    spread = GLM("poisson").fit(X, rng.poisson(mean * rng.gamma(0.5, 2.0, 400))).summary()
+    assert not any("overdispersed" in note for note in plain.notes)
+    assert any("overdispersed" in note for note in spread.notes)

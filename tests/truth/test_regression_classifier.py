@@ -10,7 +10,7 @@ from gnomon.engine.errors import DataError
 from gnomon.linear import (
     LinearRegression,
     LogisticRegression,
-    QuantileRegression,
+    QuantileRegressor,
     RegressionClassifier,
     Ridge,
     SigmoidUnits,
@@ -49,7 +49,7 @@ def test_more_classes_have_a_regression_each_and_the_greatest_decides(rng):
 
 @pytest.mark.covers("regression-classifier")
 @pytest.mark.parametrize(
-    "regressor", [QuantileRegression(), RandomForestRegressor(10, random_state=0)]
+    "regressor", [QuantileRegressor(alpha=0), RandomForestRegressor(10, random_state=0)]
 )
 def test_any_regressor_may_classify(regressor, rng):
     X, codes = groups(rng, 2, apart=6.0)

@@ -10,7 +10,7 @@ from gnomon.linear import (
     Lasso,
     LinearRegression,
     NoSummary,
-    QuantileRegression,
+    QuantileRegressor,
     RegressionClassifier,
     Ridge,
     coefficient_bootstrap,
@@ -81,7 +81,8 @@ def test_the_bootstrap_of_least_squares_has_the_classical_standard_errors(rng):
 def test_the_bootstrap_takes_penalised_and_quantile_models_and_no_others(rng):
     X = rng.normal(size=(60, 2))
     y = X @ [1.0, -2.0] + rng.normal(size=60)
-    for model in (Ridge(5.0, fit_intercept=False), Lasso(0.1), QuantileRegression(0.3)):
+    median = QuantileRegressor(quantile=0.3, alpha=0)
+    for model in (Ridge(5.0, fit_intercept=False), Lasso(0.1), median):
         found = coefficient_bootstrap(model, X, y, n_resamples=30)
         assert len(found.names) == 2 + model.fit_intercept
         assert found.replicates.shape == (30, len(found.names))

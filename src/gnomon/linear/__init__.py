@@ -1,6 +1,6 @@
 """Linear models: least squares, penalised, robust and generalised, with their inference."""
 
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.linear.basis import (
     BasisExpansion,
     PolynomialFeatures,
@@ -30,7 +30,7 @@ from gnomon.linear.mars import MARS, AnovaTable
 from gnomon.linear.penalised import GroupLasso, LpRegression, PenalisedModel, TikhonovRegression
 from gnomon.linear.penalties import lp_decay
 from gnomon.linear.polynomial import DegreePath, PolynomialRegression
-from gnomon.linear.quantile import QuantileRegression
+from gnomon.linear.quantile import QuantileRegressor
 from gnomon.linear.reading import CoefficientReport, coefficient_report
 from gnomon.linear.regression_classifier import RegressionClassifier
 from gnomon.linear.robust import RobustRegression, huber_scale, mad_scale, proposal_2_constant
@@ -39,6 +39,7 @@ from gnomon.linear.sparse_logistic import SparseLogisticRegression
 from gnomon.linear.splines import SplineTransformer
 from gnomon.linear.tangent import LocalLinearisation, TangentErrors
 from gnomon.linear.transform import BothResiduals, TransformedRegression
+from gnomon.linear.tweedie import GammaRegressor, PoissonRegressor, TweedieRegressor
 from gnomon.linear.wide import WideRegression, wide_regression
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "DegreePath",
     "ElasticNet",
     "FitSummary",
+    "GammaRegressor",
     "GroupLasso",
     "Lasso",
     "LineWithOutliers",
@@ -66,9 +68,10 @@ __all__ = [
     "NoSummary",
     "PenalisedModel",
     "PenaltyPath",
+    "PoissonRegressor",
     "PolynomialFeatures",
     "PolynomialRegression",
-    "QuantileRegression",
+    "QuantileRegressor",
     "RegressionClassifier",
     "Ridge",
     "RobustRegression",
@@ -79,6 +82,7 @@ __all__ = [
     "TangentErrors",
     "TikhonovRegression",
     "TransformedRegression",
+    "TweedieRegressor",
     "WideRegression",
     "box_cox",
     "chi_square_fit",
@@ -99,3 +103,5 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(__name__, {"QuantileRegression": "QuantileRegressor"})

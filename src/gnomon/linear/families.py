@@ -177,10 +177,10 @@ def negative_binomial(overdispersion: float) -> Family:
 
 
 def tweedie(power: float) -> Family:
-    """Amounts that may be zero, of variance dispersion * mean^power, 1 < power < 2."""
+    """Variance dispersion * mean^power: power below 0, between 1 and 2 (zeros too), or above 2."""
 
     def deviance(y, mean):
-        first = y ** (2 - power) / ((1 - power) * (2 - power))
+        first = np.maximum(y, 0.0) ** (2 - power) / ((1 - power) * (2 - power))
         second = y * mean ** (1 - power) / (1 - power)
         return 2 * (first - second + mean ** (2 - power) / (2 - power))
 
@@ -189,9 +189,9 @@ def tweedie(power: float) -> Family:
         "log",
         0.0,
         np.inf,
-        "zero or more",
-        0.0,
-        True,
+        "above zero" if power > 2 else "zero or more" if power > 0 else "a number",
+        0.0 if power > 0 else -np.inf,
+        power < 2,
         True,
         lambda mean: mean**power,
         deviance,

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
+from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -68,7 +69,8 @@ from gnomon.linear.inference import (
 from gnomon.linear.newton import accepted, halved, start_at
 from gnomon.linear.solve import EPS, null_space, symmetric_inverse, symmetric_solve
 
-SEPARATED = 1e-7
+SEPARATED = 1e-7  # mean deviance of means that have gone to their targets
+DISPERSED_LEVEL = 0.001  # of the test by which a summary tells of overdispersion
 # Sparse columns whose products are still added up.
 MOST_WITH_MATRIX = 2000
 
@@ -161,8 +163,9 @@ class GLM(Regressor, SumLearner):
     offset : str, int or None, default=None
         Name or place of a column whose coefficient is fixed at one, such as the logarithm of the
         exposure.
-    overdispersion : float, default=1.0
-        Of the negative binomial family: the variance is mean + overdispersion mean^2.
+    overdispersion : float or "fit", default=1.0
+        Of the negative binomial family: the variance is mean + overdispersion mean^2; "fit" takes
+        the one of greatest likelihood.
     power : float, default=1.5
         Of the Tweedie family: the variance grows with this power of the mean.
     standard_errors : {"classic", "HC0", "HC1", "HC2", "HC3"}, default="classic"
@@ -185,6 +188,8 @@ class GLM(Regressor, SumLearner):
         The coefficients b.
     intercept_ : float
         The constant b0; zero without intercept.
+    overdispersion_ : float
+        The overdispersion of the negative binomial family; only with this family.
     rank_ : int
         Rank of the information about the coefficients that are not fixed.
     separated_ : bool
@@ -216,7 +221,7 @@ class GLM(Regressor, SumLearner):
         "alpha": [at_least(0.0)],
         "l1_ratio": [between(0.0, 1.0)],
         "offset": [str, whole(0), None],
-        "overdispersion": [above(0.0)],
+        "overdispersion": [above(0.0), StrOptions({"fit"})],
         "power": [between(1.0, 2.0, closed="neither")],
         "standard_errors": [StrOptions({"classic", "HC0", "HC1", "HC2", "HC3"})],
         "fit_intercept": FLAG,
@@ -262,11 +267,34 @@ class GLM(Regressor, SumLearner):
         return Takes(sparse=True, redundant=not self.fit_intercept, many_levels=True)
 
     def _family(self) -> Family:
-        parameters = {"negative binomial": self.overdispersion, "tweedie": self.power}
+        chosen = getattr(self, "overdispersion_", self.overdispersion)
+        parameters = {"negative binomial": chosen, "tweedie": self.power}
         return family_of(self.family, float(parameters.get(self.family, 0.0)))
 
     def _link(self) -> Link:
         return LINKS[self.link or self._family().link]
+
+    def _fit(self, data: Data) -> None:
+        vars(self).pop("overdispersion_", None)
+        if self.family == "negative binomial":
+            chosen = self.overdispersion
+            self.overdispersion_ = self._likeliest(data) if chosen == "fit" else float(chosen)
+        super()._fit(data)
+
+    def _likeliest(self, data: Data) -> float:
+        """The overdispersion of greatest likelihood, by a search over its logarithm."""
+
+        def loss(logarithm: float) -> float:
+            trial = type(self)(**self.get_params() | {"overdispersion": float(np.exp(logarithm))})
+            trial.n_features_in_ = self.n_features_in_
+            trial.alpha = 0.0
+            trial._fit(data)
+            return -trial.statistics_.log_likelihood
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = minimize_scalar(loss, bounds=(-12.0, 6.0), method="bounded")
+        return float(np.exp(found.x))
 
     def _start(self, data: Data, rng) -> dict[str, Any]:
         fixed = self._fixed_column(data.n_columns)
@@ -290,6 +318,8 @@ class GLM(Regressor, SumLearner):
         parameters = np.zeros(data.n_columns + self.fit_intercept)
         if fixed is not None:
             parameters[fixed] = 1.0
+        if not self.fit_intercept:
+            parameters = self._first_guess(data, parameters, mean, fixed)
         if self.fit_intercept:
             if not inside:
                 raise DataError(
@@ -313,6 +343,29 @@ class GLM(Regressor, SumLearner):
             "unit": self._unit(data, mean, weight),
             "rank": 0,
         } | start_at(parameters)
+
+    def _first_guess(self, data: Data, parameters, mean: float, fixed: int | None) -> np.ndarray:
+        """Without intercept: least squares of the link of targets pulled half-way to their mean.
+
+        Zero coefficients have no mean under links such as identity and inverse.
+        """
+        link, family = self._link(), self._family()
+        if is_sparse(data) and self._is_matrix_free(data.n_columns):
+            return parameters
+        with np.errstate(divide="ignore", invalid="ignore"):
+            zero = link.mean(np.zeros(1))
+            if np.isfinite(zero).all() and family.valid(zero):
+                return parameters
+        function = partial(guess_sums, link, mean, parameters)
+        products, cross = add_up(function, data.source, self.n_jobs)
+        free = np.arange(len(parameters)) != (-1 if fixed is None else fixed)
+        guess = parameters.copy()
+        guess[free] = symmetric_solve(products[np.ix_(free, free)], cross[free])
+        return guess
+
+    def _enough(self, state) -> float:
+        """The fall of the objective that ends the fit."""
+        return self.tol * state["unit"]
 
     def _is_matrix_free(self, n_columns: int) -> bool:
         """Whether sparse rows of so many columns are fitted without their products."""
@@ -394,7 +447,7 @@ class GLM(Regressor, SumLearner):
             direction, fall, rank = self._matrix_free_newton(state, trial, total)
         else:
             direction, fall, rank = self._newton(state, trial, total)
-        ended = fall <= self.tol * state["unit"]
+        ended = fall <= self._enough(state)
         return accepted(state, objective, direction, fall, ended, rank=rank)
 
     def _newton(self, state, parameters, total: GLMSums):
@@ -492,7 +545,7 @@ class GLM(Regressor, SumLearner):
         if self.history_.stopped == "max_iter":
             warnings.warn(
                 f"GLM has not converged in max_iter={self.max_iter} passes; the objective has come "
-                f"down to {self.history_[-1]:.6g}. Raise max_iter, scale the columns alike, or "
+                f"down to {self.history_[-1]:.6g}. Increase max_iter, scale the columns alike, or "
                 "use alpha > 0",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -752,6 +805,15 @@ def log_likelihood(
     return (float(chunk.weights @ family.log_density(chunk.y, mean, dispersion)),)
 
 
+def guess_sums(link: Link, mean: float, parameters: np.ndarray, chunk: Chunk) -> tuple:
+    """Products of the columns, and with the link of targets half-way to the mean."""
+    assert chunk.y is not None
+    rows = chunk.rows.toarray() if hasattr(chunk.rows, "toarray") else chunk.rows
+    target = link.predictor((chunk.y + mean) / 2) - rows @ parameters
+    scaled = rows * chunk.weights[:, None]
+    return inner(scaled, rows), inner(scaled, target)
+
+
 def glm_summary(model: GLM, confidence_level: float) -> FitSummary:
     """The summary from the statistics of a fitted model."""
     statistics = model.statistics_
@@ -798,11 +860,16 @@ def glm_summary(model: GLM, confidence_level: float) -> FitSummary:
             "BIC": k * np.log(statistics.weight) - 2 * statistics.log_likelihood,
         }
     link = model._link().name
-    notes = (
-        []
-        if model.standard_errors == "classic"
-        else [f"Standard errors {model.standard_errors}, robust against a wrong variance."]
-    )
+    notes = []
+    if model.standard_errors != "classic":
+        notes.append(f"Standard errors {model.standard_errors}, robust against a wrong variance.")
+    elif not statistics.dispersed and stats.chi2.sf(statistics.pearson, free) < DISPERSED_LEVEL:
+        notes.append(
+            "The targets are overdispersed: Pearson's statistic is "
+            f"{statistics.pearson / free:.3g} times its degrees of freedom, and these standard "
+            "errors are too small. Use "
+            "standard_errors='HC1', or family='negative binomial' with overdispersion='fit'."
+        )
     return coefficient_table(
         names,
         estimate,

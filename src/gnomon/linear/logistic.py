@@ -599,8 +599,8 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         elif self.history_.stopped == "max_iter":
             warnings.warn(
                 f"LogisticRegression has not converged in max_iter={self.max_iter} steps; the "
-                f"objective has come down to {min(self.history_, default=0):.6g}. Increase max_iter, scale the "
-                "columns alike, or use a smaller C",
+                f"objective has come down to {min(self.history_, default=0):.6g}. "
+                "Increase max_iter, scale the columns alike, or use a smaller C",
                 ConvergenceWarning,
                 stacklevel=2,
             )

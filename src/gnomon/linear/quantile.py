@@ -23,11 +23,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from scipy.optimize import linprog, nnls
 
 from gnomon.contract import Data, Regressor, Takes
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import FLAG, between
+from gnomon.engine.parameters import FLAG, at_least, between
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
 from gnomon.linear.design import LARGEST, decision, refuse_tiny
@@ -236,10 +238,12 @@ def least_distance(sides: np.ndarray, bounds: np.ndarray) -> np.ndarray | None:
     avoid="Outliers among the columns (high leverage): RobustRegression with Tukey's loss.",
     peers=("statsmodels.api.QuantReg", "sklearn.linear_model.QuantileRegressor"),
 )
-class QuantileRegression(Regressor):
+@without_effect("solver", "solver_options")
+class QuantileRegressor(Regressor):
     """Quantile regression: the plane that has a given share of the targets below it.
 
-    Minimises sum_i w_i rho(y_i - b0 - x_i b) with rho(r) = q r for r > 0 and (q - 1) r else. Use q
+    Minimises (1/W) sum_i w_i rho(y_i - b0 - x_i b) + alpha |b|_1 with rho(r) = q r for r > 0 and
+    (q - 1) r else, W = sum_i w_i. Use ``alpha=0`` for the plane itself, q
     = 1/2 (least absolute deviations) where targets have outliers, and two quantiles for an interval
     of predictions without assuming normal or even errors. Not where columns have outliers
     (leverage). Planes of several quantiles may cross.
@@ -252,6 +256,8 @@ class QuantileRegression(Regressor):
     ----------
     quantile : float, default=0.5
         The share q of the targets below the plane.
+    alpha : float, default=1.0
+        Weight of the penalty on absolute values of the coefficients; 0 for none.
     fit_intercept : bool, default=True
         Whether there is a constant b0.
 
@@ -262,7 +268,9 @@ class QuantileRegression(Regressor):
     intercept_ : float
         The constant b0; zero without intercept.
     loss_ : float
-        The minimum.
+        The sum of w_i rho at the minimum.
+    n_iter_ : int
+        1: the linear programme is solved at once.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -272,38 +280,52 @@ class QuantileRegression(Regressor):
 
     Examples
     --------
-    >>> from gnomon.linear import QuantileRegression
+    >>> from gnomon.linear import QuantileRegressor
     >>> X, y = [[0], [1], [2], [3], [4]], [0, 1, 2, 3, 40]
-    >>> QuantileRegression().fit(X, y).coef_.round(6)
+    >>> QuantileRegressor(alpha=0).fit(X, y).coef_.round(6)
     array([1.])
     """
 
-    natively = Takes()
+    natively = Takes(sparse=True, float32=True)
     _largest: ClassVar[float] = LARGEST
     _largest_target: ClassVar[float] = LARGEST
-    _parameter_constraints = {"quantile": [between(0.0, 1.0, "neither")], "fit_intercept": FLAG}
+    _parameter_constraints = {
+        "quantile": [between(0.0, 1.0, "neither")],
+        "alpha": [at_least(0.0)],
+        "fit_intercept": FLAG,
+    }
 
-    def __init__(self, quantile=0.5, fit_intercept=True):
+    def __init__(
+        self, *, quantile=0.5, alpha=1.0, fit_intercept=True, solver="highs", solver_options=None
+    ):
         self.quantile = quantile
+        self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.solver_options = solver_options
 
     def _fit(self, data: Data) -> None:
         with one_blas_thread():
             weights = data.weight_array
-            location, scale = self._measures(data.rows, weights)
+            rows = data.rows.toarray() if sp.issparse(data.rows) else data.rows
+            rows = np.asarray(rows, dtype=np.float64)
+            location, scale = self._measures(rows, weights)
+            costs = np.full(data.n_columns, self.alpha * float(weights.sum()))
             plane = quantile_plane(
-                data.rows,
+                rows,
                 location,
                 scale,
                 data.y,
                 weights,
                 float(self.quantile),
                 self.fit_intercept,
+                costs if self.alpha else None,
             )
         constant = plane.constant - location @ plane.coef
         self.coef_ = plane.coef
         self.intercept_ = float(constant) if self.fit_intercept else 0.0
         self.loss_ = plane.loss
+        self.n_iter_ = 1
 
     def _measures(self, rows, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean (zero without an intercept) and deviation about it; zero where a column is idle."""
