@@ -179,7 +179,7 @@ PROBLEMS = {
     "NGramModel": Problem((["abab", "abba"],), ("probabilities", "a"), {"n": 2}),
     "Autoregression": Problem((SERIES,), ("forecast_rows", NUMBERS, 3)),
     "LagRegressor": Problem((SERIES,), ("forecast_rows", NUMBERS, 3)),
-    "WordRecogniser": Problem(
+    "WordRecognizer": Problem(
         (SOUNDS, ["la", "hi"] * 2), ("log_likelihood", SOUNDS), {"lexicon": WORDS, "parts": 2}
     ),
     "GaussianHMM": Problem((ROWS, [24, 24]), ("predict_proba", ROWS), {"n_components": 2}),
@@ -414,3 +414,12 @@ def test_networks_are_learned_saved_and_loaded(cls, data, name, tmp_path):
     with pytest.raises(ValueError, match="c"):
         cls.fit(data, {"c": ("a",)})
     assert {method.cls for method in methods("graph")} == {call[0] for call in NETWORK_CALLS}
+
+
+def test_former_names_in_british_spelling_answer_with_a_warning():
+    with pytest.warns(FutureWarning, match="WordRecognizer"):
+        assert gnomon.sequence.WordRecogniser is gnomon.sequence.WordRecognizer
+    table = gnomon.graphical.JointTable([[0.1, 0.3], [0.2, 0.4]], {"x": "ab", "y": "cd"})
+    with pytest.warns(FutureWarning, match=r"JointTable\.marginalize"):
+        former = table.marginalise("y")
+    np.testing.assert_array_equal(former.values, table.marginalize("y").values)

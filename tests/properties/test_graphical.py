@@ -38,7 +38,7 @@ def test_turning_every_edge_round_changes_nothing(seed):
     turned = PairwiseModel(
         model.unary, model.edges[:, ::-1], [model.table(e).T for e in range(len(model.edges))]
     )
-    assert np.isclose(model.exact().log_normaliser, turned.exact().log_normaliser)
+    assert np.isclose(model.exact().log_normalizer, turned.exact().log_normalizer)
     assert np.array_equal(iterated_modes(model).labels, iterated_modes(turned).labels)
     assert np.allclose(mean_field(model).q, mean_field(turned).q, atol=1e-5)
 
@@ -55,7 +55,7 @@ def test_a_cost_moved_between_terms_or_added_to_all_leaves_the_law(seed):
         -float(shift.sum()),
     )
     a, b = model.exact(), moved.exact()
-    assert np.isclose(a.log_normaliser, b.log_normaliser)
+    assert np.isclose(a.log_normalizer, b.log_normalizer)
     assert np.allclose(np.array(a.nodes), np.array(b.nodes))
 
 
@@ -91,12 +91,12 @@ def test_marginalising_in_any_order_gives_the_same_table(seed):
     rng = np.random.default_rng(seed)
     joint = JointTable(rng.exponential(size=(2, 3, 2)), {"a": "xy", "b": "xyz", "c": "uv"})
     assert np.allclose(
-        joint.marginalise("a").marginalise("c").values, joint.marginalise("c", "a").values
+        joint.marginalize("a").marginalize("c").values, joint.marginalize("c", "a").values
     )
     assert np.isclose(joint.marginal("b").values.sum(), 1)
     assert np.allclose(
-        joint.condition(b="y").marginalise("a").values,
-        joint.marginalise("a").condition(b="y").values,
+        joint.condition(b="y").marginalize("a").values,
+        joint.marginalize("a").condition(b="y").values,
     )
 
 

@@ -15,7 +15,7 @@ from gnomon.graphical import (
     JointTable,
     PairwiseModel,
     chain_min_cost,
-    denoise_grey,
+    denoise_gray,
     forest_sum_product,
     potts_costs,
     potts_model,
@@ -74,7 +74,7 @@ def test_nuisance_variables_are_summed_out_after_conditioning_as_in_001_section_
     counts = np.arange(1.0, 13).reshape(2, 3, 2)
     joint = JointTable(counts, {"X": (0, 1), "Y": (0, 1, 2), "Z": (0, 1)})
     expected = counts[:, :, 1].sum(axis=1) / counts[:, :, 1].sum()
-    assert np.allclose(joint.condition(Z=1).marginalise("Y").values, expected)
+    assert np.allclose(joint.condition(Z=1).marginalize("Y").values, expected)
 
 
 @pytest.mark.covers("chain-min-cost-inference", "sum-product-forest")
@@ -87,13 +87,13 @@ def test_the_mended_recursions_of_000_section_14_count_every_cost_once(rng):
     ]
     assert np.isclose(chain_min_cost(unary, step).cost, min(costs))
     model = PairwiseModel(unary, [(i, i + 1) for i in range(3)], [step])
-    assert np.isclose(forest_sum_product(model).log_normaliser, logsumexp(-np.array(costs)))
+    assert np.isclose(forest_sum_product(model).log_normalizer, logsumexp(-np.array(costs)))
 
 
 @pytest.mark.covers("potts-ising-model")
 def test_the_free_chain_of_002_has_the_normaliser_two_times_one_plus_e_to_beta():
     for n, beta in ((2, 0.3), (6, -1.0), (9, 2.0)):
-        z = forest_sum_product(potts_model((1, n), beta)).log_normaliser
+        z = forest_sum_product(potts_model((1, n), beta)).log_normalizer
         assert np.isclose(z, np.log(2 * (1 + np.exp(beta)) ** (n - 1)))
 
 
@@ -103,7 +103,7 @@ def test_the_four_nodes_of_000_figure_15_1_have_sixteen_states_that_sum_to_one()
     for i in range(4):
         ring[i, (i + 1) % 4] = ring[(i + 1) % 4, i] = 0.8
     machine = BoltzmannMachine(ring)
-    log_z = machine.exact().log_normaliser
+    log_z = machine.exact().log_normalizer
     states = list(itertools.product([-1, 1], repeat=4))
     p = [np.exp(-machine.energy(u) - log_z) for u in states]
     assert len(p) == 16
@@ -117,8 +117,8 @@ def test_the_potts_matrix_of_000_example_15_2_charges_for_difference_and_not_for
     assert potts_costs(3, 2.0).tolist() == [[0, 2, 2], [2, 0, 2], [2, 2, 0]]
     image = np.full((5, 5), 10.0)
     image[2, 2] = 12.0
-    assert (denoise_grey(image, 2.0, levels=np.arange(8, 15)).image == 10).all()
-    assert denoise_grey(image, 0.1, levels=np.arange(8, 15)).image[2, 2] == 12
+    assert (denoise_gray(image, 2.0, levels=np.arange(8, 15)).image == 10).all()
+    assert denoise_gray(image, 0.1, levels=np.arange(8, 15)).image[2, 2] == 12
 
 
 @pytest.mark.slow

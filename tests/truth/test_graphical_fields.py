@@ -20,13 +20,13 @@ from gnomon.graphical import (
     brute_force,
     chain_min_cost,
     denoise_binary,
-    denoise_grey,
+    denoise_gray,
     forest_min_cost,
     forest_sum_product,
     free_energy,
     graph_cut,
     grid_edges,
-    integer_programme,
+    integer_program,
     iterated_modes,
     label_pixels,
     linear_relaxation,
@@ -77,9 +77,9 @@ def listed(model: PairwiseModel) -> tuple[np.ndarray, np.ndarray]:
 
 def check_marginals(found, model):
     labels, costs = listed(model)
-    log_normaliser = logsumexp(-costs)
-    p = np.exp(-costs - log_normaliser)
-    assert np.isclose(found.log_normaliser, log_normaliser, atol=1e-9)
+    log_normalizer = logsumexp(-costs)
+    p = np.exp(-costs - log_normalizer)
+    assert np.isclose(found.log_normalizer, log_normalizer, atol=1e-9)
     for i, law in enumerate(found.nodes):
         assert np.allclose(law, np.bincount(labels[:, i], p, model.n_states[i]), atol=1e-10)
     for (i, j), pair in zip(model.edges, found.pairs):
@@ -89,7 +89,7 @@ def check_marginals(found, model):
 
 
 @pytest.mark.covers("pairwise-graphical-model", "discrete-mrf", "energy-form")
-def test_costs_log_normaliser_and_marginals_equal_enumeration_on_any_graph(rng):
+def test_costs_log_normalizer_and_marginals_equal_enumeration_on_any_graph(rng):
     done = 0
     for _ in range(120):
         model = random_model(rng, forbidden=rng.choice([0.0, 0.2]))
@@ -172,7 +172,7 @@ def test_a_long_chain_neither_overflows_nor_takes_long(rng):
     steps = potts_costs(3, 2.5)
     assert np.isclose(best.cost, chain_min_cost(chain.unary, steps).cost + chain.constant)
     found = forest_sum_product(chain)
-    assert np.isfinite(found.log_normaliser)
+    assert np.isfinite(found.log_normalizer)
     assert np.allclose([law.sum() for law in found.nodes], 1)
 
 
@@ -202,7 +202,7 @@ def test_programmes_and_searches_agree_with_brute_force(rng):
             continue
         best = brute_force(model)
         assert np.isclose(best.cost, costs.min())
-        whole = integer_programme(model)
+        whole = integer_program(model)
         assert whole.proved
         assert np.isclose(whole.cost, best.cost)
         tight, loose = (linear_relaxation(model, each) for each in ("marginals", "products"))
@@ -276,7 +276,7 @@ def test_a_graph_cut_finds_the_least_cost_of_submodular_models(rng):
 def test_potts_models_have_the_density_of_their_definition_and_the_chain_its_normaliser(rng):
     beta, k = rng.normal(), int(rng.integers(2, 4))
     for n in (1, 2, 5):
-        chain = forest_sum_product(potts_model((1, n), beta, 2)).log_normaliser
+        chain = forest_sum_product(potts_model((1, n), beta, 2)).log_normalizer
         assert np.isclose(chain, np.log(2) + (n - 1) * np.log1p(np.exp(beta)))
     grid = potts_model((3, 2), beta, k)
     states = rng.integers(k, size=(3, 2))
@@ -306,7 +306,7 @@ def test_exact_inference_reaches_grids_that_enumeration_cannot_and_says_its_widt
     for row in range(8):
         single = own - np.take_along_axis(unary[row], columns.T, axis=1).sum(axis=0)
         logs = single + (logsumexp(between + logs, axis=1) if row else 0.0)
-    assert np.isclose(exact.log_normaliser, logsumexp(logs))
+    assert np.isclose(exact.log_normalizer, logsumexp(logs))
     with gnomon.config(memory_limit=2**20), pytest.raises(MemoryLimitError, match="width"):
         potts_model((30, 30), 0.4).exact()
 
@@ -333,7 +333,7 @@ def test_mean_field_bounds_the_normaliser_and_never_raises_the_free_energy(rng):
 @pytest.mark.covers("mean-field-discrete-mrf")
 def test_mean_field_is_exact_without_edges_and_quick_tables_change_nothing(rng):
     lone = PairwiseModel(rng.normal(size=(4, 3)), [], [])
-    assert np.isclose(mean_field(lone).free_energy, -lone.exact().log_normaliser)
+    assert np.isclose(mean_field(lone).free_energy, -lone.exact().log_normalizer)
     quick = potts_model((3, 3), 0.7, 4, unary=rng.normal(size=(9, 4)))
     assert np.isfinite(quick.disagreement()).all()
     # the same costs, moved from the unary terms so that no table is Potts' any more
@@ -378,7 +378,7 @@ def test_a_boltzmann_machine_counts_every_pair_once(rng):
         logs = np.array([u @ np.triu(weights, 1) @ u + biases @ u for u in states])
         assert np.allclose([machine.energy(u) for u in states], -logs)
         exact = machine.exact()
-        assert np.isclose(exact.log_normaliser, logsumexp(logs))
+        assert np.isclose(exact.log_normalizer, logsumexp(logs))
         p = np.exp(logs - logsumexp(logs))
         assert np.allclose([law[1] for law in exact.nodes], p @ (states > 0))
         rest, free = machine.given({1: 1, 3: -1})
@@ -402,7 +402,7 @@ def test_mean_field_of_a_boltzmann_machine_settles_where_pi_is_sigmoid_of_two_s(
             rng.choice(["data", "uniform", "random"]), max_iter=5000, random_state=rng
         )
         assert np.all(np.diff(found.history) <= 1e-9)
-        assert found.free_energy >= -machine.exact().log_normaliser - 1e-9
+        assert found.free_energy >= -machine.exact().log_normalizer - 1e-9
         if found.converged:
             pi = found.q[:, 1]
             assert np.allclose(pi, expit(2 * (weights @ (2 * pi - 1) + biases)), atol=1e-5)
@@ -509,8 +509,8 @@ def test_grey_levels_are_cleaned_by_the_cost_of_the_definition(rng):
     noisy = clean + rng.normal(scale=20.0, size=clean.shape)
     weight = 1 / (2 * 20.0**2)
     for method in ("mean field", "modes"):
-        found = denoise_grey(noisy, 1.2, levels=levels, weight=weight, method=method)
-        alone = denoise_grey(noisy, 0.0, levels=levels, weight=weight, method=method)
+        found = denoise_gray(noisy, 1.2, levels=levels, weight=weight, method=method)
+        alone = denoise_gray(noisy, 0.0, levels=levels, weight=weight, method=method)
         nearest = levels[np.abs(noisy[..., None] - levels).argmin(axis=-1)]
         assert np.array_equal(alone.image, nearest)
         assert (found.image != clean).sum() <= (alone.image != clean).sum()
@@ -518,10 +518,10 @@ def test_grey_levels_are_cleaned_by_the_cost_of_the_definition(rng):
         cost = 1.2 * ((h[1:] != h[:-1]).sum() + (h[:, 1:] != h[:, :-1]).sum())
         assert np.isclose(found.cost, cost + weight * ((h - noisy) ** 2).sum())
         assert np.all(np.diff(found.history) <= 1e-8)
-    whole = denoise_grey(np.full((3, 3), 77), 1.0)
+    whole = denoise_gray(np.full((3, 3), 77), 1.0)
     assert (whole.image == 77).all()
     with pytest.raises(DataError, match="negative"):
-        denoise_grey(noisy, -1.0)
+        denoise_gray(noisy, -1.0)
 
 
 @pytest.mark.covers("mrf-pixel-labelling")

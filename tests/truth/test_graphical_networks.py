@@ -178,14 +178,14 @@ def test_conditioning_and_marginalising_follow_their_definitions(rng):
     joint = JointTable(values, {"X": "ab", "Y": "abc", "Z": range(4)})
     p = values / values.sum()
     assert np.allclose(
-        joint.condition(Z=2).marginalise("Y").values, p[:, :, 2].sum(1) / p[:, :, 2].sum()
+        joint.condition(Z=2).marginalize("Y").values, p[:, :, 2].sum(1) / p[:, :, 2].sum()
     )
     assert np.allclose(joint.marginal("Z", "X").values, p.sum(1).T)
     assert np.isclose(joint.probability(X="b", Z=0), p[1, :, 0].sum())
     with pytest.raises(DataError, match="no value"):
         joint.condition(Z=9)
     with pytest.raises(DataError, match="no variable"):
-        joint.marginalise("W")
+        joint.marginalize("W")
 
 
 @pytest.mark.covers("belief-network-fit")

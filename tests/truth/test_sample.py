@@ -356,7 +356,7 @@ def test_draws_under_a_box_are_of_the_density_whatever_its_factor(rng):
     )
     share = stats.binomtest(found.n_kept, found.n_tried, area / (found.bound * 4))
     assert share.pvalue > RARE
-    assert abs(found.normaliser.value - area) < 0.2 * area
+    assert abs(found.normalizer.value - area) < 0.2 * area
     with pytest.raises(DataError, match="exceeds the bound"):
         rejection_box(density, (0, 4), 500, bound=1.0, random_state=rng)
 
@@ -403,7 +403,7 @@ def test_importance_weights_give_means_and_the_constant_and_say_when_few_draws_c
     found = importance(lambda v: -v * v / 2 + 3.0, x, log_t)
     second = found.expectation(lambda v: v * v)
     assert abs(second.value - 1) < 8 * second.error
-    constant = found.normaliser
+    constant = found.normalizer
     assert abs(constant.value - np.exp(3.0) * np.sqrt(2 * np.pi)) < 8 * constant.error
     assert 0 < found.effective_size <= len(x)
     with pytest.warns(GnomonWarning, match="few draws count"):

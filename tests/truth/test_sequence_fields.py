@@ -21,7 +21,7 @@ from gnomon.sequence import (
     LagRegressor,
     LinearGaussianModel,
     MaxEntMarkovModel,
-    WordRecogniser,
+    WordRecognizer,
     cepstra,
     crf,
     deltas,
@@ -458,7 +458,7 @@ def test_words_of_shared_sounds_are_recognised_alone_and_in_a_row(rng):
 
     words = list(lexicon) * 8
     heard = [say(word) for word in words]
-    model = WordRecogniser(lexicon, max_iter=8).fit(heard, words)
+    model = WordRecognizer(lexicon, max_iter=8).fit(heard, words)
     assert len(model.parts_) == 9
     assert np.diff(model.history_).min() > -1e-6 * abs(model.history_[0])
     fresh = [say(word) for word in lexicon]

@@ -169,3 +169,50 @@ def with_former_vocabulary(function: Callable[..., Any]) -> Callable[..., Any]:
     if getattr(home, function.__name__, None) is function:
         setattr(home, function.__name__, accepting)
     return accepting
+
+
+def former_attributes(**names: str) -> Callable[[type], type]:
+    """Let the objects of a class answer to former names of attributes, with a `FutureWarning`.
+
+    Parameters
+    ----------
+    **names : str
+        Each former name of an attribute or method, and its name of today.
+
+    Returns
+    -------
+    decorator : callable
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from gnomon.engine.renamed import former_attributes
+    >>> @former_attributes(colour="color")
+    ... class Pen:
+    ...     color = "red"
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     Pen().colour
+    'red'
+    >>> print(caught[0].message)
+    Pen.colour is now Pen.color; the former name will be removed
+    """
+
+    def decorate(cls: type) -> type:
+        for former, today in names.items():
+            setattr(cls, former, property(_warning_getter(cls.__name__, former, today)))
+        return cls
+
+    return decorate
+
+
+def _warning_getter(owner: str, former: str, today: str) -> Callable[[Any], Any]:
+    def get(self: Any) -> Any:
+        warnings.warn(
+            f"{owner}.{former} is now {owner}.{today}; the former name will be removed",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return getattr(self, today)
+
+    return get

@@ -1,13 +1,13 @@
 """Graphical: belief networks and Markov random fields, exact and approximate inference."""
 
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.graphical.belief_network import BeliefNetwork, NetworkAnswer
 from gnomon.graphical.bif import format_bif, parse_bif, read_bif, write_bif
 from gnomon.graphical.boltzmann import BoltzmannMachine
 from gnomon.graphical.dag import ancestors, d_separated, markov_blanket, topological_order
 from gnomon.graphical.elimination import EliminationPlan
 from gnomon.graphical.forest import (
-    Labelling,
+    Labeling,
     chain_min_cost,
     forest_min_cost,
     forest_sum_product,
@@ -17,7 +17,7 @@ from gnomon.graphical.images import (
     MixtureSegments,
     PixelLabels,
     denoise_binary,
-    denoise_grey,
+    denoise_gray,
     label_pixels,
     local_features,
     segment_mixture,
@@ -27,7 +27,7 @@ from gnomon.graphical.mean_field import MeanField, free_energy, mean_field
 from gnomon.graphical.modes import (
     brute_force,
     graph_cut,
-    integer_programme,
+    integer_program,
     iterated_modes,
     linear_relaxation,
     max_cut_model,
@@ -60,7 +60,7 @@ __all__ = [
     "GaussianNetwork",
     "IndependenceCheck",
     "JointTable",
-    "Labelling",
+    "Labeling",
     "MeanField",
     "MixtureSegments",
     "NetworkAnswer",
@@ -74,14 +74,14 @@ __all__ = [
     "chain_min_cost",
     "d_separated",
     "denoise_binary",
-    "denoise_grey",
+    "denoise_gray",
     "forest_min_cost",
     "forest_sum_product",
     "format_bif",
     "free_energy",
     "graph_cut",
     "grid_edges",
-    "integer_programme",
+    "integer_program",
     "iterated_modes",
     "label_pixels",
     "linear_relaxation",
@@ -105,3 +105,12 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(
+    __name__,
+    {
+        "Labelling": "Labeling",
+        "denoise_grey": "denoise_gray",
+        "integer_programme": "integer_program",
+    },
+)

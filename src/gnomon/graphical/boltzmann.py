@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
 from gnomon.engine.storable import storable
-from gnomon.graphical.forest import Labelling
+from gnomon.graphical.forest import Labeling
 from gnomon.graphical.mean_field import MeanField, mean_field
 from gnomon.graphical.modes import graph_cut, iterated_modes
 from gnomon.graphical.pairwise import PairwiseMarginals, PairwiseModel, weighted_edges
@@ -179,7 +179,7 @@ class BoltzmannMachine(Saved):
         """
         return mean_field(self.model(), start, **options)
 
-    def mode(self, **options: Any) -> Labelling:
+    def mode(self, **options: Any) -> Labeling:
         """The values of least energy: by a cut where no weight is negative, else a local search.
 
         Parameters
@@ -189,7 +189,7 @@ class BoltzmannMachine(Saved):
 
         Returns
         -------
-        labelling : Labelling
+        labelling : Labeling
             Value 0 stands for -1; it says whether it is proved best.
         """
         if not len(self.weights) or self.weights.min() >= 0:

@@ -26,7 +26,7 @@ from gnomon.graphical.pairwise import PairwiseMarginals, PairwiseModel
 
 
 @dataclass(repr=False)
-class Labelling(Result):
+class Labeling(Result):
     """A labelling, its cost, and what is known of it.
 
     Attributes
@@ -55,13 +55,13 @@ class Labelling(Result):
 
     def _title(self) -> str:
         said = "least cost, proved" if self.proved else "not proved to be the least cost"
-        return f"Labelling of {len(self.labels):,} variables ({said})"
+        return f"Labeling of {len(self.labels):,} variables ({said})"
 
     def _columns(self) -> dict[str, list]:
         return {"cost": [self.cost], "lower bound": [self.lower_bound]}
 
 
-def chain_min_cost(unary: ArrayLike, pairwise: ArrayLike) -> Labelling:
+def chain_min_cost(unary: ArrayLike, pairwise: ArrayLike) -> Labeling:
     """The cheapest labelling of a chain, by dynamic programming (Viterbi with any costs).
 
     Use it for sequences of any costs, negative and infinite ones too; they need not be logarithms
@@ -76,7 +76,7 @@ def chain_min_cost(unary: ArrayLike, pairwise: ArrayLike) -> Labelling:
 
     Returns
     -------
-    labelling : Labelling
+    labelling : Labeling
 
     Examples
     --------
@@ -108,10 +108,10 @@ def chain_min_cost(unary: ArrayLike, pairwise: ArrayLike) -> Labelling:
     for i in range(n - 1):
         labels[i + 1] = choices[i, labels[i]]
     cost = float(total[labels[0]])
-    return Labelling(labels, cost, cost)
+    return Labeling(labels, cost, cost)
 
 
-def forest_min_cost(model: PairwiseModel, roots: ArrayLike = ()) -> Labelling:
+def forest_min_cost(model: PairwiseModel, roots: ArrayLike = ()) -> Labeling:
     """The cheapest labelling of a forest: trees, chains and lone variables.
 
     Parameters
@@ -123,7 +123,7 @@ def forest_min_cost(model: PairwiseModel, roots: ArrayLike = ()) -> Labelling:
 
     Returns
     -------
-    labelling : Labelling
+    labelling : Labeling
 
     Examples
     --------
@@ -151,7 +151,7 @@ def forest_min_cost(model: PairwiseModel, roots: ArrayLike = ()) -> Labelling:
         best = incoming[i].argmin() if parent[i] < 0 else choices[i][labels[parent[i]]]
         labels[i] = int(best)
     cost = model.cost(labels)
-    return Labelling(labels, cost, cost)
+    return Labeling(labels, cost, cost)
 
 
 def forest_sum_product(model: PairwiseModel, roots: ArrayLike = ()) -> PairwiseMarginals:

@@ -114,7 +114,7 @@ def denoise_binary(
         probabilities, history = fitted.q, fitted.history
     elif method == "exact":
         marginals = model.exact()
-        probabilities, history = np.array(marginals.nodes), [-marginals.log_normaliser]
+        probabilities, history = np.array(marginals.nodes), [-marginals.log_normalizer]
     else:
         raise DataError(f"method={method!r} is none of mean field, gibbs, graph cut, exact")
     laws = probabilities.reshape(*observed.shape, 2)
@@ -150,7 +150,7 @@ def _binary_gibbs(observed, coupling, fidelity, n_sweeps, random_state):
     return drawn.marginals, drawn.energy.tolist()
 
 
-def denoise_grey(
+def denoise_gray(
     image: ArrayLike,
     c: float,
     *,
@@ -185,7 +185,7 @@ def denoise_grey(
     --------
     >>> noisy = np.full((4, 4), 100)
     >>> noisy[1, 1] = 104
-    >>> denoise_grey(noisy, 6.0, levels=[96, 100, 104]).image.tolist()[1]
+    >>> denoise_gray(noisy, 6.0, levels=[96, 100, 104]).image.tolist()[1]
     [100.0, 100.0, 100.0, 100.0]
     """
     pixels = np.asarray(image, dtype=np.float64)
@@ -328,7 +328,7 @@ def segment_mixture(
     A label's law given all else is c_k N(x_i; m_k, v_k) exp(beta times equal neighbours); means
     have a wide normal prior, variances an inverse-gamma one. beta = 0 is the mixture without
     smoothing. The weights c_k stay as given: with beta > 0 their law would need the field's
-    normaliser.
+    normalizer.
 
     Parameters
     ----------

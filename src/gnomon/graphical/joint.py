@@ -1,4 +1,4 @@
-"""Joint tables with named axes: condition, marginalise, check independence.
+"""Joint tables with named axes: condition, marginalize, check independence.
 
 p(x, y | z) = p(x, y, z) / p(z) and p(x | z) = sum_y p(x, y | z): all of exact inference is these
 two steps, and everything faster is a way not to write the whole table down.
@@ -19,6 +19,7 @@ from scipy.stats import chi2
 from gnomon.contract.result import Result, p_text
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
+from gnomon.engine.renamed import former_attributes
 from gnomon.graphical.cells import coded_columns
 
 
@@ -68,6 +69,7 @@ class IndependenceCheck(Result):
         return [f"G = {self.statistic:.4g} on {self.degrees} degrees, {p_text(self.p_value)}"]
 
 
+@former_attributes(marginalise="marginalize")
 class JointTable(Result):
     """Probabilities of all combinations of the values of some variables.
 
@@ -97,7 +99,7 @@ class JointTable(Result):
     >>> joint = JointTable([[0.1, 0.3], [0.2, 0.4]], {"X": ("a", "b"), "Z": (0, 1)})
     >>> joint.condition(Z=1).probability(X="a")
     0.4285714285714286
-    >>> joint.marginalise("Z").values.round(2).tolist()
+    >>> joint.marginalize("Z").values.round(2).tolist()
     [0.4, 0.6]
     """
 
@@ -180,7 +182,7 @@ class JointTable(Result):
             raise DataError(f"the evidence {evidence} has probability zero")
         return JointTable(part, rest)
 
-    def marginalise(self, *names: str) -> JointTable:
+    def marginalize(self, *names: str) -> JointTable:
         """Sum the named variables out.
 
         Parameters

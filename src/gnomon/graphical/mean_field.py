@@ -103,7 +103,7 @@ def mean_field(
     if not np.isfinite(model.tables).all():
         raise DataError("mean field needs finite pairwise costs; use exact() or iterated_modes")
     q = _start(model, start, np.random.default_rng(random_state))
-    parts, disagreement = model.neighbours(), model.disagreement()
+    parts, disagreement = model.neighbors(), model.disagreement()
     history = [free_energy(model, q)]
     converged = False
     for _ in range(max_iter):

@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
-from gnomon.graphical.forest import Labelling
+from gnomon.graphical.forest import Labeling
 from gnomon.graphical.pairwise import PairwiseModel, weighted_edges
 from gnomon.sample.draws import Seed
 
@@ -31,7 +31,7 @@ from gnomon.sample.draws import Seed
 MOST_CAPACITY = 2**30
 
 
-def brute_force(model: PairwiseModel) -> Labelling:
+def brute_force(model: PairwiseModel) -> Labeling:
     """The labelling of least cost by trying all; refused where they are too many.
 
     Parameters
@@ -40,7 +40,7 @@ def brute_force(model: PairwiseModel) -> Labelling:
 
     Returns
     -------
-    labelling : Labelling
+    labelling : Labeling
         The first in order of the labels, among ties.
 
     Examples
@@ -55,7 +55,7 @@ def brute_force(model: PairwiseModel) -> Labelling:
     cost = model.cost(labels)
     if cost == np.inf:
         raise DataError("every labelling is forbidden: all costs are infinite")
-    return Labelling(labels, cost, cost)
+    return Labeling(labels, cost, cost)
 
 
 def iterated_modes(
@@ -65,7 +65,7 @@ def iterated_modes(
     max_iter: int = 100,
     n_init: int = 0,
     random_state: Seed = None,
-) -> Labelling:
+) -> Labeling:
     """Local search: each variable in turn takes its cheapest value given its neighbours (ICM).
 
     Use it as a fast first answer on any graph. Its cost never rises; it ends in a local minimum
@@ -84,7 +84,7 @@ def iterated_modes(
 
     Returns
     -------
-    labelling : Labelling
+    labelling : Labeling
 
     Examples
     --------
@@ -100,14 +100,14 @@ def iterated_modes(
     return min(found, key=lambda each: each.cost)
 
 
-def _descend(model: PairwiseModel, labels: np.ndarray, max_iter: int) -> Labelling:
-    parts = model.neighbours()
+def _descend(model: PairwiseModel, labels: np.ndarray, max_iter: int) -> Labeling:
+    parts = model.neighbors()
     history = [model.cost(labels)]
     for _ in range(max_iter):
         if not mode_sweep(model.unary, *parts, model.tables, labels):
             break
         history.append(model.cost(labels))
-    return Labelling(labels, history[-1], n_iter=len(history) - 1, history=history)
+    return Labeling(labels, history[-1], n_iter=len(history) - 1, history=history)
 
 
 @kernel("f8[:,:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "f8[:,:,:]", "out i8[:]")
@@ -137,7 +137,7 @@ def mode_sweep(unary, starts, neighbours, table_of, flipped, tables, labels):
     return changed
 
 
-def graph_cut(model: PairwiseModel) -> Labelling:
+def graph_cut(model: PairwiseModel) -> Labeling:
     """The labelling of least cost of two-valued variables that like to agree, by a minimum cut.
 
     Exact where every table has phi(0, 0) + phi(1, 1) <= phi(0, 1) + phi(1, 0); other models
@@ -150,7 +150,7 @@ def graph_cut(model: PairwiseModel) -> Labelling:
 
     Returns
     -------
-    labelling : Labelling
+    labelling : Labeling
 
     Examples
     --------
@@ -168,7 +168,7 @@ def graph_cut(model: PairwiseModel) -> Labelling:
         worst = tuple(model.edges[int(pull.argmin())].tolist())
         raise DataError(
             f"the edge {worst} prefers different values (its table is not submodular), for which "
-            "no cut is exact; use integer_programme, iterated_modes or mean_field"
+            "no cut is exact; use integer_program, iterated_modes or mean_field"
         )
     slope = unary[:, 1] - unary[:, 0]
     np.add.at(slope, first, costs[:, 1, 0] - costs[:, 0, 0])
@@ -180,7 +180,7 @@ def graph_cut(model: PairwiseModel) -> Labelling:
     if cost == np.inf:
         raise DataError("every labelling is forbidden: all costs are infinite")
     rounding = unit * (model.n_variables + len(model.edges))
-    return Labelling(labels, cost, cost - rounding)
+    return Labeling(labels, cost, cost - rounding)
 
 
 def _finite_costs(model: PairwiseModel) -> tuple[np.ndarray, np.ndarray]:
@@ -249,7 +249,7 @@ def quadratic_form(model: PairwiseModel) -> tuple[sparse.csr_array, np.ndarray, 
     3.0
     """
     if not np.isfinite(model.tables).all():
-        raise DataError("a quadratic form needs finite pairwise costs; use integer_programme")
+        raise DataError("a quadratic form needs finite pairwise costs; use integer_program")
     starts = np.concatenate([[0], np.cumsum(model.n_states)])
     rows, columns, values = [], [], []
     for e, (i, j) in enumerate(model.edges):
@@ -291,7 +291,7 @@ def max_cut_model(weights: Any) -> PairwiseModel:
     return PairwiseModel(np.zeros((n, 2)), edges, tables)
 
 
-def integer_programme(model: PairwiseModel, *, time_limit: float | None = None) -> Labelling:
+def integer_program(model: PairwiseModel, *, time_limit: float | None = None) -> Labeling:
     """The labelling of least cost by an integer linear programme (scipy's HiGHS).
 
     Use it where a proof is wanted and the model is small (some hundreds of variables).
@@ -304,11 +304,11 @@ def integer_programme(model: PairwiseModel, *, time_limit: float | None = None) 
 
     Returns
     -------
-    labelling : Labelling
+    labelling : Labeling
 
     Examples
     --------
-    >>> integer_programme(max_cut_model([[0, 1, 1], [1, 0, 1], [1, 1, 0]])).cost
+    >>> integer_program(max_cut_model([[0, 1, 1], [1, 0, 1], [1, 1, 0]])).cost
     -2.0
     """
     form = _programme(model, "marginals")
@@ -320,10 +320,10 @@ def integer_programme(model: PairwiseModel, *, time_limit: float | None = None) 
     cost = model.cost(labels)
     bound = found.mip_dual_bound
     lower = cost if found.status == 0 or bound is None else float(bound) + model.constant
-    return Labelling(labels, cost, lower)
+    return Labeling(labels, cost, lower)
 
 
-def linear_relaxation(model: PairwiseModel, formulation: str = "marginals") -> Labelling:
+def linear_relaxation(model: PairwiseModel, formulation: str = "marginals") -> Labeling:
     """A lower bound on all costs by linear programming, and the labelling rounded from it.
 
     Parameters
@@ -335,7 +335,7 @@ def linear_relaxation(model: PairwiseModel, formulation: str = "marginals") -> L
 
     Returns
     -------
-    labelling : Labelling
+    labelling : Labeling
         Proved best where the programme's answer is whole.
 
     Examples
@@ -350,7 +350,7 @@ def linear_relaxation(model: PairwiseModel, formulation: str = "marginals") -> L
     if found.x is None:
         raise DataError(f"no labelling was found: {found.message}")
     labels = _rounded(model, found.x)
-    return Labelling(labels, model.cost(labels), float(found.fun) + model.constant)
+    return Labeling(labels, model.cost(labels), float(found.fun) + model.constant)
 
 
 def _rounded(model: PairwiseModel, solution: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
+from gnomon.engine.renamed import former_attributes
 from gnomon.engine.storable import storable
 from gnomon.graphical.elimination import (
     Calibrated,
@@ -38,6 +39,7 @@ from gnomon.sample.draws import Seed
 from gnomon.sample.target import Target
 
 
+@former_attributes(neighbours="neighbors")
 @storable
 class PairwiseModel(Saved):
     """A discrete Markov random field: unary and pairwise cost tables on any graph.
@@ -431,7 +433,7 @@ class PairwiseModel(Saved):
             total = total - factor.spread(everything)
         return total
 
-    def neighbours(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def neighbors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Starts, neighbours, their tables, and whether rows of those are the neighbour's values.
 
         Those of variable i stand from ``starts[i]`` to ``starts[i + 1]``.
@@ -460,18 +462,19 @@ class PairwiseModel(Saved):
         return f"PairwiseModel({self.n_variables:,} variables, {len(self.edges):,} edges)"
 
 
+@former_attributes(log_normaliser="log_normalizer")
 class PairwiseMarginals:
     """What exact inference (or sum-product) found.
 
     Parameters
     ----------
-    log_normaliser : float
+    log_normalizer : float
     nodes : list of ndarray
     pairs : list of ndarray
 
     Attributes
     ----------
-    log_normaliser : float
+    log_normalizer : float
         log Z = log sum over labellings of exp(-cost).
     nodes : list of ndarray
         Probabilities of the values of each variable.
@@ -479,13 +482,13 @@ class PairwiseMarginals:
         Joint probabilities of the ends of each edge.
     """
 
-    def __init__(self, log_normaliser: float, nodes: list, pairs: list):
-        self.log_normaliser = float(log_normaliser)
+    def __init__(self, log_normalizer: float, nodes: list, pairs: list):
+        self.log_normalizer = float(log_normalizer)
         self.nodes = nodes
         self.pairs = pairs
 
     def __repr__(self) -> str:
-        return f"PairwiseMarginals(log_normaliser={self.log_normaliser:.6g})"
+        return f"PairwiseMarginals(log_normalizer={self.log_normalizer:.6g})"
 
 
 def potts_costs(n_states: int, c: float) -> np.ndarray:
@@ -562,7 +565,7 @@ def potts_model(
     Examples
     --------
     >>> line = potts_model((1, 5), 0.7)
-    >>> bool(np.isclose(line.exact().log_normaliser, np.log(2 * (1 + np.exp(0.7)) ** 4)))
+    >>> bool(np.isclose(line.exact().log_normalizer, np.log(2 * (1 + np.exp(0.7)) ** 4)))
     True
     """
     if weights is None:

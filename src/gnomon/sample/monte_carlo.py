@@ -21,6 +21,7 @@ from scipy.special import logsumexp
 from gnomon.contract.estimate import Estimate, mean_interval, normal_quantile
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.renamed import former_attributes
 from gnomon.sample.diagnostics import effective_sample_size
 
 FEWEST_EFFECTIVE = 100  # draws; error bars from fewer are not trusted
@@ -72,6 +73,7 @@ def expectation(
     return Estimate(mean, mean - half, mean + half, confidence_level, error, how)
 
 
+@former_attributes(normaliser="normalizer")
 @dataclass(repr=False)
 class ImportanceSample(Result):
     """Weighted draws that stand for a density known up to a constant.
@@ -103,7 +105,7 @@ class ImportanceSample(Result):
         return float(1 / (self.weights**2).sum())
 
     @property
-    def normaliser(self) -> Estimate:
+    def normalizer(self) -> Estimate:
         """The constant Z of p, with its error: the mean of the weights."""
         shift = self.log_weights.max()
         found = mean_interval(

@@ -18,6 +18,7 @@ import numpy as np
 from gnomon.contract.estimate import Estimate, share_interval
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.renamed import former_attributes
 from gnomon.sample.draws import Seed
 
 SCOUTS = 2048  # points at which the largest ratio is looked for
@@ -25,6 +26,7 @@ MARGIN = 1.1  # above the largest ratio that was found
 LOW_ACCEPTANCE = 0.01  # a hundred proposals for each draw
 
 
+@former_attributes(normaliser="normalizer")
 @dataclass(repr=False)
 class RejectionSample(Result):
     """Independent draws and what it took to get them.
@@ -58,7 +60,7 @@ class RejectionSample(Result):
         return share_interval(self.n_kept, self.n_tried)
 
     @property
-    def normaliser(self) -> Estimate:
+    def normalizer(self) -> Estimate:
         """Integral of the unnormalised density: acceptance times area."""
         share = self.acceptance
         value, low, high = (each * self.area for each in (share.value, share.low, share.high))

@@ -1,6 +1,6 @@
 """Sequence: Markov chains, ranking of pages, n-grams, hidden Markov models, random fields."""
 
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.sequence.autoregression import Autoregression, LagRegressor, lag_table
 from gnomon.sequence.base_hmm import ConvergenceMonitor
 from gnomon.sequence.chain import (
@@ -50,7 +50,7 @@ from gnomon.sequence.noisy_text import (
 from gnomon.sequence.pagerank import LinkGraph, PageRank, link_graph, pagerank, search_pages
 from gnomon.sequence.speech import (
     DIGITS,
-    WordRecogniser,
+    WordRecognizer,
     cepstra,
     deltas,
     mel_filters,
@@ -115,7 +115,7 @@ __all__ = [
     "SegmentScores",
     "SubstitutionCipher",
     "WordMatcher",
-    "WordRecogniser",
+    "WordRecognizer",
     "adapt_means",
     "break_cipher",
     "cepstra",
@@ -148,3 +148,10 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(
+    __name__,
+    {
+        "WordRecogniser": "WordRecognizer",
+    },
+)

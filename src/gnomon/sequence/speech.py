@@ -130,7 +130,7 @@ def cepstra(
     takes="sequences",
     synonyms=("speech recognition", "phoneme model"),
 )
-class WordRecogniser(SequenceEstimator):
+class WordRecognizer(SequenceEstimator):
     """Words as chains of phonemes of three parts, with one Gaussian for each part of a phoneme.
 
     Use it for a small vocabulary whose phonemes are known, as in the text. Not for free speech: a
@@ -160,18 +160,18 @@ class WordRecogniser(SequenceEstimator):
 
     Notes
     -----
-    Texts: 002 L6558-6602. Words are recognised alone (``predict``) or in a row
+    Texts: 002 L6558-6602. Words are recognized alone (``predict``) or in a row
     (``predict_words``, with all words equally probable after each).
 
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.sequence import WordRecogniser
+    >>> from gnomon.sequence import WordRecognizer
     >>> rng = np.random.default_rng(0)
     >>> low, high = np.zeros((9, 2)), np.ones((9, 2))
     >>> sounds = {"la": [low, high], "hi": [high, low]}
     >>> spoken = [np.vstack(sounds[w]) + 0.1 * rng.normal(size=(18, 2)) for w in ("la", "hi")]
-    >>> model = WordRecogniser({"la": "L A", "hi": "H I"}, parts=1).fit(spoken, ["la", "hi"])
+    >>> model = WordRecognizer({"la": "L A", "hi": "H I"}, parts=1).fit(spoken, ["la", "hi"])
     >>> model.predict(spoken)
     ['la', 'hi']
     """
@@ -197,7 +197,7 @@ class WordRecogniser(SequenceEstimator):
         self.max_iter = max_iter
 
     @fits()
-    def fit(self, sequences: Sequence, words: Sequence[str]) -> WordRecogniser:
+    def fit(self, sequences: Sequence, words: Sequence[str]) -> WordRecognizer:
         """Learn from recordings of single words.
 
         Parameters
@@ -208,7 +208,7 @@ class WordRecogniser(SequenceEstimator):
 
         Returns
         -------
-        self : WordRecogniser
+        self : WordRecognizer
         """
         spelled = {w: _phonemes(s) for w, s in (self.lexicon or DIGITS).items()}
         unknown = sorted(set(words) - set(spelled))

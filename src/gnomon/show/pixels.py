@@ -24,7 +24,7 @@ def labelled_image(found: Any, image: Any = None, *, theme: str = "light") -> go
     Parameters
     ----------
     found : PixelLabels or MixtureSegments
-        From `gnomon.graphical`: `denoise_binary`, `denoise_grey`, `label_pixels` or
+        From `gnomon.graphical`: `denoise_binary`, `denoise_gray`, `label_pixels` or
         `segment_mixture`.
     image : array-like of shape (height, width), default=None
         The image as it was given.

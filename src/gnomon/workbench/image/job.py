@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.graphical import PixelLabels, denoise_binary, denoise_grey, segment_mixture
+from gnomon.graphical import PixelLabels, denoise_binary, denoise_gray, segment_mixture
 from gnomon.table import Table
 from gnomon.table.picture_files import read_picture
 from gnomon.workbench.base.job import Request
@@ -94,7 +94,7 @@ def _cleaned(levels: np.ndarray, options: ImageOptions, run: Run) -> PixelLabels
         f"{len(grey)} grey levels, noise of standard deviation {spread:.3g}",
         "measured by the median difference of neighbours",
     )
-    return denoise_grey(levels, options.strength, levels=grey, weight=1 / (2 * spread**2))
+    return denoise_gray(levels, options.strength, levels=grey, weight=1 / (2 * spread**2))
 
 
 def noise_deviation(levels: np.ndarray) -> float:
