@@ -23,7 +23,7 @@ from gnomon.workbench.advise.result import FOLDS, Advice, Facts, Reason, Recomme
 from gnomon.workbench.advise.rules import CAUTIONS, RULES, Rule
 from gnomon.workbench.analysis.portfolio import BASELINE, Entrant, portfolio
 from gnomon.workbench.analysis.problem import LearningProblem, set_up
-from gnomon.workbench.base.given import source_of, with_target
+from gnomon.workbench.base.given import left_out, source_of, with_target
 from gnomon.workbench.base.job import Progress, Request
 from gnomon.workbench.base.runs import Run
 
@@ -47,7 +47,8 @@ def advise(table: Any, options: AdviseOptions, request: Request) -> Advice:
     """
     begin = time.perf_counter()
     rows, options.target = with_target(table, options.target)
-    problem = set_up(rows, options.target, task=options.task)
+    used = left_out(rows, options.without, (options.target,))
+    problem = set_up(used, options.target, task=options.task)
     source = source_of(table) or request.source
     marked = request.folder is not None  # 3 s on a million rows of 20 columns
     with Run.begin(request.folder, rows, source, options, JOB.name, fingerprinted=marked) as run:

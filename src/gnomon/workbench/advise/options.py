@@ -19,6 +19,9 @@ class AdviseOptions(Options):
         choices=("auto", "classify", "regress"),
         help="Categories, booleans and two numbers are classified, other numbers regressed.",
     )
+    without: list[str] = option(
+        [], help="Columns that are not used, such as one that is known only after the target."
+    )
     try_out: bool = option(
         False,
         flag="try",

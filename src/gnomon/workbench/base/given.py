@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 from gnomon.table import Table, example, read
+from gnomon.table.schema import no_such_column
 
 TARGET = "target"
 
@@ -70,6 +72,28 @@ def with_target(table: Any, target: Any) -> tuple[Table, str]:
             f"alone: target={name!r}; if not, give one of them another name"
         )
     return rows.with_column(name, target), name
+
+
+def left_out(rows: Table, names: Sequence[str], needed: Sequence[str | None] = ()) -> Table:
+    """The table without some columns; refuses names that it does not have or that are needed.
+
+    Parameters
+    ----------
+    rows : Table
+    names : sequence of str
+    needed : sequence of str or None
+        Columns that have another part to play, such as the target.
+
+    Returns
+    -------
+    rows : Table
+    """
+    for name in names:
+        if name not in rows.columns:
+            raise no_such_column(name, rows.columns)
+        if name in needed:
+            raise DataError(f"without={name!r}: this column is needed, and cannot be left out")
+    return rows.drop(list(names)) if names else rows
 
 
 def require_same_labels(table: Any, target: Any) -> None:

@@ -8,42 +8,27 @@ that finds nothing says so; one that cannot be made says why.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from scipy import stats
 
-from gnomon.evaluate import Curve, Estimate, Leaderboard, calibration, cross_validate
-from gnomon.evaluate.measures import Said
+from gnomon.evaluate import calibration
 from gnomon.table import Kind, Table
-from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from gnomon.workbench.analysis.associations import Association, associations_with
 from gnomon.workbench.analysis.diagnosis import (
     FEWEST_IN_GROUP,
-    GroupScore,
-    PermutationImportance,
-    Shift,
 )
 from gnomon.workbench.analysis.portfolio import BASELINE
-from gnomon.workbench.analysis.problem import FEWEST_TESTED, LearningProblem, coded
+from gnomon.workbench.analysis.problem import FEWEST_TESTED, coded
+from gnomon.workbench.learn.evidence import Check, Evidence
 from gnomon.workbench.learn.lead import leads
-from gnomon.workbench.look.findings import FEW, how_tied
+from gnomon.workbench.learn.leaks import exact_sum, golden_column, key_of_rows, too_good
 
 NOT_REAL = 0.5
 HARDLY_LEARNT = 0.1
 FOLDS_DIFFER = 0.01
 LOPSIDED = 0.8
 RARE_ROWS = 50
-GOLDEN = 0.95
-GOLDEN_GAIN = 0.8
-GOLDEN_ROWS = 3_000
-GOLDEN_COLUMNS = 60
-FEWEST_ALONE = 5  # columns that are tried alone whatever the time
-TIED_ROWS = 50_000
 ROWS_PER_COLUMN = 10
 FEW_ROWS = 200
 REPEATED = 0.01
@@ -58,83 +43,6 @@ MANY_LEVELS = 50
 SLOWER = 10.0
 STILL_RISING = 0.02
 SCALES_APART = 100.0
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check and its outcome.
-
-    Attributes
-    ----------
-    name : str
-    verdict : {"good", "warning", "bad", "not made"}
-    finding : str
-        What was found, with the figure.
-    figure : float
-        NaN where there is none.
-    limit : str
-        From where on it would be said.
-    remedy : str
-        What to do; empty where nothing is wrong.
-    """
-
-    name: str
-    verdict: str
-    finding: str
-    figure: float = np.nan
-    limit: str = ""
-    remedy: str = ""
-
-    def __str__(self) -> str:
-        mark = {"good": "ok", "warning": "!", "bad": "!!", "not made": "-"}[self.verdict]
-        return f"{mark:>2} {self.name}: {self.finding}" + (
-            f" {self.remedy}" if self.remedy and self.verdict != "good" else ""
-        )
-
-
-@dataclass
-class Evidence:
-    """What the checks look at."""
-
-    problem: LearningProblem
-    board: Leaderboard
-    chosen: str
-    model: Any
-    train: Table
-    test: Table
-    said: Said
-    figure: Estimate
-    importance: PermutationImportance
-    groups: list[GroupScore]
-    shift: Shift | None
-    curve: Curve | None
-    ties: list[Association]
-    in_time: Callable[[], bool]
-
-    @property
-    def scores(self):
-        return self.board[self.chosen]
-
-    @property
-    def baseline(self):
-        return self.board[BASELINE]
-
-    @cached_property
-    def losses(self) -> tuple[float, float, float]:
-        """Loss of the chosen learner in training and in test folds, and of the baseline."""
-        measure = self.problem.measure
-        train = float(np.nanmean(self.scores.train_scores[measure]))
-        test, base = self.scores.mean_over_folds(), self.baseline.mean_over_folds()
-        sign = -1.0 if self.problem.figure.greater_is_better else 1.0
-        return sign * train, sign * test, sign * base
-
-    @cached_property
-    def y_train(self) -> np.ndarray:
-        return self.problem.values(self.train)
-
-    @cached_property
-    def y_test(self) -> np.ndarray:
-        return self.problem.values(self.test)
 
 
 def beats_the_baseline(seen: Evidence) -> Check:
@@ -290,126 +198,6 @@ def enough_rows(seen: Evidence) -> Check:
         limit,
         "Intervals are wide and the choice is uncertain: collect rows, or leave columns out.",
     )
-
-
-def golden_column(seen: Evidence) -> Check:
-    """Does one column alone do nearly all? Then it may give the target away."""
-    features = [name for name in seen.problem.features if name != seen.problem.time]
-    pairs = seen.ties
-    strengths = single_columns(seen, features, pairs)
-    tied = tied_columns(seen, pairs)
-    if not strengths and not tied:
-        return Check("leak", "not made", "no column could be tried alone.")
-    both = strengths | {k: max(v, strengths.get(k, v)) for k, v in tied.items()}
-    name, alone = max(both.items(), key=lambda each: each[1])
-    limit = f"one column alone removes over {GOLDEN_GAIN:.0%} of the baseline's error"
-    removed = f"removes {alone:.0%} of the baseline's error"
-    found = f"the strongest column alone, {name!r}, {removed}."
-    if alone >= GOLDEN_GAIN and alone > strengths.get(name, -np.inf):
-        pair = next(each for each in pairs if name in (each.first, each.second))
-        found = f"{name!r} alone {removed}: it {how_tied(pair)}."
-    untried = sum(each not in both for each in features)
-    if untried:
-        found += f" {untried:,} of {len(features):,} columns were not tried alone."
-    if alone < GOLDEN_GAIN or alone < GOLDEN * share_removed(seen):
-        return Check("leak", "good", found, alone, limit)
-    return Check(
-        "leak",
-        "bad",
-        found,
-        alone,
-        limit,
-        f"Is {name!r} known before the target is? If not, leave it out.",
-    )
-
-
-def ties_of(problem: LearningProblem, train: Table) -> list[Association]:
-    """Associations of the columns with the target, the strongest first."""
-    features = [name for name in problem.features if name != problem.time]
-    return associations_with(some_of(train, TIED_ROWS), problem.target, features)
-
-
-def other_than(target: str, pair: Association) -> str:
-    """The column of a pair that is not the target."""
-    return pair.second if pair.first == target else pair.first
-
-
-def tied_columns(seen: Evidence, pairs: list[Association]) -> dict[str, float]:
-    """Share of a number's error that a line or a curve through one column of numbers removes.
-
-    A tree of few leaves cannot follow a column that is the target in another unit; r and rho can.
-    A target that rises with a date has a trend, and is not the date in another unit.
-    """
-    if seen.problem.task == "classify":
-        return {}
-    found = {}
-    for pair in pairs:
-        name = other_than(seen.problem.target, pair)
-        is_moment = seen.train.schema[name].kind is Kind.DATETIME
-        if pair.measure == "correlation" and not is_moment and pair.n >= FEW:
-            found[name] = float(1 - np.sqrt(1 - pair.strength**2))
-    return {name: share for name, share in found.items() if np.isfinite(share)}
-
-
-def share_removed(seen: Evidence) -> float:
-    """Share of the baseline's error that the chosen learner removes on the folds."""
-    is_class = seen.problem.task == "classify"
-    scores = [
-        float(np.nanmean(each.scores["accuracy" if is_class else "rmse"]))
-        for each in (seen.scores, seen.baseline)
-    ]
-    test, base = (1 - score if is_class else score for score in scores)
-    return 1 - test / base if base > 0 else 0.0
-
-
-def single_columns(
-    seen: Evidence, features: list[str], pairs: list[Association]
-) -> dict[str, float]:
-    """Share of the baseline's error that a small tree on one column removes, on other rows.
-
-    Of many columns those are tried that matter most to the model or go most with the target.
-    """
-    rows = some_of(seen.train, GOLDEN_ROWS)
-    y = seen.problem.values(rows)
-    is_class = seen.problem.task == "classify"
-    kind = DecisionTreeClassifier if is_class else DecisionTreeRegressor
-    measure = "error" if is_class else "mse"
-    base = error_without_columns(y, is_class)
-    if not base > 0:
-        return {}
-    important = [seen.importance.names[j] for j in seen.importance.order]
-    associated = [other_than(seen.problem.target, pair) for pair in pairs]
-    turns = dict.fromkeys(n for both in zip_longest(important, associated) for n in both)
-    tried = [n for n in turns if n in features and rows.schema[n].kind is not Kind.TEXT]
-    found = {}
-    for place, name in enumerate(tried[:GOLDEN_COLUMNS]):
-        if place >= FEWEST_ALONE and not seen.in_time():
-            break
-        result = cross_validate(
-            kind(max_depth=4, min_samples_leaf=5),
-            rows.select([name]),
-            y,
-            cv=2,
-            measures=measure,
-        )
-        if not result.failures:
-            left = result.mean_over_folds() / base
-            found[name] = 1 - (left if is_class else np.sqrt(left))
-    return found
-
-
-def some_of(rows: Table, most: int) -> Table:
-    """At most so many rows, drawn at random, in their order."""
-    if len(rows) <= most:
-        return rows
-    return rows[np.sort(np.random.default_rng(0).choice(len(rows), most, replace=False))]
-
-
-def error_without_columns(y: np.ndarray, is_class: bool) -> float:
-    """The error of the best constant."""
-    if is_class:
-        return 1 - np.unique(y, return_counts=True)[1].max() / len(y)
-    return float(np.var(y))
 
 
 def useless_columns(seen: Evidence) -> Check:
@@ -842,6 +630,9 @@ def failures(seen: Evidence) -> Check:
 CHECKS: tuple[Callable[[Evidence], Check | None], ...] = (
     beats_the_baseline,
     golden_column,
+    exact_sum,
+    key_of_rows,
+    too_good,
     repeated_rows,
     time_overlap,
     overfitting,

@@ -56,13 +56,15 @@ from gnomon.workbench.analysis.portfolio import (
 )
 from gnomon.workbench.analysis.problem import FEWEST_TESTED, LearningProblem, set_up
 from gnomon.workbench.base.budget import Budget
-from gnomon.workbench.base.given import source_of, with_target
+from gnomon.workbench.base.given import left_out, source_of, with_target
 from gnomon.workbench.base.job import Progress, Request
 from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.runs import Run, RunError, read_record
-from gnomon.workbench.learn.checks import Evidence, all_checks, other_than, ties_of
+from gnomon.workbench.learn.checks import all_checks
+from gnomon.workbench.learn.evidence import Evidence
 from gnomon.workbench.learn.final_figure import final_figure
 from gnomon.workbench.learn.lead import leads
+from gnomon.workbench.learn.leaks import other_than, ties_of
 from gnomon.workbench.learn.options import BEST, JOB, LearnOptions
 from gnomon.workbench.learn.plan import (
     ALWAYS,
@@ -130,7 +132,7 @@ def learn(table: Any, options: LearnOptions, request: Request) -> LearnResult:
         source = source_of(table) or source
     rows, options.target = with_target(table, options.target)
     problem = set_up(
-        rows,
+        left_out(rows, options.without, (options.target, options.groups, options.time)),
         options.target,
         task=options.task,
         measure=options.measure,
@@ -539,6 +541,7 @@ class Learning:
             curve=curve,
             ties=ties,
             in_time=lambda: not self.budget.over(LATEST_CHECK),
+            source=self.run.record["source"] or "FILE",
         )
         checks = all_checks(evidence)
         self.progress("writing", self.total, self.total)

@@ -6,10 +6,10 @@ differences d_i over n rows is tested by Student's t,
     t = mean(d) / s,   s^2 = G / (G - 1) * sum_g (sum_{i in g} (d_i - mean(d)))^2 / n^2,
 
 one-sided and corrected for skewness (Hall), where g is a row (tested once per repetition), a group
-of rows or a stretch of time: what belongs together counts as one. A test of a few fold means finds the same difference much less
-often. The area under the ROC curve is a mean of placements (DeLong): the share of the other class's
-rows that a row is ranked right against; the baseline's is one half. p counts all learners that were
-tried (Bonferroni).
+of rows or a stretch of time: what belongs together counts as one. A test of a few fold means finds
+the same difference much less often. The area under the ROC curve is a mean of placements (DeLong):
+the share of the other class's rows that a row is ranked right against; the baseline's is one half.
+p counts all learners that were tried (Bonferroni).
 """
 
 from __future__ import annotations

@@ -49,6 +49,9 @@ class LearnOptions(Options):
         choices=(SIMPLEST, BEST),
         help="The simplest learner within one standard error of the best, or the best mean.",
     )
+    without: list[str] = option(
+        [], help="Columns that are not used, such as one that is known only after the target."
+    )
     folds: int | None = option(
         None, least=2, settled=True, help="Folds of the cross-validation; chosen by the rows."
     )

@@ -28,7 +28,7 @@ from gnomon.workbench.analysis.associations import (
     associations,
     associations_with,
 )
-from gnomon.workbench.base.given import as_table, source_of
+from gnomon.workbench.base.given import as_table, left_out, source_of
 from gnomon.workbench.base.job import Progress, Request
 from gnomon.workbench.base.runs import Run
 from gnomon.workbench.look.finding import named
@@ -74,7 +74,8 @@ def look(table: Any, options: LookOptions, request: Request) -> Look:
         raise no_such_column(options.target, rows.columns)
     marked = request.folder is not None  # 3 s on a million rows of 20 columns
     with Run.begin(request.folder, rows, source, options, JOB.name, fingerprinted=marked) as run:
-        found = _found(rows, options, run, request.progress)
+        used = left_out(rows, options.without, (options.target,))
+        found = _found(used, options, run, request.progress)
         found.seconds = time.perf_counter() - begin
         run.finish(found)
     return found

@@ -17,6 +17,7 @@ class LookOptions(Options):
         help="The column that will be predicted: adds class balance and a search for leaks. "
         "Numbers of two values are taken for classes.",
     )
+    without: list[str] = option([], help="Columns that are not used.")
     random_state: int = option(
         0, flag="seed", least=0, help="Seed of the rows drawn for pictures and large tables."
     )

@@ -1,0 +1,96 @@
+"""What the checks of a run look at, and what a check says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gnomon.evaluate import Curve, Estimate, Leaderboard
+from gnomon.evaluate.measures import Said
+from gnomon.table import Table
+from gnomon.workbench.analysis.associations import Association
+from gnomon.workbench.analysis.diagnosis import GroupScore, PermutationImportance, Shift
+from gnomon.workbench.analysis.portfolio import BASELINE
+from gnomon.workbench.analysis.problem import LearningProblem
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check and its outcome.
+
+    Attributes
+    ----------
+    name : str
+    verdict : {"good", "warning", "bad", "not made"}
+    finding : str
+        What was found, with the figure.
+    figure : float
+        NaN where there is none.
+    limit : str
+        From where on it would be said.
+    remedy : str
+        What to do; empty where nothing is wrong.
+    """
+
+    name: str
+    verdict: str
+    finding: str
+    figure: float = np.nan
+    limit: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        mark = {"good": "ok", "warning": "!", "bad": "!!", "not made": "-"}[self.verdict]
+        return f"{mark:>2} {self.name}: {self.finding}" + (
+            f" {self.remedy}" if self.remedy and self.verdict != "good" else ""
+        )
+
+
+@dataclass
+class Evidence:
+    """What the checks look at."""
+
+    problem: LearningProblem
+    board: Leaderboard
+    chosen: str
+    model: Any
+    train: Table
+    test: Table
+    said: Said
+    figure: Estimate
+    importance: PermutationImportance
+    groups: list[GroupScore]
+    shift: Shift | None
+    curve: Curve | None
+    ties: list[Association]
+    in_time: Callable[[], bool]
+    source: str = "FILE"
+
+    @property
+    def scores(self):
+        return self.board[self.chosen]
+
+    @property
+    def baseline(self):
+        return self.board[BASELINE]
+
+    @cached_property
+    def losses(self) -> tuple[float, float, float]:
+        """Loss of the chosen learner in training and in test folds, and of the baseline."""
+        measure = self.problem.measure
+        train = float(np.nanmean(self.scores.train_scores[measure]))
+        test, base = self.scores.mean_over_folds(), self.baseline.mean_over_folds()
+        sign = -1.0 if self.problem.figure.greater_is_better else 1.0
+        return sign * train, sign * test, sign * base
+
+    @cached_property
+    def y_train(self) -> np.ndarray:
+        return self.problem.values(self.train)
+
+    @cached_property
+    def y_test(self) -> np.ndarray:
+        return self.problem.values(self.test)
