@@ -7,8 +7,11 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
+from gnomon.contract.estimate import Estimate
 from gnomon.evaluate import area_under_roc
 from gnomon.evaluate.measures import Said
+from gnomon.evaluate.number_measures import root_of
+from gnomon.workbench.analysis.diagnosis import drawn
 from gnomon.workbench.learn.lead import paired_test, placements
 
 
@@ -67,3 +70,21 @@ def test_no_gain_is_called_real_in_about_five_of_a_hundred(law, rng):
     }
     found = [paired_test(draws[law](), np.arange(60), None)[1] < 0.05 for _ in range(2000)]
     assert np.mean(found) < 0.08
+
+
+def test_the_interval_of_a_root_does_not_begin_at_zero():
+    wide = Estimate(4.0, -2.0, 10.0, 0.95, 2.0)
+    found = root_of(wide)
+    assert found.value == 2
+    assert 0 < found.low < 2 < found.high
+    assert found.low * found.high == pytest.approx(4)
+    narrow = root_of(Estimate(4.0, 1.0, 9.0, 0.95, 1.0))
+    assert (narrow.low, narrow.high) == (1, 3)
+
+
+def test_drawn_rows_keep_the_shares_of_the_classes(rng):
+    y = np.array(["rare"] * 10 + ["common"] * 990)
+    taken = drawn(y, 200, rng, is_class=True)
+    assert len(np.unique(taken)) == len(taken) == 200
+    assert (y[taken] == "rare").sum() == 2
+    assert (drawn(y, 50, rng, is_class=True) < 10).sum() == 1

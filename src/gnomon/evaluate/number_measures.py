@@ -468,8 +468,15 @@ def rank_by_goodness(fits: dict[str, GoodnessOfFit]) -> RankedByGoodness:
 
 
 def root_of(figure: Estimate) -> Estimate:
-    """The root of a figure; a lower end below zero becomes zero, as no root is smaller."""
+    """The root of a figure.
+
+    A mean square is positive: where its interval would begin below zero, it is taken on the
+    logarithmic scale, with the same relative error.
+    """
     slope = 0.5 / np.sqrt(figure.value) if figure.value > 0 else 0.0
+    if figure.low <= 0 < figure.value and np.isfinite(figure.low):
+        factor = float(np.exp((figure.value - figure.low) / figure.value))
+        figure = figure._replace(low=figure.value / factor, high=figure.value * factor)
     return transformed(figure, lambda each: np.sqrt(max(each, 0.0)), slope)
 
 

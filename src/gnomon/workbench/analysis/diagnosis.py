@@ -160,7 +160,7 @@ def permutation_importance(
     rng = np.random.default_rng(random_state)
     most = max(min(most_rows, MOST_CELLS // len(rows.columns)), FEWEST_ROWS)
     if len(y) > most:
-        taken = np.sort(rng.choice(len(y), most, replace=False))
+        taken = drawn(y, most, rng, is_class=hasattr(model, "classes_"))
         rows, y = rows[taken], y[taken]
     begin = perf_counter()
     whole = score_of(measure, y, heard(model, rows, y, measure))
@@ -177,6 +177,32 @@ def permutation_importance(
             losses[j, k] = whole - score_of(measure, y, heard(model, mixed, y, measure))
     done = len(shuffled_names)
     return PermutationImportance(shuffled_names, losses[:done], len(y), measure.name, len(names))
+
+
+def drawn(y: np.ndarray, n: int, rng: np.random.Generator, *, is_class: bool) -> np.ndarray:
+    """Positions of about n rows drawn at random, in order; of every class its share, one at least.
+
+    Parameters
+    ----------
+    y : ndarray
+    n : int
+    rng : numpy.random.Generator
+    is_class : bool
+
+    Returns
+    -------
+    rows : ndarray of int
+    """
+    if len(y) <= n:
+        return np.arange(len(y))
+    if not is_class:
+        return np.sort(rng.choice(len(y), n, replace=False))
+    codes = np.unique(y, return_inverse=True)[1]
+    parts = []
+    for code, count in enumerate(np.bincount(codes)):
+        wanted = max(round(n * count / len(y)), 1)
+        parts.append(rng.choice(np.flatnonzero(codes == code), wanted, replace=False))
+    return np.sort(np.concatenate(parts))
 
 
 def _with_values(rows: Table, name: str, values: Any) -> Table:

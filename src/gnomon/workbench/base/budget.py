@@ -66,6 +66,21 @@ class Budget:
             "'1h'), or a whole number of evaluations ('40')"
         )
 
+    def part(self, n: int) -> Budget:
+        """An n-th of the budget, as it is for one of n equal jobs.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        budget : Budget
+        """
+        if self.seconds is not None:
+            return Budget.of(f"{self.seconds / n:g}s")
+        return Budget() if self.evaluations is None else Budget.of(max(self.evaluations // n, 1))
+
     @property
     def spent(self) -> float:
         """Seconds since the job began."""

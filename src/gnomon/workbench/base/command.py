@@ -31,14 +31,14 @@ def parameter(name: str, kind: Any, default: Any, info: Any) -> inspect.Paramete
 def flag(each: Option) -> inspect.Parameter:
     """An option as a flag of the command line; what is required is asked for by the command."""
     kind: Any = str if each.type is object else each.type
-    repeated = " May be repeated." if each.many else ""
+    repeated = " May be repeated." if each.many or each.repeats else ""
     allowed = f" One of: {', '.join(each.choices)}." if each.choices else ""
     info = typer.Option(
         f"--{each.flag}", help=each.help.split(". ")[0].rstrip(".") + "." + allowed + repeated
     )
     if each.complete is not None:
         info.autocompletion = each.complete
-    if each.many:
+    if each.many or each.repeats:
         return parameter(each.name, list[kind] | None, None, info)
     if each.is_required or each.default is None:
         return parameter(each.name, kind | None, None, info)
@@ -103,20 +103,25 @@ class JobCommand:
 
     def run(self, words: dict[str, Any]) -> None:
         """Do the job with the words of the command line, and show what it found."""
-        given, options = self.given(words), self.options(words)
+        given, begun = self.given(words), self.options(words)
         folder = self.folder(words, given)
-        subject, source = given, None
+        subject: Any = given
         if self.job.subject == "table":
-            from gnomon.workbench.base.given import source_of
-
-            subject, source = self.table(given), source_of(given)
+            subject = self.table(given)
             if not words["as_json"]:
                 self.before(given, subject)
-        with self.stopping(folder), shown_progress(self.job.name) as tell:
-            result = self.job.function(
-                subject, source=source, folder=folder, progress=tell, **options
-            )
+        result = self.work(words | begun, subject, given, folder)
         self.end(words, result, folder)
+
+    def work(self, words: dict[str, Any], subject: Any, given: str, folder: Path | None) -> Any:
+        """The result of the job."""
+        from gnomon.workbench.base.given import source_of
+
+        source = source_of(given) if self.job.subject == "table" else None
+        with self.stopping(folder), shown_progress(self.job.name) as tell:
+            return self.job.function(
+                subject, source=source, folder=folder, progress=tell, **self.options(words)
+            )
 
     def given(self, words: dict[str, Any]) -> str:
         """The file or the example that the command is given."""
@@ -134,7 +139,9 @@ class JobCommand:
             if not each.flag:
                 continue
             value = words[each.name]
-            if each.is_required and value is None:
+            if each.repeats and isinstance(value, list):
+                value = value[0] if value and len(value) == 1 else value
+            if each.is_required and not value:
                 raise typer.BadParameter(f"give --{each.flag}: {each.help}")
             found[each.name] = (value or None) if each.many else value
         return found
@@ -145,7 +152,7 @@ class JobCommand:
 
         if words["name"] is None and not self.job.always_written:
             return None
-        ending = self.suffix or words["target"]
+        ending = self.suffix or words["target"][0]
         folder: Path = words["runs"] / (words["name"] or new_name(words["runs"], given, ending))
         return folder
 

@@ -53,6 +53,8 @@ class Option:
         Whether the run settles the value where none is given.
     complete : callable or None
         Completes the value in a shell.
+    repeats : bool
+        Whether the flag may be repeated although one value is usual; several are a list.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Option:
     free: bool = False
     settled: bool = False
     complete: Callable[..., list[str]] | None = None
+    repeats: bool = False
 
     @property
     def is_required(self) -> bool:
@@ -151,7 +154,7 @@ def option(default: Any = REQUIRED, *, help: str, flag: str | None = "", **rest:
         command line does not offer it.
     **rest : object
         Of `Option`: ``choices``, ``least``, ``greatest``, ``open``, ``free``, ``settled``,
-        ``complete``.
+        ``complete``, ``repeats``.
 
     Returns
     -------

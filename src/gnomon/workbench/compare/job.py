@@ -10,20 +10,12 @@ import numpy as np
 from scipy import stats
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import corrected_t_test
 from gnomon.table import read
 from gnomon.workbench.base.runs import RunError, find_run, read_record, state_of
+from gnomon.workbench.learn.lead import paired_test
 
-SAME_FOLDS = (
-    "target",
-    "random_state",
-    "test_share",
-    "groups",
-    "time",
-    "measure",
-    "folds",
-    "repeats",
-)
+SAME_ROWS = ("target", "random_state", "test_share", "groups", "time", "task")
+PREDICTIONS = "test_predictions.parquet"
 
 
 @dataclass
@@ -48,8 +40,9 @@ class Comparison:
 def compare(runs: list[str | Path], *, folder: str | Path = "runs") -> Comparison:
     """Put finished runs side by side and say which differences are real.
 
-    Runs on the same table, target, seed and folds are compared fold by fold with the corrected
-    resampled t test; others by their figures on different test rows, which is less sharp.
+    Runs with the same test rows (of the same table, target, seed and share) are compared row by
+    row, by a paired t test of the losses; others by their figures on different test rows, which is
+    less sharp.
 
     Parameters
     ----------
@@ -107,43 +100,31 @@ def compare_pair(found: Comparison, one: tuple[Path, dict], other: tuple[Path, d
         found.notes.append(f"{first.name} and {second.name} are judged by different measures.")
         return
     same_data = a["data"]["fingerprint"] == b["data"]["fingerprint"]
-    same = same_data and all(a["settings"][key] == b["settings"][key] for key in SAME_FOLDS)
+    same = same_data and all(a["settings"].get(key) == b["settings"].get(key) for key in SAME_ROWS)
     if not same:
         found.notes.append(
-            f"{first.name} and {second.name} differ in data, target or folds: their test figures "
+            f"{first.name} and {second.name} differ in data, target or split: their test figures "
             "are of different rows and are compared as such."
         )
-    pair = fold_by_fold(one, other) if same else figure_by_figure(one, other)
+    pair = row_by_row(one, other) if same else figure_by_figure(one, other)
     found.pairs.append({"first": first.name, "second": second.name, **pair})
 
 
-def fold_by_fold(one: tuple[Path, dict], other: tuple[Path, dict]) -> dict[str, Any]:
-    """The corrected resampled t test of the chosen learners on the same folds."""
-    first, second = (chosen_scores(place, record) for place, record in (one, other))
-    if not np.isfinite([first, second]).all():
-        return {"difference": None, "p": None, "how": "a score is infinite or missing"}
-    if one[1]["results"]["chosen"] == other[1]["results"]["chosen"]:
-        gap = float(np.mean(first - second))
-        return {"difference": gap, "p": 1.0, "how": "the same learner on the same folds"}
-    test = corrected_t_test(first, second, one[1]["results"]["test_share_of_folds"])
-    return {
-        "difference": float(np.mean(first - second)),
-        "p": float(test.p),
-        "how": "corrected resampled t test on the same folds",
-    }
-
-
-def chosen_scores(place: Path, record: dict[str, Any]) -> np.ndarray:
-    """The chosen learner's scores, fold by fold."""
-    columns = read(place / "fold_scores.csv").to_dict()
-    results = record["results"]
-    wanted = (results["chosen"], results["measure"])
-    kept = [
-        score
-        for name, measure, score in zip(columns["learner"], columns["measure"], columns["score"])
-        if (name, measure) == wanted
-    ]
-    return np.asarray(kept, dtype=float)
+def row_by_row(one: tuple[Path, dict], other: tuple[Path, dict]) -> dict[str, Any]:
+    """A paired t test of the losses of the same test rows."""
+    places = [place / PREDICTIONS for place, _ in (one, other)]
+    if not all(place.exists() for place in places):  # runs of version 0.1
+        return figure_by_figure(one, other) | {"how": "z test; the losses of rows are not kept"}
+    tables = [read(place).to_dict() for place in places]
+    losses = [np.asarray(each["loss"], dtype=float) for each in tables]
+    a, b = (record["results"]["test"]["value"] for _, record in (one, other))
+    gap = None if a is None or b is None else a - b
+    gains = losses[1] - losses[0]
+    how = f"paired t test of the losses of the same {len(gains):,} test rows"
+    if not gains.any():
+        return {"difference": gap, "p": 1.0, "how": how}
+    upper = paired_test(gains, np.asarray(tables[0]["counts as"]), None)[1]
+    return {"difference": gap, "p": float(min(2 * min(upper, 1 - upper), 1.0)), "how": how}
 
 
 def figure_by_figure(one: tuple[Path, dict], other: tuple[Path, dict]) -> dict[str, Any]:

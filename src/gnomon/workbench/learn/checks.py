@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
-from gnomon.evaluate import calibration
+from gnomon.evaluate import CrossValidation, calibration
 from gnomon.table import Kind, Table
 from gnomon.workbench.analysis.diagnosis import (
     FEWEST_IN_GROUP,
@@ -41,6 +41,7 @@ DRIFT_AREA = 0.6
 CORRELATED = 0.95
 MANY_LEVELS = 50
 SLOWER = 10.0
+EQUIVALENT = 0.05  # of the gain over the baseline may be lost by a learner called as good
 STILL_RISING = 0.02
 SCALES_APART = 100.0
 
@@ -391,7 +392,7 @@ def stable_choice(seen: Evidence) -> Check:
         found,
         wins[best],
         limit,
-        "Several learners are about equally good: take the one that is easiest to explain.",
+        "No learner is best in most folds: compare their intervals before you prefer one.",
     )
 
 
@@ -562,16 +563,19 @@ def search_edge(seen: Evidence) -> Check | None:
 
 
 def quick_enough(seen: Evidence) -> Check:
-    """Is there a learner as good that predicts much faster?"""
+    """Is there an equivalent learner that predicts much faster?"""
     rivals = {each.name: each for each in seen.board.results if each.name != BASELINE}
     if seen.chosen not in rivals or len(rivals) < 2 or len(seen.scores.values) < 2:
         return Check("speed", "good", "there is no other learner to compare with.")
-    as_good = [
-        each for each in rivals.values() if len(each.values) > 1 and not worse(each, seen.scores)
-    ]
+    as_good = [each for each in rivals.values() if equivalent(each, seen)]
     fastest = min(as_good, key=lambda each: each.predict_seconds)
     ratio = seen.scores.predict_seconds / max(fastest.predict_seconds, 1e-6)
-    found = f"{seen.chosen} predicts {ratio:.1f} times as long as {fastest.name}, as good."
+    found = (
+        f"{seen.chosen} predicts {ratio:.1f} times as long as {fastest.name}, which keeps at least "
+        f"{1 - EQUIVALENT:.0%} of the gain over the baseline."
+    )
+    if fastest.name == seen.chosen:
+        found = "no learner that is as good predicts faster."
     if fastest.name == seen.chosen or ratio < SLOWER:
         return Check("speed", "good", found, ratio, f"above {SLOWER:g} times")
     return Check(
@@ -584,13 +588,11 @@ def quick_enough(seen: Evidence) -> Check:
     )
 
 
-def worse(one, other) -> bool:
-    """Whether a learner's folds are worse than another's beyond chance."""
-    if one is other:
-        return False
-    gap = one.mean_over_folds() - other.mean_over_folds()
-    behind = gap < 0 if one.measures[0].greater_is_better else gap > 0
-    return behind and one.p_against(other) < 0.05
+def equivalent(one: CrossValidation, seen: Evidence) -> bool:
+    """Whether a learner loses next to nothing of the chosen one's gain over the baseline."""
+    _, chosen, base = seen.losses
+    sign = -1.0 if seen.problem.figure.greater_is_better else 1.0
+    return sign * one.mean_over_folds() - chosen <= EQUIVALENT * max(base - chosen, 0.0)
 
 
 def more_rows(seen: Evidence) -> Check:

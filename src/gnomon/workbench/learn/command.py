@@ -13,7 +13,14 @@ from rich.markup import escape
 from gnomon.workbench.base.command import JobCommand
 from gnomon.workbench.base.completion import run_names
 from gnomon.workbench.base.options import Option
-from gnomon.workbench.base.screen import complaints, console, print_table, say, shown_progress
+from gnomon.workbench.base.screen import (
+    complaints,
+    console,
+    print_json,
+    print_table,
+    say,
+    shown_progress,
+)
 from gnomon.workbench.learn.options import JOB
 
 WIDE = 100
@@ -53,6 +60,9 @@ class LearnCommand(JobCommand):
 
     def run(self, words: dict[str, Any]) -> None:
         """Learn, or go on with a run that was stopped."""
+        if words["resume"] is None and len(words["target"] or ()) > 1:
+            self.run_each(words)
+            return
         if words["resume"] is None:
             super().run(words)
             return
@@ -63,6 +73,34 @@ class LearnCommand(JobCommand):
         with self.stopping(folder), shown_progress("resuming") as tell:
             result = resume(folder, progress=tell)
         self.end(words, result, folder)
+
+    def run_each(self, words: dict[str, Any]) -> None:
+        """Learn several targets, one after the other, and put the results side by side."""
+        from gnomon.workbench.base.budget import Budget
+        from gnomon.workbench.learn.targets import HEADINGS, line_of
+
+        targets, given = list(dict.fromkeys(words["target"])), self.given(words)
+        table, share = self.table(given), Budget.of(words["budget"]).part(len(targets)).given
+        found = {}
+        for target in targets:
+            others = [each for each in targets if each != target]
+            own = words | {
+                "target": [target],
+                "without": [*(words["without"] or []), *others],
+                "name": words["name"] and f"{words['name']}-{target}",
+                "budget": share,
+            }
+            folder = self.folder(own, given)
+            if not words["as_json"]:
+                console.print(f"[bold]target {escape(target)}[/bold]", highlight=False)
+            result = self.work(own, table, given, folder)
+            found[target] = result
+            if not words["as_json"]:
+                self.end(own, result, folder)
+        if words["as_json"]:
+            print_json({target: each.summary() for target, each in found.items()})
+            return
+        print_table(HEADINGS, [line_of(each) for each in found.values()], "all targets")
 
     def given(self, words: dict[str, Any]) -> str:
         """The file or the example to learn from."""

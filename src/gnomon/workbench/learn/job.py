@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -56,10 +58,10 @@ from gnomon.workbench.analysis.portfolio import (
 )
 from gnomon.workbench.analysis.problem import FEWEST_TESTED, LearningProblem, set_up
 from gnomon.workbench.base.budget import Budget
-from gnomon.workbench.base.given import left_out, source_of, with_target
+from gnomon.workbench.base.given import as_table, left_out, source_of, with_target
 from gnomon.workbench.base.job import Progress, Request
 from gnomon.workbench.base.plain_data import as_json
-from gnomon.workbench.base.runs import Run, RunError, read_record
+from gnomon.workbench.base.runs import Run, RunError, plain_name, read_record
 from gnomon.workbench.learn.checks import all_checks
 from gnomon.workbench.learn.evidence import Evidence
 from gnomon.workbench.learn.final_figure import final_figure
@@ -75,6 +77,7 @@ from gnomon.workbench.learn.plan import (
     make_plan,
 )
 from gnomon.workbench.learn.result import LearnResult
+from gnomon.workbench.learn.targets import LearnTargets
 
 CURVE_SHARES = (0.125, 0.25, 0.5, 1.0)
 CURVE_ROWS = 20_000
@@ -101,7 +104,7 @@ class OutOfTime(Exception):
 
 
 @JOB.public
-def learn(table: Any, options: LearnOptions, request: Request) -> LearnResult:
+def learn(table: Any, options: LearnOptions, request: Request) -> LearnResult | LearnTargets:
     """Compare learners on a table and give the best with an honest estimate of its quality.
 
     Use it when there is a table, a column to predict and no favourite method. Do not use it again
@@ -114,7 +117,8 @@ def learn(table: Any, options: LearnOptions, request: Request) -> LearnResult:
     Returns
     -------
     result : LearnResult
-        Prints itself; has the model, the leaderboard, the checks, and writes the report.
+        Prints itself; has the model, the leaderboard, the checks, and writes the report. Of
+        several targets a `LearnTargets` with a result for each.
 
     Examples
     --------
@@ -126,6 +130,8 @@ def learn(table: Any, options: LearnOptions, request: Request) -> LearnResult:
     >>> found.beats_baseline
     True
     """
+    if isinstance(options.target, list | tuple) and has_columns(table, options.target):
+        return learn_each(table, options, request)
     allowance = Budget.of(options.budget)
     source = request.source
     if isinstance(options.target, str):
@@ -145,6 +151,30 @@ def learn(table: Any, options: LearnOptions, request: Request) -> LearnResult:
     run = Run.begin(request.folder, rows, source, options, JOB.name)
     with run:
         return Learning(problem, options, allowance, run, request.progress).do()
+
+
+def has_columns(table: Any, names: Sequence[Any]) -> bool:
+    """Whether these are names of columns, and not the values of a target."""
+    return all(isinstance(name, str) for name in names) and set(names) <= set(
+        as_table(table).columns
+    )
+
+
+def learn_each(table: Any, options: LearnOptions, request: Request) -> LearnTargets:
+    """One run per target, each without the other targets and with its share of the budget."""
+    rows, targets = as_table(table), list(dict.fromkeys(options.target))
+    shared = options.record() | {"budget": Budget.of(options.budget).part(len(targets)).given}
+    found = {}
+    for target in targets:
+        others = [each for each in targets if each != target]
+        found[target] = learn(
+            rows,
+            **shared | {"target": target, "without": [*options.without, *others]},
+            source=source_of(table) or request.source,
+            folder=request.folder and Path(request.folder) / plain_name(target),
+            progress=request.progress,
+        )
+    return LearnTargets(found)
 
 
 def resume(folder: str | os.PathLike[str], *, table: Any = None, progress: Any = None) -> Any:

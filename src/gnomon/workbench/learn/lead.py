@@ -119,6 +119,17 @@ def gains_of(measure: Measure, y: np.ndarray, one: Said, base: Said) -> np.ndarr
     return ours - theirs if rows.greater_is_better else theirs - ours
 
 
+def losses_of_rows(measure: Measure, y: np.ndarray, said: Said) -> list[float]:
+    """The loss of every row, smaller for better; infinite ones are large."""
+    rows = MEASURES[NEAREST.get(measure.name, measure.name)]
+    if rows.losses is None:
+        rows = MEASURES["brier" if said.probabilities is not None else "accuracy"]
+    values = np.asarray(rows.row_losses(y, said), dtype=float)
+    values = np.where(np.isinf(values), ROUNDED_TO_ZERO, values)
+    found: list[float] = (-values if rows.greater_is_better else values).tolist()
+    return found
+
+
 def placements(y: np.ndarray, said: Said) -> np.ndarray:
     """Share of the other class's rows that every row is ranked right against; ties count half."""
     assert said.classes is not None

@@ -17,8 +17,10 @@ class LearnOptions(Options):
     """The options of `learn`, and what the run settled where none was given."""
 
     target: Any = option(
+        repeats=True,
         help="The column to predict: its name or, in Python, its values. Rows in which it is "
-        "missing are not used."
+        "missing are not used. A list of names learns each of these columns from the others that "
+        "are not in the list, with an equal share of the budget.",
     )
     task: str = option(
         "auto",

@@ -10,6 +10,7 @@ import numpy as np
 
 from gnomon import show
 from gnomon.table import Kind, Table
+from gnomon.workbench.analysis.diagnosis import drawn
 from gnomon.workbench.analysis.portfolio import BASELINE
 from gnomon.workbench.base.report import Report
 from gnomon.workbench.learn.result import P_MEANS, LearnResult
@@ -96,11 +97,21 @@ def column_pictures(result: LearnResult) -> dict[str, tuple[Draw, str]]:
         "importances": (
             lambda theme: show.importances(importance, names=importance.names, theme=theme),
             f"How much {result.measure} is lost when a column is shuffled "
-            f"({importance.n_rows:,} test rows).",
+            f"({importance.n_rows:,} test rows"
+            + (
+                f"; {len(importance.names):,} of {importance.n_columns:,} columns)."
+                if importance.is_partial
+                else ")."
+            ),
         )
     }
-    rows = result.problem.inputs(result.test_table)
-    rows = rows[: min(len(rows), DEPENDENCE_ROWS)]
+    taken = drawn(
+        result.problem.values(result.test_table),
+        DEPENDENCE_ROWS,
+        np.random.default_rng(result.settings.random_state),
+        is_class=result.task == "classify",
+    )
+    rows = result.problem.inputs(result.test_table)[taken]
     drawable = [
         importance.names[j]
         for j in importance.order
@@ -109,7 +120,8 @@ def column_pictures(result: LearnResult) -> dict[str, tuple[Draw, str]]:
     for name in drawable[:MOST_DEPENDENCES]:
         found[f"partial dependence on {name}"] = (
             partial(dependence, result.model, rows, name),
-            f"The mean prediction as {name} changes, all else kept.",
+            f"The mean prediction as {name} changes, all else kept ({len(rows):,} of "
+            f"{result.n_test:,} test rows).",
         )
     return found
 

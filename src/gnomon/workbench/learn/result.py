@@ -22,8 +22,8 @@ from gnomon.workbench.base.script import job_script
 from gnomon.workbench.base.whole_file import write_whole, written
 from gnomon.workbench.learn.checks import Check
 from gnomon.workbench.learn.cost import Cost
-from gnomon.workbench.learn.final_figure import counted_as_one
-from gnomon.workbench.learn.lead import Lead, leads
+from gnomon.workbench.learn.final_figure import counted_as_one, owners_of
+from gnomon.workbench.learn.lead import Lead, leads, losses_of_rows
 from gnomon.workbench.learn.options import LearnOptions
 from gnomon.workbench.learn.plan import Plan
 from gnomon.workbench.predict.job import Predictions, predict
@@ -292,6 +292,28 @@ class LearnResult(JobResult):
         failed = [remark for each in self.scores for remark in each.failure_remarks()]
         return "\n".join([*lines, how, *failed])
 
+    def test_predictions(self) -> Table:
+        """Truth, prediction and loss of every test row, in the order of the split.
+
+        The loss is that of the measure, or where it is no mean over rows, the squared error or
+        whether the class is wrong. Rows that hang together, by group or in time, count as one.
+
+        Returns
+        -------
+        table : Table
+        """
+        y = self.problem.values(self.test_table)
+        losses = losses_of_rows(self.problem.figure, y, self.said)
+        owners = owners_of(self.problem, self.test_table)
+        return Table.from_dict(
+            {
+                "truth": y.tolist(),
+                "prediction": self.said.predictions.tolist(),
+                "loss": losses,
+                "counts as": list(range(len(y))) if owners is None else owners.tolist(),
+            }
+        )
+
     def fold_scores(self) -> Table:
         """Every score of every learner in every fold, not the winner's alone.
 
@@ -344,6 +366,7 @@ class LearnResult(JobResult):
         written(board, folder / "leaderboard.csv")
         written(board, folder / "leaderboard.parquet")
         written(self.fold_scores(), folder / "fold_scores.csv")
+        written(self.test_predictions(), folder / "test_predictions.parquet")
         inputs = self.problem.inputs(self.problem.rows)
         write_whole(folder / "schema.toml", inputs.schema.to_toml())
         written(self.sample, folder / "sample.parquet")
