@@ -45,7 +45,7 @@ def makers() -> dict[str, Callable[[int, np.ndarray, int], Iterator]]:
         "Agglomerative, single": one(lambda k, seed: cluster.Agglomerative(k, linkage="single")),
         "DBSCAN, best eps": radii,
         "HDBSCAN": one(lambda k, seed: cluster.HDBSCAN(10)),
-        "MeanShift": one(lambda k, seed: cluster.MeanShift()),
+        "MeanShift": one(lambda k, seed: cluster.MeanShift(bandwidth="auto", bin_seeding=True)),
         "Denclue": one(lambda k, seed: cluster.Denclue()),
     }
 

@@ -167,7 +167,7 @@ Duel(
     name="mean shift from binned seeds, 2 columns, bandwidth 1",
     peer="scikit-learn MeanShift",
     data=lambda n: clouds(n, 2, 10),
-    ours=lambda rows: MeanShift(1.0).fit(rows),
+    ours=lambda rows: MeanShift(bandwidth=1.0, bin_seeding=True).fit(rows),
     theirs=lambda rows: PeerMeanShift(bandwidth=1.0, bin_seeding=True).fit(rows),
     quality=found_clusters,
     tolerance=0.2,

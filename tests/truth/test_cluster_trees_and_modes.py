@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn.cluster as peers
 from scipy.cluster.hierarchy import linkage
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist, squareform
 
@@ -183,7 +185,10 @@ def test_the_clusters_that_last_longest_are_those_of_all_levels(rng):
 def test_too_few_rows_are_noise_and_all_rows_may_be_one_cluster(rng):
     assert (HDBSCAN(5).fit_predict(rng.normal(size=(4, 2))) == -1).all()
     rows = rng.normal(size=(200, 2)) * 0.1
-    assert set(HDBSCAN(60, allow_single_cluster=True).fit_predict(rows).tolist()) == {0}
+    single = HDBSCAN(60, allow_single_cluster=True).fit(rows)
+    theirs = peers.HDBSCAN(60, allow_single_cluster=True, copy=True).fit(rows)
+    np.testing.assert_array_equal(single.labels_, theirs.labels_)
+    assert 0 in single.labels_
     assert (HDBSCAN(101).fit_predict(rows) == -1).all()
 
 
@@ -200,7 +205,7 @@ def test_rows_that_stay_to_the_last_have_probability_one_and_noise_none(rng):
 @pytest.mark.parametrize("seeds", ["bins", "rows"])
 def test_modes_are_means_of_the_rows_around_them_and_lie_apart(seeds, rng):
     rows = clouds(rng, 300, 2)
-    model = MeanShift(1.5, seeds=seeds).fit(rows)
+    model = MeanShift(bandwidth=1.5, bin_seeding=seeds == "bins").fit(rows)
     centres = model.cluster_centers_
     inside = cdist(centres, rows) <= 1.5
     means = inside @ rows / inside.sum(axis=1)[:, None]
@@ -213,8 +218,8 @@ def test_modes_are_means_of_the_rows_around_them_and_lie_apart(seeds, rng):
 
 def test_rows_far_from_every_mode_may_be_noise(rng):
     rows = np.vstack([rng.normal(size=(100, 2)) * 0.2, [[1.5, 0.0]]])
-    assert MeanShift(1.0, cluster_all=False).fit_predict(rows).min() in (-1, 0)
-    model = MeanShift(1.0, cluster_all=False).fit(rows)
+    assert MeanShift(bandwidth=1.0, cluster_all=False).fit_predict(rows).min() in (-1, 0)
+    model = MeanShift(bandwidth=1.0, cluster_all=False).fit(rows)
     far = cdist(rows, model.cluster_centers_).min(axis=1) > 1.0
     assert ((model.labels_ == -1) == far).all()
 
@@ -225,7 +230,7 @@ def test_a_batch_moves_centres_to_the_mean_of_all_rows_they_were_given(size, rng
     rows, centres = clouds(rng, 60, 2), rng.normal(size=(4, 2))
     drawn = rng.integers(0, 60, size=100)
     ours, counts = centres.copy(), np.zeros(4)
-    batch_pass(rows, drawn, size, ours, counts)
+    batch_pass(rows, drawn, size, ours, counts, np.array([0.0, np.nan, np.inf, 0.0]), 1.0, 0)
     given: list[list[np.ndarray]] = [[] for _ in range(4)]
     for begin in range(0, 100, size):
         batch = rows[drawn[begin : begin + size]]
@@ -253,3 +258,38 @@ def test_rows_that_come_later_move_the_centres_less_and_less(batch_size, rng):
     np.testing.assert_allclose(
         model.cluster_centers_[own], old + ([5.0, 5.0] - old) / (weight + 1), atol=1e-12
     )
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "cosine"])
+def test_clusters_by_any_metric_are_those_of_the_table_of_distances(metric, rng):
+    rows = np.vstack([rng.normal(size=(40, 3)), rng.normal(size=(40, 3)) + 9]) + 5
+    table = cdist(rows, rows, {"manhattan": "cityblock"}.get(metric, metric))
+    eps = float(np.median(np.sort(table, axis=1)[:, 4]))
+    for cls, given in ((DBSCAN, {"eps": eps, "min_samples": 4}), (HDBSCAN, {"copy": True})):
+        ours = cls(metric=metric, **given).fit(rows)
+        known = cls(metric="precomputed", **given).fit(table)
+        theirs = getattr(peers, cls.__name__)(metric=metric, **given).fit(rows)
+        np.testing.assert_array_equal(ours.labels_, known.labels_)
+        assert same_groups(ours.labels_ >= 0, theirs.labels_ >= 0) or cls is HDBSCAN
+    plain = DBSCAN(eps=1.0, min_samples=4).fit(rows)
+    thin = DBSCAN(eps=1.0, min_samples=4).fit(csr_array(rows))
+    assert same_groups(plain.labels_, thin.labels_)
+
+
+def test_rows_with_gaps_are_labelled_apart(rng):
+    rows = np.vstack([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 20])
+    whole = HDBSCAN().fit(rows)
+    rows = np.vstack([rows, [[np.nan, 0.0], [np.inf, 0.0]]])
+    model = HDBSCAN().fit(rows)
+    np.testing.assert_array_equal(model.labels_, [*whole.labels_, -3, -2])
+    assert np.isnan(model.probabilities_[-2])
+    assert model.probabilities_[-1] == 0
+
+
+def test_clusters_that_appear_below_an_epsilon_are_joined(rng):
+    places = np.repeat([0.0, 1.2, 9.0, 10.2], 30)[:, None]
+    rows = rng.normal(size=(120, 2)) * 0.1 + places
+    assert HDBSCAN().fit(rows).n_clusters_ == 4
+    joined = HDBSCAN(cluster_selection_epsilon=3.0).fit(rows)
+    assert joined.n_clusters_ == 2
+    assert same_groups(joined.labels_[joined.labels_ >= 0], (places > 5)[joined.labels_ >= 0, 0])

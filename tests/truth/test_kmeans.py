@@ -7,9 +7,11 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster import (
+    BisectingKMeans,
     ConstrainedKMeans,
     HartiganKMeans,
     JunkKMeans,
@@ -234,7 +236,9 @@ def test_more_clusters_than_rows_are_refused():
 
 
 def test_given_centres_of_another_shape_are_refused():
-    with pytest.raises(ValueError, match=r"init has shape \(2, 2\).*\(2, 1\)"):
+    with pytest.raises(
+        ValueError, match=r"initial centers \(2, 2\) does not match the number of features"
+    ):
         KMeans(2, init=[[0.0, 1.0], [1.0, 0.0]]).fit([[0.0], [1.0], [2.0]])
 
 
@@ -291,3 +295,38 @@ def test_random_means_random_rows_as_in_scikit_learn(method, rng):
         for word in ("random", "random-rows")
     ]
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("cls", [KMeans, MiniBatchKMeans, BisectingKMeans])
+def test_sparse_rows_and_float32_end_where_dense_rows_do(cls, rng):
+    rows = np.vstack([rng.normal(size=(60, 4)), rng.normal(size=(60, 4)) + 15])
+    rows[rng.random(rows.shape) < 0.2] = 0.0
+    dense = cls(2, random_state=0).fit(rows)
+    for other in (sp.csr_array(rows), rows.astype(np.float32)):
+        model = cls(2, random_state=0).fit(other)
+        assert model.inertia_ == pytest.approx(dense.inertia_, rel=1e-5)
+        np.testing.assert_array_equal(model.predict(other), model.labels_)
+    assert model.cluster_centers_.dtype == np.float32
+    assert model.transform(other).dtype == np.float32
+
+
+def test_first_centres_in_any_memory_order_give_the_same(rng):
+    rows = rng.normal(size=(50, 3))
+    start = rows[:4]
+    for cls in (KMeans, MiniBatchKMeans):
+        one = cls(4, init=start, n_init=1, random_state=0).fit(rows)
+        other = cls(4, init=np.asfortranarray(start), n_init=1, random_state=0).fit(rows)
+        np.testing.assert_array_equal(one.cluster_centers_, other.cluster_centers_)
+    by_function = KMeans(4, init=lambda X, k, random_state: X[:k]).fit(rows)
+    by_array = KMeans(4, init=start).fit(rows)
+    np.testing.assert_array_equal(by_function.labels_, by_array.labels_)
+
+
+@pytest.mark.parametrize("strategy", ["biggest_inertia", "largest_cluster"])
+def test_bisecting_predicts_its_own_rows_and_splits_until_enough(strategy, rng):
+    rows = np.vstack([rng.normal(size=(40, 2)) + place for place in (0, 10, 30)])
+    model = BisectingKMeans(3, bisecting_strategy=strategy, n_init=5, random_state=0).fit(rows)
+    np.testing.assert_array_equal(model.predict(rows), model.labels_)
+    assert sorted(np.bincount(model.labels_)) == [40, 40, 40]
+    for label, centre in enumerate(model.cluster_centers_):
+        np.testing.assert_allclose(centre, rows[model.labels_ == label].mean(axis=0))

@@ -14,6 +14,7 @@ from gnomon.cluster.assignment import (
     harden,
     membership_probability,
 )
+from gnomon.cluster.bisecting import BisectingKMeans
 from gnomon.cluster.choice import (
     ChoiceOfK,
     choose_by_application,
@@ -85,6 +86,7 @@ __all__ = [
     "DBSCAN",
     "HDBSCAN",
     "Agglomerative",
+    "BisectingKMeans",
     "ChoiceOfK",
     "ConstrainedKMeans",
     "Denclue",

@@ -6,11 +6,13 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.nearest import Centres, Nearest, all_distances, find_nearest
+from gnomon.cluster.sparse_rows import dense_rows
 from gnomon.cluster.starts import STARTS, SurveyedData
-from gnomon.contract import Clusterer, Data, SumLearner
+from gnomon.contract import Clusterer, Data, SumLearner, Takes, Transformer
 from gnomon.engine.parameters import Words, meant
 from gnomon.engine.sums import Chunk
 
@@ -65,6 +67,71 @@ class CentreClusterer(Clusterer, SumLearner):
             check_centres(self.cluster_centers_, n_columns)
 
 
+class CentrePredictor(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer):
+    """A clusterer with ``cluster_centers_``: what it does with new rows."""
+
+    natively = Takes(sparse=True, float32=True)
+
+    def _prepared(self) -> Centres:
+        points = dense_rows(self.cluster_centers_)
+        return Centres.at(points, points.mean(axis=0))
+
+    def _nearest(self, rows) -> np.ndarray:
+        rows = dense_rows(rows)
+        return find_nearest(rows, self._prepared(), Nearest.of(len(rows))).labels
+
+    def _map(self, rows) -> np.ndarray:
+        return distances_to(dense_rows(rows), dense_rows(self.cluster_centers_))
+
+    def transform(self, X) -> np.ndarray:
+        """Distance of each row to each centre.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+        """
+        return super().transform(X)
+
+    def score(self, X, y=None, sample_weight=None) -> float:
+        """Minus the objective on these rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        y : None
+            Not used.
+        sample_weight : array-like, default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+        """
+
+        def squared(rows):
+            rows = dense_rows(rows)
+            return find_nearest(rows, self._prepared(), Nearest.of(len(rows))).squared
+
+        distances = self._each_block(squared, X)
+        if sample_weight is None:
+            return -float(distances.sum())
+        return -float(np.asarray(sample_weight, dtype=np.float64) @ distances)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "cluster_centers_"):
+            encoder = getattr(self, "encoder_", None)
+            n_columns = self.n_features_in_ if encoder is None else len(encoder.columns)
+            check_centres(self.cluster_centers_, n_columns)
+
+
 def require_rows(n_rows: int, n_clusters: int) -> None:
     """Refuse more clusters than rows."""
     if n_rows < n_clusters:
@@ -87,19 +154,26 @@ def warn_fewer_clusters(labels: np.ndarray, n_clusters: int) -> None:
 
 
 def given_centres(centres: Any, n_clusters: int, n_columns: int) -> np.ndarray:
-    """First centres that the user gives, checked."""
-    centres = np.array(centres, dtype=np.float64)
-    if centres.shape != (n_clusters, n_columns) or not np.isfinite(centres).all():
+    """First centres that the user gives, checked; a C-ordered copy."""
+    centres = np.array(centres, dtype=np.float64, order="C")
+    if centres.ndim != 2 or len(centres) != n_clusters:
         raise ValueError(
-            f"the first centres must be finite numbers of shape {(n_clusters, n_columns)}, one "
-            f"line per cluster; these have shape {centres.shape}"
+            f"The shape of the initial centers {centres.shape} does not match the number of "
+            f"clusters {n_clusters}."
         )
+    if centres.shape[1] != n_columns:
+        raise ValueError(
+            f"The shape of the initial centers {centres.shape} does not match the number of "
+            f"features of the data {n_columns}."
+        )
+    if not np.isfinite(centres).all():
+        raise ValueError("the initial centers hold numbers that are missing or infinite")
     return centres
 
 
 def check_centres(centres: Any, n_columns: int) -> None:
     """Raise where centres read from a model file do not fit the columns."""
-    wrong = not isinstance(centres, np.ndarray) or centres.dtype != np.float64
+    wrong = not isinstance(centres, np.ndarray) or centres.dtype.kind != "f"
     if wrong or centres.ndim != 2 or centres.shape[1] != n_columns or len(centres) == 0:
         raise ValueError(f"the centres do not fit rows of {n_columns} columns")
 

@@ -12,7 +12,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from sklearn.utils.validation import check_is_fitted
 
+from gnomon.cluster.any_metric import METRICS, Metric, known_distances
 from gnomon.cluster.boxes import (
     DEEPEST,
     BoxTree,
@@ -29,7 +33,9 @@ from gnomon.cluster.boxes import (
 from gnomon.cluster.cells import Lattice, cores_of_cells, join_lattice, lattice, nearest_cores, top
 from gnomon.cluster.distinct import DistinctRows, RowsClusterer, numbered_by_first
 from gnomon.cluster.intake import distance_table, number_rows
-from gnomon.contract import Data
+from gnomon.cluster.sparse_rows import dense_rows
+from gnomon.contract import Data, Takes
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least
@@ -47,6 +53,7 @@ CORE, BORDER, NOISE = "core", "border", "noise"
     avoid="Groups of very different density: no one eps fits them all; many columns.",
     peers=("sklearn.cluster.DBSCAN",),
 )
+@without_effect("algorithm", "leaf_size")
 class DBSCAN(RowsClusterer):
     """Groups of any shape: rows connected through balls of radius eps that hold min_samples rows.
 
@@ -65,14 +72,22 @@ class DBSCAN(RowsClusterer):
         Radius of the balls.
     min_samples : float, default=5
         Weight of rows in a ball that makes its centre core; the centre counts.
+    metric : str or callable, default="euclidean"
+        A metric of scikit-learn's, or "precomputed" where X holds the distances (a sparse matrix:
+        those that are known). Other than Euclidean distances, and sparse rows, take the memory of
+        all pairs within eps.
+    metric_params : dict or None, default=None
+        Further arguments of the metric.
+    p : float or None, default=None
+        Power of "minkowski"; None for 2.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
     border : {"nearest", "first"}, default="nearest"
         A border row within reach of several clusters goes to that of its nearest core row, or to
         the first of them (scikit-learn's rule; the listing of 001 lets the last take it).
     rho : float, default=0
         Above 0: rho-approximate DBSCAN. Core rows within eps share a cluster, those beyond
         ``eps (1 + rho)`` are not joined directly, and between the two whatever is quicker holds.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
 
     Attributes
     ----------
@@ -86,6 +101,8 @@ class DBSCAN(RowsClusterer):
         Their clusters.
     core_sample_indices_ : ndarray of int
         Which of the given rows are core rows.
+    components_ : ndarray or sparse matrix of shape (n_core_samples, n_columns)
+        These rows.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -117,6 +134,9 @@ class DBSCAN(RowsClusterer):
     _parameter_constraints = {
         "eps": [at_least(0)],
         "min_samples": [above(0)],
+        "metric": [StrOptions(METRICS), callable],
+        "metric_params": [dict, None],
+        "p": [at_least(0), None],
         "border": [StrOptions({"nearest", "first"})],
         "rho": [at_least(0)],
         "n_jobs": JOBS,
@@ -124,12 +144,35 @@ class DBSCAN(RowsClusterer):
     _largest = 1e140
     _keeps_rows = True
 
-    def __init__(self, eps=0.5, *, min_samples=5, border="nearest", rho=0.0, n_jobs=None):
+    natively = Takes(sparse=True)
+
+    def __init__(
+        self,
+        eps=0.5,
+        *,
+        min_samples=5,
+        metric="euclidean",
+        metric_params=None,
+        algorithm="auto",
+        leaf_size=30,
+        p=None,
+        n_jobs=None,
+        border="nearest",
+        rho=0.0,
+    ):
         self.eps = eps
         self.min_samples = min_samples
+        self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.n_jobs = n_jobs
         self.border = border
         self.rho = rho
-        self.n_jobs = n_jobs
+
+    def _metric(self) -> Metric:
+        return Metric(self.metric, self.metric_params, self.p)
 
     def _group(self, distinct: DistinctRows) -> np.ndarray:
         cells = lattice(distinct.rows, self.eps) if self.rho == 0 else None
@@ -153,10 +196,74 @@ class DBSCAN(RowsClusterer):
         return labels
 
     def _fit(self, data: Data) -> None:
-        super()._fit(data)
+        if self._metric().is_euclidean and not sp.issparse(data.rows):
+            super()._fit(data)
+        else:
+            self._fit_any_metric(data)
+        self.components_ = data.rows[self.core_sample_indices_]
         if data.kept is not None:  # indices of the given rows, also of those of weight zero
             given = np.flatnonzero(data.kept)
             self.core_sample_indices_ = given[self.core_sample_indices_]
+
+    def _fit_any_metric(self, data: Data) -> None:
+        """The same from the list of all pairs within eps; clusters are numbered by first core."""
+        if self.rho > 0:
+            raise ValueError("rho > 0 needs dense rows and metric='euclidean'; leave rho at 0")
+        near = self._metric().neighbours(data.rows, self.eps)
+        n = near.shape[0]
+        place = np.repeat(np.arange(n), np.diff(near.indptr))
+        core = np.bincount(place, data.weight_array[near.indices], minlength=n) >= self.min_samples
+        edges = core[place] & core[near.indices]
+        joined = sp.coo_array((np.ones(edges.sum()), (place[edges], near.indices[edges])), (n, n))
+        group = connected_components(joined, directed=False)[1]
+        labels = numbered_by_first(np.where(core, group, -1))
+        self.core_sample_indices_ = np.flatnonzero(core)
+        self.core_labels_ = labels[core]
+        self.core_rows_ = data.rows[self.core_sample_indices_]
+        self.n_clusters_ = int(labels.max(initial=-1)) + 1
+        reach = ~core[place] & core[near.indices]
+        rank = near.data if self.border == "nearest" else labels[near.indices]
+        pairs = np.flatnonzero(reach)
+        pairs = pairs[np.lexsort((labels[near.indices[pairs]], rank[pairs], place[pairs]))]
+        border, first = np.unique(place[pairs], return_index=True)
+        labels[border] = labels[near.indices[pairs[first]]]
+        if data.kept is None:
+            self.labels_ = labels
+
+    def _by_distances(self, rows) -> np.ndarray:
+        """The cluster of a core row within eps of each row, by any metric."""
+        labels = np.full(rows.shape[0], -1, np.int64)
+        if len(self.core_labels_) == 0:
+            return labels
+        metric = self._metric()
+        if metric.is_precomputed:
+            table = known_distances(rows) if sp.issparse(rows) else rows
+            away = table[:, self.core_sample_indices_]
+        else:
+            away = metric.between(rows, self.components_)
+        if self.border == "first":
+            known = self.labels_of_components()
+            reached = np.where(away <= self.eps, known, self.n_clusters_).min(axis=1)
+            return np.where(reached < self.n_clusters_, reached, -1)
+        best = away.argmin(axis=1)
+        near = away[np.arange(len(best)), best] <= self.eps
+        labels[near] = self.labels_of_components()[best[near]]
+        return labels
+
+    def labels_of_components(self) -> np.ndarray:
+        """The cluster of each of ``components_``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_core_samples,)
+        """
+        check_is_fitted(self)
+        if len(self.core_labels_) == len(self.core_sample_indices_) and not self._has_tree():
+            return self.core_labels_
+        return self._within_reach(dense_rows(self.components_), self._tree())
+
+    def _has_tree(self) -> bool:
+        return self._metric().is_euclidean and not sp.issparse(self.core_rows_)
 
     def _swept(self, cells: Lattice, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Which rows of the table are core, and the group of each row's cell, on a lattice."""
@@ -205,8 +312,11 @@ class DBSCAN(RowsClusterer):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        tree = self._tree() if hasattr(self, "core_rows_") and len(self.core_rows_) else None
-        return self._each_block(lambda rows: self._within_reach(rows, tree), X)
+        check_is_fitted(self)
+        if not self._has_tree():
+            return self._each_block(self._by_distances, X)
+        tree = self._tree() if len(self.core_rows_) else None
+        return self._each_block(lambda rows: self._within_reach(dense_rows(rows), tree), X)
 
     def kinds(self, X) -> np.ndarray:
         """Of each row whether it is "core", "border" or "noise"; of new rows, as what they lie at.
@@ -223,6 +333,7 @@ class DBSCAN(RowsClusterer):
         """
         labels = self.predict(X)
         kinds = np.where(labels >= 0, BORDER, NOISE)
+        self._require_tree("kinds")
         if len(self.core_rows_):
             tree = self._tree()
             kinds[self._each_block(lambda rows: _found(rows, tree, 0.0) >= 0, X)] = CORE
@@ -246,8 +357,14 @@ class DBSCAN(RowsClusterer):
                 member[:, cluster] = _found(rows, tree, self.eps) >= 0
             return member
 
+        check_is_fitted(self)
+        self._require_tree("memberships")
         trees = [box_tree(self.core_rows_[self.core_labels_ == c]) for c in range(self.n_clusters_)]
         return self._each_block(of_block, X)
+
+    def _require_tree(self, what: str) -> None:
+        if not self._has_tree():
+            raise ValueError(f"{what} needs dense rows and metric='euclidean'")
 
     def _tree(self) -> BoxTree:
         return box_tree(self.core_rows_)
@@ -282,9 +399,10 @@ class DBSCAN(RowsClusterer):
 
     def _check_loaded(self) -> None:
         if hasattr(self, "core_rows_"):
-            self._check_points("core_rows_")
-            self._check_numbers("core_labels_", len(self.core_rows_), 0, self.n_clusters_)
-            if not 0 <= self.n_clusters_ <= len(self.core_rows_):
+            if not sp.issparse(self.core_rows_) and not self._metric().is_precomputed:
+                self._check_points("core_rows_")
+            self._check_numbers("core_labels_", self.core_rows_.shape[0], 0, self.n_clusters_)
+            if not 0 <= self.n_clusters_ <= self.core_rows_.shape[0]:
                 raise ValueError("there are more clusters than core rows")
 
 

@@ -15,15 +15,21 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.bounds import FEW_ROWS, ElkanBounds, HamerlyBounds
-from gnomon.cluster.centres import STARTING_WORDS, warn_fewer_clusters
-from gnomon.cluster.nearest import BLOCK_CELLS, Centres, Nearest, all_distances, find_nearest
+from gnomon.cluster.centres import (
+    STARTING_WORDS,
+    CentrePredictor,
+    given_centres,
+    warn_fewer_clusters,
+)
+from gnomon.cluster.nearest import BLOCK_CELLS, Centres, Nearest, find_nearest
+from gnomon.cluster.sparse_rows import for_dense_kernels
 from gnomon.cluster.starts import STARTS, SurveyedData, most_pieces
 from gnomon.cluster.sums import ClusterSums, cluster_sums
-from gnomon.contract import Clusterer, Data, Step, SumLearner, Transformer
+from gnomon.contract import Data, Step, SumLearner
+from gnomon.contract.inert import without_effect
 from gnomon.engine.config import settings
 from gnomon.engine.history import History
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, meant, whole
@@ -57,7 +63,8 @@ class Total(NamedTuple):
     avoid="Groups that are long, nested or of very different spread; columns on unlike scales.",
     peers=("sklearn.cluster.KMeans",),
 )
-class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner):
+@without_effect("verbose", "copy_x", "algorithm")
+class KMeans(CentrePredictor, SumLearner):
     """Groups of rows around k centres, each the mean of its rows (Lloyd's algorithm, exact).
 
     Minimises ``sum_i w_i min_k |x_i - c_k|^2`` by turns: rows go to their nearest centre (of
@@ -75,9 +82,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
     ----------
     n_clusters : int, default=8
         Number of groups.
-    init : {"k-means++", "random-rows", "random", "random-partition", "farthest-first", \
-            "uniform", "first-centre-d2"} or array-like of shape (n_clusters, n_columns), \
-            default="k-means++"
+    init : {"k-means++", "random", "random-rows", "random-partition", "farthest-first", \
+            "uniform", "first-centre-d2"}, callable or array-like of shape \
+            (n_clusters, n_columns), default="k-means++"
         The first centres. "k-means++": rows drawn in proportion to their squared distance to the
         nearest centre so far, the best of 2 + log k draws (Arthur and Vassilvitskii).
         "random-rows", in another word "random": different rows (000, 004). "random-partition": the
@@ -85,7 +92,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         each column (001).
         "farthest-first": always the row that is farthest from the centres so far; outliers attract
         it. "first-centre-d2": what 000 prints for k-means++, all others drawn by squared distance
-        to the first centre only; it lacks the guarantee.
+        to the first centre only; it lacks the guarantee. A callable is given the rows, `n_clusters`
+        and a RandomState, and returns the centres.
     n_init : int or "auto", default="auto"
         Number of starts, of which the one with the lowest objective is kept; "auto" is 1 for
         "k-means++", "farthest-first" and given centres, else 10.
@@ -94,13 +102,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
     tol : float, default=1e-4
         Ends when the centres' squared movement, summed, is at most `tol` times the mean variance
         of the columns; 0 ends when no label changes.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the start.
     bounds : {"auto", "none", "hamerly", "elkan"}, default="auto"
         Which bounds save distances; the result is the same, to the bit up to 5,000 rows and else to
         rounding. "hamerly" keeps 20 bytes per row, "elkan" 8 per row and cluster. "auto" is "none"
         for rows that are streamed; in memory "elkan" for 32 clusters or more in 500 columns or
         more, where a distance costs most (and its bounds no more than 256 MB), else "hamerly".
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start.
     n_jobs : int or None, default=None
         Threads; None for one per processor. The result does not depend on it.
     keep_history : {"objective", "full"}, default="objective"
@@ -149,7 +157,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
 
     _parameter_constraints = {
         "n_clusters": [whole(1)],
-        "init": [STARTING_WORDS, "array-like"],
+        "init": [STARTING_WORDS, callable, "array-like"],
         "n_init": [StrOptions({"auto"}), whole(1)],
         "max_iter": [whole(1)],
         "tol": [at_least(0)],
@@ -167,8 +175,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         n_init="auto",
         max_iter=300,
         tol=1e-4,
-        bounds="auto",
+        verbose=0,
         random_state=None,
+        copy_x=True,
+        algorithm="lloyd",
+        bounds="auto",
         n_jobs=None,
         keep_history="objective",
     ):
@@ -177,8 +188,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.bounds = bounds
+        self.verbose = verbose
         self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.bounds = bounds
         self.n_jobs = n_jobs
         self.keep_history = keep_history
 
@@ -195,14 +209,25 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
                 f"n_samples={data.n_rows} should be >= n_clusters={self.n_clusters}: there are "
                 "fewer rows (of positive weight) than clusters; ask for fewer clusters"
             )
-        super()._fit(SurveyedData.of(data, self.n_jobs))
+        if not isinstance(self.init, str) and self.n_init not in ("auto", 1) and self._is_given():
+            warnings.warn(
+                "Explicit initial center position passed: performing only one init in "
+                f"{type(self).__name__} instead of n_init={self.n_init}.",
+                RuntimeWarning,
+                stacklevel=8,
+            )
+        super()._fit(SurveyedData.of(for_dense_kernels(data), self.n_jobs))
+
+    def _is_given(self) -> bool:
+        """Whether the first centres are given as an array."""
+        return not isinstance(self.init, str) and not callable(self.init)
 
     def _run(self, data: Data, rng: np.random.Generator) -> tuple[Any, History]:
         with one_blas_thread():  # held once, not once per pass
             return super()._run(data, rng)
 
     def _starts(self) -> int:
-        if not isinstance(self.init, str):
+        if self._is_given():
             return 1
         if self.n_init == "auto":
             return 1 if self.init in CAREFUL_STARTS else 10
@@ -211,24 +236,17 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
     def _start(self, data: SurveyedData, rng: np.random.Generator) -> dict[str, Any]:
         if isinstance(self.init, str):
             centres = STARTS[meant(self, "init")](data, self.n_clusters, rng)
+        elif callable(self.init):
+            seed = np.random.RandomState(int(rng.integers(2**31)))
+            centres = self.init(data.rows, self.n_clusters, random_state=seed)
+            centres = given_centres(centres, self.n_clusters, data.n_columns)
         else:
-            centres = self._given_centres(data.n_columns)
+            centres = given_centres(self.init, self.n_clusters, data.n_columns)
         return {
             "centres": Centres.at(centres, data.mean),
             "least_movement": self.tol * float(data.variances.mean()) if self.tol > 0 else 0.0,
             "bounds": self._chosen_bounds(data.source),
         }
-
-    def _given_centres(self, n_columns: int) -> np.ndarray:
-        centres = np.array(self.init, dtype=np.float64)
-        if centres.shape != (self.n_clusters, n_columns):
-            raise ValueError(
-                f"init has shape {centres.shape}; the centres of n_clusters={self.n_clusters} "
-                f"clusters of rows with {n_columns} columns have {(self.n_clusters, n_columns)}"
-            )
-        if not np.isfinite(centres).all():
-            raise ValueError("init holds numbers that are missing or infinite")
-        return centres
 
     def _bounds_for(self, n_rows: int, n_columns: int) -> str:
         """Those that were asked for, or the quickest for rows in memory of this shape."""
@@ -298,62 +316,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         if self.history_.stopped == "max_iter":
             warnings.warn(
                 f"KMeans has not converged in max_iter={self.max_iter} passes (objective "
-                f"{self.history_[-1]:.6g}); raise max_iter, or tol={self.tol:g}",
+                f"{self.history_[-1]:.6g}); increase max_iter or tol (now {self.tol:g})",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-
-    def _prepared(self) -> Centres:
-        return Centres.at(self.cluster_centers_, self.cluster_centers_.mean(axis=0))
-
-    def _nearest(self, rows: np.ndarray) -> np.ndarray:
-        return find_nearest(rows, self._prepared(), Nearest.of(len(rows))).labels
-
-    def _map(self, rows: np.ndarray) -> np.ndarray:
-        distances = np.empty((len(rows), len(self.cluster_centers_)))
-        all_distances(rows, self.cluster_centers_, distances)
-        return distances
-
-    def transform(self, X) -> np.ndarray:
-        """Distance of each row to each centre.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-
-        Returns
-        -------
-        distances : ndarray of shape (n_samples, n_clusters)
-        """
-        return super().transform(X)
-
-    def score(self, X, y=None, sample_weight=None) -> float:
-        """Minus the objective on these rows.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
-        y : None
-            Not used.
-        sample_weight : array-like, default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        score : float
-        """
-
-        def squared(rows):
-            return find_nearest(rows, self._prepared(), Nearest.of(len(rows))).squared
-
-        distances = self._each_block(squared, X)
-        if sample_weight is None:
-            return -float(distances.sum())
-        return -float(np.asarray(sample_weight, dtype=np.float64) @ distances)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
@@ -371,15 +337,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer, SumLearner
         if self.bounds == "elkan":
             return "Use bounds='hamerly'."
         return "Stream the rows with gnomon.table.scan."
-
-    def _check_loaded(self) -> None:
-        if not hasattr(self, "cluster_centers_"):
-            return
-        encoder = getattr(self, "encoder_", None)
-        n_columns = self.n_features_in_ if encoder is None else len(encoder.columns)
-        centres = self.cluster_centers_
-        if centres.ndim != 2 or centres.shape[1] != n_columns or centres.dtype != np.float64:
-            raise ValueError(f"the centres do not fit rows of {n_columns} columns")
 
 
 def rows_per_span(n_rows: int, n_columns: int, n_centres: int, heavy: bool = False) -> int:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.cluster import estimate_bandwidth
 
 from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, most_squared, nearest_points
 from gnomon.cluster.denclue import LEAF, leaf_rows, merged_points
@@ -19,12 +21,12 @@ from gnomon.cluster.distinct import (
     DistinctRows,
     RowsClusterer,
     distinct_rows,
-    numbered_by_first,
 )
 from gnomon.cluster.linkage_kernel import tile_in_reach
 from gnomon.engine.kernel import kernel, subkernel
-from gnomon.engine.parameters import JOBS, StrOptions, above, whole
+from gnomon.engine.parameters import FLAG, JOBS, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.renamed import former_parameters
 from gnomon.engine.threads import in_order
 
 SEEDS_AT_ONCE = 64
@@ -37,6 +39,7 @@ SEEDS_AT_ONCE = 64
     avoid="Many columns; groups of very different width; long groups, which it breaks up.",
     peers=("sklearn.cluster.MeanShift",),
 )
+@former_parameters(max_steps="max_iter")
 class MeanShift(RowsClusterer):
     """Groups around the modes of the density: points climb by moving to the mean of rows around.
 
@@ -50,20 +53,26 @@ class MeanShift(RowsClusterer):
 
     Parameters
     ----------
-    bandwidth : float or "auto", default="auto"
-        Radius of the window, in units of the columns; "auto": twice Scott's rule, ``2 n^(-1 /
-        (d + 4))`` times the root mean variance of the columns (a flat window is as wide as a normal
-        kernel of half its radius or so).
-    seeds : {"bins", "rows"}, default="bins"
-        Where climbs start: the means of the occupied cells of a lattice as wide as the bandwidth,
-        or all rows.
+    bandwidth : float, "auto" or None, default=None
+        Radius of the window, in units of the columns; None: scikit-learn's `estimate_bandwidth`,
+        the mean distance to the farthest of the nearest three tenths of the rows, which takes the
+        square of their number in time. "auto": twice Scott's rule, ``2 n^(-1 / (d + 4))`` times the
+        root mean variance of the columns (a flat window is as wide as a normal kernel of half its
+        radius or so).
+    seeds : array-like of shape (n_seeds, n_columns) or None, default=None
+        Where climbs start; None: all rows, or by `bin_seeding`.
+    bin_seeding : bool, default=False
+        Whether climbs start at the means of the occupied cells of a lattice as wide as the
+        bandwidth, which is quicker.
+    min_bin_freq : float, default=1
+        Least weight of the rows of a cell that is started from.
     cluster_all : bool, default=True
         Whether rows farther than a bandwidth from every centre belong to the nearest; else they are
         noise, labelled -1.
-    max_steps : int, default=300
-        Most steps of a climb.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
+    max_iter : int, default=300
+        Most steps of a climb.
 
     Attributes
     ----------
@@ -75,7 +84,7 @@ class MeanShift(RowsClusterer):
         Weight of the rows within a bandwidth of each centre.
     bandwidth_ : float
         The bandwidth used.
-    n_steps_ : int
+    n_iter_ : int
         Steps of the longest climb.
     n_features_in_ : int
         Number of columns seen in ``fit``.
@@ -86,9 +95,7 @@ class MeanShift(RowsClusterer):
 
     Notes
     -----
-    Texts: 001 19.3 (direct update). scikit-learn's "auto" bandwidth is a mean distance to a share
-    of all rows, which takes their square in time; its climbs end at a thousandth of a bandwidth, as
-    here.
+    Texts: 001 19.3 (direct update). Climbs end at a thousandth of a bandwidth, as in scikit-learn.
 
     Examples
     --------
@@ -98,48 +105,79 @@ class MeanShift(RowsClusterer):
     """
 
     _parameter_constraints = {
-        "bandwidth": [StrOptions({"auto"}), above(0)],
-        "seeds": [StrOptions({"bins", "rows"})],
-        "cluster_all": ["boolean"],
-        "max_steps": [whole(1)],
+        "bandwidth": [StrOptions({"auto"}), above(0), None],
+        "seeds": ["array-like", None],
+        "bin_seeding": FLAG,
+        "min_bin_freq": [at_least(1)],
+        "cluster_all": FLAG,
         "n_jobs": JOBS,
+        "max_iter": [whole(0)],
     }
     _largest = 1e100
 
     def __init__(
-        self, bandwidth="auto", *, seeds="bins", cluster_all=True, max_steps=300, n_jobs=None
+        self,
+        *,
+        bandwidth=None,
+        seeds=None,
+        bin_seeding=False,
+        min_bin_freq=1,
+        cluster_all=True,
+        n_jobs=None,
+        max_iter=300,
     ):
         self.bandwidth = bandwidth
         self.seeds = seeds
+        self.bin_seeding = bin_seeding
+        self.min_bin_freq = min_bin_freq
         self.cluster_all = cluster_all
-        self.max_steps = max_steps
         self.n_jobs = n_jobs
+        self.max_iter = max_iter
 
     def _group(self, distinct: DistinctRows) -> np.ndarray:
         self.bandwidth_ = self._chosen_bandwidth(distinct)
         window = Window.of(distinct.rows, distinct.weights)
-        seeds = distinct.rows
-        if self.seeds == "bins":
-            seeds = binned(distinct.rows, distinct.weights, self.bandwidth_)
+        seeds = self._first_points(distinct)
         parts = in_order(
             lambda first: window.climbed(
-                seeds[first : first + SEEDS_AT_ONCE], self.bandwidth_, self.max_steps
+                seeds[first : first + SEEDS_AT_ONCE], self.bandwidth_, self.max_iter
             ),
             range(0, len(seeds), SEEDS_AT_ONCE),
             self.n_jobs,
             short=True,
         )
         tops, weight, steps = (np.concatenate(each) for each in zip(*parts))
+        if not (weight > 0).any():
+            raise ValueError(
+                f"No point was within bandwidth={self.bandwidth_:f} of any seed. Try a different "
+                "seeding strategy or increase the bandwidth."
+            )
+        tops, weight, steps = tops[weight > 0], weight[weight > 0], steps[weight > 0]
         merged = merged_points(tops, weight, self.bandwidth_)
-        centres, self.n_steps_ = tops[merged.chosen], int(steps.max())
-        owner = nearest_points(distinct.rows, centres)[0]
-        named = numbered_by_first(owner)
-        kept = np.full(int(named.max()) + 1, -1)
-        kept[named] = owner
-        self.cluster_centers_, self.weight_within_ = centres[kept], weight[merged.chosen][kept]
+        centres, self.n_iter_ = tops[merged.chosen], int(steps.max())
+        within = weight[merged.chosen]
+        order = np.lexsort((*centres.T[::-1], within))[::-1]  # the densest first, as scikit-learn
+        self.cluster_centers_, self.weight_within_ = centres[order], within[order]
         return self._nearest(distinct.rows)
 
+    def _first_points(self, distinct: DistinctRows) -> np.ndarray:
+        if self.seeds is not None:
+            seeds = np.array(self.seeds, dtype=np.float64, order="C", ndmin=2)
+            if seeds.shape[1] != distinct.rows.shape[1]:
+                raise ValueError(
+                    f"seeds have {seeds.shape[1]} columns, and the rows {distinct.rows.shape[1]}"
+                )
+            return seeds
+        if not self.bin_seeding:
+            return distinct.rows
+        seeds = binned(distinct.rows, distinct.weights, self.bandwidth_, self.min_bin_freq)
+        return seeds if len(seeds) else distinct.rows
+
     def _chosen_bandwidth(self, distinct: DistinctRows) -> float:
+        if self.bandwidth is None:
+            repeats = np.maximum(np.round(distinct.weights), 1).astype(np.int64)
+            found = float(estimate_bandwidth(np.repeat(distinct.rows, repeats, axis=0)))
+            return found if found > 0 else half_least_gap(distinct.rows)
         if self.bandwidth != "auto":
             return float(self.bandwidth)
         n, d = distinct.weights.sum(), distinct.rows.shape[1]
@@ -163,14 +201,20 @@ class MeanShift(RowsClusterer):
                 raise ValueError("there must be centres, and the bandwidth must be positive")
 
 
-def binned(rows: np.ndarray, weights: np.ndarray, side: float) -> np.ndarray:
-    """The means of the occupied cells of a lattice of that side round the mean of the rows."""
+def half_least_gap(rows: np.ndarray) -> float:
+    """Half the least distance between distinct rows, so that each is alone; 1 for a single row."""
+    return 0.5 * float(pdist(rows).min()) if len(rows) > 1 else 1.0
+
+
+def binned(rows: np.ndarray, weights: np.ndarray, side: float, least: float = 1) -> np.ndarray:
+    """The means of the cells of a lattice of that side that hold rows of the least weight."""
     middle = weights @ rows / weights.sum()
     cells = np.round((rows - middle) / side)
     lots = distinct_rows(cells, weights)
     total = np.zeros(lots.rows.shape)
     np.add.at(total, lots.places, weights[:, None] * (rows - middle))
-    return middle + total / lots.weights[:, None]
+    heavy = lots.weights >= least
+    return middle + total[heavy] / lots.weights[heavy, None]
 
 
 class Window(NamedTuple):
@@ -218,6 +262,7 @@ class Window(NamedTuple):
         steps = np.empty(len(seeds), np.int64)
         tree = (self.columns, self.before, self.sums, *self[4:])
         climb_windows(*tree, bandwidth, max_steps, points, weight, steps)
+        points[weight == 0] = 0.0  # no row is near: not a mode
         return points + self.middle, weight, steps
 
 

@@ -9,28 +9,37 @@ Texts: 000b 8.2, 001 18.2 and 004 12.3 describe k-means; 004 12.3 mentions the o
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from gnomon.cluster.centres import require_rows, warn_fewer_clusters
-from gnomon.cluster.distinct import RowsClusterer, nearest_label
+from gnomon.cluster.centres import (
+    STARTING_WORDS,
+    CentrePredictor,
+    require_rows,
+    warn_fewer_clusters,
+)
 from gnomon.cluster.kmeans import KMeans, labelled
 from gnomon.cluster.nearest import Centres, nearest_of, squared_length, two_nearest
+from gnomon.cluster.sparse_rows import dense_rows, for_dense_kernels
 from gnomon.cluster.starts import SurveyedData
 from gnomon.cluster.transfer import fit_quietly
 from gnomon.contract import Data
-from gnomon.engine.draw import WeightedDraw, canonical_key, canonical_order
+from gnomon.contract.inert import Inert, without_effect
+from gnomon.engine.draw import WeightedDraw, canonical_key
 from gnomon.engine.kernel import kernel
-from gnomon.engine.parameters import HISTORY, JOBS, SEED, at_least, whole
+from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
-from gnomon.engine.sums import as_float_rows
 
-STARTING_BATCHES = 3
-STARTING_ROWS_PER_CENTRE = 20
-DRAWS_TOGETHER = 2**16
-FEWEST_FOR_PRODUCTS = 32
+STARTING_BATCHES = 3  # as in scikit-learn
+STARTING_ROWS_PER_CENTRE = 20  # fewer leave groups of ten and more without a row of the start
+DRAWS_TOGETHER = 2**16  # half a megabyte of places
+SPARSE_CELLS = 2**20  # cells of sparse rows that are made dense together: eight megabytes
+FEWEST_FOR_PRODUCTS = 32  # below, distances one by one take less time than a product of matrices
 
 
 @method(
@@ -40,7 +49,13 @@ FEWEST_FOR_PRODUCTS = 32
     avoid="Rows that fit in memory and are not too many: KMeans ends lower, and is exact.",
     peers=("sklearn.cluster.MiniBatchKMeans",),
 )
-class MiniBatchKMeans(RowsClusterer):
+@without_effect(
+    "verbose",
+    reassignment_ratio=Inert(
+        [at_least(0)], "float", "a centre that is given few rows stays where it is"
+    ),
+)
+class MiniBatchKMeans(CentrePredictor):
     """Groups around k centres that move as rows come: in batches, or on-line, one by one.
 
     Rows are drawn in proportion to their weights; those of a batch go to their nearest centres, and
@@ -53,15 +68,29 @@ class MiniBatchKMeans(RowsClusterer):
     ----------
     n_clusters : int, default=8
         Number of groups.
+    init : {"k-means++", "random", ...}, callable or array-like of shape \
+            (n_clusters, n_columns), default="k-means++"
+        The first centres, as in `KMeans`.
+    max_iter : int, default=100
+        Most passes: as many draws as there are rows, each.
     batch_size : int, default=1024
         Rows of a batch; 1 moves a centre after every row.
-    max_iter : int, default=10
-        Passes: as many draws as there are rows, each.
-    tol : float, default=1e-4
-        Ends when the centres' squared movement in a pass, summed, is at most `tol` times the mean
-        variance of the columns.
+    compute_labels : bool, default=True
+        Whether ``labels_`` and ``inertia_`` are computed for the rows of ``fit``.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the start and of the draws.
+    tol : float, default=0.0
+        Ends when the centres' squared movement in a pass, summed, is at most `tol` times the mean
+        variance of the columns; 0 never ends by it.
+    max_no_improvement : int or None, default=10
+        Ends after so many batches in a row without a new minimum of the smoothed mean squared
+        distance of batches; None never ends by it.
+    init_size : int or None, default=None
+        Rows drawn for the start; None for three batches, or twenty rows for each centre if that is
+        more.
+    n_init : int or "auto", default="auto"
+        Number of starts, of which the one with the lowest objective on the rows drawn for it is
+        kept; "auto" is 1 for "k-means++" and given centres, else 3.
     n_jobs : int or None, default=None
         Threads of the start; the result does not depend on it.
     keep_history : {"objective", "full"}, default="objective"
@@ -79,6 +108,8 @@ class MiniBatchKMeans(RowsClusterer):
         The objective on the rows of ``fit``.
     n_iter_ : int
         Passes made.
+    n_steps_ : int
+        Batches that were used.
     history_ : History
         Mean squared distance of the drawn rows to their centres, pass by pass.
     n_features_in_ : int
@@ -104,10 +135,15 @@ class MiniBatchKMeans(RowsClusterer):
 
     _parameter_constraints = {
         "n_clusters": [whole(1)],
-        "batch_size": [whole(1)],
+        "init": [STARTING_WORDS, callable, "array-like"],
         "max_iter": [whole(1)],
-        "tol": [at_least(0)],
+        "batch_size": [whole(1)],
+        "compute_labels": FLAG,
         "random_state": SEED,
+        "tol": [at_least(0)],
+        "max_no_improvement": [whole(0), None],
+        "init_size": [whole(1), None],
+        "n_init": [StrOptions({"auto"}), whole(1)],
         "n_jobs": JOBS,
         "keep_history": HISTORY,
     }
@@ -117,74 +153,148 @@ class MiniBatchKMeans(RowsClusterer):
         self,
         n_clusters=8,
         *,
+        init="k-means++",
+        max_iter=100,
         batch_size=1024,
-        max_iter=10,
-        tol=1e-4,
+        verbose=0,
+        compute_labels=True,
         random_state=None,
+        tol=0.0,
+        max_no_improvement=10,
+        init_size=None,
+        n_init="auto",
+        reassignment_ratio=0.01,
         n_jobs=None,
         keep_history="objective",
     ):
         self.n_clusters = n_clusters
-        self.batch_size = batch_size
+        self.init = init
         self.max_iter = max_iter
-        self.tol = tol
+        self.batch_size = batch_size
+        self.verbose = verbose
+        self.compute_labels = compute_labels
         self.random_state = random_state
+        self.tol = tol
+        self.max_no_improvement = max_no_improvement
+        self.init_size = init_size
+        self.n_init = n_init
+        self.reassignment_ratio = reassignment_ratio
         self.n_jobs = n_jobs
         self.keep_history = keep_history
 
+    def _learn(self, X, y, sample_weight):
+        vars(self).pop("labels_", None)
+        super()._learn(X, y, sample_weight)
+        if self.compute_labels and not hasattr(self, "labels_"):  # some rows had weight zero
+            self.labels_ = self.predict(X)
+        return self
+
     def _fit(self, data: Data) -> None:
-        rows, weights, rng = as_float_rows(data.rows), data.weight_array, self._rng()
-        require_rows(len(rows), self.n_clusters)
-        order = canonical_order(rows)
-        n_distinct = distinct_in_order(rows, order)
-        draw = WeightedDraw(order).by(weights)
+        require_rows(data.n_rows, self.n_clusters)
+        surveyed = SurveyedData.of(for_dense_kernels(data), self.n_jobs)
+        rows, weights, rng = data.rows, data.weight_array, self._rng()
+        n_distinct = distinct_keys(surveyed.key[surveyed.order])
+        draw = WeightedDraw(surveyed.order).by(weights)
         centres = self._first_centres(rows, weights, n_distinct, draw, rng)
         counts = np.zeros(len(centres))
-        variance = float(SurveyedData.of(data, self.n_jobs).variances.mean())
+        variance = float(surveyed.variances.mean())
+        smooth = Smooth.of(self.batch_size, n_distinct, self.max_no_improvement)
         course = self._course("pass", self.max_iter)
         for _ in course:
             before, squared = centres.copy(), 0.0
-            for size in self._pieces(n_distinct):
-                squared += batch_pass(rows, draw(rng, size), self.batch_size, centres, counts)
+            for size in self._pieces(n_distinct, rows):
+                squared += self._step(rows, draw(rng, size), centres, counts, smooth)
+                if smooth.ended:
+                    break
             moved = float(((centres - before) ** 2).sum())
             found = {"cluster_centers_": centres.copy(), "cluster_weights_": counts.copy()}
+            still = self.tol > 0 and moved <= self.tol * variance
             if course.end_step(
                 squared / n_distinct,
-                moved <= self.tol * variance,
+                bool(smooth.ended or still),
                 state=partial(dict, cluster_centers=centres.copy()),
                 attributes=partial(lambda found: self._public() | found, found),
             ):
                 break
         self.cluster_centers_, self.cluster_weights_ = centres, counts
         self.history_, self.n_iter_ = course.history, len(course.history)
+        self.n_steps_ = int(smooth.numbers[0])
+        if self.compute_labels:
+            self._label(surveyed, data.kept is None)
+
+    def _label(self, data: SurveyedData, all_rows: bool) -> None:
+        centres = self.cluster_centers_
         at = Centres.at(centres, centres.mean(axis=0))
         labels, self.inertia_ = labelled(data.source, at, self.n_jobs)
         warn_fewer_clusters(labels, self.n_clusters)
-        if data.kept is None:
+        if all_rows:
             self.labels_ = labels
 
-    def _pieces(self, n: int) -> Iterator[int]:
-        """Draws of whole batches, n in all, few enough at a time to need little room."""
-        size = self.batch_size * max(DRAWS_TOGETHER // self.batch_size, 1)
+    def _step(self, rows, drawn: np.ndarray, centres, counts, smooth: Smooth) -> float:
+        """Move the centres by the batches of the drawn rows."""
+        if sp.issparse(rows) or rows.dtype != np.float64 or not rows.flags.c_contiguous:
+            rows, drawn = dense_rows(rows[drawn]), np.arange(len(drawn))
+        return batch_pass(
+            rows, drawn, self.batch_size, centres, counts, smooth.numbers, smooth.alpha, smooth.most
+        )
+
+    def _pieces(self, n: int, rows) -> Iterator[int]:
+        """Draws of whole batches, n in all, few enough at a time to need little memory."""
+        most = DRAWS_TOGETHER
+        if sp.issparse(rows) or rows.dtype != np.float64:
+            most = min(most, SPARSE_CELLS // rows.shape[1])
+        size = self.batch_size * max(most // self.batch_size, 1)
         return (min(size, n - start) for start in range(0, n, size))
 
+    def _start_rows(self, k: int) -> int:
+        if self.init_size is not None:
+            return max(self.init_size, k)
+        return max(STARTING_BATCHES * self.batch_size, STARTING_ROWS_PER_CENTRE * k)
+
     def _first_centres(self, rows, weights, n_distinct: int, draw, rng) -> np.ndarray:
-        k = min(self.n_clusters, n_distinct)
-        most = max(STARTING_BATCHES * self.batch_size, STARTING_ROWS_PER_CENTRE * k)
+        given = not isinstance(self.init, str) and not callable(self.init)
+        k = self.n_clusters if given else min(self.n_clusters, n_distinct)
+        if self.init_size is not None and self.init_size < self.n_clusters:
+            warnings.warn(
+                f"init_size={self.init_size} should be larger than n_clusters={self.n_clusters}; "
+                f"{k} rows are drawn",
+                RuntimeWarning,
+                stacklevel=8,
+            )
+        if given and self.n_init not in ("auto", 1):
+            warnings.warn(
+                "Explicit initial center position passed: performing only one init in "
+                f"MiniBatchKMeans instead of n_init={self.n_init}.",
+                RuntimeWarning,
+                stacklevel=8,
+            )
+        most = self._start_rows(k)
         seed = int(rng.integers(2**31))
         if most < n_distinct:
-            drawn = rows[draw(rng, most)]
-            if distinct_in_order(drawn, canonical_order(drawn)) >= k:
+            drawn = dense_rows(rows[draw(rng, most)])
+            if distinct_keys(np.sort(canonical_key(drawn))) >= k:
                 rows, weights = drawn, np.ones(most)
-        start = KMeans(k, max_iter=1, tol=0, random_state=seed, n_jobs=self.n_jobs)
-        return fit_quietly(start, rows, weights).cluster_centers_.copy()
+        n_init = 1 if given else self.n_init
+        if n_init == "auto":
+            n_init = 1 if self.init == "k-means++" else 3
+        start = KMeans(
+            k,
+            init=self.init,
+            n_init=n_init,
+            max_iter=1,
+            tol=0,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+        )
+        centres = fit_quietly(start, rows, weights).cluster_centers_
+        return np.array(centres, dtype=np.float64, order="C")
 
     def partial_fit(self, X, y=None) -> MiniBatchKMeans:
         """Go on learning from more rows, batch by batch in their order.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             In the columns that ``fit`` has learnt from; the first call is like ``fit``.
         y : None
             Not used.
@@ -195,52 +305,84 @@ class MiniBatchKMeans(RowsClusterer):
         """
         if not hasattr(self, "cluster_centers_"):
             return self.fit(X)
-        rows = np.ascontiguousarray(self._each_block(lambda block: block, X))
-        centres, counts = self.cluster_centers_.copy(), self.cluster_weights_.copy()
-        batch_pass(rows, np.arange(len(rows)), self.batch_size, centres, counts)
-        self.cluster_centers_, self.cluster_weights_ = centres, counts
+        rows = dense_rows(self._each_block(dense_rows, X))
+        dtype = self.cluster_centers_.dtype
+        centres = np.array(self.cluster_centers_, dtype=np.float64)
+        counts = np.array(self.cluster_weights_, dtype=np.float64)
+        smooth = Smooth.of(self.batch_size, len(rows), None)
+        self._step(rows, np.arange(len(rows)), centres, counts, smooth)
+        self.n_steps_ += int(smooth.numbers[0])
+        self.cluster_centers_, self.cluster_weights_ = centres.astype(dtype), counts
+        if self.compute_labels:
+            self.labels_ = self.predict(X)
+            self.inertia_ = -self.score(X)
         return self
-
-    def _nearest(self, rows: np.ndarray) -> np.ndarray:
-        numbers = np.arange(len(self.cluster_centers_))
-        return nearest_label(rows, self.cluster_centers_, numbers)
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         k = self.n_clusters
-        most = max(STARTING_BATCHES * self.batch_size, STARTING_ROWS_PER_CENTRE * k)
-        start = min(most, n_rows)
+        start = min(self._start_rows(k), n_rows)
         inner = KMeans(k, n_jobs=self.n_jobs).forecast(start, n_columns)
         drawn = max(min(self.batch_size, n_rows), DRAWS_TOGETHER)
         batch = min(self.batch_size, n_rows) * (n_columns + 4)
         return inner + 8 * (8 * n_rows + start * (n_columns + 8) + 4 * drawn + batch)
 
     def _check_loaded(self) -> None:
+        super()._check_loaded()
         if hasattr(self, "cluster_centers_"):
-            self._check_points("cluster_centers_")
             counts = self.cluster_weights_
-            wrong = not isinstance(counts, np.ndarray) or counts.dtype != np.float64
+            wrong = not isinstance(counts, np.ndarray) or counts.dtype.kind != "f"
             if wrong or counts.shape != (len(self.cluster_centers_),) or len(counts) == 0:
                 raise ValueError("cluster_weights_ must be one number for each centre")
 
 
-def distinct_in_order(rows: np.ndarray, order: np.ndarray) -> int:
-    """How many rows are distinct (have keys of their own), given their canonical order."""
-    key = canonical_key(rows)[order]
+class Smooth(NamedTuple):
+    """The smoothed mean squared distance of batches, by which a fit ends.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (4,)
+        Batches so far, the smoothed mean, its minimum, batches since that.
+    alpha : float
+        Weight of the newest batch.
+    most : int
+        Batches without a new minimum after which the fit ends; 0 for never.
+    """
+
+    numbers: np.ndarray
+    alpha: float
+    most: int
+
+    @classmethod
+    def of(cls, batch_size: int, n_rows: int, most: int | None) -> Smooth:
+        """Nothing seen yet."""
+        alpha = min(2.0 * batch_size / (n_rows + 1), 1.0)
+        return cls(np.array([0.0, np.nan, np.inf, 0.0]), alpha, most or 0)
+
+    @property
+    def ended(self) -> bool:
+        """Whether there was no new minimum for too long."""
+        return self.most > 0 and self.numbers[3] >= self.most
+
+
+def distinct_keys(key: np.ndarray) -> int:
+    """How many rows are distinct, given their keys in rising order."""
     return 1 + int(np.count_nonzero(key[1:] != key[:-1]))
 
 
-@kernel("f8[:,:]", "i8[:]", "i8", "out f8[:,:]", "out f8[:]")
-def batch_pass(rows, drawn, size, centres, counts):
+@kernel("f8[:,:]", "i8[:]", "i8", "out f8[:,:]", "out f8[:]", "out f8[:]", "f8", "i8")
+def batch_pass(rows, drawn, size, centres, counts, numbers, alpha, most):
     """Move the centres (k, d) after each batch of drawn rows; returns squared distances, summed.
 
-    rows (n, d), drawn (m,) places of rows, counts (k,) rows that each centre was given.
+    rows (n, d), drawn (m,) places of rows, counts (k,) rows that each centre was given; numbers
+    (4,), alpha and most as in `Smooth`: stops where these say so. The first batch of all is not
+    smoothed: its centres are those of the start.
     """
     k, d = centres.shape
     objective = 0.0
     gained, total, shift = np.zeros(k), np.zeros((k, d)), np.zeros(d)
-    most = min(size, len(drawn))
-    block, places = np.empty((most, d)), np.arange(most)
-    labels, squared, lower = np.empty(most, np.int32), np.empty(most), np.empty(most)
+    largest = min(size, len(drawn))
+    block, places = np.empty((largest, d)), np.arange(largest)
+    labels, squared, lower = np.empty(largest, np.int32), np.empty(largest), np.empty(largest)
     factors, squares = np.empty((k, d)), np.empty(k)
     for begin in range(0, len(drawn), size):
         some = drawn[begin : begin + size]
@@ -261,9 +403,10 @@ def batch_pass(rows, drawn, size, centres, counts):
             nearest_of(block, places[:m], centres, shift, factors, squares, labels, squared, lower)
         gained[:] = 0.0
         total[:] = 0.0
+        batch = 0.0
         for i in range(m):
             own = labels[i]
-            objective += squared[i]
+            batch += squared[i]
             gained[own] += 1.0
             for j in range(d):
                 total[own, j] += block[i, j] - centres[own, j]
@@ -272,4 +415,15 @@ def batch_pass(rows, drawn, size, centres, counts):
                 counts[c] += gained[c]
                 for j in range(d):
                     centres[c, j] += total[c, j] / counts[c]
+        objective += batch
+        numbers[0] += 1.0
+        if numbers[0] < 2.0:
+            continue
+        mean = batch / m
+        numbers[1] = mean if np.isnan(numbers[1]) else numbers[1] + alpha * (mean - numbers[1])
+        numbers[3] += 1.0
+        if numbers[1] < numbers[2]:
+            numbers[2], numbers[3] = numbers[1], 0.0
+        if most > 0 and numbers[3] >= most:
+            break
     return objective

@@ -82,6 +82,11 @@ class SurveyedData(Data):
     @cached_property
     def order(self) -> np.ndarray:
         """The canonical order of the rows."""
+        return np.argsort(self.key)  # rows of one key are equal, or nearly: any order will do
+
+    @cached_property
+    def key(self) -> np.ndarray:
+        """A mix of the columns by which rows are ordered."""
         key = np.empty(self.n_rows)
 
         def mix(chunk: Chunk) -> None:
@@ -89,7 +94,7 @@ class SurveyedData(Data):
 
         for _ in in_order(mix, self.source.chunks(), self.n_jobs, short=True):
             pass
-        return np.argsort(key)  # rows of one key are equal, or as good as equal: any order will do
+        return key
 
     @cached_property
     def row_weights(self) -> np.ndarray:

@@ -132,7 +132,7 @@ class KernelDensity(DensityEstimator):
     _parameter_constraints = {
         "bandwidth": [StrOptions({"scott", "silverman", *OWN_RULES}), above(0), "array-like"],
         "kernel": [StrOptions({*LOG_BUMPS, *PRODUCTS})],
-        "metric": [StrOptions(set(VALID_METRICS["ball_tree"])), callable],
+        "metric": [StrOptions(set(VALID_METRICS["ball_tree"]) - {"pyfunc"}), callable],
         "metric_params": [dict, None],
         "tol": [between(1e-15, 0.1)],
         "random_state": SEED,
@@ -179,7 +179,7 @@ class KernelDensity(DensityEstimator):
         one = np.ndim(self.bandwidth) == 0 and self.bandwidth not in OWN_RULES
         self.bandwidth_ = float(chosen[0]) if one else chosen
         if self._is_radial(rows.shape[1]):
-            self._require_radial(one)
+            self._require_radial(one, rows)
         self._keep_by_leaf(rows, weights)
 
     def _is_radial(self, n_columns: int) -> bool:
@@ -190,13 +190,19 @@ class KernelDensity(DensityEstimator):
         quick = self.kernel == "gaussian" or (n_columns == 1 and self.kernel == "epanechnikov")
         return not (euclidean and quick)
 
-    def _require_radial(self, one_bandwidth: bool) -> None:
+    def _require_radial(self, one_bandwidth: bool, rows: np.ndarray) -> None:
         if not one_bandwidth:
             raise ValueError(
                 f"kernel={self.kernel!r} with metric={self.metric!r} takes one bandwidth for all "
                 "columns; give a number, or scale the columns and take kernel='gaussian'"
             )
-        self._metric()
+        try:
+            self._metric().pairwise(rows[:1], rows[:1])
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"metric={self.metric!r} with metric_params={self.metric_params!r} cannot compare "
+                f"rows of {rows.shape[1]} columns: {error}"
+            ) from error
 
     def _metric(self) -> DistanceMetric:
         if callable(self.metric):
@@ -235,7 +241,7 @@ class KernelDensity(DensityEstimator):
         weights = np.ones(len(rows)) if weights is None else weights
         if self.bandwidth in ("scott", "silverman"):
             factor = 1.0 if self.bandwidth == "scott" else (d + 2) / 4
-            return np.full(d, (len(rows) * factor) ** (-1 / (d + 4)))
+            return np.full(d, (weights.sum() * factor) ** (-1 / (d + 4)))
         widen = spread_ratio(self.kernel)
         if self.bandwidth == "improved-sheather-jones":
             if d != 1:

@@ -107,7 +107,8 @@ def require_square(learner: Any, rows: Any) -> None:
     if n_rows != n_columns:
         raise DataError(
             f"Precomputed matrix must be square. Input is a {n_rows}x{n_columns} matrix; "
-            f"{type(learner).__name__}.fit takes one row and one column per sample"
+            f"{type(learner).__name__}.fit takes one row and one column per sample where its "
+            "metric, affinity or kernel is 'precomputed'"
         )
 
 

@@ -1,0 +1,66 @@
+"""Sparse rows for methods whose kernels take dense ones: dense chunk by chunk, never as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gnomon.contract import Data
+from gnomon.engine.sums import ArraySource, Chunk
+
+
+@dataclass
+class SparseSource:
+    """The chunks of a sparse source as dense rows.
+
+    Attributes
+    ----------
+    sparse : ArraySource
+    """
+
+    sparse: ArraySource
+
+    @property
+    def n_rows(self) -> int:
+        return self.sparse.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        return self.sparse.n_columns
+
+    @property
+    def weighted(self) -> bool:
+        return self.sparse.weighted
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The chunks, each made dense when its turn comes."""
+        for chunk in self.sparse.chunks():
+            yield chunk._replace(rows=dense_rows(chunk.rows))
+
+
+def dense_rows(rows: Any) -> np.ndarray:
+    """Rows as a C-ordered float64 array."""
+    if sp.issparse(rows):
+        return rows.toarray(order="C").astype(np.float64, copy=False)
+    return np.ascontiguousarray(rows, dtype=np.float64)
+
+
+def for_dense_kernels(data: Data) -> Data:
+    """Data whose chunks are dense float64 rows.
+
+    Sparse rows become dense chunk by chunk in every pass; dense rows of float32 are converted once,
+    which takes less time than a conversion in every pass.
+    """
+    source = data.source
+    if not isinstance(source, ArraySource):
+        return data
+    if sp.issparse(source.rows):
+        return Data(SparseSource(source), data.columns, data.kept)
+    if source.rows.dtype == np.float64:
+        return data
+    rows = np.ascontiguousarray(source.rows, dtype=np.float64)
+    return Data(ArraySource(rows, source.y, source.weights), data.columns, data.kept)
