@@ -19,13 +19,16 @@ import pytest
 from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import all_estimators
 from sklearn.utils._param_validation import InvalidParameterError
 
 import gnomon
 from gnomon.density import Distribution, ExponentialFamily
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.history import History
-from gnomon.engine.registry import KINDS, ROOMS, find, methods
+from gnomon.engine.registry import KINDS, PACKAGES, find, methods
+from gnomon.engine.renamed import FORMER_CLASSES
+from gnomon.engine.synonyms import SYNONYMS
 from gnomon.linear.inference import NoSummary
 from gnomon.neighbors import Distance
 from gnomon.prepare import Filter
@@ -51,7 +54,7 @@ WHOLE = {"length", "n_steps", "n", "k", "budget"}
 
 def exported_classes() -> list[type]:
     found = []
-    for name in ROOMS:
+    for name in PACKAGES:
         if name == "contract" or importlib.util.find_spec(f"gnomon.{name}") is None:
             continue
         package = importlib.import_module(f"gnomon.{name}")
@@ -86,10 +89,19 @@ def test_every_kind_of_input_is_known_and_every_method_has_one():
         ("Bayesian network", "BeliefNetwork"),
         ("sklearn.neighbors.NearestNeighbors", "NearestNeighbors"),
         ("collaborative filtering", "NeighborRecommender"),
+        ("gbm", "HistGradientBoostingRegressor"),
+        ("svm", "SVC"),
+        ("principal component analysis", "PCA"),
     ],
 )
 def test_methods_are_found_by_their_usual_names(words, name):
     assert name in {method.name for method in find(words)}
+
+
+def test_every_part_of_a_name_with_synonyms_occurs_in_a_name():
+    names = {method.name for method in methods()} | {name for name, _ in all_estimators()}
+    names |= set(FORMER_CLASSES)
+    assert [part for part in SYNONYMS if not any(part in name for name in names)] == []
 
 
 def test_a_search_lists_the_method_of_that_name_first():

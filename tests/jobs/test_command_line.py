@@ -114,7 +114,7 @@ def test_methods_lists_what_is_registered_and_finds_words(tmp_path):
     assert "RandomForestClassifier" in trees.stdout
     assert "KMeans" not in trees.stdout
     assert nothing.returncode == 1
-    assert "rooms" in nothing.stderr
+    assert "packages" in nothing.stderr
 
 
 @pytest.mark.covers("example-data-register")

@@ -15,7 +15,7 @@ import pytest
 
 from gnomon.engine import kernel as kernels
 from gnomon.engine.kernel import KERNELS, Kernel, jit_is_off, kernel, subkernel
-from gnomon.engine.registry import load_rooms
+from gnomon.engine.registry import load_packages
 
 
 @subkernel
@@ -161,7 +161,7 @@ MANY_PARAMETERS = {
 
 
 def test_no_kernel_has_more_than_twelve_parameters():
-    load_rooms()
+    load_packages()
     found = Counter(
         each.function.__module__ for each in KERNELS.values() if len(each.signature) > 12
     )
@@ -229,9 +229,9 @@ def test_importing_gnomon_imports_no_compiler(code):
 @needs_jit
 def test_importing_every_room_compiles_nothing():
     done = python(
-        "from gnomon.engine.registry import load_rooms\n"
+        "from gnomon.engine.registry import load_packages\n"
         "from gnomon.engine.kernel import KERNELS\n"
-        "load_rooms()\n"
+        "load_packages()\n"
         "print([k.name for k in KERNELS.values() if k._compiled is not None])"
     )
     assert done.stdout.strip() == "[]", done.stderr
@@ -240,9 +240,9 @@ def test_importing_every_room_compiles_nothing():
 def test_whatever_may_stand_in_a_model_file_is_declared_with_the_rooms():
     done = python(
         "import importlib, pkgutil, gnomon\n"
-        "from gnomon.engine.registry import load_rooms\n"
+        "from gnomon.engine.registry import load_packages\n"
         "from gnomon.engine.storable import STORABLE\n"
-        "load_rooms()\n"
+        "load_packages()\n"
         "known = set(STORABLE)\n"
         "for each in pkgutil.walk_packages(gnomon.__path__, 'gnomon.'):\n"
         "    if not each.name.endswith('__main__'):\n"

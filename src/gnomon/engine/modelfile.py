@@ -136,9 +136,9 @@ def load(path: str | Path):
     estimator : Estimator
         With the parameters and fitted values that were saved.
     """
-    from gnomon.engine.registry import load_rooms
+    from gnomon.engine.registry import load_packages
 
-    load_rooms()
+    load_packages()
     with _opened(path) as reader:
         return reader.model()
 

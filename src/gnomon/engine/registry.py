@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gnomon.engine.storable import storable
+from gnomon.engine.synonyms import synonyms_of
 
-ROOMS = (
+PACKAGES = (
     "prepare",
     "contract",
     "evaluate",
@@ -42,8 +43,8 @@ ROOMS = (
     "show",
 )
 
-# beside the rooms: classes whose objects stand in model files
-STORED_BESIDE_ROOMS = ("gnomon.workbench.group.model",)
+# modules outside the packages whose classes stand in model files
+STORED_ELSEWHERE = ("gnomon.workbench.group.model",)
 
 # what `fit` is given, by the value of `Method.takes`
 KINDS = {
@@ -104,14 +105,14 @@ class Method:
         return self.cls.__name__
 
     @property
-    def room(self) -> str:
+    def package(self) -> str:
         """The package that exports it."""
         return self.cls.__module__.split(".")[1]
 
     def matches(self, words: str) -> bool:
         """Whether every word occurs in the name, the synonyms, the peers or the description."""
         spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.name)
-        parts = (self.name, spaced, self.room, self.task, self.takes, self.use, self.avoid)
+        parts = (self.name, spaced, self.package, self.task, self.takes, self.use, self.avoid)
         text = " ".join((*parts, *self.peers, *self.synonyms)).lower()
         return all(word in text for word in words.lower().split())
 
@@ -137,8 +138,9 @@ def method(
 
     def enter(cls: Class) -> Class:
         storable(cls)
+        names = tuple(dict.fromkeys((*synonyms, *synonyms_of(cls.__name__))))
         _methods[cls.__name__] = Method(
-            cls, task, texts, use, avoid, tuple(peers), on, takes, tuple(synonyms), requires
+            cls, task, texts, use, avoid, tuple(peers), on, takes, names, requires
         )
         return cls
 
@@ -149,9 +151,9 @@ def methods(takes: str | None = None) -> list[Method]:
     """The public methods, by package and name: all, or those whose `takes` is the one given."""
     if takes is not None and takes not in KINDS:
         raise ValueError(f"takes is one of {', '.join(KINDS)}, not {takes!r}")
-    load_rooms()
+    load_packages()
     found = [each for each in _methods.values() if takes in (None, each.takes)]
-    return sorted(found, key=lambda each: (ROOMS.index(each.room), each.name))
+    return sorted(found, key=lambda each: (PACKAGES.index(each.package), each.name))
 
 
 def find(words: str) -> list[Method]:
@@ -175,12 +177,12 @@ def find(words: str) -> list[Method]:
     return sorted((each for each in methods() if each.matches(words)), key=rank)
 
 
-def load_rooms() -> None:
-    """Import every room that this version has, so that its methods and kernels are declared.
+def load_packages() -> None:
+    """Import every package that this version has, so that its methods and kernels are declared.
 
     What else may stand in a model file is declared too.
     """
-    rooms = [f"gnomon.{room}" for room in ROOMS]
-    for name in (*rooms, *STORED_BESIDE_ROOMS):
+    packages = [f"gnomon.{name}" for name in PACKAGES]
+    for name in (*packages, *STORED_ELSEWHERE):
         if importlib.util.find_spec(name) is not None:
             importlib.import_module(name)

@@ -81,9 +81,9 @@ def say_version() -> None:
 def warm() -> None:
     """Compile the kernels now, so that no later run waits for it."""
     from gnomon.engine import kernel
-    from gnomon.engine.registry import load_rooms
+    from gnomon.engine.registry import load_packages
 
-    load_rooms()
+    load_packages()
     with progress_bar() as bar:
         task = bar.add_task("warming kernels", total=len(kernel.KERNELS))
         for done in kernel.warm():

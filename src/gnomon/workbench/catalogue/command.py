@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def methods(
-    word: Annotated[str, typer.Argument(help="A room, or a word to look for.")] = "",
+    word: Annotated[str, typer.Argument(help="A package, or a word to look for.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """List the methods: what each is for, when not to use it, where the texts describe it.
@@ -29,19 +29,20 @@ def methods(
     from gnomon.engine.registry import methods as registered
 
     wanted = word.lower()
-    in_room = [each for each in registered() if each.room == wanted]
-    found = in_room or find(wanted)
+    in_package = [each for each in registered() if each.package == wanted]
+    found = in_package or find(wanted)
     if not found:
-        rooms = ", ".join(sorted({each.room for each in registered()}))
-        complaints.print(f"no method matches {word!r}; the rooms are: {rooms}", markup=False)
+        packages = ", ".join(sorted({each.package for each in registered()}))
+        complaints.print(f"no method matches {word!r}; the packages are: {packages}", markup=False)
         raise typer.Exit(1)
     if as_json:
-        kept = ("name", "room", "task", "takes", "use", "avoid", "texts", "peers", "synonyms", "on")
+        about_it = ("use", "avoid", "texts", "peers", "synonyms", "on")
+        kept = ("name", "package", "task", "takes", *about_it)
         print_json([{key: getattr(each, key) for key in kept} for each in found])
         return
     print_table(
         ["method", "what for"],
-        [[f"{m.name}\n{m.room}: {m.task}", about(m)] for m in found],
+        [[f"{m.name}\n{m.package}: {m.task}", about(m)] for m in found],
         f"{len(found)} methods",
     )
 
