@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 import gnomon
+from gnomon.contract.estimate import Estimate
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import MEASURES
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
 from gnomon.workbench.analysis.diagnosis import group_scores
 from gnomon.workbench.analysis.problem import set_up
-from gnomon.workbench.learn.checks import CHECKS, stands_in
+from gnomon.workbench.learn.checks import CHECKS, as_on_folds, stands_in
+from gnomon.workbench.learn.evidence import WRONG
 from tests.jobs.browser import opened, require_sound
 
 QUICK = {"budget": None, "folds": 3, "repeats": 1, "curve": False}
@@ -265,3 +267,21 @@ def test_few_whole_numbers_and_two_amounts_are_learnt_with_a_hint_at_the_other_t
     assert "--task" not in target_line(rng.normal(size=60))
     assert "--task regress" in target_line(np.where(np.arange(60) % 2, 5.0, 7.5))
     assert "--task" not in target_line(np.arange(60) % 2)
+
+
+def test_a_perfect_test_score_whose_interval_holds_the_folds_does_not_disagree():
+    folds, test = Estimate(0.956, 0.90, 0.98, 0.95, 0.02), Estimate(1.0, 0.905, 1.0, 0.95, 0.0)
+    seen = SimpleNamespace(
+        scores=SimpleNamespace(figure=lambda: folds),
+        figure=test,
+        problem=SimpleNamespace(time=None),
+    )
+    assert as_on_folds(seen).verdict == "good"
+    far = SimpleNamespace(**(vars(seen) | {"figure": Estimate(0.6, 0.55, 0.65, 0.95, 0.02)}))
+    assert as_on_folds(far).verdict == "warning"
+    assert as_on_folds(far).title == "Test rows and folds disagree"
+
+
+def test_every_check_has_a_title_for_what_is_wrong(rng):
+    names = {each.name for each in gnomon.learn(Table.from_dict(sound(rng)), "y", **QUICK).checks}
+    assert names <= set(WRONG)

@@ -35,6 +35,10 @@ progress : callable, default=None
     Called as ``progress(step, done, total)``."""
 
 
+# a step that begins so is a result that is kept on the screen, such as a score
+INTERIM = "found: "
+
+
 def quiet(step: str, done: int, total: int) -> None:
     """Progress that nobody sees."""
 

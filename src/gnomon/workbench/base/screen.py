@@ -21,6 +21,8 @@ from rich.progress import (
 )
 from rich.table import Table as RichTable
 
+from gnomon.workbench.base.job import INTERIM
+
 LONG_WORD = 10
 console = Console()
 complaints = Console(stderr=True)
@@ -47,6 +49,9 @@ def shown_progress(what: str) -> Iterator[Any]:
         task = bar.add_task(what, total=None)
 
         def tell(step: str, done: int, total: int) -> None:
+            if step.startswith(INTERIM):
+                bar.console.print(f"  {step.removeprefix(INTERIM)}", markup=False, highlight=False)
+                return
             bar.update(task, description=escape(step), completed=done, total=total or None)
 
         yield tell

@@ -160,9 +160,8 @@ def packages() -> list[Any]:
 
 def commands() -> list[Entry]:
     """The commands of the command line."""
-    from gnomon.workbench.cli import app
-
     found = []
+    app = importlib.import_module("gnomon.workbench.cli").app  # which has the command `explain`
     for each in app.registered_commands:
         name = each.name or each.callback.__name__.replace("_", "-")
         found.append(Entry(f"gnomon {name}", "command", summary(each.callback)))

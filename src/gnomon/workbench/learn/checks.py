@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
-from gnomon.evaluate import CrossValidation, calibration
+from gnomon.evaluate import CrossValidation, Estimate, calibration
 from gnomon.table import Kind, Table
 from gnomon.workbench.analysis.diagnosis import (
     FEWEST_IN_GROUP,
@@ -469,8 +469,9 @@ def same_columns(seen: Evidence) -> Check:
 
 def as_on_folds(seen: Evidence) -> Check:
     """Does the test figure agree with that of the folds?"""
-    folds = seen.scores.figure(method="folds")
-    if not np.isfinite(folds.error) or not np.isfinite(seen.figure.error):
+    folds = seen.scores.figure()
+    errors = [error_towards(*pair) for pair in ((folds, seen.figure), (seen.figure, folds))]
+    if not np.isfinite(errors).all():
         return Check("test agrees with folds", "not made", "one of them has no error bar.")
     if seen.problem.time:
         return Check(
@@ -480,7 +481,7 @@ def as_on_folds(seen: Evidence) -> Check:
             "rows are the latest, and later rows may be harder.",
         )
     gap = abs(seen.figure.value - folds.value)
-    z = gap / max(np.hypot(folds.error, seen.figure.error), 1e-300)
+    z = gap / max(np.hypot(*errors), 1e-300)
     found = (
         f"{seen.figure.value:.4g} on the test rows, {folds.value:.4g} on the folds (z = {z:.1f})."
     )
@@ -494,6 +495,15 @@ def as_on_folds(seen: Evidence) -> Check:
         "z > 3",
         "The test rows are of another kind, or the folds were looked at too often.",
     )
+
+
+def error_towards(one: Estimate, other: Estimate) -> float:
+    """The standard error that the printed interval has on the side of another figure.
+
+    Of a perfect score the plain standard error is zero, and its interval is not.
+    """
+    end = one.high if other.value > one.value else one.low
+    return float(abs(end - one.value) / stats.norm.ppf(0.5 + one.confidence_level / 2))
 
 
 def many_levels(seen: Evidence) -> Check:

@@ -23,7 +23,7 @@ from gnomon.workbench.base.screen import (
 )
 from gnomon.workbench.learn.options import JOB
 
-WIDE = 100
+WIDE, MIDDLE = 100, 90
 CHECKED_ROWS = 1_000
 
 
@@ -171,7 +171,7 @@ class LearnCommand(JobCommand):
         for check in result.worries:
             colour = "red" if check.verdict == "bad" else "yellow"
             console.print(
-                f"[{colour}]![/{colour}] [bold]{escape(check.name)}[/bold]: "
+                f"[{colour}]![/{colour}] [bold]{escape(check.title)}[/bold]: "
                 f"{escape(check.finding)} {escape(check.remedy)}",
                 highlight=False,
             )
@@ -186,8 +186,8 @@ class LearnCommand(JobCommand):
 
 
 def print_board(result: Any) -> None:
-    """The learners, best first; in a narrow window without memory and size."""
-    wide = console.width >= WIDE
+    """The learners, best first; a narrow window has fewer columns, and whole names and scores."""
+    wide, middle = console.width >= WIDE, console.width >= MIDDLE
     rows = []
     for line in result.leaderboard_lines():
         name, p = line["learner"], line["p_against_best"]
@@ -196,8 +196,9 @@ def print_board(result: Any) -> None:
             str(result.board[name].figure()),
             "" if p is None or p != p else ("<0.001" if p < 0.001 else f"{p:.3f}"),
             f"{line['fit_seconds']:.2f} s",
-            f"{line['predict_seconds']:.3f} s",
         ]
+        if middle:
+            cells.append(f"{line['predict_seconds']:.3f} s")
         if wide:
             size = line["model_kb"]
             cells += [
@@ -207,7 +208,7 @@ def print_board(result: Any) -> None:
         rows.append(cells)
     headings = ["learner", result.measure, "p", "fit", "predict", "memory", "model"]
     print_table(
-        headings if wide else headings[:-2],
+        headings[: len(rows[0])],
         rows,
         f"{result.measure}, {result.plan.splits.how} of {result.n_train:,} rows",
         "* chosen. 95% intervals; p against the best, all pairs counted; per fold.",

@@ -17,6 +17,37 @@ from gnomon.workbench.analysis.diagnosis import GroupScore, PermutationImportanc
 from gnomon.workbench.analysis.portfolio import BASELINE
 from gnomon.workbench.analysis.problem import LearningProblem
 
+# the titles of checks that found something
+WRONG = {
+    "better than the baseline": "Not better than the baseline",
+    "leak": "A column gives the target away",
+    "exact relation": "Columns sum to the target",
+    "rows of one key": "Rows of one key are in training and test",
+    "nearly perfect": "Too good to be true",
+    "repeated rows": "Test rows repeat training rows",
+    "time": "Rows have a time and are split at random",
+    "overfitting": "The model overfits",
+    "underfitting": "The model underfits",
+    "folds agree": "Folds disagree",
+    "stable choice": "The choice of the learner is not stable",
+    "test agrees with folds": "Test rows and folds disagree",
+    "same target": "The target differs between training and test rows",
+    "drift": "Training and test rows differ",
+    "balanced classes": "Classes are unbalanced",
+    "rows of every class": "Classes with few rows",
+    "enough rows": "Few rows",
+    "more rows": "More rows would help",
+    "calibration": "Probabilities are off",
+    "worst group": "A group of rows is predicted worse",
+    "useful columns": "Many columns do not help",
+    "correlated columns": "Columns say the same",
+    "levels of categories": "Categories with many levels",
+    "comparable coefficients": "Coefficients cannot be compared",
+    "search": "The best setting is at the edge of the search",
+    "speed": "An equivalent learner predicts faster",
+    "failures": "Folds failed",
+}
+
 
 @dataclass(frozen=True)
 class Check:
@@ -43,9 +74,16 @@ class Check:
     limit: str = ""
     remedy: str = ""
 
+    @property
+    def title(self) -> str:
+        """What is wrong, where something is; else the name."""
+        if self.verdict not in ("bad", "warning"):
+            return self.name
+        return WRONG.get(self.name, self.name)
+
     def __str__(self) -> str:
         mark = {"good": "ok", "warning": "!", "bad": "!!", "not made": "-"}[self.verdict]
-        return f"{mark:>2} {self.name}: {self.finding}" + (
+        return f"{mark:>2} {self.title}: {self.finding}" + (
             f" {self.remedy}" if self.remedy and self.verdict != "good" else ""
         )
 

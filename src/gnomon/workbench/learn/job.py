@@ -59,7 +59,7 @@ from gnomon.workbench.analysis.portfolio import (
 from gnomon.workbench.analysis.problem import FEWEST_TESTED, LearningProblem, set_up
 from gnomon.workbench.base.budget import Budget
 from gnomon.workbench.base.given import as_table, left_out, source_of, with_target
-from gnomon.workbench.base.job import Progress, Request
+from gnomon.workbench.base.job import INTERIM, Progress, Request
 from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.runs import Run, RunError, plain_name, read_record
 from gnomon.workbench.learn.checks import all_checks
@@ -385,6 +385,8 @@ class Learning:
             return None
         self.run.record["scores"][found.name] = as_json(found.figure())
         self.run.write()
+        score = f"{self.problem.measure} {found.figure()}"
+        self.progress(f"{INTERIM}{entrant.name}: {score}", self.done, self.total)
         return found
 
     def measures(self, entrant: Entrant) -> list[Measure | str]:

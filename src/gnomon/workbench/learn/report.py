@@ -150,7 +150,7 @@ def report_of(result: LearnResult) -> Report:
     report.text(result.test_sentence())
     for check in result.worries:
         report.verdict(
-            f"{check.name}: {check.finding} {check.remedy}",
+            f"{check.title}: {check.finding} {check.remedy}",
             "bad" if check.verdict == "bad" else "warning",
         )
     report.section("The problem")
