@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn import svm as peer
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import pairwise
 from sklearn.multiclass import OneVsOneClassifier as PeerOneVsOne
 from sklearn.multiclass import OneVsRestClassifier as PeerOneVsRest
@@ -156,3 +157,35 @@ def test_kernel_matrices_are_scikit_learns(rng):
     )
     A, B = np.abs(A), np.abs(B)
     np.testing.assert_allclose(ChiSquare(0.7)(A, B), pairwise.chi2_kernel(A, B, 0.7))
+
+
+def test_regressors_as_members_predict_every_class(rng):
+    X = rng.normal(size=(90, 2))
+    y = np.arange(90) % 3
+    X += 4 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    for ours, theirs in (
+        (OneVsRestClassifier, PeerOneVsRest),
+        (OneVsOneClassifier, PeerOneVsOne),
+    ):
+        found = ours(LinearRegression()).fit(X, y).predict(X)
+        assert set(found) == {0, 1, 2}
+        assert np.mean(found == y) >= np.mean(theirs(LinearRegression()).fit(X, y).predict(X) == y)
+
+
+def test_kernel_values_are_cut_to_the_rows_of_each_pair(rng):
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    X[:, 0] += 2 * y
+    member = peer.SVC(kernel="precomputed")
+    ours = OneVsOneClassifier(member).fit(X @ X.T, y)
+    theirs = PeerOneVsOne(member).fit(X @ X.T, y)
+    assert ours.__sklearn_tags__().input_tags.pairwise
+    np.testing.assert_array_equal(ours.predict(X @ X.T), theirs.predict(X @ X.T))
+
+
+def test_several_labels_of_a_row_are_learnt_one_by_one(rng):
+    X = rng.normal(size=(80, 3))
+    labels = (X @ rng.normal(size=(3, 4)) > 0).astype(int)
+    ours = OneVsRestClassifier(peer.SVC()).fit(X, labels)
+    theirs = PeerOneVsRest(peer.SVC()).fit(X, labels)
+    assert ours.multilabel_
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
