@@ -14,6 +14,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from gnomon.engine import kernel_cache
 
 KERNELS: dict[str, Kernel] = {}
@@ -52,7 +54,14 @@ class Kernel:
     def __call__(self, *arguments):
         if self._compiled is None:
             self._compiled = self.compile()
-        return self._compiled(*arguments)
+        try:
+            return self._compiled(*arguments)
+        except TypeError:
+            # refused before anything ran: inputs in another memory order are copied
+            ordered = [_in_c_order(*pair) for pair in zip(self.signature, arguments)]
+            if all(new is old for new, old in zip(ordered, arguments)):
+                raise
+            return self._compiled(*ordered)
 
     def __repr__(self):
         entries = [entry if isinstance(entry, str) else entry.__name__ for entry in self.signature]
@@ -166,6 +175,19 @@ def warm() -> Iterator[Kernel]:
     for each in list(KERNELS.values()):
         each._compiled = each.compile()
         yield each
+
+
+def _in_c_order(entry: Entry, argument: Any) -> Any:
+    """An argument whose input arrays are C-contiguous; arrays that a kernel writes to stay."""
+    if isinstance(entry, type):
+        if not isinstance(argument, entry):
+            return argument
+        fields = [_in_c_order(*pair) for pair in zip(_entries(entry), argument)]
+        same = all(new is old for new, old in zip(fields, argument))
+        return argument if same else entry(*fields)
+    if entry.startswith("out ") or not isinstance(argument, np.ndarray):
+        return argument
+    return argument if argument.flags.c_contiguous else np.ascontiguousarray(argument)
 
 
 def _kernel_by_name(name: str) -> Kernel:
