@@ -138,7 +138,7 @@ Duel(
     name="Isomap, 10 columns, 10 neighbours",
     peer="scikit-learn Isomap",
     data=lambda n: clouds(n, 10, 1),
-    ours=lambda rows: Isomap(2, n_neighbors=10).fit(rows).embedding_,
+    ours=lambda rows: Isomap(n_components=2, n_neighbors=10).fit(rows).embedding_,
     theirs=lambda rows: PeerIsomap(n_neighbors=10, n_jobs=-1).fit(rows).embedding_,
     quality=lambda places, rows: float(places.var(axis=0).sum()),
     tolerance=1e-3,
@@ -247,7 +247,7 @@ Duel(
     name="Kernel PCA, 10 columns, 2 components",
     peer="scikit-learn KernelPCA",
     data=lambda n: clouds(n, 10, 3),
-    ours=lambda rows: KernelPCA(2, gamma=0.02).fit(rows).explained_variance_,
+    ours=lambda rows: KernelPCA(2, kernel="rbf", gamma=0.02).fit(rows).explained_variance_,
     theirs=lambda rows: (
         PeerKernelPCA(2, kernel="rbf", gamma=0.02, eigen_solver="arpack").fit(rows).eigenvalues_
         / len(rows)
@@ -298,7 +298,7 @@ Duel(
     name="Locally linear embedding of a rolled sheet, 12 neighbours",
     peer="scikit-learn LocallyLinearEmbedding",
     data=sheet,
-    ours=lambda rows: LocallyLinearEmbedding(2, n_neighbors=12).fit(rows).embedding_,
+    ours=lambda rows: LocallyLinearEmbedding(n_components=2, n_neighbors=12).fit(rows).embedding_,
     theirs=lambda rows: PeerLLE(n_neighbors=12, n_jobs=-1, random_state=0).fit(rows).embedding_,
     quality=kept_neighbours,
     tolerance=0.02,

@@ -25,13 +25,15 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.contract import SumLearner
+from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.errors import GnomonError
 from gnomon.engine.registry import methods
 from gnomon.table import Table
 
 CLASSES = [each.cls for each in methods("table") if not each.requires]
 # a row without neighbours within the radius is an error otherwise
-SMALL = {"n_estimators": 5, "outlier_label": "most_frequent"}
+SMALL = {"n_estimators": 5, "outlier_label": "most_frequent", "perplexity": 3.0}
+OVER_OTHERS = {each.cls for each in methods("table") if issubclass(each.cls, OverScikitLearn)}
 LEAST_STEP = 0.3
 ASKED = (
     "predict",
@@ -85,8 +87,12 @@ def required(name: str):
 
 
 def having(*names: str) -> list[type]:
-    """The classes whose constructor has all these parameters."""
-    return [cls for cls in CLASSES if set(names) <= set(parameters_of(cls))]
+    """The classes whose constructor has all these parameters, with an effect."""
+    return [
+        cls
+        for cls in CLASSES
+        if set(names) <= set(parameters_of(cls)) - getattr(cls, "_inert", frozenset())
+    ]
 
 
 def summing() -> list[type]:

@@ -87,7 +87,7 @@ def test_same_disparity_as_scipy(rng):
 def test_same_map_as_scikit_learn(rng):
     X = rng.uniform(size=(150, 2)) @ rng.normal(size=(2, 4))
     X += 0.01 * rng.normal(size=X.shape)
-    ours = Isomap(2, n_neighbors=12).fit(X)
+    ours = Isomap(n_components=2, n_neighbors=12).fit(X)
     theirs = PeerIsomap(n_neighbors=12).fit(X)
     assert ours.n_parts_ == 1  # 150 even rows and twelve neighbours
     order = np.argsort(ours.point_)

@@ -457,7 +457,7 @@ def test_joint_shares_are_the_symmetrised_ones(rng):
 def test_a_rolled_sheet_is_unrolled(rng):
     along, across = rng.uniform(2, 5, 500), rng.uniform(0, 3, 500)
     X = np.column_stack([along * np.cos(2 * along), across, along * np.sin(2 * along)])
-    found = Isomap(2, n_neighbors=10).fit(X)
+    found = Isomap(n_components=2, n_neighbors=10).fit(X)
     length = along**2
     best = max(abs(np.corrcoef(found.embedding_[:, c], length)[0, 1]) for c in range(2))
     assert best > 0.9

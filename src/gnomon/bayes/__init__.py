@@ -1,7 +1,9 @@
 """Bayesian learning: Bayes' rule, posteriors, generative classifiers, kriging."""
 
 from gnomon.bayes.comparison import GenerativeVersusDiscriminative, compare_generative
+from gnomon.bayes.discriminant import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from gnomon.bayes.gaussian import GaussianClassifier
+from gnomon.bayes.gaussian_process import GaussianProcessRegressor
 from gnomon.bayes.generative import GenerativeClassifier
 from gnomon.bayes.grid import (
     GridPosterior,
@@ -21,6 +23,13 @@ from gnomon.bayes.kriging import (
     variogram,
 )
 from gnomon.bayes.naive_bayes import NaiveBayes
+from gnomon.bayes.naive_bayes_by_kind import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+)
 from gnomon.bayes.posteriors import (
     BetaBinomial,
     DirichletMultinomial,
@@ -48,10 +57,15 @@ from gnomon.engine.renamed import accept_former_vocabulary
 __all__ = [
     "BayesRisk",
     "Belief",
+    "BernoulliNB",
     "BetaBinomial",
+    "CategoricalNB",
+    "ComplementNB",
     "DirichletMultinomial",
     "GammaPoisson",
     "GaussianClassifier",
+    "GaussianNB",
+    "GaussianProcessRegressor",
     "GenerativeClassifier",
     "GenerativeVersusDiscriminative",
     "GridPosterior",
@@ -59,10 +73,13 @@ __all__ = [
     "HierarchicalPosterior",
     "HypothesisSet",
     "Kriging",
+    "LinearDiscriminantAnalysis",
+    "MultinomialNB",
     "NaiveBayes",
     "NaturalConjugate",
     "NormalMeanPosterior",
     "NormalVariancePosterior",
+    "QuadraticDiscriminantAnalysis",
     "Variogram",
     "bayes_decision",
     "bayes_risk",

@@ -33,7 +33,7 @@ import scipy.sparse as sp
 from gnomon.engine import memory
 from gnomon.engine.errors import GnomonError, ModelFileError
 from gnomon.engine.renamed import FORMER_CLASSES
-from gnomon.engine.storable import STORABLE
+from gnomon.engine.storable import FUNCTIONS, STORABLE, STORED_AS
 
 FORMAT = 1
 TRANSIENT = frozenset(
@@ -204,6 +204,8 @@ class _Writer:
         if isinstance(value, np.random.RandomState):
             _, *state = value.get_state()
             return {TAG: "RandomState", "state": self.encode(tuple(state), where)}
+        if callable(value) and FUNCTIONS.get(getattr(value, "__name__", "")) is value:
+            return {TAG: "function", "name": value.__name__}
         return self.encode_object(value, where)
 
     def keep(self, array: np.ndarray) -> str:
@@ -230,11 +232,11 @@ class _Writer:
         }
 
     def encode_object(self, value: Any, where: str) -> dict:
-        name = type(value).__name__
+        name = STORED_AS.get(type(value), type(value).__name__)
         if STORABLE.get(name) is not type(value):
             raise ModelFileError(
-                f"{where} is a {type(value).__module__}.{name}, which a model file cannot hold: "
-                "model files hold data only, of classes that gnomon knows"
+                f"{where} is a {type(value).__module__}.{type(value).__name__}, which a model file "
+                "cannot hold: model files hold data only, of classes that gnomon knows"
             )
         state = _stored_attributes(value)
         for attribute in state:
@@ -404,6 +406,11 @@ class _Reader:
         state = np.random.RandomState()
         state.set_state(("MT19937", *self.decode(value["state"], depth)))
         return state
+
+    def decode_function(self, value, depth):
+        if value["name"] not in FUNCTIONS:
+            raise self.refuse(f"it names a function {value['name']!r} that gnomon does not know")
+        return FUNCTIONS[value["name"]]
 
     def decode_csr(self, value, depth):
         parts = [self.decode(value[key], depth) for key in ("data", "indices", "indptr")]

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 STORABLE: dict[str, type] = {}
+STORED_AS: dict[type, str] = {}
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 Class = TypeVar("Class", bound=type)
 
 
-def storable(cls: Class) -> Class:
+def storable(cls: Class, name: str | None = None) -> Class:
     """Let objects of this class be saved: ``__dict__`` is written, and put back by the loader.
+
+    ``name`` is what model files call it, where another class bears its own name.
 
     A class may define ``_check_loaded(self)``; the loader calls it, and it raises where values do
     not fit together (an index beyond an array, say).
     """
-    known = STORABLE.get(cls.__name__)
+    name = name or cls.__name__
+    known = STORABLE.get(name)
     if known is not None and known.__module__ != cls.__module__:
-        raise TypeError(f"two storable classes are called {cls.__name__}")
-    STORABLE[cls.__name__] = cls
+        raise TypeError(f"two storable classes are called {name}")
+    STORABLE[name] = cls
+    STORED_AS[cls] = name
     return cls
+
+
+def storable_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function stand in a model file as a parameter: its name is written, never its code."""
+    FUNCTIONS[function.__name__] = function
+    return function

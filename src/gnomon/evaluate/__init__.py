@@ -58,6 +58,7 @@ from gnomon.evaluate.curves import Curve, complexity_curve, learning_curve, vali
 from gnomon.evaluate.curves_training import training_curve
 from gnomon.evaluate.degree import choose_degree
 from gnomon.evaluate.digits import significant, with_error
+from gnomon.evaluate.dummy import DummyClassifier, DummyRegressor
 from gnomon.evaluate.empirical_risk import (
     minimise_empirical_risk,
     occam_weights,
@@ -200,6 +201,8 @@ __all__ = [
     "ConfusionTable",
     "CrossValidation",
     "Curve",
+    "DummyClassifier",
+    "DummyRegressor",
     "Estimate",
     "Experiment",
     "HoldOut",

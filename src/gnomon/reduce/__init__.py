@@ -31,6 +31,7 @@ from gnomon.reduce.completion import (
 )
 from gnomon.reduce.components import ComponentChoice, choose_components
 from gnomon.reduce.fisher import FisherDiscriminant, fisher_direction
+from gnomon.reduce.gaussian_projection import GaussianRandomProjection, SparseRandomProjection
 from gnomon.reduce.ica import ICA
 from gnomon.reduce.isomap import Isomap
 from gnomon.reduce.kernel_pca import KernelPCA
@@ -94,6 +95,7 @@ from gnomon.reduce.random_projection import (
 )
 from gnomon.reduce.robust_pca import RobustPCA
 from gnomon.reduce.spectral import SpectralEmbedding
+from gnomon.reduce.truncated_svd import IncrementalPCA, TruncatedSVD
 from gnomon.reduce.tsne import TSNE
 from gnomon.reduce.umap import UMAP
 
@@ -118,7 +120,9 @@ __all__ = [
     "Distortion",
     "FirstComponents",
     "FisherDiscriminant",
+    "GaussianRandomProjection",
     "Graph",
+    "IncrementalPCA",
     "Isomap",
     "KernelPCA",
     "LayoutEnergies",
@@ -136,9 +140,11 @@ __all__ = [
     "RobustPCA",
     "SingularValues",
     "SmoothingErrors",
+    "SparseRandomProjection",
     "SpectralEmbedding",
     "SpectralLayout",
     "SupervisedPCA",
+    "TruncatedSVD",
     "activity_network",
     "block_keywords",
     "cca_permutation_test",

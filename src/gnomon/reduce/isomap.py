@@ -9,15 +9,21 @@ Texts: 003 2.7.4.
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 
 import numpy as np
+from sklearn import manifold
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.distinct import DistinctRows
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import GnomonWarning
-from gnomon.engine.parameters import JOBS, SEED, StrOptions, whole
+from gnomon.engine.parameters import SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.neighbors.index import Neighbours
+from gnomon.reduce.falls_back import FallsBack, is_euclidean
+from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.path_kernels import places_by_paths, shortest_paths
 from gnomon.reduce.rows_map import GraphMap, Part, weighted_pairs
 from gnomon.reduce.spectrum import ROWS_OF_EIGH, leading_of
@@ -34,7 +40,8 @@ USUAL_LANDMARKS = 500
     avoid="Noise that makes short cuts between folds; sheets with holes; several sheets.",
     peers=("sklearn.manifold.Isomap",),
 )
-class Isomap(GraphMap):
+@without_effect("eigen_solver", "tol", "max_iter", "path_method", "neighbors_algorithm")
+class Isomap(KeepsFloat32, FallsBack, GraphMap):
     """A map that keeps distances along the sheet on which rows lie.
 
     Neighbours are joined to a graph, distances are lengths of shortest paths in it, and the map is
@@ -50,20 +57,28 @@ class Isomap(GraphMap):
 
     Parameters
     ----------
+    n_neighbors : int or None, default=5
+        Neighbors of a row among the different rows; None with ``radius``.
+    radius : float or None, default=None
+        Distance within which rows are neighbors, instead of a number of them.
     n_components : int, default=2
         Less than the number of different rows.
-    n_neighbors : int, default=5
-        Neighbours of a row among the different rows.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+    metric : str or callable, default="minkowski"
+        Distance, as in scikit-learn; "precomputed" for a matrix of distances or a sparse graph.
+    p : float, default=2
+        Of "minkowski".
+    metric_params : dict or None, default=None
+        Further arguments of the metric.
     n_landmarks : int, "auto" or "all", default="auto"
         Rows that paths lead from; "auto": all of up to 4,000 different rows, and beyond that 500
         drawn at random, which a warning says.
-    disconnected : {"apart", "join", "refuse"}, default="apart"
+    disconnected : {"apart", "join", "refuse"}, default="join"
         What to do when the graph falls into parts that nothing joins: map each for itself and lay
         them side by side, join them by their nearest rows, or refuse. The first two warn.
     random_state : int, RandomState instance or None, default=None
         The draw of landmarks.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
 
     Attributes
     ----------
@@ -93,6 +108,11 @@ class Isomap(GraphMap):
         Neighbours that were taken: fewer where fewer rows differ.
     index_ : NeighbourIndex
         The different rows.
+    dist_matrix_ : ndarray of shape (n_samples, n_samples)
+        Lengths of paths between all rows; only where every row is a landmark.
+    peer_ : sklearn.manifold.Isomap
+        Only where scikit-learn's class computed the map (``radius``, other metrics, sparse rows);
+        its attributes ``nbrs_`` and ``kernel_pca_`` are then here too.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -104,36 +124,98 @@ class Isomap(GraphMap):
     >>> from gnomon.reduce import Isomap
     >>> t = np.linspace(0, 3 * np.pi / 2, 60)
     >>> circle = np.column_stack([np.cos(t), np.sin(t)])
-    >>> along = Isomap(1, n_neighbors=2).fit_transform(circle)[:, 0]
+    >>> along = Isomap(n_components=1, n_neighbors=2).fit_transform(circle)[:, 0]
     >>> abs(round(float(np.corrcoef(along, t)[0, 1]), 3))
     1.0
     """
 
     _parameter_constraints = {
+        "n_neighbors": [whole(1), None],
+        "radius": [at_least(0), None],
         "n_components": [whole(1)],
-        "n_neighbors": [whole(1)],
+        "n_jobs": [None, Integral],
+        "metric": [str, callable],
+        "p": [above(0)],
+        "metric_params": [dict, None],
         "n_landmarks": [whole(3), StrOptions({"auto", "all"})],
         "disconnected": [StrOptions({"apart", "join", "refuse"})],
         "random_state": SEED,
-        "n_jobs": JOBS,
     }
 
     def __init__(
         self,
-        n_components=2,
         *,
         n_neighbors=5,
-        n_landmarks="auto",
-        disconnected="apart",
-        random_state=None,
+        radius=None,
+        n_components=2,
+        eigen_solver="auto",
+        tol=0,
+        max_iter=None,
+        path_method="auto",
+        neighbors_algorithm="auto",
         n_jobs=None,
+        metric="minkowski",
+        p=2,
+        metric_params=None,
+        n_landmarks="auto",
+        disconnected="join",
+        random_state=None,
     ):
-        self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.n_components = n_components
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.path_method = path_method
+        self.neighbors_algorithm = neighbors_algorithm
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
         self.n_landmarks = n_landmarks
         self.disconnected = disconnected
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    _peer = manifold.Isomap
+    _of_rows_dtype = ("embedding_",)
+
+    def _is_own(self, X):
+        return (
+            self.radius is None
+            and self.n_neighbors is not None
+            and is_euclidean(self.metric, self.p, self.metric_params)
+        )
+
+    def _most_steps(self) -> int:
+        return 0
+
+    @property
+    def dist_matrix_(self) -> np.ndarray:
+        """Lengths of paths between all rows; only where every row is a landmark."""
+        check_is_fitted(self)
+        if "peer_" in vars(self):
+            return self.peer_.dist_matrix_
+        if len(self.landmarks_) != self.index_.n_rows:
+            raise AttributeError("dist_matrix_ is known only with n_landmarks='all'")
+        order = np.argsort(self.landmarks_)
+        return self.paths_[:, order][np.ix_(self.point_, self.point_)]
+
+    def reconstruction_error(self) -> float:
+        """The Frobenius norm of what the map leaves of the centered squared paths, over n.
+
+        Returns
+        -------
+        error : float
+        """
+        check_is_fitted(self)
+        if "peer_" in vars(self):
+            return self.peer_.reconstruction_error()
+        squares = -0.5 * self.dist_matrix_**2
+        means = squares.mean(axis=0)
+        centered = squares - means - means[:, np.newaxis] + means.mean()
+        left = (centered**2).sum() - (self.eigenvalues_**2).sum()
+        return float(np.sqrt(max(left, 0.0)) / len(squares))
 
     def _begin(self, distinct: DistinctRows, found: Neighbours, n_parts: int) -> None:
         n = len(distinct.rows)

@@ -10,22 +10,29 @@ Texts: 002 "Kernels" (the trick, and PCA by it) · 004 10.
 from __future__ import annotations
 
 import warnings
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 import scipy.linalg
+from sklearn import decomposition
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.distinct import DistinctRows, distinct_rows
-from gnomon.contract import Data, Transformer
+from gnomon.contract import Data, Takes, Transformer
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.engine.parameters import JOBS, SEED, Interval, StrOptions, above, whole
+from gnomon.engine.parameters import FLAG, SEED, Interval, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.margin.kernels import Kernel, kernel_of
+from gnomon.reduce.falls_back import FallsBack
+from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.rows_map import weighted_pairs
 from gnomon.reduce.spectrum import of_covariance, warn_fewer, with_signs
 
+OWN_KERNELS = ("linear", "poly", "rbf", "sigmoid")
 MOST_ALL = 3000
 USUAL_LANDMARKS = 500
 ROWS_TOGETHER = 512
@@ -39,7 +46,8 @@ FLAT = 1e-12
     avoid="A kernel whose width nobody chose; columns in unlike units; components to be read.",
     peers=("sklearn.decomposition.KernelPCA",),
 )
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
+@without_effect("eigen_solver", "tol", "max_iter", "iterated_power", "copy_X")
+class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transformer):
     """Principal components in the space of a kernel.
 
     Solves ``sum_j w_j K_ij f_j = lambda f_i`` for the centred matrix of kernel values; coordinates
@@ -54,23 +62,33 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     Parameters
     ----------
-    n_components : int, default=2
-        At most; fewer where fewer rows differ.
-    kernel : {"linear", "poly", "rbf", "sigmoid"} or Kernel, default="rbf"
-        A word, or a kernel of `gnomon.margin`.
-    gamma : float, "scale", "auto" or "median", default="scale"
-        Scale of the kernels that have one.
-    degree : int, default=3
+    n_components : int or None, default=None
+        At most; fewer where fewer rows differ. None keeps all components of positive variance.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"}, callable or Kernel, \
+            default="linear"
+        A word, a kernel of `gnomon.margin`, or a function of two rows. "cosine", "precomputed" and
+        functions are computed by scikit-learn's class.
+    gamma : float, "scale", "auto", "median" or None, default=None
+        Scale of the kernels that have one; None and "auto" stand for 1 / n_features.
+    degree : float, default=3
         Of "poly".
-    coef0 : float, default=1.0
+    coef0 : float, default=1
         Of "poly" and "sigmoid".
-    n_landmarks : int, "auto" or "all", default="auto"
-        Rows that kernels are taken against; "auto": all of up to 3,000 different rows, and beyond
-        that 500 drawn at random, which a warning says.
+    kernel_params : dict or None, default=None
+        Arguments of a kernel that is a function.
+    alpha : float, default=1.0
+        Of the ridge regression that learns the inverse transform.
+    fit_inverse_transform : bool, default=False
+        Whether to learn the inverse transform (by scikit-learn's class).
+    remove_zero_eig : bool, default=False
+        Leave out components without variance, also where ``n_components`` is given.
     random_state : int, RandomState instance or None, default=None
         The draw of landmarks.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
+    n_landmarks : int, "auto" or "all", default="auto"
+        Rows that kernels are taken against; "auto": all of up to 3,000 different rows, and beyond
+        that 500 drawn at random, with a warning.
 
     Attributes
     ----------
@@ -86,6 +104,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     kernel_ : Kernel
         The kernel with its numbers.
     n_components_ : int
+        How many components were kept.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Eigenvalues of the centered kernel matrix; only where all rows are landmarks.
+    eigenvectors_ : ndarray of shape (n_samples, n_components_)
+        Its eigenvectors, one row per sample; only where all rows are landmarks.
+    peer_ : sklearn.decomposition.KernelPCA
+        Only where scikit-learn's class computed the components; its ``X_fit_``, ``dual_coef_``,
+        ``gamma_`` and ``X_transformed_fit_`` are then here too.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -105,48 +131,113 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     _keeps_rows = True
     _parameter_constraints = {
-        "n_components": [whole(1)],
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), Kernel],
-        "gamma": [above(0.0), StrOptions({"scale", "auto", "median"})],
-        "degree": [whole(1)],
+        "n_components": [whole(1), None],
+        "kernel": [
+            StrOptions({"linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"}),
+            callable,
+            Kernel,
+        ],
+        "gamma": [at_least(0.0), StrOptions({"scale", "auto", "median"}), None],
+        "degree": [at_least(0)],
         "coef0": [Interval(Real, None, None, closed="neither")],
-        "n_landmarks": [whole(2), StrOptions({"auto", "all"})],
+        "kernel_params": [dict, None],
+        "alpha": [at_least(0)],
+        "fit_inverse_transform": FLAG,
+        "remove_zero_eig": FLAG,
         "random_state": SEED,
-        "n_jobs": JOBS,
+        "n_jobs": [None, Integral],
+        "n_landmarks": [whole(2), StrOptions({"auto", "all"})],
     }
 
     def __init__(
         self,
-        n_components=2,
+        n_components=None,
         *,
-        kernel="rbf",
-        gamma="scale",
+        kernel="linear",
+        gamma=None,
         degree=3,
-        coef0=1.0,
-        n_landmarks="auto",
+        coef0=1,
+        kernel_params=None,
+        alpha=1.0,
+        fit_inverse_transform=False,
+        eigen_solver="auto",
+        tol=0,
+        max_iter=None,
+        iterated_power="auto",
+        remove_zero_eig=False,
         random_state=None,
+        copy_X=True,
         n_jobs=None,
+        n_landmarks="auto",
     ):
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.n_landmarks = n_landmarks
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig
         self.random_state = random_state
+        self.copy_X = copy_X
         self.n_jobs = n_jobs
+        self.n_landmarks = n_landmarks
+
+    natively = Takes(sparse=True)
+    _peer = decomposition.KernelPCA
+    _of_rows_dtype = ("eigenvalues_", "eigenvectors_")
+
+    def _is_own(self, X):
+        known = isinstance(self.kernel, Kernel) or self.kernel in OWN_KERNELS
+        whole_degree = self.kernel != "poly" or float(self.degree).is_integer()
+        return known and whole_degree and not self.fit_inverse_transform and self.gamma != 0
+
+    def _most_steps(self) -> int:
+        return 0
+
+    def inverse_transform(self, X) -> np.ndarray:
+        """Rows whose coordinates are near those given, by ridge regression on kernel values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Coordinates.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        if "peer_" not in vars(self) or not self.fit_inverse_transform:
+            raise NotFittedError(
+                "The fit_inverse_transform parameter was not set to True when instantiating and "
+                "hence the inverse transform is not available."
+            )
+        return self.peer_.inverse_transform(X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
 
     def _fit(self, data: Data) -> None:
         distinct = distinct_rows(data.rows, data.weight_array)
-        self.kernel_ = kernel_of(self.kernel, self.gamma, self.degree, self.coef0).fitted(
+        gamma = "auto" if self.gamma is None else self.gamma
+        self.kernel_ = kernel_of(self.kernel, gamma, int(self.degree), self.coef0).fitted(
             distinct.rows, distinct.weights
         )
         n = len(distinct.rows)
         wanted = self._wanted_landmarks(n)
-        self.n_components_ = min(self.n_components, wanted)
+        self.n_components_ = wanted if self.n_components is None else min(self.n_components, wanted)
         if wanted == n:
             self.landmarks_ = distinct.rows
             self._by_all(distinct)
+            self._cut_flat(distinct)
             warn_fewer(self.n_components, self.n_components_, f"{n} rows differ")
             return
         warnings.warn(
@@ -161,6 +252,21 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         warn_fewer(
             self.n_components, self.n_components_, f"{wanted} landmarks span no more directions"
         )
+
+    def _cut_flat(self, distinct: DistinctRows) -> None:
+        """Leave out flat components where asked; the coordinates of the fitted rows, unscaled."""
+        values = self.explained_variance_ * float(distinct.weights.sum())
+        kept = slice(None)
+        if self.remove_zero_eig or self.n_components is None:
+            kept = slice(0, max(int((values > FLAT * max(values[0], FLAT)).sum()), 1))
+        self.explained_variance_ = self.explained_variance_[kept]
+        self.coefficients_ = np.ascontiguousarray(self.coefficients_[:, kept])
+        self.offset_ = self.offset_[kept]
+        self.n_components_ = len(self.explained_variance_)
+        self.eigenvalues_ = values[kept]
+        roots = np.sqrt(np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf))
+        places = self.coefficients_ / distinct.weights[:, np.newaxis] * roots
+        self.eigenvectors_ = places[distinct.places]
 
     def _wanted_landmarks(self, n: int) -> int:
         if self.n_landmarks == "auto":
@@ -199,7 +305,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
             products += block.T @ scaled
         mean /= total
         covariance = basis.T @ (products / total - np.outer(mean, mean)) @ basis
-        self.n_components_ = min(self.n_components, len(covariance))
+        self.n_components_ = min(self.n_components or len(covariance), len(covariance))
         found = of_covariance((covariance + covariance.T) / 2, self.n_components_)
         self.total_variance_, self.explained_variance_ = found.total, found.values
         self.coefficients_ = with_signs(np.ascontiguousarray((basis @ found.vectors.T).T)).T
@@ -227,7 +333,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components_
+        return len(self.eigenvalues_) if "peer_" in vars(self) else self.n_components_
 
     def _working_memory(self, n_rows, n_columns):
         m = self._wanted_landmarks(n_rows)

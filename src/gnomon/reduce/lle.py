@@ -8,16 +8,22 @@ sum_i w_i y_i y_i' = I, the lowest eigenvectors of (I - A)' W (I - A) beside the
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import manifold
 
 from gnomon.cluster.distinct import DistinctRows
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import GnomonWarning
-from gnomon.engine.parameters import JOBS, SEED, StrOptions, above, whole
+from gnomon.engine.parameters import SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.renamed import former_parameters
 from gnomon.engine.threads import in_order
 from gnomon.neighbors.index import Neighbours
+from gnomon.reduce.falls_back import FallsBack
+from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.rows_map import GraphMap, Part, inside
 from gnomon.reduce.spectrum import lowest_pairs, with_signs
 
@@ -33,13 +39,15 @@ USUAL_LANDMARKS = 1500
     avoid="Noisy rows, uneven density, several sheets: maps collapse into lines and spikes.",
     peers=("sklearn.manifold.LocallyLinearEmbedding",),
 )
-class LocallyLinearEmbedding(GraphMap):
+@without_effect("eigen_solver", "tol", "max_iter", "neighbors_algorithm")
+@former_parameters(regularisation="reg")
+class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
     """A map on which every row is the same mix of its neighbours as among the columns.
 
     Weights ``a_ij`` of a row's neighbours minimise ``|x_i - sum_j a_ij x_j|^2`` at sum one (with a
     little of the trace added, so that more neighbours than columns have a solution); places
-    minimise ``sum_i w_i |y_i - sum_j a_ij y_j|^2`` at mean 0 and covariance 1. Use it for one
-    smooth, evenly sampled sheet; `Isomap` keeps distances too. Scales of the axes mean nothing.
+    minimise ``sum_i w_i |y_i - sum_j a_ij y_j|^2`` at mean 0 and ``sum_i w_i y_i y_i' = I``. Use it
+    for one smooth, evenly sampled sheet; `Isomap` keeps distances too. Scales of axes mean nothing.
 
     Equal rows are one point that counts by their weight. Of many rows the map is made from some,
     and the others are placed as mixes of these.
@@ -48,22 +56,29 @@ class LocallyLinearEmbedding(GraphMap):
 
     Parameters
     ----------
+    n_neighbors : int, default=5
+        Neighbors among the different rows; more than n_components.
     n_components : int, default=2
-    n_neighbors : int, default=8
-        Neighbours among the different rows; more than n_components.
-    regularisation : float, default=1e-3
-        Share of the trace that is added to the matrix of a row's neighbours.
-    n_landmarks : int, "auto" or "all", default="auto"
-        Rows that the map is made from; "auto": all of up to 3,000 different rows, and beyond that
-        1,500 drawn at random, which a warning says.
-    disconnected : {"apart", "join", "refuse"}, default="apart"
-        What to do when the graph of neighbours falls into parts: map each for itself and lay them
-        side by side, take them as one (which the objective then leaves apart all the same), or
-        refuse. The first two warn.
+        Coordinates of the map.
+    reg : float, default=1e-3
+        Share of the trace that is added to the matrix of a row's neighbors.
+    method : {"standard", "hessian", "modified", "ltsa"}, default="standard"
+        The objective; all but "standard" are scikit-learn's.
+    hessian_tol : float, default=1e-4
+        Of "hessian".
+    modified_tol : float, default=1e-12
+        Of "modified".
     random_state : int, RandomState instance or None, default=None
         The draw of landmarks.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
+    n_landmarks : int, "auto" or "all", default="auto"
+        Rows that the map is made from; "auto": all of up to 3,000 different rows, and beyond that
+        1,500 drawn at random, with a warning.
+    disconnected : {"apart", "join", "refuse"}, default="join"
+        What to do when the graph of neighbors falls into parts: map each for itself and lay them
+        side by side, take them as one (which the objective then leaves apart all the same), or
+        refuse. The first two warn.
 
     Attributes
     ----------
@@ -71,7 +86,7 @@ class LocallyLinearEmbedding(GraphMap):
         The map.
     places_ : ndarray of shape (n_stored, n_components)
         The places of the rows that the map is made from.
-    error_ : float
+    reconstruction_error_ : float
         The objective: mean squared error of the mixes on the map, summed over parts and axes.
     n_parts_ : int
         Parts of the graph of neighbours.
@@ -83,6 +98,9 @@ class LocallyLinearEmbedding(GraphMap):
         Neighbours that were taken: fewer where fewer rows differ.
     index_ : NeighbourIndex
         The different rows that the map is made from.
+    peer_ : sklearn.manifold.LocallyLinearEmbedding
+        Only where scikit-learn's class computed the map (other ``method``); its ``nbrs_`` is then
+        here too.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -94,39 +112,65 @@ class LocallyLinearEmbedding(GraphMap):
     >>> from gnomon.reduce import LocallyLinearEmbedding
     >>> t = np.linspace(0, 3 * np.pi / 2, 60)
     >>> circle = np.column_stack([np.cos(t), np.sin(t)])
-    >>> along = LocallyLinearEmbedding(1, n_neighbors=2).fit_transform(circle)[:, 0]
+    >>> along = LocallyLinearEmbedding(n_components=1, n_neighbors=2).fit_transform(circle)[:, 0]
     >>> bool((np.diff(along) > 0).all() or (np.diff(along) < 0).all())
     True
     """
 
     _parameter_constraints = {
-        "n_components": [whole(1)],
         "n_neighbors": [whole(1)],
-        "regularisation": [above(0)],
+        "n_components": [whole(1)],
+        "reg": [at_least(0)],
+        "method": [StrOptions({"standard", "hessian", "modified", "ltsa"})],
+        "hessian_tol": [at_least(0)],
+        "modified_tol": [at_least(0)],
+        "random_state": SEED,
+        "n_jobs": [None, Integral],
         "n_landmarks": [whole(3), StrOptions({"auto", "all"})],
         "disconnected": [StrOptions({"apart", "join", "refuse"})],
-        "random_state": SEED,
-        "n_jobs": JOBS,
     }
 
     def __init__(
         self,
-        n_components=2,
         *,
-        n_neighbors=8,
-        regularisation=1e-3,
-        n_landmarks="auto",
-        disconnected="apart",
+        n_neighbors=5,
+        n_components=2,
+        reg=1e-3,
+        eigen_solver="auto",
+        tol=1e-6,
+        max_iter=100,
+        method="standard",
+        hessian_tol=1e-4,
+        modified_tol=1e-12,
+        neighbors_algorithm="auto",
         random_state=None,
         n_jobs=None,
+        n_landmarks="auto",
+        disconnected="join",
     ):
-        self.n_components = n_components
         self.n_neighbors = n_neighbors
-        self.regularisation = regularisation
-        self.n_landmarks = n_landmarks
-        self.disconnected = disconnected
+        self.n_components = n_components
+        self.reg = reg
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.method = method
+        self.hessian_tol = hessian_tol
+        self.modified_tol = modified_tol
+        self.neighbors_algorithm = neighbors_algorithm
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.n_landmarks = n_landmarks
+        self.disconnected = disconnected
+
+    _peer = manifold.LocallyLinearEmbedding
+    _of_rows_dtype = ("embedding_",)
+
+    def _is_own(self, X):
+        return self.method == "standard"
+
+    def _most_steps(self) -> int:
+        return 0
 
     def _drawn(self, distinct: DistinctRows) -> DistinctRows:
         n = len(distinct.rows)
@@ -148,7 +192,7 @@ class LocallyLinearEmbedding(GraphMap):
         return n if self.n_landmarks == "all" else min(self.n_landmarks, n)
 
     def _begin(self, distinct: DistinctRows, found: Neighbours, n_parts: int) -> None:
-        self.error_ = 0.0
+        self.reconstruction_error_ = 0.0
         mixes = self._mixes(distinct.rows, found)
         n, k = found.indices.shape
         pointers = np.arange(0, n * k + 1, k)
@@ -161,7 +205,7 @@ class LocallyLinearEmbedding(GraphMap):
         def some(start):
             mine = slice(start, start + ROWS_TOGETHER)
             apart = stored[found.indices[mine]] - rows[mine, np.newaxis]
-            return mixing_weights(apart, self.regularisation)
+            return mixing_weights(apart, self.reg)
 
         parts = in_order(some, range(0, len(rows), ROWS_TOGETHER), self.n_jobs)
         return np.concatenate(list(parts))
@@ -184,14 +228,16 @@ class LocallyLinearEmbedding(GraphMap):
         # the constant map is the lowest of all; nearly as low ones may hide it among them
         constant = int(np.argmax(np.abs(vectors.T @ roots)))
         others = np.delete(np.arange(k + 1), constant)
-        self.error_ += float(np.maximum(values[others], 0.0).sum())
+        self.reconstruction_error_ += float(np.maximum(values[others], 0.0).sum())
         kept = vectors[:, others] - np.outer(roots, roots @ vectors[:, others])
-        return with_signs((kept / roots[:, np.newaxis]).T).T
+        # unit sum of squares over the rows, each counted by its weight, as in scikit-learn
+        scale = np.sqrt(weights.sum())
+        return with_signs((kept / roots[:, np.newaxis]).T).T / scale
 
     def _place_new(self, rows: np.ndarray, found: Neighbours) -> np.ndarray:
         apart = self.index_.stored[found.indices] - rows[:, np.newaxis]
         apart[~self._near_parts(found)] = np.inf
-        mixes = mixing_weights(apart, self.regularisation)
+        mixes = mixing_weights(apart, self.reg)
         return np.einsum("nj,njc->nc", mixes, self.places_[found.indices])
 
     def _rows_at_once(self, rows) -> int:

@@ -16,12 +16,14 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import RealNotInt
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from gnomon.contract import Data, Step, SumLearner, Transformer, intake
+from gnomon.contract import Data, Step, SumLearner, Takes, Transformer, intake
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import History
 from gnomon.engine.parameters import (
@@ -31,7 +33,7 @@ from gnomon.engine.parameters import (
     SEED,
     Interval,
     StrOptions,
-    above,
+    at_least,
     validated,
     whole,
 )
@@ -40,13 +42,15 @@ from gnomon.engine.registry import method
 from gnomon.engine.sums import ArraySource, Chunk, Source, rows_per_chunk
 from gnomon.engine.threads import blas_for, resolve_jobs
 from gnomon.reduce import spectrum
+from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.spectrum import Krylov, Spectrum
 
-USUAL_PASSES = 12
-SAFE_RATIO = 1e-8
-MANY_CHUNKS = 32
-LONG_CELLS = 2**21
-SECONDS_PER_PRODUCT = 4e-11
+USUAL_PASSES = 12  # of "lanczos" on tables whose variances fall off, measured
+SAFE_RATIO = 1e-8  # kept variances below this share of the first lose digits in a Gram matrix
+MANY_CHUNKS = 32  # from so many on, four are joined: adding d x d sums then costs little
+LONG_CELLS = 2**21  # cells of a joined chunk, 16 MB
+SECONDS_PER_PRODUCT = 4e-11  # of one multiplication and addition in a matrix product
+MOST_DENSE_COLUMNS = 3000  # of sparse rows, up to which a dense covariance (72 MB) is formed
 # Given where nothing is drawn: to make a generator takes a twentieth of a small fit.
 NO_DRAWS = np.random.default_rng(0)
 # Variances in units of the largest that densities tell from zero: sums leave their digits.
@@ -67,7 +71,8 @@ class Moments(NamedTuple):
     avoid="Columns in unlike units (standardise first); groups that differ along a small variance.",
     peers=("sklearn.decomposition.PCA",),
 )
-class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
+@without_effect("copy", "iterated_power", "n_oversamples", "power_iteration_normalizer")
+class PCA(KeepsFloat32, ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     """Principal components: the orthogonal directions along which rows vary most.
 
     Solves C u = lambda u for the covariance C = sum_i w_i (x_i - m)(x_i - m)' / (sum_i w_i -
@@ -90,13 +95,25 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     n_components : int, float, "mle" or None, default=None
         How many components to keep; a number between 0 and 1 keeps as few as explain more than
         this share of the variance; "mle" keeps as many as Minka's Bayesian choice says, for at
-        least as many rows as columns; None keeps all that have a variance beyond rounding (at least
-        one), where scikit-learn also keeps directions without variance up to min(n_samples,
-        n_features).
+        least as many rows as columns; None keeps min(n_samples, n_features), one less with
+        ``svd_solver="arpack"``.
     whiten : bool, default=False
         Divide each coordinate by its standard deviation. Coordinates of directions without
         variance are 0.
+    svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"
+        "full" decomposes a centered copy of the rows, "covariance_eigh" their covariance.
+        "auto", "arpack" and "randomized" take the cheapest algorithm for the shape, see
+        ``solver``; sparse rows are not centered in memory, and need "auto", "arpack" or
+        "covariance_eigh".
+    tol : float, default=0.0
+        "lanczos" stops when every component has ``|C u - lambda u| <= tol * lambda_1``; 0 stands
+        for 1e-6, or 1e-12 with ``svd_solver="arpack"``. A lambda is then off by at most that
+        much, as a rule by its square over the gap; a component's angle by about tol * lambda_1 /
+        gap.
+    random_state : int, RandomState instance or None, default=None
+        The first block of "lanczos"; the others draw nothing.
     solver : {"auto", "sums", "gram", "svd", "lanczos"}, default="auto"
+        The algorithm, where ``svd_solver`` leaves the choice.
         "sums" adds up the covariance in one pass over the rows and decomposes it. "gram"
         decomposes the matrix of inner products of rows: for fewer rows than columns. "svd"
         decomposes a centred copy of the rows: keeps the digits of variances below 1e-12 of the
@@ -108,14 +125,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         Subtracted from the sum of weights in the divisor of the covariance.
     max_iter : int, default=100
         Most passes of "lanczos".
-    tol : float, default=1e-6
-        "lanczos" stops when every component has ``|C u - lambda u| <= tol * lambda_1``. A lambda
-        is then off by at most that much, as a rule by its square over the gap; a component's
-        angle by about tol * lambda_1 / gap.
     keep_history : {"objective", "full"}, default="objective"
         Whether ``history_`` also keeps the state of each pass.
-    random_state : int, RandomState instance or None, default=None
-        The first block of "lanczos"; the others draw nothing.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
 
@@ -134,12 +145,14 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     n_components_ : int
         How many components were kept.
     noise_variance_ : float
-        Sum of the variances left out, divided by n_features - n_components_ (probabilistic PCA's
-        noise).
+        Sum of the variances left out, divided by min(n_samples, n_features) - n_components_ (the
+        noise of probabilistic PCA).
     total_variance_ : float
         Sum of all variances, also of those left out.
     rank_ : int
         How many kept components have a variance beyond rounding.
+    n_samples_ : int
+        How many rows were seen.
     residuals_ : ndarray of shape (n_components_,)
         ``|C u - lambda u|`` as "lanczos" left it; 0 for the exact solvers.
     solver_ : str
@@ -175,15 +188,16 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     _parameter_constraints = {
         "n_components": [
             None,
-            whole(1),
+            whole(0),
             Interval(RealNotInt, 0, 1, closed="neither"),
             StrOptions({"mle"}),
         ],
         "whiten": FLAG,
+        "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized"})],
+        "tol": [at_least(0)],
         "solver": [StrOptions({"auto", "sums", "gram", "svd", "lanczos"})],
         "ddof": [whole(0, 1)],
         "max_iter": [whole(1)],
-        "tol": [above(0)],
         "keep_history": HISTORY,
         "random_state": SEED,
         "n_jobs": JOBS,
@@ -193,17 +207,27 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         self,
         n_components=None,
         *,
+        copy=True,
         whiten=False,
+        svd_solver="auto",
+        tol=0.0,
+        iterated_power="auto",
+        n_oversamples=10,
+        power_iteration_normalizer="auto",
+        random_state=None,
         solver="auto",
         ddof=1,
         max_iter=100,
-        tol=1e-6,
         keep_history="objective",
-        random_state=None,
         n_jobs=None,
     ):
         self.n_components = n_components
+        self.copy = copy
         self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
         self.solver = solver
         self.ddof = ddof
         self.max_iter = max_iter
@@ -212,16 +236,38 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    natively = Takes(sparse=True)
+    _of_rows_dtype = (
+        "components_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "singular_values_",
+        "mean_",
+    )
+
+    def _asked(self) -> str:
+        """The algorithm that the parameters ask for."""
+        if self.solver != "auto":
+            return self.solver
+        return {"full": "svd", "covariance_eigh": "sums"}.get(self.svd_solver, "auto")
+
+    def _tolerance(self) -> float:
+        return self.tol or (1e-12 if self.svd_solver == "arpack" else 1e-6)
+
     def _fit(self, data: Data) -> None:
+        self.n_samples_ = data.n_rows
         for name in ("scatter_", "weight_seen_", "n_rows_seen_"):
             self.__dict__.pop(name, None)
         n, d = data.n_rows, data.n_columns
         self._require_components(n, d)
         in_memory = isinstance(data.source, ArraySource)
+        if in_memory and sp.issparse(data.rows):
+            self._fit_sparse(data)
+            return
         self.solver_ = self._choose(n, d, in_memory)
         if self.solver_ == "lanczos":
             super()._fit(data)
-            if self.solver == "auto" and self.history_.stopped == "max_iter":
+            if self._asked() == "auto" and self.history_.stopped == "max_iter":
                 self.solver_ = self._exact(n, d, in_memory)
         if self.solver_ == "sums":
             super()._fit(replace(data, source=long_chunks(data.source)))
@@ -230,15 +276,25 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
 
     def _require_components(self, n: int, d: int) -> None:
         most = min(n, d)
-        if self._fixed() and self.n_components > most:
+        if self.n_components == "mle" and self.svd_solver in ("arpack", "randomized"):
             raise DataError(
-                f"n_components={self.n_components} must be at most {most}, the smaller of "
-                f"n_samples={n} and n_features={d}"
+                f"n_components='mle' cannot be a string with svd_solver={self.svd_solver!r}; use "
+                "svd_solver='auto'"
+            )
+        if self._fixed() and not 1 <= self.n_components <= most:
+            raise DataError(
+                f"n_components={self.n_components} must be between 1 and min(n_samples, "
+                f"n_features)={most} (n_samples={n}, n_features={d})"
+            )
+        if self._fixed() and self.svd_solver == "arpack" and self.n_components == most:
+            raise DataError(
+                f"n_components={self.n_components} must be strictly less than min(n_samples, "
+                f"n_features)={most} with svd_solver='arpack'"
             )
         if self.n_components == "mle" and n < d:
             raise DataError(
-                f"n_components='mle' needs at least as many rows as columns, not {n} for {d}; give "
-                "a number, or use choose_components"
+                "n_components='mle' is only supported if n_samples >= n_features, not "
+                f"{n} rows of {d} columns; give a number, or use choose_components"
             )
         if self.solver == "lanczos" and not isinstance(self.n_components, Integral):
             raise DataError(
@@ -248,15 +304,18 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
 
     def _most_components(self, n: int, d: int) -> int:
         """Components that must be found before it is known how many are kept."""
-        return int(self.n_components) if self._fixed() else min(n, d)
+        if self._fixed():
+            return int(self.n_components)
+        few = self.svd_solver == "arpack" and self.n_components is None
+        return max(min(n, d) - few, 1)
 
     def _fixed(self) -> bool:
         return isinstance(self.n_components, Integral)
 
     def _choose(self, n: int, d: int, in_memory: bool) -> str:
         """The solver with the fewest operations for the shape."""
-        if self.solver != "auto":
-            return self.solver
+        if self._asked() != "auto":
+            return self._asked()
         side = min(n, d) if in_memory else d
         direct = n * d * side + 10 * side**3
         width = self._most_components(n, d) + spectrum.OVERSAMPLING
@@ -271,7 +330,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         return "gram" if 2 * self._most_components(n, d) <= n else "svd"
 
     def _passes(self) -> int:
-        if self.solver == "auto" and getattr(self, "solver_", "") == "lanczos":
+        if self._asked() == "auto" and getattr(self, "solver_", "") == "lanczos":
             return min(self.max_iter, 2 * USUAL_PASSES)
         return self.max_iter
 
@@ -329,7 +388,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             krylov, image / divisor, max(scatter / divisor, 0.0), int(self.n_components)
         )
         largest = found.values[0]
-        done = krylov.block.shape[1] == 0 or bool(found.residuals.max() <= self.tol * largest)
+        done = krylov.block.shape[1] == 0 or bool(
+            found.residuals.max() <= self._tolerance() * largest
+        )
         return Step(
             new | {"krylov": krylov, "found": found}, self._unexplained(found, divisor), done
         )
@@ -352,8 +413,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         """How many components ``n_components`` asks for."""
         if self._fixed():
             return len(found.values)
+        if self.n_components is None:
+            return len(found.values)
         rank = max(spectrum.rank(found), 1)
-        if self.n_components is None or rank == 1:
+        if rank == 1:
             return rank
         if self.n_components == "mle":
             return spectrum.likeliest_number(found, divisor + self.ddof)
@@ -369,7 +432,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         divisor = self._divisor(weight, np.inf if n > 1 else 0.0)
         if self.solver_ == "gram":
             found = spectrum.of_gram_matrix(rows, mean, weights, divisor, min(k, n), self.n_jobs)
-            if self.solver == "auto" and found.values[-1] < SAFE_RATIO * found.values[0]:
+            if self._asked() == "auto" and found.values[-1] < SAFE_RATIO * found.values[0]:
                 self.solver_ = "svd"
         if self.solver_ == "svd":
             found = spectrum.of_svd(rows, mean, weights, divisor, k)
@@ -377,12 +440,41 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         self.history_ = History([self._unexplained(found, divisor)])
         self.n_iter_ = 1
 
+    def _fit_sparse(self, data: Data) -> None:
+        """Sparse rows stay sparse: their covariance, or its product with vectors, is centered."""
+        if self.svd_solver in ("full", "randomized") or self._asked() in ("svd", "gram"):
+            raise TypeError(
+                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, '
+                f'while "{self.svd_solver}" was passed. Use svd_solver="auto" or dense rows'
+            )
+        rows, weights = sp.csr_array(data.rows, dtype=np.float64), data.weight_array
+        weight = float(weights.sum())
+        mean = (rows.T @ weights) / weight
+        scaled = sp.diags_array(weights) @ rows
+        scatter = float((scaled.multiply(rows)).sum() - weight * (mean @ mean))
+        divisor = self._divisor(weight, scatter)
+        k = self._most_components(*rows.shape)
+        if rows.shape[1] <= MOST_DENSE_COLUMNS or self._asked() == "sums" or not self._fixed():
+            self.solver_ = "sums"
+            covariance = (scaled.T @ rows).toarray() - weight * np.outer(mean, mean)
+            found = spectrum.of_covariance(covariance / divisor, k)
+        else:
+            self.solver_ = "lanczos"
+
+            def product(vector: np.ndarray) -> np.ndarray:
+                return (scaled.T @ (rows @ vector) - weight * mean * (mean @ vector)) / divisor
+
+            values, vectors = spectrum.leading_of(product, rows.shape[1], k)
+            found = spectrum.exact(values, vectors.T, max(scatter, 0.0) / divisor)
+        self._keep(self._attributes({"mean": mean, "divisor": divisor, "found": found}))
+        self.history_, self.n_iter_ = History([self._unexplained(found, divisor)]), 1
+
     def _attributes(self, state):
         found = state["found"]
         k = self._kept(found, state["divisor"])
         values = found.values[:k]
         total = found.total
-        rest = found.vectors.shape[1] - k
+        rest = min(found.vectors.shape[1], self.n_samples_) - k
         beyond = max(total - values.sum(), 0.0)
         return {
             "components_": np.ascontiguousarray(found.vectors[:k]),
@@ -406,14 +498,17 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             worst = self.residuals_.max() / self.explained_variance_[0]
             warnings.warn(
                 f"PCA stopped after max_iter={self.max_iter} passes with residuals up to "
-                f"{worst:.2g} of the first variance, and tol={self.tol:g} was asked; allow more "
-                "passes or a larger tol, or use solver='sums'",
+                f"{worst:.2g} of the first variance, more than tol={self._tolerance():g}; increase "
+                "max_iter or tol, or use solver='sums'",
                 ConvergenceWarning,
                 stacklevel=2,
             )
 
     def _map(self, rows):
-        coordinates = (rows - self.mean_) @ self.components_.T
+        if sp.issparse(rows):
+            coordinates = rows @ self.components_.T - self.mean_ @ self.components_.T
+        else:
+            coordinates = (rows - self.mean_) @ self.components_.T
         if self.whiten:
             coordinates *= self._whitening()
         return coordinates
@@ -439,7 +534,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
             ``encoder_.inverse_transform`` turns them into a table again.
         """
         check_is_fitted(self)
-        coordinates = check_array(X, dtype=np.float64)
+        coordinates = check_array(X, dtype=(np.float64, np.float32))
         if coordinates.shape[1] != self.n_components_:
             raise DataError(
                 f"inverse_transform takes {self.n_components_} coordinates per row, "
@@ -450,7 +545,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         return coordinates @ self.components_ + self.mean_
 
     def _log_density(self, rows):
-        apart = rows - self.mean_
+        apart = (rows.toarray() if sp.issparse(rows) else rows) - self.mean_
         coordinates = apart @ self.components_.T
         d, k = len(self.mean_), self.n_components_
         floor = ROUNDING * max(self.explained_variance_[0], np.finfo(float).tiny / ROUNDING)
@@ -515,6 +610,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         -------
         self : PCA
         """
+        if sp.issparse(X):
+            raise TypeError(
+                "A sparse matrix was passed; partial_fit takes dense batches: use fit, or toarray()"
+            )
         first = not hasattr(self, "scatter_")
         if first and hasattr(self, "components_"):
             self._sums_of_fit()
@@ -565,6 +664,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         self.mean_ = self.mean_ + gap * (weight / total)
         self.weight_seen_ = total
         self.n_rows_seen_ += len(rows)
+        self.n_samples_ = self.n_rows_seen_
         self.solver_ = "sums"
         if self._fixed() and self.n_components > len(mean):
             raise DataError(
@@ -591,6 +691,16 @@ class PCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         covariance = (self.components_.T * beyond) @ self.components_
         covariance[np.diag_indices_from(covariance)] += self.noise_variance_
         return covariance
+
+    def get_precision(self) -> np.ndarray:
+        """The inverse of `get_covariance`.
+
+        Returns
+        -------
+        precision : ndarray of shape (n_features, n_features)
+            The pseudo-inverse where the covariance is singular.
+        """
+        return np.linalg.pinv(self.get_covariance(), hermitian=True)
 
     @property
     def _n_features_out(self) -> int:

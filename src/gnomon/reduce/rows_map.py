@@ -172,6 +172,9 @@ class GraphMap(RowsMap):
     A method gives ``_place_part(distinct, part)``; parts that nothing joins are laid side by side.
     """
 
+    def _neighbors_asked(self, n_distinct: int) -> int:
+        return self.n_neighbors
+
     def _require_enough(self, n_distinct: int, n_rows: int) -> None:
         if n_distinct < 3:
             raise DataError(
@@ -183,7 +186,7 @@ class GraphMap(RowsMap):
                 f"n_components={self.n_components} must be less than the number of different rows,"
                 f" {n_distinct} (n_samples = {n_rows})"
             )
-        self.n_neighbors_ = neighbours_there(self.n_neighbors, n_distinct)
+        self.n_neighbors_ = neighbours_there(self._neighbors_asked(n_distinct), n_distinct)
 
     def _place(self, distinct: DistinctRows) -> np.ndarray:
         found = self.index_.others(self.n_neighbors_, self.n_jobs)

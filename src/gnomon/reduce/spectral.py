@@ -9,17 +9,23 @@ Texts: 004 16.4 and 17.1 (of a given graph).
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from sklearn import manifold
 
 from gnomon.cluster.distinct import DistinctRows
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import JOBS, StrOptions, above, whole
+from gnomon.engine.parameters import StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.neighbors.index import Neighbours
-from gnomon.reduce.rows_map import GraphMap, Part, shares_of
+from gnomon.reduce.falls_back import FallsBack
+from gnomon.reduce.float32 import KeepsFloat32
+from gnomon.reduce.rows_map import GraphMap, Part, inside, shares_of
 from gnomon.reduce.spectrum import ROWS_OF_EIGH, with_signs
 
 MOST_VECTORS = 40
@@ -32,7 +38,8 @@ MOST_VECTORS = 40
     avoid="Distances to be read from the map; groups of very unlike size.",
     peers=("sklearn.manifold.SpectralEmbedding",),
 )
-class SpectralEmbedding(GraphMap):
+@without_effect("eigen_solver", "eigen_tol", "random_state")
+class SpectralEmbedding(KeepsFloat32, FallsBack, GraphMap):
     """A map that draws neighbours together (Laplacian eigenmaps).
 
     Minimises ``sum_{i<j} w_i w_j a_ij |y_i - y_j|^2`` at ``sum_i d_i y_i y_i' = I`` over the graph
@@ -49,17 +56,24 @@ class SpectralEmbedding(GraphMap):
     Parameters
     ----------
     n_components : int, default=2
-    n_neighbors : int, default=10
-        Neighbours of a row among the different rows; a pair is joined where one names the other.
-    affinity : {"nearest", "heat"}, default="nearest"
-        One for neighbours; or ``exp(-distance^2 / (2 width^2))`` of these.
-    width : float or None, default=None
-        Of "heat"; None for the root mean square distance of neighbours.
-    disconnected : {"apart", "join", "refuse"}, default="apart"
-        What to do when the graph falls into parts that nothing joins: map each for itself and lay
-        them side by side, join them by their nearest rows, or refuse. The first two warn.
+        Coordinates of the map.
+    affinity : {"nearest_neighbors", "rbf", "precomputed", "precomputed_nearest_neighbors", \
+            "nearest", "heat"} or callable, default="nearest_neighbors"
+        "nearest_neighbors": 1 for rows that name each other as neighbors (a row counts itself as
+        one of ``n_neighbors``), 1/2 where one names the other. "nearest": 1 for both cases, and a
+        row does not count itself; "heat": ``exp(-distance^2 / (2 width^2))`` of these. The others
+        are scikit-learn's: all pairs by a kernel, a given matrix, a function of the rows.
+    gamma : float or None, default=None
+        Of "rbf": ``exp(-gamma distance^2)``; None for 1 / n_features.
+    n_neighbors : int or None, default=None
+        Neighbors of a row among the different rows; None for a tenth of the rows.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
+    width : float or None, default=None
+        Of "heat"; None for the root mean square distance of neighbors.
+    disconnected : {"apart", "join", "refuse"}, default="join"
+        What to do when the graph falls into parts that nothing joins: map each for itself and lay
+        them side by side, join them by their nearest rows, or refuse. The first two warn.
 
     Attributes
     ----------
@@ -81,6 +95,9 @@ class SpectralEmbedding(GraphMap):
         Neighbours that were taken: fewer where fewer rows differ.
     index_ : NeighbourIndex
         The different rows.
+    peer_ : sklearn.manifold.SpectralEmbedding
+        Only where scikit-learn's class computed the map (other ``affinity``); its
+        ``affinity_matrix_`` is then here too.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -99,38 +116,72 @@ class SpectralEmbedding(GraphMap):
 
     _parameter_constraints = {
         "n_components": [whole(1)],
-        "n_neighbors": [whole(1)],
-        "affinity": [StrOptions({"nearest", "heat"})],
+        "affinity": [
+            StrOptions(
+                {
+                    "nearest_neighbors",
+                    "rbf",
+                    "precomputed",
+                    "precomputed_nearest_neighbors",
+                    "nearest",
+                    "heat",
+                }
+            ),
+            callable,
+        ],
+        "gamma": [at_least(0), None],
+        "n_neighbors": [whole(1), None],
+        "n_jobs": [None, Integral],
         "width": [None, above(0)],
         "disconnected": [StrOptions({"apart", "join", "refuse"})],
-        "n_jobs": JOBS,
     }
 
     def __init__(
         self,
         n_components=2,
         *,
-        n_neighbors=10,
-        affinity="nearest",
-        width=None,
-        disconnected="apart",
+        affinity="nearest_neighbors",
+        gamma=None,
+        random_state=None,
+        eigen_solver=None,
+        eigen_tol="auto",
+        n_neighbors=None,
         n_jobs=None,
+        width=None,
+        disconnected="join",
     ):
         self.n_components = n_components
-        self.n_neighbors = n_neighbors
         self.affinity = affinity
+        self.gamma = gamma
+        self.random_state = random_state
+        self.eigen_solver = eigen_solver
+        self.eigen_tol = eigen_tol
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
         self.width = width
         self.disconnected = disconnected
-        self.n_jobs = n_jobs
+
+    _peer = manifold.SpectralEmbedding
+    _of_rows_dtype = ("embedding_",)
+
+    def _is_own(self, X):
+        return self.affinity in ("nearest_neighbors", "nearest", "heat")
+
+    def _neighbors_asked(self, n_distinct: int) -> int:
+        asked = max(n_distinct // 10, 1) if self.n_neighbors is None else self.n_neighbors
+        return max(asked - 1, 1) if self.affinity == "nearest_neighbors" else asked
 
     def _begin(self, distinct: DistinctRows, found: Neighbours, n_parts: int) -> None:
         self.width_, self.eigenvalues_, self._largest_part = 0.0, np.empty(0), 0
+        n, k = found.indices.shape
+        named = np.ones(n * k), found.indices.ravel(), np.arange(0, n * k + 1, k)
+        self._named = sp.csr_array(named, (n, n))
         if self.affinity == "heat":
             usual = float(np.sqrt((found.distances**2).mean()))
             self.width_ = float(self.width) if self.width is not None else usual or 1.0
 
     def _affinities(self, distances: np.ndarray) -> np.ndarray:
-        if self.affinity == "nearest":
+        if self.affinity != "heat":
             return np.ones_like(distances)
         # neighbours stay joined, however far
         return np.maximum(np.exp(-0.5 * (distances / self.width_) ** 2), 1e-12)
@@ -140,12 +191,14 @@ class SpectralEmbedding(GraphMap):
             return super()._place(distinct)
         finally:
             self.__dict__.pop("_largest_part", None)
+            self.__dict__.pop("_named", None)
 
     def _place_part(self, distinct: DistinctRows, part: Part) -> np.ndarray:
         weights = distinct.weights[part.members]
-        weights = weights / weights.mean()
         table = part.graph.copy()
         table.data = self._affinities(table.data)
+        if self.affinity == "nearest_neighbors":
+            table = mutual(table, inside(self._named, part.members))
         table = sp.csr_array(sp.diags_array(weights) @ table @ sp.diags_array(weights))
         degrees = np.asarray(table.sum(axis=1)).ravel()
         roots = np.sqrt(degrees)
@@ -163,11 +216,19 @@ class SpectralEmbedding(GraphMap):
     def _working_memory(self, n_rows, n_columns):
         dense = 8 * 4 * min(n_rows, ROWS_OF_EIGH) ** 2
         vectors = 8 * n_rows * (MOST_VECTORS + 4 * self.n_components)
-        graph = 16 * n_rows * self.n_neighbors * 10
+        neighbors = self.n_neighbors or max(n_rows // 10, 1)
+        graph = 16 * n_rows * neighbors * 10
         return dense + vectors + graph + self._rows_memory(n_rows, n_columns)
 
     def _memory_remedy(self):
         return "Ask for fewer n_neighbors, or map fewer rows."
+
+
+def mutual(table: sp.csr_array, named: sp.csr_array) -> sp.csr_array:
+    """Half of the affinity where only one of two rows names the other; bridges stay whole."""
+    both = named + named.T
+    both.data = np.where(both.data > 1, 1.0, 0.5)
+    return sp.csr_array(table.multiply(both) + (table - table.multiply(both > 0)))
 
 
 def leading_beside(table: sp.csr_array, first: np.ndarray, k: int):

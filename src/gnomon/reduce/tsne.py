@@ -11,29 +11,35 @@ Texts: 000c 19.1.2.
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.fft
 import scipy.sparse as sp
 from scipy.special import xlogy
+from sklearn import manifold
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.distinct import DistinctRows
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import (
     HISTORY,
-    JOBS,
     SEED,
     StrOptions,
     above,
     at_least,
+    between,
     validated,
     whole,
 )
 from gnomon.engine.registry import method
+from gnomon.engine.renamed import former_parameters
 from gnomon.engine.threads import Crew, in_order, resolve_jobs
 from gnomon.neighbors.index import Neighbours
+from gnomon.reduce.falls_back import FallsBack, is_euclidean
+from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.rows_map import RowsMap
 from gnomon.reduce.tsne_kernels import (
     attraction,
@@ -54,6 +60,7 @@ MOST_CELLS = 2**20
 CELL, FINE_CELL = 0.4, 0.1
 ITEMS_TOGETHER = 1024
 EARLY_STEPS = 250
+STEPS_BETWEEN_CHECKS = 50
 EARLY_MOMENTUM, MOMENTUM = 0.5, 0.8
 STEPS_OF_NEW = 30
 USUAL_PERPLEXITY = 30.0
@@ -67,7 +74,9 @@ NEW_TOGETHER = 512
     avoid="Sizes, gaps or outliers to be read from the map; columns for another learner.",
     peers=("sklearn.manifold.TSNE", "openTSNE.TSNE"),
 )
-class TSNE(RowsMap):
+@without_effect("verbose")
+@former_parameters(start="init", tol="min_grad_norm")
+class TSNE(KeepsFloat32, FallsBack, RowsMap):
     """A map in which near rows stay near: groups are seen, distances between groups mean nothing.
 
     Minimises ``KL(P || Q) = sum p_ij log(p_ij / q_ij)``, where p_ij says how much rows i and j are
@@ -86,34 +95,44 @@ class TSNE(RowsMap):
     Parameters
     ----------
     n_components : int, default=2
-    perplexity : float or "auto", default="auto"
-        Effective number of neighbours of a row, less than the number of different rows; solved
+        Coordinates of the map.
+    perplexity : float or "auto", default=30.0
+        Effective number of neighbors of a row, less than the number of different rows; solved
         exactly among three times as many nearest rows. "auto": 30, and a third of the others where
         fewer than 91 rows differ.
-    max_iter : int, default=1000
-        Steps, of which the first 250 (at most half) exaggerate attraction.
     early_exaggeration : float, default=12.0
-        Factor of attraction in these.
+        Factor of attraction in the first 250 steps (at most half of all).
     learning_rate : float or "auto", default="auto"
         "auto": rows / early_exaggeration / 4, at least 50.
-    start : {"pca", "random"}, default="pca"
-        First principal components, scaled small, or random places.
+    max_iter : int, default=1000
+        Most steps.
+    n_iter_without_progress : int, default=300
+        Stop after so many steps after the exaggeration in which the divergence did not fall;
+        checked every 50 steps.
+    min_grad_norm : float, default=1e-7
+        Stop after the exaggeration when the root mean square of the gradient is less (times that
+        of the places, where it is below one).
+    metric : str or callable, default="euclidean"
+        Distance, as in scikit-learn; "precomputed" for a matrix of distances.
+    metric_params : dict or None, default=None
+        Further arguments of the metric.
+    init : {"random", "pca"} or ndarray of shape (n_samples, n_components), default="pca"
+        First principal components, scaled small, random places, or the places that are given.
+    random_state : int, RandomState instance or None, default=None
+        Random places; "pca" draws nothing.
+    method : {"barnes_hut", "exact"}, default="barnes_hut"
+        "exact" sums the repulsion over all pairs, "barnes_hut" leaves it to ``repulsion``.
+    angle : float, default=0.5
+        Of "tree": a cell counts as one point where its size is less than this share of its
+        distance.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
     repulsion : {"auto", "exact", "tree", "fft"}, default="auto"
         Over all pairs; by a tree whose far cells count as one point (Barnes and Hut; two or three
         dimensions); by a grid (two dimensions; by the tree while the map is too wide for one).
         "auto": exact up to 600 rows, then "fft" in two dimensions and "tree" in three.
-    angle : float, default=0.5
-        Of "tree": a cell counts as one point where its size is less than this share of its
-        distance.
-    tol : float, default=1e-7
-        Stop after the exaggeration when the root mean square of the gradient is less (times that
-        of the places, where it is below one).
     keep_history : {"objective", "full"}, default="objective"
         Whether ``history_`` also keeps the map after each step.
-    random_state : int, RandomState instance or None, default=None
-        Random places; "pca" draws nothing.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
 
     Attributes
     ----------
@@ -123,6 +142,10 @@ class TSNE(RowsMap):
         The places of the different rows.
     kl_divergence_ : float
         KL(P || Q) at the end.
+    learning_rate_ : float
+        The one that was used.
+    peer_ : sklearn.manifold.TSNE
+        Only where scikit-learn's class computed the map (other metrics, given ``init``).
     perplexity_ : float
         The one that was used.
     precisions_ : ndarray of shape (n_distinct,)
@@ -156,46 +179,67 @@ class TSNE(RowsMap):
     _parameter_constraints = {
         "n_components": [whole(1)],
         "perplexity": [above(0), StrOptions({"auto"})],
-        "max_iter": [whole(1)],
         "early_exaggeration": [at_least(1)],
         "learning_rate": [above(0), StrOptions({"auto"})],
-        "start": [StrOptions({"pca", "random"})],
-        "repulsion": [StrOptions({"auto", "exact", "tree", "fft"})],
-        "angle": [above(0)],
-        "tol": [at_least(0)],
-        "keep_history": HISTORY,
+        "max_iter": [whole(1)],
+        "n_iter_without_progress": [whole(-1)],
+        "min_grad_norm": [at_least(0)],
+        "metric": [str, callable],
+        "metric_params": [dict, None],
+        "init": [StrOptions({"pca", "random"}), np.ndarray],
         "random_state": SEED,
-        "n_jobs": JOBS,
+        "method": [StrOptions({"barnes_hut", "exact"})],
+        "angle": [between(0, 1)],
+        "n_jobs": [None, Integral],
+        "repulsion": [StrOptions({"auto", "exact", "tree", "fft"})],
+        "keep_history": HISTORY,
     }
 
     def __init__(
         self,
         n_components=2,
         *,
-        perplexity="auto",
-        max_iter=1000,
+        perplexity=30.0,
         early_exaggeration=12.0,
         learning_rate="auto",
-        start="pca",
-        repulsion="auto",
-        angle=0.5,
-        tol=1e-7,
-        keep_history="objective",
+        max_iter=1000,
+        n_iter_without_progress=300,
+        min_grad_norm=1e-7,
+        metric="euclidean",
+        metric_params=None,
+        init="pca",
+        verbose=0,
         random_state=None,
+        method="barnes_hut",
+        angle=0.5,
         n_jobs=None,
+        repulsion="auto",
+        keep_history="objective",
     ):
         self.n_components = n_components
         self.perplexity = perplexity
-        self.max_iter = max_iter
         self.early_exaggeration = early_exaggeration
         self.learning_rate = learning_rate
-        self.start = start
-        self.repulsion = repulsion
-        self.angle = angle
-        self.tol = tol
-        self.keep_history = keep_history
+        self.max_iter = max_iter
+        self.n_iter_without_progress = n_iter_without_progress
+        self.min_grad_norm = min_grad_norm
+        self.metric = metric
+        self.metric_params = metric_params
+        self.init = init
+        self.verbose = verbose
         self.random_state = random_state
+        self.method = method
+        self.angle = angle
         self.n_jobs = n_jobs
+        self.repulsion = repulsion
+        self.keep_history = keep_history
+
+    _peer = manifold.TSNE
+    _of_rows_dtype = ("embedding_",)
+
+    def _is_own(self, X):
+        given = isinstance(self.init, np.ndarray)
+        return is_euclidean(self.metric, 2, self.metric_params) and not given
 
     def _require_enough(self, n_distinct: int, n_rows: int) -> None:
         if n_distinct < 3:
@@ -268,7 +312,7 @@ class TSNE(RowsMap):
     def _first_places(self, rows: np.ndarray) -> np.ndarray:
         n, k = len(rows), self.n_components
         rows = rows / safe_unit(rows)
-        if self.start == "random":
+        if self.init == "random":
             return 1e-4 * self._rng().standard_normal((n, k))
         from gnomon.reduce.pca import PCA
 
@@ -288,8 +332,10 @@ class TSNE(RowsMap):
         rate = self.learning_rate
         if rate == "auto":
             rate = max(n / self.early_exaggeration / 4, 50.0)
+        self.learning_rate_ = float(rate)
         velocity, gains = np.zeros_like(places), np.ones_like(places)
         course = self._course("step", n_steps)
+        best, best_step = np.inf, early
         with Crew(self.n_jobs) as crew:
             forces = Forces(self._affinities, crew, self._repulsion(n), self.angle)
             for step in course:
@@ -300,7 +346,11 @@ class TSNE(RowsMap):
                 np.subtract(places, places.mean(axis=0), out=places)
                 # exaggeration may draw all rows to a point: there forces are small, and not at rest
                 size = min(float(np.sqrt((places**2).mean())), 1.0)
-                calm = step >= early and np.sqrt((gradient**2).mean()) <= self.tol * size
+                calm = step >= early and np.sqrt((gradient**2).mean()) <= self.min_grad_norm * size
+                if step >= early and (step + 1) % STEPS_BETWEEN_CHECKS == 0:
+                    if divergence < best:
+                        best, best_step = divergence, step
+                    calm |= step - best_step > self.n_iter_without_progress
                 if course.end_step(
                     float(divergence),
                     bool(calm),
@@ -316,6 +366,8 @@ class TSNE(RowsMap):
     def _repulsion(self, n: int) -> str:
         if self.repulsion != "auto":
             return self.repulsion
+        if self.method == "exact":
+            return "exact"
         if n <= MOST_EXACT:
             return "exact"
         return {2: "fft", 3: "tree"}.get(self.n_components, "exact")

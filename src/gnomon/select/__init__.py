@@ -2,6 +2,7 @@
 
 from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.select.boruta import Boruta
+from gnomon.select.by_model import RFE, RFECV, SelectFromModel, SequentialFeatureSelector
 from gnomon.select.elimination import RecursiveElimination
 from gnomon.select.filter import FeatureRanking, FilterSelector, rank_features
 from gnomon.select.honest import (
@@ -22,9 +23,20 @@ from gnomon.select.searches import (
     Forward,
 )
 from gnomon.select.stable import StabilitySelector
+from gnomon.select.univariate import (
+    GenericUnivariateSelect,
+    SelectFdr,
+    SelectFpr,
+    SelectFwe,
+    SelectKBest,
+    SelectPercentile,
+    VarianceThreshold,
+)
 from gnomon.select.wrapper import SelectionTrace, WrapperSelector
 
 __all__ = [
+    "RFE",
+    "RFECV",
     "AlongRanking",
     "Backward",
     "Beam",
@@ -35,11 +47,20 @@ __all__ = [
     "FilterSelector",
     "Floating",
     "Forward",
+    "GenericUnivariateSelect",
     "RecursiveElimination",
+    "SelectFdr",
+    "SelectFpr",
+    "SelectFromModel",
+    "SelectFwe",
+    "SelectKBest",
+    "SelectPercentile",
     "SelectionBias",
     "SelectionStability",
     "SelectionTrace",
+    "SequentialFeatureSelector",
     "StabilitySelector",
+    "VarianceThreshold",
     "WrapperSelector",
     "entropy_of",
     "mutual_information",

@@ -1,0 +1,71 @@
+"""Linear and quadratic discriminant analysis: a normal distribution in each class.
+
+    score_c(x) = log pi_c - 1/2 log |S_c| - 1/2 (x - mu_c)' S_c^-1 (x - mu_c)
+
+With one covariance S for all classes the borders are straight (linear), with one for each class
+they are quadrics. scikit-learn's own classes, which take any table here. `GaussianClassifier`
+has weights, diagonal and shared covariances; `FisherDiscriminant` streams.
+
+Texts: 000 4.3 · 001 4.3 · 004 9.2.
+"""
+
+from __future__ import annotations
+
+from sklearn import discriminant_analysis
+
+from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine.registry import method
+
+TEXTS = "000 4.3 · 001 4.3 · 004 9.2"
+
+
+@method(
+    task="classify",
+    texts=TEXTS,
+    use="Classes of like shape, straight borders, or a map of labelled rows to few columns.",
+    avoid="Classes of unlike covariance (QuadraticDiscriminantAnalysis).",
+    peers=("sklearn.discriminant_analysis.LinearDiscriminantAnalysis",),
+    on="scikit-learn",
+)
+class LinearDiscriminantAnalysis(OverScikitLearn, discriminant_analysis.LinearDiscriminantAnalysis):
+    """Linear discriminant analysis: normal classes with one common covariance.
+
+    Use it to classify by straight borders, or to map labelled rows to the few directions that part
+    the classes; not where classes have unlike covariances.
+
+    Examples
+    --------
+    >>> from gnomon.bayes import LinearDiscriminantAnalysis
+    >>> X = [[0, 0], [1, 1], [0, 1], [4, 4], [5, 5], [4, 5]]
+    >>> LinearDiscriminantAnalysis().fit(X, [0, 0, 0, 1, 1, 1]).predict([[4, 3]])
+    array([1])
+    """
+
+    _target = "classes"
+
+
+@method(
+    task="classify",
+    texts=TEXTS,
+    use="Classes that are about normal, each with a covariance of its own.",
+    avoid="More columns than rows per class, unless reg_param > 0.",
+    peers=("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis",),
+    on="scikit-learn",
+)
+class QuadraticDiscriminantAnalysis(
+    OverScikitLearn, discriminant_analysis.QuadraticDiscriminantAnalysis
+):
+    """Quadratic discriminant analysis: normal classes, each with its own covariance.
+
+    Use it where classes differ in shape; not with more columns than rows in a class, unless
+    ``reg_param`` is positive.
+
+    Examples
+    --------
+    >>> from gnomon.bayes import QuadraticDiscriminantAnalysis
+    >>> X = [[0, 0], [1, 2], [2, 1], [5, 4], [6, 7], [8, 6]]
+    >>> QuadraticDiscriminantAnalysis().fit(X, [0, 0, 0, 1, 1, 1]).predict([[6, 5]])
+    array([1])
+    """
+
+    _target = "classes"

@@ -1,0 +1,66 @@
+"""GaussianProcessRegressor: a normal distribution over functions, given by a kernel.
+
+    f(x) | data  ~  N(k' (K + alpha I)^-1 y,  k(x, x) - k' (K + alpha I)^-1 k)
+
+scikit-learn's own class with its kernels, which takes any table here. `Kriging` is the same model
+in the terms of geostatistics, with variograms.
+
+Texts: 000 6 · 003 6.3 (kriging).
+"""
+
+from __future__ import annotations
+
+from sklearn import gaussian_process
+from sklearn.gaussian_process import kernels
+
+from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine.registry import method
+from gnomon.engine.storable import storable
+
+for _kernel in (
+    kernels.CompoundKernel,
+    kernels.ConstantKernel,
+    kernels.DotProduct,
+    kernels.Exponentiation,
+    kernels.ExpSineSquared,
+    kernels.Matern,
+    kernels.PairwiseKernel,
+    kernels.Product,
+    kernels.RationalQuadratic,
+    kernels.RBF,
+    kernels.Sum,
+    kernels.WhiteKernel,
+):
+    storable(_kernel, f"gaussian_process.{_kernel.__name__}")
+
+
+@method(
+    task="regress",
+    texts="000 6 · 003 6.3",
+    use="Few rows, a smooth target, and a standard deviation for each prediction.",
+    avoid="More than some thousand rows: time grows with their cube.",
+    peers=("sklearn.gaussian_process.GaussianProcessRegressor",),
+    on="scikit-learn",
+)
+class GaussianProcessRegressor(OverScikitLearn, gaussian_process.GaussianProcessRegressor):
+    """Gaussian process regression: predictions with standard deviations, by a kernel.
+
+    Use it for few rows and a smooth target, with a kernel that says how smooth; not for more than
+    some thousand rows, since time grows with their cube and memory with their square.
+
+    Examples
+    --------
+    >>> from gnomon.bayes import GaussianProcessRegressor
+    >>> model = GaussianProcessRegressor(alpha=0.01).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 0.0])
+    >>> model.predict([[1.0]]).round(2)
+    array([0.99])
+    """
+
+    _target = "numbers"
+    _transient = ("_rng",)  # the generator of one fit
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return 8 * (6 * n_rows**2 + 4 * n_rows * n_columns)
+
+    def _memory_remedy(self) -> str:
+        return "Use fewer rows: memory grows with the square of their number."

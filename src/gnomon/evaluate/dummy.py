@@ -1,0 +1,67 @@
+"""DummyClassifier and DummyRegressor: predictions that look at no feature.
+
+They show what a score is worth: a model that is not better than them has learnt nothing from the
+features. scikit-learn's own classes, which take any table here.
+
+Texts: 003 2.1 (baseline) · 000 chance and majority baselines.
+"""
+
+from __future__ import annotations
+
+from sklearn import dummy
+
+from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine.estimator import Takes
+from gnomon.engine.registry import method
+
+
+@method(
+    task="classify",
+    texts="003 2.1 · 000a chance baseline · 000b majority baseline",
+    use="Always, first: the score that every other classifier must beat.",
+    avoid="As a model to act on.",
+    peers=("sklearn.dummy.DummyClassifier",),
+    on="scikit-learn",
+)
+class DummyClassifier(OverScikitLearn, dummy.DummyClassifier):
+    """Classifier that ignores the features: the prior, the most frequent class, or random draws.
+
+    Use it first, as the baseline that any other classifier must beat beyond the error bars; it is
+    no model to act on.
+
+    Examples
+    --------
+    >>> from gnomon.evaluate import DummyClassifier
+    >>> model = DummyClassifier().fit([[1], [2], [3]], ["no", "yes", "yes"])
+    >>> model.predict([[9]])
+    array(['yes'], dtype='<U3')
+    """
+
+    natively = Takes(missing=True, categories=True, sparse=True)
+    _target = "classes"
+    _largest = float("inf")
+
+
+@method(
+    task="regress",
+    texts="003 2.1",
+    use="Always, first: the score that every other regressor must beat.",
+    avoid="As a model to act on.",
+    peers=("sklearn.dummy.DummyRegressor",),
+    on="scikit-learn",
+)
+class DummyRegressor(OverScikitLearn, dummy.DummyRegressor):
+    """Regressor that ignores the features: the mean, the median, a quantile or a constant.
+
+    Use it first, as the baseline that any other regressor must beat; it is no model to act on.
+
+    Examples
+    --------
+    >>> from gnomon.evaluate import DummyRegressor
+    >>> DummyRegressor().fit([[1], [2], [3]], [1.0, 2.0, 6.0]).predict([[9]])
+    array([3.])
+    """
+
+    natively = Takes(missing=True, categories=True, sparse=True)
+    _target = "numbers"
+    _largest = float("inf")

@@ -1,0 +1,89 @@
+"""FallsBack: own code for the usual case, scikit-learn's class for what it alone can do."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from gnomon.contract import intake
+from gnomon.contract.over_scikit_learn import needs_encoder
+from gnomon.engine.errors import DataError
+
+
+class FallsBack:
+    """Mixin of a method under scikit-learn's name whose own code covers the usual parameters.
+
+    Where ``_is_own(X)`` is False (a precomputed matrix, another metric, sparse rows),
+    scikit-learn's class ``_peer`` is fitted with the same parameters; its fitted attributes become
+    those of the method, and it stands in ``peer_``.
+    """
+
+    _peer: ClassVar[type]
+
+    def _is_own(self, X: Any) -> bool:
+        raise NotImplementedError
+
+    def _learn(self, X, y, sample_weight):
+        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
+            del vars(self)[name]
+        if not sp.issparse(X) and self._is_own(X):
+            return super()._learn(X, y, sample_weight)
+        if sample_weight is not None:
+            raise DataError(
+                f"{type(self).__name__} takes sample_weight only where it computes by itself, not "
+                "with these parameters or sparse rows; leave the weights out"
+            )
+        self._require_peer_memory(X)
+        context = self._init_callback_context(max_subtasks=self._most_steps())
+        given = intake.given_to_callbacks(self, X, y, None)
+        context.call_on_fit_task_begin(estimator=self, **given)
+        self._fit_peer(self._rows_for_peer(X), y)
+        context.call_on_fit_task_end(
+            estimator=self, reconstruction_attributes=self._public, **given
+        )
+        return self
+
+    def _require_peer_memory(self, X: Any) -> None:
+        shape = getattr(X, "shape", None)
+        if shape is not None and len(shape) == 2:
+            self._require_memory(*shape)
+
+    def _rows_for_peer(self, X: Any) -> Any:
+        if needs_encoder(X):
+            return intake.take_in(self, X, None, None).rows
+        return X
+
+    def _fit_peer(self, rows: Any, y: Any) -> None:
+        names = inspect.signature(self._peer).parameters
+        self.peer_ = self._peer(**{name: getattr(self, name) for name in names})
+        with np.errstate(all="ignore"):
+            self.peer_.fit(rows, y)
+        for name, value in vars(self.peer_).items():
+            if name.endswith("_") and not name.startswith("_") and not hasattr(type(self), name):
+                setattr(self, name, value)
+
+    def _each_block(self, function, X, largest=None):
+        if "peer_" not in vars(self) or getattr(function, "__name__", "") != "_map":
+            return super()._each_block(function, X, largest)
+        if not hasattr(self.peer_, "transform"):
+            raise DataError(
+                f"this {type(self).__name__} was computed by scikit-learn's class, which cannot "
+                "place new rows; use numeric rows and the default metric"
+            )
+        if "encoder_" in vars(self):
+            return self.peer_.transform(next(iter(intake.blocks_of(self, X))))
+        return self.peer_.transform(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        if "peer_" in vars(self):
+            return self.peer_.embedding_.shape[1]
+        return super()._n_features_out
+
+
+def is_euclidean(metric: Any, p: float = 2, metric_params: Any = None) -> bool:
+    """Whether a metric is the usual distance."""
+    return not metric_params and (metric == "euclidean" or (metric == "minkowski" and p == 2))

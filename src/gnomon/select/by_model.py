@@ -1,0 +1,124 @@
+"""Selection of features by a model, under scikit-learn's names.
+
+RFE and RFECV drop the features of least weight and fit again; SelectFromModel keeps those above a
+threshold; SequentialFeatureSelector adds or drops one at a time by a cross-validated score.
+scikit-learn's own classes, which take any table here. `RecursiveElimination` and
+`WrapperSelector` treat the columns of a category as one feature and choose the number themselves.
+
+Texts: 004 7.1 · 003 2.7.1.
+"""
+
+from __future__ import annotations
+
+from sklearn import feature_selection
+from sklearn.base import is_classifier
+
+from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine.registry import method
+
+TEXTS = "004 7.1 · 003 2.7.1"
+
+
+class OverModel(OverScikitLearn):
+    """A selector with a model inside, whose kind is the kind of the target."""
+
+    @property
+    def _target(self):
+        return "classes" if is_classifier(self.estimator) else "numbers"
+
+
+@method(
+    task="filter",
+    texts=TEXTS,
+    use="Many features and a model with weights or importances.",
+    avoid="Features that are strongly correlated: they share one weight.",
+    peers=("sklearn.feature_selection.RFE",),
+    on="scikit-learn",
+)
+class RFE(OverModel, feature_selection.RFE):
+    """Drop the features of least weight, fit again, and so on (recursive feature elimination).
+
+    Use it inside a pipeline, so that only training rows are seen; not where features are strongly
+    correlated, since they share one weight.
+
+    Examples
+    --------
+    >>> from gnomon.linear import LinearRegression
+    >>> from gnomon.select import RFE
+    >>> X = [[0, 5], [1, 7], [8, 5], [9, 6]]
+    >>> RFE(LinearRegression(), n_features_to_select=1).fit(X, [0, 1, 8, 9]).get_support()
+    array([ True, False])
+    """
+
+
+@method(
+    task="filter",
+    texts=TEXTS,
+    use="Many features and a model with weights or importances.",
+    avoid="Features that are strongly correlated: they share one weight.",
+    peers=("sklearn.feature_selection.RFECV",),
+    on="scikit-learn",
+)
+class RFECV(OverModel, feature_selection.RFECV):
+    """Recursive feature elimination that chooses the number of features by cross-validation.
+
+    Use it inside a pipeline, so that only training rows are seen; not where features are strongly
+    correlated, since they share one weight.
+
+    Examples
+    --------
+    >>> from gnomon.linear import LinearRegression
+    >>> from gnomon.select import RFECV
+    >>> X = [[0, 5], [1, 7], [8, 5], [9, 6], [3, 2], [5, 5]]
+    >>> RFECV(LinearRegression(), cv=3).fit(X, [0, 1, 8, 9, 3, 5]).get_support()
+    array([ True, False])
+    """
+
+
+@method(
+    task="filter",
+    texts=TEXTS,
+    use="A model with weights or importances, and one fit only.",
+    avoid="Features that are strongly correlated: they share one weight.",
+    peers=("sklearn.feature_selection.SelectFromModel",),
+    on="scikit-learn",
+)
+class SelectFromModel(OverModel, feature_selection.SelectFromModel):
+    """Keep the features whose weight or importance in a model is above a threshold.
+
+    Use it inside a pipeline, so that only training rows are seen; not where features are strongly
+    correlated, since they share one weight.
+
+    Examples
+    --------
+    >>> from gnomon.linear import LinearRegression
+    >>> from gnomon.select import SelectFromModel
+    >>> X = [[0, 5], [1, 7], [8, 5], [9, 6]]
+    >>> SelectFromModel(LinearRegression()).fit(X, [0, 1, 8, 9]).get_support()
+    array([ True, False])
+    """
+
+
+@method(
+    task="filter",
+    texts=TEXTS,
+    use="Tens of features and a model that is fast to fit.",
+    avoid="Features that are strongly correlated: they share one weight.",
+    peers=("sklearn.feature_selection.SequentialFeatureSelector",),
+    on="scikit-learn",
+)
+class SequentialFeatureSelector(OverModel, feature_selection.SequentialFeatureSelector):
+    """Add, or drop, one feature at a time by a cross-validated score.
+
+    Use it inside a pipeline, so that only training rows are seen; not where features are strongly
+    correlated, since they share one weight.
+
+    Examples
+    --------
+    >>> from gnomon.linear import LinearRegression
+    >>> from gnomon.select import SequentialFeatureSelector
+    >>> X = [[0, 5], [1, 7], [8, 5], [9, 6], [3, 2], [5, 5]]
+    >>> chosen = SequentialFeatureSelector(LinearRegression(), n_features_to_select=1, cv=3)
+    >>> chosen.fit(X, [0, 1, 8, 9, 3, 5]).get_support()
+    array([ True, False])
+    """
