@@ -30,10 +30,15 @@ from gnomon.engine.errors import GnomonError
 from gnomon.engine.registry import methods
 from gnomon.table import Table
 
-CLASSES = [each.cls for each in methods("table") if not each.requires]
+# Classes over scikit-learn's keep its results and limits: test_over_scikit_learn.py is of them.
+OVER_OTHERS = [each.cls for each in methods() if issubclass(each.cls, OverScikitLearn)]
+CLASSES = [
+    each.cls
+    for each in methods("table")
+    if not each.requires and not issubclass(each.cls, OverScikitLearn)
+]
 # a row without neighbours within the radius is an error otherwise
 SMALL = {"n_estimators": 5, "outlier_label": "most_frequent", "perplexity": 3.0}
-OVER_OTHERS = {each.cls for each in methods("table") if issubclass(each.cls, OverScikitLearn)}
 LEAST_STEP = 0.3
 ASKED = (
     "predict",

@@ -12,7 +12,7 @@ from scipy import stats
 import gnomon
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.evaluate import cross_validate
-from gnomon.evaluate.cross_validation import Failure
+from gnomon.evaluate.fold_run import Failure
 from gnomon.table import Table, example
 from gnomon.table.split import TestRowsUsed
 from gnomon.workbench.analysis.portfolio import (

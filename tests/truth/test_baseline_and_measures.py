@@ -24,6 +24,13 @@ def test_the_baseline_predicts_the_commonest_class_and_the_classes_shares():
 
 
 @pytest.mark.covers("majority-mean-baseline")
+@pytest.mark.parametrize("weights", [None, np.full(4, 0.1), [1, 2, 2, 1]])
+def test_the_median_of_an_even_number_of_rows_is_between_the_two_middle_ones(weights):
+    model = BaselineRegressor("median").fit(np.zeros((4, 1)), [1, 2, 3, 4], weights)
+    assert model.constant_ == pytest.approx(2.5)
+
+
+@pytest.mark.covers("majority-mean-baseline")
 def test_no_constant_has_a_smaller_error_than_the_baselines(seed):
     rng = np.random.default_rng(seed)
     y, weights = rng.exponential(size=31), rng.integers(1, 5, 31)

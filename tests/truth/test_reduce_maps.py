@@ -129,6 +129,13 @@ def test_no_start_and_no_thread_changes_what_a_map_may_be(rng):
         stress_map(np.zeros((3, 3)), weights="relative")
 
 
+def test_sammon_without_steps_stays_at_its_start(rng):
+    start = rng.normal(size=(9, 2))
+    found = sammon(rng.normal(size=(9, 4)), start=start, max_iter=0)
+    np.testing.assert_allclose(found.places, start - start.mean(axis=0))
+    assert found.n_iter == 0
+
+
 @pytest.mark.covers("sammon-mapping")
 def test_sammon_minimises_its_own_stress(rng):
     X = rng.normal(size=(25, 5))

@@ -164,7 +164,8 @@ def mean_interval(
     ----------
     values : array-like of shape (n,)
     sample_weight : array-like of shape (n,), default=None
-        Weight two is the same as the value standing there twice.
+        Whole weights count repetitions; others are worth Kish's effective number of rows, see
+        `frequency_weights`.
     confidence_level : float, default=0.95
     method : {"student", "plain", "hoeffding", "chebyshev"}, default="student"
         ``"student"`` corrects Student's interval for skewness (Hall 1992); ``"plain"`` does not.
@@ -190,7 +191,7 @@ def mean_interval(
     if method not in INTERVALS:
         raise DataError(f"method={method!r} is none of {', '.join(INTERVALS)}")
     values = finite_column(values, "values")
-    weights = checked_weights(sample_weight, len(values))
+    weights = frequency_weights(sample_weight, len(values))
     figure = _mean_figure(values, weights, confidence_level, method, span)
     return figure._replace(low=float(max(figure.low, least)))
 
@@ -313,6 +314,37 @@ def checked_weights(sample_weight: ArrayLike | None, n: int) -> np.ndarray | Non
     if not weights.any():
         raise DataError("all weights are zero; some must be positive")
     return weights
+
+
+def frequency_weights(sample_weight: ArrayLike | None, n: int) -> np.ndarray | None:
+    """Weights whose sum is the number of rows that they are worth.
+
+    Whole weights count repetitions of rows and stay as they are. Others are scaled to the sum
+    (sum w)^2 / sum w^2, the effective sample size of Kish: a mean does not change, and its
+    interval does not depend on the scale of the weights.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+    n : int
+
+    Returns
+    -------
+    weights : ndarray of shape (n,) or None
+
+    Examples
+    --------
+    >>> frequency_weights([2, 0, 1], 3).sum()
+    3.0
+    >>> float(frequency_weights([0.1] * 20, 20).sum().round(6))
+    20.0
+    """
+    weights = checked_weights(sample_weight, n)
+    if weights is None or (weights == np.rint(weights)).all():
+        return weights
+    largest = weights.max()
+    shares = weights / largest
+    return shares * (shares.sum() / (shares @ shares))
 
 
 def _hoeffding(mean: float, n: float, span: float | None, confidence_level: float) -> Estimate:

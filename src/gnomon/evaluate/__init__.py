@@ -53,7 +53,8 @@ from gnomon.evaluate.confusion import (
     two_class_rates,
 )
 from gnomon.evaluate.correction import correct_probabilities, fit_corrected
-from gnomon.evaluate.cross_validation import CrossValidation, cross_validate
+from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.cross_validation_result import CrossValidation
 from gnomon.evaluate.curves import Curve, complexity_curve, learning_curve, validation_curve
 from gnomon.evaluate.curves_training import training_curve
 from gnomon.evaluate.degree import choose_degree

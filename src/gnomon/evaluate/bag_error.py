@@ -17,14 +17,13 @@ from gnomon.contract.estimate import Estimate, mean_interval
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import error_rate
-from gnomon.evaluate.cross_validation import (
+from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.cross_validation_result import (
     ROUNDED_TO_ZERO,
     CrossValidation,
-    FoldWork,
-    Problem,
-    cross_validate,
     lower_end_alone,
 )
+from gnomon.evaluate.fold_run import FoldWork, Problem
 from gnomon.evaluate.measures import Measure, Said, as_measures
 from gnomon.evaluate.number_measures import mean_squared_error
 from gnomon.evaluate.progress import Progress

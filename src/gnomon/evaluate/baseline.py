@@ -19,6 +19,7 @@ from gnomon.engine.registry import method
 from gnomon.evaluate.intake import label_column
 from gnomon.table.table import Table
 
+ROUNDING = 1e-12  # of sums of weights, within which half of them is reached exactly
 EVERYTHING = Takes(missing=True, categories=True, sparse=True)
 
 
@@ -103,7 +104,7 @@ class BaselineRegressor(Regressor):
     Parameters
     ----------
     strategy : {"mean", "median"}, default="mean"
-        What to predict; the median is the lower one where two values qualify.
+        What to predict; the median is the mean of the two middle values where there are two.
 
     Attributes
     ----------
@@ -148,12 +149,16 @@ def weighted_mean(y: np.ndarray, weights: np.ndarray):
 
 
 def weighted_median(y: np.ndarray, weights: np.ndarray):
-    """Lower weighted median per column of y."""
+    """Weighted median per column of y; the mean of the two middle values where there are two."""
     if y.ndim == 2:
         return np.array([weighted_median(column, weights) for column in y.T])
     order = np.argsort(y, kind="stable")
+    order = order[weights[order] > 0]
     line = np.cumsum(weights[order])
-    return float(y[order[np.searchsorted(line, line[-1] / 2)]])
+    half = line[-1] / 2
+    low = np.searchsorted(line, half * (1 - ROUNDING))
+    high = np.searchsorted(line, half * (1 + ROUNDING))
+    return float((y[order[low]] + y[order[min(high, len(order) - 1)]]) / 2)
 
 
 def baseline_labels(labels: Any) -> dict[str, Any]:

@@ -26,8 +26,8 @@ from gnomon.contract.estimate import Estimate, check_level, student_quantile
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.cross_validation import Problem, seeded
 from gnomon.evaluate.curves import Curve, held_out_rows
+from gnomon.evaluate.fold_run import Problem, seeded
 from gnomon.table.grid import take_rows
 
 PARTS = ("noise", "bias^2", "variance", "expected error")

@@ -27,7 +27,7 @@ from gnomon.contract.estimate import (
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.cross_validation import seeded, with_target
+from gnomon.evaluate.fold_run import seeded, with_target
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.region import ConfidenceRegion, confidence_region
 from gnomon.table.grid import n_rows_of, take_rows

@@ -16,7 +16,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.cross_validation import cross_validate, seeded, with_target
+from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.fold_run import seeded, with_target
 from gnomon.evaluate.intake import label_column, number_block, plain, probability_block
 
 TINY = 1e-12

@@ -25,17 +25,9 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
 from gnomon.evaluate.comparison import resampled_figure
-from gnomon.evaluate.cross_validation import (
-    CrossValidation,
-    Fold,
-    FoldWork,
-    Problem,
-    kept_fold,
-    new_fold,
-    not_narrower,
-    scored,
-    with_target,
-)
+from gnomon.evaluate.cross_validation import scored
+from gnomon.evaluate.cross_validation_result import CrossValidation, not_narrower
+from gnomon.evaluate.fold_run import Fold, FoldWork, Problem, kept_fold, new_fold, with_target
 from gnomon.evaluate.intake import label_column, number_block, plain
 from gnomon.evaluate.measures import Measure, as_measures
 from gnomon.evaluate.progress import Progress, told

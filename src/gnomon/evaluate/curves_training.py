@@ -22,8 +22,8 @@ from gnomon.contract.estimate import Estimate
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
-from gnomon.evaluate.cross_validation import FoldWork, Problem, seeded
 from gnomon.evaluate.curves import Curve, bare, default_measures, figures_of, held_out_rows
+from gnomon.evaluate.fold_run import FoldWork, Problem, seeded
 from gnomon.evaluate.measures import Measure, Said, as_measures
 
 STAGED = {

@@ -19,7 +19,7 @@ from gnomon.contract.estimate import Estimate, check_level
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.comparison import corrected_t_test
-from gnomon.evaluate.cross_validation import CrossValidation, paired_scores
+from gnomon.evaluate.cross_validation_result import CrossValidation, paired_scores
 from gnomon.evaluate.leaderboard import BASELINE, Leaderboard, leaderboard, named
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.several import RankTest, friedman_test

@@ -21,7 +21,9 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
 from gnomon.evaluate.comparison import check_rope, check_test_share
-from gnomon.evaluate.cross_validation import CrossValidation, Problem, check_learner, cross_validate
+from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.cross_validation_result import CrossValidation
+from gnomon.evaluate.fold_run import Problem, check_learner
 from gnomon.evaluate.progress import Progress, told
 from gnomon.evaluate.significance import adjusted_p_values
 from gnomon.evaluate.splits import as_splits

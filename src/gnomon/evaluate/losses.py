@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from gnomon.contract.estimate import Estimate, checked_weights, mean_interval, share_interval
+from gnomon.contract.estimate import Estimate, frequency_weights, mean_interval, share_interval
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.intake import label_column, label_pair, number_pair, plain
 
@@ -109,7 +109,7 @@ class Loss:
         figure : Estimate
         """
         losses = self.values(y, prediction)
-        weights = checked_weights(sample_weight, len(losses))
+        weights = frequency_weights(sample_weight, len(losses))
         if self.share and np.isin(losses, (0.0, 1.0)).all():
             weights = np.ones(len(losses)) if weights is None else weights
             return share_interval(float(weights @ losses), float(weights.sum()), confidence_level)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.contract.estimate import Estimate, checked_weights
+from gnomon.contract.estimate import Estimate, frequency_weights
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.intake import plain, probability_block
@@ -94,7 +94,7 @@ def multiclass_area(
     if against not in AGAINST:
         raise DataError(f"against={against!r} is none of {', '.join(AGAINST)}")
     codes, proba, names = probability_block(y, proba, classes)
-    given = checked_weights(sample_weight, len(codes))
+    given = frequency_weights(sample_weight, len(codes))
     weights = np.ones(len(codes)) if given is None else given
     rows = np.bincount(codes, weights, minlength=len(names))
     if len(names) < 2 or not rows.all():

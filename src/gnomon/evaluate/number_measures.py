@@ -17,9 +17,9 @@ from scipy import stats
 from gnomon.contract.estimate import (
     Estimate,
     check_level,
-    checked_weights,
     finite_column,
     float_array,
+    frequency_weights,
     mean_interval,
     student_quantile,
     transformed,
@@ -233,7 +233,7 @@ def r_squared(
     """
     check_level(confidence_level)
     y_true, y_pred = _one_column(y_true, y_pred)
-    weights = checked_weights(sample_weight, len(y_true))
+    weights = frequency_weights(sample_weight, len(y_true))
     mean, spread, _ = weighted_moments(y_true, weights)
     if spread == 0:
         raise DataError("y is constant: R2 compares with its variance, which is zero")

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln, log_softmax, xlogy
 
-from gnomon.contract.estimate import Estimate, checked_weights, mean_interval, share_interval
+from gnomon.contract.estimate import Estimate, frequency_weights, mean_interval, share_interval
 from gnomon.contract.result import Result, p_text
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.evaluate.intake import (
@@ -295,7 +295,8 @@ def calibration(
         The positive class; the second in sorted order where there are two.
     n_bins : int, default=10
     equal_counts : bool, default=True
-        Bins of equal numbers of rows; otherwise of equal width.
+        Bins of equal numbers of rows, or one for each probability where there are at most
+        ``n_bins`` different ones; otherwise bins of equal width.
     confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
@@ -318,7 +319,7 @@ def calibration(
         raise DataError(f"y has {len(is_positive):,} rows and the probabilities {len(proba):,}")
     if (proba < 0).any() or (proba > 1).any():
         raise DataError("probabilities must lie between 0 and 1; these are other scores")
-    weights = checked_weights(sample_weight, len(proba))
+    weights = frequency_weights(sample_weight, len(proba))
     edges = _edges(proba, weights, n_bins, equal_counts)
     bins = np.clip(np.searchsorted(edges, proba, side="right") - 1, 0, len(edges) - 2)
     masses = np.ones(len(proba), dtype=int) if weights is None else weights
@@ -339,13 +340,24 @@ def calibration(
 def spiegelhalter(
     is_positive: np.ndarray, proba: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[float, float]:
-    """Spiegelhalter's z and its two-sided p; NaN where no probability is off 0, 1/2 and 1."""
+    """Spiegelhalter's z and its two-sided p.
+
+    Where all probabilities are 0, 1/2 or 1 the statistic is undefined. A row that contradicts a
+    probability of 0 or 1 then gives p = 0; otherwise the rows of probability 1/2 are tested by
+    their number of positives.
+    """
     slope = 1 - 2 * proba
     masses = np.ones(len(proba)) if weights is None else weights
     variance = float(masses @ (slope**2 * proba * (1 - proba)))
-    if variance == 0:
-        return np.nan, np.nan
-    z = float(masses @ ((is_positive - proba) * slope) / np.sqrt(variance))
+    if variance > 0:
+        z = float(masses @ ((is_positive - proba) * slope) / np.sqrt(variance))
+        return z, float(2 * stats.norm.sf(abs(z)))
+    if (masses[(np.abs(is_positive - proba) == 1)] > 0).any():
+        return np.inf, 0.0
+    even = masses * (proba == 0.5)
+    if not even.any():
+        return 0.0, 1.0
+    z = float(even @ (is_positive - 0.5) / np.sqrt(even.sum() / 4))
     return z, float(2 * stats.norm.sf(abs(z)))
 
 
@@ -357,6 +369,10 @@ def _edges(
     shares = np.linspace(0, 1, n_bins + 1)
     if not equal_counts:
         return shares
+    counted = proba if weights is None else proba[weights > 0]
+    distinct = np.unique(counted)
+    if len(distinct) <= n_bins:  # errors of different values in one bin would cancel
+        return np.append(distinct, np.nextafter(distinct[-1], 2))
     edges = np.unique(_quantiles(proba, weights, shares))
     return edges if len(edges) > 1 else np.array([edges[0], np.nextafter(edges[0], 2)])
 

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from gnomon.contract.result import Result
-from gnomon.evaluate.cross_validation import Problem, seeded
+from gnomon.evaluate.fold_run import Problem, seeded
 from gnomon.evaluate.leaderboard import Leaderboard, leaderboard, named
 from gnomon.evaluate.splits import as_splits
 

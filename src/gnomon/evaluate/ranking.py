@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from gnomon.contract.estimate import (
     Estimate,
     check_level,
-    checked_weights,
+    frequency_weights,
     joint_freedom,
     logit_scale_interval,
     normal_quantile,
@@ -763,7 +763,7 @@ def _scored(y, scores, positive, what: str | None) -> tuple[np.ndarray, np.ndarr
 
 
 def _weights(sample_weight: Any, n: int) -> np.ndarray:
-    given = checked_weights(sample_weight, n)
+    given = frequency_weights(sample_weight, n)
     return np.ones(n) if given is None else given
 
 

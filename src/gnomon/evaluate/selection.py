@@ -22,16 +22,9 @@ from gnomon.contract.estimate import Estimate
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.cross_validation import (
-    CrossValidation,
-    FoldWork,
-    Problem,
-    cross_validate,
-    gap_figure,
-    run_folds,
-    scored,
-    seeded,
-)
+from gnomon.evaluate.cross_validation import cross_validate, scored
+from gnomon.evaluate.cross_validation_result import CrossValidation, gap_figure
+from gnomon.evaluate.fold_run import FoldWork, Problem, run_folds, seeded
 from gnomon.evaluate.intake import label_column
 from gnomon.evaluate.leaderboard import Leaderboard, leaderboard, named
 from gnomon.evaluate.measures import Measure, as_measures, one_measure

@@ -24,8 +24,8 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
 from gnomon.evaluate.bounds import check_at_least
 from gnomon.evaluate.comparison import resampled_figure
-from gnomon.evaluate.cross_validation import seeded
 from gnomon.evaluate.curves import Curve
+from gnomon.evaluate.fold_run import seeded
 
 
 def misspecification_study(

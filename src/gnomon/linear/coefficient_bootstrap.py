@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.bootstrap import Bootstrap, bootstrap
-from gnomon.evaluate.cross_validation import with_target
+from gnomon.evaluate.fold_run import with_target
 from gnomon.linear.inference import column_names
 
 

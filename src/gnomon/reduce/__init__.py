@@ -30,6 +30,7 @@ from gnomon.reduce.completion import (
     nonlinear_factorisation,
 )
 from gnomon.reduce.components import ComponentChoice, choose_components
+from gnomon.reduce.fast_ica import FastICA
 from gnomon.reduce.fisher import FisherDiscriminant, fisher_direction
 from gnomon.reduce.gaussian_projection import GaussianRandomProjection, SparseRandomProjection
 from gnomon.reduce.ica import ICA
@@ -118,6 +119,7 @@ __all__ = [
     "DirectionDiagnostics",
     "DistanceMap",
     "Distortion",
+    "FastICA",
     "FirstComponents",
     "FisherDiscriminant",
     "GaussianRandomProjection",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from scipy.spatial.distance import pdist, squareform
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
@@ -301,9 +301,13 @@ def descend(objective, start: np.ndarray, max_iter: int, tol: float):
         found, gradient = objective(np.ascontiguousarray(values.reshape(k, n)))
         return found, gradient.ravel()
 
+    first = np.ascontiguousarray(start.T).ravel()
+    if max_iter == 0:  # SciPy would make one step
+        result = OptimizeResult(x=first, fun=flat(first)[0], nit=0)
+        return start - start.mean(axis=0), result, history
     result = minimize(
         flat,
-        np.ascontiguousarray(start.T).ravel(),
+        first,
         jac=True,
         method="L-BFGS-B",
         callback=lambda intermediate_result: history.append(float(intermediate_result.fun)),

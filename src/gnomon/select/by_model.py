@@ -1,7 +1,7 @@
 """Selection of features by a model, under scikit-learn's names.
 
-RFE and RFECV drop the features of least weight and fit again; SelectFromModel keeps those above a
-threshold; SequentialFeatureSelector adds or drops one at a time by a cross-validated score.
+RFE and RFECV drop the features of least weight and fit again; SequentialFeatureSelector adds or
+drops one at a time by a cross-validated score.
 scikit-learn's own classes, which take any table here. `RecursiveElimination` and
 `WrapperSelector` treat the columns of a category as one feature and choose the number themselves.
 
@@ -71,30 +71,6 @@ class RFECV(OverModel, feature_selection.RFECV):
     >>> from gnomon.select import RFECV
     >>> X = [[0, 5], [1, 7], [8, 5], [9, 6], [3, 2], [5, 5]]
     >>> RFECV(LinearRegression(), cv=3).fit(X, [0, 1, 8, 9, 3, 5]).get_support()
-    array([ True, False])
-    """
-
-
-@method(
-    task="filter",
-    texts=TEXTS,
-    use="A model with weights or importances, and one fit only.",
-    avoid="Features that are strongly correlated: they share one weight.",
-    peers=("sklearn.feature_selection.SelectFromModel",),
-    on="scikit-learn",
-)
-class SelectFromModel(OverModel, feature_selection.SelectFromModel):
-    """Keep the features whose weight or importance in a model is above a threshold.
-
-    Use it inside a pipeline, so that only training rows are seen; not where features are strongly
-    correlated, since they share one weight.
-
-    Examples
-    --------
-    >>> from gnomon.linear import LinearRegression
-    >>> from gnomon.select import SelectFromModel
-    >>> X = [[0, 5], [1, 7], [8, 5], [9, 6]]
-    >>> SelectFromModel(LinearRegression()).fit(X, [0, 1, 8, 9]).get_support()
     array([ True, False])
     """
 

@@ -13,7 +13,8 @@ from scipy import stats
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import MEASURES, Estimate, Measure, area_under_roc
-from gnomon.evaluate.cross_validation import FoldWork, Problem, cross_validate
+from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.fold_run import FoldWork, Problem
 from gnomon.evaluate.measures import Said
 from gnomon.table import Kind, Table
 from gnomon.trees import HistGradientBoostingClassifier

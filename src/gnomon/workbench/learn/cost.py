@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.evaluate import Estimate
-from gnomon.evaluate.cross_validation import seeded
+from gnomon.evaluate.fold_run import seeded
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
 from gnomon.workbench.analysis.diagnosis import said_by

@@ -18,7 +18,7 @@ from gnomon.contract.estimate import (
 )
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import Estimate, Measure
-from gnomon.evaluate.cross_validation import ROUNDED_TO_ZERO, clustered, lower_end_alone
+from gnomon.evaluate.cross_validation_result import ROUNDED_TO_ZERO, clustered, lower_end_alone
 from gnomon.evaluate.measures import Said
 from gnomon.evaluate.number_measures import root_of
 from gnomon.table import Table

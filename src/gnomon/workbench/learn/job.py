@@ -32,7 +32,7 @@ from gnomon.evaluate import (
     one_standard_error,
     ranked,
 )
-from gnomon.evaluate.cross_validation import seeded
+from gnomon.evaluate.fold_run import seeded
 from gnomon.evaluate.fold_warnings import never_repeated
 from gnomon.table import Table, split
 from gnomon.workbench.analysis.diagnosis import (
