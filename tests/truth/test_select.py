@@ -37,7 +37,7 @@ from gnomon.select import (
     mutual_information,
     rank_features,
     selection_bias,
-    stability,
+    selection_stability,
     stability_score,
 )
 from gnomon.trees import RandomForestClassifier
@@ -481,7 +481,7 @@ def test_stability_is_one_of_equal_choices_and_near_zero_of_random_ones(rng):
     assert abs(np.mean([each.value for each in values])) < 0.05
     assert all(each.low <= each.value <= each.high for each in values)
     X, y = regression(rng, n=300)
-    steady = stability(FilterSelector(2, score_func="correlation"), X, y, n_resamples=15)
+    steady = selection_stability(FilterSelector(2, score_func="correlation"), X, y, n_resamples=15)
     assert steady.score.value > 0.7
     assert np.isnan(stability_score(np.ones((3, 4))).value)
 

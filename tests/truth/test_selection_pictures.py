@@ -21,7 +21,7 @@ from gnomon.select import (
     RecursiveElimination,
     WrapperSelector,
     rank_features,
-    stability,
+    selection_stability,
 )
 
 THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
@@ -65,7 +65,7 @@ def test_rankings_stability_and_elimination_are_drawn_as_they_are(problem, theme
     bar = show.feature_ranking(ranking, most=3, theme=theme)
     assert list(bar.data[0].y) == ranking.names[:3]
     assert "2 more columns" in bar.layout.title.text
-    steady = stability(FilterSelector(2), *problem, n_resamples=8)
+    steady = selection_stability(FilterSelector(2), *problem, n_resamples=8)
     shares = show.selection_stability(steady, theme=theme).data[0]
     np.testing.assert_allclose(sorted(shares.y), sorted(steady.chosen.mean(axis=0)))
     chosen = RecursiveElimination(step=1, random_state=0).fit(*problem)

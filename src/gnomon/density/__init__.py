@@ -24,7 +24,6 @@ from gnomon.density.distributions import (
     empirical_cdf,
     law_of_large_numbers,
     likelihood_fit,
-    mass_within,
     plug_in,
     sum_of_normals,
 )
@@ -189,7 +188,6 @@ __all__ = [
     "linear_moments",
     "log_ball_volume",
     "lower_bound",
-    "mass_within",
     "maximum_entropy",
     "mean_vector",
     "noise_loss",
@@ -204,5 +202,8 @@ __all__ = [
     "widest_direction",
 ]
 
-__getattr__ = former_names(__name__, {"JointTable": "ContingencyTable"})
+__getattr__ = former_names(
+    __name__,
+    {"JointTable": "ContingencyTable", "mass_within": "gnomon.evaluate:normal_mass"},
+)
 accept_former_vocabulary(globals())

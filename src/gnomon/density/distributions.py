@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import integrate, optimize, special, stats
+from scipy import integrate, optimize, special
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.contract.estimate import Estimate, checked_weights, finite_column, mean_interval
@@ -745,29 +745,6 @@ def sum_of_normals(means: ArrayLike, variances: ArrayLike, factors: ArrayLike | 
     means, variances = np.atleast_1d(means), np.atleast_1d(variances)
     factors = np.ones(len(means)) if factors is None else np.asarray(factors, dtype=float)
     return Normal().member(mean=float(factors @ means), variance=float(factors**2 @ variances))
-
-
-def mass_within(deviations: ArrayLike, d: int = 1) -> np.ndarray:
-    """Mass of a d-dimensional normal within so many deviations (Mahalanobis) of its mean.
-
-    P(chi^2_d <= k^2): 0.683, 0.954, 0.997 for one dimension; the texts' "65, 95, 99.7 percent" for
-    ellipses in the plane are of one dimension (there 0.393, 0.865, 0.989).
-
-    Parameters
-    ----------
-    deviations : array-like
-    d : int, default=1
-
-    Returns
-    -------
-    mass : ndarray
-
-    Examples
-    --------
-    >>> mass_within([1, 2, 3], d=2).round(4)
-    array([0.3935, 0.8647, 0.9889])
-    """
-    return stats.chi2.cdf(np.asarray(deviations, dtype=float) ** 2, d)
 
 
 @dataclass(repr=False)

@@ -295,7 +295,8 @@ def covariance_ellipse(
 ) -> np.ndarray:
     """Points at so many deviations from the mean of two numbers: semi-axes k sqrt(eigenvalue).
 
-    How much of a normal distribution lies inside is `mass_within`: 39% at one deviation.
+    `gnomon.evaluate.normal_mass` is the share of a normal distribution inside: 39% at one
+    deviation.
 
     Parameters
     ----------

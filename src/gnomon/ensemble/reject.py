@@ -11,40 +11,16 @@ Texts: 004 11.7.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class RejectionCurve:
-    """Accuracy on accepted rows against the share of rejected rows.
-
-    Attributes
-    ----------
-    rejected : ndarray
-        Share of the weight that is rejected, from 0 upwards.
-    accuracy : ndarray
-        Accuracy on the rest.
-    threshold : ndarray
-        Rows of at least this confidence are accepted.
-    """
-
-    rejected: np.ndarray
-    accuracy: np.ndarray
-    threshold: np.ndarray
-
-    def at_accuracy(self, wanted: float) -> float:
-        """The least share that must be rejected to reach an accuracy; NaN where none suffices."""
-        enough = np.flatnonzero(self.accuracy >= wanted)
-        return float(self.rejected[enough[0]]) if len(enough) else float("nan")
+from gnomon.evaluate.ranking import RejectionCurve, rejection_curve
 
 
 def accuracy_rejection_curve(confidence, right, sample_weight=None) -> RejectionCurve:
-    """Accuracy on accepted rows as the least sure ones are rejected.
-
-    Rows of equal confidence are accepted or rejected together.
+    """Former name of `gnomon.evaluate.rejection_curve`, which takes labels and predictions.
 
     Parameters
     ----------
@@ -57,26 +33,14 @@ def accuracy_rejection_curve(confidence, right, sample_weight=None) -> Rejection
     Returns
     -------
     curve : RejectionCurve
-
-    Examples
-    --------
-    >>> curve = accuracy_rejection_curve([0.9, 0.8, 0.6, 0.5], [True, True, False, True])
-    >>> curve.rejected.tolist(), curve.accuracy.round(3).tolist()
-    ([0.0, 0.25, 0.5, 0.75], [0.75, 0.667, 1.0, 1.0])
     """
-    confidence = np.asarray(confidence, dtype=np.float64)
-    right = np.asarray(right, dtype=bool)
-    weights = np.ones(len(right)) if sample_weight is None else np.asarray(sample_weight, float)
-    if confidence.shape != right.shape or weights.shape != right.shape or not len(right):
-        raise ValueError("confidence, right and sample_weight must have one entry per row")
-    if np.isnan(confidence).any():
-        raise ValueError("confidence must not hold NaN")
-    levels, place = np.unique(confidence, return_inverse=True)
-    mass = np.bincount(place, weights)
-    good = np.bincount(place, weights * right)
-    kept = np.cumsum(mass[::-1])[::-1]
-    accuracy = np.cumsum(good[::-1])[::-1] / kept
-    return RejectionCurve(1.0 - kept / kept[0], accuracy, levels)
+    warnings.warn(
+        "accuracy_rejection_curve is now gnomon.evaluate.rejection_curve; it will be removed",
+        FutureWarning,
+        stacklevel=2,
+    )
+    right = np.asarray(right, dtype=int)
+    return rejection_curve(np.ones_like(right), right, confidence, sample_weight=sample_weight)
 
 
 class Verdict(NamedTuple):

@@ -1,5 +1,7 @@
 """Evaluate: measures with error bars, resampling, honest comparison, statistics, curves, theory."""
 
+from sklearn.model_selection import cross_val_predict, cross_val_score
+
 from gnomon.contract.estimate import Estimate, mean_interval, share_interval
 from gnomon.engine.renamed import accept_former_vocabulary
 from gnomon.evaluate.agreement import (
@@ -156,6 +158,17 @@ from gnomon.evaluate.region import (
     mean_region,
     normal_mass,
 )
+from gnomon.evaluate.scores import (
+    accuracy_score,
+    average_precision_score,
+    balanced_accuracy_score,
+    cohen_kappa_score,
+    f1_score,
+    precision_score,
+    r2_score,
+    recall_score,
+    roc_auc_score,
+)
 from gnomon.evaluate.selection import (
     HoldOut,
     complexity_penalised,
@@ -219,6 +232,7 @@ __all__ = [
     "Splits",
     "absolute_loss",
     "accuracy",
+    "accuracy_score",
     "adjusted_p_values",
     "adjusted_r_squared",
     "agreement_of_many",
@@ -227,7 +241,9 @@ __all__ = [
     "area_under_roc",
     "auto_folds",
     "average_precision",
+    "average_precision_score",
     "balanced_accuracy",
+    "balanced_accuracy_score",
     "baseline_labels",
     "bayesian_sign_test",
     "bayesian_signed_rank_test",
@@ -250,6 +266,7 @@ __all__ = [
     "choose_degree",
     "cochran_q_test",
     "cohen_kappa",
+    "cohen_kappa_score",
     "compare_areas",
     "compare_frequencies",
     "compare_scores",
@@ -263,6 +280,8 @@ __all__ = [
     "correlation_ratio",
     "cost_loss",
     "covariance_region",
+    "cross_val_predict",
+    "cross_val_score",
     "cross_validate",
     "dagostino_k2",
     "detection_curve",
@@ -274,6 +293,7 @@ __all__ = [
     "experiment",
     "explained_variance_of_fit",
     "exponential_loss",
+    "f1_score",
     "f_measure",
     "find_shattered",
     "finite_family",
@@ -343,15 +363,19 @@ __all__ = [
     "pointwise",
     "precision",
     "precision_recall_curve",
+    "precision_score",
     "press",
     "property_table",
+    "r2_score",
     "r_squared",
     "random_splits",
     "rank_by_goodness",
     "ranked",
     "recall",
+    "recall_score",
     "rejection_curve",
     "residuals",
+    "roc_auc_score",
     "roc_curve",
     "root_mean_squared_distance",
     "root_mean_squared_error",

@@ -21,6 +21,7 @@ from scipy import special, stats
 from gnomon.contract.estimate import Estimate, check_level
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
+from gnomon.engine.renamed import former_parameters
 from gnomon.evaluate.intake import number_block
 
 
@@ -303,25 +304,30 @@ def covariance_region(
     )
 
 
-def normal_mass(radius: float, n_columns: int = 1) -> float:
+@former_parameters(d="n_columns")
+def normal_mass(radius: Any, n_columns: int = 1) -> Any:
     """The share of a normal distribution within so many standard deviations, in any dimension.
+
+    P(chi^2_d <= radius^2): 0.683, 0.954, 0.997 in one dimension; 0.393, 0.865, 0.989 for ellipses
+    in the plane, for which texts often give the first three.
 
     Parameters
     ----------
-    radius : float
+    radius : float or array-like
         Mahalanobis' distance.
     n_columns : int, default=1
 
     Returns
     -------
-    share : float
+    share : float or ndarray
 
     Examples
     --------
     >>> round(normal_mass(1), 4), round(normal_mass(1, n_columns=2), 4)
     (0.6827, 0.3935)
     """
-    return float(stats.chi2.cdf(radius**2, n_columns))
+    shares = stats.chi2.cdf(np.asarray(radius, dtype=float) ** 2, n_columns)
+    return float(shares) if np.ndim(radius) == 0 else shares
 
 
 def _distances(gaps: np.ndarray, covariance: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ class FallsBack:
     """
 
     _peer: ClassVar[type]
+    _densifies: ClassVar[bool] = False  # whether its own code takes sparse rows as dense ones
 
     def _is_own(self, X: Any) -> bool:
         raise NotImplementedError
@@ -29,8 +30,9 @@ class FallsBack:
     def _learn(self, X, y, sample_weight):
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("_")]:
             del vars(self)[name]
-        if not sp.issparse(X) and self._is_own(X):
-            return super()._learn(X, y, sample_weight)
+        if self._is_own(X) and (self._densifies or not sp.issparse(X)):
+            self._require_peer_memory(X)
+            return super()._learn(dense(X), y, sample_weight)
         if sample_weight is not None:
             raise DataError(
                 f"{type(self).__name__} takes sample_weight only where it computes by itself, not "
@@ -65,9 +67,9 @@ class FallsBack:
             if name.endswith("_") and not name.startswith("_") and not hasattr(type(self), name):
                 setattr(self, name, value)
 
-    def _each_block(self, function, X, largest=None):
+    def _each_block(self, function, X, **more):
         if "peer_" not in vars(self) or getattr(function, "__name__", "") != "_map":
-            return super()._each_block(function, X, largest)
+            return super()._each_block(function, dense(X) if self._densifies else X, **more)
         if not hasattr(self.peer_, "transform"):
             raise DataError(
                 f"this {type(self).__name__} was computed by scikit-learn's class, which cannot "
@@ -82,6 +84,10 @@ class FallsBack:
         if "peer_" in vars(self):
             return self.peer_.embedding_.shape[1]
         return super()._n_features_out
+
+
+def dense(X: Any) -> Any:
+    return X.toarray() if sp.issparse(X) else X
 
 
 def is_euclidean(metric: Any, p: float = 2, metric_params: Any = None) -> bool:

@@ -23,8 +23,8 @@ class KeepsFloat32:
                     setattr(self, name, np.asarray(getattr(self, name)).astype(np.float32))
         return self
 
-    def _each_block(self, function, X, largest=None):
-        answer = super()._each_block(function, X, largest)
+    def _each_block(self, function, X, **more):
+        answer = super()._each_block(function, X, **more)
         is_map = getattr(function, "__name__", "") == "_map"
         return answer.astype(np.float32) if is_map and is_float32(X) else answer
 

@@ -9,16 +9,17 @@ Texts: 003 2.7.4.
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn import manifold
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.distinct import DistinctRows
+from gnomon.contract import Takes
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import GnomonWarning
-from gnomon.engine.parameters import SEED, StrOptions, above, at_least, whole
+from gnomon.engine.parameters import SEED, Interval, StrOptions, above, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.neighbors.index import Neighbours
@@ -131,7 +132,7 @@ class Isomap(KeepsFloat32, FallsBack, GraphMap):
 
     _parameter_constraints = {
         "n_neighbors": [whole(1), None],
-        "radius": [at_least(0), None],
+        "radius": [Interval(Real, 0, None, closed="both"), None],
         "n_components": [whole(1)],
         "n_jobs": [None, Integral],
         "metric": [str, callable],
@@ -177,7 +178,9 @@ class Isomap(KeepsFloat32, FallsBack, GraphMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    natively = Takes(sparse=True)
     _peer = manifold.Isomap
+    _densifies = True
     _of_rows_dtype = ("embedding_",)
 
     def _is_own(self, X):
@@ -322,7 +325,7 @@ class Isomap(KeepsFloat32, FallsBack, GraphMap):
     def _working_memory(self, n_rows, n_columns):
         marks = self._wanted_landmarks(n_rows)
         threads = resolve_jobs(self.n_jobs)
-        heaps = 32 * n_rows * self.n_neighbors * (threads + 3)
+        heaps = 32 * n_rows * (self.n_neighbors or n_rows) * (threads + 3)
         tables = 8 * (3 * n_rows * marks + 4 * marks * marks)
         return tables + heaps + self._rows_memory(n_rows, n_columns)
 

@@ -258,13 +258,13 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
         values = self.explained_variance_ * float(distinct.weights.sum())
         kept = slice(None)
         if self.remove_zero_eig or self.n_components is None:
-            kept = slice(0, max(int((values > FLAT * max(values[0], FLAT)).sum()), 1))
+            kept = slice(0, int((values > FLAT * max(values[0], FLAT)).sum()))
         self.explained_variance_ = self.explained_variance_[kept]
         self.coefficients_ = np.ascontiguousarray(self.coefficients_[:, kept])
         self.offset_ = self.offset_[kept]
         self.n_components_ = len(self.explained_variance_)
         self.eigenvalues_ = values[kept]
-        roots = np.sqrt(np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf))
+        roots = np.sqrt(np.maximum(self.eigenvalues_, 0.0))
         places = self.coefficients_ / distinct.weights[:, np.newaxis] * roots
         self.eigenvectors_ = places[distinct.places]
 

@@ -1,6 +1,6 @@
 """Select: which features to keep, by filters, wrappers, elimination, stability and shadows."""
 
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.select.boruta import Boruta
 from gnomon.select.by_model import RFE, RFECV, SequentialFeatureSelector
 from gnomon.select.elimination import RecursiveElimination
@@ -9,7 +9,7 @@ from gnomon.select.honest import (
     SelectionBias,
     SelectionStability,
     selection_bias,
-    stability,
+    selection_stability,
     stability_score,
 )
 from gnomon.select.scores import entropy_of, mutual_information
@@ -65,8 +65,9 @@ __all__ = [
     "mutual_information",
     "rank_features",
     "selection_bias",
-    "stability",
+    "selection_stability",
     "stability_score",
 ]
 
+__getattr__ = former_names(__name__, {"stability": "selection_stability"})
 accept_former_vocabulary(globals())

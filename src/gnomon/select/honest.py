@@ -1,9 +1,9 @@
 """Is a selection to be believed? Its bias when done outside the folds, and its stability.
 
 Selecting on all rows and then cross-validating the learner lets the test rows choose the features:
-pure noise then looks predictable. `selection_bias` shows both figures side by side. `stability`
-repeats the selection on resamples and says how alike the choices are (Nogueira, Sechidis and Brown
-2018): 1 for always the same, 0 for no better than chance.
+pure noise then looks predictable. `selection_bias` shows both figures side by side.
+`selection_stability` repeats the selection on resamples and says how alike the choices are
+(Nogueira, Sechidis and Brown 2018): 1 for always the same, 0 for no better than chance.
 
 Texts: 004 7.1, 7.6 · 003 2.7.1.
 """
@@ -148,7 +148,7 @@ class SelectionStability(Result):
         }
 
 
-def stability(
+def selection_stability(
     selector: Any,
     X: Any,
     y: Any,
@@ -179,7 +179,7 @@ def stability(
     --------
     >>> from gnomon.select import FilterSelector
     >>> X = np.random.default_rng(0).normal(size=(100, 6))
-    >>> found = stability(FilterSelector(2), X, X[:, 0] + X[:, 5])
+    >>> found = selection_stability(FilterSelector(2), X, X[:, 0] + X[:, 5])
     >>> found.score.value > 0.8
     True
     """

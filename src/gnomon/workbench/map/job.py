@@ -155,7 +155,7 @@ def placed(method: str, points: np.ndarray, random_state: int) -> Placed:
     if method == "Sammon":
         return Placed(sammon(points, duplicates="together", random_state=random_state).places)
     makers = {
-        "t-SNE": lambda: TSNE(random_state=random_state),
+        "t-SNE": lambda: TSNE(perplexity="auto", random_state=random_state),
         "Isomap": lambda: Isomap(n_neighbors=NEIGHBOURS, random_state=random_state),
         "LLE": lambda: LocallyLinearEmbedding(n_neighbors=NEIGHBOURS, random_state=random_state),
         "spectral": lambda: SpectralEmbedding(n_neighbors=NEIGHBOURS),
