@@ -215,6 +215,8 @@ def _mean_figure(
     low = mean - error * _unskewed(t, skew, n)
     high = mean - error * _unskewed(-t, skew, n)
     how = "Student, corrected for skewness" if correct else "Student"
+    if error == 0:
+        how = "all values are equal: their spread is unknown"
     return Estimate(mean, float(low), float(high), confidence_level, error, how)
 
 

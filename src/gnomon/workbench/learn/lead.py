@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from gnomon.evaluate import MEASURES, CrossValidation, Leaderboard, Measure
-from gnomon.evaluate.cross_validation import ROUNDED_TO_ZERO
+from gnomon.evaluate.cross_validation_result import ROUNDED_TO_ZERO
 from gnomon.evaluate.measures import Said
 from gnomon.workbench.analysis.portfolio import BASELINE
 
