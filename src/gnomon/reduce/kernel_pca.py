@@ -190,6 +190,7 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
 
     natively = Takes(sparse=True)
     _peer = decomposition.KernelPCA
+    _densifies = True
     _of_rows_dtype = ("eigenvalues_", "eigenvectors_")
 
     def _is_own(self, X):

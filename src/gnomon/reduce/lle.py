@@ -75,7 +75,7 @@ class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
     n_landmarks : int, "auto" or "all", default="auto"
         Rows that the map is made from; "auto": all of up to 3,000 different rows, and beyond that
         1,500 drawn at random, with a warning.
-    disconnected : {"apart", "join", "refuse"}, default="join"
+    disconnected : {"apart", "join", "refuse"}, default="apart"
         What to do when the graph of neighbors falls into parts: map each for itself and lay them
         side by side, take them as one (which the objective then leaves apart all the same), or
         refuse. The first two warn.
@@ -146,7 +146,7 @@ class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
         random_state=None,
         n_jobs=None,
         n_landmarks="auto",
-        disconnected="join",
+        disconnected="apart",
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components

@@ -472,12 +472,24 @@ class PCA(KeepsFloat32, ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
     def _attributes(self, state):
         found = state["found"]
         k = self._kept(found, state["divisor"])
-        values = found.values[:k]
+        values, vectors, residuals = found.values[:k], found.vectors[:k], found.residuals[:k]
+        rank = spectrum.rank(found) if found.total > 0 else 0
+        if rank < k and not self._fixed():
+            if self.n_components is None:  # rows of weight two count twice
+                rows = round(state["divisor"] + self.ddof) - (self.svd_solver == "arpack")
+                k = max(k, min(rows, vectors.shape[1]))
+            vectors = spectrum.with_canonical_rest(vectors, rank, k)
+            k = len(vectors)
+            values, residuals = (
+                np.pad(each, (0, max(k - len(each), 0)))[:k] for each in (values, residuals)
+            )
+        elif rank < k:
+            vectors = spectrum.with_canonical_rest(vectors, rank, k)
         total = found.total
         rest = min(found.vectors.shape[1], self.n_samples_) - k
         beyond = max(total - values.sum(), 0.0)
         return {
-            "components_": np.ascontiguousarray(found.vectors[:k]),
+            "components_": np.ascontiguousarray(vectors),
             "explained_variance_": values,
             "explained_variance_ratio_": values / total if total > 0 else np.zeros(k),
             "singular_values_": np.sqrt(values * state["divisor"]),
@@ -486,7 +498,7 @@ class PCA(KeepsFloat32, ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
             "noise_variance_": float(beyond / rest) if rest > 0 else 0.0,
             "total_variance_": float(total),
             "rank_": min(spectrum.rank(found), k),
-            "residuals_": found.residuals[:k],
+            "residuals_": residuals,
         }
 
     def _replayable(self, state):

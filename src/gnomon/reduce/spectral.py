@@ -18,6 +18,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn import manifold
 
 from gnomon.cluster.distinct import DistinctRows
+from gnomon.contract import Takes
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, above, at_least, whole
@@ -161,7 +162,9 @@ class SpectralEmbedding(KeepsFloat32, FallsBack, GraphMap):
         self.width = width
         self.disconnected = disconnected
 
+    natively = Takes(sparse=True)
     _peer = manifold.SpectralEmbedding
+    _densifies = True
     _of_rows_dtype = ("embedding_",)
 
     def _is_own(self, X):

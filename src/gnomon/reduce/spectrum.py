@@ -19,6 +19,7 @@ from gnomon.engine.threads import in_order
 
 COLUMN_BLOCK = 256
 NEAR_TIE = 1e-6
+LEAST_REST = 1e-3  # length of a unit vector beside a space, below which the next one is taken
 OVERSAMPLING = 10
 # Columns up to which all pairs are found as soon as the leading ones.
 FEW_COLUMNS = 64
@@ -80,6 +81,40 @@ def rank(found: Spectrum) -> int:
     """How many eigenvalues stand above the rounding errors of their sums."""
     rounding = max(found.vectors.shape[1], 100) * np.finfo(float).eps
     return int((found.values > rounding * found.values[0]).sum())
+
+
+def with_canonical_rest(vectors: np.ndarray, n_certain: int, k: int) -> np.ndarray:
+    """Directions without variance are any basis of a space: that nearest to the first columns.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (m, d)
+        Orthonormal rows.
+    n_certain : int
+        Rows that stay; the unit vectors of the first columns follow, made orthonormal beside
+        them, so that rounding does not decide.
+    k : int
+        How many rows there shall be.
+
+    Returns
+    -------
+    vectors : ndarray of shape (k, d)
+    """
+    d, count = vectors.shape[1], n_certain
+    found = np.zeros((k, d))
+    found[:count] = vectors[:count]
+    for column in range(d):
+        if count == k:
+            break
+        rest = np.zeros(d)
+        rest[column] = 1.0
+        for _ in range(2):  # twice is enough
+            rest = rest - found[:count].T @ (found[:count] @ rest)
+        size = np.linalg.norm(rest)
+        if size > LEAST_REST:
+            found[count] = rest / size
+            count += 1
+    return with_signs(found[:count])
 
 
 def likeliest_number(found: Spectrum, n: float) -> int:

@@ -22,6 +22,7 @@ from sklearn import manifold
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.distinct import DistinctRows
+from gnomon.contract import Takes
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import (
@@ -234,7 +235,9 @@ class TSNE(KeepsFloat32, FallsBack, RowsMap):
         self.repulsion = repulsion
         self.keep_history = keep_history
 
+    natively = Takes(sparse=True)
     _peer = manifold.TSNE
+    _densifies = True
     _of_rows_dtype = ("embedding_",)
 
     def _is_own(self, X):
