@@ -1,6 +1,6 @@
 """The contract: what every public estimator inherits, so that no method can opt out of it."""
 
-from gnomon.contract.data import Columns, Data
+from gnomon.contract.data import Data
 from gnomon.contract.learner import (
     Classifier,
     Clusterer,
@@ -13,6 +13,7 @@ from gnomon.contract.scoring import ScoringClassifier
 from gnomon.contract.sum_learner import Step, SumLearner
 from gnomon.engine.estimator import Takes
 from gnomon.engine.renamed import former_names
+from gnomon.table.encode import Columns
 
 __all__ = [
     "Classifier",

@@ -132,7 +132,7 @@ class ScanSource:
             self.check(rows)
             yield self.kept(rows, self.target.encode(table), self.weights_of(table))
 
-    def weights_of(self, table) -> np.ndarray | None:
+    def weights_of(self, table: Any) -> np.ndarray | None:
         if self.weight_name is None:
             return None
         return column_weights(table, self.weight_name)
@@ -166,7 +166,7 @@ def cut(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
         yield rest
 
 
-def column_weights(table, name: str) -> np.ndarray:
+def column_weights(table: Any, name: str) -> np.ndarray:
     """A column of a table as weights."""
     weights = table.column(name).to_numpy().astype(np.float64)
     if not np.all(np.isfinite(weights)) or (weights < 0).any():

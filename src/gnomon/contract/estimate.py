@@ -197,7 +197,7 @@ def mean_interval(
 
 
 def _mean_figure(
-    values, weights, confidence_level: float, method: str, span: float | None
+    values: Any, weights: Any, confidence_level: float, method: str, span: float | None
 ) -> Estimate:
     n = float(len(values) if weights is None else weights.sum())
     mean, variance, third = weighted_moments(values, weights)
@@ -220,7 +220,7 @@ def _mean_figure(
     return Estimate(mean, float(low), float(high), confidence_level, error, how)
 
 
-def transformed(figure: Estimate, function, slope: float) -> Estimate:
+def transformed(figure: Estimate, function: Any, slope: float) -> Estimate:
     """The figure of a rising function of a figure; `slope` is its derivative at the value."""
     value, low, high = (float(function(each)) for each in figure[:3])
     return figure._replace(value=value, low=low, high=high, error=float(figure.error * slope))
@@ -246,13 +246,13 @@ def check_level(confidence_level: float) -> None:
 
 def check_inside_unit(name: str, value: Any, such_as: float) -> None:
     """Refuse what is no number between 0 and 1, its ends left out."""
-    if not isinstance(value, Real) or not 0 < value < 1:
+    if not isinstance(value, Real) or not 0 < float(value) < 1:
         raise DataError(f"{name}={value!r} must lie between 0 and 1, such as {such_as}")
 
 
 def check_not_negative(name: str, value: Any, what: str) -> None:
     """Refuse what is no number from 0 on."""
-    if not isinstance(value, Real) or not 0 <= value < np.inf:
+    if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
         raise DataError(f"{name}={value!r} must be {what}, 0 or more")
 
 

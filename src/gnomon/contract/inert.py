@@ -206,7 +206,7 @@ def without_effect(*names: str, **others: Inert) -> Callable[[Class], Class]:
         if unknown:
             raise TypeError(f"{cls.__name__}.__init__ has no parameter {unknown[0]!r}")
         table = getattr(cls, "_parameter_constraints", {})
-        inert = getattr(cls, "_inert", frozenset())
+        inert: frozenset[str] = getattr(cls, "_inert", frozenset())
         cls._parameter_constraints = table | {n: e.accepts for n, e in found.items()}  # type: ignore[attr-defined]
         cls._inert = inert | found.keys()  # type: ignore[attr-defined]
         if cls.__doc__:
@@ -259,7 +259,7 @@ def _entry_lines(name: str, entry: Inert, default: Any) -> list[str]:
 def _places(lines: list[str]) -> dict[str, int]:
     """The line at which each documented parameter starts."""
     first, last = _section(lines)
-    places = {}
+    places: dict[str, int] = {}
     for at in range(first, last):
         if entry := re.match(r"([*\w]+(?:, [*\w]+)*)\s*(?::|$)", lines[at]):
             places |= {name.strip(): at for name in entry[1].split(",")}

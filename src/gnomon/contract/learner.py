@@ -46,7 +46,7 @@ class Learner(Estimator):
     _largest_target: ClassVar[float] = 1e100
     _always_float64: ClassVar[tuple[str, ...]] = ()
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_pairwise()
         tags.target_tags.multi_output = self._many_targets
@@ -59,7 +59,7 @@ class Learner(Estimator):
 
     @validated
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from a table.
 
         Parameters
@@ -79,7 +79,7 @@ class Learner(Estimator):
         with counted_once():
             return self._learn(X, y, sample_weight)
 
-    def _learn(self, X, y, sample_weight):
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> Any:
         data = self._take_in(X, y, sample_weight)
         context = self._init_callback_context(max_subtasks=self._most_steps())
         self._given = intake.given_to_callbacks(self, X, y, sample_weight)
@@ -94,7 +94,7 @@ class Learner(Estimator):
             del self._given
         return self
 
-    def _take_in(self, X, y, sample_weight) -> Any:
+    def _take_in(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """What is given to ``fit``, checked and ready for ``_fit``."""
         return intake.take_in(self, X, y, sample_weight)
 
@@ -147,7 +147,7 @@ class Learner(Estimator):
     def _public(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
 
-    def _each_block(self, function: Callable[[Any], Any], X) -> Any:
+    def _each_block(self, function: Callable[[Any], Any], X: Any) -> Any:
         """``function`` of every block of rows, on threads, put together in order.
 
         Where ``natively.float32``, floats for float32 rows are float32.
@@ -155,16 +155,16 @@ class Learner(Estimator):
         check_is_fitted(self)
         return put_together([self._in_dtype(function, rows) for rows in intake.blocks_of(self, X)])
 
-    def _in_dtype(self, function: Callable[[Any], Any], rows) -> Any:
+    def _in_dtype(self, function: Callable[[Any], Any], rows: Any) -> Any:
         values = self._on_threads(function, rows)
         keep = self.natively.float32 and rows.dtype == np.float32
         return values.astype(np.float32) if keep and values.dtype == np.float64 else values
 
-    def _rows_at_once(self, rows) -> int:
+    def _rows_at_once(self, rows: Any) -> int:
         """Rows in a block of a prediction."""
         return rows_per_chunk(rows.shape[1])
 
-    def _on_threads(self, function: Callable[[Any], Any], rows) -> Any:
+    def _on_threads(self, function: Callable[[Any], Any], rows: Any) -> Any:
         n = rows.shape[0]
         size = self._rows_at_once(rows)
         if n <= size:
@@ -204,12 +204,12 @@ class Classifier(ClassifierMixin, Learner):
 
     _target = "classes"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = self._many_targets
         return tags
 
-    def _proba(self, rows) -> np.ndarray:
+    def _proba(self, rows: Any) -> np.ndarray:
         """Probabilities of shape (n, n_classes) for a block of rows."""
         raise NotImplementedError
 
@@ -218,7 +218,7 @@ class Classifier(ClassifierMixin, Learner):
         ends = np.cumsum([len(classes) for classes in self.classes_])
         return np.split(proba, ends[:-1], axis=1)
 
-    def predict_proba(self, X) -> Any:
+    def predict_proba(self, X: Any) -> Any:
         """Probability of each class, for each row.
 
         Parameters
@@ -233,7 +233,7 @@ class Classifier(ClassifierMixin, Learner):
         proba = self._each_block(self._proba, X)
         return self._by_output(proba) if isinstance(self.classes_, list) else proba
 
-    def predict_log_proba(self, X) -> Any:
+    def predict_log_proba(self, X: Any) -> Any:
         """Logarithm of the probability of each class, for each row.
 
         Parameters
@@ -248,7 +248,7 @@ class Classifier(ClassifierMixin, Learner):
         with np.errstate(divide="ignore"):
             return [np.log(each) for each in proba] if isinstance(proba, list) else np.log(proba)
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The most probable class, for each row.
 
         Parameters
@@ -270,7 +270,7 @@ class Classifier(ClassifierMixin, Learner):
             return proba.argmax(axis=1)
         return np.stack([each.argmax(axis=1) for each in self._by_output(proba)], axis=1)
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is right.
 
         Parameters
@@ -292,11 +292,11 @@ class Regressor(RegressorMixin, Learner):
 
     _target = "numbers"
 
-    def _estimate(self, rows) -> np.ndarray:
+    def _estimate(self, rows: Any) -> np.ndarray:
         """Estimates for a block of rows."""
         raise NotImplementedError
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The estimated target, for each row.
 
         Parameters
@@ -309,7 +309,7 @@ class Regressor(RegressorMixin, Learner):
         """
         return self._each_block(self._estimate, X)
 
-    def score(self, X, y, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R2, the share of the target's variance that is explained.
 
         Parameters
@@ -329,11 +329,11 @@ class Regressor(RegressorMixin, Learner):
 class Clusterer(ClusterMixin, Learner):
     """A learner of groups: gives ``_nearest(rows)``, the group of each row, and ``labels_``."""
 
-    def _nearest(self, rows) -> np.ndarray:
+    def _nearest(self, rows: Any) -> np.ndarray:
         """The group of each row of a block."""
         raise NotImplementedError
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The group of each row.
 
         Parameters
@@ -346,7 +346,7 @@ class Clusterer(ClusterMixin, Learner):
         """
         return self._each_block(self._nearest, X)
 
-    def fit_predict(self, X, y=None, sample_weight=None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Learn the groups and give the group of each row.
 
         Parameters
@@ -366,11 +366,11 @@ class Clusterer(ClusterMixin, Learner):
 class DensityEstimator(DensityMixin, Learner):
     """A learner of a density: gives ``_log_density(rows)``."""
 
-    def _log_density(self, rows) -> np.ndarray:
+    def _log_density(self, rows: Any) -> np.ndarray:
         """Logarithm of the density at each row of a block."""
         raise NotImplementedError
 
-    def score_samples(self, X) -> np.ndarray:
+    def score_samples(self, X: Any) -> np.ndarray:
         """Logarithm of the density at each row.
 
         Parameters
@@ -383,7 +383,7 @@ class DensityEstimator(DensityMixin, Learner):
         """
         return self._each_block(self._log_density, X)
 
-    def score(self, X, y=None) -> float:
+    def score(self, X: Any, y: Any = None) -> float:
         """Mean logarithm of the density.
 
         Parameters
@@ -402,17 +402,17 @@ class DensityEstimator(DensityMixin, Learner):
 class Transformer(TransformerMixin, Learner):
     """A learner of a map: gives ``_map(rows)``, new coordinates per row."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.natively.float32:
             tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _map(self, rows) -> np.ndarray:
+    def _map(self, rows: Any) -> np.ndarray:
         """New coordinates of a block of rows."""
         raise NotImplementedError
 
-    def transform(self, X) -> np.ndarray:
+    def transform(self, X: Any) -> np.ndarray:
         """New coordinates of each row.
 
         Parameters
@@ -425,7 +425,7 @@ class Transformer(TransformerMixin, Learner):
         """
         return self._each_block(self._map, X)
 
-    def fit_transform(self, X, y=None, sample_weight=None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Learn the map and apply it to the same rows.
 
         Parameters

@@ -23,7 +23,7 @@ class Result:
     def _title(self) -> str:
         return type(self).__name__
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         raise NotImplementedError
 
     def _remarks(self) -> list[str]:
@@ -36,7 +36,7 @@ class Result:
         -------
         table : Table
         """
-        columns: dict[str, list] = {}
+        columns: dict[str, list[Any]] = {}
         for name, cells in self._columns().items():
             if any(isinstance(cell, Estimate) for cell in cells):
                 for part in ("value", "low", "high"):
@@ -46,7 +46,7 @@ class Result:
                 columns[name] = [_plain(cell) for cell in cells]
         return Table.from_dict(columns)
 
-    def _preview(self, most: int) -> tuple[dict[str, list], int]:
+    def _preview(self, most: int) -> tuple[dict[str, list[Any]], int]:
         """The first lines, and how many there are in all."""
         columns = self._columns()
         n = max(map(len, columns.values()), default=0)
@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _is_numeric(cells: list) -> bool:
+def _is_numeric(cells: list[Any]) -> bool:
     return all(
         cell is None or isinstance(cell, (int, float, np.number, Estimate)) for cell in cells
     ) and bool(cells)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from gnomon.contract.learner import Classifier
 
 
-def _refuse_probabilities(machine) -> bool:
+def _refuse_probabilities(machine: Any) -> bool:
     raise AttributeError(
         f"{type(machine).__name__} gives scores and no probabilities; take decision_function, or "
         "correct its scores by gnomon.evaluate"
@@ -18,11 +20,11 @@ def _refuse_probabilities(machine) -> bool:
 class ScoringClassifier(Classifier):
     """A classifier by scores: the sign of one decides of two classes, the greatest of more."""
 
-    def _scores(self, rows) -> np.ndarray:
+    def _scores(self, rows: Any) -> np.ndarray:
         """Scores of a block of rows, a column per plane; none where there is one class."""
         raise NotImplementedError
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Scores: of two classes one, positive for the second; of more one per class.
 
         Parameters
@@ -38,7 +40,7 @@ class ScoringClassifier(Classifier):
             return np.zeros(len(scores))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """The class of the greatest score, for each row; of two, the second from zero on.
 
         Parameters
@@ -55,7 +57,7 @@ class ScoringClassifier(Classifier):
         return self.classes_[scores.argmax(axis=1)]
 
     @available_if(_refuse_probabilities)
-    def predict_proba(self, X) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Not given: a score is no probability.
 
         Parameters
@@ -70,7 +72,7 @@ class ScoringClassifier(Classifier):
         raise NotImplementedError
 
     @available_if(_refuse_probabilities)
-    def predict_log_proba(self, X) -> np.ndarray:
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Not given, as `predict_proba`.
 
         Parameters

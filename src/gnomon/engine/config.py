@@ -68,7 +68,7 @@ class config:  # a verb to its users: config(...) changes settings, `with config
     def __enter__(self) -> Settings:
         return _settings
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: Any) -> None:
         global _settings
         _settings = self._before
 

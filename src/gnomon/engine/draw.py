@@ -8,7 +8,7 @@ stored.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from gnomon.engine.kernel import kernel
 
 
-def canonical_key(rows, y: np.ndarray | None = None) -> np.ndarray:
+def canonical_key(rows: Any, y: np.ndarray | None = None) -> np.ndarray:
     """A fixed mix of the columns of each row, by which rows are put in canonical order.
 
     The mix is summed column by column, so that equal rows get equal keys to the bit, and a table
@@ -43,7 +43,7 @@ def canonical_key(rows, y: np.ndarray | None = None) -> np.ndarray:
 
 
 @kernel("f8[:,:]", "f8[:]", "out f8[:]")
-def mix_columns(rows, factors, key):
+def mix_columns(rows: Any, factors: Any, key: Any) -> None:
     """Add factors times values to the key, column after column. rows (n, d), key (n,)."""
     most = np.finfo(np.float64).max
     for i in range(len(rows)):
@@ -56,7 +56,7 @@ def mix_columns(rows, factors, key):
         key[i] = mix
 
 
-def canonical_order(rows, y: np.ndarray | None = None) -> np.ndarray:
+def canonical_order(rows: Any, y: np.ndarray | None = None) -> np.ndarray:
     """Positions of rows sorted by their canonical key; equal rows stand together.
 
     Different rows of one key (a small column beside a huge one) are then sorted by their columns.
@@ -66,12 +66,12 @@ def canonical_order(rows, y: np.ndarray | None = None) -> np.ndarray:
     return _settle_ties(order, key[order], rows, y)
 
 
-def _column(rows, column: int) -> np.ndarray:
+def _column(rows: Any, column: int) -> np.ndarray:
     values = rows[:, [column]].toarray()[:, 0] if sp.issparse(rows) else rows[:, column]
     return np.asarray(values, dtype=np.float64)
 
 
-def _settle_ties(order: np.ndarray, key: np.ndarray, rows, y: np.ndarray | None) -> np.ndarray:
+def _settle_ties(order: np.ndarray, key: np.ndarray, rows: Any, y: np.ndarray | None) -> np.ndarray:
     """Sort by their columns the rows whose keys are equal."""
     tied = key[1:] == key[:-1]
     if not tied.any():

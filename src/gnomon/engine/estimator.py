@@ -58,12 +58,12 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     """Parameters validated from one table, a recorded course, a memory forecast, a model file."""
 
     natively: Takes = Takes()
-    _parameter_constraints: ClassVar[dict[str, list]] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
     _transient: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     @functools.cache
-    def _get_param_names(cls):
+    def _get_param_names(cls) -> Any:
         """scikit-learn's, which reads the signature of the class anew for every fit."""
         return super()._get_param_names()
 
@@ -84,7 +84,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
                 )
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.natively.sparse
         tags.input_tags.allow_nan = self.natively.missing

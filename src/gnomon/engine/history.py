@@ -43,10 +43,10 @@ class History:
     def __iter__(self) -> Iterator[float]:
         return iter(self.objective)
 
-    def __getitem__(self, step):
+    def __getitem__(self, step: Any) -> Any:
         return self.objective[step]
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self.objective, dtype=dtype or np.float64)
 
     def __repr__(self) -> str:
@@ -72,13 +72,13 @@ class Course:
 
     def __init__(
         self,
-        estimator,
-        context,
+        estimator: Any,
+        context: Any,
         name: str,
         max_steps: int,
         keep_states: bool,
         given: dict[str, Any] | None = None,
-    ):
+    ) -> None:
         self.estimator = estimator
         self.context = context
         self.name = name
@@ -94,7 +94,7 @@ class Course:
         if self.history.stopped == "done":
             self.history.stopped = "max_iter"
 
-    def _begin(self):
+    def _begin(self) -> Any:
         if self.context is None:
             return None
         task = self.context.subcontext(task_name=self.name)

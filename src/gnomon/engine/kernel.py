@@ -10,6 +10,7 @@ to compile beforehand. Arrays and numbers that belong together are one parameter
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -42,16 +43,16 @@ class Kernel:
     or writable like any other array, and puts the tuples together again inside.
     """
 
-    def __init__(self, function: Callable, signature: tuple[Entry, ...]):
+    def __init__(self, function: Callable[..., Any], signature: tuple[Entry, ...]):
         functools.update_wrapper(self, function)
         self.function = function
         self.signature = signature
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._tuples = {i: entry for i, entry in enumerate(signature) if isinstance(entry, type)}
-        self._compiled: Callable | None = None
+        self._compiled: Callable[..., Any] | None = None
         KERNELS[self.name] = self
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         if self._compiled is None:
             self._compiled = self.compile()
         try:
@@ -63,14 +64,14 @@ class Kernel:
                 raise
             return self._compiled(*ordered)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         entries = [entry if isinstance(entry, str) else entry.__name__ for entry in self.signature]
         return f"<kernel {self.name}({', '.join(entries)})>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _kernel_by_name, (self.name,)
 
-    def compile(self) -> Callable:
+    def compile(self) -> Callable[..., Any]:
         """The compiled function, from the cache on disk where it is already there."""
         if jit_is_off():
             return self.function
@@ -79,7 +80,7 @@ class Kernel:
         compiled = kernel_cache.compiled(function, types)
         return self._with_fields(compiled) if self._tuples else compiled
 
-    def _function_of_fields(self) -> Callable:
+    def _function_of_fields(self) -> Callable[..., Any]:
         """The function with one parameter per field; compiled under the file of the function.
 
         Numba keeps its cache beside the file that a function comes from and renews it when that
@@ -108,16 +109,16 @@ class Kernel:
         function.__qualname__ = self.function.__qualname__
         return function
 
-    def _with_fields(self, compiled: Callable) -> Callable:
+    def _with_fields(self, compiled: Callable[..., Any]) -> Callable[..., Any]:
         """A function that takes the tuples and calls the compiled one with their fields."""
         tuples, signature = self._tuples, self.signature
 
-        def call(*arguments):
+        def call(*arguments: Any) -> Any:
             fields: list[Any] = []
             for i, argument in enumerate(arguments):
                 if i not in tuples:
                     fields.append(argument)
-                elif isinstance(argument, tuples[i]):
+                elif isinstance(argument, tuple) and isinstance(argument, tuples[i]):
                     fields += argument
                 else:
                     raise TypeError(
@@ -129,16 +130,16 @@ class Kernel:
         return call
 
 
-def kernel(*signature: Entry) -> Callable[[Callable], Kernel]:
+def kernel(*signature: Entry) -> Callable[[Callable[..., Any]], Kernel]:
     """Declare a kernel: ``@kernel("f8[:,:]", Tree, "out f8[:]")``. See `Kernel`."""
 
-    def declare(function: Callable) -> Kernel:
+    def declare(function: Callable[..., Any]) -> Kernel:
         return Kernel(function, signature)
 
     return declare
 
 
-def subkernel(function: Callable) -> Callable:
+def subkernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that kernels call; it takes its types from the calling kernel."""
     if jit_is_off():
         return function
@@ -147,7 +148,7 @@ def subkernel(function: Callable) -> Callable:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
-def lean_subkernel(function: Callable, fused: bool = False) -> Callable:
+def lean_subkernel(function: Callable[..., Any], fused: bool = False) -> Callable[..., Any]:
     """A subkernel that makes no arrays (views aside), compiled without counting references to them.
 
     For functions that are called for every node or bin: there the counting costs as much as the
@@ -195,7 +196,7 @@ def _kernel_by_name(name: str) -> Kernel:
 
 
 @functools.cache
-def _entries(entry: Entry) -> tuple[str, ...]:
+def _entries(entry: Any) -> tuple[str, ...]:
     """The type strings of an entry: itself, or one per field of a named tuple."""
     if isinstance(entry, str):
         return (entry,)
@@ -209,10 +210,10 @@ def _entries(entry: Entry) -> tuple[str, ...]:
     return tuple(get_args(hints[name])[1] for name in entry._fields)
 
 
-def _numba_type(entry: str):
+def _numba_type(entry: str) -> Any:
     from numba import types
-    from numba.core import sigutils
 
+    sigutils: Any = importlib.import_module("numba.core.sigutils")
     written = entry.startswith("out ")
     declared = sigutils._parse_signature_string(entry.removeprefix("out "))
     if isinstance(declared, types.Array):

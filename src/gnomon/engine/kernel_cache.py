@@ -9,6 +9,7 @@ The first compilation of a process is announced by one line, since it takes seco
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -34,7 +35,7 @@ def compiled(function: Callable[..., Any], types: tuple[Any, ...]) -> Any:
     """
     import numba
 
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
     dispatcher._cache = cache_of(function)
     dispatcher.compile(types)
     dispatcher.disable_compile()
@@ -56,16 +57,16 @@ def cache_of(function: Callable[..., Any]) -> Any:
 @functools.cache
 def _caches() -> tuple[Any, Any, Any]:
     """The classes of caches; made when first needed, because importing numba takes long."""
-    from numba.core import caching
+    caching: Any = importlib.import_module("numba.core.caching")
 
-    class Cache(caching.FunctionCache):  # type: ignore[misc]
+    class Cache(caching.FunctionCache):
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             found = super().load_overload(sig, target_context)
             if found is None:
                 announce("once")
             return found
 
-    class ReadOnlyImplementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    class ReadOnlyImplementation(caching.CompileResultCacheImpl):
         _locator_classes = [
             _readable(caching.UserProvidedCacheLocator),
             _readable(caching.InTreeCacheLocator),
@@ -77,7 +78,7 @@ def _caches() -> tuple[Any, Any, Any]:
         def save_overload(self, sig: Any, data: Any) -> None:
             pass
 
-    class NoCache(caching.NullCache):  # type: ignore[misc]
+    class NoCache(caching.NullCache):
         def load_overload(self, sig: Any, target_context: Any) -> None:
             announce("in every process, because no folder for them can be written")
 
@@ -110,10 +111,10 @@ def announce_nothing() -> None:
     _announced = True
 
 
-def _readable(locator: type) -> type:
+def _readable(locator: Any) -> Any:
     """A locator of folders that need not be writable."""
 
-    class Readable(locator):  # type: ignore[misc, valid-type]
+    class Readable(locator):
         def ensure_cache_path(self) -> None:
             if not os.path.isdir(self.get_cache_path()):
                 raise OSError(f"{self.get_cache_path()} is not there")

@@ -57,7 +57,7 @@ TAG = "$"
 ANSWERS = ("predict_proba", "predict", "decision_function", "transform", "score_samples")
 
 
-def save(estimator, path: str | Path) -> Path:
+def save(estimator: Any, path: str | Path) -> Path:
     """Write an estimator, fitted or not, to a model file.
 
     Parameters
@@ -114,7 +114,7 @@ class Saved:
         return save(self, path)
 
 
-def _write_archive(file, text: bytes, arrays: dict[str, np.ndarray]) -> None:
+def _write_archive(file: Any, text: bytes, arrays: dict[str, np.ndarray]) -> None:
     """The zip; equal models give equal bytes, as members carry no time of writing."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         with archive.open("model.json", "w") as stream:
@@ -124,7 +124,7 @@ def _write_archive(file, text: bytes, arrays: dict[str, np.ndarray]) -> None:
                 np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
-def load(path: str | Path):
+def load(path: str | Path) -> Any:
     """Read an estimator from a model file.
 
     Parameters
@@ -166,7 +166,7 @@ def _opened(path: str | Path) -> Iterator[_Reader]:
 
 
 class _Writer:
-    def __init__(self):
+    def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
 
     def encode(self, value: Any, where: str) -> Any:
@@ -213,7 +213,7 @@ class _Writer:
         self.arrays[name] = array
         return name
 
-    def encode_array(self, array: np.ndarray, where: str) -> dict:
+    def encode_array(self, array: np.ndarray, where: str) -> dict[Any, Any]:
         if array.dtype.kind in KINDS:
             return {TAG: "array", "array": self.keep(array)} | _declared(array)
         if array.dtype.kind == "O":
@@ -221,7 +221,7 @@ class _Writer:
             return {TAG: "objects", "shape": list(array.shape), "values": values}
         raise ModelFileError(f"{where} is an array of {array.dtype}, which model files cannot hold")
 
-    def encode_sparse(self, matrix, where: str) -> dict:
+    def encode_sparse(self, matrix: Any, where: str) -> dict[Any, Any]:
         rows = sp.csr_array(matrix)
         return {
             TAG: "csr",
@@ -231,7 +231,7 @@ class _Writer:
             "indptr": self.encode(rows.indptr, where),
         }
 
-    def encode_object(self, value: Any, where: str) -> dict:
+    def encode_object(self, value: Any, where: str) -> dict[Any, Any]:
         name = STORED_AS.get(type(value), type(value).__name__)
         if STORABLE.get(name) is not type(value):
             raise ModelFileError(
@@ -304,7 +304,7 @@ class _Reader:
             raise self.refuse("its model.json holds no estimator")
         return content
 
-    def model(self):
+    def model(self) -> Any:
         made = self.decode(self.content()["model"], 0)
         if not hasattr(made, "get_params") and not isinstance(made, Saved):
             raise self.refuse(f"it holds a {type(made).__name__}, which is not an estimator")
@@ -348,15 +348,15 @@ class _Reader:
             raise self.refuse(f"it holds a value of unknown kind {value.get(TAG)!r}")
         return decoder(value, depth + 1)
 
-    def decode_float(self, value, depth):
+    def decode_float(self, value: Any, depth: Any) -> Any:
         number = float(value["value"])
         self.holds_nan |= math.isnan(number)
         return number
 
-    def decode_scalar(self, value, depth):
+    def decode_scalar(self, value: Any, depth: Any) -> Any:
         return self.decode_array(value, depth)[()]
 
-    def decode_array(self, value, depth):
+    def decode_array(self, value: Any, depth: Any) -> Any:
         array = self.array(value["array"])
         found = _declared(array)
         for key in found.keys() & value.keys():  # files of older versions declare nothing
@@ -368,57 +368,57 @@ class _Reader:
         self.holds_nan |= found["missing"] > 0
         return array
 
-    def decode_objects(self, value, depth):
+    def decode_objects(self, value: Any, depth: Any) -> Any:
         values = self.decode(value["values"], depth)
         array = np.empty(len(values), dtype=object)
         for place, entry in enumerate(values):
             array[place] = entry
         return array.reshape(value["shape"])
 
-    def decode_tuple(self, value, depth):
+    def decode_tuple(self, value: Any, depth: Any) -> Any:
         return tuple(self.decode(value["values"], depth))
 
-    def decode_set(self, value, depth):
+    def decode_set(self, value: Any, depth: Any) -> Any:
         return set(self.decode(value["values"], depth))
 
-    def decode_frozenset(self, value, depth):
+    def decode_frozenset(self, value: Any, depth: Any) -> Any:
         return frozenset(self.decode(value["values"], depth))
 
-    def decode_dict(self, value, depth):
+    def decode_dict(self, value: Any, depth: Any) -> Any:
         return {self.decode(k, depth): self.decode(v, depth) for k, v in value["items"]}
 
-    def decode_date(self, value, depth):
+    def decode_date(self, value: Any, depth: Any) -> Any:
         return datetime.date.fromisoformat(value["value"])
 
-    def decode_datetime(self, value, depth):
+    def decode_datetime(self, value: Any, depth: Any) -> Any:
         return datetime.datetime.fromisoformat(value["value"])
 
-    def decode_time(self, value, depth):
+    def decode_time(self, value: Any, depth: Any) -> Any:
         return datetime.time.fromisoformat(value["value"])
 
-    def decode_dtype(self, value, depth):
+    def decode_dtype(self, value: Any, depth: Any) -> Any:
         return np.dtype(str(value["value"]))
 
-    def decode_numpy_type(self, value, depth):
+    def decode_numpy_type(self, value: Any, depth: Any) -> Any:
         return np.dtype(str(value["value"])).type
 
-    def decode_RandomState(self, value, depth):
+    def decode_RandomState(self, value: Any, depth: Any) -> Any:
         state = np.random.RandomState()
         state.set_state(("MT19937", *self.decode(value["state"], depth)))
         return state
 
-    def decode_function(self, value, depth):
+    def decode_function(self, value: Any, depth: Any) -> Any:
         if value["name"] not in FUNCTIONS:
             raise self.refuse(f"it names a function {value['name']!r} that gnomon does not know")
         return FUNCTIONS[value["name"]]
 
-    def decode_csr(self, value, depth):
+    def decode_csr(self, value: Any, depth: Any) -> Any:
         parts = [self.decode(value[key], depth) for key in ("data", "indices", "indptr")]
         matrix = sp.csr_array(tuple(parts), shape=tuple(value["shape"]))
         matrix.check_format(full_check=True)
         return matrix
 
-    def decode_object(self, value, depth):
+    def decode_object(self, value: Any, depth: Any) -> Any:
         name = value["class"]
         cls = _storable_class(name) if isinstance(name, str) else None
         if cls is None:
@@ -430,7 +430,7 @@ class _Reader:
         for attribute in stored:
             if reason := _misfit(cls, attribute):
                 raise self.refuse(f"its {name} has an attribute {reason}")
-        made = cls.__new__(cls)
+        made: Any = object.__new__(cls)
         values = {}
         for attribute, content in stored.items():
             self.attribute = f"{name}.{attribute}"

@@ -23,6 +23,7 @@ __all__ = [
     "HasMethods",
     "Interval",
     "Options",
+    "RealNotInt",
     "StrOptions",
     "Words",
     "above",

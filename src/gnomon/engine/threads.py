@@ -277,7 +277,7 @@ class Crew:
         self._hands = [_idle_hand() for _ in range(1, self.size)]
         return self
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: Any) -> None:
         _idle_hands.extend(hand for hand in self._hands if not hand.busy)
         self._hands = []
         self._blas.__exit__(*error)

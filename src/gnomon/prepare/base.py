@@ -68,7 +68,7 @@ class Filter(TransformerMixin, Learner):
 
     def _take_in(self, X, y, sample_weight) -> Given:
         for name in ("feature_names_in_", "weight_name_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         if isinstance(sample_weight, str):
             X, y, sample_weight = split_off(self, as_table(X), y, sample_weight)
         grid = self._grid(X, reset=True)
@@ -80,7 +80,7 @@ class Filter(TransformerMixin, Learner):
         self._require_memory(grid.n_rows, len(grid.names))
         return Given(grid, weights)
 
-    def _fit(self, given: Given) -> None:
+    def _fit(self, given: Any) -> None:
         columns = given.grid.columns
         everything = self._any_array and given.grid.arrow is None
         self.positions_ = np.array(self._chosen(columns, everything), dtype=np.int64)
@@ -283,7 +283,7 @@ class NumberFilter(Filter):
         return np.where(np.isnan(block), self.fill_, block)
 
     def _checked(self, grid: Grid) -> np.ndarray:
-        block = grid.numbers(self.positions_)
+        block = grid.numbers(self.positions_.tolist())
         names = [grid.names[position] for position in self.positions_]
         refuse_infinite(block, names)
         refuse_huge(block, names, self._largest)

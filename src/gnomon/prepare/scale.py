@@ -10,7 +10,7 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, whole
 from gnomon.engine.registry import method
 from gnomon.prepare.base import COLUMNS, NumberFilter
-from gnomon.prepare.wrapped import BatchScaler, Unweighted, WrappedFilter
+from gnomon.prepare.wrapped import BatchScaler, Unweighted
 from gnomon.table.kinds import Kind
 
 SAME = 10 * np.finfo(np.float64).eps
@@ -255,7 +255,7 @@ class MaxAbsScaler(BatchScaler):
     on="scikit-learn",
 )
 @without_effect("copy")
-class RobustScaler(Unweighted, WrappedFilter):
+class RobustScaler(Unweighted):
     """Number columns minus their median, divided by their interquartile range.
 
     Use it in place of `StandardScaler` where columns have outliers, which move neither the median

@@ -9,7 +9,7 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, SEED, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.prepare.base import COLUMNS
-from gnomon.prepare.wrapped import Unweighted, WrappedFilter
+from gnomon.prepare.wrapped import Unweighted
 
 
 @method(
@@ -22,7 +22,7 @@ from gnomon.prepare.wrapped import Unweighted, WrappedFilter
     synonyms=("Box-Cox", "Yeo-Johnson"),
 )
 @without_effect("copy")
-class PowerTransformer(Unweighted, WrappedFilter):
+class PowerTransformer(Unweighted):
     """Number columns by the power, found by maximum likelihood, that makes them nearly normal.
 
     Use it for skewed columns before methods that assume normal ones. Not for trees, which do not
@@ -85,7 +85,7 @@ class PowerTransformer(Unweighted, WrappedFilter):
     on="scikit-learn",
 )
 @without_effect("copy")
-class QuantileTransformer(Unweighted, WrappedFilter):
+class QuantileTransformer(Unweighted):
     """Number columns by their ranks among the training rows: uniform, or normal.
 
     Use it for columns of odd shapes and with outliers. Not where distances within a column carry

@@ -11,7 +11,7 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, StrOptions
 from gnomon.engine.registry import method
 from gnomon.prepare.base import COLUMNS
-from gnomon.prepare.wrapped import Unweighted, WrappedFilter
+from gnomon.prepare.wrapped import Unweighted
 
 
 @method(
@@ -23,7 +23,7 @@ from gnomon.prepare.wrapped import Unweighted, WrappedFilter
     on="scikit-learn",
 )
 @without_effect("copy")
-class SimpleImputer(Unweighted, WrappedFilter):
+class SimpleImputer(Unweighted):
     """Missing numbers become the column's mean, median, most frequent value, or a constant.
 
     Use it as the first thing to try. Not for many missing cells, nor where cells are missing for

@@ -60,7 +60,7 @@ class WrappedFilter(NumberFilter):
 
     def _unfitted(self) -> Any:
         known = self._wraps().get_params()
-        inert = getattr(self, "_inert", frozenset())
+        inert: frozenset[str] = getattr(self, "_inert", frozenset())
         chosen = self.get_params(deep=False)
         own = {k: v for k, v in chosen.items() if k in known and k not in inert}
         return self._wraps(**own).set_output(transform="default")
@@ -80,7 +80,7 @@ class WrappedFilter(NumberFilter):
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
-        vars(self).pop("_private", None)
+        self.__dict__.pop("_private", None)
 
     def _fit(self, given):
         if not isinstance(given, GivenArray):
@@ -261,10 +261,10 @@ class BatchScaler(WrappedFilter):
         return self
 
 
-class Unweighted:
-    """Fits without weights, as scikit-learn's class does."""
+class Unweighted(WrappedFilter):
+    """A wrapped filter that fits without weights, as scikit-learn's class does."""
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None):  # type: ignore[override]
         """Learn from the training rows.
 
         Parameters
@@ -277,9 +277,9 @@ class Unweighted:
         -------
         self : object
         """
-        return super().fit(X, y)  # type: ignore[misc]
+        return super().fit(X, y)
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None):  # type: ignore[override]
         """Learn from the rows and transform them.
 
         Parameters
@@ -293,7 +293,7 @@ class Unweighted:
         X_new : array, sparse matrix, data frame or Table
             Of the kind that was given.
         """
-        return self.fit(X, y).transform(X)  # type: ignore[attr-defined]
+        return self.fit(X, y).transform(X)
 
 
 @contextlib.contextmanager
@@ -319,5 +319,5 @@ def _dense(block: Any) -> np.ndarray:
 
 
 def _shape(X: Any) -> tuple[int, int]:
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     return (shape[0], shape[1]) if len(shape) == 2 else (0, 0)

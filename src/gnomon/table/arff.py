@@ -71,7 +71,7 @@ class Attribute:
 
 
 def read_arff(
-    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+    source: ByteSource, schema: Schema | None, options: dict[Any, Any], columns: Any = None
 ) -> Table:
     """An ARFF file as a table."""
     encoding, notes = decide_encoding(source, options.get("encoding"), whole=True)
@@ -338,7 +338,7 @@ def _column(attribute: Attribute, file: str) -> tuple[Column, pa.ChunkedArray]:
     return Column(name, kind, f"declared {'integer' if whole else 'numeric'}"), values
 
 
-def _dates(attribute: Attribute, strings: pa.ChunkedArray, file: str):
+def _dates(attribute: Attribute, strings: pa.ChunkedArray, file: str) -> Any:
     import pyarrow.compute as pc
 
     distinct = strings.unique().drop_null()

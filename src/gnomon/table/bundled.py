@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -64,7 +65,7 @@ def examples() -> dict[str, str]:
     return bundled | {name: about for name, (about, *_) in _SKLEARN.items()}
 
 
-_FILES: dict[str, tuple[str, dict | None]] = {
+_FILES: dict[str, tuple[str, dict[Any, Any] | None]] = {
     "weather": ("14 days on which a game was played or not; nominal and numeric columns", None),
     "contact_lenses": (
         "24 patients and the lenses that fit them, all combinations of four properties",
@@ -76,7 +77,7 @@ _FILES: dict[str, tuple[str, dict | None]] = {
         None,
     ),
 }
-_SKLEARN: dict[str, tuple] = {
+_SKLEARN: dict[str, tuple[Any, ...]] = {
     "iris": ("150 iris flowers of three species", "load_iris", "species"),
     "wine": ("178 wines of three growers, 13 measurements", "load_wine", "cultivar"),
     "breast_cancer": ("569 tumours, malignant or benign", "load_breast_cancer", "diagnosis"),
@@ -104,7 +105,7 @@ def _from_sklearn(name: str) -> Table:
     return Table(arrow, Schema([*columns, column]), [f"Example table {name!r}: {about}."])
 
 
-def _target(bunch, name: str) -> tuple[Column, pa.ChunkedArray]:
+def _target(bunch: Any, name: str) -> tuple[Column, pa.ChunkedArray]:
     if not hasattr(bunch, "target_names"):
         values = pa.chunked_array([pa.array(bunch.target, pa.float64())])
         return Column(name, Kind.NUMBER, "the target"), values
@@ -126,7 +127,7 @@ def _unit(feature: str) -> str | None:
 
 def generate_customers(
     rows: int = CUSTOMERS_ROWS, random_state: int = CUSTOMERS_SEED
-) -> dict[str, list]:
+) -> dict[str, list[Any]]:
     """Invent the customers of the bundled table: columns of written values, some of them missing.
 
     The chance to leave is a known function of the columns (contract, tenure, complaints, price,
@@ -197,8 +198,8 @@ def _message(draw: np.random.Generator, angry: bool) -> str:
     return f"{draw.choice(_OPENINGS)}, {draw.choice(pool)}"
 
 
-def _blanker(draw: np.random.Generator) -> Callable[[np.ndarray, float], list]:
-    def blank(values: np.ndarray, share: float) -> list:
+def _blanker(draw: np.random.Generator) -> Callable[[np.ndarray, float], list[Any]]:
+    def blank(values: np.ndarray, share: float) -> list[Any]:
         gone = draw.random(len(values)) < share
         return ["" if lost else str(value) for value, lost in zip(values, gone)]
 

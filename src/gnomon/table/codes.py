@@ -122,7 +122,7 @@ class NumberCode(Code):
         self.mean = 0.0
         self.n_missing = 0
 
-    def look(self, column, weights):
+    def look(self, column: Any, weights: Any) -> None:
         self.look_at_numbers(as_numbers(column, self.name), weights)
 
     def look_at_numbers(self, values: np.ndarray, weights: np.ndarray | None) -> None:
@@ -139,7 +139,7 @@ class NumberCode(Code):
             shift = float(weights[present] @ (values[present] - self.mean)) / total
             self.weight, self.mean = total, self.mean + shift
 
-    def finish(self):
+    def finish(self) -> None:
         if self.weight == 0:
             self.notes.append(f"column {self.name!r} has no value at all: it is read as zero")
         elif self.n_missing and not self.keep_missing:
@@ -148,7 +148,7 @@ class NumberCode(Code):
                 f"mean, {self.mean:.6g}"
             )
 
-    def understood(self, values, column):
+    def understood(self, values: Any, column: Any) -> Any:
         learnt = self._learnt(self._kind())
         refuse_other_unit(learnt, column)
         if hasattr(self, "written") and (said := other_mark(learnt, column)):
@@ -179,13 +179,13 @@ class NumberCode(Code):
             f"{row}. Correct it, leave the cell empty if the value is missing, or fit again"
         )
 
-    def encode(self, column, out):
+    def encode(self, column: Any, out: Any) -> None:
         values = as_numbers(column, self.name)
         if not self.keep_missing:
             values = np.where(np.isnan(values), self.mean, values)
         out[:, 0] = values
 
-    def decode(self, numbers):
+    def decode(self, numbers: Any) -> Any:
         values = numbers[:, 0]
         missing = np.isnan(values)
         if self.flag:
@@ -223,9 +223,9 @@ class CategoryCode(Code):
         one_hot: bool,
         keep_missing: bool,
         most_levels: int,
-        known=None,
+        known: Any = None,
         leave_out_first: bool = False,
-    ):
+    ) -> None:
         super().__init__(name)
         self.leave_out_first = leave_out_first
         self.one_hot = one_hot
@@ -235,7 +235,7 @@ class CategoryCode(Code):
         self.counts: dict[Any, float] = {}
         self.n_missing = 0
 
-    def look(self, column, weights):
+    def look(self, column: Any, weights: Any) -> None:
         values, codes = dictionary(column)
         seen = codes >= 0
         self.n_missing += int(len(codes) - seen.sum())
@@ -244,7 +244,7 @@ class CategoryCode(Code):
             if count > 0:
                 self.counts[value] = self.counts.get(value, 0.0) + float(count)
 
-    def finish(self):
+    def finish(self) -> None:
         given = [level for level in self.known or [] if level in self.counts]
         rest = sorted(set(self.counts) - set(given), key=lambda v: (type(v).__name__, v))
         levels = given + rest
@@ -279,21 +279,21 @@ class CategoryCode(Code):
             )
         self.counts = {}
 
-    def _commonest(self):
+    def _commonest(self) -> Any:
         labels = [*self.values, OTHER]
         return labels[int(self.shares.argmax())]
 
     @property
-    def names(self):
+    def names(self) -> Any:
         if not self.one_hot:
             return [self.name]
         return [f"{self.name}={label}" for label in self._labels()[self.first_column :]]
 
-    def _labels(self) -> list:
+    def _labels(self) -> list[Any]:
         return [*self.values, OTHER] if self.lumped else self.values
 
     @property
-    def levels(self):
+    def levels(self) -> Any:
         return [0] * len(self.names) if self.one_hot else [max(len(self.shares), 1)]
 
     @property
@@ -301,11 +301,11 @@ class CategoryCode(Code):
         """Whether there are so many columns that they are sparse ones."""
         return self.one_hot and len(self.shares) > MOST_DENSE_LEVELS
 
-    def understood(self, values, column):
+    def understood(self, values: Any, column: Any) -> Any:
         in_words = column.kind is Kind.BOOLEAN and column.levels
         return as_strings(values, column) if in_words else values
 
-    def _places(self, column) -> np.ndarray:
+    def _places(self, column: Any) -> np.ndarray:
         """The level of each row, -1 where it is not known."""
         values, codes = dictionary(column)
         position = self._positions(column.type)
@@ -340,7 +340,7 @@ class CategoryCode(Code):
                 position[number] = position[plain]
         return position
 
-    def sparse(self, column) -> sp.csr_array:
+    def sparse(self, column: Any) -> sp.csr_array:
         """One-hot columns of a column of many levels."""
         places = self._places(column)
         columns = np.where(places >= 0, places, self._commonest_code()) - self.first_column
@@ -349,7 +349,7 @@ class CategoryCode(Code):
         shape = len(columns), len(self.shares) - self.first_column
         return sp.csr_array((np.ones(starts[-1]), columns[marked], starts), shape=shape)
 
-    def encode(self, column, out):
+    def encode(self, column: Any, out: Any) -> None:
         places = self._places(column)
         if not self.one_hot:
             unknown = np.nan if self.keep_missing else float(self._commonest_code())
@@ -364,7 +364,7 @@ class CategoryCode(Code):
     def _commonest_code(self) -> int:
         return int(self.shares.argmax()) if len(self.shares) else 0
 
-    def decode(self, numbers):
+    def decode(self, numbers: Any) -> Any:
         if not self.one_hot:
             places = np.where(np.isnan(numbers[:, 0]), -1, numbers[:, 0]).astype(np.int64)
         elif self.first_column:
@@ -394,7 +394,7 @@ class DateCode(Code):
         self.low = np.full(len(self.PARTS), np.inf)
         self.high = np.full(len(self.PARTS), -np.inf)
 
-    def look(self, column, weights):
+    def look(self, column: Any, weights: Any) -> None:
         parts = date_parts(column)
         present = ~np.isnan(parts[:, 0])
         self.n_missing += int((~present).sum())
@@ -406,7 +406,7 @@ class DateCode(Code):
             self.low = np.minimum(self.low, parts[present].min(axis=0))
             self.high = np.maximum(self.high, parts[present].max(axis=0))
 
-    def finish(self):
+    def finish(self) -> None:
         self.used = [0] + [p for p in range(1, len(self.PARTS)) if self.low[p] < self.high[p]]
         if self.n_missing and not self.keep_missing:
             self.notes.append(
@@ -414,10 +414,10 @@ class DateCode(Code):
             )
 
     @property
-    def names(self):
+    def names(self) -> Any:
         return [f"{self.name}:{self.PARTS[p]}" for p in self.used]
 
-    def understood(self, values, column):
+    def understood(self, values: Any, column: Any) -> Any:
         learnt = self._learnt(Kind.DATETIME)
         packed = pa.types.is_integer(values.type) and learnt.format
         if not packed and not is_words(values.type):
@@ -440,7 +440,7 @@ class DateCode(Code):
             f"2026-01-31{f' or in the form {pattern}' if pattern else ''}"
         )
 
-    def encode(self, column, out):
+    def encode(self, column: Any, out: Any) -> None:
         if not could_be_dates(column):
             raise self._no_dates(column)
         try:
@@ -451,7 +451,7 @@ class DateCode(Code):
             parts = np.where(np.isnan(parts), self.means, parts)
         out[:] = parts[:, self.used]
 
-    def decode(self, numbers):
+    def decode(self, numbers: Any) -> Any:
         days = numbers[:, 0]
         missing = np.isnan(days)
         micros = np.rint(np.where(missing, 0, days) * DAY * 1e6).astype("datetime64[us]")
@@ -476,14 +476,14 @@ class TextCode(Code):
         self.most_words = most_words
         self.rows_with: Counter[str] = Counter()
 
-    def look(self, column, weights):
+    def look(self, column: Any, weights: Any) -> None:
         weights = np.ones(len(column)) if weights is None else weights
         for text, weight in zip(column.to_pylist(), weights):
             if text is not None and weight > 0:
                 for word in set(words(text)):
                     self.rows_with[word] += weight
 
-    def finish(self):
+    def finish(self) -> None:
         several = [(word, n) for word, n in self.rows_with.items() if n >= 2]
         several.sort(key=lambda pair: (-pair[1], pair[0]))
         self.vocabulary = sorted(word for word, _ in several[: self.most_words])
@@ -493,10 +493,10 @@ class TextCode(Code):
         self.rows_with = Counter()
 
     @property
-    def names(self):
+    def names(self) -> Any:
         return [f"{self.name}:{word}" for word in self.vocabulary]
 
-    def encode(self, column, out):
+    def encode(self, column: Any, out: Any) -> None:
         place = {word: j for j, word in enumerate(self.vocabulary)}
         out[:] = 0.0
         for i, text in enumerate(column.to_pylist()):
@@ -612,7 +612,7 @@ def other_mark(learnt: Column, here: Column) -> str | None:
     )
 
 
-def boolean_words(strings: pa.ChunkedArray, words) -> tuple[pa.ChunkedArray, list[str]]:
+def boolean_words(strings: pa.ChunkedArray, words: Any) -> tuple[pa.ChunkedArray, list[str]]:
     """The strings with missing values in place of all but two words; which others there were."""
     cleaned = missing.blank(pc.utf8_trim_whitespace(strings), missing.USUAL)
     known = pa.array([word.lower() for word in words], pa.string())
@@ -630,12 +630,12 @@ def unseen_words(learnt: Column, unseen: list[str]) -> str:
     )
 
 
-def listed(values: list) -> str:
+def listed(values: list[Any]) -> str:
     """The first of some values."""
     return ", ".join(map(repr, values[:5])) + (" ..." if len(values) > 5 else "")
 
 
-def dictionary(column: pa.ChunkedArray) -> tuple[list, np.ndarray]:
+def dictionary(column: pa.ChunkedArray) -> tuple[list[Any], np.ndarray]:
     """The distinct values of a column and, per row, the position of its value; -1 where missing."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

@@ -17,7 +17,7 @@ SCHEMA_KEY = b"gnomon.schema"
 
 
 def read_parquet(
-    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+    source: ByteSource, schema: Schema | None, options: dict[Any, Any], columns: Any = None
 ) -> Table:
     """A Parquet file as a table."""
     import pyarrow.parquet as pq
@@ -26,7 +26,7 @@ def read_parquet(
 
 
 def read_arrow(
-    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+    source: ByteSource, schema: Schema | None, options: dict[Any, Any], columns: Any = None
 ) -> Table:
     """An Arrow (Feather) file or stream as a table."""
     return _read(source, schema, columns, lambda file: open_arrow(file).read_all())

@@ -238,7 +238,7 @@ def _formats_of(written: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=512)
-def _start_of(pattern: str) -> re.Pattern:
+def _start_of(pattern: str) -> re.Pattern[str]:
     return re.compile(_arrow(pattern).removesuffix("$"))
 
 

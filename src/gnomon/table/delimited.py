@@ -166,7 +166,7 @@ class DelimitedFile:
     ) -> Generator[pa.Table]:
         stream = self._stream()
 
-        def on_invalid(row) -> str:
+        def on_invalid(row: Any) -> str:
             if row.text.strip():
                 return "error"
             stream.blank_lines += 1

@@ -59,7 +59,7 @@ class Columns:
         return len(self.names)
 
     @classmethod
-    def of_numbers(cls, n_columns: int, names=None) -> Columns:
+    def of_numbers(cls, n_columns: int, names: Any = None) -> Columns:
         """Plain columns of numbers."""
         names = names if names is not None else [f"x{j}" for j in range(n_columns)]
         return cls(tuple(map(str, names)), (0,) * n_columns)
@@ -121,7 +121,7 @@ class TableEncoder:
                 code.look_at_numbers(np.array(values, dtype=np.float64), part)
         return self.finish()
 
-    def begin(self, schema) -> None:
+    def begin(self, schema: Any) -> None:
         """Choose a code for every column of a schema."""
         self.names_in = tuple(column.name for column in schema)
         self._rest: tuple[pa.Table, np.ndarray | None] | None = None
@@ -260,7 +260,7 @@ class TableEncoder:
             return MOST_LEVELS_NATIVE
         return MOST_LEVELS_SPARSE if self.many_levels else MOST_DENSE_LEVELS
 
-    def _code(self, column) -> Code:
+    def _code(self, column: Any) -> Code:
         if column.kind in (Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN):
             return NumberCode(
                 column.name,

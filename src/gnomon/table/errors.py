@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gnomon.engine.errors import DataError
 
 
@@ -74,9 +76,9 @@ class ReadError(DataError):
             row=self.row,
         )
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return _rebuild, (self.problem, self.file, self.line, self.column, self.remedy, self.row)
 
 
-def _rebuild(problem, file, line, column, remedy, row) -> ReadError:
+def _rebuild(problem: Any, file: Any, line: Any, column: Any, remedy: Any, row: Any) -> ReadError:
     return ReadError(problem, file=file, line=line, column=column, remedy=remedy, row=row)

@@ -23,7 +23,7 @@ MIDNIGHT = datetime.time()
 
 
 def read_excel(
-    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+    source: ByteSource, schema: Schema | None, options: dict[Any, Any], columns: Any = None
 ) -> Table:
     """One sheet of a spreadsheet as a table; ``sheet`` is a name or a number from 0."""
     book = _open(source)
@@ -93,14 +93,16 @@ def _is_filled(book: Any, name: str) -> bool:
         return False
 
 
-def _without_empty_rows(rows: list[list], notes: list[str]) -> list[list]:
+def _without_empty_rows(rows: list[list[Any]], notes: list[str]) -> list[list[Any]]:
     filled = [row for row in rows if any(cell != "" for cell in row)]
     if len(filled) < len(rows):
         notes.append(f"{counted(len(rows) - len(filled), 'empty row')} left out.")
     return filled
 
 
-def _without_title(rows: list[list], options: dict, notes: list[str]) -> list[list]:
+def _without_title(
+    rows: list[list[Any]], options: dict[Any, Any], notes: list[str]
+) -> list[list[Any]]:
     """Leave out a title: rows with one filled cell above rows with several."""
     widest = max(sum(cell != "" for cell in row) for row in rows)
     skipped = 0
@@ -111,7 +113,9 @@ def _without_title(rows: list[list], options: dict, notes: list[str]) -> list[li
     return rows[skipped:]
 
 
-def _split_header(rows: list[list], options: dict, notes: list[str]) -> tuple[list[str], list]:
+def _split_header(
+    rows: list[list[Any]], options: dict[Any, Any], notes: list[str]
+) -> tuple[list[str], list[Any]]:
     header = options.get("header")
     if header is None:
         written = [[_written(cell) for cell in row] for row in rows[:50]]
@@ -122,7 +126,7 @@ def _split_header(rows: list[list], options: dict, notes: list[str]) -> tuple[li
     return [f"column_{number}" for number in range(1, len(rows[0]) + 1)], rows
 
 
-def _to_arrow(names: list[str], rows: list[list]) -> tuple[pa.Table, list[str]]:
+def _to_arrow(names: list[str], rows: list[list[Any]]) -> tuple[pa.Table, list[str]]:
     columns = list(zip(*rows)) if rows else [()] * len(names)
     arrays, notes = [], []
     for name, cells in zip(names, columns):
@@ -132,7 +136,7 @@ def _to_arrow(names: list[str], rows: list[list]) -> tuple[pa.Table, list[str]]:
     return pa.table(arrays, names=names), notes
 
 
-def _column_values(cells: tuple) -> list:
+def _column_values(cells: tuple[Any, ...]) -> list[Any]:
     """Cells as values of one type: spreadsheets know floats only, dates with or without time."""
     values = [None if cell == "" else cell for cell in cells]
     types = {type(value) for value in values if value is not None}

@@ -93,7 +93,7 @@ class DelimitedFeed(FileFeed):
 
     written = True
 
-    def __init__(self, source: ByteSource, options: dict):
+    def __init__(self, source: ByteSource, options: dict[Any, Any]):
         super().__init__(source)
         self.file = DelimitedFile(source, options, whole=False)
         self.hints = self.file.hints
@@ -119,7 +119,7 @@ class DelimitedFeed(FileFeed):
             strings = dict.fromkeys(types, pa.string())
             yield from without_first(self._converted(schema, strings, "."), passed)
 
-    def _converted(self, schema: Schema, types: dict, decimal: str) -> Iterator[pa.Table]:
+    def _converted(self, schema: Schema, types: dict[Any, Any], decimal: str) -> Iterator[pa.Table]:
         written = [column for column in schema if pa.types.is_string(types[column.name])]
         start = 0
         for batch in self.file.batches(types, decimal=decimal, columns=list(schema.names)):
@@ -225,7 +225,7 @@ class JsonFeed(FileFeed):
 
     written = True
 
-    def __init__(self, source: ByteSource, options: dict):
+    def __init__(self, source: ByteSource, options: dict[Any, Any]):
         super().__init__(source)
         self.hints = Hints(missing=given_words(options.get("missing")))
         self._types: pa.Schema | None = None
@@ -346,7 +346,7 @@ class RowsFeed:
     def __init__(
         self,
         name: str,
-        batches: Callable[[], tuple[list[str], Iterator[list[tuple]]]],
+        batches: Callable[[], tuple[list[str], Iterator[list[tuple[Any, ...]]]]],
         notes: Iterable[str] = (),
         check: Callable[[], None] = lambda: None,
     ):
@@ -359,7 +359,7 @@ class RowsFeed:
     def sample(self, rows: int) -> pa.Table:
         names, batches = self._batches()
         names, repairs = repaired(names)
-        found: list[tuple] = []
+        found: list[tuple[Any, ...]] = []
         for batch in batches:
             found.extend(batch)
             if len(found) >= rows:
@@ -380,7 +380,7 @@ class RowsFeed:
             yield from conformed_typed([piece], schema, self.name, start, True)
             start += len(piece)
 
-    def _typed(self, rows: list[tuple], start: int) -> pa.Table:
+    def _typed(self, rows: list[tuple[Any, ...]], start: int) -> pa.Table:
         assert self._types is not None
         arrays = []
         for field, values in zip(self._types, zip(*rows)):
@@ -390,7 +390,7 @@ class RowsFeed:
                 raise self._misfit(field, values, start) from None
         return pa.table(arrays, schema=self._types)
 
-    def _misfit(self, field: pa.Field, values: tuple, start: int) -> ReadError:
+    def _misfit(self, field: pa.Field, values: tuple[Any, ...], start: int) -> ReadError:
         row = next(row for row, value in enumerate(values) if not _becomes(value, field.type))
         return ReadError(
             f"{values[row]!r} is not {field.type}, the type of the first rows",

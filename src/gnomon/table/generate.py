@@ -153,17 +153,17 @@ class Clouds(ClassOracle):
         self.weights = self.weights / self.weights.sum()
         self.classes = np.arange(k)
 
-    def _draw(self, n, rng):
+    def _draw(self, n: Any, rng: Any) -> Any:
         y = rng.choice(len(self.means), size=n, p=self.weights)
         return Sample(self.means[y] + self.sd * rng.standard_normal((n, self.means.shape[1])), y)
 
-    def _log_joint(self, X) -> np.ndarray:
+    def _log_joint(self, X: Any) -> np.ndarray:
         X = _checked_rows(X, self.means.shape[1])
         squares = ((X[:, np.newaxis, :] - self.means) ** 2).sum(axis=2)
         norm = self.means.shape[1] * math.log(self.sd * math.sqrt(2 * math.pi))
         return np.log(self.weights) - squares / (2 * self.sd**2) - norm
 
-    def proba(self, X):
+    def proba(self, X: Any) -> Any:
         joint = self._log_joint(X)
         return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
 
@@ -171,7 +171,7 @@ class Clouds(ClassOracle):
         """Logarithm of the density of the rows, whatever their class."""
         return logsumexp(self._log_joint(X), axis=1)
 
-    def bayes_risk(self, n=100_000, random_state=0):
+    def bayes_risk(self, n: Any = 100_000, random_state: Any = 0) -> Any:
         if len(self.means) != 2:
             return super().bayes_risk(n, random_state)
         gap = float(np.linalg.norm(self.means[1] - self.means[0])) / self.sd
@@ -199,7 +199,7 @@ class NoisyCurves(ClassOracle):
         Points along each curve at which the density is summed.
     """
 
-    def __init__(self, curves: list[Callable], noise: float, points: int = 400):
+    def __init__(self, curves: list[Callable[..., Any]], noise: float, points: int = 400):
         if noise <= 0:
             raise DataError(
                 f"noise must be positive for the classes to have a density, not {noise!r}"
@@ -209,7 +209,7 @@ class NoisyCurves(ClassOracle):
         self.points = points
         self.classes = np.arange(len(self.curves))
 
-    def _draw(self, n, rng):
+    def _draw(self, n: Any, rng: Any) -> Any:
         y = rng.integers(len(self.curves), size=n)
         t = rng.random(n)
         X = np.empty((n, 2))
@@ -217,7 +217,7 @@ class NoisyCurves(ClassOracle):
             X[y == code] = curve(t[y == code])
         return Sample(X + self.noise * rng.standard_normal((n, 2)), y)
 
-    def _log_joint(self, X) -> np.ndarray:
+    def _log_joint(self, X: Any) -> np.ndarray:
         X = _checked_rows(X, 2)
         line = (np.arange(self.points) + 0.5) / self.points
         joint = np.empty((len(X), len(self.curves)))
@@ -231,7 +231,7 @@ class NoisyCurves(ClassOracle):
         constant = math.log(self.points * len(self.curves) * 2 * math.pi * self.noise**2)
         return joint - constant
 
-    def proba(self, X):
+    def proba(self, X: Any) -> Any:
         joint = self._log_joint(X)
         return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
 
@@ -239,7 +239,7 @@ class NoisyCurves(ClassOracle):
         """Logarithm of the density of the rows, whatever their class."""
         return logsumexp(self._log_joint(X), axis=1)
 
-    def bayes_risk(self, n=20_000, random_state=0):
+    def bayes_risk(self, n: Any = 20_000, random_state: Any = 0) -> Any:
         return super().bayes_risk(n, random_state)
 
 
@@ -265,7 +265,7 @@ def spirals(n_classes: int = 2, turns: float = 1.5, noise: float = 0.05) -> Nois
     (6, 2)
     """
 
-    def arm(code: int) -> Callable:
+    def arm(code: int) -> Callable[..., Any]:
         def curve(t: np.ndarray) -> np.ndarray:
             radius = np.sqrt(0.02 + 0.98 * t)
             angle = 2 * np.pi * (turns * radius + code / n_classes)
@@ -324,17 +324,19 @@ class KnownClasses(ClassOracle):
     0.2
     """
 
-    def __init__(self, probability: Callable, d: int, low: float = 0.0, high: float = 1.0):
+    def __init__(
+        self, probability: Callable[..., Any], d: int, low: float = 0.0, high: float = 1.0
+    ):
         self.probability = probability
         self.d = d
         self.low, self.high = float(low), float(high)
         self.classes = np.arange(2)
 
-    def _draw(self, n, rng):
+    def _draw(self, n: Any, rng: Any) -> Any:
         X = rng.uniform(self.low, self.high, (n, self.d))
         return Sample(X, (rng.random(n) < self.proba(X)[:, 1]).astype(np.int64))
 
-    def proba(self, X):
+    def proba(self, X: Any) -> Any:
         one = np.asarray(self.probability(_checked_rows(X, self.d)), dtype=np.float64)
         if one.min(initial=0) < 0 or one.max(initial=1) > 1:
             raise DataError("probability must give numbers between 0 and 1")
@@ -369,7 +371,7 @@ class FunctionOracle:
     """
 
     def __init__(
-        self, f: Callable, d: int, noise: float = 0.1, low: float = 0.0, high: float = 1.0
+        self, f: Callable[..., Any], d: int, noise: float = 0.1, low: float = 0.0, high: float = 1.0
     ):
         if noise < 0:
             raise DataError(f"noise must be zero or more, not {noise!r}")

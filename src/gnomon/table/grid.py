@@ -143,7 +143,7 @@ class Grid:
             return polars.from_arrow(arrow)
         return arrow
 
-    def _as_pandas(self, names, values, passed):
+    def _as_pandas(self, names: Any, values: Any, passed: Any) -> Any:
         import pandas
 
         index = self.original.index if _is_pandas(self.original) else None
@@ -161,7 +161,7 @@ class Grid:
             frame.index = index
         return frame
 
-    def _as_table(self, arrow, values, passed):
+    def _as_table(self, arrow: Any, values: Any, passed: Any) -> Any:
         kept = [self.original.columns[position] for position in passed if position >= 0]
         known = {name: self.original.schema[name] for name in kept}
         columns = []

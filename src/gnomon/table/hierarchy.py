@@ -93,13 +93,13 @@ class Hierarchy:
                 seen.add(label)
 
     @property
-    def labels(self) -> list:
+    def labels(self) -> list[Any]:
         """All labels, general ones first."""
         known = set(self.parents) | set(self.parents.values())
         return sorted(known, key=lambda label: (len(self.ancestors(label)), str(label)))
 
     @property
-    def leaves(self) -> list:
+    def leaves(self) -> list[Any]:
         """The labels without children."""
         inner = set(self.parents.values())
         return [label for label in self.labels if label not in inner]
@@ -109,7 +109,7 @@ class Hierarchy:
         """The level of the deepest label; roots are at level 0."""
         return max((len(self.ancestors(label)) - 1 for label in self.parents), default=0)
 
-    def ancestors(self, label: Any) -> list:
+    def ancestors(self, label: Any) -> list[Any]:
         """The path from the root to a label, both included."""
         if label not in self.parents and label not in set(self.parents.values()):
             raise DataError(f"the hierarchy has no label {label!r}")
@@ -183,7 +183,7 @@ class Hierarchy:
         steps = float(np.mean([self.distance(a, b) for a, b in zip(truth, guess)]))
         return HierarchyScore(accuracy, precision, recall, f1, steps)
 
-    def _below_root(self, label: Any) -> set:
+    def _below_root(self, label: Any) -> set[Any]:
         path = self.ancestors(label)
         roots = {each for each in self.parents.values() if each not in self.parents}
         return set(path[1:] if len(roots) == 1 else path)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -176,7 +177,7 @@ def _infer_stored(name: str, values: pa.ChunkedArray, hints: Hints) -> Finding:
     return replace(finding, column=column, decimal=".")
 
 
-def _decide_by_neighbours(findings: list, columns: list, hints: Hints) -> list[Finding]:
+def _decide_by_neighbours(findings: list[Any], columns: list[Any], hints: Hints) -> list[Finding]:
     """Settle what is ambiguous alone (``1,234``, ``3/4/2024``) by what the other columns show."""
     marks = {finding.decimal for finding in findings if finding.decimal and not finding.ambiguous}
     orders = {finding.day_first for finding in findings if not finding.ambiguous} - {None}

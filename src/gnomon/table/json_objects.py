@@ -24,7 +24,7 @@ BLOCK = 1 << 24
 
 
 def read_json(
-    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+    source: ByteSource, schema: Schema | None, options: dict[Any, Any], columns: Any = None
 ) -> Table:
     """A JSON file as a table; nested objects become columns named ``outer.inner``."""
     encoding, notes = decide_encoding(source, options.get("encoding"), whole=True)
@@ -154,7 +154,7 @@ def _single_object(raw: bytes, file: str) -> tuple[pa.Table, list[str]]:
     return _columns_to_arrow(content)
 
 
-def _whole(raw: bytes, file: str) -> list:
+def _whole(raw: bytes, file: str) -> list[Any]:
     try:
         return parsed(raw.decode("utf-8"))
     except ReadError as error:
@@ -168,7 +168,7 @@ def _whole(raw: bytes, file: str) -> list:
         ) from error
 
 
-def _arrow_of_objects(objects: Iterable, file: str, unit: str) -> tuple[pa.Table, list[str]]:
+def _arrow_of_objects(objects: Iterable[Any], file: str, unit: str) -> tuple[pa.Table, list[str]]:
     objects = list(objects)
     names: dict[str, None] = {}
     for number, entry in enumerate(objects, start=1):
@@ -180,7 +180,7 @@ def _arrow_of_objects(objects: Iterable, file: str, unit: str) -> tuple[pa.Table
     return _columns_to_arrow({name: [entry.get(name) for entry in objects] for name in names})
 
 
-def _columns_to_arrow(columns: dict[str, list]) -> tuple[pa.Table, list[str]]:
+def _columns_to_arrow(columns: dict[str, list[Any]]) -> tuple[pa.Table, list[str]]:
     notes: list[str] = []
     arrays = []
     for name, values in columns.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -142,7 +143,7 @@ def _samples(raw: np.ndarray, depth: int, count: int) -> np.ndarray:
 
 
 @kernel("out i8[:,:]", "i8")
-def unfilter(lines, step):
+def unfilter(lines: Any, step: Any) -> None:
     """Undo the filters of PNG. lines (h, 1 + bytes), the first byte naming the filter; in place."""
     height, width = lines.shape
     for i in range(height):

@@ -19,7 +19,7 @@ from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
 
 MEMORY_PER_BYTE = {"delimited": 4, "json": 8}
-SchemaLike = Schema | Mapping[str, Any] | str | os.PathLike
+SchemaLike = Schema | Mapping[str, Any] | str | os.PathLike[str]
 
 
 def read(source: Any = None, *, schema: SchemaLike | None = None, **options: Any) -> Table:
@@ -98,7 +98,7 @@ def is_bytes_like(source: Any) -> bool:
     return hasattr(source, "read") and not hasattr(source, "__arrow_c_stream__")
 
 
-def _read_file(given: Any, schema: Schema | None, options: dict, columns: Any) -> Table:
+def _read_file(given: Any, schema: Schema | None, options: dict[Any, Any], columns: Any) -> Table:
     source = ByteSource(given)
     name, notes = formats.format_of(source)
     if schema is None:
@@ -132,7 +132,7 @@ def _require_memory(source: ByteSource, name: str) -> None:
 
 
 def read_delimited(
-    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+    source: ByteSource, schema: Schema | None, options: dict[Any, Any], columns: Any = None
 ) -> Table:
     """A table of delimited text; see `gnomon.table.delimited`."""
     file = delimited.DelimitedFile(source, options)
@@ -185,7 +185,7 @@ def _as_column(name: str, wanted: Any) -> Column:
 
 
 def refuse_unknown(
-    options: dict, accepted: set | frozenset, what: str, file: str | None = None
+    options: dict[Any, Any], accepted: set[Any] | frozenset[Any], what: str, file: str | None = None
 ) -> None:
     """Raise for an option that the format does not have, naming those that it has."""
     unknown = [name for name in options if name not in accepted]
@@ -196,7 +196,7 @@ def refuse_unknown(
         )
 
 
-Reader = Callable[[ByteSource, Schema | None, dict, Any], Table]
+Reader = Callable[[ByteSource, Schema | None, dict[Any, Any], Any], Table]
 
 
 def readers() -> dict[str, tuple[frozenset[str], Reader]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -128,7 +128,7 @@ def without_spaces(strings: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
     return strings if column.kind is Kind.TEXT or spaced else pc.utf8_trim_whitespace(strings)
 
 
-def _to_number(values, column, before, unseen):
+def _to_number(values: Any, column: Any, before: Any, unseen: Any) -> Any:
     if _is_numeric(values.type):
         if pa.types.is_integer(values.type):
             values = values.cast(pa.float64())
@@ -140,7 +140,7 @@ def _to_number(values, column, before, unseen):
     return column, read.cast(pa.float64())
 
 
-def _to_integer(values, column, before, unseen):
+def _to_integer(values: Any, column: Any, before: Any, unseen: Any) -> Any:
     if pa.types.is_integer(values.type):
         return column, values
     if pa.types.is_boolean(values.type):
@@ -158,7 +158,7 @@ def _to_integer(values, column, before, unseen):
     return column, values
 
 
-def _to_category(values, column, before, unseen):
+def _to_category(values: Any, column: Any, before: Any, unseen: Any) -> Any:
     strings = as_strings(values, before)
     levels = column.levels
     if levels is None and _has_order(values.type, column.kind) and values.num_chunks:
@@ -179,7 +179,7 @@ def _to_category(values, column, before, unseen):
     return column, encode_levels(strings, column, unseen)
 
 
-def _to_boolean(values, column, before, unseen):
+def _to_boolean(values: Any, column: Any, before: Any, unseen: Any) -> Any:
     if pa.types.is_boolean(values.type):
         return column, values
     if _is_numeric(values.type):
@@ -196,7 +196,7 @@ def _to_boolean(values, column, before, unseen):
     return replace(column, levels=(false, true)), truth
 
 
-def _to_datetime(values, column, before, unseen):
+def _to_datetime(values: Any, column: Any, before: Any, unseen: Any) -> Any:
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
         return column, values
     if pa.types.is_integer(values.type) and column.format:
@@ -211,6 +211,7 @@ def _to_datetime(values, column, before, unseen):
             _refuse(
                 strings, pc.is_valid(strings), column, "is in no known date format", _GIVE_FORMAT
             )
+        assert found is not None
         pattern, read = found.format, found.values
     else:
         pattern, read = column.format, dates.parse_dates(distinct, column.format)
@@ -224,11 +225,11 @@ def _to_datetime(values, column, before, unseen):
     return column, read.take(pc.index_in(strings, value_set=distinct))
 
 
-def _to_text(values, column, before, unseen):
+def _to_text(values: Any, column: Any, before: Any, unseen: Any) -> Any:
     return column, as_strings(values, before)
 
 
-def _to_identifier(values, column, before, unseen):
+def _to_identifier(values: Any, column: Any, before: Any, unseen: Any) -> Any:
     if pa.types.is_integer(values.type):
         return column, values
     if column.format == WHOLE:
@@ -276,7 +277,7 @@ def _read_numbers(strings: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
     return _read_by_distinct(strings, column, read)
 
 
-def _read_by_distinct(strings, column, read) -> pa.ChunkedArray:
+def _read_by_distinct(strings: Any, column: Any, read: Any) -> pa.ChunkedArray:
     distinct = strings.unique().drop_null()
     found = read(distinct)
     if found is None:
@@ -294,7 +295,9 @@ _NUMBER_REMEDY = (
 )
 
 
-def _strings_for(values, column: Column, before: Column | None, wanted: str) -> pa.ChunkedArray:
+def _strings_for(
+    values: Any, column: Column, before: Column | None, wanted: str
+) -> pa.ChunkedArray:
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
         raise ReadError(
             f"a date cannot become {wanted}",
@@ -349,7 +352,7 @@ def _are_whole_numbers(levels: tuple[str, ...]) -> bool:
     return all(re.fullmatch(r"[+-]?\d+", level) for level in levels)
 
 
-def _refuse(values, wrong, column: Column, what: str, remedy: str) -> None:
+def _refuse(values: Any, wrong: Any, column: Column, what: str, remedy: str) -> None:
     """Raise for the first value that is marked wrong."""
     if not pc.any(wrong, min_count=0).as_py():
         return

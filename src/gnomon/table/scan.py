@@ -289,7 +289,7 @@ def _sampled_schema(feed: feeds.Feed, wanted: Schema | None, sample_rows: int) -
     return Table(table.arrow, Schema(columns), table.notes)
 
 
-def _feed_of(source: Any, options: dict) -> tuple[feeds.Feed, list[str]]:
+def _feed_of(source: Any, options: dict[Any, Any]) -> tuple[feeds.Feed, list[str]]:
     if source is None:
         return _query_feed(options), []
     if isinstance(source, str) and source.split("://")[0] in ("postgresql", "postgres"):
@@ -301,7 +301,7 @@ def _feed_of(source: Any, options: dict) -> tuple[feeds.Feed, list[str]]:
     return feeds.MemoryFeed(Table.from_frame(source, parse=parse), "<frame>"), []
 
 
-def _file_feed(source: ByteSource, options: dict) -> tuple[feeds.Feed, list[str]]:
+def _file_feed(source: ByteSource, options: dict[Any, Any]) -> tuple[feeds.Feed, list[str]]:
     name, notes = formats.format_of(source)
     accepted, reader = readers()[name]
     refuse_unknown(options, accepted | {"columns"}, f"a file of format {name}", source.name)
@@ -321,7 +321,7 @@ def _file_feed(source: ByteSource, options: dict) -> tuple[feeds.Feed, list[str]
     return feeds.MemoryFeed(reader(source, None, options, None), source.name), notes
 
 
-def _query_feed(options: dict) -> feeds.QueryFeed:
+def _query_feed(options: dict[Any, Any]) -> feeds.QueryFeed:
     query = sql.only(options, {"sql", "tables"}, "sql")
     tables = {
         name: arrow_of(native(frame)) for name, frame in (options.get("tables") or {}).items()
@@ -330,7 +330,7 @@ def _query_feed(options: dict) -> feeds.QueryFeed:
     return feeds.QueryFeed("<query>", lambda: sql.open_duckdb(tables=tables), query, [note])
 
 
-def _duckdb_feed(source: ByteSource, options: dict) -> feeds.QueryFeed:
+def _duckdb_feed(source: ByteSource, options: dict[Any, Any]) -> feeds.QueryFeed:
     connection = sql.open_duckdb(source)
     query, notes = sql.duckdb_query(connection, options, source.name)
     connection.close()
@@ -339,28 +339,28 @@ def _duckdb_feed(source: ByteSource, options: dict) -> feeds.QueryFeed:
     )
 
 
-def _sqlite_feed(source: ByteSource, options: dict) -> feeds.RowsFeed:
+def _sqlite_feed(source: ByteSource, options: dict[Any, Any]) -> feeds.RowsFeed:
     connection = sql.open_sqlite(source)
     query, notes = sql.sqlite_query(connection, options, source.name)
     connection.close()
 
-    def batches() -> tuple[list[str], Iterator[list[tuple]]]:
+    def batches() -> tuple[list[str], Iterator[list[tuple[Any, ...]]]]:
         return sql.sqlite_batches(sql.open_sqlite(source), query, source.name)
 
     return feeds.RowsFeed(source.name, batches, notes, source.check_unchanged)
 
 
-def _postgres_feed(url: str, options: dict) -> feeds.RowsFeed:
+def _postgres_feed(url: str, options: dict[Any, Any]) -> feeds.RowsFeed:
     shown = sql.without_password(url)
 
-    def batches() -> tuple[list[str], Iterator[list[tuple]]]:
+    def batches() -> tuple[list[str], Iterator[list[tuple[Any, ...]]]]:
         names, rows, _ = sql.postgres_batches(url, options, shown)
         return names, rows
 
     return feeds.RowsFeed(shown, batches)
 
 
-def _require_levels(columns: Iterable) -> None:
+def _require_levels(columns: Iterable[Any]) -> None:
     for column in columns:
         if column.kind.has_levels and column.levels is None:
             raise DataError(

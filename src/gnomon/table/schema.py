@@ -67,7 +67,7 @@ class Column:
     thousands: str | None = None
     missing: tuple[str, ...] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise DataError(f"A column's name must be a string, not {self.name!r}.")
         object.__setattr__(self, "kind", _as_kind(self.kind, self.name))
@@ -144,7 +144,7 @@ class Schema:
         return infer_arrow(arrow).schema
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Schema:
+    def load(cls, path: str | os.PathLike[str]) -> Schema:
         """Read a schema that `save` wrote or that a person wrote in the same form."""
         path = Path(path)
         try:
@@ -160,7 +160,7 @@ class Schema:
         return cls._from_content(content, str(path))
 
     @classmethod
-    def _from_content(cls, content: dict, file: str) -> Schema:
+    def _from_content(cls, content: dict[Any, Any], file: str) -> Schema:
         version = content.get("version")
         if version != FORMAT_VERSION:
             raise ReadError(
@@ -186,7 +186,7 @@ class Schema:
         except DataError as error:
             raise ReadError(str(error), file=file) from error
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schema as TOML; `read` finds ``x.schema.toml`` beside ``x.csv``."""
         try:
             content = self.to_toml().encode("utf-8")

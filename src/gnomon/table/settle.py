@@ -7,6 +7,7 @@ nested columns are flattened or written as JSON text; NaN becomes missing. What 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,7 +44,7 @@ def settled(values: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, tuple[
     return values, ()
 
 
-def _settle_periods(values: pa.ChunkedArray, name: str):
+def _settle_periods(values: pa.ChunkedArray, name: str) -> Any:
     starts = pa.chunked_array([pa.array(values.to_pandas().dt.to_timestamp(), from_pandas=True)])
     return starts, (f"Column {name!r}: periods are kept as the moments at which they start.",)
 
@@ -59,12 +60,12 @@ def _settle_floats(values: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray,
     return values, (f"Column {name!r}: {count:,} NaN taken as missing.",)
 
 
-def _settle_strings(values: pa.ChunkedArray, name: str):
+def _settle_strings(values: pa.ChunkedArray, name: str) -> Any:
     large = any(chunk.nbytes > MOST_BYTES for chunk in values.chunks)
     return values.cast(pa.large_string() if large else pa.string()), ()
 
 
-def _settle_decimals(values: pa.ChunkedArray, name: str):
+def _settle_decimals(values: pa.ChunkedArray, name: str) -> Any:
     if values.type.scale == 0:
         try:
             return values.cast(pa.int64()), ()
@@ -79,14 +80,14 @@ def _settle_decimals(values: pa.ChunkedArray, name: str):
     return floats, (rounded,)
 
 
-def _settle_times(values: pa.ChunkedArray, name: str):
+def _settle_times(values: pa.ChunkedArray, name: str) -> Any:
     per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[values.type.unit]
     whole = pa.int32() if values.type.bit_width == 32 else pa.int64()
     seconds = pc.divide(values.cast(whole).cast(pa.float64()), float(per_second))
     return seconds, (f"Column {name!r}: times and durations are kept in seconds.",)
 
 
-def _settle_dictionary(values: pa.ChunkedArray, name: str):
+def _settle_dictionary(values: pa.ChunkedArray, name: str) -> Any:
     ordered = values.type.ordered
     values = values.unify_dictionaries()
     target = pa.dictionary(pa.int32(), pa.string(), ordered)
@@ -109,7 +110,7 @@ def _distinct_words(words: pa.Array, indices: pa.Array) -> tuple[pa.Array, pa.Ar
     return distinct, place.take(indices)
 
 
-def _settle_binary(values: pa.ChunkedArray, name: str):
+def _settle_binary(values: pa.ChunkedArray, name: str) -> Any:
     try:
         return values.cast(pa.string()), (f"Column {name!r}: bytes read as UTF-8 text.",)
     except pa.ArrowInvalid:
@@ -120,7 +121,7 @@ def _settle_binary(values: pa.ChunkedArray, name: str):
         ) from None
 
 
-def _refuse_intervals(values: pa.ChunkedArray, name: str):
+def _refuse_intervals(values: pa.ChunkedArray, name: str) -> Any:
     raise ReadError(
         "holds intervals of months, days and nanoseconds, which are no fixed length of time",
         column=name,
@@ -129,7 +130,7 @@ def _refuse_intervals(values: pa.ChunkedArray, name: str):
     )
 
 
-def _settle_nested(values: pa.ChunkedArray, name: str):
+def _settle_nested(values: pa.ChunkedArray, name: str) -> Any:
     written = [
         None if value is None else json.dumps(value, default=str, ensure_ascii=False)
         for value in values.to_pylist()

@@ -60,7 +60,7 @@ class Split:
         self._note_use(place)
         return take_rows(self.table, self.rows[place])
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         return (self[place] for place in range(len(self.rows)))
 
     def __len__(self) -> int:
@@ -311,7 +311,7 @@ def _by_class(labels: np.ndarray, shares: np.ndarray, rng: np.random.Generator) 
     return places
 
 
-def _by_group(groups, labels, shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _by_group(groups: Any, labels: Any, shares: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Give whole groups, the largest first, to the part that lacks most of their classes."""
     names, codes = _codes(groups)
     if len(names) < len(shares):

@@ -26,7 +26,7 @@ READING = ("SELECT", "EXPLAIN", "PRAGMA", "MULTI", "CALL")
 ROWS_AT_A_TIME = 10_000
 
 
-def read_sql(schema: Schema | None, options: dict) -> Table:
+def read_sql(schema: Schema | None, options: dict[Any, Any]) -> Table:
     """The result of a query that DuckDB runs here, over files and over the frames in ``tables``."""
     query = only(options, {"sql", "tables"}, "sql")
     with closing(open_duckdb(tables=options.get("tables"))) as connection:
@@ -34,7 +34,7 @@ def read_sql(schema: Schema | None, options: dict) -> Table:
 
 
 def read_duckdb(
-    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+    source: ByteSource, schema: Schema | None, options: dict[Any, Any], columns: Any = None
 ) -> Table:
     """A table or a query of a DuckDB file, opened for reading only."""
     with closing(open_duckdb(source)) as connection:
@@ -46,7 +46,7 @@ def read_duckdb(
 
 
 def read_sqlite(
-    source: ByteSource, schema: Schema | None, options: dict, columns: Any = None
+    source: ByteSource, schema: Schema | None, options: dict[Any, Any], columns: Any = None
 ) -> Table:
     """A table or a query of an SQLite file, opened for reading only."""
     with closing(open_sqlite(source)) as connection:
@@ -60,7 +60,7 @@ def read_sqlite(
     return understood(arrow, schema, parse=True, notes=[*notes, *repairs, *told])
 
 
-def read_postgres(url: str, schema: Schema | None, options: dict) -> Table:
+def read_postgres(url: str, schema: Schema | None, options: dict[Any, Any]) -> Table:
     """A table or a query of a PostgreSQL data base; needs psycopg."""
     shown = without_password(url)
     names, batches, notes = postgres_batches(url, options, shown)
@@ -70,7 +70,7 @@ def read_postgres(url: str, schema: Schema | None, options: dict) -> Table:
     return understood(arrow, schema, parse=True, notes=[*notes, *repairs, *told])
 
 
-def open_duckdb(source: ByteSource | None = None, tables: dict | None = None) -> Any:
+def open_duckdb(source: ByteSource | None = None, tables: dict[Any, Any] | None = None) -> Any:
     """A connection that never fetches an extension."""
     import duckdb
 
@@ -118,7 +118,7 @@ def duckdb_table(connection: Any, query: str, file: str | None = None) -> pa.Tab
     return pa.Table.from_batches(duckdb_batches(connection, query, file))
 
 
-def duckdb_query(connection: Any, options: dict, file: str) -> tuple[str, list[str]]:
+def duckdb_query(connection: Any, options: dict[Any, Any], file: str) -> tuple[str, list[str]]:
     """The query for what the options ask of a DuckDB file."""
     found = connection.execute(
         "select table_name from information_schema.tables order by table_name"
@@ -134,7 +134,9 @@ def open_sqlite(source: ByteSource) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, check_same_thread=False)
 
 
-def sqlite_query(connection: sqlite3.Connection, options: dict, file: str) -> tuple[str, list[str]]:
+def sqlite_query(
+    connection: sqlite3.Connection, options: dict[Any, Any], file: str
+) -> tuple[str, list[str]]:
     """The query for what the options ask of an SQLite file."""
     try:
         found = connection.execute(
@@ -148,7 +150,7 @@ def sqlite_query(connection: sqlite3.Connection, options: dict, file: str) -> tu
 
 def sqlite_batches(
     connection: sqlite3.Connection, query: str, file: str
-) -> tuple[list[str], Iterator[list[tuple]]]:
+) -> tuple[list[str], Iterator[list[tuple[Any, ...]]]]:
     """Names of the columns, and the rows some thousands at a time."""
     try:
         cursor = connection.execute(query)
@@ -160,8 +162,8 @@ def sqlite_batches(
 
 
 def postgres_batches(
-    url: str, options: dict, shown: str
-) -> tuple[list[str], Iterator[list[tuple]], list[str]]:
+    url: str, options: dict[Any, Any], shown: str
+) -> tuple[list[str], Iterator[list[tuple[Any, ...]]], list[str]]:
     """Names, rows some thousands at a time, and notes of a PostgreSQL table or query."""
     try:
         import psycopg
@@ -205,7 +207,7 @@ def quoted(name: str) -> str:
 
 def _fetched(
     cursor: Any, file: str, errors: type[Exception], owner: Any = None
-) -> Iterator[list[tuple]]:
+) -> Iterator[list[tuple[Any, ...]]]:
     try:
         while rows := cursor.fetchmany(ROWS_AT_A_TIME):
             yield rows
@@ -217,7 +219,7 @@ def _fetched(
             owner.close()
 
 
-def _query(options: dict, tables: list[str], file: str) -> tuple[str, list[str]]:
+def _query(options: dict[Any, Any], tables: list[str], file: str) -> tuple[str, list[str]]:
     wanted, query = options.get("table"), options.get("sql")
     if wanted is not None and query is not None:
         raise ReadError("table= and sql= cannot both be given", file=file)
@@ -235,7 +237,7 @@ def _query(options: dict, tables: list[str], file: str) -> tuple[str, list[str]]
     return f"select * from {quoted(wanted)}", []
 
 
-def only(options: dict, accepted: set[str], needed: str | None) -> Any:
+def only(options: dict[Any, Any], accepted: set[str], needed: str | None) -> Any:
     """The needed option, after a check that there are no others than the accepted ones."""
     unknown = set(options) - accepted
     if unknown:

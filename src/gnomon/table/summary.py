@@ -232,7 +232,7 @@ class Summary:
         except KeyError:
             raise no_such_column(name, self.columns) from None
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         return iter(self.columns.values())
 
     def __len__(self) -> int:
@@ -264,7 +264,7 @@ class Summary:
         arrow = pa.table(arrays, names=[column.name for column in columns])
         return Table(arrow, Schema(columns))
 
-    def __rich__(self):
+    def __rich__(self) -> Any:
         from rich.table import Table as RichTable
 
         grid = RichTable(header_style="bold", pad_edge=False, box=None)
@@ -443,7 +443,7 @@ def _markup_safe(cell: str) -> str:
     return escape(cell)
 
 
-def _statistic(values: list, kind: Kind, levels: tuple[str, ...] | None) -> pa.Array:
+def _statistic(values: list[Any], kind: Kind, levels: tuple[str, ...] | None) -> pa.Array:
     if kind is Kind.NUMBER:
         return pa.array(values, pa.float64())
     if kind is Kind.INTEGER:

@@ -179,7 +179,7 @@ class Table:
             return self.select(key)
         return self._take_rows(key)
 
-    def _take_both(self, key: tuple) -> Any:
+    def _take_both(self, key: tuple[Any, ...]) -> Any:
         rows, *rest = key
         if len(rest) != 1:
             raise DataError(f"A table has rows and columns; {key!r} asks for {len(key)} things.")
@@ -286,7 +286,7 @@ class Table:
         arrow = pa.table(arrays, names=[column.name for column in new_columns])
         return Table(arrow, Schema(new_columns), self.notes)
 
-    def _recoded(self, before: Column, wanted: Column, unseen: Unseen):
+    def _recoded(self, before: Column, wanted: Column, unseen: Unseen) -> Any:
         values = self.column(wanted.name)
         if before.kind == wanted.kind and before.levels == wanted.levels:
             return wanted, values
@@ -360,7 +360,7 @@ class Table:
 
         return pl.from_arrow(self._arrow)
 
-    def to_dict(self) -> dict[str, list]:
+    def to_dict(self) -> dict[str, list[Any]]:
         """Python lists by column name."""
         return self._arrow.to_pydict()
 
@@ -394,7 +394,7 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._arrow.__arrow_c_stream__(requested_schema)
 
-    def save(self, path: str | os.PathLike, *, escape_formulas: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], *, escape_formulas: bool = False) -> None:
         """Write the table as ``.parquet``, ``.csv``, ``.tsv`` or ``.arrow``, by the name's ending.
 
         Parameters

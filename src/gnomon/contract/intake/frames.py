@@ -192,8 +192,7 @@ def encoded(learner: Any, X: Any) -> Any:
         return checked_array(learner, X, None, reset=False)
     if encoder.takes_floats:
         rows = float_rows(learner, X)
-        fits = rows is not None and tuple(X.columns) == encoder.names_in
-        if fits and _computable(learner, rows):
+        if rows is not None and tuple(X.columns) == encoder.names_in and _computable(learner, rows):
             return rows
     rows = encoder.transform(known_table(learner, X))
     refuse_infinite(encoder, rows)
