@@ -7,7 +7,7 @@ from sklearn import svm as peer
 
 from benchmarks.duels.duel import Duel
 from benchmarks.duels.tables import Labelled, bent, classes
-from gnomon.margin import RBF, SVC, SVR, LinearSVM
+from gnomon.margin import RBF, SVC, SVR, LinearSVC
 
 GAMMA = 0.02
 MOST_AT_ONCE = 512
@@ -116,7 +116,7 @@ Duel(
     name="linear SVM, squared hinge, 100 columns",
     peer="scikit-learn LinearSVC (liblinear)",
     data=hundred_columns,
-    ours=lambda given: LinearSVM().fit(given.rows, given.y),
+    ours=lambda given: LinearSVC().fit(given.rows, given.y),
     theirs=lambda given: peer.LinearSVC(dual="auto").fit(given.rows, given.y),
     quality=squared_hinge,
     tolerance=1e-5,
@@ -128,7 +128,7 @@ Duel(
     name="linear SVM, hinge, 100 columns",
     peer="scikit-learn LinearSVC (liblinear)",
     data=hundred_columns,
-    ours=lambda given: LinearSVM(loss="hinge", tol=1e-5).fit(given.rows, given.y),
+    ours=lambda given: LinearSVC(loss="hinge", tol=1e-5).fit(given.rows, given.y),
     theirs=lambda given: peer.LinearSVC(loss="hinge", dual=True).fit(given.rows, given.y),
     quality=hinge,
     tolerance=1e-4,

@@ -15,7 +15,7 @@ from gnomon.margin import (
     SVC,
     SVR,
     ChiSquare,
-    LinearSVM,
+    LinearSVC,
     NuSVC,
     NuSVR,
     OneClassSVM,
@@ -124,7 +124,7 @@ def test_linear_machines_are_not_worse_than_liblinear(loss, rng):
         slack = np.maximum(0, 1 - sign * model.decision_function(X))
         return 0.5 * z @ z + (slack if loss == "hinge" else slack**2).sum()
 
-    ours = LinearSVM(loss=loss).fit(X, codes)
+    ours = LinearSVC(loss=loss).fit(X, codes)
     theirs = peer.LinearSVC(loss=loss, dual=True, max_iter=5000).fit(X, codes)
     assert objective(ours) <= objective(theirs) * (1 + 1e-5)
     assert ours.dual_objective_[0] <= objective(theirs)

@@ -18,7 +18,7 @@ from gnomon.margin import (
     SVC,
     SVR,
     Linear,
-    LinearSVM,
+    LinearSVC,
     OneVsOneClassifier,
     OneVsRestClassifier,
     Polynomial,
@@ -135,7 +135,7 @@ def test_the_dual_of_a_linear_machine_never_passes_its_primal(seed, loss):
     X = rng.normal(size=(40, 3))
     sign = np.where(rng.random(40) < 0.5, 1.0, -1.0)
     sign[:2] = 1, -1
-    model = quietly(LinearSVM(loss=loss, max_iter=7), X, sign)
+    model = quietly(LinearSVC(loss=loss, max_iter=7), X, sign)
     slack = np.maximum(0, 1 - sign * model.decision_function(X))
     z = np.append(model.coef_[0], model.intercept_[0])
     primal = 0.5 * z @ z + (slack if loss == "hinge" else slack**2).sum()

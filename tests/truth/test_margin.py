@@ -23,7 +23,7 @@ from gnomon.margin import (
     ChiSquare,
     GraphletKernel,
     Linear,
-    LinearSVM,
+    LinearSVC,
     NuSVC,
     NuSVR,
     OneClassSVM,
@@ -587,8 +587,8 @@ def hinge_objective(model, X, sign, C, power, scaling=1.0):
 def test_linear_machines_reach_the_optimum_and_know_their_gap(loss, solver, rng):
     X, sign = overlapping(rng, 80, 3, gap=0.5)
     power = 1 if loss == "hinge" else 2
-    model = LinearSVM(
-        0.7, loss=loss, solver=solver, intercept_scaling=2.0, tol=1e-7, max_iter=20_000
+    model = LinearSVC(
+        C=0.7, loss=loss, solver=solver, intercept_scaling=2.0, tol=1e-7, max_iter=20_000
     ).fit(X, sign)
     reached = hinge_objective(model, X, sign, 0.7, power, 2.0)
     gap = reached - model.dual_objective_[0]

@@ -12,7 +12,7 @@ from gnomon.margin import (
     SVC,
     SVR,
     BatchPerceptron,
-    LinearSVM,
+    LinearSVC,
     Perceptron,
     StochasticSVM,
     hull_margin,
@@ -126,7 +126,7 @@ def test_the_border_is_the_same_among_columns_and_features(lifted, theme, rng):
         def transform(rows):
             return rows**2
 
-    model = LinearSVM(10.0).fit(transform(X), y)
+    model = LinearSVC(C=10.0).fit(transform(X), y)
     figure = show.feature_space(model, X, y, transform, theme=theme)
     border = next(t for t in figure.data if t.type == "contour")
     point = np.array([[border.x[7], border.y[20]]])

@@ -9,7 +9,7 @@ import pytest
 from gnomon.bayes import GaussianClassifier
 from gnomon.engine.errors import DataError
 from gnomon.linear import LinearRegression
-from gnomon.margin import LinearSVM, OneVsOneClassifier, OneVsRestClassifier
+from gnomon.margin import LinearSVC, OneVsOneClassifier, OneVsRestClassifier
 from gnomon.neighbors import KNeighborsClassifier
 from gnomon.show import decision_regions
 from gnomon.show.regions import GRID, STRENGTH
@@ -43,8 +43,8 @@ def test_several_learners_stand_side_by_side_and_unclear_places_are_dotted(rng):
     X = X[:, :2]
     models = {
         "nearest": KNeighborsClassifier(3),
-        "rest": OneVsRestClassifier(LinearSVM()),
-        "pairs": OneVsOneClassifier(LinearSVM()),
+        "rest": OneVsRestClassifier(LinearSVC()),
+        "pairs": OneVsOneClassifier(LinearSVC()),
     }
     fitted = {name: model.fit(X, y) for name, model in models.items()}
     figure = decision_regions(fitted, X, y)

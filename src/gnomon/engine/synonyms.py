@@ -44,7 +44,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "Kriging": ("gaussian process", "gp", "geostatistics"),
     "Lasso": ("l1 penalty", "sparse regression", "regularization"),
     "LinearRegression": ("ols", "ordinary least squares"),
-    "LinearSVM": ("svm", "support vector machine", "LinearSVC"),
+    "LinearSVC": ("svm", "support vector machine", "LinearSVC"),
     "LocallyLinearEmbedding": ("lle", "manifold learning"),
     "LocallyWeightedRegression": ("loess", "lowess", "local regression"),
     "LogisticRegression": ("logit", "maximum entropy", "softmax regression"),

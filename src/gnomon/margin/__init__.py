@@ -1,6 +1,6 @@
 """Margin: planes between classes with room on both sides, and kernels."""
 
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.margin.hard_margin import HardMargin, hard_margin
 from gnomon.margin.hulls import (
     Hull,
@@ -43,7 +43,7 @@ from gnomon.margin.kernels import (
     mercer_check,
     repair,
 )
-from gnomon.margin.linear_svm import LinearSVM, SparseSVM, joint_svm
+from gnomon.margin.linear_svm import LinearSVC, SparseSVM, joint_svm
 from gnomon.margin.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from gnomon.margin.one_class import OneClassSVM
 from gnomon.margin.perceptron import (
@@ -81,7 +81,7 @@ __all__ = [
     "KernelGroups",
     "Linear",
     "LinearDiscriminant",
-    "LinearSVM",
+    "LinearSVC",
     "LinearThreshold",
     "Margins",
     "MercerCheck",
@@ -132,3 +132,5 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(__name__, {"LinearSVM": "LinearSVC"})

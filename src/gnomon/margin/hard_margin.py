@@ -81,7 +81,7 @@ class HardMargin(Result):
 def hard_margin(X: Any, y: Any, *, form: str = "dual") -> HardMargin:
     """The plane of widest margin between two classes that a plane separates.
 
-    An error says so where none does; use `SVC` or `LinearSVM` then. A few rows decide the plane,
+    An error says so where none does; use `SVC` or `LinearSVC` then. A few rows decide the plane,
     so that small changes of them move it. Texts: 001 8.3, 8.5 · 002 L717-817 · 004 10.1.1.
 
     Parameters
@@ -113,9 +113,9 @@ def hard_margin(X: Any, y: Any, *, form: str = "dual") -> HardMargin:
         raise DataError(
             "no plane separates the two classes, so that there is no hard margin: their hulls have "
             f"the point {np.array2string(answer.common_point, precision=4)} in common. Use a "
-            "machine with slack (SVC, LinearSVM)"
+            "machine with slack (SVC, LinearSVC)"
             if answer.common_point is not None
-            else "no plane separates the two classes with room; use SVC or LinearSVM"
+            else "no plane separates the two classes with room; use SVC or LinearSVC"
         )
     centre = X.mean(axis=0)
     scale = float(np.abs(X - centre).max())

@@ -239,7 +239,7 @@ def hull_margin(X: Any, y: Any) -> HullMargin:
     if nearest.distance == 0:
         raise DataError(
             "the hulls of the two classes meet, so that no plane separates them: use a machine "
-            "with slack (SVC, LinearSVM); gnomon.margin.separability shows a point in common"
+            "with slack (SVC, LinearSVC); gnomon.margin.separability shows a point in common"
         )
     alpha = np.zeros(len(X))
     alpha[negative], alpha[positive] = nearest.first_weights, nearest.second_weights

@@ -127,7 +127,7 @@ class LinearThreshold:
     """A linear threshold unit: one class from the threshold on, the other below.
 
     f(x) = step(<x, w> - theta). The weights are given, or taken from a fitted model by `of`; to
-    learn them use `Perceptron`, `LinearSVM` or any other linear classifier, all of which are of
+    learn them use `Perceptron`, `LinearSVC` or any other linear classifier, all of which are of
     this form. Texts: 002 L458-510 · 004 4.4.
 
     Attributes

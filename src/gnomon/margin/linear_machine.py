@@ -34,4 +34,4 @@ class LinearMachine(ScoringClassifier):
         return planes[:, -1] * float(self.fit_intercept)
 
     def _scores(self, rows) -> np.ndarray:
-        return np.dot(rows, self.coef_.T) + self.intercept_
+        return np.asarray(rows @ self.coef_.T) + self.intercept_

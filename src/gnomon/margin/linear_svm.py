@@ -17,12 +17,15 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC
+from sklearn.svm import LinearSVC as Liblinear
 
-from gnomon.contract import Data
+from gnomon.contract import Data, Takes
+from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
+from gnomon.engine.history import History
 from gnomon.engine.parameters import (
     FLAG,
     HISTORY,
@@ -30,7 +33,6 @@ from gnomon.engine.parameters import (
     SEED,
     StrOptions,
     above,
-    at_least,
     whole,
 )
 from gnomon.engine.registry import method
@@ -47,7 +49,8 @@ from gnomon.margin.linear_solvers import (
 
 # Rows per column from which on steps of second order pay.
 MANY_ROWS = 3
-MOST_COLUMNS = 2000
+MOST_COLUMNS = 2000  # whose products are still solved for at each step
+CLOSER = 0.01  # the duality gap, as a share of tol
 
 
 @method(
@@ -57,7 +60,8 @@ MOST_COLUMNS = 2000
     avoid="Curved borders (SVC), columns of unlike scale, or where probabilities matter.",
     peers=("sklearn.svm.LinearSVC",),
 )
-class LinearSVM(LinearMachine):
+@without_effect("verbose")
+class LinearSVC(LinearMachine):
     """Linear support vector machine for many rows or many columns.
 
     Minimises 1/2 |(w, b)|^2 + C sum_i w_i max(0, 1 - y_i (w . x_i + b))^k; several classes each
@@ -66,26 +70,33 @@ class LinearSVM(LinearMachine):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Price of slack.
+    penalty : {"l2", "l1"}, default="l2"
+        Squares or absolute values of the weights; with these (by liblinear) many are zero.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         Power of the slack: two or one.
-    class_weight : dict, "balanced" or None, default=None
-        Factors of C per class.
+    dual : bool or "auto", default="auto"
+        Which problem liblinear solves, where it is used; our solvers need no choice.
+    tol : float, default=0.0001
+        Tolerance: a hundredth of it is the duality gap at which to stop, as a share of the
+        objective; liblinear's own where it is used.
+    C : float, default=1.0
+        Price of slack.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        Several classes each against the rest, or all in one problem (by liblinear).
     fit_intercept : bool, default=True
         Whether the planes have offsets.
-    intercept_scaling : float, default=1.0
+    intercept_scaling : float, default=1
         The constant column; with a greater one the offset is penalised less.
-    solver : {"auto", "second_order", "coordinate"}, default="auto"
-        Newton's method or interior points, coordinate descent, or what suits the shape.
-    max_iter : int, default=1000
-        Most steps, each a pass over the rows.
-    tol : float, default=1e-06
-        Duality gap at which to stop, as a share of the objective.
-    keep_history : {"objective", "full"}, default="objective"
-        Whether ``history_`` keeps the planes of each step too.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C per class.
     random_state : int, RandomState instance or None, default=None
         Order of the rows in coordinate descent.
+    max_iter : int, default=1000
+        Most steps, each a pass over the rows.
+    solver : {"auto", "second_order", "coordinate"}, default="auto"
+        Newton's method or interior points, coordinate descent, or what suits the shape.
+    keep_history : {"objective", "full"}, default="objective"
+        Whether ``history_`` keeps the planes of each step too.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
 
@@ -98,7 +109,7 @@ class LinearSVM(LinearMachine):
     dual_objective_ : ndarray of shape (1,) or (n_classes,)
         The dual objective reached, per plane.
     duality_gap_ : ndarray of shape (1,) or (n_classes,)
-        Objective minus dual objective, as a share of the objective, per plane.
+        Objective minus dual objective, as a share of the objective, per plane; NaN by liblinear.
     history_ : History
         The dual objective after each step, summed over planes.
     n_iter_ : int
@@ -115,59 +126,97 @@ class LinearSVM(LinearMachine):
 
     Examples
     --------
-    >>> from gnomon.margin import LinearSVM
-    >>> model = LinearSVM(random_state=0).fit([[0, 0], [1, 0], [3, 3], [4, 3]], [0, 0, 1, 1])
+    >>> from gnomon.margin import LinearSVC
+    >>> model = LinearSVC(random_state=0).fit([[0, 0], [1, 0], [3, 3], [4, 3]], [0, 0, 1, 1])
     >>> model.predict([[0.5, 0.5], [3.5, 3.0]])
     array([0, 1])
     """
 
+    natively = Takes(sparse=True)
     _parameter_constraints = {
-        "C": [above(0.0)],
+        "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions({"squared_hinge", "hinge"})],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "dual": ["boolean", StrOptions({"auto"})],
+        "tol": [above(0.0)],
+        "C": [above(0.0)],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
         "fit_intercept": FLAG,
         "intercept_scaling": [above(0.0)],
-        "solver": [StrOptions({"auto", "second_order", "coordinate"})],
-        "max_iter": [whole(1)],
-        "tol": [at_least(0.0)],
-        "keep_history": HISTORY,
+        "class_weight": [dict, StrOptions({"balanced"}), None],
         "random_state": SEED,
+        "max_iter": [whole(0)],
+        "solver": [StrOptions({"auto", "second_order", "coordinate"})],
+        "keep_history": HISTORY,
         "n_jobs": JOBS,
     }
 
     def __init__(
         self,
-        C=1.0,
-        *,
+        penalty="l2",
         loss="squared_hinge",
-        class_weight=None,
+        *,
+        dual="auto",
+        tol=1e-4,
+        C=1.0,
+        multi_class="ovr",
         fit_intercept=True,
-        intercept_scaling=1.0,
-        solver="auto",
-        max_iter=1000,
-        tol=1e-6,
-        keep_history="objective",
+        intercept_scaling=1,
+        class_weight=None,
+        verbose=0,
         random_state=None,
+        max_iter=1000,
+        solver="auto",
+        keep_history="objective",
         n_jobs=None,
     ):
-        self.C = C
+        self.penalty = penalty
         self.loss = loss
-        self.class_weight = class_weight
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.keep_history = keep_history
+        self.class_weight = class_weight
+        self.verbose = verbose
         self.random_state = random_state
+        self.max_iter = max_iter
+        self.solver = solver
+        self.keep_history = keep_history
         self.n_jobs = n_jobs
 
     def _offsets(self, planes: np.ndarray) -> np.ndarray:
         return planes[:, -1] * (self.intercept_scaling if self.fit_intercept else 0.0)
 
     def _fit(self, data: Data) -> None:
+        ours = self.penalty == "l2" and self.multi_class == "ovr" and not sp.issparse(data.rows)
+        if not ours and len(self.classes_) > 1:
+            self._fit_liblinear(data)
+            return
         with one_blas_thread():
             self._descend(data)
+
+    def _fit_liblinear(self, data: Data) -> None:
+        """Sparse rows, absolute values in the penalty and joint classes are liblinear's."""
+        given = distinct_rows(data)
+        peer = Liblinear(
+            penalty=self.penalty,
+            loss=self.loss,
+            dual=self.dual,
+            tol=self.tol,
+            C=self.C,
+            multi_class=self.multi_class,
+            fit_intercept=self.fit_intercept,
+            intercept_scaling=self.intercept_scaling,
+            random_state=int(self._rng().integers(2**31)),
+            max_iter=self.max_iter,
+        ).fit(given.rows, given.y, sample_weight=given.weights)
+        self.coef_ = np.ascontiguousarray(peer.coef_)
+        offsets = np.asarray(peer.intercept_, dtype=np.float64)
+        self.intercept_ = np.broadcast_to(offsets, len(self.coef_)).copy()
+        self.n_iter_ = int(np.max(peer.n_iter_))
+        self.dual_objective_ = self.duality_gap_ = np.full(len(self.coef_), np.nan)
+        self.history_ = History([])
 
     def _descend(self, data: Data) -> None:
         given = distinct_rows(data)
@@ -177,7 +226,7 @@ class LinearSVM(LinearMachine):
         search, cost = self._search(*rows.shape), self.C * given.weights
         squared = self.loss == "squared_hinge"
         runs: list[PlaneSearch] = [
-            search(rows, sign, cost, squared, self.tol, self.n_jobs)
+            search(rows, sign, cost, squared, CLOSER * self.tol, self.n_jobs)
             for sign in np.ascontiguousarray(one_against_rest(given.y, len(self.classes_)))
         ]
         rng = self._rng()
@@ -205,10 +254,10 @@ class LinearSVM(LinearMachine):
         self._keep(attributes())
         self.history_, self.n_iter_ = course.history, len(course.history)
         worst = self.duality_gap_.max(initial=0.0)
-        if worst > self.tol and course.history.stopped != "callback":
+        if worst > CLOSER * self.tol and course.history.stopped != "callback":
             warnings.warn(
-                f"LinearSVM has not converged in {self.n_iter_} steps: duality gap {worst:.3g} of "
-                f"the objective, tol={self.tol:g}. Scale the columns, lower C, or raise "
+                f"LinearSVC has not converged in {self.n_iter_} steps: duality gap {worst:.3g} of "
+                f"the objective, tol={self.tol:g}. Scale the columns, lower C, or increase "
                 "max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -229,7 +278,7 @@ class LinearSVM(LinearMachine):
     task="classify",
     texts="000b (an SVM with an L1 penalty)",
     use="Classes with straight borders where few of many columns matter.",
-    avoid="Columns that are alike: one of them is taken, by chance; LinearSVM uses them all.",
+    avoid="Columns that are alike: one of them is taken, by chance; LinearSVC uses them all.",
     peers=("sklearn.svm.LinearSVC(penalty='l1')",),
     on="scikit-learn",
 )
@@ -311,7 +360,7 @@ class SparseSVM(LinearMachine):
             self.n_passes_ = self.n_nonzero_ = 0
             return
         given = distinct_rows(data)
-        peer = LinearSVC(
+        peer = Liblinear(
             C=self.C,
             penalty="l1",
             dual=False,
@@ -401,7 +450,7 @@ def joint_svm(
     >>> joint_svm([[0, 0], [5, 0], [0, 5]], ["a", "b", "c"]).predict([[4, 0], [1, 4]]).tolist()
     ['b', 'c']
     """
-    peer = LinearSVC(
+    peer = Liblinear(
         C=C,
         multi_class="crammer_singer",
         fit_intercept=fit_intercept,

@@ -29,7 +29,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.threads import one_blas_thread
 from gnomon.margin.linear_machine import LARGEST
-from gnomon.margin.linear_svm import LinearSVM
+from gnomon.margin.linear_svm import LinearSVC
 from gnomon.margin.pairwise import class_pairs
 
 
@@ -102,7 +102,7 @@ class OfBinary(ScoringClassifier):
         return len(self.classes_)
 
     def _fit(self, data: Data) -> None:
-        member = LinearSVM(random_state=0) if self.estimator is None else self.estimator
+        member = LinearSVC(random_state=0) if self.estimator is None else self.estimator
         weights = data.weights
         if weights is not None and not has_fit_parameter(member, "sample_weight"):
             raise DataError(
@@ -138,7 +138,7 @@ class OfBinary(ScoringClassifier):
         return [(member, rows) for member in self.estimators_]
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        member = LinearSVM() if self.estimator is None else self.estimator
+        member = LinearSVC() if self.estimator is None else self.estimator
         own = 8 * n_rows * (n_columns + 20)
         return own + (member.forecast(n_rows, n_columns) if hasattr(member, "forecast") else own)
 
@@ -162,7 +162,7 @@ class OneVsRestClassifier(OfBinary):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Learner of two classes, of any library; None for `LinearSVM`.
+        Learner of two classes, of any library; None for `LinearSVC`.
     normalise : bool, default=False
         Whether scores of linear members (with ``coef_``) are divided by the length of the weights.
 
@@ -365,7 +365,7 @@ class OneVsOneClassifier(OfBinary):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Learner of two classes, of any library; None for `LinearSVM`.
+        Learner of two classes, of any library; None for `LinearSVC`.
     tie_rule : {"score", "first", "common"}, default="score"
         Of classes with equal votes, that of the greatest sum of scores, the first, or the most
         common one.

@@ -171,7 +171,7 @@ class _Corrected(LinearMachine):
     task="classify",
     texts="001 3.2 · 002 L589-606",
     use="Classes that a plane separates, and to see how learning by correction goes.",
-    avoid="Overlapping classes, unless with pocket; LinearSVM finds the plane with most room.",
+    avoid="Overlapping classes, unless with pocket; LinearSVC finds the plane with most room.",
     peers=("sklearn.linear_model.Perceptron",),
 )
 class Perceptron(_Corrected):
@@ -292,7 +292,7 @@ class Perceptron(_Corrected):
     task="classify",
     texts="002 L532-587",
     use="To see gradient descent on the perceptron cost, on classes that a plane separates.",
-    avoid="Overlapping classes; LinearSVM or LogisticRegression for use.",
+    avoid="Overlapping classes; LinearSVC or LogisticRegression for use.",
     peers=(),
 )
 class BatchPerceptron(_Corrected):

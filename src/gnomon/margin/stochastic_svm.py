@@ -62,7 +62,7 @@ def hinge_steps(rows, sign, drawn, batch, rate, penalty, penalised, plane):
     task="classify",
     texts="000a 2.1",
     use="To train a linear SVM as 000a does and watch it; tables of any length at a fixed price.",
-    avoid="Where the optimum itself is wanted: LinearSVM reaches it sooner.",
+    avoid="Where the optimum itself is wanted: LinearSVC reaches it sooner.",
     peers=("sklearn.linear_model.SGDClassifier",),
 )
 class StochasticSVM(LinearMachine):
@@ -71,7 +71,7 @@ class StochasticSVM(LinearMachine):
     Minimises mean hinge loss plus (penalty / 2) |a|^2 by steps along the slope of a few drawn rows.
     Use it to see such training, or where a fixed number of steps is all that can be afforded; scale
     the columns first. It does not end at the optimum but near it: no test of convergence is valid.
-    Not where that matters (`LinearSVM`).
+    Not where that matters (`LinearSVC`).
 
     Texts: 000a 2.1, procedure 2.4, which prints the penalty on b too (``penalise_intercept=True``)
     while section 2.1.6 leaves b free (the default). Of several classes each is trained against the

@@ -38,7 +38,7 @@ CLASSES_PARAMETERS: dict[str, list] = {
     task="classify",
     texts="001 8 · 002 L717-978, L1716 · 004 10.1",
     use="Classes with curved borders, up to some ten thousand rows of numbers.",
-    avoid="Very many rows (LinearSVM), columns of unlike scale, or where probabilities matter.",
+    avoid="Very many rows (LinearSVC), columns of unlike scale, or where probabilities matter.",
     peers=("sklearn.svm.SVC",),
 )
 @without_effect("shrinking", "verbose", "random_state")
@@ -131,7 +131,7 @@ class SVC(PairwiseMachine):
 
     See Also
     --------
-    LinearSVM : For very many rows, without kernel.
+    LinearSVC : For very many rows, without kernel.
     SquaredSlackSVM : Slack squared.
 
     Examples
