@@ -25,6 +25,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from gnomon.contract import intake
+from gnomon.contract.intake.arrays import refuse_huge
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.table.scan import Scan
@@ -75,7 +76,7 @@ class OverScikitLearn(Estimator):
         super().__init_subclass__(**kwargs)
 
     @classmethod
-    def _stand_before(cls, theirs: type) -> None:
+    def _stand_before(cls, theirs: Any) -> None:
         """Wrap the methods of scikit-learn's class, take over its parameters and their texts."""
         for name in (*FITTING, *ANSWERING):
             if name not in vars(cls) and hasattr(theirs, name):
@@ -85,11 +86,19 @@ class OverScikitLearn(Estimator):
         cls._parameter_constraints = theirs._parameter_constraints
         cls.__doc__ = documentation(cls.__doc__ or "", theirs.__doc__ or "")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         return super(Estimator, self).__sklearn_tags__()
 
     def _class_weights(self, totals: np.ndarray) -> None:
         """scikit-learn's code applies ``class_weight`` by itself."""
+
+    def _row_factors(self, y: np.ndarray, weights: np.ndarray | None) -> tuple[None, None]:
+        """None, as `_class_weights`."""
+        return None, None
+
+    def _is_pairwise(self) -> bool:
+        """A table holds features; scikit-learn's code looks at arrays itself."""
+        return False
 
     def _public(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
@@ -97,9 +106,9 @@ class OverScikitLearn(Estimator):
     def _plain(self) -> Any:
         """This estimator as scikit-learn would have fitted it on the encoded rows."""
         plain = object.__new__(type(self))
-        vars(plain).update(vars(self))
+        plain.__dict__.update(vars(self))
         for name in OF_TABLE:
-            vars(plain).pop(name, None)
+            plain.__dict__.pop(name, None)
         plain.n_features_in_ = len(self.encoder_.columns)
         return plain
 
@@ -113,7 +122,7 @@ class OverScikitLearn(Estimator):
         context.call_on_fit_task_begin(estimator=self, **told)
         with self._inside_fit(), np.errstate(all="ignore"):
             result = fit(rows, **changed)
-        vars(self).update(of_table)
+        self.__dict__.update(of_table)
         context.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._public, **told)
         return result
 
@@ -121,7 +130,7 @@ class OverScikitLearn(Estimator):
     def _inside_fit(self) -> Iterator[None]:
         """scikit-learn's own fit would end the callbacks, and may call other wrapped methods."""
         names = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
-        hidden = {name: vars(self).pop(name) for name in names}
+        hidden = {name: self.__dict__.pop(name) for name in names}
         self._given = True
         try:
             yield
@@ -134,14 +143,14 @@ class OverScikitLearn(Estimator):
             ) from error
         finally:
             del self._given
-            vars(self).update(hidden)
+            self.__dict__.update(hidden)
 
     def _taken(self, X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """Rows and arguments for scikit-learn's fit, and the attributes that a table adds."""
         if needs_encoder(X):
             return self._encode(X, given)
         for name in ("encoder_", "target_name_", "weight_name_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         rows = self._checked(X)
         weights = given.get("sample_weight")
         if weights is None:
@@ -167,13 +176,13 @@ class OverScikitLearn(Estimator):
         if X.dtype == np.float16:
             return X.astype(np.float32)
         if X.dtype.kind in "fiu" and np.isfinite(X).all():
-            intake._refuse_huge(self, X)
+            refuse_huge(self, X)
         return X
 
     def _require_rows(self, X: Any) -> None:
         shape = getattr(X, "shape", None)
         if shape is not None and len(shape) == 2 and not isinstance(X, Scan):
-            self._require_memory(*shape, getattr(X, "nnz", None))
+            self._require_memory(shape[0], shape[1], getattr(X, "nnz", None))
 
     def _encode(self, X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """Rows of a table, the arguments of ``fit`` for them, and what is kept of the table."""
@@ -184,15 +193,15 @@ class OverScikitLearn(Estimator):
         try:
             data = intake.take_in(self, X, y if kind else None, weights)
         finally:
-            vars(self).pop("_target", None)
+            self.__dict__.pop("_target", None)
         changed: dict[str, Any] = {}
         if kind == "classes":
-            changed["y"] = vars(self).pop("classes_")[data.y]
+            changed["y"] = self.__dict__.pop("classes_")[data.y]
         elif kind is not None:
             changed["y"] = data.y
         if weights is not None:
             changed["sample_weight"] = data.weight_array
-        of_table = {name: vars(self).pop(name) for name in OF_TABLE if name in vars(self)}
+        of_table = {name: self.__dict__.pop(name) for name in OF_TABLE if name in vars(self)}
         return data.rows, {**given, **changed}, of_table
 
     def _as_frame(self, X: Any) -> Any:
@@ -211,7 +220,7 @@ def is_peer(base: type) -> bool:
     return base.__module__.startswith("sklearn.") and hasattr(base, "fit")
 
 
-def names_out(self, input_features=None):
+def names_out(self: Any, input_features: Any = None) -> Any:
     """Names of the columns that ``transform`` gives.
 
     Parameters
@@ -223,7 +232,7 @@ def names_out(self, input_features=None):
     -------
     names : ndarray of str
     """
-    peer = super(Estimator, self)
+    peer: Any = super(Estimator, self)
     if "encoder_" in vars(self):
         input_features = np.array(self.encoder_.columns.names, dtype=object)
         peer = super(Estimator, self._plain())
@@ -253,7 +262,7 @@ def fitting(original: Callable[..., Any]) -> Callable[..., Any]:
     _, first, *_ = signature.parameters
     open_ended = [p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
 
-    def fit(self, *args, **kwargs):
+    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         if "_given" in vars(self):  # called by scikit-learn's own fit
             return original(self, *args, **kwargs)
         given = dict(signature.bind(self, *args, **kwargs).arguments)
@@ -269,7 +278,7 @@ def fitting(original: Callable[..., Any]) -> Callable[..., Any]:
 def answering(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     """A method that answers for rows."""
 
-    def answer(self, *args, **kwargs):
+    def answer(self: Any, *args: Any, **kwargs: Any) -> Any:
         if "_given" in vars(self):
             return original(self, *args, **kwargs)
         if "encoder_" not in vars(self) and args and not is_foreign(args[0]):

@@ -181,7 +181,7 @@ def warm() -> Iterator[Kernel]:
 def _in_c_order(entry: Entry, argument: Any) -> Any:
     """An argument whose input arrays are C-contiguous; arrays that a kernel writes to stay."""
     if isinstance(entry, type):
-        if not isinstance(argument, entry):
+        if not (isinstance(argument, tuple) and isinstance(argument, entry)):
             return argument
         fields = [_in_c_order(*pair) for pair in zip(_entries(entry), argument)]
         same = all(new is old for new, old in zip(fields, argument))

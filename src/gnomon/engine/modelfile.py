@@ -204,8 +204,9 @@ class _Writer:
         if isinstance(value, np.random.RandomState):
             _, *state = value.get_state()
             return {TAG: "RandomState", "state": self.encode(tuple(state), where)}
-        if callable(value) and FUNCTIONS.get(getattr(value, "__name__", "")) is value:
-            return {TAG: "function", "name": value.__name__}
+        name = getattr(value, "__name__", "")
+        if callable(value) and FUNCTIONS.get(name) is value:
+            return {TAG: "function", "name": name}
         return self.encode_object(value, where)
 
     def keep(self, array: np.ndarray) -> str:
