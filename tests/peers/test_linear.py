@@ -98,3 +98,27 @@ def test_logistic_summary_agrees_with_statsmodels(n_classes, rng):
     assert facts["pseudo R2"] == pytest.approx(expected.prsquared, abs=1e-7)
     assert facts["AIC"] == pytest.approx(expected.aic, rel=1e-10)
     assert facts["BIC"] == pytest.approx(expected.bic, rel=1e-10)
+
+
+@pytest.mark.parametrize("cov_type", ["HC0", "HC1", "HC2", "HC3", "cluster"])
+def test_robust_standard_errors_are_those_of_statsmodels(cov_type, rng):
+    sm = pytest.importorskip("statsmodels.api")
+    X = rng.normal(size=(80, 3))
+    y = X @ [1.0, 0.0, -2.0] + rng.normal(size=80) * np.exp(X[:, 0])
+    groups = np.arange(80) % 9
+    given = {"cov_kwds": {"groups": groups}} if cov_type == "cluster" else {}
+    expected = sm.OLS(y, sm.add_constant(X)).fit(cov_type=cov_type, **given)
+    model = LinearRegression().fit(X, y)
+    found = model.summary(cov_type=cov_type, X=X, y=y, groups=groups)
+    np.testing.assert_allclose(found.standard_error, expected.bse, rtol=1e-9)
+    np.testing.assert_allclose(found.conf_int(), expected.conf_int(), rtol=1e-8)
+
+
+def test_a_summary_tells_of_a_spread_that_is_not_constant(rng):
+    X = rng.normal(size=(300, 2))
+    y = X[:, 0] + rng.normal(size=300) * np.exp(X[:, 0])
+    model = LinearRegression().fit(X, y)
+    assert any("not constant" in note for note in model.summary(X=X, y=y).notes)
+    assert not model.summary().notes
+    with pytest.raises(ValueError, match="needs the training rows"):
+        model.summary(cov_type="HC3")

@@ -115,6 +115,10 @@ class FitSummary:
     facts: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    def conf_int(self) -> np.ndarray:
+        """The ends of the intervals, as statsmodels gives them: shape (n_coefficients, 2)."""
+        return np.column_stack([self.low, self.high])
+
     def to_table(self):
         """The coefficients as a `gnomon.table.Table`, one row each."""
         import pyarrow as pa

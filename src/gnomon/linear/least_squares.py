@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from scipy import stats
 from scipy.optimize import nnls
 
-from gnomon.contract import Data, Regressor, Step, SumLearner, Takes
+from gnomon.contract import Data, Regressor, Step, SumLearner, Takes, intake
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, at_least
@@ -30,6 +31,7 @@ from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
     MOST_DENSE_COLUMNS,
     decision,
+    dense,
     first_means,
     fractional_weights,
     is_sparse,
@@ -40,10 +42,12 @@ from gnomon.linear.inference import (
     FitSummary,
     LeastSquaresStatistics,
     NoSummary,
+    coefficient_table,
     column_names,
     least_squares_summary,
 )
 from gnomon.linear.least_squares_sparse import MOST_WITH_MATRIX, solve_sparse
+from gnomon.linear.sandwich import COVARIANCES, UNEVEN_LEVEL, robust_errors, uneven_spread
 from gnomon.linear.solve import (
     EPS,
     condition_of,
@@ -245,11 +249,22 @@ class LeastSquares(Regressor, SumLearner):
                 "kind; use positive=False or coefficient_bootstrap"
             )
 
-    def summary(self, confidence_level: float = 0.95, target: int = 0) -> FitSummary:
+    def summary(
+        self,
+        confidence_level: float = 0.95,
+        target: int = 0,
+        *,
+        cov_type: str = "nonrobust",
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> FitSummary:
         """The statistical summary: standard errors, tests, intervals, R2, F, AIC, BIC.
 
-        Valid where errors are independent, of one variance and near to normal. Weights are read
-        as repetitions.
+        Valid where errors are independent, of one variance and near to normal; robust standard
+        errors need the training rows, and allow variances that differ (HC0 to HC3) and errors that
+        depend on each other within groups. Weights are read as repetitions.
 
         Parameters
         ----------
@@ -257,6 +272,16 @@ class LeastSquares(Regressor, SumLearner):
             Of the intervals.
         target : int, default=0
             Which target, where several were fitted.
+        cov_type : {"nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster"}, default="nonrobust"
+            The covariance of the estimates, in statsmodels' names.
+        X : array-like, data frame or Table, default=None
+            The training rows; with them the summary also tests whether the spread is constant.
+        y : array-like or str, default=None
+            Their target, or the name of its column in X.
+        sample_weight : array-like or str, default=None
+            Their weights, where the fit had any.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, for ``cov_type="cluster"``.
 
         Returns
         -------
@@ -283,9 +308,47 @@ class LeastSquares(Regressor, SumLearner):
         if self.fit_intercept:
             names = ["(intercept)", *names]
             estimate = np.concatenate([[np.atleast_1d(self.intercept_)[target]], estimate])
-        return least_squares_summary(
+        found = least_squares_summary(
             self.statistics_, names, estimate, self.fit_intercept, target, confidence_level
         )
+        if cov_type not in COVARIANCES:
+            raise ValueError(f"cov_type must be one of {', '.join(COVARIANCES)}, not {cov_type!r}")
+        if X is None:
+            if cov_type != "nonrobust":
+                raise ValueError(f"cov_type={cov_type!r} needs the training rows: give X and y")
+            return found
+        return self._with_rows(found, X, y, sample_weight, cov_type, groups, target)
+
+    def _with_rows(self, found: FitSummary, X, y, sample_weight, cov_type, groups, target):
+        """The summary with robust standard errors, or with a test of the spread."""
+        X, y, sample_weight = intake.take_truth(self, X, y, sample_weight)
+        rows = np.concatenate([dense(block) for block in intake.blocks_of(self, X)]).astype(float)
+        y = np.asarray(y, dtype=float).reshape(len(rows), -1)[:, target]
+        weights = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, float)
+        design = np.column_stack([np.ones(len(rows)), rows]) if self.fit_intercept else rows
+        residual = y - design @ found.estimate
+        if cov_type == "nonrobust":
+            p_value = uneven_spread(design, residual)
+            if p_value < UNEVEN_LEVEL:
+                found.notes.append(
+                    "The spread of the errors is not constant (Breusch-Pagan p "
+                    f"{p_value:.2g}): these standard errors are not valid; use cov_type='HC3'."
+                )
+            return found
+        errors = robust_errors(design, residual, weights, cov_type, groups)
+        table = coefficient_table(
+            found.names,
+            found.estimate,
+            errors,
+            stats.norm,
+            "z",
+            found.confidence_level,
+            title=found.title,
+            facts=found.facts,
+            notes=found.notes,
+        )
+        table.notes.append(f"Standard errors {cov_type}, robust against a spread that differs.")
+        return table
 
 
 @method(
