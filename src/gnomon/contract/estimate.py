@@ -336,7 +336,7 @@ def frequency_weights(sample_weight: ArrayLike | None, n: int) -> np.ndarray | N
 
     Examples
     --------
-    >>> frequency_weights([2, 0, 1], 3).sum()
+    >>> float(frequency_weights([2, 0, 1], 3).sum())
     3.0
     >>> float(frequency_weights([0.1] * 20, 20).sum().round(6))
     20.0

@@ -82,15 +82,23 @@ def _positive(given: dict[str, Any]) -> Any:
 
 
 def _documented(theirs: Measured) -> str:
-    """scikit-learn's text, with the entry of the parameter that is added."""
+    """scikit-learn's text, with the entry of the parameter that is added and an example."""
     text = inspect.cleandoc(theirs.__doc__ or "")
     entry = (
         "confidence_level : float or None, default=None\n"
         "    With a level such as 0.95 an `Estimate` is returned: the measure with its standard\n"
         "    error and an interval of this level.\n\n"
     )
-    at = text.index("Returns\n-------")
-    return text[:at] + entry + text[at:]
+    at, end = text.index("Returns\n-------"), text.index("Examples\n--------")
+    example = (
+        "Examples\n--------\n"
+        f">>> from gnomon.evaluate import {theirs.__name__}\n"
+        ">>> from sklearn import metrics\n"
+        ">>> y, answer = [0, 1, 1, 0], [0, 1, 0, 0]\n"
+        f">>> {theirs.__name__}(y, answer) == metrics.{theirs.__name__}(y, answer)\n"
+        "True\n"
+    )
+    return text[:at] + entry + text[at:end] + example
 
 
 accuracy_score = with_interval(metrics.accuracy_score, accuracy)

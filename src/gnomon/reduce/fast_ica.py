@@ -34,6 +34,6 @@ class FastICA(OverScikitLearn, decomposition.FastICA):
     >>> import numpy as np
     >>> from gnomon.reduce import FastICA
     >>> sources = np.random.default_rng(0).uniform(size=(200, 2))
-    >>> FastICA(random_state=0).fit_transform(sources @ [[1, 1], [0, 1]]).shape
+    >>> FastICA(random_state=0).fit_transform(sources @ np.array([[1, 1], [0, 1]])).shape
     (200, 2)
     """
