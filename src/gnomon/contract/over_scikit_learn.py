@@ -65,7 +65,7 @@ class OverScikitLearn(Estimator):
     """
 
     _target: ClassVar[str | None] = None
-    _many_targets: ClassVar[bool] = True
+    _many_targets: ClassVar[bool] = False
     _largest: ClassVar[float] = 1e100
     _largest_target: ClassVar[float] = 1e100
 
@@ -89,8 +89,16 @@ class OverScikitLearn(Estimator):
     def __sklearn_tags__(self) -> Any:
         return super(Estimator, self).__sklearn_tags__()
 
-    def _class_weights(self, totals: np.ndarray) -> None:
+    def _row_factors(self, y: np.ndarray, weights: np.ndarray | None) -> tuple[None, None]:
         """scikit-learn's code applies ``class_weight`` by itself."""
+        return None, None
+
+    def _class_weights(self, totals: np.ndarray) -> None:
+        """As `_row_factors`, for tables that are streamed."""
+
+    def _is_pairwise(self) -> bool:
+        """Tables hold features, not distances."""
+        return False
 
     def _row_factors(self, y: np.ndarray, weights: np.ndarray | None) -> tuple[None, None]:
         """None, as `_class_weights`."""
