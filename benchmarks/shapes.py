@@ -40,9 +40,13 @@ def makers() -> dict[str, Callable[[int, np.ndarray, int], Iterator]]:
         "KMedoids": one(lambda k, seed: cluster.KMedoids(k, random_state=seed)),
         "GaussianMixture": one(lambda k, seed: GaussianMixture(k, random_state=seed)),
         "DivisiveClustering": one(lambda k, seed: cluster.DivisiveClustering(k)),
-        "Agglomerative, ward": one(lambda k, seed: cluster.Agglomerative(k)),
-        "Agglomerative, average": one(lambda k, seed: cluster.Agglomerative(k, linkage="average")),
-        "Agglomerative, single": one(lambda k, seed: cluster.Agglomerative(k, linkage="single")),
+        "AgglomerativeClustering, ward": one(lambda k, seed: cluster.AgglomerativeClustering(k)),
+        "AgglomerativeClustering, average": one(
+            lambda k, seed: cluster.AgglomerativeClustering(k, linkage="average")
+        ),
+        "AgglomerativeClustering, single": one(
+            lambda k, seed: cluster.AgglomerativeClustering(k, linkage="single")
+        ),
         "DBSCAN, best eps": radii,
         "HDBSCAN": one(lambda k, seed: cluster.HDBSCAN(10)),
         "MeanShift": one(lambda k, seed: cluster.MeanShift(bandwidth="auto", bin_seeding=True)),

@@ -16,7 +16,7 @@ from benchmarks.duels.tables import clouds
 from gnomon.cluster import (
     DBSCAN,
     HDBSCAN,
-    Agglomerative,
+    AgglomerativeClustering,
     KMeans,
     MeanShift,
     MiniBatchKMeans,
@@ -212,7 +212,7 @@ Duel(
     name="single linkage, 10 columns, cut in ten",
     peer="genieclust Genie(gini_threshold=1)",
     data=lambda n: clouds(n, 10, 10),
-    ours=lambda rows: Agglomerative(10, linkage="single").fit(rows),
+    ours=lambda rows: AgglomerativeClustering(10, linkage="single").fit(rows),
     theirs=by_genieclust,
     quality=found_clusters,
     sizes=(10**4, 5 * 10**4),

@@ -8,10 +8,11 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import cdist
 from sklearn import cluster as peers
 from sklearn import metrics
+from sklearn.neighbors import kneighbors_graph
 
 from gnomon.cluster import (
     DBSCAN,
-    Agglomerative,
+    AgglomerativeClustering,
     cophenetic_correlation,
     davies_bouldin,
     external_validity,
@@ -57,8 +58,10 @@ def test_centroid_linkage_goes_by_the_name_of_scipy_too(rng):
     np.testing.assert_allclose(
         linkage_tree(rows, "centroid").merges, hierarchy.linkage(rows, "centroid"), atol=1e-7
     )
-    ours = Agglomerative(3, linkage="centroid").fit_predict(rows)
-    np.testing.assert_array_equal(ours, Agglomerative(3, linkage="mean").fit_predict(rows))
+    ours = AgglomerativeClustering(3, linkage="centroid").fit_predict(rows)
+    np.testing.assert_array_equal(
+        ours, AgglomerativeClustering(3, linkage="mean").fit_predict(rows)
+    )
 
 
 def test_other_distances_are_taken(rng):
@@ -71,7 +74,7 @@ def test_other_distances_are_taken(rng):
 def test_groups_are_those_of_scikit_learn(linkage, rng):
     rows = rng.normal(size=(60, 3))
     theirs = peers.AgglomerativeClustering(4, linkage=linkage).fit_predict(rows)
-    ours = Agglomerative(4, linkage=linkage).fit_predict(rows)
+    ours = AgglomerativeClustering(4, linkage=linkage).fit_predict(rows)
     assert metrics.adjusted_rand_score(theirs, ours) == 1.0
 
 
@@ -134,3 +137,30 @@ def test_external_measures_are_those_of_scikit_learn(rng):
     from gnomon.cluster import contingency_table
 
     np.testing.assert_array_equal(contingency_table(labels, truth).counts, table)
+
+
+@pytest.mark.parametrize("linkage", ["ward", "complete", "average", "single"])
+def test_merges_of_given_rows_are_those_of_scikit_learn(linkage, rng):
+    rows = rng.normal(size=(40, 3))
+    ours = AgglomerativeClustering(4, linkage=linkage, compute_distances=True).fit(rows)
+    theirs = peers.AgglomerativeClustering(4, linkage=linkage, compute_distances=True).fit(rows)
+    np.testing.assert_allclose(ours.distances_, theirs.distances_)
+    if linkage != "single":  # scikit-learn orders the two nodes of a merge otherwise there
+        np.testing.assert_array_equal(
+            np.sort(ours.children_, axis=1), np.sort(theirs.children_, axis=1)
+        )
+    same = ours.labels_[:, None] == ours.labels_
+    np.testing.assert_array_equal(same, theirs.labels_[:, None] == theirs.labels_)
+
+
+def test_agglomeration_by_any_metric_or_with_connectivity_is_scikit_learns(rng):
+    rows = rng.normal(size=(30, 3))
+    links = kneighbors_graph(rows, 6)
+    for given in (
+        {"metric": "manhattan", "linkage": "average"},
+        {"connectivity": links, "linkage": "ward"},
+    ):
+        ours = AgglomerativeClustering(3, **given).fit(rows)
+        theirs = peers.AgglomerativeClustering(3, **given).fit(rows)
+        same = ours.labels_[:, None] == ours.labels_
+        np.testing.assert_array_equal(same, theirs.labels_[:, None] == theirs.labels_)

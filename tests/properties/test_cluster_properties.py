@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gnomon.cluster import (
     DBSCAN,
-    Agglomerative,
+    AgglomerativeClustering,
     SelfOrganisingMap,
     betacv,
     davies_bouldin,
@@ -99,4 +99,4 @@ def test_extreme_eps_gives_all_noise_or_one_cluster(eps, rng):
 
 def test_more_clusters_than_different_rows_are_refused():
     with pytest.raises(ValueError, match="fewer clusters"):
-        Agglomerative(3).fit([[1.0], [1.0], [2.0], [2.0]])
+        AgglomerativeClustering(3).fit([[1.0], [1.0], [2.0], [2.0]])

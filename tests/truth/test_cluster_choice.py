@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from gnomon.cluster import (
     DBSCAN,
-    Agglomerative,
+    AgglomerativeClustering,
     DictionaryVote,
     KMeans,
     TypeHistogramClassifier,
@@ -51,7 +51,7 @@ def three_blobs(rng, n=120):
 
 
 @pytest.mark.covers("choose-k-by-silhouette")
-@pytest.mark.parametrize("clusterer", [None, Agglomerative()])
+@pytest.mark.parametrize("clusterer", [None, AgglomerativeClustering()])
 def test_silhouettes_choose_three_blobs_and_are_all_there(clusterer, rng):
     rows, _ = three_blobs(rng)
     choice = choose_by_silhouette(rows, range(2, 6), clusterer=clusterer, random_state=0)

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from gnomon.cluster import (
     DBSCAN,
-    Agglomerative,
+    AgglomerativeClustering,
     ConstrainedKMeans,
     Denclue,
     DivisiveClustering,
@@ -130,11 +130,16 @@ def test_every_merge_joins_the_two_nearest_clusters(linkage, rng):
 def test_cuts_by_number_height_and_gap_agree(rng):
     rows, group = blobs(rng)
     for linkage in ("single", "ward", "complete", "average", "mean", "median"):
-        model = Agglomerative("gap", linkage=linkage).fit(rows)
+        model = AgglomerativeClustering("gap", linkage=linkage).fit(rows)
         assert model.n_clusters_ == 3
         assert same_groups(model.labels_, group)
         height = model.dendrogram_.height_of(3)
-        assert same_groups(Agglomerative(height=height, linkage=linkage).fit_predict(rows), group)
+        assert same_groups(
+            AgglomerativeClustering(None, distance_threshold=height, linkage=linkage).fit_predict(
+                rows
+            ),
+            group,
+        )
         for k in (2, 5, 9):
             cut = model.dendrogram_.cut(k)
             assert len(np.unique(cut)) == k
@@ -160,8 +165,8 @@ def test_average_linkage_forecasts_its_table_and_refuses(rng):
     rows = rng.normal(size=(3000, 2))
     with gnomon.config(memory_limit=20_000_000):
         with pytest.raises(MemoryLimitError, match="linkage='ward'"):
-            Agglomerative(linkage="average").fit(rows)
-        Agglomerative(linkage="ward").fit(rows[:1000])
+            AgglomerativeClustering(linkage="average").fit(rows)
+        AgglomerativeClustering(linkage="ward").fit(rows[:1000])
 
 
 @pytest.mark.covers("dbscan-grid-exact", "dbscan")

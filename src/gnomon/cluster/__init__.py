@@ -1,7 +1,7 @@
 """Groups of rows."""
 
 from gnomon.cluster.agglomerative import (
-    Agglomerative,
+    AgglomerativeClustering,
     between_clusters,
     cophenetic_correlation,
     lance_williams,
@@ -80,12 +80,12 @@ from gnomon.cluster.validity import (
     purity,
     silhouette,
 )
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 
 __all__ = [
     "DBSCAN",
     "HDBSCAN",
-    "Agglomerative",
+    "AgglomerativeClustering",
     "BisectingKMeans",
     "ChoiceOfK",
     "ConstrainedKMeans",
@@ -167,5 +167,7 @@ __all__ = [
     "type_histograms",
     "weights_of_k",
 ]
+
+__getattr__ = former_names(__name__, {"Agglomerative": "AgglomerativeClustering"})
 
 accept_former_vocabulary(globals())

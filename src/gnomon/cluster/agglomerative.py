@@ -9,14 +9,17 @@ Texts: 000b 8.1 · 001 21.3 · 003 2.9 · 004 13.1.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist, squareform
+from sklearn.cluster import AgglomerativeClustering as Connected
 
+from gnomon.cluster.any_metric import METRICS, Metric
 from gnomon.cluster.dendrogram import Dendrogram
-from gnomon.cluster.distinct import DistinctRows, RowsClusterer, nearest_label
-from gnomon.cluster.intake import Metric, distance_table, number_rows
+from gnomon.cluster.distinct import DistinctRows, RowsClusterer, distinct_rows, nearest_label
+from gnomon.cluster.intake import distance_table, number_rows
 from gnomon.cluster.linkage_kernel import (
     lance_williams_value,
     merge_by_table,
@@ -24,15 +27,18 @@ from gnomon.cluster.linkage_kernel import (
     name_merges,
 )
 from gnomon.cluster.spanning import shortest_edges, ward_merges
+from gnomon.contract import Data
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import JOBS, StrOptions, at_least, whole
+from gnomon.engine.parameters import FLAG, JOBS, HasMethods, StrOptions, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.renamed import former_parameters
 
 LINKAGES = ("single", "complete", "average", "mean", "median", "ward")
 SQUARED = frozenset({"mean", "median", "ward"})
 NEEDS_TABLE = frozenset({"complete", "average"})
 OTHER_NAMES = {"centroid": "mean"}
+SKLEARN_LINKAGES = ("ward", "complete", "average", "single")
 
 
 @method(
@@ -42,7 +48,8 @@ OTHER_NAMES = {"centroid": "mean"}
     avoid="Hundreds of thousands of rows: the time grows with their square.",
     peers=("scipy.cluster.hierarchy.linkage", "sklearn.cluster.AgglomerativeClustering"),
 )
-class Agglomerative(RowsClusterer):
+@former_parameters(height="distance_threshold")
+class AgglomerativeClustering(RowsClusterer):
     """Merge the two nearest clusters until one is left; cut the tree of merges into groups.
 
     The distance of two clusters is ``min``, ``max`` or mean of ``|x - y|`` over their pairs
@@ -58,12 +65,24 @@ class Agglomerative(RowsClusterer):
 
     Parameters
     ----------
-    n_clusters : int or "gap", default=2
+    n_clusters : int, "gap" or None, default=2
         Number of groups; "gap": where the heights of two consecutive merges lie farthest apart.
-    linkage : {"ward", "single", "complete", "average", "mean", "median"}, default="ward"
+        None with `distance_threshold`.
+    metric : str or callable, default="euclidean"
+        A metric of scikit-learn's, or "precomputed" where X holds the distances. Other than
+        Euclidean distances need a table of them all; "ward" takes Euclidean ones only.
+    memory : str, Memory object or None, default=None
+        Where scikit-learn caches the tree of a `connectivity`; has no effect without one.
+    connectivity : array-like, sparse matrix, callable or None, default=None
+        Which rows may be merged directly; such trees are scikit-learn's.
+    compute_full_tree : "auto" or bool, default="auto"
+        Whether a `connectivity` tree is computed to the end; else it always is.
+    linkage : {"ward", "complete", "average", "single", "mean", "median"}, default="ward"
         What the distance of two clusters is; "centroid" is another name of "mean".
-    height : float or None, default=None
-        Where given, merges up to this height are made, whatever `n_clusters` is.
+    distance_threshold : float or None, default=None
+        Where given, clusters nearer than this are merged; `n_clusters` must then be None.
+    compute_distances : bool, default=False
+        Whether ``distances_`` is set also without `distance_threshold`.
     n_jobs : int or None, default=None
         Threads, of Ward's and single linkage; the result does not depend on it.
 
@@ -73,8 +92,17 @@ class Agglomerative(RowsClusterer):
         The group of each row.
     n_clusters_ : int
         Groups found.
+    n_leaves_ : int
+        Number of rows.
+    n_connected_components_ : int
+        Parts of the `connectivity` that are not connected; 1 without one.
+    children_ : ndarray of int of shape (n_samples - 1, 2)
+        The two nodes of each merge: a number below n_samples is a row, else n_samples plus the
+        number of an earlier merge. Equal rows are merged first.
+    distances_ : ndarray of shape (n_samples - 1,)
+        The height of each merge; only with `distance_threshold` or `compute_distances`.
     dendrogram_ : Dendrogram
-        All merges; its leaves are ``rows_``.
+        All merges; its leaves are ``rows_``. Not set with a `connectivity`.
     rows_ : ndarray of shape (n_distinct, n_columns)
         The distinct rows: equal rows are one leaf, of their joint weight.
     row_labels_ : ndarray of shape (n_distinct,)
@@ -97,55 +125,169 @@ class Agglomerative(RowsClusterer):
 
     Examples
     --------
-    >>> from gnomon.cluster import Agglomerative
-    >>> Agglomerative(2, linkage="single").fit_predict([[0.0], [1.0], [9.0], [10.0]]).tolist()
+    >>> from gnomon.cluster import AgglomerativeClustering
+    >>> model = AgglomerativeClustering(2, linkage="single")
+    >>> model.fit_predict([[0.0], [1.0], [9.0], [10.0]]).tolist()
     [0, 0, 1, 1]
     """
 
     _parameter_constraints = {
-        "n_clusters": [whole(1), StrOptions({"gap"})],
+        "n_clusters": [whole(1), StrOptions({"gap"}), None],
+        "metric": [StrOptions(METRICS), callable],
+        "memory": [str, HasMethods("cache"), None],
+        "connectivity": ["array-like", "sparse matrix", callable, None],
+        "compute_full_tree": [StrOptions({"auto"}), "boolean"],
         "linkage": [StrOptions({*LINKAGES, *OTHER_NAMES})],
-        "height": [None, at_least(0)],
+        "distance_threshold": [None, at_least(0)],
+        "compute_distances": FLAG,
         "n_jobs": JOBS,
     }
     _largest = 1e140
     _keeps_rows = True
 
-    def __init__(self, n_clusters=2, *, linkage="ward", height=None, n_jobs=None):
+    def __init__(
+        self,
+        n_clusters=2,
+        *,
+        metric="euclidean",
+        memory=None,
+        connectivity=None,
+        compute_full_tree="auto",
+        linkage="ward",
+        distance_threshold=None,
+        compute_distances=False,
+        n_jobs=None,
+    ):
         self.n_clusters = n_clusters
+        self.metric = metric
+        self.memory = memory
+        self.connectivity = connectivity
+        self.compute_full_tree = compute_full_tree
         self.linkage = linkage
-        self.height = height
+        self.distance_threshold = distance_threshold
+        self.compute_distances = compute_distances
         self.n_jobs = n_jobs
 
-    def _group(self, distinct: DistinctRows) -> np.ndarray:
-        asked = self.n_clusters
-        if self.height is None and asked != "gap" and len(distinct.rows) < asked:
-            raise ValueError(
-                f"n_samples={len(distinct.places)} rows of which {len(distinct.rows)} differ "
-                f"should be >= n_clusters={asked}; ask for fewer clusters"
-            )
-        linkage = OTHER_NAMES.get(self.linkage, self.linkage)
-        tree = tree_of_rows(distinct.rows, distinct.weights, linkage, self.n_jobs)
-        if self.height is not None:
-            labels = tree.cut(height=self.height)
+    def _fit(self, data: Data) -> None:
+        self._require_consistent()
+        for name in ("distances_", "dendrogram_"):
+            vars(self).pop(name, None)
+        self.n_leaves_ = data.n_rows
+        self.n_connected_components_ = 1
+        if self.connectivity is not None:
+            self._fit_connected(data)
+        elif Metric(self.metric).is_euclidean:
+            super()._fit(data)
+            distinct = distinct_rows(data.rows, data.weight_array)
+            self._set_merges(distinct.places)
         else:
-            labels = tree.cut(None if asked == "gap" else asked)
+            self._require_enough(data.n_rows, data.n_rows)
+            _require_table(data.n_rows)
+            table = np.ascontiguousarray(Metric(self.metric).within(data.rows), dtype=np.float64)
+            tree = tree_of_table(table, data.weight_array, self._linkage())
+            labels = self._cut(tree)
+            self._keep_tree(tree, data.rows, labels)
+            self._set_merges(np.arange(data.n_rows))
+            if data.kept is None:
+                self.labels_ = labels
+
+    def _require_consistent(self) -> None:
+        if (self.n_clusters is None) == (self.distance_threshold is None):
+            raise ValueError(
+                "Exactly one of n_clusters and distance_threshold has to be set, and the other "
+                "needs to be None."
+            )
+        if self.distance_threshold is not None and self.compute_full_tree is False:
+            raise ValueError("compute_full_tree must be True if distance_threshold is set.")
+        if self.linkage == "ward" and not Metric(self.metric).is_euclidean:
+            raise ValueError(
+                f"{self.metric} was provided as metric. Ward can only work with euclidean "
+                "distances."
+            )
+
+    def _linkage(self) -> str:
+        return OTHER_NAMES.get(self.linkage, self.linkage)
+
+    def _require_enough(self, n_different: int, n_rows: int) -> None:
+        if isinstance(self.n_clusters, Integral) and n_different < self.n_clusters:
+            raise ValueError(
+                f"n_samples={n_rows} rows of which {n_different} differ should be >= "
+                f"n_clusters={self.n_clusters}; ask for fewer clusters: Cannot extract more "
+                "clusters than samples"
+            )
+
+    def _cut(self, tree: Dendrogram) -> np.ndarray:
+        if self.distance_threshold is not None:
+            return tree.cut(height=np.nextafter(float(self.distance_threshold), -np.inf))
+        return tree.cut(None if self.n_clusters == "gap" else self.n_clusters)
+
+    def _keep_tree(self, tree: Dendrogram, rows: np.ndarray, labels: np.ndarray) -> None:
         self.dendrogram_ = tree
-        self.rows_, self.row_labels_ = distinct.rows, labels
+        self.rows_, self.row_labels_ = rows, labels
         self.n_clusters_ = int(labels.max()) + 1
+
+    def _group(self, distinct: DistinctRows) -> np.ndarray:
+        self._require_enough(len(distinct.rows), len(distinct.places))
+        tree = tree_of_rows(distinct.rows, distinct.weights, self._linkage(), self.n_jobs)
+        labels = self._cut(tree)
+        self._keep_tree(tree, distinct.rows, labels)
         return labels
 
+    def _set_merges(self, places: np.ndarray) -> None:
+        """Set ``children_`` of the given rows; those that are equal are merged first."""
+        merges = self.dendrogram_.merges
+        n, n_distinct = len(places), self.dendrogram_.n_leaves
+        order = np.argsort(places, kind="stable")
+        node = np.full(n_distinct, -1, np.int64)
+        children: list[tuple[int, int]] = []
+        for row in order.tolist():
+            leaf = places[row]
+            if node[leaf] >= 0:
+                children.append((int(node[leaf]), row))
+                node[leaf] = n + len(children) - 1
+            else:
+                node[leaf] = row
+        first = n + len(children)
+        below = merges[:, :2].astype(np.int64)
+        named = np.concatenate([node, first + np.arange(len(merges))])[below]
+        equal = np.array(children, dtype=np.int64).reshape(-1, 2)
+        self.children_ = np.concatenate([equal, np.sort(named, axis=1)])
+        if self.compute_distances or self.distance_threshold is not None:
+            self.distances_ = np.concatenate([np.zeros(len(equal)), merges[:, 2]])
+
+    def _fit_connected(self, data: Data) -> None:
+        """The tree of rows that may be merged directly: scikit-learn's."""
+        if self.n_clusters == "gap" or self.linkage not in SKLEARN_LINKAGES:
+            raise ValueError(
+                f"connectivity needs a number of clusters and a linkage of "
+                f"{', '.join(SKLEARN_LINKAGES)}; these are n_clusters={self.n_clusters!r} and "
+                f"linkage={self.linkage!r}"
+            )
+        params = {k: v for k, v in self.get_params(deep=False).items() if k != "n_jobs"}
+        model = Connected(**params).fit(data.rows)
+        for name in ("children_", "distances_", "n_clusters_", "n_connected_components_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+        self.rows_, self.row_labels_ = data.rows, model.labels_.astype(np.int64)
+        if data.kept is None:
+            self.labels_ = self.row_labels_
+
     def _nearest(self, rows: np.ndarray) -> np.ndarray:
-        return nearest_label(rows, self.rows_, self.row_labels_)
+        metric = Metric(self.metric)
+        if metric.is_euclidean:
+            return nearest_label(rows, self.rows_, self.row_labels_)
+        away = rows if metric.is_precomputed else metric.between(rows, self.rows_)
+        return self.row_labels_[np.argmin(away, axis=1)]
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        table = 8 * n_rows * n_rows if self.linkage in NEEDS_TABLE else 0
+        needs = self.linkage in NEEDS_TABLE or not Metric(self.metric).is_euclidean
+        table = 8 * n_rows * n_rows if needs else 0
         return table + self._distinct_memory(n_rows, n_columns) + 8 * n_rows * (4 * n_columns + 40)
 
     def _memory_remedy(self) -> str:
         if self.linkage in NEEDS_TABLE:
             return "Use linkage='ward' or 'single', which keep no table of distances."
-        return "Use fewer rows, or KMeans first and Agglomerative on its centres."
+        return "Use fewer rows, or KMeans first and AgglomerativeClustering on its centres."
 
     def _check_loaded(self) -> None:
         if hasattr(self, "rows_"):
@@ -154,7 +296,7 @@ class Agglomerative(RowsClusterer):
 
 
 def linkage_tree(
-    X: Any, linkage: str = "ward", metric: Metric = "euclidean", n_jobs: int | None = None
+    X: Any, linkage: str = "ward", metric: Any = "euclidean", n_jobs: int | None = None
 ) -> Dendrogram:
     """The tree of merges of rows, or of items of which only distances are known.
 
@@ -162,7 +304,7 @@ def linkage_tree(
     ----------
     X : array-like of shape (n, d), or (n, n) with metric="precomputed"
     linkage : {"ward", "single", "complete", "average", "mean", "median"}, default="ward"
-        As in `Agglomerative`.
+        As in `AgglomerativeClustering`.
     metric : str or callable, default="euclidean"
         A distance of scipy's `cdist`, a function of two rows, or "precomputed". Ward, mean and
         median linkage mean what they say for Euclidean distances only.
@@ -250,7 +392,7 @@ def _require_table(n: int) -> None:
 
 
 def between_clusters(
-    one: Any, other: Any, linkage: str = "average", metric: Metric = "euclidean"
+    one: Any, other: Any, linkage: str = "average", metric: Any = "euclidean"
 ) -> float:
     """The distance of two clusters by its definition (000b 8.1, 001 21.3.2).
 

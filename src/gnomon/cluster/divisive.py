@@ -30,7 +30,7 @@ Splitter = Callable[[np.ndarray, np.ndarray], np.ndarray]
     task="group",
     texts="000b 8.1 · 001 21.1",
     use="A hierarchy from the top down: few large groups first, by a splitter of one's own.",
-    avoid="Where the lower levels matter (Agglomerative); an early split is never undone.",
+    avoid="Where the lower levels matter (AgglomerativeClustering): no early split is undone.",
     peers=("sklearn.cluster.BisectingKMeans", "R diana"),
 )
 class DivisiveClustering(RowsClusterer):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gnomon import show
-from gnomon.cluster import Agglomerative, SelfOrganisingMap, silhouette
+from gnomon.cluster import AgglomerativeClustering, SelfOrganisingMap, silhouette
 from gnomon.cluster.choice import ChoiceOfK
 from gnomon.reduce import PCA
 from gnomon.table import Table
@@ -104,7 +104,7 @@ def _choices(result: GroupResult, theme: str) -> dict[str, Any]:
 def _hierarchy_and_planes(result: GroupResult, points: np.ndarray, theme: str) -> dict[str, Any]:
     """The tree of merges of some rows, and a self-organising map's planes of the columns."""
     rows = points[judged_places(len(points), result.settings.random_state)]
-    tree = Agglomerative(result.chosen.k).fit(rows[:TREE_ROWS]).dendrogram_
+    tree = AgglomerativeClustering(result.chosen.k).fit(rows[:TREE_ROWS]).dendrogram_
     found = {"tree": show.dendrogram(tree, n_clusters=result.chosen.k, theme=theme)}
     names = result.model.encoder_.columns.names
     if len(names) > 1:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from gnomon.cluster import DBSCAN, Agglomerative, KMeans, silhouette
+from gnomon.cluster import DBSCAN, AgglomerativeClustering, KMeans, silhouette
 from gnomon.cluster.density_validity import density_validity
 from gnomon.cluster.distinct import distinct_rows
 from gnomon.contract.estimate import Estimate, mean_interval
@@ -206,7 +206,7 @@ def made(method: str, k: int, share: float, rows: np.ndarray, random_state: int)
         )
         return mixture.fit(rows)
     if method == "Ward":
-        return Agglomerative(k, linkage="ward").fit(rows)
+        return AgglomerativeClustering(k, linkage="ward").fit(rows)
     return DBSCAN(reach_of(rows, share), min_samples=NEIGHBOURS).fit(rows)
 
 
