@@ -106,9 +106,9 @@ class BeliefNetwork(Saved):
     given any evidence. Not where nothing is known of the structure and only one column is to be
     predicted: a classifier needs fewer assumptions.
 
-    Inference is exact; its cost is exponential in the width of the graph, which `forecast` tells
-    beforehand. What would not fit into memory is refused; `answer` then falls back on Gibbs chains
-    and says so, and `sampler` gives the draws themselves.
+    Inference is exact; its cost is exponential in the width of the graph, which `forecast` gives
+    beforehand. What would not fit into memory is refused; `answer` then uses Gibbs chains instead
+    and reports it, and `sampler` gives the draws themselves.
 
     Texts: 003 3.4, 001 15.2, 002. The row of a table is chosen by all categorical parents; 003
     counts it in mixed radix (`row_index`), here each parent has an axis.
@@ -219,7 +219,7 @@ class BeliefNetwork(Saved):
         expert : mapping of str to array-like, default=None
             Tables that an expert gave, for some nodes.
         expert_weight : float, default=1
-            How many rows per combination of parents the expert's word counts for.
+            Number of rows per combination of parents that the expert's tables count as.
         levels : mapping of str to sequence, default=None
             Values of some nodes, in order; those found in the data otherwise.
         missing : {"error", "available"}, default="error"
@@ -252,17 +252,19 @@ class BeliefNetwork(Saved):
                     f"the columns {', '.join(gaps)} have missing cells; fill them, or count what "
                     "is known with missing='available'"
                 )
-        said = dict(expert or {})
-        unknown = [name for name in said if name not in graph]
+        judged = dict(expert or {})
+        unknown = [name for name in judged if name not in graph]
         if unknown:
-            raise DataError(f"the expert speaks of {', '.join(unknown)}, which is no node")
+            raise DataError(
+                f"expert has tables of {', '.join(unknown)}, which is not a node of parents"
+            )
         tables = {}
         for name, each in graph.items():
             family = (*each, name)
             counts = _counts([codes[member] for member in family], [found[m] for m in family])
             counts = counts + alpha
-            if name in said:
-                counts = counts + expert_weight * _rows(said[name], counts.shape, name)
+            if name in judged:
+                counts = counts + expert_weight * _rows(judged[name], counts.shape, name)
             tables[name] = _normalised(counts, name, each, found)
         return cls({name: found[name] for name in graph}, graph, tables)
 

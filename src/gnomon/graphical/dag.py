@@ -38,7 +38,7 @@ def topological_order(parents: Parents) -> tuple[str, ...]:
             raise DataError(f"{name!r} names a parent twice: {', '.join(each)}")
         for parent in each:
             if parent not in parents:
-                raise DataError(f"{name!r} has the parent {parent!r}, which is no node")
+                raise DataError(f"{name!r} has the parent {parent!r}, which is not a node")
     open_parents = {name: len(each) for name, each in parents.items()}
     followers = children_of(parents)
     ready = [name for name, count in open_parents.items() if count == 0]

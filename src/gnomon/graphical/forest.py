@@ -9,7 +9,7 @@ and is gone; at a root the best value is chosen and values are read off on the w
 roots gives all marginals. Cost: n k^2.
 
 Texts: 000 14.1.1, 14.2.2 (least cost), 14.2.3 (sum-product). 000 prints V of the wrong variable in
-the recursion of the chain, and drops exp(-V_1) in K; both are mended here.
+the recursion of the chain, and drops exp(-V_1) in K; both are corrected here.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Labeling(Result):
         return bool(self.cost - self.lower_bound <= 1e-7 * max(1.0, abs(self.cost)))
 
     def _title(self) -> str:
-        said = "least cost, proved" if self.proved else "not proved to be the least cost"
-        return f"Labeling of {len(self.labels):,} variables ({said})"
+        quality = "least cost, proved" if self.proved else "not proved to be the least cost"
+        return f"Labeling of {len(self.labels):,} variables ({quality})"
 
     def _columns(self) -> dict[str, list]:
         return {"cost": [self.cost], "lower bound": [self.lower_bound]}

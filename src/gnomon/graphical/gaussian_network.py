@@ -27,7 +27,7 @@ from gnomon.table import Table
 
 @dataclass(repr=False)
 class NormalLaw(Result):
-    """A joint normal law of named variables.
+    """A joint normal distribution of named variables.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ Grey levels: c for each pair of neighbours that differ, plus w (h_i - x_i)^2. La
 pair that differs, less log p(label | pixel) of any classifier. Mixtures: a label's law given the
 rest is c_k p(x_i | theta_k) exp(beta times equal neighbours).
 
-Texts: 000 15.1.1, 15.1.3, 15.3 (its signs of costs and of log Z, and its cI, are mended) · 002
+Texts: 000 15.1.1, 15.1.3, 15.3 (its signs of costs and of log Z, and its cI, are corrected) · 002
 "Markov random fields" (segmentation).
 """
 
@@ -409,7 +409,7 @@ def _start_labels(pixels: np.ndarray, n_components: int) -> np.ndarray:
 
 
 def _component_draws(pixels, states, variances, centre, spread, rng):
-    """Means given variances, then variances given means, from their conjugate laws."""
+    """Means given variances, then variances given means, from their conjugate distributions."""
     n_components = len(variances)
     flat = states.ravel()
     n = np.bincount(flat, minlength=n_components)

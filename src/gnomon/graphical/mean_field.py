@@ -1,4 +1,4 @@
-"""Mean field: the product of independent laws that is nearest to a Markov random field.
+"""Mean field: the product of independent distributions that is nearest to a Markov random field.
 
 Q(x) = prod_i q_i(x_i) minimises the free energy
 
@@ -29,7 +29,7 @@ STARTS = ("data", "uniform", "random")
 
 @dataclass(repr=False)
 class MeanField(Result):
-    """Independent laws of all variables, and how the free energy fell.
+    """Independent distributions of all variables, and how the free energy fell.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class MeanField(Result):
         return self.q.argmax(axis=1)
 
     def _title(self) -> str:
-        state = "settled" if self.converged else "has not settled; raise max_iter"
+        state = "converged" if self.converged else "did not converge; increase max_iter"
         return f"Mean field of {len(self.q):,} variables ({state})"
 
     def _columns(self) -> dict[str, list]:
@@ -116,7 +116,7 @@ def mean_field(
 
 
 def free_energy(model: PairwiseModel, q: ArrayLike) -> float:
-    """F = E_Q[log Q] + E_Q[cost] of a product of independent laws: a bound on -log Z.
+    """F = E_Q[log Q] + E_Q[cost] of a product of independent distributions: a bound on -log Z.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ class DiagonalGaussian:
 
 @dataclass(frozen=True)
 class FullGaussian:
-    """A normal law with any covariance, by its Cholesky factor.
+    """A normal distribution with any covariance, by its Cholesky factor.
 
     Attributes
     ----------
@@ -239,7 +239,7 @@ class VariationalFit(Result):
         return expectation(self.draw(n, random_state), f)
 
     def _title(self) -> str:
-        state = "settled" if self.converged else "has not settled; raise max_iter"
+        state = "converged" if self.converged else "did not converge; increase max_iter"
         return f"Variational fit, free energy {self.free_energy:.6g} ({state})"
 
     def _columns(self) -> dict[str, list]:

@@ -245,10 +245,10 @@ class Chains(Result):
 
     def _title(self) -> str:
         m, n, _ = self.draws.shape
-        said = "mixed" if self.has_mixed else "HAVE NOT MIXED"
+        verdict = "mixed" if self.has_mixed else "HAVE NOT MIXED"
         return (
             f"{m} chain{'s' * (m != 1)} of {n:,} draws after {self.n_warmup:,} of warm-up "
-            f"(acceptance {self.acceptance.mean():.2f}): {said}"
+            f"(acceptance {self.acceptance.mean():.2f}): {verdict}"
         )
 
     def _columns(self) -> dict[str, list]:

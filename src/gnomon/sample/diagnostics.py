@@ -83,7 +83,7 @@ def thinning_lag(chain: ArrayLike, threshold: float = NEAR_ZERO) -> int:
 
 
 def burn_in(chains: ArrayLike, *, tolerance: float = 1.05) -> int:
-    """How many first draws to leave out, so that the rest of all chains tells the same.
+    """How many first draws to leave out, so that the remaining draws of all chains agree.
 
     The least of 0, 5, 10 ... 50 % of the draws after which the rank-normalised R-hat of what
     follows is at most `tolerance`. Start the chains far apart, or it has nothing to go by. 002.
@@ -212,8 +212,8 @@ class ChainComparison(Result):
         return bool((self.p_values > self.confidence_level).all())
 
     def _title(self) -> str:
-        said = "agree" if self.agree else "have not mixed"
-        return f"Chains {said}: Kolmogorov-Smirnov tests against chain 0, every {self.lag}. draw"
+        verdict = "agree" if self.agree else "have not mixed"
+        return f"Chains {verdict}: Kolmogorov-Smirnov tests against chain 0, every {self.lag}. draw"
 
     def _columns(self) -> dict[str, list]:
         return {

@@ -7,7 +7,8 @@ place), in a new random order each sweep; v must be put in place before the chil
 Nodes of a density have no list of values: they make a Metropolis step instead.
 
 Texts: 003 3.4.3 (Gibbs), 3.4.3.1 (rejection), 3.4.4 (Metropolis; the text mixes the names of the
-current and the proposed value, mended here, and multiplies densities that underflow: logarithms).
+current and the proposed value, corrected here, and multiplies densities, which may underflow: here
+they are logarithms).
 """
 
 from __future__ import annotations
@@ -185,7 +186,7 @@ class Network:
         for node in self.nodes:
             for parent in node.parents:
                 if parent not in names:
-                    raise DataError(f"{node.name!r} has the parent {parent!r}, which is no node")
+                    raise DataError(f"{node.name!r} has the parent {parent!r}, which is not a node")
         object.__setattr__(self, "order", self._sorted())
 
     def _sorted(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Targets: all that a sampler needs to know is log p(x) up to a constant, and perhaps its gradient.
 
-p(x) = exp(-H(x)) / Z for an energy H; no sampler of this room ever needs Z. Ready targets: a
+p(x) = exp(-H(x)) / Z for an energy H; no sampler of this package needs Z. Ready targets: a
 posterior from likelihood and prior, Gaussian mixtures (whose chains run in a compiled kernel), the
 posterior of a mixture's means.
 

@@ -1,4 +1,4 @@
-"""Sequence: Markov chains, ranking of pages, n-grams, hidden Markov models, random fields."""
+"""Sequences: Markov chains, PageRank, n-grams, hidden Markov models, random fields, series."""
 
 from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.sequence.autoregression import Autoregression, LagRegressor, lag_table

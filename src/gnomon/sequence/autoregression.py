@@ -1,4 +1,4 @@
-"""Autoregression: the next row from the rows before, by a plane or by any regressor.
+"""Autoregression: predict the next row from the rows before it, linearly or by any regressor.
 
 x_n = c + sum_m B_m x_{n-m} + noise of covariance S: least squares on a table of lags is maximum
 likelihood, given the first M rows. M is chosen by AIC, BIC or the error on later rows.

@@ -41,7 +41,7 @@ from gnomon.sequence.passes import (
     synonyms=("hsmm", "hidden semi-Markov model", "explicit-duration HMM"),
 )
 class DurationHMM(SequenceEstimator):
-    """Hidden Markov model whose states last as long as a table of durations says.
+    """Hidden Markov model with an explicit distribution of the duration of every state.
 
     Use it where stays have a typical length, such as sounds or shifts. Not for long stays: a step
     costs the square of states times durations, so keep `max_duration` small.
@@ -250,7 +250,7 @@ class DurationHMM(SequenceEstimator):
         return [part.tolist() for part in data.split(path // self.durations_.shape[1])]
 
     def sample(self, length: int, *, random_state: Seed = None) -> tuple[list[int], Any]:
-        """A path of states and what they show."""
+        """A path of states and the observations that they emit."""
         rng = np.random.default_rng(random_state)
         path: list[int] = []
         state = int(rng.choice(len(self.start_), p=self.start_))

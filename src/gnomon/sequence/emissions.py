@@ -1,8 +1,8 @@
-"""What hidden states show: categories, numbers, counts, mixtures, numbers that depend on lags.
+"""Emissions of hidden states: symbols, numbers, counts, mixtures, numbers that depend on lags.
 
-An emission law gives log p(x | k) for a block of rows and learns from rows that are weighted by the
-probabilities of the states; any object with the methods of `Emission` can be used in a hidden
-Markov model. A row of which nothing was seen has log p = 0 for every state and teaches nothing.
+An emission distribution gives log p(x | k) for a block of rows and is fitted to rows weighted by
+the probabilities of the states; any object with the methods of `Emission` can be used in a hidden
+Markov model. A missing row has log p = 0 for every state and does not change the parameters.
 
 Texts: 001 14.2.1, 14.2.4, 14.2.7 (lags) · 002 L6496-6556.
 """
@@ -27,7 +27,7 @@ LOG_TWO_PI = float(np.log(2 * np.pi))
 
 @runtime_checkable
 class Emission(Protocol):
-    """What a hidden Markov model asks of an emission law.
+    """The methods that a hidden Markov model calls of an emission distribution.
 
     A law whose rows take few values may also have ``distinct(rows)``, which gives the different
     rows and the place of each row among them: then each is worked out once. A law that must know
@@ -35,7 +35,7 @@ class Emission(Protocol):
 
     Examples
     --------
-    Waiting times with an exponential law for each state:
+    Waiting times with an exponential distribution for each state:
 
     >>> from gnomon.sequence import HiddenMarkovModel
     >>> class Waiting:
@@ -175,7 +175,7 @@ class CategoricalEmission:
 
 @storable
 class GaussianEmission:
-    """Numbers with a normal law for each state; a missing row is NaN.
+    """Numbers with a normal distribution for each state; a missing row is NaN.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ class GaussianEmission:
 
 @storable
 class PoissonEmission:
-    """Counts with a Poisson law for each state and column; a missing cell is NaN.
+    """Counts with a Poisson distribution for each state and column; a missing cell is NaN.
 
     Examples
     --------
@@ -336,7 +336,7 @@ class PoissonEmission:
 
 @storable
 class MixtureEmission:
-    """Numbers with a mixture of normal laws for each state.
+    """Numbers with a mixture of normal distributions for each state.
 
     Each state has `n_components` components, of the same kinds of covariance as `GaussianEmission`
     (not "tied"). Learning splits the weight of a state among its components, one step of EM for
@@ -611,7 +611,7 @@ def _floats(table: Any) -> np.ndarray:
 
 @kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "out f8[:,:]")
 def normal_logs_by_column(rows, means, variances, found):
-    """log N(row | mean_k, diag variance_k), of shape (N, K); missing cells (NaN) say nothing."""
+    """log N(row | mean_k, diag variance_k), of shape (N, K); missing cells (NaN) are skipped."""
     n_states, n_columns = means.shape
     weight = -0.5 / variances
     constant = -0.5 * (np.log(variances) + LOG_TWO_PI)

@@ -1,4 +1,4 @@
-"""Hidden Markov models: a chain that is not seen, and what its states show.
+"""Hidden Markov models: a chain that is not observed, and observations that its states emit.
 
 p(X, Z) = pi(z_1) prod_n A(z_{n-1}, z_n) prod_n p(x_n | z_n). Filtering asks p(z_n | x_1 .. x_n),
 smoothing p(z_n | X), decoding the best path. Baum-Welch is EM: with the smoothed posteriors
@@ -73,7 +73,7 @@ EMISSION = [
 
 @dataclass(frozen=True, eq=False)
 class NextObservation:
-    """Law of an observation to come: a mixture over the hidden states.
+    """Distribution of a future observation: a mixture over the hidden states.
 
     Attributes
     ----------
@@ -115,9 +115,9 @@ class NextObservation:
     synonyms=("hmm", "Baum-Welch", "Viterbi", "forward-backward", "regime switching"),
 )
 class HiddenMarkovModel(SequenceEstimator):
-    """Hidden Markov model for many sequences of different lengths, with gaps and known labels.
+    """Hidden Markov model of several sequences, with missing observations and known states.
 
-    Use it where a series goes through a few regimes that are not seen themselves: parts of speech,
+    Use it where a series goes through a few regimes that are not observed: parts of speech,
     machine states, volatility. Not for labelled sequences whose rows have many dependent features:
     `ChainCRF` need not explain them. The end of EM is a local maximum, so let it start several
     times (`n_init`).
@@ -127,7 +127,7 @@ class HiddenMarkovModel(SequenceEstimator):
     n_states : int, default=2
         Ignored where names of states or parameters are given.
     emission : {"categorical", "gaussian", "poisson", "mixture"} or Emission, default="gaussian"
-        What states show; an object brings its options and known parameters.
+        Distribution of the observations; an object has its own options and known parameters.
     topology : {"any", "left-to-right"}, default="any"
         Left to right: begins in the first state and never goes back.
     max_jump : int, default=None
@@ -165,7 +165,7 @@ class HiddenMarkovModel(SequenceEstimator):
     -----
     Maximises sum_r log p(X_r) by EM, which never lowers it (`alpha` maximises the posterior under
     Dirichlet priors). Texts: 000b 13.2-13.3, 001 14.2, 002 L6337-6556; their printed updates are
-    corrected, see the module. Data are lists of sequences, so this is no table learner.
+    corrected, see the module.
 
     Examples
     --------
@@ -667,7 +667,7 @@ class HiddenMarkovModel(SequenceEstimator):
         return rows
 
     def predict_observation(self, sequence: Any, n_steps: int = 1) -> NextObservation:
-        """Law of the observation `n_steps` after the end of a sequence.
+        """Distribution of the observation `n_steps` after the end of a sequence.
 
         Texts: 001 eq. 13.30, 002 L6400-6404.
         """
@@ -678,7 +678,7 @@ class HiddenMarkovModel(SequenceEstimator):
         return OnlineFilter(self)
 
     def sample(self, length: int, *, random_state: Seed = None) -> tuple[list, Any]:
-        """A path of states, by name, and the observations that they show."""
+        """A path of states, by name, and the observations that they emit."""
         rng = np.random.default_rng(random_state)
         path = np.empty(length, dtype=np.int64)
         if length:

@@ -1,9 +1,9 @@
-"""Hidden Markov models whose steps depend on inputs that are seen (input-output models).
+"""Hidden Markov models whose transitions depend on observed inputs (input-output models).
 
-p(z_n = k | z_{n-1} = j, u_n) = softmax_k(w_jk'(1, u_n)): weather that changes with the season,
-moods with what was said. The passes are those of the plain model with a table of transitions for
-each different input; the new weights are those of K logistic regressions on the posteriors of
-pairs. With `InputEmission` what is shown depends on the input too.
+p(z_n = k | z_{n-1} = j, u_n) = softmax_k(w_jk'(1, u_n)). The forward and backward passes are those
+of the plain model with one table of transitions for each different input; the M-step fits K
+logistic regressions to the posteriors of pairs. With `InputEmission` the emissions depend on the
+input too.
 
 Texts: 001 14.2.7 (conditioning a model on inputs is named there).
 """
@@ -51,7 +51,7 @@ STEPS_OF_EACH_REGRESSION = 20  # a partial M-step raises the likelihood too
     synonyms=("iohmm", "input-output hidden Markov model"),
 )
 class InputHMM(SequenceEstimator):
-    """Hidden Markov model whose transitions, and what it shows if wanted, depend on inputs.
+    """Hidden Markov model whose transitions, and emissions on request, depend on inputs.
 
     Use it where something that is seen drives the changes of a hidden regime. Without inputs use
     `HiddenMarkovModel`; where only the labels given the inputs matter and labels are known, use

@@ -65,8 +65,7 @@ class MarkovModel(SequenceEstimator):
     Notes
     -----
     p(x) = p(x_1 ... x_M) prod_n p(x_n | the M states before). Texts: 000b 13.1, 001 14.1 (number of
-    parameters repaired), 002 L5874-6035. Data are a list of sequences of any lengths, so this is no
-    table learner.
+    parameters corrected), 002 L5874-6035.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Maximum entropy Markov models, and the label bias that speaks against them.
+"""Maximum entropy Markov models, and their label bias.
 
 p(x | y) = p(x_1 | y_1) prod_i p(x_i | x_{i-1}, y_i), each factor a logistic classifier of the next
 state, normalised for each state by itself. So a state with one successor pays nothing for going
@@ -193,7 +193,7 @@ class MaxEntMarkovModel(SequenceEstimator):
 
 @dataclass(frozen=True, eq=False)
 class LabelBias:
-    """How far the normalisation by each state deafens a model.
+    """Label bias: how much normalization at every state makes a model ignore observations.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ class LabelBias:
 
 
 def label_bias(successors: Any, scores: Any) -> LabelBias:
-    """Decode the same scores with and without normalisation by state.
+    """Decode the same scores with and without normalization at every state.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def label_bias(successors: Any, scores: Any) -> LabelBias:
 
     Examples
     --------
-    State 0 leads to 3 only, and a measurement that speaks loudly against 3 is not heard:
+    State 0 leads to 3 only, so a measurement that is strong evidence against 3 has no effect:
 
     >>> ways = [[0, 0, 0, 1], [1, 0, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1]]
     >>> found = label_bias(ways, [[0, 2, 0, 0], [0, 0, 0, 0], [0, 0, 0, -10]])

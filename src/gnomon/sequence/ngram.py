@@ -1,4 +1,4 @@
-"""n-gram models: what follows the n - 1 items before, by counts and something for the unseen.
+"""n-gram models: the next item given the n - 1 items before it, by smoothed counts.
 
 Five ways to treat n-grams that were never seen (c counts n-grams, N their number, K the alphabet's
 size, U = K^n less the number of different n-grams seen):

@@ -42,7 +42,7 @@ class Prepared:
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
-    """What the forward and backward passes say.
+    """Results of the forward and backward passes.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Posteriors:
 
 
 class Forward(NamedTuple):
-    """What the scaled forward pass gives.
+    """Results of the scaled forward pass.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Forward(NamedTuple):
 
 
 def prepare(law: Any, sequences: Sequence) -> Prepared:
-    """Check each sequence by the emission law and lay them end to end."""
+    """Check each sequence by the emission distribution and lay them end to end."""
     if isinstance(sequences, (str, np.ndarray)) and not _holds_sequences(sequences):
         raise DataError("give a list of sequences: [sequence] where there is only one")
     parts = []

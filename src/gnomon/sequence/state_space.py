@@ -30,7 +30,7 @@ SLOPE_STEP = 1e-6  # of central differences, near the cube root of the precision
 
 @dataclass(frozen=True, eq=False)
 class GaussianStates:
-    """Normal laws of the states along a sequence.
+    """Normal distributions of the states along a sequence.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ def extended_kalman_filter(
     motion_slope: Callable | None = None,
     sight_slope: Callable | None = None,
 ) -> GaussianStates:
-    """Kalman filter with curved motion and sight, straightened at the mean.
+    """Extended Kalman filter: nonlinear motion and observation, linearized at the mean.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def extended_kalman_filter(
 
 @dataclass(frozen=True, eq=False)
 class ParticleStates:
-    """A cloud of guesses along a sequence.
+    """Weighted particles at every step of a sequence.
 
     Attributes
     ----------

@@ -179,17 +179,17 @@ def segment_scores_by_kind(
     >>> scores["NP"].precision, scores["VP"].recall
     (0.5, 0.0)
     """
-    real, said, right = Counter[str](), Counter[str](), Counter[str]()
+    real, found, right = Counter[str](), Counter[str](), Counter[str]()
     for r, (true_path, path) in enumerate(zip(truth, predicted, strict=True)):
         if len(true_path) != len(path):
             raise DataError(f"sequence {r} has {len(true_path)} labels and {len(path)} predictions")
         theirs, ours = set(segments(true_path)), set(segments(path))
         real.update(kind for _, _, kind in theirs)
-        said.update(kind for _, _, kind in ours)
+        found.update(kind for _, _, kind in ours)
         right.update(kind for _, _, kind in theirs & ours)
     return {
-        kind: SegmentScores.of(real[kind], said[kind], right[kind])
-        for kind in sorted(real.keys() | said.keys())
+        kind: SegmentScores.of(real[kind], found[kind], right[kind])
+        for kind in sorted(real.keys() | found.keys())
     }
 
 
