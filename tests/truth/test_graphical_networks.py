@@ -254,7 +254,7 @@ def test_bad_networks_are_refused():
         BeliefNetwork({"a": "xy"}, {}, {"a": [0.4, 0.5]})
     with pytest.raises(DataError, match="cycle"):
         BeliefNetwork({"a": "xy", "b": "xy"}, {"a": "b", "b": "a"}, dict.fromkeys("ab", np.eye(2)))
-    with pytest.raises(DataError, match="which is no node"):
+    with pytest.raises(DataError, match="which is not a node"):
         BeliefNetwork({"a": "xy"}, {"a": "q"}, {"a": np.eye(2)})
     with pytest.raises(DataError, match="shape"):
         BeliefNetwork({"a": "xy"}, {}, {"a": [1.0]})
