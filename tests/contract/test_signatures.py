@@ -21,7 +21,6 @@ from tests.contract.cases import CLASSES, assert_same_bits, each, fit, make, out
 # Classes whose signature differs from scikit-learn's still. The list may only shrink: a class that
 # conforms must be removed from it.
 DIFFERENT_STILL: set[str] = {
-    "AdaBoostClassifier",
     "KNNImputer",
     "OneVsOneClassifier",
     "OneVsRestClassifier",

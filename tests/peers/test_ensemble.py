@@ -67,7 +67,7 @@ def test_adaboost_of_their_stumps_is_theirs(rng):
     X = rng.normal(size=(200, 4))
     y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=200) > 0).astype(int)
     stump = DecisionTreeClassifier(max_depth=1, random_state=0)
-    ours = AdaBoostClassifier(stump, 15).fit(X, y)
+    ours = AdaBoostClassifier(stump, n_estimators=15).fit(X, y)
     peer = theirs.AdaBoostClassifier(stump, n_estimators=15).fit(X, y)
     np.testing.assert_allclose(ours.estimator_weights_, peer.estimator_weights_, rtol=1e-6)
     np.testing.assert_array_equal(ours.predict(X), peer.predict(X))

@@ -70,7 +70,7 @@ class WrongOnFirst(ClassifierMixin, BaseEstimator):
 @pytest.mark.covers("adaboost")
 def test_one_round_of_004_d17():
     rows = np.arange(10.0)[:, None]
-    model = AdaBoostClassifier(WrongOnFirst(), 1, keep_history="full").fit(rows, [0, 1] * 5)
+    model = AdaBoostClassifier(WrongOnFirst(), n_estimators=1, keep_history="full").fit(rows, [0, 1] * 5)
     assert model.estimator_errors_[0] == pytest.approx(0.3)
     assert model.estimator_weights_[0] / 2 == pytest.approx(0.423649, abs=1e-6)
     weights = model.history_.states[0]["weights"]
@@ -82,7 +82,7 @@ def test_one_round_of_004_d17():
 @pytest.mark.covers("adaboost-weight-cycles")
 def test_three_points_of_002_end_in_a_cycle_of_three_with_golden_weights():
     rows = np.arange(3.0)[:, None]
-    model = AdaBoostClassifier(WrongOnOne(), 60, keep_history="full").fit(rows, [0, 1, 1])
+    model = AdaBoostClassifier(WrongOnOne(), n_estimators=60, keep_history="full").fit(rows, [0, 1, 1])
     weights = np.array([state["weights"] for state in model.history_.states])
     cycle = find_cycle(weights, tol=1e-5)
     assert cycle is not None
@@ -129,7 +129,7 @@ def test_exponential_loss_stage_by_stage_is_adaboost_with_half_alpha(rng):
     X = rng.normal(size=(150, 4))
     y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
     stump = DecisionTreeClassifier(criterion="misclassification", max_depth=1)
-    boosted = AdaBoostClassifier(stump, 12).fit(X, y)
+    boosted = AdaBoostClassifier(stump, n_estimators=12).fit(X, y)
     stagewise = StagewiseClassifier(
         stump, "exponential", 12, learning_rate=1.0, direction="vote", start="zero"
     ).fit(X, y)
@@ -144,7 +144,7 @@ def test_learners_without_weights_are_boosted_by_drawing_rows(rng):
 
     X = rng.normal(size=(150, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    model = AdaBoostClassifier(KNeighborsClassifier(7), 30, random_state=0).fit(X, y)
+    model = AdaBoostClassifier(KNeighborsClassifier(7), n_estimators=30, random_state=0).fit(X, y)
     assert len(model.members_) >= 1
     assert model.score(X, y) > 0.8
     with pytest.raises(ValueError, match="KNeighborsClassifier"):

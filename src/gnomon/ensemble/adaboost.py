@@ -31,6 +31,7 @@ from gnomon.ensemble.member import Member, fit_member, seeded, takes_weights
 from gnomon.ensemble.reweighting import boosted, rounded
 from gnomon.ensemble.stumps import StumpFinder
 from gnomon.trees import DecisionTreeClassifier
+from gnomon.trees.tree import one_split
 
 
 class Say(NamedTuple):
@@ -205,6 +206,8 @@ class AdaBoostClassifier(Ensemble, Classifier):
         Most rounds.
     learning_rate : float, default=1.0
         Factor on each learner's say; less than one needs more rounds.
+    random_state : int, RandomState or None, default=None
+        Of the draws of rows and of the members.
     algorithm : {"samme", "m1"}, default="samme"
         For more than two classes: alpha with log(K - 1) added, so that a learner need only beat
         guessing, or the texts' form, for which it must be right more often than not.
@@ -215,8 +218,6 @@ class AdaBoostClassifier(Ensemble, Classifier):
         With "full", the weights of all rows are kept for each round (see `find_cycle`).
     n_jobs : int, default=None
         Threads; None for one per processor.
-    random_state : int, RandomState or None, default=None
-        Of the draws of rows and of the members.
 
     Attributes
     ----------
@@ -261,14 +262,14 @@ class AdaBoostClassifier(Ensemble, Classifier):
     def __init__(
         self,
         estimator=None,
-        n_estimators=50,
         *,
+        n_estimators=50,
         learning_rate=1.0,
+        random_state=None,
         algorithm="samme",
         reweighting="auto",
         keep_history="objective",
         n_jobs=None,
-        random_state=None,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -278,6 +279,46 @@ class AdaBoostClassifier(Ensemble, Classifier):
         self.keep_history = keep_history
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
+
+    @property
+    def estimator_(self) -> Any:
+        """What a learner is, not fitted."""
+        return self._candidates()[0][1]
+
+    @property
+    def estimators_(self) -> list:
+        """The fitted learners; stumps as decision trees, which predict the classes themselves."""
+        if getattr(self, "stumps_", None) is None:
+            return [member.estimator for member in self.members_]
+        return [self._as_tree(place) for place in range(len(self.stumps_))]
+
+    def _as_tree(self, place: int) -> DecisionTreeClassifier:
+        """A stump as a decision tree; how many rows its nodes held is not kept."""
+        stumps, n_classes = self.stumps_, len(self.classes_)
+        encoder = getattr(self, "encoder_", None)
+        is_split = stumps.levels[place] >= 0 or np.isfinite(stumps.threshold[place])
+        codes = [stumps.left[place]] + [stumps.left[place], stumps.right[place]] * int(is_split)
+        made = DecisionTreeClassifier(max_depth=1)
+        made.classes_ = self.classes_
+        made._is_exact = False
+        made._n_columns = self.n_features_in_ if encoder is None else len(encoder.columns)
+        made.n_features_in_, made._n_outputs = made._n_columns, n_classes
+        made.max_features_ = made._n_columns
+        made._take_tree(
+            one_split(
+                int(stumps.feature[place]),
+                float(stumps.threshold[place]),
+                bool(stumps.missing_left[place]),
+                stumps.masks[stumps.levels[place]] if stumps.levels[place] >= 0 else None,
+                np.eye(n_classes)[codes],
+            )
+        )
+        return made
 
     def _candidates(self):
         return chosen(self.estimator, lambda: DecisionTreeClassifier(max_depth=1))
@@ -356,9 +397,7 @@ class AdaBoostClassifier(Ensemble, Classifier):
         return votes
 
     def _proba(self, rows):
-        votes = self._votes(rows)
-        liking = np.exp(votes - votes.max(axis=1, keepdims=True))
-        return liking / liking.sum(axis=1, keepdims=True)
+        return softmax(self._votes(rows))
 
     def predict(self, X) -> np.ndarray:
         """The class of the greatest say, for each row.
@@ -400,6 +439,65 @@ class AdaBoostClassifier(Ensemble, Classifier):
         """
         for votes in self._staged_votes(X):
             yield self.classes_[votes.argmax(axis=1)]
+
+    def staged_predict_proba(self, X) -> Iterator[np.ndarray]:
+        """Probabilities of the classes after one round, two rounds, and so on.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Yields
+        ------
+        proba : ndarray of shape (n_samples, n_classes)
+        """
+        for votes in self._staged_votes(X):
+            yield softmax(votes)
+
+    def decision_function(self, X) -> np.ndarray:
+        """The say for each class less that for the others, by the sum of the say.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes one score, above zero for the second class.
+        """
+        total = self.estimator_weights_.sum()
+        return self._each_block(lambda rows: balance(self._votes(rows), total), X)
+
+    def staged_decision_function(self, X) -> Iterator[np.ndarray]:
+        """`decision_function` after one round, two rounds, and so on.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+
+        Yields
+        ------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        for votes, total in zip(self._staged_votes(X), np.cumsum(self.estimator_weights_)):
+            yield balance(votes, total)
+
+    def staged_score(self, X, y, sample_weight=None) -> Iterator[float]:
+        """The accuracy after one round, two rounds, and so on.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Yields
+        ------
+        accuracy : float
+        """
+        for error in self.staged_errors(X, y, sample_weight):
+            yield 1.0 - error
 
     def staged_errors(self, X, y, sample_weight=None) -> np.ndarray:
         """The error after one round, two rounds, and so on.
@@ -477,6 +575,21 @@ class AdaBoostClassifier(Ensemble, Classifier):
             kept = 80 * n_rows * self.n_estimators if self.keep_history == "full" else 0
             return 2 * n_rows * n_columns + 200 * n_rows + 256 * 8 * 40 * n_columns + kept
         return super()._working_memory(n_rows, n_columns) + 100 * n_rows
+
+
+def softmax(votes: np.ndarray) -> np.ndarray:
+    """Shares in proportion to exp(votes), by row."""
+    liking = np.exp(votes - votes.max(axis=1, keepdims=True))
+    return liking / liking.sum(axis=1, keepdims=True)
+
+
+def balance(votes: np.ndarray, total: float) -> np.ndarray:
+    """The say for each class less the mean say for the others, by the total; of two, one number."""
+    n_classes = votes.shape[1]
+    if n_classes == 1:
+        return np.zeros(len(votes))
+    scores = (votes - (total - votes) / (n_classes - 1)) / total
+    return scores[:, 1] - scores[:, 0] if n_classes == 2 else scores
 
 
 class Cycle(NamedTuple):

@@ -167,7 +167,8 @@ class StumpFinder:
                 break
         else:
             share = weights / weights.max()
-            repeats = np.maximum(np.rint(share * 2**20), 1).astype(np.int64)
+            bits = 40 - math.ceil(math.log2(max(share.sum(), 2.0)))  # the total has 40 bits
+            repeats = np.maximum(np.rint(np.ldexp(share, bits)), 1).astype(np.int64)
         return repeats, BITS - math.ceil(math.log2(max(int(repeats.sum()), 2)))
 
     def find(self) -> tuple[float, int]:

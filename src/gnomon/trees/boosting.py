@@ -197,10 +197,11 @@ class Boosted(GrowsTrees):
             names = getattr(self, "feature_names_in_", None)
             chosen = None if hasattr(self, "encoder_") else chosen
             marked = data.columns.is_category | category_mask(chosen, data.n_columns, names)
-            refuse_bad_codes(data.rows, marked & ~data.columns.is_category, self.max_bins, names)
-            data = dataclasses.replace(
-                data, columns=dataclasses.replace(data.columns, is_category=marked)
-            )
+            new = marked & ~data.columns.is_category
+            refuse_bad_codes(data.rows, new, self.max_bins, names)
+            levels = np.where(new, levels_of_columns(data.rows, new), data.columns.levels)
+            columns = dataclasses.replace(data.columns, levels=tuple(levels.tolist()))
+            data = dataclasses.replace(data, columns=columns)
         self.is_categorical_ = marked.copy() if marked.any() else None
         return data
 
@@ -609,13 +610,27 @@ def category_mask(chosen: Any, n_columns: int, names: Any) -> np.ndarray:
     return mask
 
 
+def levels_of_columns(rows: Any, marked: np.ndarray) -> np.ndarray:
+    """One more than the greatest code of each marked column; at least one."""
+    levels = np.zeros(marked.size, np.int64)
+    for column in np.flatnonzero(marked):
+        values = dense(rows[:, [column]]).ravel()
+        levels[column] = max(int(np.nanmax(values, initial=0.0)) + 1, 1)
+    return levels
+
+
 def refuse_bad_codes(rows: Any, marked: np.ndarray, max_bins: int, names: Any) -> None:
     """Refuse category columns of arrays with more levels than bins."""
     for column in np.flatnonzero(marked):
         values = dense(rows[:, [column]]).ravel()
         levels = np.unique(values[~np.isnan(values)])
+        name = f"index {column}" if names is None else repr(names[column])
+        if len(levels) and levels[-1] >= 2**20:
+            raise ValueError(
+                f"Categorical feature at {name} holds the code {levels[-1]:g}; codes must be whole "
+                "numbers from 0 on"
+            )
         if len(levels) > max_bins:
-            name = f"index {column}" if names is None else repr(names[column])
             raise ValueError(
                 f"Categorical feature at {name} is expected to have a cardinality <= {max_bins} "
                 f"but actually has a cardinality of {len(levels)}."

@@ -84,6 +84,11 @@ def interaction_sets(
         size = 1 if given == "no_interactions" or len(names) == 1 else 2
         groups = [set(chosen) for chosen in itertools.combinations(names, size)]
     else:
+        if not all(isinstance(group, (set, frozenset, list, tuple)) for group in given):
+            raise ValueError(
+                "Interaction constraints must be a sequence of tuples or lists, got: "
+                f"{given}. A single set of columns is written [{given}]"
+            )
         groups = [{_name(entry, names) for entry in group} for group in given]
         rest = set(names).difference(*groups)
         groups += [rest] if rest else []

@@ -35,6 +35,9 @@ from gnomon.engine.kernel import kernel
 # Residuals of a good fit are rounding where they are smaller than this share of the target.
 RESOLUTION = 2.0**-46
 
+# Share of a class without rows: small beside that of any row, whatever the scale of the weights.
+LEAST_SHARE = 2.0**-30
+
 
 class Loss:
     """A loss with one raw score per row, and leaves whose value follows from sums.
@@ -311,7 +314,7 @@ class MultinomialDeviance(Loss):
 
     def begin(self, y, weights):
         totals = np.array([math.fsum(weights[y == k]) for k in range(self.n_scores)])
-        return np.log(np.maximum(totals, 0.5) / totals.sum())
+        return np.log(np.maximum(totals / totals.sum(), LEAST_SHARE))
 
     def derivatives(self, y, scores, gradients, hessians):
         top = scores.max(axis=0)
@@ -417,9 +420,10 @@ def rounded(value: float, bits: int) -> float:
 
 
 def log_odds(y: np.ndarray, weights: np.ndarray) -> float:
-    """Logarithm of the odds of class 1; half a row is added to a class without rows."""
+    """Logarithm of the odds of class 1; a class without rows has the share `LEAST_SHARE`."""
     positive, negative = math.fsum(weights[y == 1]), math.fsum(weights[y != 1])
-    return math.log(max(positive, 0.5) / max(negative, 0.5))
+    least = LEAST_SHARE * (positive + negative)
+    return math.log(max(positive, least) / max(negative, least))
 
 
 def half_log_odds(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:

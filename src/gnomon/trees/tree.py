@@ -144,6 +144,47 @@ class Tree:
         return gains / self.weight[0]
 
 
+def one_split(
+    feature: int,
+    threshold: float,
+    missing_left: bool,
+    levels: np.ndarray | None,
+    value: np.ndarray,
+) -> Tree:
+    """A tree of one split, or of one leaf.
+
+    Parameters
+    ----------
+    feature : int
+    threshold : float
+    missing_left : bool
+    levels : uint8 array of 256, optional
+        1 for the levels that go left, where the column holds categories.
+    value : ndarray of shape (3, n_outputs) or (1, n_outputs)
+        Of the root, the left and the right leaf.
+    """
+    n = len(value)
+    is_split = n == 3
+    masks = np.empty((0, 4), np.uint64)
+    if is_split and levels is not None:
+        masks = np.packbits(levels.astype(np.uint8), bitorder="little").view(np.uint64)[None]
+    inner = np.arange(n) == (0 if is_split else -1)
+    by_number = inner & (levels is None)
+    return Tree(
+        feature=np.where(inner, feature, -1).astype(np.int32),
+        threshold=np.where(by_number, threshold, np.nan),
+        missing_left=(inner & missing_left).astype(np.uint8),
+        category=np.where(inner & (levels is not None), 0, -1).astype(np.int32),
+        category_left=masks,
+        left=np.where(inner, 1, LEAF).astype(np.int32),
+        value=np.ascontiguousarray(value, np.float64),
+        n_node_samples=np.ones(n, np.int32),
+        weight=np.ones(n),
+        impurity=np.zeros(n),
+        gain=inner.astype(np.float64),
+    )
+
+
 @dataclass(frozen=True)
 class Forest:
     """Many trees packed for fast prediction; make it with `Forest.of`.
