@@ -70,7 +70,9 @@ class WrongOnFirst(ClassifierMixin, BaseEstimator):
 @pytest.mark.covers("adaboost")
 def test_one_round_of_004_d17():
     rows = np.arange(10.0)[:, None]
-    model = AdaBoostClassifier(WrongOnFirst(), n_estimators=1, keep_history="full").fit(rows, [0, 1] * 5)
+    model = AdaBoostClassifier(WrongOnFirst(), n_estimators=1, keep_history="full").fit(
+        rows, [0, 1] * 5
+    )
     assert model.estimator_errors_[0] == pytest.approx(0.3)
     assert model.estimator_weights_[0] / 2 == pytest.approx(0.423649, abs=1e-6)
     weights = model.history_.states[0]["weights"]
@@ -82,7 +84,9 @@ def test_one_round_of_004_d17():
 @pytest.mark.covers("adaboost-weight-cycles")
 def test_three_points_of_002_end_in_a_cycle_of_three_with_golden_weights():
     rows = np.arange(3.0)[:, None]
-    model = AdaBoostClassifier(WrongOnOne(), n_estimators=60, keep_history="full").fit(rows, [0, 1, 1])
+    model = AdaBoostClassifier(WrongOnOne(), n_estimators=60, keep_history="full").fit(
+        rows, [0, 1, 1]
+    )
     weights = np.array([state["weights"] for state in model.history_.states])
     cycle = find_cycle(weights, tol=1e-5)
     assert cycle is not None
