@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 
 from gnomon.cluster.distinct import number_rows
 from gnomon.engine.errors import DataError
+from gnomon.engine.missing import is_missing
 from gnomon.table.frames import native
 
 BLOCK_CELLS = 2**21
@@ -54,7 +55,7 @@ def _refuse_missing(labels: np.ndarray, name: str) -> None:
     if labels.dtype.kind in "fcmM":
         missing = np.isnan(labels)
     elif labels.dtype.kind == "O":
-        missing = np.array([_is_missing(each) for each in labels], dtype=bool)
+        missing = np.array([is_missing(each) for each in labels], dtype=bool)
     else:
         return
     if missing.any():
@@ -62,12 +63,6 @@ def _refuse_missing(labels: np.ndarray, name: str) -> None:
             f"{name}: {int(missing.sum()):,} of {len(labels):,} are missing (the first in row "
             f"{int(missing.argmax())}); leave those rows out, or give them a label of their own"
         )
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, or pandas' NA, which does not even say whether it is equal."""
-    equal = label == label
-    return label is None or not (isinstance(equal, (bool, np.bool_)) and equal)
 
 
 def distance_table(distances: Any) -> np.ndarray:

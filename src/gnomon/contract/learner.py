@@ -1,6 +1,6 @@
 """Learner and its kinds: the public methods that users call, written once.
 
-A method of a room writes ``_fit(data)`` and what it computes for a block of rows (``_proba``,
+A method writes ``_fit(data)`` and what it computes for a block of rows (``_proba``,
 ``_estimate``, ``_nearest``, ``_map``); taking in any table, names, weights, classes, memory,
 callbacks, threads over blocks and errors are done here.
 """

@@ -198,7 +198,7 @@ def _add(parts: Iterable[Sums]) -> Sums:
         raise ValueError("there are no rows to sum over")
     make = type(first) if hasattr(first, "_fields") else None
     total = [np.array(entry, dtype=np.float64) for entry in first]
-    del first  # its room, and that of later parts, is free while the next ones are summed
+    del first  # frees its memory, and that of later parts, while the next ones are summed
     for part in parts:
         _add_to(total, part)
         del part

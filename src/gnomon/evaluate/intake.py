@@ -8,6 +8,7 @@ import numpy as np
 
 from gnomon.contract.estimate import float_array
 from gnomon.engine.errors import DataError
+from gnomon.engine.missing import is_missing
 from gnomon.table.frames import native
 from gnomon.table.grid import is_table, label_array
 
@@ -24,7 +25,7 @@ def label_column(y: Any, name: str) -> np.ndarray:
     if labels.dtype.kind in "fMm":
         missing = np.isnan(labels)
     elif labels.dtype.kind == "O":
-        missing = np.array([_is_missing(each) for each in labels], dtype=bool)
+        missing = np.array([is_missing(each) for each in labels], dtype=bool)
         if not missing.any():
             labels = _of_one_kind(labels, name)
     else:
@@ -42,14 +43,6 @@ def _of_one_column(y: Any) -> Any:
     y = np.asarray(y, dtype=object) if isinstance(y, (list, tuple)) else native(y)
     shape = getattr(y, "shape", ())
     return np.asarray(y)[:, 0] if len(shape) == 2 and shape[1] == 1 else y
-
-
-def _is_missing(label: Any) -> bool:
-    """None, NaN, NaT, or the missing value of pandas, of which nothing is known."""
-    if label is None:
-        return True
-    different = label != label
-    return bool(different) if isinstance(different, (bool, np.bool_)) else True
 
 
 def _of_one_kind(labels: np.ndarray, name: str) -> np.ndarray:

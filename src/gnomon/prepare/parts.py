@@ -71,7 +71,7 @@ class DateParts(ColumnFilter):
     task="filter",
     texts="-",
     use="To let a method see which words a text holds.",
-    avoid="Word order matters, or there are thousands of useful words: see the text room.",
+    avoid="Word order matters, or there are thousands of useful words: see gnomon.text.",
     peers=("sklearn.feature_extraction.text.CountVectorizer",),
 )
 class WordCounts(ColumnFilter):

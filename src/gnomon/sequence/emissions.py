@@ -18,6 +18,7 @@ from scipy.special import gammaln, logsumexp
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
+from gnomon.engine.missing import is_missing
 from gnomon.engine.products import inner
 from gnomon.engine.storable import storable
 from gnomon.sequence import recursions
@@ -116,7 +117,7 @@ class CategoricalEmission:
         """Take the symbols of the sequences as names where none were given."""
         if self.symbols is None:
             columns = (np.ravel(s) if isinstance(s, np.ndarray) else s for s in sequences)
-            seen = {symbol for column in columns for symbol in column if not _is_missing(symbol)}
+            seen = {symbol for column in columns for symbol in column if not is_missing(symbol)}
             self.symbols = sorted(seen)
 
     def rows(self, sequence: Any) -> np.ndarray:
@@ -133,7 +134,7 @@ class CategoricalEmission:
         places = {symbol: i for i, symbol in enumerate(self.symbols)}
         codes = np.empty(len(sequence), dtype=np.int64)
         for n, symbol in enumerate(sequence):
-            code = -1 if _is_missing(symbol) else places.get(symbol)
+            code = -1 if is_missing(symbol) else places.get(symbol)
             if code is None:
                 raise DataError(
                     f"{symbol!r} at position {n} is not among the {len(places)} symbols; name all "
@@ -784,7 +785,3 @@ def _holds_codes(sequence: Any, count: int) -> bool:
     return sequence.ndim == 1 and (
         not len(sequence) or 0 <= sequence.min() <= sequence.max() < count
     )
-
-
-def _is_missing(symbol: Any) -> bool:
-    return symbol is None or (isinstance(symbol, float) and np.isnan(symbol))

@@ -151,8 +151,8 @@ class NumberCode(Code):
     def understood(self, values: Any, column: Any) -> Any:
         learnt = self._learnt(self._kind())
         refuse_other_unit(learnt, column)
-        if hasattr(self, "written") and (said := other_mark(learnt, column)):
-            warn(said)
+        if hasattr(self, "written") and (note := other_mark(learnt, column)):
+            warn(note)
         if not is_words(values.type):
             return values
         strings = as_strings(values)

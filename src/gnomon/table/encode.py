@@ -1,7 +1,7 @@
 """TableEncoder: any table to the numbers that a method takes, and back.
 
 Which code a column gets follows from its kind and from what the method takes natively: a fitted,
-stored filter per column. Identifiers are left out, and said so.
+stored filter per column. Identifiers are left out, with a warning.
 """
 
 from __future__ import annotations

@@ -260,7 +260,7 @@ def infer_written(name: str, strings: pa.ChunkedArray, hints: Hints) -> Finding:
 
 
 def _with_spaces(finding: Finding, strings: pa.ChunkedArray, words: pa.ChunkedArray) -> Finding:
-    """Text as it was written; the values of other kinds without outer spaces, which is said."""
+    """Text as it was written; values of other kinds are stripped of outer spaces, with a note."""
     spaced = pc.sum(pc.not_equal(strings, words)).as_py()
     if not spaced:
         return finding

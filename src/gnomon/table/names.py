@@ -1,4 +1,4 @@
-"""Names of columns: empty and duplicate ones are repaired, and the repair is said."""
+"""Names of columns: empty and duplicate ones are repaired, and the repair is reported."""
 
 from __future__ import annotations
 

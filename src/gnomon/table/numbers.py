@@ -2,7 +2,7 @@
 
 A column is read as numbers only if *every* value fits one way of writing (decimal mark, thousands
 mark, unit). What is ambiguous (``1,234``) is decided by the other columns of the file, and the
-decision is said.
+decision is reported.
 """
 
 from __future__ import annotations

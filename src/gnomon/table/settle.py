@@ -1,7 +1,7 @@
 """Arrow columns of any type, settled to the few types that tables hold.
 
 Half, single and double floats and all integers stay; decimals, times and durations become numbers;
-nested columns are flattened or written as JSON text; NaN becomes missing. What is changed is said.
+nested columns are flattened or written as JSON text; NaN becomes missing. Changes are reported.
 """
 
 from __future__ import annotations

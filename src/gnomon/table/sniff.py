@@ -504,7 +504,7 @@ def _first_records(lines: list[str], dialect: Dialect, file: str, complete: bool
 def _skip_title(
     dialect: Dialect, records: list[Record], options: dict[str, Any], notes: list[str]
 ) -> tuple[Dialect, list[Record]]:
-    """Leave out lines of one cell above the names, where nobody has said what stands there."""
+    """Leave out lines of one cell above the names, unless the user names the header."""
     if any(options.get(each) is not None for each in ("header", "names", "skip_rows")):
         return dialect, records
     titles = list(takewhile(_is_title, records))
