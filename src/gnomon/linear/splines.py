@@ -21,6 +21,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.linear.basis import Basis
+from gnomon.linear.design import refuse_tiny
 
 
 @method(
@@ -136,6 +137,8 @@ class SplineTransformer(Basis):
         rows = np.asarray(data.rows, dtype=np.float64)
         if isinstance(self.knots, str):
             weights = data.weight_array
+            there = np.where(np.isnan(rows), rows[:1], rows)
+            refuse_tiny(np.nan_to_num(np.ptp(there, axis=0)), self._columns_in())
             base = np.array([self._placed(column, weights) for column in rows.T]).T
         else:
             base = self._given_knots(rows.shape[1])

@@ -37,7 +37,7 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.margin.distinct import distinct_rows
+from gnomon.margin.distinct import DENSE_CELLS, distinct_rows
 from gnomon.margin.hyperplane import LinearDiscriminant
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest
 from gnomon.margin.linear_solvers import (
@@ -189,7 +189,8 @@ class LinearSVC(LinearMachine):
         return planes[:, -1] * (self.intercept_scaling if self.fit_intercept else 0.0)
 
     def _fit(self, data: Data) -> None:
-        ours = self.penalty == "l2" and self.multi_class == "ovr" and not sp.issparse(data.rows)
+        large = sp.issparse(data.rows) and data.n_rows * data.n_columns > DENSE_CELLS
+        ours = self.penalty == "l2" and self.multi_class == "ovr" and not large
         if not ours and len(self.classes_) > 1:
             self._fit_liblinear(data)
             return
@@ -197,7 +198,7 @@ class LinearSVC(LinearMachine):
             self._descend(data)
 
     def _fit_liblinear(self, data: Data) -> None:
-        """Sparse rows, absolute values in the penalty and joint classes are liblinear's."""
+        """Large sparse tables, absolute values in the penalty and joint classes are liblinear's."""
         given = distinct_rows(data)
         peer = Liblinear(
             penalty=self.penalty,
