@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from gnomon import evaluate, show
+from gnomon.contract.estimate import Frequencies
 from gnomon.engine.errors import DataError
 from gnomon.show.theme import colour, look
 
@@ -149,7 +150,7 @@ def test_all_tests_of_a_cross_validation_are_drawn_and_count_as_the_rows_tested(
     assert figure_in(figure.layout.title.text, "error") == pytest.approx(share[:3], abs=0.0051)
     tested = np.concatenate([test for _, test in plan])
     scores = np.concatenate([fold.said.scores for fold in found.folds])
-    weights = np.full(n_tests, n_rows / n_tests)
+    weights = np.full(n_tests, n_rows / n_tests).view(Frequencies)
     truth = evaluate.roc_curve(y[tested], scores, "yes", sample_weight=weights)
     area = figure_in(named(show.roc(found), "area")[0].name, "area")
     assert area == pytest.approx(truth.area[:3], abs=0.0051)

@@ -789,6 +789,10 @@ GIVEN = {
     for names, pair in (
         ("accuracy balanced_accuracy cohen_kappa confusion_table error_rate", (LABELS, SAID)),
         ("f_measure label_agreement precision recall", (LABELS, SAID)),
+        ("accuracy_score balanced_accuracy_score cohen_kappa_score f1_score", (LABELS, SAID)),
+        ("precision_score recall_score", (LABELS, SAID)),
+        ("roc_auc_score average_precision_score", (LABELS, SHARES)),
+        ("r2_score", (NUMBERS, ESTIMATES)),
         ("two_class_rates zero_one_loss", (LABELS, SAID)),
         ("area_under_roc average_precision brier_score calibration", (LABELS, SHARES)),
         ("detection_curve log_loss precision_recall_curve roc_curve", (LABELS, SHARES)),

@@ -318,12 +318,16 @@ def checked_weights(sample_weight: ArrayLike | None, n: int) -> np.ndarray | Non
     return weights
 
 
+class Frequencies(np.ndarray):
+    """Weights that count rows although they are not whole, as of rows that were tested twice."""
+
+
 def frequency_weights(sample_weight: ArrayLike | None, n: int) -> np.ndarray | None:
     """Weights whose sum is the number of rows that they are worth.
 
     Whole weights count repetitions of rows and stay as they are. Others are scaled to the sum
     (sum w)^2 / sum w^2, the effective sample size of Kish: a mean does not change, and its
-    interval does not depend on the scale of the weights.
+    interval does not depend on the scale of the weights. `Frequencies` stay as they are.
 
     Parameters
     ----------
@@ -342,6 +346,8 @@ def frequency_weights(sample_weight: ArrayLike | None, n: int) -> np.ndarray | N
     20.0
     """
     weights = checked_weights(sample_weight, n)
+    if weights is not None and isinstance(sample_weight, Frequencies):
+        return weights.view(Frequencies)
     if weights is None or (weights == np.rint(weights)).all():
         return weights
     largest = weights.max()

@@ -494,7 +494,7 @@ def root_of(figure: Estimate) -> Estimate:
     logarithmic scale, with the same relative error.
     """
     slope = 0.5 / np.sqrt(figure.value) if figure.value > 0 else 0.0
-    if figure.low <= 0 < figure.value and np.isfinite(figure.low):
+    if figure.low <= 0 < figure.value and np.isfinite(figure.error):
         factor = float(np.exp((figure.value - figure.low) / figure.value))
         figure = figure._replace(low=figure.value / factor, high=figure.value * factor)
     return transformed(figure, lambda each: np.sqrt(max(each, 0.0)), slope)

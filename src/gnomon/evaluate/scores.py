@@ -15,6 +15,7 @@ from typing import Any
 
 from sklearn import metrics
 
+from gnomon.contract.estimate import check_level
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import (
     accuracy,
@@ -51,6 +52,7 @@ def with_interval(theirs: Measured, ours: Measured) -> Measured:
     def measure(*args: Any, confidence_level: float | None = None, **kwargs: Any) -> Any:
         if confidence_level is None:
             return theirs(*args, **kwargs)
+        check_level(confidence_level)
         given = signature.bind(*args, **kwargs)
         changed = set(given.arguments) - {"y_true", "y_pred", "y1", "y2", "y_score"}
         unknown = changed - {"sample_weight", "pos_label"}

@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 from scipy import stats
 
+from gnomon.contract.estimate import Frequencies
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import (
     MARGIN_LOSSES,
@@ -958,7 +959,9 @@ def _out_of_folds(result: CrossValidation) -> tuple[np.ndarray, Said, np.ndarray
         known = all(values is not None for values in each)
         joined.append(np.concatenate(each)[order] if known else None)
     n_rows = len(np.unique(rows))
-    weights = None if n_rows == len(rows) else np.full(len(rows), n_rows / len(rows))
+    weights = None
+    if n_rows < len(rows):
+        weights = np.full(len(rows), n_rows / len(rows)).view(Frequencies)
     return rows[order], Said(*joined, result.classes), weights
 
 
