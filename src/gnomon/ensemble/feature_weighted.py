@@ -26,7 +26,7 @@ from gnomon.engine.storable import storable
 from gnomon.ensemble.base import Training, normalised_rows
 from gnomon.ensemble.held_out import FOLDS, Entries, mean_loss, out_of_fold
 from gnomon.ensemble.member import Rows, encoded, fit_member, seeded, take_columns
-from gnomon.ensemble.stacking import Stack, Stacked
+from gnomon.ensemble.stacking import LevelZero, Stacked
 from gnomon.table.encode import TableEncoder
 from gnomon.table.table import Table
 
@@ -94,12 +94,8 @@ def products(features: np.ndarray, outputs: np.ndarray) -> np.ndarray:
     return (outputs[:, :, None] * features[:, None, :]).reshape(n, -1)
 
 
-class FeatureWeighted(Stack):
+class FeatureWeighted(LevelZero):
     """Mixin: level 0 as in stacking, level 1 linear in products with meta-features."""
-
-    split = "folds"
-    passthrough = False
-    final_estimator = None
 
     def _fit_ensemble(self, training: Training) -> None:
         candidates = self._checked_candidates()

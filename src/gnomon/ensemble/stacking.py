@@ -104,16 +104,31 @@ def convex_weights(outputs: np.ndarray, target: np.ndarray, weights: np.ndarray)
     return found / found.sum()
 
 
-class Stack(NamedMembers, TransformerMixin, Ensemble):
+class LevelZero(NamedMembers, Ensemble):
+    """Mixin: named members whose outputs are learnt from."""
+
+    def _n_classes(self) -> int:
+        return len(self.classes_) if self._target == "classes" else 0
+
+    def _measure(self) -> str:
+        return "brier" if self._target == "classes" else "squared"
+
+    def _said(self, rows) -> list[np.ndarray]:
+        n_classes = self._n_classes()
+        return list(self._ask(lambda member: say(member, rows, n_classes), rows))
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        n_members = len(self._candidates())
+        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * 16 * n_members
+
+
+class Stack(TransformerMixin, LevelZero):
     """Mixin: level 0 with held-out outputs, then level 1."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-    def _n_classes(self) -> int:
-        return len(self.classes_) if self._target == "classes" else 0
 
     def _parts(self, training: Training, rng: np.random.Generator) -> list[Fold]:
         strata = training.y if self._target == "classes" else None
@@ -232,9 +247,6 @@ class Stack(NamedMembers, TransformerMixin, Ensemble):
         self._keep(self._level_1(stacked, training, entries, seed))
         self.history_ = History()
 
-    def _measure(self) -> str:
-        return "brier" if self._target == "classes" else "squared"
-
     def _level_1(self, stacked: list[Stacked], training: Training, entries: Entries, seed: int):
         """Everything that is learnt from held-out outputs."""
         found = {
@@ -339,10 +351,6 @@ class Stack(NamedMembers, TransformerMixin, Ensemble):
             return self._saying(member.estimator)(member, rows, n_classes)
 
         return list(self._ask(answer, rows))
-
-    def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        n_members = len(self._candidates())
-        return super()._working_memory(n_rows, n_columns) + 8 * n_rows * 16 * n_members
 
 
 @method(
