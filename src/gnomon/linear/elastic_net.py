@@ -182,7 +182,7 @@ class PenalisedLeastSquares(LeastSquares):
 
     @validated
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, check_input=True):
+    def fit(self, X, y=None, sample_weight=None, check_input=True):
         """Learn from a table.
 
         Parameters
