@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -97,7 +97,7 @@ def main() -> None:
 
     said: set[str] = set()
 
-    def say(message, category, *_, **__):
+    def say(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
         if issubclass(category, GnomonWarning) and str(message) not in said:
             said.add(str(message))
             complaints.print("[yellow]note:[/yellow]", end=" ")

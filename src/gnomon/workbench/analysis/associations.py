@@ -13,7 +13,7 @@ Texts: 004 7.2 (correlation), 7.3 (correlation ratio), 7.4 (chi-square) · 000b 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -101,7 +101,7 @@ class Associations:
     ranked_rows: int
     random_state: int
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Association]:
         return iter(self.pairs)
 
     def __len__(self) -> int:
@@ -337,7 +337,9 @@ def cramers_v(first: np.ndarray, second: np.ndarray) -> tuple[float, float, int]
     return float(min(np.sqrt(corrected / most), 1.0)), p, n
 
 
-def _cell_counts(a, b, width: int, dense: bool) -> tuple[np.ndarray, np.ndarray]:
+def _cell_counts(
+    a: np.ndarray, b: np.ndarray, width: int, dense: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the cells that occur in a table of counts, and how often each does."""
     cells = a * width + b
     if not dense:

@@ -18,6 +18,7 @@ from gnomon.evaluate.fold_run import FoldWork, Problem
 from gnomon.evaluate.measures import Said
 from gnomon.table import Kind, Table
 from gnomon.trees import HistGradientBoostingClassifier
+from gnomon.workbench.analysis.problem import LearningProblem
 
 MOST_CELLS = 200_000
 MOST_ROWS = 2_000
@@ -83,7 +84,7 @@ class PermutationImportance(Result):
         """Whether some columns were not shuffled."""
         return len(self.names) < self.n_columns
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         order = self.order
         return {
             "column": [self.names[j] for j in order],
@@ -212,7 +213,7 @@ def _with_values(rows: Table, name: str, values: Any) -> Table:
 
 
 def worst_rows(
-    problem, y: np.ndarray, said: Said, most: int = 10
+    problem: LearningProblem, y: np.ndarray, said: Said, most: int = 10
 ) -> list[tuple[int, Any, Any, float]]:
     """The rows that are missed most: position, truth, prediction, and by how much.
 
@@ -258,7 +259,9 @@ class GroupScore:
     measure: str
 
 
-def group_scores(problem, rows: Table, y: np.ndarray, said: Said) -> list[GroupScore]:
+def group_scores(
+    problem: LearningProblem, rows: Table, y: np.ndarray, said: Said
+) -> list[GroupScore]:
     """Scores by level of every category, with p of no difference to the other rows; worst first.
 
     The losses of rows inside and outside the group are compared by their ranks (Mann and Whitney),
@@ -290,7 +293,7 @@ def group_scores(problem, rows: Table, y: np.ndarray, said: Said) -> list[GroupS
     return sorted(found, key=lambda each: each.p)
 
 
-def _mean_of_rows(problem) -> Measure:
+def _mean_of_rows(problem: LearningProblem) -> Measure:
     """The measure that counts where it is a mean over rows, or the nearest that is."""
     if problem.figure.losses is not None:
         return problem.figure
@@ -348,7 +351,7 @@ class Shift(Result):
         how = "differ" if self.found else "are not told apart"
         return f"The tables {how}: area under ROC of telling them apart {self.area}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {"strongest columns": self.columns}
 
 

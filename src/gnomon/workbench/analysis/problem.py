@@ -70,7 +70,7 @@ class LearningProblem:
     measure: str
     groups: str | None = None
     time: str | None = None
-    classes: dict = field(default_factory=dict)
+    classes: dict[Any, int] = field(default_factory=dict)
 
     @property
     def figure(self) -> Measure:
@@ -271,7 +271,7 @@ def classes_hint(rows: Table, target: str) -> str:
     return f"; it has {distinct} values only. If they name classes: --task classify"
 
 
-def class_counts(values: np.ndarray) -> dict:
+def class_counts(values: np.ndarray) -> dict[Any, int]:
     """Rows of each class, the most frequent first."""
     names, counts = np.unique(values, return_counts=True)
     order = np.argsort(-counts, kind="stable")
@@ -318,7 +318,7 @@ def settled_measure(problem: LearningProblem, measure: str | None) -> str:
     return measure
 
 
-def usual_measure(classes: dict) -> str:
+def usual_measure(classes: dict[Any, int]) -> str:
     """The measure of classes where none is given: accuracy, unless one class has nearly all rows.
 
     A constant prediction is accurate there. AUC needs rows of both classes in every fold.

@@ -9,7 +9,7 @@ from gnomon.table import Kind, Table
 LONGEST_NAME = 60
 
 
-def name_columns(table: Table) -> dict[str, list]:
+def name_columns(table: Table) -> dict[str, list[Any]]:
     """The columns that say which row is which: identifiers, and short texts that differ everywhere.
 
     Parameters

@@ -17,7 +17,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -161,7 +161,7 @@ class Report:
             plotly=_packed_plotly() if self._n_figures else "",
         )
 
-    def write(self, path: str | os.PathLike) -> Path:
+    def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the report to a file, whole or not at all.
 
         Parameters
@@ -290,4 +290,8 @@ def drawn_together(draw: Callable[[str], dict[str, Any]]) -> dict[str, Callable[
     pictures : dict of str to callable
     """
     drawn = lru_cache(draw)
-    return {name: (lambda theme, name=name: drawn(theme)[name]) for name in drawn("light")}
+
+    def draw_one(name: str, theme: str) -> Any:
+        return drawn(theme)[name]
+
+    return {name: partial(draw_one, name) for name in drawn("light")}

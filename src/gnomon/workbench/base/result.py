@@ -40,7 +40,6 @@ class JobResult:
     run: Run
     settings: Options
     seconds: float
-    same_if: str = "True"  # an expression of `result`, for the script
 
     @property
     def pictures(self) -> list[str]:
@@ -115,6 +114,11 @@ class JobResult:
             )
         saved: Path = model.save(Path(path))
         return saved
+
+    @property
+    def same_if(self) -> str:
+        """Whether a repetition has the same results, as an expression for the script."""
+        return "True"
 
     @property
     def script(self) -> str:

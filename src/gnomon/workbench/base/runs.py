@@ -98,7 +98,7 @@ class Run:
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
         if kind is None:
             return
         self.record.pop("process", None)

@@ -16,7 +16,7 @@ class WriteError(GnomonError, OSError):
     """A result cannot be written; the message says which file, why, and what to do."""
 
 
-def write_whole(path: str | os.PathLike, content: str | bytes) -> Path:
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> Path:
     """Write a file so that a reader, a crash or a full disk never leaves half of it.
 
     The content goes to a hidden file beside the target, which takes the target's place when all

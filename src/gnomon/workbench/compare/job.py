@@ -93,7 +93,9 @@ def line_of(place: Path, record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def compare_pair(found: Comparison, one: tuple[Path, dict], other: tuple[Path, dict]) -> None:
+def compare_pair(
+    found: Comparison, one: tuple[Path, dict[str, Any]], other: tuple[Path, dict[str, Any]]
+) -> None:
     """Add the comparison of a run with the first one, or why there is none."""
     (first, a), (second, b) = one, other
     if a["results"]["measure"] != b["results"]["measure"]:
@@ -110,7 +112,9 @@ def compare_pair(found: Comparison, one: tuple[Path, dict], other: tuple[Path, d
     found.pairs.append({"first": first.name, "second": second.name, **pair})
 
 
-def row_by_row(one: tuple[Path, dict], other: tuple[Path, dict]) -> dict[str, Any]:
+def row_by_row(
+    one: tuple[Path, dict[str, Any]], other: tuple[Path, dict[str, Any]]
+) -> dict[str, Any]:
     """A paired t test of the losses of the same test rows."""
     places = [place / PREDICTIONS for place, _ in (one, other)]
     if not all(place.exists() for place in places):  # runs of version 0.1
@@ -127,7 +131,9 @@ def row_by_row(one: tuple[Path, dict], other: tuple[Path, dict]) -> dict[str, An
     return {"difference": gap, "p": float(min(2 * min(upper, 1 - upper), 1.0)), "how": how}
 
 
-def figure_by_figure(one: tuple[Path, dict], other: tuple[Path, dict]) -> dict[str, Any]:
+def figure_by_figure(
+    one: tuple[Path, dict[str, Any]], other: tuple[Path, dict[str, Any]]
+) -> dict[str, Any]:
     """A z test of two test figures on rows of their own."""
     a, b = (record["results"]["test"] for _, record in (one, other))
     if a["value"] is None or b["value"] is None:

@@ -38,8 +38,8 @@ def explain(
     if as_json:
         print_json([vars(each) for each in (*named, *found)])
         return
-    for each in named[:MOST_NAMES]:
-        say(f"{each.kind}: {each.name}\n{each.text}\n")
+    for entry in named[:MOST_NAMES]:
+        say(f"{entry.kind}: {entry.name}\n{entry.text}\n")
     if len(named) > MOST_NAMES:
         say(f"... and {len(named) - MOST_NAMES:,} more names: gnomon.find({word!r}) lists them\n")
     for each in found:

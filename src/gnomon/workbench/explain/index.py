@@ -11,6 +11,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,7 +93,7 @@ class Found(Result):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
 
     def _title(self) -> str:
@@ -100,7 +101,7 @@ class Found(Result):
             return f"no public name matches {self.query!r}"
         return f"{len(self.entries):,} public names match {self.query!r}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "name": [each.name for each in self.entries],
             "kind": [each.kind for each in self.entries],
@@ -148,7 +149,9 @@ def index() -> tuple[Entry, ...]:
             kind = "class" if inspect.isclass(thing) else "function"
             entries[label] = Entry(label, kind, summary(thing), known.get(thing, ()))
     entries.update({each.name: each for each in commands()})
-    terms = [Entry(name, "term", text, synonyms) for name, (text, *synonyms) in TERMS.items()]
+    terms = [
+        Entry(name, "term", text, tuple(synonyms)) for name, (text, *synonyms) in TERMS.items()
+    ]
     return (*entries.values(), *terms)
 
 

@@ -45,7 +45,7 @@ class GroupModel(Estimator):
 
     _parameter_constraints = {"clusterer": [object]}
 
-    def __init__(self, clusterer=None):
+    def __init__(self, clusterer: Any = None):
         self.clusterer = clusterer
 
     def fit_space(self, table: Table) -> GroupModel:

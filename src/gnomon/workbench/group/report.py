@@ -128,7 +128,7 @@ def _effect(trait: Any) -> list[str]:
     return [f"{value:.2f}" for value in (trait.effect, trait.low, trait.high)]
 
 
-def _profile_lines(group: GroupProfile) -> list[list]:
+def _profile_lines(group: GroupProfile) -> list[list[Any]]:
     """A group's lines of the table: one for each trait, its name beside the first."""
     if not group.traits:
         return [[group.name, group.rows, NOTHING_TYPICAL, "", "", ""]]

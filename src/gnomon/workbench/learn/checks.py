@@ -481,7 +481,7 @@ def as_on_folds(seen: Evidence) -> Check:
             "rows are the latest, and later rows may be harder.",
         )
     gap = abs(seen.figure.value - folds.value)
-    z = gap / max(np.hypot(*errors), 1e-300)
+    z = gap / max(float(np.hypot(errors[0], errors[1])), 1e-300)
     found = (
         f"{seen.figure.value:.4g} on the test rows, {folds.value:.4g} on the folds (z = {z:.1f})."
     )

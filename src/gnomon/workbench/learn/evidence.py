@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.evaluate import Curve, Estimate, Leaderboard
+from gnomon.evaluate import CrossValidation, Curve, Estimate, Leaderboard
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
 from gnomon.workbench.analysis.associations import Association
@@ -109,11 +109,13 @@ class Evidence:
     source: str = "FILE"
 
     @property
-    def scores(self):
+    def scores(self) -> CrossValidation:
+        """The chosen learner on the folds."""
         return self.board[self.chosen]
 
     @property
-    def baseline(self):
+    def baseline(self) -> CrossValidation:
+        """The baseline on the folds."""
         return self.board[BASELINE]
 
     @cached_property

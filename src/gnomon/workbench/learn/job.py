@@ -164,7 +164,7 @@ def learn_each(table: Any, options: LearnOptions, request: Request) -> LearnTarg
     """One run per target, each without the other targets and with its share of the budget."""
     rows, targets = as_table(table), list(dict.fromkeys(options.target))
     shared = options.record() | {"budget": Budget.of(options.budget).part(len(targets)).given}
-    found = {}
+    found: dict[str, Any] = {}
     for target in targets:
         others = [each for each in targets if each != target]
         found[target] = learn(
@@ -192,7 +192,7 @@ def resume(folder: str | os.PathLike[str], *, table: Any = None, progress: Any =
     -------
     result : LearnResult
     """
-    record = read_record(folder)
+    record = read_record(Path(folder))
     if record["job"] != JOB.name:
         raise RunError(
             f"{folder} is a run of 'gnomon {record['job']}', which is not resumed: run it again"
@@ -531,7 +531,17 @@ class Learning:
         found.title = f"Learning curve of {chosen.name} ({self.problem.measure})"
         return found
 
-    def judge(self, plan, board, chosen, model, n_fitted, train, test, curve) -> LearnResult:
+    def judge(
+        self,
+        plan: Plan,
+        board: Leaderboard,
+        chosen: Entrant,
+        model: Any,
+        n_fitted: int,
+        train: Table,
+        test: Table,
+        curve: Curve | None,
+    ) -> LearnResult:
         """Everything that is said of the test rows, and the checks."""
         problem = self.problem
         self.step("judging on the test rows")

@@ -83,18 +83,19 @@ def leads(board: Leaderboard) -> dict[str, Lead]:
 
 def lead_of(learner: CrossValidation, base: CrossValidation) -> Lead:
     """How far one learner is ahead of the baseline; p for it alone."""
-    measure = learner.measures[0]
+    measure, y = learner.measures[0], learner.y
+    assert y is not None
     gains, owners, classes = [], [], []
     for number, (_, test) in enumerate(learner.splits):
         one, two = learner.folds[number].said, base.folds[number].said
         if one is None or two is None:
             continue
-        values = gains_of(measure, learner.y[test], one, two)
+        values = gains_of(measure, y[test], one, two)
         if values is None:
             continue
         gains.append(values)
         owners.append(test if learner.splits.groups is None else learner.splits.groups[test])
-        classes.append(learner.y[test])
+        classes.append(y[test])
     if not gains:
         return Lead(learner.name, np.nan, np.nan, 0)
     strata = np.concatenate(classes) if measure.name in ("auc", "balanced_accuracy") else None
@@ -112,8 +113,8 @@ def gains_of(measure: Measure, y: np.ndarray, one: Said, base: Said) -> np.ndarr
     if measure.name == "auc":
         return placements(y, one) - 0.5 if len(np.unique(y)) == 2 else None
     rows = MEASURES[NEAREST.get(measure.name, measure.name)]
-    losses = [rows.row_losses(y, said) for said in (one, base)]
-    if any(each is None for each in losses):
+    losses = [each for said in (one, base) if (each := rows.row_losses(y, said)) is not None]
+    if len(losses) < 2:
         return None
     ours, theirs = (np.where(np.isinf(each), ROUNDED_TO_ZERO, each) for each in losses)
     return ours - theirs if rows.greater_is_better else theirs - ours

@@ -20,8 +20,8 @@ from gnomon.workbench.base.result import JobResult
 from gnomon.workbench.base.runs import Run
 from gnomon.workbench.base.script import job_script
 from gnomon.workbench.base.whole_file import write_whole, written
-from gnomon.workbench.learn.checks import Check
 from gnomon.workbench.learn.cost import Cost
+from gnomon.workbench.learn.evidence import Check
 from gnomon.workbench.learn.final_figure import counted_as_one, owners_of
 from gnomon.workbench.learn.lead import Lead, leads, losses_of_rows
 from gnomon.workbench.learn.options import LearnOptions
@@ -321,7 +321,7 @@ class LearnResult(JobResult):
         -------
         table : Table
         """
-        columns: dict[str, list] = {"learner": [], "fold": [], "measure": [], "score": []}
+        columns: dict[str, list[Any]] = {"learner": [], "fold": [], "measure": [], "score": []}
         for each in self.board.results:
             for measure, scores in each.scores.items():
                 for fold, score in enumerate(scores):

@@ -8,6 +8,7 @@ Texts: 004 chapter 5 (clean and structure data first) · 003 2.1 · 000a 8.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -266,7 +267,7 @@ def _infinite_rows(look: Look, name: str) -> str:
     return f"row{'' if len(infinite) == 1 else 's'} {listed}{more}"
 
 
-def _code(look: Look, each) -> tuple[float, int] | None:
+def _code(look: Look, each: Any) -> tuple[float, int] | None:
     """A repeated number at an end of the range, farther off than the box of the others is wide."""
     if each.distinct <= FEW_VALUES:
         return None

@@ -121,7 +121,7 @@ def _patterns(absent: np.ndarray, names: list[str]) -> list[tuple[tuple[str, ...
     return sorted(found, key=lambda each: (-each[1], each[0]))
 
 
-def _together(absent, names: list[str], looked: list[str]) -> list[tuple[str, str, float]]:
+def _together(absent: Any, names: list[str], looked: list[str]) -> list[tuple[str, str, float]]:
     if len(looked) < 2:
         return []
     rows = [names.index(name) for name in looked]
@@ -134,7 +134,7 @@ def _together(absent, names: list[str], looked: list[str]) -> list[tuple[str, st
     return sorted(found, key=lambda each: -each[2])
 
 
-def _related(table: Table, looked: list[str], random_state: int):
+def _related(table: Table, looked: list[str], random_state: int) -> tuple[Any, ...]:
     """Which other columns say when a column is missing: number of tests and rows beside them."""
     if len(table) > MOST_ROWS:
         rng = np.random.default_rng(random_state)

@@ -49,7 +49,7 @@ def maps_of(result: MapResult, theme: str = "light") -> Any:
     )
 
 
-def colours_of(result: MapResult) -> dict[str, list]:
+def colours_of(result: MapResult) -> dict[str, list[Any]]:
     """Columns to colour by: the one asked for first, and how far each row is to be believed."""
     wanted = [column for column in result.table.schema if column.kind not in UNCOLOURED]
     wanted.sort(key=lambda column: column.name != result.settings.color)
@@ -58,7 +58,7 @@ def colours_of(result: MapResult) -> dict[str, list]:
     return found | {f"neighbours invented by {result.best}": invented.tolist()}
 
 
-def _cells(result: MapResult, column: Column) -> list:
+def _cells(result: MapResult, column: Column) -> list[Any]:
     """A column's cells, yes and no in the words of the table; missing ones said, or NaN."""
     values = result.table.column(column.name)
     if column.kind is Kind.BOOLEAN:

@@ -92,7 +92,7 @@ class MapResult(JobResult):
         far = np.zeros(len(self.rows), dtype=bool)
         far[self.far] = True
         if self.given is None:
-            columns: dict[str, list] = {"row": (self.rows + 1).tolist()}
+            columns: dict[str, list[Any]] = {"row": (self.rows + 1).tolist()}
             for name, place in self.places.items():
                 columns[f"{name} 1"], columns[f"{name} 2"] = place.T.tolist()
             return Table.from_dict(

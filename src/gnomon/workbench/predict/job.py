@@ -351,10 +351,10 @@ def unseen_levels(inputs: Table, schema: Schema) -> list[str]:
     return notes
 
 
-def said_columns(model: Any, inputs: Table) -> dict[str, list]:
+def said_columns(model: Any, inputs: Table) -> dict[str, list[Any]]:
     """What the model says, column by column."""
     said = np.asarray(model.predict(inputs))
-    columns: dict[str, list] = {"prediction": said.tolist()}
+    columns: dict[str, list[Any]] = {"prediction": said.tolist()}
     if hasattr(model, "group_names_"):
         columns["group"] = [model.group_names_[group] for group in said]
     if hasattr(model, "predict_proba"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -165,7 +165,7 @@ class Conventions(Result):
     def _title(self) -> str:
         return "Where texts and other programs differ, and how to switch"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "what": [each.what for each, _ in self.rows],
             "text": [f"{each.text}: {pair[0]:.4g}" for each, pair in self.rows],
@@ -335,7 +335,7 @@ class Verification(Result):
         good = sum(map(self.agrees, self.rows))
         return f"{good} of {len(self.rows)} numbers agree with their reference"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "method": [each.method for each, *_ in self.rows],
             "number": [each.quantity for each, *_ in self.rows],

@@ -9,7 +9,7 @@ are not compared by loss when the error counts (000c 5, 16.2).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,7 +53,7 @@ class CurveReading(Result):
     def _title(self) -> str:
         return ", ".join(self.troubles) if self.readings else "the curves look right"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "trouble": self.troubles,
             "seen": [each.seen for each in self.readings],

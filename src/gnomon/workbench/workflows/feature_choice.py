@@ -67,7 +67,7 @@ class FeatureChoice(Result):
     def _title(self) -> str:
         return f"{len(self.chosen)} of {len(self.names)} columns: {', '.join(self.chosen)}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         alone = dict(zip(self.ranking.names, self.ranking.scores))
         ranks = dict(zip(self.names, self.selector.ranking_))
         return {

@@ -93,7 +93,7 @@ class Replay(Result):
     def _title(self) -> str:
         return f"{self.method}: {len(self)} steps, {self.stopped}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         paths = {name: self._path_of_numbers(name) for name in self.states[0]}
         moved = {
             f"{name} moved": [np.nan, *farthest(path)]

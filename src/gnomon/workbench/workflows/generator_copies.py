@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,7 +44,7 @@ class CopyCheck(Result):
         how = "copies its training rows" if self.copies else "is not seen to copy"
         return f"the generator {how} (p = {self.p:.2g})"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         quarters = (0.0, 0.25, 0.5, 0.75)
         return {
             "quantile": list(quarters),

@@ -42,10 +42,10 @@ class HMMTask:
     routine: str
     caution: str
     words: tuple[str, ...]
-    run: Callable[[Any, Sequence], Any]
+    run: Callable[[Any, Sequence[Any]], Any]
 
 
-def _not_with_one_model(model: Any, sequences: Sequence) -> Any:
+def _not_with_one_model(model: Any, sequences: Sequence[Any]) -> Any:
     raise DataError(
         "a class needs a model of each class: fit gnomon.sequence.HMMClassifier on sequences and "
         "their classes, and predict"
@@ -143,7 +143,7 @@ class HMMTasks(Result):
     def _title(self) -> str:
         return "Name the task first"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             part: [getattr(task, part) for task in self.tasks]
             for part in ("name", "question", "formula", "routine", "caution")

@@ -111,13 +111,15 @@ def surface(rows: np.ndarray) -> np.ndarray:
     return np.sin(2 * a) + b * c + 0.5 * d**2 + e
 
 
-def error(learner: Any, rows: np.ndarray, y: np.ndarray, tests: np.ndarray, truth: np.ndarray):
+def error(
+    learner: Any, rows: np.ndarray, y: np.ndarray, tests: np.ndarray, truth: np.ndarray
+) -> float:
     """Root mean squared error on tests, as a share of the truth's standard deviation."""
     said = clone(learner).fit(rows, y).predict(tests)
     return float(np.sqrt(np.mean((said - truth) ** 2)) / truth.std())
 
 
-def draw(n: int, rng: np.random.Generator, columns: int = 5):
+def draw(n: int, rng: np.random.Generator, columns: int = 5) -> tuple[np.ndarray, ...]:
     rows, tests = rng.normal(size=(2, n, columns))
     return rows, surface(rows) + 0.1 * rng.normal(size=n), tests, surface(tests)
 

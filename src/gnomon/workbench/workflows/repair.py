@@ -67,7 +67,7 @@ class RegressionRepair(Result):
     def _title(self) -> str:
         return f"rmse by folds {self.before} before, {self.after} after"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {name: [getattr(each, name) for each in self.steps] for name in RepairStep._fields}
 
     def _remarks(self) -> list[str]:

@@ -55,7 +55,7 @@ class ThreeWayCheck(Result):
         For engines without an error of their own.
     """
 
-    values: list[dict]
+    values: list[dict[str, Any]]
     exact: np.ndarray
     answers: dict[str, list[Estimate]]
     tolerance: float
@@ -85,12 +85,12 @@ class ThreeWayCheck(Result):
             return f"{', '.join(self.answers)} agree with enumeration"
         return f"{', '.join(self.wrong)} does NOT agree with enumeration"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         asked = {name: [each[name] for each in self.values] for name in self.values[0]}
         return asked | {"exact": self.exact.tolist()} | self.answers
 
 
-Engine = Callable[[BeliefNetwork, tuple, Mapping[str, Any]], Sequence[float]]
+Engine = Callable[[BeliefNetwork, tuple[Any, ...], Mapping[str, Any]], Sequence[float]]
 
 
 def three_way_check(
@@ -257,7 +257,7 @@ class SamplingPractice(Result):
     def _title(self) -> str:
         return f"{'Mixed' if self.mixed else 'NOT MIXED'}: {self.chains._title()}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "step": [step for step, _ in self.steps],
             "found": [found for _, found in self.steps],

@@ -64,7 +64,7 @@ class SignalRecipe(Result):
     def _title(self) -> str:
         return f"Pieces of {self.chosen} samples; accuracy of the vote {self.vote}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "size of a piece": self.sizes,
             "distance within classes": self.within,
@@ -185,7 +185,7 @@ class _Check:
     forest: Estimate
 
 
-def _checked(quantiser, signals, y, splits, learner) -> _Check:
+def _checked(quantiser: Any, signals: Any, y: np.ndarray, splits: Any, learner: Any) -> _Check:
     by_nearest, by_learner = np.empty_like(y), np.empty_like(y)
     sums, counts = np.zeros(2), np.zeros(2)
     for train, test in splits:

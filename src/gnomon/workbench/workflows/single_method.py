@@ -64,7 +64,7 @@ class BoostingTuning(Result):
     def _title(self) -> str:
         return f"Boosting: {self.chosen} leaves, {self.rounds} rounds ({self.measure})"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {"leaves": self.leaves, self.measure: self.figures}
 
     def _remarks(self) -> list[str]:
@@ -185,7 +185,7 @@ class GrownAndPruned(Result):
     def _title(self) -> str:
         return f"A tree of {self.grown_leaves} leaves, pruned to {self.pruned_leaves}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "tree": ["grown large", "pruned"],
             "leaves": [self.grown_leaves, self.pruned_leaves],
@@ -279,7 +279,7 @@ class GradientCheck(Result):
         verdict = "is right" if self.right else f"is wrong in {wrong} of {len(self.errors)} entries"
         return f"The gradient {verdict}; largest error {np.max(self.errors):.2g}"
 
-    def _columns(self) -> dict[str, list]:
+    def _columns(self) -> dict[str, list[Any]]:
         return {
             "entry": list(range(len(self.errors))),
             "gradient": self.given.tolist(),
