@@ -44,7 +44,7 @@ def test_a_second_run_gets_a_folder_of_its_own_and_runs_lists_both(learnt):
     assert "small-churn-2" in listed.stdout
     both = call("compare", "small-churn-1", "small-churn-2", folder=folder)
     assert both.returncode == 0, both.stderr
-    assert "same learner on the same folds" in both.stdout
+    assert "losses of the same 75 test rows" in both.stdout
 
 
 @pytest.mark.covers("reproducible-runs")

@@ -17,6 +17,7 @@ from gnomon.workbench.group.model import GroupModel
 from gnomon.workbench.group.profile import profiles
 from gnomon.workbench.group.search import Grouping, Judged, judged_places, ranked
 from gnomon.workbench.group.tendency import Cloud
+from tests.conftest import run_seed
 from tests.jobs.browser import needs_browser, opened, require_sound
 from tests.jobs.terminal import call, run
 
@@ -37,9 +38,9 @@ def three_clouds(rng, n: int = 60) -> dict[str, list]:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory, seed):
+def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "clouds"
-    table = three_clouds(np.random.default_rng(seed))
+    table = three_clouds(np.random.default_rng(run_seed()))
     return gnomon.group(table, without=["left"], most=5, folder=folder), folder
 
 

@@ -17,6 +17,7 @@ from gnomon.table import Table
 from gnomon.workbench.map.job import far_rows
 from gnomon.workbench.map.quality import map_quality
 from gnomon.workbench.map.report import colours_of
+from tests.conftest import run_seed
 from tests.jobs.browser import needs_browser, opened, require_sound
 from tests.jobs.terminal import call
 
@@ -31,9 +32,9 @@ def clumps(rng, n: int = 40) -> dict[str, list]:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory, seed):
+def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "clumps"
-    table = clumps(np.random.default_rng(seed))
+    table = clumps(np.random.default_rng(run_seed()))
     return gnomon.map(table, color="kind", without=["kind"], folder=folder), folder
 
 
