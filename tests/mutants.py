@@ -343,17 +343,17 @@ class Mutants:
         for item in session.items:
             seen: dict[int, types.CodeType] = {}
 
-            def note(frame, event, _, seen=seen):
+            def note(frame, event, _, seen=seen):  # is told of calls alone, as it returns None
                 seen[id(frame.f_code)] = frame.f_code
 
             begin = time.process_time()
-            threading.setprofile(note)
-            sys.setprofile(note)
+            threading.settrace(note)
+            sys.settrace(note)
             try:
                 passes = self._run(session, item)
             finally:
-                sys.setprofile(None)
-                threading.setprofile(None)
+                sys.settrace(None)
+                threading.settrace(None)
             if passes:
                 names = {
                     (c.co_filename, c.co_qualname.split(".<locals>")[0]) for c in seen.values()

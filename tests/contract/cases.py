@@ -351,7 +351,9 @@ def digest(values: np.ndarray) -> str:
     if values.dtype.kind == "O":
         content = repr(values.tolist()).encode()
     else:
-        content = np.ascontiguousarray(values + 0.0 if values.dtype.kind == "f" else values)
+        if values.dtype.kind == "f":  # one zero and one NaN, whatever their sign
+            values = np.where(np.isnan(values), np.nan, values + 0.0)
+        content = np.ascontiguousarray(values)
     return hashlib.sha256(memoryview(content)).hexdigest()
 
 
