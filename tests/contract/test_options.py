@@ -100,9 +100,12 @@ NEEDS = {
     ("loss", "gamma"): Needs(target=counts),
     ("loss", "exponential"): Needs(target=two_classes),
     ("scaled_trees", True): Needs(target=two_classes, parameters={"loss": "exponential"}),
-    ("refit", True): Needs(parameters={"early_stopping": True}),
+    ("refit", True): Needs(parameters={"early_stopping": True, "n_iter_no_change": 2}),
     ("criterion", "poisson"): Needs(target=counts),
     ("oob_score", True): Needs(parameters={"bootstrap": True}),
+    ("stack_method", "decision_function"): Needs(
+        parameters={"estimators": [("line", LogisticRegression())]}
+    ),
     ("method", "box-cox"): Needs(rows=counts),
     ("penalty", "matrix"): Needs(parameters={"matrix": np.eye(4)}),
     ("disconnected", "refuse"): Needs(parameters={"n_neighbors": 40}),
@@ -135,14 +138,11 @@ OPEN = {
     ("HDBSCAN", "metric"),
     ("LocallyLinearEmbedding", "method"),
     ("SpectralEmbedding", "affinity"),
-    ("StackingClassifier", "cv"),
-    ("StackingClassifier", "stack_method"),
-    ("StackingRegressor", "cv"),
 }
 # Defects: options with which weights are not repetitions. The list may only shrink.
 WRONG_WEIGHTS = {("BaggingRegressor", "oob_score")}
-# Functions are given by the caller, and no model file holds a function.
-OF_CALLABLES = {("of", "rows"), ("metric", "pyfunc")}
+# Functions and fitted members are given by the caller, and no model file holds a function.
+OF_CALLABLES = {("of", "rows"), ("metric", "pyfunc"), ("cv", "prefit")}
 
 
 def options_of(cls: type) -> list[tuple[str, object]]:

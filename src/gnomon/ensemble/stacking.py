@@ -235,8 +235,10 @@ class Stack(TransformerMixin, LevelZero):
 
     def _fit_on_fitted(self, training: Training, candidates, seed: int) -> None:
         """Level 1 on what learners that are fitted already say of these rows."""
-        for _, learner in candidates:
-            check_is_fitted(learner)
+        for name, learner in candidates:
+            check_is_fitted(
+                learner, msg=f"cv='prefit' needs fitted members, and {name!r} is not fitted yet."
+            )
         part = training.whole()
         entries = Entries.of([part])
         rows = training.rows[part.positions]

@@ -27,7 +27,14 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.contract import Data, Regressor
 from gnomon.engine.parameters import StrOptions, at_least
 from gnomon.engine.registry import method
-from gnomon.trees.exact import LARGEST, ExactRows, as_scikit_learn, criterion_of, grow_exact
+from gnomon.trees.exact import (
+    LARGEST,
+    EqualRows,
+    ExactRows,
+    as_scikit_learn,
+    criterion_of,
+    grow_exact,
+)
 from gnomon.trees.grower import grow_tree
 from gnomon.trees.learner import (
     BYTES_PER_NODE,
@@ -198,7 +205,13 @@ class DecisionTree(OneTree):
         learner.random_state = self._seed()
         if self.criterion == "poisson":
             refuse_negative(data.y)
-        return grow_exact(learner, ExactRows.of(data.rows), data.y, data.weights)
+        rows, y, weights = data.rows, data.y, data.weights
+        if self.min_samples_split == 2 and self.min_samples_leaf == 1:
+            groups = EqualRows(data)  # where rows are not counted, repetitions are weights
+            if weights is not None or len(groups.first) < data.n_rows:
+                rows, y = rows[groups.first], y[groups.first]
+                weights = groups.total(weights)
+        return grow_exact(learner, ExactRows.of(rows), y, weights)
 
     def _seed(self) -> Any:
         state = self.random_state

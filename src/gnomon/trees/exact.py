@@ -16,6 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.tree._tree import Tree as ScikitLearnTree
 
+from gnomon.contract import Data
+from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.trees.tree import LEAF, Tree
 
@@ -54,6 +56,39 @@ class ExactRows:
         rows = single
         missing = np.isnan(rows).any(axis=0)
         return cls(rows, missing if missing.any() else None)
+
+
+class EqualRows:
+    """Rows in canonical order, equal ones as one: so that repetitions are weights, to the bit.
+
+    Attributes
+    ----------
+    first : ndarray of int
+        Position of a row of each group.
+    """
+
+    def __init__(self, data: Data):
+        self.order = canonical_order(data.rows, data.y)
+        rows = data.rows[self.order]
+        y = data.y.reshape(data.n_rows, -1)[self.order]
+        differs = (y[1:] != y[:-1]).any(axis=1)
+        if sp.issparse(rows):
+            gap = rows[1:] != rows[:-1]
+            differs |= np.asarray(gap.sum(axis=1)).ravel() > 0
+        else:
+            equal = (rows[1:] == rows[:-1]) | (np.isnan(rows[1:]) & np.isnan(rows[:-1]))
+            differs |= ~equal.all(axis=1)
+        self.starts = np.flatnonzero(np.concatenate([[True], differs]))
+        self.first = self.order[self.starts]
+        self.n_rows = data.n_rows
+
+    def total(self, weights: np.ndarray | None) -> np.ndarray | None:
+        """The weight of each group; None where all are one."""
+        if weights is None:
+            if len(self.starts) == self.n_rows:
+                return None
+            weights = np.ones(self.n_rows)
+        return np.add.reduceat(weights[self.order], self.starts)
 
 
 def criterion_of(name: str) -> str:

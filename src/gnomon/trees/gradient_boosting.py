@@ -33,9 +33,8 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.registry import method
 from gnomon.trees.decision_tree import DecisionTreeRegressor
-from gnomon.trees.exact import from_scikit_learn
+from gnomon.trees.exact import EqualRows, from_scikit_learn
 from gnomon.trees.learner import dense, normalised
-from gnomon.trees.random_forest import EqualRows
 from gnomon.trees.tree import Forest, PackedLater, Tree
 
 BYTES_PER_NODE = 90

@@ -38,7 +38,7 @@ from gnomon.trees.decision_tree import (
     DecisionTreeRegressor,
     refuse_negative,
 )
-from gnomon.trees.exact import LARGEST, ExactRows, criterion_of, grow_exact
+from gnomon.trees.exact import LARGEST, EqualRows, ExactRows, criterion_of, grow_exact
 from gnomon.trees.grower import Statistics, bootstrap_counts, class_statistics, grow_tree
 from gnomon.trees.importance import PermutationImportance, correlated_columns
 from gnomon.trees.learner import (
@@ -104,39 +104,6 @@ class Bootstrap:
         by_row = np.empty(self.n_rows, np.int32)
         by_row[self.order] = counts
         return by_row
-
-
-class EqualRows:
-    """Rows in canonical order, equal ones as one: so that repetitions are weights, to the bit.
-
-    Attributes
-    ----------
-    first : ndarray of int
-        Position of a row of each group.
-    """
-
-    def __init__(self, data: Data):
-        self.order = canonical_order(data.rows, data.y)
-        rows = data.rows[self.order]
-        y = data.y.reshape(data.n_rows, -1)[self.order]
-        differs = (y[1:] != y[:-1]).any(axis=1)
-        if sp.issparse(rows):
-            gap = rows[1:] != rows[:-1]
-            differs |= np.asarray(gap.sum(axis=1)).ravel() > 0
-        else:
-            equal = (rows[1:] == rows[:-1]) | (np.isnan(rows[1:]) & np.isnan(rows[:-1]))
-            differs |= ~equal.all(axis=1)
-        self.starts = np.flatnonzero(np.concatenate([[True], differs]))
-        self.first = self.order[self.starts]
-        self.n_rows = data.n_rows
-
-    def total(self, weights: np.ndarray | None) -> np.ndarray | None:
-        """The weight of each group; None where all are one."""
-        if weights is None:
-            if len(self.starts) == self.n_rows:
-                return None
-            weights = np.ones(self.n_rows)
-        return np.add.reduceat(weights[self.order], self.starts)
 
 
 def draws_of(max_samples: int | float | None, n_rows: int) -> int:
