@@ -185,6 +185,8 @@ def refusal(cls: type, chosen: dict, X, y) -> Exception | None:
 def suited(cls: type, name: str, value, rng: np.random.Generator) -> tuple[dict, Any, Any]:
     """Parameters, rows and target with which the option gives a result."""
     chosen = {name: value}
+    if name == "metric" and "linkage" in parameters_of(cls):
+        chosen["linkage"] = "average"  # Ward's takes Euclidean distances only
     X, y = problem(make(cls, **chosen), rng)
     refused = refusal(cls, chosen, X, y)
     if refused is None:

@@ -133,7 +133,7 @@ class AgglomerativeClustering(RowsClusterer):
 
     _parameter_constraints = {
         "n_clusters": [whole(1), StrOptions({"gap"}), None],
-        "metric": [StrOptions(METRICS), callable],
+        "metric": [StrOptions(METRICS - {"mahalanobis", "seuclidean"}), callable],
         "memory": [str, HasMethods("cache"), None],
         "connectivity": ["array-like", "sparse matrix", callable, None],
         "compute_full_tree": [StrOptions({"auto"}), "boolean"],
@@ -181,15 +181,21 @@ class AgglomerativeClustering(RowsClusterer):
             distinct = distinct_rows(data.rows, data.weight_array)
             self._set_merges(distinct.places)
         else:
-            self._require_enough(data.n_rows, data.n_rows)
-            _require_table(data.n_rows)
-            table = np.ascontiguousarray(Metric(self.metric).within(data.rows), dtype=np.float64)
-            tree = tree_of_table(table, data.weight_array, self._linkage())
-            labels = self._cut(tree)
-            self._keep_tree(tree, data.rows, labels)
-            self._set_merges(np.arange(data.n_rows))
-            if data.kept is None:
-                self.labels_ = labels
+            self._fit_any_metric(data)
+
+    def _fit_any_metric(self, data: Data) -> None:
+        rows, weights, places = data.rows, data.weight_array, np.arange(data.n_rows)
+        if not Metric(self.metric).is_precomputed:
+            rows, weights, places = distinct_rows(rows, weights)
+        self._require_enough(len(rows), data.n_rows)
+        _require_table(len(rows))
+        table = np.ascontiguousarray(Metric(self.metric).within(rows), dtype=np.float64)
+        tree = tree_of_table(table, weights, self._linkage())
+        labels = self._cut(tree)
+        self._keep_tree(tree, rows, labels)
+        self._set_merges(places)
+        if data.kept is None:
+            self.labels_ = labels[places]
 
     def _require_consistent(self) -> None:
         if (self.n_clusters is None) == (self.distance_threshold is None):

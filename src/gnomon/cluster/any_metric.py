@@ -18,10 +18,10 @@ METRICS = {
     *VALID_METRICS["brute"],
     *VALID_METRICS["ball_tree"],
     *VALID_METRICS["kd_tree"],
-} - {"pyfunc"}
+} - {"pyfunc", "sokalmichener"}  # SciPy has no longer the latter
 EUCLIDEAN = ("euclidean", "l2")
 SAME = {"p": "minkowski", "infinity": "chebyshev"}
-BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath")
+BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath")
 
 
 class Metric:
@@ -40,6 +40,8 @@ class Metric:
         self.arguments = dict(arguments or {})
         if self.name == "minkowski" and p is not None:
             self.arguments.setdefault("p", p)
+        if self.name == "mahalanobis" and "V" in self.arguments:
+            self.arguments["VI"] = np.linalg.inv(self.arguments.pop("V"))
 
     @property
     def is_euclidean(self) -> bool:

@@ -33,7 +33,8 @@ from gnomon.cluster.boxes import (
 from gnomon.cluster.cells import Lattice, cores_of_cells, join_lattice, lattice, nearest_cores, top
 from gnomon.cluster.distinct import DistinctRows, RowsClusterer, numbered_by_first
 from gnomon.cluster.intake import distance_table, number_rows
-from gnomon.cluster.sparse_rows import dense_rows
+from gnomon.cluster.sparse_rows import dense_rows, for_dense_kernels
+from gnomon.cluster.starts import SurveyedData
 from gnomon.contract import Data, Takes
 from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
@@ -101,6 +102,8 @@ class DBSCAN(RowsClusterer):
         Their clusters.
     core_sample_indices_ : ndarray of int
         Which of the given rows are core rows.
+    effective_metric_params_ : dict
+        Arguments of the metric, with what it learnt from the rows where these are not given.
     components_ : ndarray or sparse matrix of shape (n_core_samples, n_columns)
         These rows.
     n_features_in_ : int
@@ -172,7 +175,8 @@ class DBSCAN(RowsClusterer):
         self.rho = rho
 
     def _metric(self) -> Metric:
-        return Metric(self.metric, self.metric_params, self.p)
+        params = getattr(self, "effective_metric_params_", self.metric_params)
+        return Metric(self.metric, params, self.p)
 
     def _group(self, distinct: DistinctRows) -> np.ndarray:
         cells = lattice(distinct.rows, self.eps) if self.rho == 0 else None
@@ -196,6 +200,12 @@ class DBSCAN(RowsClusterer):
         return labels
 
     def _fit(self, data: Data) -> None:
+        params = dict(self.metric_params or {})
+        if self.metric == "mahalanobis" and not params:
+            params["VI"] = np.linalg.pinv(_covariance(data))
+        elif self.metric == "seuclidean" and not params:
+            params["V"] = np.diag(_covariance(data)).copy()
+        self.effective_metric_params_ = params
         if self._metric().is_euclidean and not sp.issparse(data.rows):
             super()._fit(data)
         else:
@@ -206,7 +216,7 @@ class DBSCAN(RowsClusterer):
             self.core_sample_indices_ = given[self.core_sample_indices_]
 
     def _fit_any_metric(self, data: Data) -> None:
-        """The same from the list of all pairs within eps; clusters are numbered by first core."""
+        """The same from the list of all pairs within eps."""
         if self.rho > 0:
             raise ValueError("rho > 0 needs dense rows and metric='euclidean'; leave rho at 0")
         near = self._metric().neighbours(data.rows, self.eps)
@@ -216,7 +226,11 @@ class DBSCAN(RowsClusterer):
         edges = core[place] & core[near.indices]
         joined = sp.coo_array((np.ones(edges.sum()), (place[edges], near.indices[edges])), (n, n))
         group = connected_components(joined, directed=False)[1]
-        labels = numbered_by_first(np.where(core, group, -1))
+        order = np.arange(n)
+        if not self._metric().is_precomputed:
+            order = SurveyedData.of(for_dense_kernels(data), self.n_jobs).order
+        labels = np.empty(n, np.int64)
+        labels[order] = numbered_by_first(np.where(core, group, -1)[order])
         self.core_sample_indices_ = np.flatnonzero(core)
         self.core_labels_ = labels[core]
         self.core_rows_ = data.rows[self.core_sample_indices_]
@@ -404,6 +418,13 @@ class DBSCAN(RowsClusterer):
             self._check_numbers("core_labels_", self.core_rows_.shape[0], 0, self.n_clusters_)
             if not 0 <= self.n_clusters_ <= self.core_rows_.shape[0]:
                 raise ValueError("there are more clusters than core rows")
+
+
+def _covariance(data: Data) -> np.ndarray:
+    """Covariance of the rows, each counted by its weight."""
+    weights = data.weight_array
+    away = data.rows - weights @ data.rows / weights.sum()
+    return (away * weights[:, None]).T @ away / max(weights.sum() - 1.0, 1.0)
 
 
 def square(length: float) -> float:
