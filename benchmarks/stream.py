@@ -31,7 +31,7 @@ def write(path: Path, n_rows: int) -> None:
             n = min(BLOCK, n_rows - start)
             rows = rng.normal(size=(n, COLUMNS)).round(4)
             columns = {f"x{k}": rows[:, k] for k in range(COLUMNS)}
-            columns["colour"] = np.array(["red", "green", "blue"])[rng.integers(0, 3, n)]
+            columns["color"] = np.array(["red", "green", "blue"])[rng.integers(0, 3, n)]
             columns["y"] = (rows[:, 0] - rows[:, 1] + rng.normal(size=n)).round(4)
             columns["class"] = np.where(columns["y"] > 0, "yes", "no")
             options = pyarrow.csv.WriteOptions(include_header=start == 0)
@@ -49,10 +49,10 @@ def learn(name: str, path: str) -> None:
     numbers = [f"x{k}" for k in range(COLUMNS)]
     begin = time.perf_counter()
     if name == "NaiveBayes":
-        rows = scan(path).select([*numbers, "colour", "class"])
+        rows = scan(path).select([*numbers, "color", "class"])
         figure = NaiveBayes().fit(rows, "class").class_count_.sum()
     elif name == "LinearRegression":
-        rows = scan(path).select([*numbers, "colour", "y"])
+        rows = scan(path).select([*numbers, "color", "y"])
         figure = LinearRegression().fit(rows, "y").coef_[0]
     else:
         figure = PCA(3).fit(scan(path).select(numbers)).explained_variance_.sum()

@@ -69,7 +69,7 @@ def surface(n):
 def kriged(given):
     sites, values, at, _ = given
     return (
-        Kriging(range=3.0, sill=1.0, nugget=0.01, standardise=False).fit(sites, values).predict(at)
+        Kriging(range=3.0, sill=1.0, nugget=0.01, standardize=False).fit(sites, values).predict(at)
     )
 
 

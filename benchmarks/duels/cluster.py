@@ -20,7 +20,7 @@ from gnomon.cluster import (
     KMeans,
     MeanShift,
     MiniBatchKMeans,
-    SelfOrganisingMap,
+    SelfOrganizingMap,
     linkage_tree,
     silhouette,
 )
@@ -96,7 +96,7 @@ def by_fastcluster(rows, linkage):
 
 
 def our_map(rows):
-    model = SelfOrganisingMap(20, 20, grid="square", max_iter=10, sigma_end=1.0, sigma_start=3.0)
+    model = SelfOrganizingMap(20, 20, grid="square", max_iter=10, sigma_end=1.0, sigma_start=3.0)
     return model.fit(rows).prototypes_
 
 

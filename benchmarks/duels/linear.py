@@ -38,7 +38,7 @@ def five_classes(n):
     return classes(n, 20, 5)
 
 
-def penalised_loss(model, given) -> float:
+def penalized_loss(model, given) -> float:
     """The objective that both minimise: sum of log losses plus |coef|^2 / 2."""
     proba = model.predict_proba(given.rows)
     loss = -np.log(proba[np.arange(len(given.y)), given.y]).sum()
@@ -87,7 +87,7 @@ for solver in ("lbfgs", "newton-cholesky"):
             theirs=lambda given, solver=solver: peer.LogisticRegression(
                 solver=solver, max_iter=1000
             ).fit(given.rows, given.y),
-            quality=penalised_loss,
+            quality=penalized_loss,
             higher_is_better=False,
         )
 
@@ -102,7 +102,7 @@ Duel(
     data=seven_classes,
     ours=lambda given: LogisticRegression().fit(given.rows, given.y),
     theirs=lambda given: peer.LogisticRegression(max_iter=1000).fit(given.rows, given.y),
-    quality=penalised_loss,
+    quality=penalized_loss,
     higher_is_better=False,
     sizes=(10**4, 10**5),
     bar=1.5,

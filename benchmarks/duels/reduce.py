@@ -288,7 +288,7 @@ def sheet(n):
     return np.column_stack([along * np.cos(2 * along), across, along * np.sin(2 * along)])
 
 
-def kept_neighbours(places, rows) -> float:
+def kept_neighbors(places, rows) -> float:
     from sklearn.manifold import trustworthiness
 
     return float(trustworthiness(rows, places, n_neighbors=10))
@@ -300,7 +300,7 @@ Duel(
     data=sheet,
     ours=lambda rows: LocallyLinearEmbedding(n_components=2, n_neighbors=12).fit(rows).embedding_,
     theirs=lambda rows: PeerLLE(n_neighbors=12, n_jobs=-1, random_state=0).fit(rows).embedding_,
-    quality=kept_neighbours,
+    quality=kept_neighbors,
     tolerance=0.02,
     sizes=(2000,),
     repeats=3,
@@ -316,7 +316,7 @@ Duel(
         .fit(rows)
         .embedding_
     ),
-    quality=kept_neighbours,
+    quality=kept_neighbors,
     tolerance=0.02,
     sizes=(3000,),
     repeats=3,

@@ -134,16 +134,16 @@ def numpy_sweeps(n: int):
     rng = np.random.default_rng(SEED)
     size = side(n)
     states = rng.integers(3, size=(size, size))
-    colours = np.indices((size, size)).sum(axis=0) % 2
+    colors = np.indices((size, size)).sum(axis=0) % 2
     for _ in range(SWEEPS):
-        for colour in (0, 1):
+        for color in (0, 1):
             same = np.zeros((3, size + 2, size + 2))
             same[:, 1:-1, 1:-1] = states == np.arange(3)[:, None, None]
             near = same[:, :-2, 1:-1] + same[:, 2:, 1:-1] + same[:, 1:-1, :-2] + same[:, 1:-1, 2:]
             weights = np.exp(BETA * near)
             line = np.cumsum(weights, axis=0)
             drawn = (rng.random((size, size)) * line[-1] > line).sum(axis=0)
-            states = np.where(colours == colour, drawn, states)
+            states = np.where(colors == color, drawn, states)
     return states
 
 

@@ -19,11 +19,11 @@ class Labelled(NamedTuple):
 def clouds(n: int, d: int, k: int) -> np.ndarray:
     """Gaussian clouds with random centres and shapes, overlapping a little."""
     rng = np.random.default_rng(SEED)
-    centres = rng.normal(0, 4, (k, d))
+    centers = rng.normal(0, 4, (k, d))
     shapes = rng.normal(0, 1, (k, d, d)) / np.sqrt(d)
     group = rng.integers(0, k, n)
     noise = rng.normal(size=(n, d))
-    rows = centres[group]
+    rows = centers[group]
     for each in range(k):
         rows[group == each] += noise[group == each] @ (np.eye(d) + shapes[each])
     return rows

@@ -78,7 +78,7 @@ def make(cls: type, **changes: Any):
 
 def required(name: str):
     """What to give for a parameter that has no default."""
-    from gnomon.cluster import VectorQuantiser
+    from gnomon.cluster import VectorQuantizer
     from gnomon.linear import LinearRegression
     from gnomon.neighbors import KNeighborsClassifier
 
@@ -86,7 +86,7 @@ def required(name: str):
         "estimator": LinearRegression,
         "regressor": LinearRegression,
         "classifier": KNeighborsClassifier,
-        "quantiser": VectorQuantiser,
+        "quantizer": VectorQuantizer,
     }
     return given[name]()
 
@@ -177,8 +177,8 @@ def problem(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Rows around three centres, and a target of the estimator's kind that depends on them."""
     group = np.arange(n) % 3
-    centres = rng.normal(scale=3, size=(3, d))
-    X = centres[group] + rng.normal(size=(n, d))
+    centers = rng.normal(scale=3, size=(3, d))
+    X = centers[group] + rng.normal(size=(n, d))
     if whole:
         X = np.rint(4 * X)
     return fitting(estimator, X), target(estimator, X, group, rng)

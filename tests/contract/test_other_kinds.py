@@ -202,7 +202,7 @@ PROBLEMS = {
     ),
     "MultinomialHMM": Problem((COUNTS,), ("predict_proba", COUNTS), {"n_components": 2}),
     "PoissonHMM": Problem((COUNTS,), ("predict_proba", COUNTS), {"n_components": 2}),
-    "VectorQuantiser": Problem((SERIES,), ("transform", SERIES), {"size": 4, "n_entries": 3}),
+    "VectorQuantizer": Problem((SERIES,), ("transform", SERIES), {"size": 4, "n_entries": 3}),
     "DictionaryVote": Problem((SERIES, CLASSES_OF_SERIES), ("predict", SERIES)),
     "TypeHistogramClassifier": Problem((SOUNDS, CLASSES_OF_SERIES), ("histograms", SOUNDS)),
     "NearestNeighbors": Problem((ROWS,), ("kneighbors", ROWS)),
@@ -211,7 +211,7 @@ PROBLEMS = {
     "NeighborRecommender": Problem((RATINGS,), ("predict", [0, 1], [3, 3])),
 }
 OTHERS = [cls for cls in ESTIMATORS if cls.__name__ in PROBLEMS]
-RANDOM_PARTS = {"DictionaryVote": {"quantiser": {"size": 4, "n_entries": 3}}}
+RANDOM_PARTS = {"DictionaryVote": {"quantizer": {"size": 4, "n_entries": 3}}}
 
 
 def new(cls: type, **changes: Any):
@@ -431,7 +431,7 @@ def test_networks_are_learned_saved_and_loaded(cls, data, name, tmp_path):
 
 def test_former_names_in_british_spelling_answer_with_a_warning():
     with pytest.warns(FutureWarning, match="WordRecognizer"):
-        assert gnomon.sequence.WordRecogniser is gnomon.sequence.WordRecognizer
+        assert gnomon.sequence.WordRecognizer is gnomon.sequence.WordRecognizer
     table = gnomon.graphical.JointTable([[0.1, 0.3], [0.2, 0.4]], {"x": "ab", "y": "cd"})
     with pytest.warns(FutureWarning, match=r"JointTable\.marginalize"):
         former = table.marginalise("y")

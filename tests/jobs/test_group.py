@@ -186,8 +186,8 @@ def test_of_equally_parted_groupings_the_clearly_more_stable_one_is_chosen():
 
 
 def test_the_silhouette_told_is_that_of_the_groups_given(rng):
-    centres = 6 * rng.normal(size=(5, 3))
-    points = centres[rng.integers(0, 5, 2600)] + rng.normal(size=(2600, 3))
+    centers = 6 * rng.normal(size=(5, 3))
+    points = centers[rng.integers(0, 5, 2600)] + rng.normal(size=(2600, 3))
     table = Table.from_dict({name: column.tolist() for name, column in zip("abc", points.T)})
     found = gnomon.group(table, groups=5, methods=["k-means"])
     taken = judged_places(len(points), 0)
@@ -206,10 +206,10 @@ def test_the_model_of_a_run_is_read_in_a_new_process(found, tmp_path):
     assert set(said) == {each.name for each in result.groups}
 
 
-def blobs(rng, n: int, centres) -> dict[str, list]:
+def blobs(rng, n: int, centers) -> dict[str, list]:
     """Normal clouds of about the same size in the plane."""
-    centres = np.asarray(centres, dtype=float)
-    points = centres[rng.integers(0, len(centres), n)] + rng.normal(size=(n, 2))
+    centers = np.asarray(centers, dtype=float)
+    points = centers[rng.integers(0, len(centers), n)] + rng.normal(size=(n, 2))
     return {"x": points[:, 0].tolist(), "y": points[:, 1].tolist()}
 
 

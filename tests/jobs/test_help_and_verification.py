@@ -59,13 +59,13 @@ def test_both_conventions_are_reached_by_the_switch_and_differ_as_they_should():
     assert text / others == pytest.approx(n / (n - d - 1))
     assert found["factor of Huber's loss"] == (5.0, 2.5)
     assert found["scale of information criteria"] == (103.0, 206.0)
-    centred, moved = rows - rows.mean(axis=0), y - y.mean()
-    by_text = np.linalg.solve(centred.T @ centred / n + 0.1 * np.eye(d), centred.T @ moved / n)
-    by_sum = np.linalg.solve(centred.T @ centred + 0.1 * np.eye(d), centred.T @ moved)
+    centered, moved = rows - rows.mean(axis=0), y - y.mean()
+    by_text = np.linalg.solve(centered.T @ centered / n + 0.1 * np.eye(d), centered.T @ moved / n)
+    by_sum = np.linalg.solve(centered.T @ centered + 0.1 * np.eye(d), centered.T @ moved)
     assert found["scale of ridge's penalty"] == pytest.approx((by_text[0], by_sum[0]))
     ones = np.column_stack([np.ones(n), rows])
-    penalised = np.linalg.solve(ones.T @ ones + np.eye(d + 1), ones.T @ y)
-    assert found["ridge's constant"][0] == pytest.approx(penalised[0])
+    penalized = np.linalg.solve(ones.T @ ones + np.eye(d + 1), ones.T @ y)
+    assert found["ridge's constant"][0] == pytest.approx(penalized[0])
 
 
 @pytest.mark.covers("reference-verification")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gnomon.engine.errors import DataError
-from gnomon.show import labelled_image
+from gnomon.show import labeled_image
 from gnomon.table.picture_files import SIGNATURE, _chunk, read_picture, write_picture
 from gnomon.workbench.image.job import image, noise_deviation
 from tests.jobs.terminal import call
@@ -36,7 +36,7 @@ def test_a_noisy_picture_of_two_values_comes_back_cleaner(rng, tmp_path):
 
 
 @pytest.mark.covers("grey-level-mrf-denoiser")
-def test_grey_noise_is_measured_and_cleaned(rng):
+def test_gray_noise_is_measured_and_cleaned(rng):
     truth, _ = square(rng, 0.0)
     levels = 60 + 120 * truth + rng.normal(scale=10, size=truth.shape)
     assert noise_deviation(levels) == pytest.approx(10, rel=0.25)
@@ -51,7 +51,7 @@ def test_segments_are_those_of_the_picture(rng):
     found = image(100.0 * truth + rng.normal(scale=25, size=truth.shape), task="segment",
                   n_segments=2, strength=1.5, random_state=int(rng.integers(1000)))  # fmt: skip
     assert (found.found.labels != truth).mean() < 0.03
-    figure = labelled_image(found.found, found.picture, theme="dark")
+    figure = labeled_image(found.found, found.picture, theme="dark")
     assert [each.z.shape for each in figure.data] == [truth.shape] * 3
 
 
@@ -64,7 +64,7 @@ def test_the_command_writes_its_folder_and_says_what_it_did(rng, tmp_path):
     assert {"answer.png", "answer.npy", "report.html", "run.json"} <= written
 
 
-def filtered_png(pixels: np.ndarray, kinds: np.ndarray, colours: int) -> bytes:
+def filtered_png(pixels: np.ndarray, kinds: np.ndarray, colors: int) -> bytes:
     """A PNG whose lines are filtered by the formulas of the standard, written the other way."""
     height, width = pixels.shape[:2]
     step = 1 if pixels.ndim == 2 else pixels.shape[2]
@@ -83,18 +83,18 @@ def filtered_png(pixels: np.ndarray, kinds: np.ndarray, colours: int) -> bytes:
             guess = [0, left, above, (left + above) // 2, order[0][2]][kinds[i]]
             line.append((flat[i, j] - guess) % 256)
         lines += bytes([int(kinds[i])]) + bytes(line)
-    head = struct.pack(">IIBBBBB", width, height, 8, colours, 0, 0, 0)
+    head = struct.pack(">IIBBBBB", width, height, 8, colors, 0, 0, 0)
     parts = [(b"IHDR", head), (b"IDAT", zlib.compress(bytes(lines))), (b"IEND", b"")]
     return SIGNATURE + b"".join(_chunk(*part) for part in parts)
 
 
 def test_every_filter_of_png_is_undone(rng, tmp_path):
-    grey, colour = rng.integers(256, size=(20, 7)), rng.integers(256, size=(20, 7, 3))
+    gray, color = rng.integers(256, size=(20, 7)), rng.integers(256, size=(20, 7, 3))
     kinds = rng.permutation(np.arange(20) % 5)
-    (tmp_path / "a.png").write_bytes(filtered_png(grey, kinds, 0))
-    (tmp_path / "b.png").write_bytes(filtered_png(colour, kinds, 2))
-    np.testing.assert_array_equal(read_picture(tmp_path / "a.png"), grey)
-    expected = colour @ [0.299, 0.587, 0.114]
+    (tmp_path / "a.png").write_bytes(filtered_png(gray, kinds, 0))
+    (tmp_path / "b.png").write_bytes(filtered_png(color, kinds, 2))
+    np.testing.assert_array_equal(read_picture(tmp_path / "a.png"), gray)
+    expected = color @ [0.299, 0.587, 0.114]
     np.testing.assert_allclose(read_picture(tmp_path / "b.png"), expected)
 
 

@@ -18,7 +18,7 @@ from gnomon.table.split import TestRowsUsed
 from gnomon.workbench.analysis.portfolio import (
     BASELINE,
     MACHINE,
-    NEIGHBOURS,
+    NEIGHBORS,
     STACK,
     Entrant,
     portfolio,
@@ -204,7 +204,7 @@ def test_rows_without_a_target_are_set_apart_and_said(rng):
     cells = [None if i % 6 == 0 else y for i, y in enumerate(table.column("y").to_pylist())]
     table = table.drop("y").with_column("y", cells, kind="category")
     result = gnomon.learn(table, "y", learners=["naive Bayes"], **QUICK)
-    assert len(result.problem.unlabelled) == 20
+    assert len(result.problem.unlabeled) == 20
     assert result.n_train + result.n_test == 100
     assert "20 without it are set apart" in str(result)
     assert any("20 rows without a target" in each["what"] for each in result.decisions)
@@ -399,9 +399,9 @@ def test_on_a_tiny_table_no_learner_is_dropped_with_an_error(rng, n, kind):
     table = numbers(rng, n)
     if kind == "rare classes":
         table = table.with_column("y", ["rare"] * 4 + ["usual"] * (n - 4))
-    names = [NEIGHBOURS, "gradient boosting", "pruned tree"]
+    names = [NEIGHBORS, "gradient boosting", "pruned tree"]
     found = gnomon.learn(table, "y", learners=names, **(QUICK | {"folds": None}))
-    assert set(found.board.names) == {BASELINE, NEIGHBOURS, "pruned tree"}
+    assert set(found.board.names) == {BASELINE, NEIGHBORS, "pruned tree"}
     assert not any(each.failures for each in found.board.results)
     said = found.plan.left_out["gradient boosting"]
     assert said == f"it needs 40 training rows, and there are {found.n_train}"

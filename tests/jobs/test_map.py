@@ -16,7 +16,7 @@ from gnomon.engine.errors import DataError
 from gnomon.table import Table
 from gnomon.workbench.map.job import far_rows
 from gnomon.workbench.map.quality import map_quality
-from gnomon.workbench.map.report import colours_of
+from gnomon.workbench.map.report import colors_of
 from tests.conftest import run_seed
 from tests.jobs.browser import needs_browser, opened, require_sound
 from tests.jobs.terminal import call
@@ -120,7 +120,7 @@ def test_the_command_writes_and_is_repeated_to_the_same_numbers(tmp_path, rng):
     assert again.returncode == 0, again.stdout + again.stderr
 
 
-def test_categories_beyond_eight_are_coloured_as_others():
+def test_categories_beyond_eight_are_colored_as_others():
     places = np.arange(24.0).reshape(12, 2)
     figure = show.embeddings({"a": places}, {"letter": list("abcdefghijkl")})
     assert figure.data[0].marker.colorbar.ticktext[-1] == "(others)"
@@ -143,7 +143,7 @@ def test_a_row_that_is_pointed_at_or_selected_is_marked_on_every_map(found):
         assert page.errors == []
 
 
-def test_maps_by_neighbours_are_drawn_on_request_and_say_what_they_joined(rng):
+def test_maps_by_neighbors_are_drawn_on_request_and_say_what_they_joined(rng):
     rows = np.vstack([rng.normal(size=(30, 3)), rng.normal(size=(30, 3)) + 50])
     table = Table.from_dict({f"c{j}": rows[:, j].tolist() for j in range(3)})
     found = gnomon.map(table, methods=["Isomap", "LLE", "spectral"])
@@ -204,5 +204,5 @@ def test_missing_categories_are_called_missing_and_figures_are_short(rng):
     levels = [None, *rng.choice(["red", "blue"], 29).tolist()]
     table = {"x": rng.normal(size=30).tolist(), "y": rng.normal(size=30).tolist(), "color": levels}
     found = gnomon.map(Table.from_dict(table), methods=["PCA"])
-    assert colours_of(found)["color"][0] == "missing"
+    assert colors_of(found)["color"][0] == "missing"
     assert all(len(cell) <= 24 for cell in found.board()[0])

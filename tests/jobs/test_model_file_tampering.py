@@ -496,12 +496,12 @@ def test_indices_of_a_sparse_matrix_are_checked(put, model):
     assert_refused(put(with_content(model, changed) | arrays))
 
 
-def test_centres_that_do_not_fit_the_columns_are_refused(put, model):
+def test_centers_that_do_not_fit_the_columns_are_refused(put, model):
     changed = content(model)
     changed["model"]["values"]["cluster_centers_"] = {"$": "array", "array": "arrays/900.npy"}
     for wrong in (np.zeros((2, 5)), np.zeros(2), np.zeros((2, 2), dtype=np.float32)):
         assert_refused(
-            put(with_content(model, changed) | {"arrays/900.npy": npy(wrong)}), "centres"
+            put(with_content(model, changed) | {"arrays/900.npy": npy(wrong)}), "centers"
         )
 
 
@@ -552,7 +552,7 @@ def test_every_value_that_can_be_saved_comes_back(tmp_path, rng):
         "moments_": np.array(["2024-01-01"], dtype="datetime64[us]"),
         "complex_": np.array([1 + 2j]),
         "flags_": np.array([[True], [False]]),
-        "history_": History([1.0, 0.5], [{"centre": np.ones(2)}], "converged"),
+        "history_": History([1.0, 0.5], [{"center": np.ones(2)}], "converged"),
     }
     estimator = BaselineClassifier()
     vars(estimator).update(values)

@@ -32,7 +32,7 @@ def report_path(tmp_path_factory):
     return gnomon.look(table, target="kind", source="a <file>").save(path)
 
 
-def colour_of(page, selector: str) -> str:
+def color_of(page, selector: str) -> str:
     return page.evaluate(f"getComputedStyle(document.querySelector('{selector}')).backgroundColor")
 
 
@@ -46,7 +46,7 @@ def test_a_look_opens_without_errors_and_draws_every_figure(report_path, dark):
         require_sound(page)
         assert len(page.figures()) >= 6
         assert all(figure["spoken"] for figure in page.figures())
-        assert colour_of(page, "body") == rgb(THEMES["dark" if dark else "light"].paper)
+        assert color_of(page, "body") == rgb(THEMES["dark" if dark else "light"].paper)
 
 
 def test_names_with_markup_are_shown_as_they_are(report_path):
@@ -61,7 +61,7 @@ def test_the_theme_can_be_switched_and_figures_follow(report_path):
     with opened(report_path) as page:
         page.scroll_through()
         page.evaluate("document.getElementById('theme').click()")
-        assert colour_of(page, "body") == rgb(THEMES["dark"].paper)
+        assert color_of(page, "body") == rgb(THEMES["dark"].paper)
         shown = page.evaluate(
             "[...document.querySelectorAll('.figure')].map(f => f._fullLayout.paper_bgcolor)"
         )

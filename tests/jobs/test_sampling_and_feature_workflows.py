@@ -71,7 +71,7 @@ def test_a_network_too_large_to_write_down_is_refused(rng):
 
 
 @pytest.mark.covers("mcmc-practice-workflow")
-def test_chains_are_tuned_lengthened_and_summarised_with_the_truth_in_the_interval(rng):
+def test_chains_are_tuned_lengthened_and_summarized_with_the_truth_in_the_interval(rng):
     target = gaussian_mixture([[3.0, -1.0]], [[[4.0, 1.0], [1.0, 1.0]]])
     found = practise_mcmc(target, n_draws=500, random_state=rng)
     assert found.mixed
@@ -86,7 +86,7 @@ def test_chains_are_tuned_lengthened_and_summarised_with_the_truth_in_the_interv
 
 
 @pytest.mark.covers("mcmc-practice-workflow")
-def test_unmixed_chains_are_not_summarised(rng):
+def test_unmixed_chains_are_not_summarized(rng):
     far = gaussian_mixture([[-40.0], [40.0]], np.ones((2, 1, 1)))
     small = Metropolis(GaussianWalk(0.5), adapt=False)
     starts = [[-40.0], [-40.0], [40.0], [40.0]]

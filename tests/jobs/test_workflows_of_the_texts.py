@@ -133,14 +133,14 @@ def test_wrong_names_of_groups_are_refused(rng):
 
 
 @pytest.mark.covers("algorithm-replay")
-def test_a_replayed_k_means_has_the_objective_that_its_centres_give(rng):
+def test_a_replayed_k_means_has_the_objective_that_its_centers_give(rng):
     """The objective after a step is that of the rows against the centres before it moved them."""
     rows = rng.normal(size=(60, 2))
     model = KMeans(4, n_init=1, keep_history="full", random_state=0).fit(rows)
     steps = replay(model)
     gaps = [
-        ((rows[:, None] - centres) ** 2).sum(axis=2).min(axis=1).sum()
-        for centres in steps.path("cluster_centers")
+        ((rows[:, None] - centers) ** 2).sum(axis=2).min(axis=1).sum()
+        for centers in steps.path("cluster_centers")
     ]
     for before, objective, after in zip([np.inf, *gaps], steps.objective, gaps):
         assert after * (1 - 1e-9) <= objective <= before * (1 + 1e-9)

@@ -58,7 +58,7 @@ def test_kriging_is_a_gaussian_process_whose_mean_is_unknown(rng):
     sites = rng.uniform(0, 4, (30, 2))
     values = np.cos(sites[:, 0]) + sites[:, 1]
     ours = Kriging(
-        "exponential", range=1.5, sill=1.0, nugget=0.01, standardise=False, n_neighbors=None
+        "exponential", range=1.5, sill=1.0, nugget=0.01, standardize=False, n_neighbors=None
     ).fit(sites, values)
     kernel = ConstantKernel(1e5, "fixed") + Matern(1.5, "fixed", nu=0.5)
     theirs = GaussianProcessRegressor(kernel, alpha=0.01, optimizer=None).fit(sites, values)

@@ -94,7 +94,7 @@ def test_tweedie_models_are_those_of_scikit_learn(power, rng):
     assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=1e-5)
 
 
-def test_penalised_quantile_planes_are_those_of_scikit_learn(rng):
+def test_penalized_quantile_planes_are_those_of_scikit_learn(rng):
     X, y = problem(rng)
     for quantile in (0.2, 0.5):
         theirs = peer.QuantileRegressor(quantile=quantile, alpha=0.05).fit(X, y)

@@ -39,7 +39,7 @@ def test_gaussian_weights_give_statsmodels_kernel_regression(degree, kind, rng):
     width = 0.9
     theirs = KernelReg(y, rows, "cc", reg_type=kind, bw=[width, width]).fit(rows)[0]
     ours = LocallyWeightedRegression(
-        width * np.sqrt(2), power=1, degree=degree, alpha=0, standardise=False
+        width * np.sqrt(2), power=1, degree=degree, alpha=0, standardize=False
     )
     np.testing.assert_allclose(ours.fit(rows, y).predict(rows), theirs, rtol=1e-5, atol=1e-6)
 

@@ -59,7 +59,7 @@ def test_distances_are_those_of_scipy(rng):
         found, scipy_distance.cdist(rows, others, "mahalanobis", VI=inverse), rtol=1e-9
     )
     variances = rows.var(axis=0, ddof=1)
-    found = distance_of("standardised").fit(rows).pairwise(rows, others)
+    found = distance_of("standardized").fit(rows).pairwise(rows, others)
     np.testing.assert_allclose(found, scipy_distance.cdist(rows, others, "seuclidean", V=variances))
 
 

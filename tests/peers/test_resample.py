@@ -59,7 +59,7 @@ def test_bootstrap_intervals_agree_with_scipy_up_to_the_draws(ours, theirs, rng)
         (x,), np.mean, n_resamples=20_000, method=theirs, rng=np.random.default_rng(1)
     )
     found = ge.bootstrap(
-        lambda a: a.mean(axis=-1), x, n_resamples=20_000, method=ours, vectorised=True
+        lambda a: a.mean(axis=-1), x, n_resamples=20_000, method=ours, vectorized=True
     )
     figure = found.interval()
     ends = expected.confidence_interval

@@ -32,7 +32,7 @@ def test_p_of_the_correlation_ratio_is_that_of_f_classif(problem):
 
 
 @pytest.mark.covers("recursive-feature-elimination")
-def test_elimination_of_standardised_columns_keeps_what_rfe_keeps(problem):
+def test_elimination_of_standardized_columns_keeps_what_rfe_keeps(problem):
     X, y = problem
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     theirs = peer.RFE(LinearRegression(), n_features_to_select=2).fit(Z, y)
@@ -41,7 +41,7 @@ def test_elimination_of_standardised_columns_keeps_what_rfe_keeps(problem):
 
 
 @pytest.mark.covers("rank-mutual-information")
-def test_neighbours_estimate_what_scikit_learns_do(problem):
+def test_neighbors_estimate_what_scikit_learns_do(problem):
     X, y = problem
     theirs = peer.mutual_info_regression(X[:, [3]], y, random_state=0)[0]
     assert abs(max(mutual_information(X[:, 3], y, method="knn"), 0) - theirs) < 0.05

@@ -51,15 +51,15 @@ def test_the_recursion_is_the_sum_and_never_above_two_to_the_n(n, d):
 
 @pytest.mark.covers("growth-function")
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 3))
-def test_labellings_do_not_depend_on_linear_coordinates_or_signs(seed, n, d):
+def test_labelings_do_not_depend_on_linear_coordinates_or_signs(seed, n, d):
     rng = np.random.default_rng(seed)
     points = rng.standard_normal((n, d))
     turn = rng.standard_normal((d, d)) + 3 * np.eye(d)
     here = dichotomies(points)
     there = dichotomies(1000 * points @ turn.T + rng.standard_normal(d))
-    assert (here.labellings == there.labellings).all()
-    turned_over = {tuple(row) for row in (~here.labellings).tolist()}
-    assert turned_over == {tuple(row) for row in here.labellings.tolist()}
+    assert (here.labelings == there.labelings).all()
+    turned_over = {tuple(row) for row in (~here.labelings).tolist()}
+    assert turned_over == {tuple(row) for row in here.labelings.tolist()}
     assert len(here) + len(here.missing()) == 2**n
 
 

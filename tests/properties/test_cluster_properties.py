@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gnomon.cluster import (
     DBSCAN,
     AgglomerativeClustering,
-    SelfOrganisingMap,
+    SelfOrganizingMap,
     betacv,
     davies_bouldin,
     linkage_tree,
@@ -84,7 +84,7 @@ def test_measures_do_not_depend_on_units_or_names(seed):
 
 def test_prototypes_of_a_batch_map_stay_among_the_rows(rng):
     rows = rng.normal(size=(100, 2))
-    model = SelfOrganisingMap(4, 5).fit(rows)
+    model = SelfOrganizingMap(4, 5).fit(rows)
     assert (model.prototypes_ >= rows.min(axis=0) - 1e-9).all()
     assert (model.prototypes_ <= rows.max(axis=0) + 1e-9).all()
 

@@ -50,10 +50,10 @@ def test_weights_lie_in_the_simplex_and_beat_every_member(seed, n, m):
     assert weights @ (outputs @ found - y) ** 2 <= losses.min() * (1 + 1e-6) + 1e-9
 
 
-@given(centre=st.floats(1e-6, 1e6), bend=st.floats(1e-6, 1e6))
-def test_the_line_search_finds_the_bottom_of_a_parabola(centre, bend):
-    found = line_search(lambda a: bend * (a - centre), -bend * centre)
-    assert found == pytest.approx(centre, rel=1e-9)
+@given(center=st.floats(1e-6, 1e6), bend=st.floats(1e-6, 1e6))
+def test_the_line_search_finds_the_bottom_of_a_parabola(center, bend):
+    found = line_search(lambda a: bend * (a - center), -bend * center)
+    assert found == pytest.approx(center, rel=1e-9)
 
 
 @given(seed=seeds, n=st.integers(2, 40), k=st.integers(2, 6))

@@ -54,7 +54,7 @@ def test_bounds_change_no_bit_on_any_table(rows, k, init, seed):
 
 
 @given(tables, st.integers(1, 3), starts, st.integers(0, 2**31))
-def test_every_row_is_with_its_nearest_centre(rows, k, init, seed):
+def test_every_row_is_with_its_nearest_center(rows, k, init, seed):
     model = fitted(rows, k, init=init, n_init=1, random_state=seed)
     squared = ((rows[:, None] - model.cluster_centers_[None]) ** 2).sum(axis=2)
     own = squared[np.arange(len(rows)), model.labels_]
@@ -90,14 +90,14 @@ def test_streamed_rows_give_the_bits_of_rows_in_memory(init, rng):
             return self.source.chunks()
 
     rows = rng.normal(size=(9000, 3))
-    centres = []
+    centers = []
     for source, bound in ((ArraySource(rows), "none"), (Streamed(ArraySource(rows)), "auto")):
         model = KMeans(5, init=init, n_init=1, max_iter=10, random_state=0, bounds=bound)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model._fit(SurveyedData.of(Data(source, Columns.of_numbers(3)), None))
-        centres.append(model.cluster_centers_)
-    assert np.array_equal(*centres)
+        centers.append(model.cluster_centers_)
+    assert np.array_equal(*centers)
 
 
 @pytest.mark.parametrize("n_jobs", [2, 5])

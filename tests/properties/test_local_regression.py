@@ -85,8 +85,8 @@ def test_intervals_cover_about_as_often_as_they_say(rng):
 def test_variances_are_never_negative_and_fall_with_more_rows(rng):
     x = rng.uniform(-1, 1, (200, 2))
     y = x[:, 0] + 0.5 * rng.normal(size=200)
-    few = BayesianLocallyWeightedRegression(1.0, standardise=False).fit(x[:20], y[:20])
-    many = BayesianLocallyWeightedRegression(1.0, standardise=False).fit(x, y)
+    few = BayesianLocallyWeightedRegression(1.0, standardize=False).fit(x[:20], y[:20])
+    many = BayesianLocallyWeightedRegression(1.0, standardize=False).fit(x, y)
     queries = rng.uniform(-1, 1, (50, 2))
     narrow, wide = (each.predict(queries, return_std=True)[1] for each in (many, few))
     assert (narrow >= 0).all()

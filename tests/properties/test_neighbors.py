@@ -17,7 +17,7 @@ from gnomon.neighbors import (
 )
 
 seeds = st.integers(0, 2**32 - 1)
-METRICS = ("euclidean", "manhattan", "chebyshev", "standardised", "range", "hamming", "mahalanobis")
+METRICS = ("euclidean", "manhattan", "chebyshev", "standardized", "range", "hamming", "mahalanobis")
 
 
 @given(seed=seeds, metric=st.sampled_from(METRICS), d=st.integers(1, 5))
@@ -52,7 +52,7 @@ def test_l_p_distances_fall_with_p_and_scale_with_rows(seed, p):
     np.testing.assert_allclose(pairwise_distances(4 * rows, None, MinkowskiDistance(p)), 4 * one)
 
 
-@given(seed=seeds, metric=st.sampled_from(["standardised", "range", "mahalanobis"]))
+@given(seed=seeds, metric=st.sampled_from(["standardized", "range", "mahalanobis"]))
 def test_units_of_columns_do_not_matter_to_scaled_distances(seed, metric):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(30, 3))
@@ -63,9 +63,7 @@ def test_units_of_columns_do_not_matter_to_scaled_distances(seed, metric):
 
 @pytest.mark.covers("knn-distance-weighted")
 @given(seed=seeds, power=st.floats(-3, 5), offset=st.floats(0, 10), k=st.integers(1, 9))
-def test_answers_lie_between_the_least_and_the_greatest_target_of_neighbours(
-    seed, power, offset, k
-):
+def test_answers_lie_between_the_least_and_the_greatest_target_of_neighbors(seed, power, offset, k):
     rng = np.random.default_rng(seed)
     rows, targets = np.round(rng.normal(size=(15, 2)), 1), rng.normal(size=15)
     model = KNeighborsRegressor(k, weights="distance", power=power, offset=offset)

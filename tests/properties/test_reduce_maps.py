@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from gnomon.reduce import (
     NIPALS,
-    NormalisedPCA,
+    NormalizedPCA,
     linear_projection,
     low_rank,
     principal_coordinates,
@@ -56,7 +56,7 @@ def test_maps_of_distances_do_not_depend_on_where_rows_lie(shape):
 def test_the_order_of_rows_changes_no_direction(shape):
     X = rows_of(shape)
     order = np.random.default_rng(shape[2]).permutation(len(X))
-    for method in (NormalisedPCA(1), NIPALS(1, tol=1e-13)):
+    for method in (NormalizedPCA(1), NIPALS(1, tol=1e-13)):
         one = method.fit(X).components_.copy()
         other = method.fit(X[order]).components_
         assert abs((one * other).sum()) > 1 - 1e-5 or len(X) < 4

@@ -91,7 +91,7 @@ def test_squared_error_never_rises_with_depth(rows, y):
 
 @pytest.mark.covers("split-oblique", "split-gaussian")
 @given(seed=st.integers(0, 2**32), scale=st.sampled_from([1e-3, 7.0, 1e4]))
-def test_units_of_a_column_do_not_change_what_standardised_planes_and_clouds_say(seed, scale):
+def test_units_of_a_column_do_not_change_what_standardized_planes_and_clouds_say(seed, scale):
     rng = np.random.default_rng(seed)
     rows, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
     for model in (ObliqueTreeClassifier(max_depth=3), GaussianTreeClassifier(max_depth=2)):

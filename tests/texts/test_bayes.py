@@ -27,10 +27,10 @@ def test_002_prior_mass_between_minus_three_and_seven():
 @pytest.mark.covers("dirichlet-distribution")
 @pytest.mark.parametrize(("a", "height"), [(0.8, 1.5217), (1, 2), (1.8, 3.9523), (10, 24.2648)])
 def test_002_dirichlet_plots_are_of_the_parameter_per_category(a, height):
-    centre = np.full((1, 3), 1 / 3)
-    assert Dirichlet(3).member(alpha=[a] * 3).density(centre)[0] == pytest.approx(height, abs=1e-4)
+    center = np.full((1, 3), 1 / 3)
+    assert Dirichlet(3).member(alpha=[a] * 3).density(center)[0] == pytest.approx(height, abs=1e-4)
     same = Dirichlet(3).of_concentration([1 / 3] * 3, 3 * a)
-    assert same.density(centre)[0] == pytest.approx(height, abs=1e-4)
+    assert same.density(center)[0] == pytest.approx(height, abs=1e-4)
 
 
 @pytest.mark.covers("dirichlet-multinomial-posterior")

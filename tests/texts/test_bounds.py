@@ -20,11 +20,11 @@ from gnomon.evaluate import (
     margin_bound,
     margin_bound_of,
     mean_estimation_error,
-    minimise_empirical_risk,
+    minimize_empirical_risk,
     no_free_lunch,
     sauer_bound,
     sigmoid_interpolant,
-    structural_risk_minimisation,
+    structural_risk_minimization,
     vc_bound,
     vc_dimension,
     vc_gap,
@@ -100,9 +100,9 @@ def test_001_4_1_4_growth_of_the_perceptron_in_the_plane_and_its_sauer_bound():
 
 
 @pytest.mark.covers("growth-function")
-def test_000a_example_3_1_three_points_on_a_line_have_six_labellings():
+def test_000a_example_3_1_three_points_on_a_line_have_six_labelings():
     found = dichotomies([0.0, 1.0, 2.0])
-    assert {signs(row) for row in found.labellings} == {"---", "--+", "-++", "+++", "++-", "+--"}
+    assert {signs(row) for row in found.labelings} == {"---", "--+", "-++", "+++", "++-", "+--"}
     assert len(found) ** 2 == 36  # pairs of predictions, 3.3.2
 
 
@@ -150,16 +150,16 @@ def test_004_10_the_margin_is_read_from_a_fitted_machine():
 
 @pytest.mark.covers("structural-risk-minimisation")
 def test_004_equation_10_4_adds_the_root_of_dimension_over_rows():
-    choice = structural_risk_minimisation([0.4, 0.2, 0.15, 0.14], [1, 4, 16, 64], n=1600)
+    choice = structural_risk_minimization([0.4, 0.2, 0.15, 0.14], [1, 4, 16, 64], n=1600)
     expected = np.array([0.4, 0.2, 0.15, 0.14]) + np.sqrt(np.array([1, 4, 16, 64]) / 1600)
     assert choice.bounds == pytest.approx(expected)
     assert choice.best == "h = 4"
 
 
 @pytest.mark.covers("empirical-risk-minimisation")
-def test_002_the_minimiser_of_xor_is_not_unique_and_errs_once():
-    found = minimise_empirical_risk([[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "no"])
-    assert (found.n_errors, found.n_minimisers) == (1, 4)
+def test_002_the_minimizer_of_xor_is_not_unique_and_errs_once():
+    found = minimize_empirical_risk([[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "no"])
+    assert (found.n_errors, found.n_minimizers) == (1, 4)
     assert "not unique" in str(found)
 
 
@@ -176,14 +176,14 @@ class Contrarian(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.covers("no-free-lunch")
-def test_003_2_5_7_1_every_learner_is_right_half_of_the_time_over_all_256_labellings():
+def test_003_2_5_7_1_every_learner_is_right_half_of_the_time_over_all_256_labelings():
     learners = {
         "majority": BaselineClassifier(),
         "nearest": KNeighborsClassifier(1),
         "minority": Contrarian(),
     }
     found = no_free_lunch(learners, n_bits=3)
-    assert found.n_labellings == 256
+    assert found.n_labelings == 256
     assert found.off_training == [Fraction(1, 2)] * 3
     assert found.on_training[1] == 1
     assert found.on_training[2] < Fraction(1, 2) < found.on_training[0]

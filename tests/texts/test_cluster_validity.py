@@ -73,12 +73,12 @@ def test_objectives_of_equations_12_5_to_12_7_are_their_sums():
     means = np.stack([POINTS[c == LABELS].mean(axis=0) for c in range(3)])
     away = np.sqrt(((POINTS - means[LABELS]) ** 2).sum(axis=1))
     assert found.pairs_within == pytest.approx(7.828427, abs=1e-6)
-    assert found.to_centres == pytest.approx(away.sum())
-    assert found.squared_to_centres == pytest.approx((away**2).sum())
+    assert found.to_centers == pytest.approx(away.sum())
+    assert found.squared_to_centers == pytest.approx((away**2).sum())
     gaps = [np.linalg.norm(means[i] - means[j]) for i in range(3) for j in range(i)]
-    assert found.between_centres == pytest.approx(min(gaps))
+    assert found.between_centers == pytest.approx(min(gaps))
     other = cluster_criteria(POINTS, LABELS, metric="cityblock")
-    assert other.to_centres == pytest.approx(np.abs(POINTS - means[LABELS]).sum())
+    assert other.to_centers == pytest.approx(np.abs(POINTS - means[LABELS]).sum())
 
 
 @pytest.mark.covers("stirling-partition-count")
@@ -158,11 +158,11 @@ def test_reachability_is_not_symmetric_and_connection_is():
 
 @pytest.mark.covers("soft-kmeans")
 def test_a_soft_step_of_000_and_an_on_line_step_of_004():
-    shares, centres = soft_step([[0.0], [1.0], [4.0], [5.0], [9.0]], [[0.0], [5.0]], 1.5)
+    shares, centers = soft_step([[0.0], [1.0], [4.0], [5.0], [9.0]], [[0.0], [5.0]], 1.5)
     np.testing.assert_allclose(
         shares[:, 0], [0.996149, 0.965555, 0.034445, 0.003851, 1e-6], atol=1e-6
     )
-    np.testing.assert_allclose(centres.ravel(), [0.561298, 5.959136], atol=1e-6)
+    np.testing.assert_allclose(centers.ravel(), [0.561298, 5.959136], atol=1e-6)
     first = np.array([[0.0, 0.0], [3.0, 4.0]])
     model = SoftKMeans(2, membership="exponential", scale=1.0, rate=0.1, init=first)
     model.fit(first)
@@ -175,9 +175,9 @@ def test_a_soft_step_of_000_and_an_on_line_step_of_004():
 
 @pytest.mark.covers("soft-kmeans")
 def test_memberships_of_distances_1_2_4():
-    centres = np.array([[1.0, 0.0], [-2.0, 0.0], [0.0, 4.0]])
-    model = SoftKMeans(3, membership="exponential", scale=1.0, init=centres).fit(centres)
-    model.cluster_centers_ = centres
+    centers = np.array([[1.0, 0.0], [-2.0, 0.0], [0.0, 4.0]])
+    model = SoftKMeans(3, membership="exponential", scale=1.0, init=centers).fit(centers)
+    model.cluster_centers_ = centers
     np.testing.assert_allclose(
         model.predict_proba([[0.0, 0.0]])[0], [0.705385, 0.259496, 0.035119], atol=1e-6
     )

@@ -240,7 +240,7 @@ def test_the_shortest_code_of_000a_corrects_nothing_and_the_exhaustive_one_does(
 
 
 @pytest.mark.covers("feature-weighted-stacking")
-def test_weights_of_004_minimise_the_square_of_the_sum_not_the_sum_of_squares(rng):
+def test_weights_of_004_minimize_the_square_of_the_sum_not_the_sum_of_squares(rng):
     X = rng.normal(size=(60, 2))
     y = np.where(X[:, 0] > 0, 3 * X[:, 1], -X[:, 1]) + 0.1 * rng.normal(size=60)
     folds = [(np.flatnonzero(np.arange(60) % 3 != k), np.arange(60)[k::3]) for k in range(3)]

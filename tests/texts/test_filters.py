@@ -71,8 +71,8 @@ def test_there_are_floor_of_root_n_buckets_003_2_1_9_2(rng, n, buckets):
     assert len(filter.edges_[0]) - 1 == (buckets if n > 1 else 1)
     if n > 3:
         width = 8 / buckets
-        centres = filter.inverse_transform(np.arange(buckets).reshape(-1, 1)).ravel()
-        np.testing.assert_allclose(centres, -1 + width * (np.arange(buckets) + 0.5))
+        centers = filter.inverse_transform(np.arange(buckets).reshape(-1, 1)).ravel()
+        np.testing.assert_allclose(centers, -1 + width * (np.arange(buckets) + 0.5))
         back = filter.inverse_transform(filter.transform(x))
         assert np.abs(back - x).max() <= width / 2 + 1e-12
 

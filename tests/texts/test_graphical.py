@@ -91,7 +91,7 @@ def test_the_mended_recursions_of_000_section_14_count_every_cost_once(rng):
 
 
 @pytest.mark.covers("potts-ising-model")
-def test_the_free_chain_of_002_has_the_normaliser_two_times_one_plus_e_to_beta():
+def test_the_free_chain_of_002_has_the_normalizer_two_times_one_plus_e_to_beta():
     for n, beta in ((2, 0.3), (6, -1.0), (9, 2.0)):
         z = forest_sum_product(potts_model((1, n), beta)).log_normalizer
         assert np.isclose(z, np.log(2 * (1 + np.exp(beta)) ** (n - 1)))

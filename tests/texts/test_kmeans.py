@@ -19,9 +19,9 @@ SEVEN = np.array([[1, 1], [1.5, 2], [3, 4], [5, 7], [3.5, 5], [4.5, 5], [3.5, 4.
 @pytest.mark.covers("kmeans")
 def test_nine_numbers_of_001_section_18_2_pass_by_pass():
     model = KMeans(2, init=[[2.0], [4.0]], tol=0, keep_history="full").fit(LINE)
-    centres = [state["cluster_centers"].ravel() for state in model.history_.states]
+    centers = [state["cluster_centers"].ravel() for state in model.history_.states]
     expected = [(2.5, 16), (3, 18), (4.75, 19.6), (7, 25)]
-    np.testing.assert_allclose(centres[:4], expected, rtol=1e-12)
+    np.testing.assert_allclose(centers[:4], expected, rtol=1e-12)
     np.testing.assert_allclose(model.cluster_centers_.ravel(), [7, 25], rtol=1e-12)
     assert model.inertia_ == pytest.approx(150, rel=1e-12)
 
@@ -39,7 +39,7 @@ def test_errors_of_001_section_18_2_are_those_of_the_new_means_for_the_old_group
 
 
 @pytest.mark.covers("kmeans", "quantisation-error")
-def test_quantisation_error_of_seven_points_of_004_section_12_3():
+def test_quantization_error_of_seven_points_of_004_section_12_3():
     model = KMeans(2, init=SEVEN[[0, 3]], tol=0).fit(SEVEN)
     np.testing.assert_allclose(model.history_.objective, [33.25, 11.225694, 8.525], rtol=1e-6)
     np.testing.assert_allclose(model.cluster_centers_, [[1.25, 1.5], [3.9, 5.1]], rtol=1e-12)
@@ -62,7 +62,7 @@ def test_three_groups_of_iris_mix_versicolor_and_virginica_as_in_000_section_8_2
 
 
 @pytest.mark.covers("kmeans-plus-plus-seeding")
-def test_first_centre_variant_of_000_draws_by_squared_distance_to_the_first_centre(seed):
+def test_first_center_variant_of_000_draws_by_squared_distance_to_the_first_center(seed):
     rows = np.array([0.0, 1, 4, 5, 9])[:, None]
     data = SurveyedData.of(Data(ArraySource(rows), Columns.of_numbers(1)), 1)
     rng = np.random.default_rng(seed)

@@ -14,7 +14,7 @@ needs_data = pytest.mark.skipif(not DATA.exists(), reason="the texts' data are n
 
 
 @pytest.mark.covers("lasso")
-def test_text_004_8_3_minimises_its_own_form_with_alpha_lambda_by_two_n(rng):
+def test_text_004_8_3_minimizes_its_own_form_with_alpha_lambda_by_two_n(rng):
     X, y = rng.normal(size=(40, 5)), rng.normal(size=40)
     penalty = 6.0
 

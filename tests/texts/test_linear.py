@@ -48,7 +48,7 @@ def test_all_devices_of_lot_a_hold_less_than_the_line_of_000_says():
 
 
 @pytest.mark.covers("ridge-regression")
-def test_ridge_of_000_in_its_corrected_form_penalises_the_ones_too():
+def test_ridge_of_000_in_its_corrected_form_penalizes_the_ones_too():
     with_ones = np.hstack([HOURS, np.ones((27, 1))])
     model = Ridge(alpha=27 * 0.1, fit_intercept=False).fit(with_ones, AMOUNT)
     assert model.coef_ == pytest.approx([-0.01797902, 25.141298], rel=1e-6)
@@ -113,8 +113,8 @@ def test_collinear_points_of_004_are_tamed_by_ridge():
 @pytest.mark.covers("linear-regression")
 def test_closed_form_of_003_with_several_outputs(rng):
     X, Y = rng.normal(size=(30, 4)), rng.normal(size=(30, 3))
-    centred, targets = X - X.mean(axis=0), Y - Y.mean(axis=0)
-    matrix = targets.T @ centred @ np.linalg.inv(centred.T @ centred)
+    centered, targets = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    matrix = targets.T @ centered @ np.linalg.inv(centered.T @ centered)
     model = LinearRegression().fit(X, Y)
     np.testing.assert_allclose(model.coef_, matrix, atol=1e-12)
     np.testing.assert_allclose(model.intercept_, Y.mean(axis=0) - matrix @ X.mean(axis=0))

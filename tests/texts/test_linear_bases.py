@@ -10,7 +10,7 @@ import pytest
 from gnomon.linear import (
     BasisExpansion,
     LinearRegression,
-    LocalLinearisation,
+    LocalLinearization,
     PolynomialFeatures,
     PolynomialRegression,
     TransformedRegression,
@@ -123,7 +123,7 @@ def test_a_growth_curves_tangent_is_good_near_its_point_and_fails_far_from_it():
     def stature(ages):
         return 75 + 100 * np.tanh(ages[:, 0] / 13)
 
-    tangent = LocalLinearisation(stature, [7.0])
+    tangent = LocalLinearization(stature, [7.0])
     ages = np.array([[5.0], [9.0], [30.0]])
     errors = np.abs(tangent.predict(ages) - stature(ages))
     assert errors[:2].max() < 3

@@ -27,7 +27,7 @@ def with_one(rows):
 def test_the_answer_is_that_of_equation_8_2_with_either_power(power, rng):
     rows, y = points(rng)
     width, query = 0.8, rng.normal(size=2) / 2
-    model = LocallyWeightedRegression(width, power=power, alpha=0, standardise=False)
+    model = LocallyWeightedRegression(width, power=power, alpha=0, standardize=False)
     s = np.exp(-((rows - query) ** 2).sum(axis=1) / width**2) ** power
     X = with_one(rows)
     w = np.linalg.solve(X.T @ (s[:, None] * X), X.T @ (s * y))
@@ -49,7 +49,7 @@ def test_a_very_wide_bandwidth_gives_least_squares(rng):
 
 @pytest.mark.covers("locally-weighted-regression")
 def test_significances_are_one_at_the_query_and_fall_with_distance():
-    model = LocallyWeightedRegression(2.0, standardise=False).fit([[0.0], [1.0], [3.0]], [1, 2, 3])
+    model = LocallyWeightedRegression(2.0, standardize=False).fit([[0.0], [1.0], [3.0]], [1, 2, 3])
     np.testing.assert_allclose(model.significances([1.0]), np.exp([-0.25, 0, -1.0]))
 
 
@@ -59,7 +59,7 @@ def test_the_bayesian_answer_is_that_of_the_corrected_equations_8_3_and_8_4(rng)
     width, query, k, theta = 0.9, rng.normal(size=2) / 2, 1.5, 0.2
     prior = np.array([4.0, 9.0, 25.0])
     model = BayesianLocallyWeightedRegression(
-        width, prior_variance=prior, prior_shape=k, prior_rate=theta, standardise=False
+        width, prior_variance=prior, prior_shape=k, prior_rate=theta, standardize=False
     ).fit(rows, y)
     s2 = np.exp(-2 * ((rows - query) ** 2).sum(axis=1) / width**2)
     X, q = with_one(rows), np.append(query, 1)
@@ -86,7 +86,7 @@ def test_a_vanishing_prior_precision_gives_the_plain_form(rng):
 @pytest.mark.covers("bayesian-locally-weighted-regression")
 def test_far_from_all_rows_the_prior_speaks(rng):
     rows, y = points(rng)
-    model = BayesianLocallyWeightedRegression(1.0, standardise=False).fit(rows, y)
+    model = BayesianLocallyWeightedRegression(1.0, standardize=False).fit(rows, y)
     mean, std = model.predict([[1e4, 1e4], *rows[:1]], return_std=True)
     assert mean[0] == 0.0
     assert std[0] > 1e3 * std[1]

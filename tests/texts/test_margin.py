@@ -150,11 +150,11 @@ def test_the_greatest_score_decides_and_unlike_lengths_are_told_of(rng):
     weights, offsets = rng.normal(size=(4, 3)) * [[1], [2], [3], [9]], rng.normal(size=4)
     scores = LinearDiscriminant(weights, offsets, list("abcd"))
     X = rng.normal(size=(60, 3))
-    with pytest.warns(GnomonWarning, match="normalised"):
+    with pytest.warns(GnomonWarning, match="normalized"):
         said = scores.predict(X)
     best = [max(range(4), key=lambda k: weights[k] @ x + offsets[k]) for x in X]
     np.testing.assert_array_equal(said, np.array(list("abcd"))[best])
-    unit = scores.normalised()
+    unit = scores.normalized()
     distances = np.column_stack(
         [Hyperplane(weights[k], offsets[k]).signed_distance(X) for k in range(4)]
     )
@@ -234,8 +234,8 @@ def test_the_batch_perceptron_descends_to_cost_zero(rate):
 @pytest.mark.parametrize(("n_classes", "n_pairs"), [(3, 3), (10, 45)])
 def test_one_against_one_asks_a_question_for_every_pair(n_classes, n_pairs, rng):
     angles = 2 * np.pi * np.arange(n_classes) / n_classes
-    centres = 10 * np.column_stack([np.cos(angles), np.sin(angles)])
-    X = np.repeat(centres, 5, axis=0) + rng.normal(0, 0.1, size=(5 * n_classes, 2))
+    centers = 10 * np.column_stack([np.cos(angles), np.sin(angles)])
+    X = np.repeat(centers, 5, axis=0) + rng.normal(0, 0.1, size=(5 * n_classes, 2))
     y = np.repeat(np.arange(n_classes), 5)
     model = OneVsOneClassifier().fit(X, y)
     assert len(model.estimators_) == n_pairs
@@ -251,7 +251,7 @@ def test_regions_claimed_by_none_and_ties_of_votes_are_shown():
     rest = OneVsRestClassifier().fit(X, y)
     assert rest.claims(X).sum(axis=1).tolist() == [1, 1, 1]
     assert rest.claims([[0.0, 0.0]]).sum() == 0
-    with_offset = OneVsRestClassifier(normalise=True).fit(X, y)
+    with_offset = OneVsRestClassifier(normalize=True).fit(X, y)
     assert with_offset.predict(X).tolist() == ["a", "b", "c"]
     # three planes of a ring of preferences: a beats b, b beats c, c beats a
     ring = OneVsOneClassifier().fit(X, y)

@@ -170,9 +170,9 @@ def test_004_probabilities_of_chi2(chi2, nu, q):
 
 
 @pytest.mark.covers("exponential-loss")
-@pytest.mark.parametrize(("share", "minimiser"), [(0.8, 0.693147), (0.1, -1.098612)])
-def test_004_exponential_loss_is_least_at_half_the_log_odds(share, minimiser):
+@pytest.mark.parametrize(("share", "minimizer"), [(0.8, 0.693147), (0.1, -1.098612)])
+def test_004_exponential_loss_is_least_at_half_the_log_odds(share, minimizer):
     y = np.repeat([1.0, -1.0], [round(1000 * share), round(1000 * (1 - share))])
     grid = np.linspace(-3, 3, 6001)
     means = [exponential_loss.values(y, np.full(1000, f)).mean() for f in grid]
-    assert grid[np.argmin(means)] == pytest.approx(minimiser, abs=1e-3)
+    assert grid[np.argmin(means)] == pytest.approx(minimizer, abs=1e-3)

@@ -20,7 +20,7 @@ from gnomon.neighbors import (
 )
 
 PEOPLE = pd.DataFrame({"gender": ["M", "F", "M"], "siblings": [4, 0, 1], "age": [35, 12, 17]})
-COLOURS = ["blue", "pink", "black"]
+COLORS = ["blue", "pink", "black"]
 QUERY = pd.DataFrame({"gender": ["F"], "siblings": [1], "age": [75]})
 CODES = np.array([[1, 4, 35], [0, 0, 12], [1, 1, 17]], dtype=float)
 QUERY_CODES = np.array([[0, 1, 75]], dtype=float)
@@ -33,18 +33,18 @@ def test_mixed_distances_of_003_section_2_2_1():
     found = distance.pairwise(QUERY_CODES, CODES)[0]
     np.testing.assert_allclose(found**2, [1610, 3970, 3365], rtol=1e-12)
     np.testing.assert_allclose(found, [40.1248, 63.0079, 58.0086], atol=5e-5)
-    model = KNeighborsClassifier(1, metric="euclidean").fit(PEOPLE, COLOURS)
+    model = KNeighborsClassifier(1, metric="euclidean").fit(PEOPLE, COLORS)
     assert model.predict(QUERY) == ["blue"]
     np.testing.assert_allclose(model.kneighbors(QUERY, 3).distances ** 2, [[1610, 3365, 3970]])
 
 
 @pytest.mark.covers("standardized-mixed-distance")
-def test_standardised_distances_of_003_section_2_2_1_2():
+def test_standardized_distances_of_003_section_2_2_1_2():
     distance = MinkowskiDistance(units="deviation").fit(CODES, LEVELS)
     np.testing.assert_allclose(distance.scale, [4 / 9, np.sqrt(13 / 3), np.sqrt(439 / 3)])
     found = distance.pairwise(QUERY_CODES, CODES)[0]
     np.testing.assert_allclose(found, [4.2513, 5.2301, 5.2963], atol=5e-5)
-    assert KNeighborsClassifier(1).fit(PEOPLE, COLOURS).predict(QUERY) == ["blue"]
+    assert KNeighborsClassifier(1).fit(PEOPLE, COLORS).predict(QUERY) == ["blue"]
 
 
 @pytest.mark.covers("standardized-mixed-distance")
@@ -55,11 +55,11 @@ def test_expected_hamming_deviation_of_003_section_2_2_1_2():
 
 
 @pytest.mark.covers("standardized-mixed-distance")
-def test_standardising_may_change_the_nearest_row():
+def test_standardizing_may_change_the_nearest_row():
     rows = np.array([[0.0, 0.0], [0.5, 1000.0]])
     query = [[0.5, 400.0]]
     plain = KNeighborsClassifier(1, metric="euclidean").fit(rows, ["far", "near"])
-    standard = KNeighborsClassifier(1, metric="standardised").fit(rows, ["far", "near"])
+    standard = KNeighborsClassifier(1, metric="standardized").fit(rows, ["far", "near"])
     assert plain.predict(query) == ["far"]
     assert standard.predict(query) == ["near"]
 
@@ -82,7 +82,7 @@ def test_weighted_means_of_004_equation_2_1(offset, expected):
 
 
 @pytest.mark.covers("knn-distance-weighted")
-def test_a_large_offset_gives_the_mean_of_all_only_where_all_are_neighbours():
+def test_a_large_offset_gives_the_mean_of_all_only_where_all_are_neighbors():
     rows, targets = [[0], [1], [3], [7]], [1, 2, 4, 10]
     model = KNeighborsRegressor(4, weights="distance", offset=1e12, metric="euclidean")
     assert model.fit(rows, targets).predict([[2.5]])[0] == pytest.approx(4.25)
@@ -91,7 +91,7 @@ def test_a_large_offset_gives_the_mean_of_all_only_where_all_are_neighbours():
 
 
 @pytest.mark.covers("knn-distance-weighted")
-def test_between_two_neighbours_power_one_interpolates_linearly():
+def test_between_two_neighbors_power_one_interpolates_linearly():
     model = KNeighborsRegressor(2, weights="distance", metric="euclidean")
     model.fit([[0.0], [1.0]], [10.0, 20.0])
     x = np.linspace(0.1, 0.9, 9)[:, None]

@@ -30,10 +30,10 @@ def test_the_projector_is_idempotent_and_the_remainder_orthogonal_001_17_2(rng):
     P = V @ V.T
     np.testing.assert_allclose(V.T @ V, np.eye(3), atol=1e-12)
     np.testing.assert_allclose(P @ P, P, atol=1e-12)
-    centred = X - X.mean(axis=0)
+    centered = X - X.mean(axis=0)
     inside = pca.inverse_transform(pca.transform(X)) - X.mean(axis=0)
-    np.testing.assert_allclose(inside, centred @ P, atol=1e-10)
-    np.testing.assert_allclose(((centred - inside) * inside).sum(axis=1), 0, atol=1e-9)
+    np.testing.assert_allclose(inside, centered @ P, atol=1e-10)
+    np.testing.assert_allclose(((centered - inside) * inside).sum(axis=1), 0, atol=1e-9)
 
 
 @pytest.mark.covers("pca-by-svd-or-snapshot")
@@ -49,14 +49,14 @@ def test_components_are_columns_of_v_and_variances_squared_singular_values_000a_
 @pytest.mark.covers("pca-by-svd-or-snapshot")
 def test_the_snapshot_matrix_has_the_same_eigenvalues_001_17_2_16(rng):
     X = rng.normal(size=(7, 50))
-    centred = X - X.mean(axis=0)
-    small = np.linalg.eigvalsh(centred @ centred.T / 7)[::-1][:6]
+    centered = X - X.mean(axis=0)
+    small = np.linalg.eigvalsh(centered @ centered.T / 7)[::-1][:6]
     for solver in ("gram", "sums", "svd"):
         np.testing.assert_allclose(PCA(6, ddof=0, solver=solver).fit(X).explained_variance_, small)
 
 
 @pytest.mark.covers("pca")
-def test_the_projection_maximises_pairwise_squared_distances_004_15_2(rng):
+def test_the_projection_maximizes_pairwise_squared_distances_004_15_2(rng):
     X = rng.normal(size=(25, 4)) @ rng.normal(size=(4, 4))
     n = len(X)
     laplacian = n * np.eye(n) - np.ones((n, n))

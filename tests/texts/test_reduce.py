@@ -8,7 +8,7 @@ import pytest
 from gnomon.reduce import (
     PCA,
     CanonicalCorrelation,
-    NormalisedPCA,
+    NormalizedPCA,
     SupervisedPCA,
     cca_permutation_test,
     complete_by_paths,
@@ -34,12 +34,12 @@ def iris() -> np.ndarray:
 @pytest.mark.covers("nipals", "low-rank-approximation")
 def test_v19_and_v20_of_000a_on_iris():
     X = iris()
-    centred = X - X.mean(axis=0)
-    errors = [low_rank(centred, s).error / len(X) for s in (1, 2, 3)]
+    centered = X - X.mean(axis=0)
+    errors = [low_rank(centered, s).error / len(X) for s in (1, 2, 3)]
     np.testing.assert_allclose(errors, [0.342417, 0.101364, 0.023676], atol=2e-3)
-    w, u, settled = one_component(centred, np.ones_like(centred), 100, 1e-12)
+    w, u, settled = one_component(centered, np.ones_like(centered), 100, 1e-12)
     assert settled
-    right = np.linalg.svd(centred)[2]
+    right = np.linalg.svd(centered)[2]
     assert abs(u @ right[0]) == pytest.approx(1, abs=1e-10)
     assert np.linalg.norm(w) == pytest.approx(25.0999604, abs=0.05)
     assert PCA(ddof=0).fit(X).explained_variance_[0] == pytest.approx(4.2, abs=0.02)
@@ -70,12 +70,12 @@ def test_v27_of_000a_independent_tables_correlate_at_091_by_chance(rng):
 
 
 @pytest.mark.covers("normalised-pca")
-def test_d23_of_004_an_outlier_decides_pca_but_not_normalised_pca():
+def test_d23_of_004_an_outlier_decides_pca_but_not_normalized_pca():
     X = np.array([[-2, 0], [-1, 0], [0, 0], [1, 0], [2, 0], [0, 4.0]])
     plain = pair_projection(X, None)
     np.testing.assert_allclose(plain.values, [80, 60], atol=1e-9)
     assert np.abs(plain.directions[0]).argmax() == 1
-    found = NormalisedPCA().fit(X)
+    found = NormalizedPCA().fit(X)
     np.testing.assert_allclose(found.objective_values_, [22.273926, 18.916558], atol=1e-6)
     assert np.abs(found.components_[0]).argmax() == 0
 
@@ -139,8 +139,8 @@ def measures(places: np.ndarray) -> tuple[float, float, float]:
 @pytest.mark.covers("stress-mds")
 def test_edges_alone_leave_the_lattice_in_a_heap_without_stress():
     net = lattice(30, 30)
-    colours = np.indices((30, 30)).sum(axis=0).ravel() % 2
-    line = np.column_stack([colours, np.zeros(900)]).astype(float)
+    colors = np.indices((30, 30)).sum(axis=0).ravel() % 2
+    line = np.column_stack([colors, np.zeros(900)]).astype(float)
     assert stress_layout(net, missing="none", start=line).objective == 0
     small = stress_layout(lattice(10, 10), missing="none", random_state=0)
     assert small.objective < 1e-4

@@ -55,9 +55,9 @@ def test_influence_of_the_hormone_devices():
     assert found.leverage.max() == pytest.approx(0.234960, abs=1e-6)
     assert found.cooks.argmax() == 9
     assert found.cooks.max() == pytest.approx(0.396929, abs=1e-6)
-    standardised = np.abs(found.standardised)
-    assert standardised.argmax() == 1
-    assert standardised.max() == pytest.approx(2.198610, abs=1e-6)
+    standardized = np.abs(found.standardized)
+    assert standardized.argmax() == 1
+    assert standardized.max() == pytest.approx(2.198610, abs=1e-6)
 
 
 def test_scales_and_power_of_the_hormone_devices():
@@ -87,7 +87,7 @@ def test_man_42_of_the_body_fat_table_moves_the_line_and_man_39_is_far_off_it():
     assert found.cooks.argmax() == 41
     assert found.cooks[41] == pytest.approx(19.9, abs=0.1)
     assert found.leverage[41] == pytest.approx(0.495, abs=1e-3)
-    assert found.standardised[[38, 41]] == pytest.approx([6.43, 6.38], abs=0.01)
+    assert found.standardized[[38, 41]] == pytest.approx([6.43, 6.38], abs=0.01)
     line = LinearRegression().fit(X, y)
     assert [line.intercept_, line.coef_[0]] == pytest.approx([5.41, 2.473], abs=5e-3)
     assert line.score(X, y) == pytest.approx(0.095, abs=1e-3)

@@ -63,7 +63,7 @@ def test_001_leave_one_out_of_five_points():
 
 
 @pytest.mark.covers("analytic-loocv")
-def test_001_leave_one_out_of_ridge_with_a_penalised_constant():
+def test_001_leave_one_out_of_ridge_with_a_penalized_constant():
     design, y = np.column_stack([np.ones(5), np.arange(5.0)]), [1.0, 3.0, 2.0, 5.0, 4.0]
     found = linear_leave_one_out(design, y, 1.0, intercept=False)
     assert found.in_sample == pytest.approx(0.781963, abs=1e-6)
@@ -94,7 +94,7 @@ def test_002_rows_left_out_and_drawn_over_many_bags(seed):
 def test_002_bootstrap_estimate_of_the_plug_in_variance_is_n_minus_1_over_n_of_it(rng):
     values = rng.normal(size=20)
     found = bootstrap(
-        lambda x: x.var(axis=-1), values, n_resamples=20_000, vectorised=True, method="normal"
+        lambda x: x.var(axis=-1), values, n_resamples=20_000, vectorized=True, method="normal"
     )
     error = found.standard_error / np.sqrt(20_000)
     assert found.bootstrap_estimate == pytest.approx(19 / 20 * values.var(), abs=5 * error)

@@ -96,7 +96,7 @@ def test_003_the_middle_of_the_class_means_lies_on_the_plane_and_the_means_on_th
     rows = rng.normal(size=(60, 3))
     y = np.arange(60) % 2 == 0
     rows[y] += 1.0
-    model = ObliqueTreeClassifier("means", standardise=False, max_depth=1).fit(rows, y)
+    model = ObliqueTreeClassifier("means", standardize=False, max_depth=1).fit(rows, y)
     questions = model.tree_.questions
     direction, threshold = questions.directions[0], questions.threshold[0]
     means = rows[y].mean(axis=0), rows[~y].mean(axis=0)

@@ -76,19 +76,19 @@ def test_no_count_of_twenty_gives_a_share_of_95_percent_a_coverage_of_93_to_97_p
     assert not any(0.93 <= each <= 0.97 for each in best)
 
 
-def test_the_interval_of_a_share_is_wider_than_wilsons_about_its_centre_but_no_wider_than_exact(
+def test_the_interval_of_a_share_is_wider_than_wilsons_about_its_center_but_no_wider_than_exact(
     rng,
 ):
     n = int(rng.integers(5, 500))
     k = int(rng.integers(1, n))
     found, z = stats.binomtest(k, n), stats.norm.ppf(0.975)
     wilson, exact = (found.proportion_ci(method=each) for each in ("wilson", "exact"))
-    centre = (wilson.low + wilson.high) / 2
-    half = z * np.sqrt(centre * (1 - centre) / (n + z**2))
+    center = (wilson.low + wilson.high) / 2
+    half = z * np.sqrt(center * (1 - center) / (n + z**2))
     assert half >= (wilson.high - wilson.low) / 2 - 1e-12
     figure = share_interval(k, n)
-    assert figure.low == pytest.approx(max(centre - half, exact.low), abs=1e-9)
-    assert figure.high == pytest.approx(min(centre + half, exact.high), abs=1e-9)
+    assert figure.low == pytest.approx(max(center - half, exact.low), abs=1e-9)
+    assert figure.high == pytest.approx(min(center + half, exact.high), abs=1e-9)
 
 
 def test_a_share_beyond_its_total_is_refused():

@@ -32,8 +32,8 @@ from gnomon.table.generate import Clouds
 def two_clouds(rng, n=300, d=3, k=3):
     y = rng.permutation(np.arange(n) % k)
     mixing = rng.normal(size=(k, d, d))
-    centres = rng.normal(scale=3, size=(k, d))
-    rows = centres[y] + np.einsum("nij,nj->ni", mixing[y], rng.normal(size=(n, d)))
+    centers = rng.normal(scale=3, size=(k, d))
+    rows = centers[y] + np.einsum("nij,nj->ni", mixing[y], rng.normal(size=(n, d)))
     return rows, y
 
 

@@ -24,19 +24,19 @@ from gnomon.evaluate import (
     margin_bound,
     mean_estimation_error,
     mean_estimation_error_of,
-    memorisation,
-    minimise_empirical_risk,
+    memorization,
+    minimize_empirical_risk,
     no_free_lunch,
     occam_weights,
     sauer_bound,
-    structural_risk_minimisation,
+    structural_risk_minimization,
     symmetrisation,
     vc_dimension,
     vc_gap,
     vc_sample_complexity,
 )
 from gnomon.evaluate.growth import (
-    all_labellings,
+    all_labelings,
     lifted_points,
     separating,
     sine_frequency,
@@ -151,7 +151,7 @@ def test_the_logarithm_of_the_sum_is_that_of_the_exact_sum():
 
 
 @pytest.mark.covers("sauer-bound")
-def test_b_of_n_and_k_is_the_largest_set_of_labellings_without_a_shattered_subset():
+def test_b_of_n_and_k_is_the_largest_set_of_labelings_without_a_shattered_subset():
     for n, k in [(2, 1), (2, 2), (3, 2), (3, 3), (4, 2)]:
         assert largest_dichotomy_count(n, k) == _largest_by_enumeration(n, k)
 
@@ -180,7 +180,7 @@ def test_the_three_upper_bounds_are_above_the_sum(rng):
 
 @pytest.mark.covers("growth-function")
 @pytest.mark.parametrize("d", [1, 2, 3])
-def test_points_in_general_position_have_covers_count_of_labellings(rng, d):
+def test_points_in_general_position_have_covers_count_of_labelings(rng, d):
     for n in (1, 2, 5, 7):
         points = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 3)
         shifted = points + rng.normal() * 5
@@ -190,16 +190,16 @@ def test_points_in_general_position_have_covers_count_of_labellings(rng, d):
 
 
 @pytest.mark.covers("growth-function")
-def test_labellings_grown_point_by_point_are_those_of_all_linear_programmes(rng):
+def test_labelings_grown_point_by_point_are_those_of_all_linear_programmes(rng):
     points = rng.integers(0, 4, (7, 2)).astype(float)  # with ties and points on lines
     direct = [
-        row for row in all_labellings(7) if separating(lifted_points(points, True), row) is not None
+        row for row in all_labelings(7) if separating(lifted_points(points, True), row) is not None
     ]
-    assert dichotomies(points).labellings.tolist() == np.array(direct).tolist()
+    assert dichotomies(points).labelings.tolist() == np.array(direct).tolist()
 
 
 @pytest.mark.covers("growth-function")
-def test_a_labelling_is_realised_exactly_if_it_is_that_of_a_turned_line(rng):
+def test_a_labeling_is_realized_exactly_if_it_is_that_of_a_turned_line(rng):
     """In the plane every separable labelling is a prefix in the order along some direction."""
     points = rng.standard_normal((6, 2))
     angles = np.linspace(0, 2 * np.pi, 20_001)
@@ -210,7 +210,7 @@ def test_a_labelling_is_realised_exactly_if_it_is_that_of_a_turned_line(rng):
             row = np.zeros(6, dtype=bool)
             row[order[:k]] = True
             seen.add(tuple(row.tolist()))
-    found = {tuple(row) for row in dichotomies(points).labellings.tolist()}
+    found = {tuple(row) for row in dichotomies(points).labelings.tolist()}
     assert seen <= found
     assert len(found) == growth_function(6, "hyperplanes", 2)
 
@@ -248,7 +248,7 @@ def test_closed_growth_functions_are_reached_and_not_exceeded(rng, family, d):
 )
 def test_a_set_as_large_as_the_vc_dimension_is_shattered_and_no_larger_one(rng, family, d):
     size = int(vc_dimension(family, d))
-    points = find_shattered(size, family, d, random_state=rng, n_tries=3000)
+    points = find_shattered(size, family, d, random_state=rng, n_init=3000)
     assert points is not None
     assert dichotomies(points, family).shattered
     for _ in range(20):
@@ -270,11 +270,11 @@ def test_balls_and_convex_sets_label_as_brute_force_says(rng):
     assert is_shattered(ring, "convex sets")
     assert vc_dimension("convex sets", 2) == np.inf
     points = rng.standard_normal((4, 2))
-    centres = rng.uniform(-6, 6, (40_000, 2))
-    distances = ((centres[:, None, :] - points) ** 2).sum(axis=2)
+    centers = rng.uniform(-6, 6, (40_000, 2))
+    distances = ((centers[:, None, :] - points) ** 2).sum(axis=2)
     order = np.unique(np.argsort(distances, axis=1), axis=0)
     seen = {tuple(np.isin(np.arange(4), row[:k]).tolist()) for row in order for k in range(5)}
-    found = {tuple(row) for row in dichotomies(points, "balls").labellings.tolist()}
+    found = {tuple(row) for row in dichotomies(points, "balls").labelings.tolist()}
     assert seen <= found
 
 
@@ -282,13 +282,13 @@ def test_balls_and_convex_sets_label_as_brute_force_says(rng):
 def test_one_parameter_of_a_sine_shatters_any_number_of_points():
     n = 9
     x = sine_points(n)[:, 0]
-    for row in all_labellings(n):
+    for row in all_labelings(n):
         assert ((np.sin(sine_frequency(row) * x) > 0) == row).all()
     assert is_shattered(sine_points(6), "sines")
 
 
 @pytest.mark.covers("growth-function", "vc-dimension")
-def test_any_classifier_can_be_asked_for_its_labellings(rng):
+def test_any_classifier_can_be_asked_for_its_labelings(rng):
     points = rng.standard_normal((5, 2))
     assert dichotomies(points, DecisionTreeClassifier()).shattered
     few = dichotomies(points, KNeighborsClassifier(3))
@@ -301,13 +301,13 @@ def test_the_fewest_errors_are_those_of_all_hyperplanes(rng):
     for d in (1, 2):
         rows = rng.standard_normal((9, d))
         y = rng.permutation([0, 1, 0, 1, 0, 1, 0, 1, 1])
-        counted = minimise_empirical_risk(rows, y)
-        programmed = minimise_empirical_risk(rows, y, count=False)
-        labellings = dichotomies(rows).labellings
-        fewest = (labellings != y.astype(bool)).sum(axis=1).min()
+        counted = minimize_empirical_risk(rows, y)
+        programmed = minimize_empirical_risk(rows, y, count=False)
+        labelings = dichotomies(rows).labelings
+        fewest = (labelings != y.astype(bool)).sum(axis=1).min()
         assert counted.n_errors == programmed.n_errors == fewest
         assert (counted.predict(rows) != y).sum() == fewest
-        assert programmed.n_minimisers is None
+        assert programmed.n_minimizers is None
 
 
 @pytest.mark.covers("empirical-risk-minimisation")
@@ -315,7 +315,7 @@ def test_separable_rows_have_no_errors_whatever_their_units(rng):
     rows = rng.standard_normal((40, 3))
     y = np.where(rows @ [1.0, -2.0, 0.5] > 0.3, "up", "down")
     for scale, shift in [(1.0, 0.0), (1e-6, 3.0), (1e6, -2e6)]:
-        found = minimise_empirical_risk(rows * scale + shift, y, count=False)
+        found = minimize_empirical_risk(rows * scale + shift, y, count=False)
         assert found.n_errors == 0
 
 
@@ -326,7 +326,7 @@ def test_the_smallest_training_error_and_its_risk_tend_to_the_smallest_risk(rng)
     for _ in range(8):
         x = rng.uniform(-1, 1, 80)
         y = (x > 0) ^ (rng.random(80) < 0.2)
-        found = minimise_empirical_risk(x, y.astype(int))
+        found = minimize_empirical_risk(x, y.astype(int))
         inside.append(found.risk)
         fresh = rng.uniform(-1, 1, 20_000)
         wrong = found.predict(fresh[:, None]) != (fresh > 0)
@@ -339,14 +339,14 @@ def test_the_smallest_training_error_and_its_risk_tend_to_the_smallest_risk(rng)
 def test_a_full_vc_penalty_chooses_no_larger_family_for_fewer_rows():
     errors, dimensions = [0.4, 0.2, 0.1, 0.05, 0.0], [1, 3, 10, 50, 500]
     chosen = [
-        structural_risk_minimisation(errors, dimensions, n, form="vapnik").bounds.argmin()
+        structural_risk_minimization(errors, dimensions, n, form="vapnik").bounds.argmin()
         for n in (10, 100, 1000, 10_000, 10**6)
     ]
     assert chosen == sorted(chosen)
     assert chosen[0] == 0
     assert chosen[-1] == 4
     with pytest.raises(DataError, match="nested"):
-        structural_risk_minimisation([0.1, 0.2], [3, 1], 100)
+        structural_risk_minimization([0.1, 0.2], [3, 1], 100)
 
 
 @pytest.mark.covers("complexity-penalised-selection")
@@ -413,7 +413,7 @@ def test_the_ball_holds_all_rows_and_is_hardly_larger_than_the_smallest(rng):
 
 
 @pytest.mark.covers("margin-vc-bound")
-def test_without_weights_the_margin_is_infinite_and_one_labelling_is_left():
+def test_without_weights_the_margin_is_infinite_and_one_labeling_is_left():
     bound = margin_bound(radius=1.0, norm=0.0, n_columns=10)
     assert (bound.dimension, bound.margin) == (1, np.inf)
     assert "margin inf" in str(bound)
@@ -430,11 +430,11 @@ def test_no_learner_beats_chance_off_any_training_rows(rng):
 
 
 @pytest.mark.covers("memorisation-capacity")
-def test_trees_and_neighbours_memorise_random_labels_and_a_hyperplane_does_not(rng):
+def test_trees_and_neighbors_memorize_random_labels_and_a_hyperplane_does_not(rng):
     from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.tree import DecisionTreeRegressor
 
-    found = memorisation(
+    found = memorization(
         {
             "tree": DecisionTreeClassifier(),
             "neighbour": KNeighborsClassifier(1),
@@ -445,4 +445,4 @@ def test_trees_and_neighbours_memorise_random_labels_and_a_hyperplane_does_not(r
         n_rows=40,
         random_state=rng,
     )
-    assert [figure.value for figure in found.memorised] == [1, 1, 1, 0, 0]
+    assert [figure.value for figure in found.memorized] == [1, 1, 1, 0, 0]

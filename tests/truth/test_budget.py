@@ -20,7 +20,7 @@ def size(coef, p):
 
 
 @pytest.mark.covers("norm-constrained-least-squares")
-def test_the_regularised_weights_lie_on_the_sphere_and_the_free_ones_do_not(rng):
+def test_the_regularized_weights_lie_on_the_sphere_and_the_free_ones_do_not(rng):
     X, y = problem(rng)
     free = LinearRegression().fit(X, y).coef_
     C = 0.3 * free @ free
@@ -51,19 +51,19 @@ def test_the_whole_budget_is_spent_as_the_penalty_of_its_weight_would(p, share, 
     budget = share * size(LinearRegression().fit(X, y).coef_, p)
     model = BudgetRegression(budget, p).fit(X, y)
     assert model.spent_ == pytest.approx(budget, rel=1e-6)
-    penalised = LpRegression(p, model.alpha_).fit(X, y)
-    np.testing.assert_allclose(penalised.coef_, model.coef_, atol=1e-5)
+    penalized = LpRegression(p, model.alpha_).fit(X, y)
+    np.testing.assert_allclose(penalized.coef_, model.coef_, atol=1e-5)
 
 
 @pytest.mark.covers("lp-budget-regression")
 @pytest.mark.parametrize("p", [1.5, 2, 3])
-def test_a_general_minimiser_finds_nothing_better_within_the_budget(p, rng):
+def test_a_general_minimizer_finds_nothing_better_within_the_budget(p, rng):
     X, y = problem(rng)
     budget = 0.4 * size(LinearRegression().fit(X, y).coef_, p)
     model = BudgetRegression(budget, p).fit(X, y)
-    centred, target = X - X.mean(axis=0), y - y.mean()
+    centered, target = X - X.mean(axis=0), y - y.mean()
     other = minimize(
-        lambda b: ((target - centred @ b) ** 2).sum(),
+        lambda b: ((target - centered @ b) ** 2).sum(),
         model.coef_ / 2,
         method="SLSQP",
         constraints={"type": "ineq", "fun": lambda b: budget - size(b, p)},

@@ -17,7 +17,7 @@ from gnomon.cluster import (
     DictionaryVote,
     KMeans,
     TypeHistogramClassifier,
-    VectorQuantiser,
+    VectorQuantizer,
     block_types,
     c_index,
     choose_by_application,
@@ -113,7 +113,7 @@ def test_weights_of_k_sum_to_one_and_follow_the_prior(rng):
 
 
 @pytest.mark.covers("kmeans-penalised-k")
-def test_a_message_of_three_blobs_is_shortest_with_three_centres(rng):
+def test_a_message_of_three_blobs_is_shortest_with_three_centers(rng):
     rows, _ = three_blobs(rng)
     choice = choose_by_encoding(rows, range(1, 7), random_state=0)
     assert choice.chosen == 3
@@ -198,17 +198,17 @@ def waves(rng, n, kind):
 @pytest.mark.parametrize("depth", [1, 2])
 def test_histograms_of_pieces_count_nearest_entries_and_tell_waves_apart(depth, rng):
     train = waves(rng, 8, 0) + waves(rng, 8, 1)
-    quantiser = VectorQuantiser(8, n_entries=6, depth=depth, random_state=0)
-    shares = quantiser.fit_transform(train)
-    assert shares.shape == (16, quantiser.n_entries_)
+    quantizer = VectorQuantizer(8, n_entries=6, depth=depth, random_state=0)
+    shares = quantizer.fit_transform(train)
+    assert shares.shape == (16, quantizer.n_entries_)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-    pieces = quantiser.pieces(train[0])
+    pieces = quantizer.pieces(train[0])
     if depth == 1:
-        gaps = ((pieces[:, None] - quantiser.dictionary_.cluster_centers_) ** 2).sum(axis=2)
+        gaps = ((pieces[:, None] - quantizer.dictionary_.cluster_centers_) ** 2).sum(axis=2)
         counts = np.bincount(gaps.argmin(axis=1), minlength=6)
         np.testing.assert_allclose(shares[0], counts / counts.sum())
     model = LogisticRegression().fit(shares * 10, np.repeat([0, 1], 8))
-    test = quantiser.transform(waves(rng, 5, 0) + waves(rng, 5, 1))
+    test = quantizer.transform(waves(rng, 5, 0) + waves(rng, 5, 1))
     assert model.score(test * 10, np.repeat([0, 1], 5)) >= 0.8
 
 
@@ -217,7 +217,7 @@ def test_dictionaries_vote_by_majority(rng):
     train = waves(rng, 8, 0) + waves(rng, 8, 1)
     truth = np.repeat(["round", "square"], 8)
     model = DictionaryVote(
-        VectorQuantiser(8, n_entries=6), KNeighborsClassifier(1), n_dictionaries=5, random_state=0
+        VectorQuantizer(8, n_entries=6), KNeighborsClassifier(1), n_dictionaries=5, random_state=0
     ).fit(train, truth)
     test = waves(rng, 3, 0) + waves(rng, 3, 1)
     said = [each.predict(q.transform(test)) for q, each in model.members_]
@@ -228,18 +228,18 @@ def test_dictionaries_vote_by_majority(rng):
     dictionaries = [q.dictionary_.cluster_centers_ for q, _ in model.members_]
     assert not np.allclose(np.sort(dictionaries[0], axis=0), np.sort(dictionaries[1], axis=0))
     with pytest.raises(ValueError, match="n_dictionaries"):
-        DictionaryVote(VectorQuantiser(8), KNeighborsClassifier(), n_dictionaries=2).fit(
+        DictionaryVote(VectorQuantizer(8), KNeighborsClassifier(), n_dictionaries=2).fit(
             train, truth
         )
 
 
 @pytest.mark.covers("set-classification-by-types")
 def test_sets_are_classified_by_their_mix_of_types(rng):
-    centres = np.array([[0.0, 0.0], [20.0, 0.0]])
+    centers = np.array([[0.0, 0.0], [20.0, 0.0]])
 
     def bag(share):
         types = (rng.random(60) < share).astype(int)
-        return centres[types] + rng.normal(size=(60, 2))
+        return centers[types] + rng.normal(size=(60, 2))
 
     sets = [bag(0.2) for _ in range(12)] + [bag(0.8) for _ in range(12)]
     truth = np.repeat(["few", "many"], 12)
@@ -300,7 +300,7 @@ def test_an_image_of_two_fields_is_segmented(rng):
     image[:, :8], image[:, 8:] = [0.8, 0.1, 0.1], [0.1, 0.2, 0.9]
     image += 0.02 * rng.normal(size=image.shape)
     truth = np.arange(16) >= 8
-    for features in ("colour", "colour+place"):
+    for features in ("color", "colour+place"):
         found = segment_image(image, 2, features=features, random_state=0)
         assert (np.abs(found.labels - found.labels[0, 0]) == truth).all()
         for half, column in ((image[:, :8], 0), (image[:, 8:], 15)):
@@ -324,13 +324,13 @@ def test_gaps_of_ratings_are_filled_by_the_clusters_mean(rng):
     ratings[:, 0] = whole[:, 0]
     found = min(
         (fill_by_clusters(ratings, 2, random_state=seed) for seed in range(8)),
-        key=lambda each: np.nansum((ratings - each.centres[each.labels]) ** 2),
+        key=lambda each: np.nansum((ratings - each.centers[each.labels]) ** 2),
     )
     given = ~np.isnan(ratings)
     np.testing.assert_array_equal(found.filled[given], ratings[given])
     assert np.abs(found.filled - whole).max() < 0.8
     own = ratings[found.labels == found.labels[0]]
-    np.testing.assert_allclose(found.centres[found.labels[0]], np.nanmean(own, axis=0))
+    np.testing.assert_allclose(found.centers[found.labels[0]], np.nanmean(own, axis=0))
     with pytest.raises(DataError, match="every rater"):
         fill_by_clusters([[np.nan, np.nan], [1.0, 2.0]], 1)
 

@@ -206,14 +206,14 @@ def test_rows_that_stay_to_the_last_have_probability_one_and_noise_none(rng):
 def test_modes_are_means_of_the_rows_around_them_and_lie_apart(seeds, rng):
     rows = clouds(rng, 300, 2)
     model = MeanShift(bandwidth=1.5, bin_seeding=seeds == "bins").fit(rows)
-    centres = model.cluster_centers_
-    inside = cdist(centres, rows) <= 1.5
+    centers = model.cluster_centers_
+    inside = cdist(centers, rows) <= 1.5
     means = inside @ rows / inside.sum(axis=1)[:, None]
-    assert np.abs(means - centres).max() < 0.1
+    assert np.abs(means - centers).max() < 0.1
     assert model.weight_within_.tolist() == inside.sum(axis=1).tolist()
-    apart = cdist(centres, centres) + 10 * np.eye(len(centres))
+    apart = cdist(centers, centers) + 10 * np.eye(len(centers))
     assert apart.min() > 1.5
-    assert (model.labels_ == cdist(rows, centres).argmin(axis=1)).all()
+    assert (model.labels_ == cdist(rows, centers).argmin(axis=1)).all()
 
 
 def test_rows_far_from_every_mode_may_be_noise(rng):
@@ -226,26 +226,26 @@ def test_rows_far_from_every_mode_may_be_noise(rng):
 
 @pytest.mark.covers("kmeans")
 @pytest.mark.parametrize("size", [1, 7, 64])
-def test_a_batch_moves_centres_to_the_mean_of_all_rows_they_were_given(size, rng):
-    rows, centres = clouds(rng, 60, 2), rng.normal(size=(4, 2))
+def test_a_batch_moves_centers_to_the_mean_of_all_rows_they_were_given(size, rng):
+    rows, centers = clouds(rng, 60, 2), rng.normal(size=(4, 2))
     drawn = rng.integers(0, 60, size=100)
-    ours, counts = centres.copy(), np.zeros(4)
+    ours, counts = centers.copy(), np.zeros(4)
     batch_pass(rows, drawn, size, ours, counts, np.array([0.0, np.nan, np.inf, 0.0]), 1.0, 0)
     given: list[list[np.ndarray]] = [[] for _ in range(4)]
     for begin in range(0, 100, size):
         batch = rows[drawn[begin : begin + size]]
-        nearest = cdist(batch, centres).argmin(axis=1)
+        nearest = cdist(batch, centers).argmin(axis=1)
         for row, own in zip(batch, nearest):
             given[own].append(row)
-        centres = np.array(
-            [np.mean(each, axis=0) if each else old for each, old in zip(given, centres)]
+        centers = np.array(
+            [np.mean(each, axis=0) if each else old for each, old in zip(given, centers)]
         )
-    np.testing.assert_allclose(ours, centres, atol=1e-9)
+    np.testing.assert_allclose(ours, centers, atol=1e-9)
     assert counts.tolist() == [len(each) for each in given]
 
 
 @pytest.mark.parametrize("batch_size", [1, 32])
-def test_rows_that_come_later_move_the_centres_less_and_less(batch_size, rng):
+def test_rows_that_come_later_move_the_centers_less_and_less(batch_size, rng):
     rows = np.vstack([rng.normal(size=(100, 2)), rng.normal(size=(100, 2)) + 20])
     model = MiniBatchKMeans(2, batch_size=batch_size, random_state=0).fit(rows)
     assert same_groups(model.labels_, np.repeat([0, 1], 100))
@@ -276,7 +276,7 @@ def test_clusters_by_any_metric_are_those_of_the_table_of_distances(metric, rng)
     assert same_groups(plain.labels_, thin.labels_)
 
 
-def test_rows_with_gaps_are_labelled_apart(rng):
+def test_rows_with_gaps_are_labeled_apart(rng):
     rows = np.vstack([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 20])
     whole = HDBSCAN().fit(rows)
     rows = np.vstack([rows, [[np.nan, 0.0], [np.inf, 0.0]]])

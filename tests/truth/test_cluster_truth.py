@@ -20,7 +20,7 @@ from gnomon.cluster import (
     KMeans,
     KMeansTree,
     KMedoids,
-    SelfOrganisingMap,
+    SelfOrganizingMap,
     SoftKMeans,
     SubsampleKMeans,
     any_point_covered,
@@ -55,12 +55,12 @@ from gnomon.engine.errors import DataError, MemoryLimitError
 
 def blobs(rng, k=3, n=90, d=2, apart=12.0):
     """Rows around k centres that are well apart, and which centre each is of."""
-    centres = apart * np.eye(max(k, d))[:k, :d] if k <= d else None
-    if centres is None:
+    centers = apart * np.eye(max(k, d))[:k, :d] if k <= d else None
+    if centers is None:
         angle = 2 * np.pi * np.arange(k) / k
-        centres = apart * np.column_stack([np.cos(angle), np.sin(angle)] + [0 * angle] * (d - 2))
+        centers = apart * np.column_stack([np.cos(angle), np.sin(angle)] + [0 * angle] * (d - 2))
     group = np.arange(n) % k
-    return centres[group] + rng.normal(size=(n, d)), group
+    return centers[group] + rng.normal(size=(n, d)), group
 
 
 def same_groups(one, other) -> bool:
@@ -229,10 +229,10 @@ def test_the_closest_pair_is_that_of_all_pairs_and_an_early_end_is_near_enough(r
 def test_coverage_by_dbscan_is_that_of_the_closest_pair(rng):
     answers = set()
     for _ in range(40):
-        points, centres = rng.normal(size=(6, 2)), rng.normal(size=(5, 2)) + 2
+        points, centers = rng.normal(size=(6, 2)), rng.normal(size=(5, 2)) + 2
         radius = float(rng.uniform(0.2, 2))
-        covered = bool((cdist(points, centres) <= radius).any())
-        assert any_point_covered(points, centres, radius) == covered
+        covered = bool((cdist(points, centers) <= radius).any())
+        assert any_point_covered(points, centers, radius) == covered
         answers.add(covered)
     assert answers == {True, False}
 
@@ -270,7 +270,7 @@ def test_a_threshold_makes_noise_and_a_dense_way_joins_attractors(rng):
 @pytest.mark.covers("som-batch")
 def test_a_batch_pass_is_the_weighted_mean_of_the_text(rng):
     rows = rng.normal(size=(60, 3))
-    model = SelfOrganisingMap(3, 4, max_iter=2, sigma_start=2.0, sigma_end=1.0)
+    model = SelfOrganizingMap(3, 4, max_iter=2, sigma_start=2.0, sigma_end=1.0)
     model.set_params(keep_history="full").fit(rows)
     before, after = (state["prototypes"] for state in model.history_.states)
     winners = cdist(rows, before).argmin(axis=1)
@@ -283,7 +283,7 @@ def test_a_batch_pass_is_the_weighted_mean_of_the_text(rng):
 @pytest.mark.covers("som-online")
 def test_an_on_line_pass_is_the_step_of_the_text(rng):
     rows = rng.normal(size=(30, 2))
-    model = SelfOrganisingMap(2, 3, grid="square", algorithm="online", max_iter=3, random_state=0)
+    model = SelfOrganizingMap(2, 3, grid="square", algorithm="online", max_iter=3, random_state=0)
     model.fit(rows)
     prototypes, steps = model.prototypes_.copy(), model.steps_
     more = rng.normal(size=(5, 2))
@@ -302,7 +302,7 @@ def test_an_on_line_pass_is_the_step_of_the_text(rng):
 def test_a_map_orders_rows_along_its_grid(algorithm, grid, rng):
     along = np.sort(rng.uniform(0, 10, 200))
     rows = np.column_stack([along, 0.1 * rng.normal(size=200)])
-    model = SelfOrganisingMap(
+    model = SelfOrganizingMap(
         1, 8, grid=grid, algorithm=algorithm, sigma_end=0.7, max_iter=30, rate=20, random_state=0
     ).fit(rows)
     places = model.transform(rows)[:, 0]
@@ -312,16 +312,16 @@ def test_a_map_orders_rows_along_its_grid(algorithm, grid, rng):
 @pytest.mark.covers("som-errors")
 def test_errors_of_a_map_are_those_of_all_distances(rng):
     rows = rng.normal(size=(80, 3))
-    model = SelfOrganisingMap(4, 4, toroid=True, sigma_end=0.8).fit(rows)
+    model = SelfOrganizingMap(4, 4, toroid=True, sigma_end=0.8).fit(rows)
     distances = cdist(rows, model.prototypes_)
-    assert model.quantisation_error(rows) == pytest.approx(distances.min(axis=1).mean())
+    assert model.quantization_error(rows) == pytest.approx(distances.min(axis=1).mean())
     two = distances.argsort(axis=1)[:, :2]
     gaps = grid_distances(4, 4, "hexagonal", True)
     torn = gaps[two[:, 0], two[:, 1]] > 1 + 1e-9
     assert model.topological_error(rows) == pytest.approx(torn.mean())
 
 
-def test_a_toroid_of_hexagons_has_six_neighbours_everywhere():
+def test_a_toroid_of_hexagons_has_six_neighbors_everywhere():
     gaps = grid_distances(4, 5, "hexagonal", True)
     assert (((gaps > 0) & (gaps < 1.01)).sum(axis=1) == 6).all()
     np.testing.assert_allclose(gaps, gaps.T)
@@ -334,7 +334,7 @@ def test_a_toroid_of_hexagons_has_six_neighbours_everywhere():
 @pytest.mark.covers("som-classify")
 def test_cells_are_named_and_new_cases_are_placed_or_novel(rng):
     rows, group = blobs(rng, apart=20.0)
-    model = SelfOrganisingMap(3, 4, sigma_end=0.5).fit(rows)
+    model = SelfOrganizingMap(3, 4, sigma_end=0.5).fit(rows)
     names = model.name_cells(rows, np.array(["red", "green", "blue"])[group])
     said = model.classify(rows, names)
     assert (said == np.array(["red", "green", "blue"])[group]).all()
@@ -404,7 +404,7 @@ def test_the_objective_of_soft_k_means_never_rises(membership, rng):
 
 
 @pytest.mark.covers("junk-cluster-kmeans")
-def test_junk_moves_no_centre(rng):
+def test_junk_moves_no_center(rng):
     rows, group = blobs(rng)
     far = rng.normal(size=(5, 2)) * 3 + 300
     first = KMeans(3, random_state=0).fit(rows).cluster_centers_
@@ -419,7 +419,7 @@ def test_junk_moves_no_centre(rng):
 
 
 @pytest.mark.covers("junk-cluster-kmeans")
-def test_rows_come_back_from_the_junk_when_a_centre_nears():
+def test_rows_come_back_from_the_junk_when_a_center_nears():
     rows = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
     model = JunkKMeans(1, threshold=3.0, init=[[0.5]], tol=0, keep_history="full").fit(rows)
     first = np.abs(rows[:, 0] - 0.5) > 3.0
@@ -458,18 +458,18 @@ def test_a_sample_of_well_parted_rows_gives_all_their_labels(rng):
 
 
 @pytest.mark.covers("hierarchical-kmeans-tree")
-def test_a_row_descends_to_the_nearest_centre_at_every_level(rng):
+def test_a_row_descends_to_the_nearest_center_at_every_level(rng):
     rows = rng.normal(size=(600, 3))
     tree = KMeansTree(4, depth=3, random_state=0).fit(rows)
     assert 32 <= tree.n_leaves_ <= 64
     new = rng.normal(size=(20, 3))
-    for row, leaf, centre in zip(new, tree.predict(new), tree.transform(new)):
+    for row, leaf, center in zip(new, tree.predict(new), tree.transform(new)):
         node = -1
         while tree.n_children_[node + 1]:
             first, count = tree.first_child_[node + 1], tree.n_children_[node + 1]
-            node = first + ((tree.centres_[first : first + count] - row) ** 2).sum(axis=1).argmin()
+            node = first + ((tree.centers_[first : first + count] - row) ** 2).sum(axis=1).argmin()
         assert tree.leaf_number_[node] == leaf
-        np.testing.assert_array_equal(tree.centres_[node], centre)
+        np.testing.assert_array_equal(tree.centers_[node], center)
     deeper = ((tree.transform(rows) - rows) ** 2).sum()
     flat = KMeansTree(4, depth=1, random_state=0).fit(rows)
     assert deeper < ((flat.transform(rows) - rows) ** 2).sum()
@@ -494,15 +494,15 @@ def test_the_worst_cluster_is_split_first_by_any_splitter(rng):
 
 
 @pytest.mark.covers("pck-means")
-def test_penalised_links_end_where_no_row_wants_to_move(rng):
+def test_penalized_links_end_where_no_row_wants_to_move(rng):
     rows = rng.normal(size=(7, 2))
     must, cannot = [(0, 1, 1.5), (2, 3, 0.7)], [(0, 4, 2.0), (5, 6, 1.0)]
 
-    def energy(labels, centres=None):
+    def energy(labels, centers=None):
         parts = [rows[labels == c] for c in range(2)]
-        if centres is None:
-            centres = [part.mean(axis=0) if len(part) else np.zeros(2) for part in parts]
-        total = sum(((part - centre) ** 2).sum() for part, centre in zip(parts, centres))
+        if centers is None:
+            centers = [part.mean(axis=0) if len(part) else np.zeros(2) for part in parts]
+        total = sum(((part - center) ** 2).sum() for part, center in zip(parts, centers))
         total += sum(w for a, b, w in must if labels[a] != labels[b])
         return total + sum(w for a, b, w in cannot if labels[a] == labels[b])
 

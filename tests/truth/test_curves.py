@@ -187,13 +187,11 @@ def test_curves_do_not_depend_on_the_number_of_threads_or_the_make_of_the_table(
 def test_the_validation_curve_is_u_shaped_and_marks_its_minimum(rng):
     X, y = noisy_wave(rng, 300)
     test = noisy_wave(rng, 300)
-    neighbours = [150, 40, 10, 3, 1]  # simple to complex
-    curve = validation_curve(
-        KNeighborsRegressor(), X, y, "n_neighbors", neighbours, cv=5, test=test
-    )
+    neighbors = [150, 40, 10, 3, 1]  # simple to complex
+    curve = validation_curve(KNeighborsRegressor(), X, y, "n_neighbors", neighbors, cv=5, test=test)
     assert (np.diff(curve.values("training")) < 0).all()
     assert curve.best() in (40, 10, 3)
-    assert neighbours.index(curve.within_one_error()) <= neighbours.index(curve.best())
+    assert neighbors.index(curve.within_one_error()) <= neighbors.index(curve.best())
     assert abs(curve.values("test") - curve.values("validation")).max() < 0.25
     assert all(figure.low < figure.value < figure.high for figure in curve.lines["test"])
     assert curve.baselines["mse"] > curve.values("validation").min()

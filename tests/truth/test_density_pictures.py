@@ -62,7 +62,7 @@ def test_the_shaded_interval_holds_its_mass_and_the_likelihood_unit_area(theme, 
 
 @both_themes
 @pytest.mark.covers("simplex-plot")
-def test_a_corner_is_certainty_and_the_centre_equal_shares(theme):
+def test_a_corner_is_certainty_and_the_center_equal_shares(theme):
     member = Dirichlet(3).member(alpha=[2.0, 3.0, 4.0])
     points = np.vstack([np.eye(3), np.full((1, 3), 1 / 3)])
     figure = simplex(member, points=points, names=["a", "b", "c"], theme=theme)

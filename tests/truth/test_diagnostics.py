@@ -67,7 +67,7 @@ def test_cooks_distance_is_that_of_the_fit_without_the_row(convention, line):
         left = y[i] - without.predict(X[[i]])[0]
         assert found.left_out[i] == pytest.approx(left, rel=1e-7)
     expected = residual / np.sqrt(noise * (1 - found.leverage))
-    np.testing.assert_allclose(found.standardised, expected)
+    np.testing.assert_allclose(found.standardized, expected)
 
 
 @pytest.mark.covers("cooks-distance", "standardized-residuals", "leverage-hat-matrix")
@@ -79,7 +79,7 @@ def test_every_figure_agrees_with_statsmodels(line):
     expected = sm.OLS(y, sm.add_constant(X)).fit().get_influence()
     np.testing.assert_allclose(found.leverage, expected.hat_matrix_diag)
     np.testing.assert_allclose(found.cooks, expected.cooks_distance[0])
-    np.testing.assert_allclose(found.standardised, expected.resid_studentized_internal)
+    np.testing.assert_allclose(found.standardized, expected.resid_studentized_internal)
     np.testing.assert_allclose(found.studentised, expected.resid_studentized_external)
     assert found.press == pytest.approx((expected.resid_press**2).sum())
 
@@ -122,7 +122,7 @@ def test_prediction_intervals_hold_as_often_as_they_say(rng):
 
 
 @pytest.mark.covers("regression-trust-checks", "residual-analysis")
-def test_checks_find_a_bend_a_growing_spread_and_neighbours_alike(rng):
+def test_checks_find_a_bend_a_growing_spread_and_neighbors_alike(rng):
     x = np.linspace(1, 5, 200)
     bent = trust_checks(x[:, None], (x - 2) ** 2 + 0.1 * rng.normal(size=200))
     assert not bent.checks[1][-1]
@@ -138,7 +138,7 @@ def test_a_sound_regression_seldom_raises_doubts(rng):
     doubts = 0
     for _ in range(40):
         x = rng.normal(size=(80, 1))
-        doubts += not trust_checks(x, 2 * x[:, 0] + rng.normal(size=80), level=0.001).trusted
+        doubts += not trust_checks(x, 2 * x[:, 0] + rng.normal(size=80), alpha=0.001).trusted
     assert doubts <= 6
 
 

@@ -95,7 +95,7 @@ def test_moment_matching_inverts_the_mean_statistics(name):
 
 @pytest.mark.covers("exponential-family", "maximum-likelihood-estimation")
 @pytest.mark.parametrize("name", MEMBERS_ONLY)
-def test_no_neighbour_is_likelier_than_the_fit_to_weighted_data(name, rng):
+def test_no_neighbor_is_likelier_than_the_fit_to_weighted_data(name, rng):
     member = MEMBERS_ONLY[name]
     x = member.sample(60, rng)
     weights = rng.uniform(0.5, 2.0, 60)
@@ -143,15 +143,15 @@ def test_wishart_samples_have_mean_degrees_times_scale_and_are_fitted_back(rng):
 
 @pytest.mark.covers("mallows-ranking-model")
 def test_mallows_probabilities_are_those_of_all_rankings_enumerated(rng):
-    centre, spread = [2, 0, 3, 1], 0.8
+    center, spread = [2, 0, 3, 1], 0.8
     rankings = np.array(list(itertools.permutations(range(4))), dtype=float)
 
     def kendall(one, other):
         pairs = itertools.combinations(range(4), 2)
         return sum((one[i] - one[j]) * (other[i] - other[j]) < 0 for i, j in pairs)
 
-    raw = np.exp([-spread * kendall(each, centre) for each in rankings])
-    member = d.Mallows(centre).member(spread=spread)
+    raw = np.exp([-spread * kendall(each, center) for each in rankings])
+    member = d.Mallows(center).member(spread=spread)
     np.testing.assert_allclose(member.density(rankings), raw / raw.sum(), rtol=1e-12)
     drawn = member.sample(6000, rng)
     codes = [tuple(row) for row in rankings]
@@ -161,7 +161,7 @@ def test_mallows_probabilities_are_those_of_all_rankings_enumerated(rng):
     expected = 6000 * member.density(rankings)
     assert ((counts - expected) ** 2 / expected).sum() < stats.chi2.isf(1e-6, len(codes) - 1)
     fitted = d.Mallows.central(drawn)
-    assert fitted.centre == centre
+    assert fitted.center == center
     assert fitted.fit(drawn).parameters["spread"] == pytest.approx(spread, abs=0.15)
 
 

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from gnomon import evaluate, show
 from gnomon.contract.estimate import Frequencies
 from gnomon.engine.errors import DataError
-from gnomon.show.theme import colour, look
+from gnomon.show.theme import color, look
 
 both_themes = pytest.mark.parametrize("theme", ["light", "dark"])
 
@@ -310,7 +310,7 @@ def test_infinite_scores_are_arrows_beyond_all_others(theme, rows):
     largest = max(found.figure().high, *found.scores["log_loss"])
     assert largest < arrow.x[0] < figure.layout.xaxis.range[1]
     filled = next(trace for trace in figure.data if trace.marker.symbol == ("circle",))
-    assert (list(filled.y), filled.marker.color) == (["bayes"], colour(0))
+    assert (list(filled.y), filled.marker.color) == (["bayes"], color(0))
     lines = show.fold_scores(board, theme=theme)
     folds = named(lines, "tree")[1]
     assert set(folds.marker.symbol) == {"triangle-up"}
@@ -505,7 +505,7 @@ def test_small_multiples_share_their_rows(theme, rng):
 @pytest.mark.covers("complexity-schematic")
 @both_themes
 def test_the_sum_is_least_where_it_is_marked(theme):
-    choice = evaluate.structural_risk_minimisation([0.3, 0.12, 0.1], [1, 3, 50], n=500)
+    choice = evaluate.structural_risk_minimization([0.3, 0.12, 0.1], [1, 3, 50], n=500)
     figure = show.complexity(choice, theme=theme)
     error, penalty, total = (np.asarray(trace.y) for trace in figure.data)
     np.testing.assert_allclose(error + penalty, total)
@@ -514,7 +514,7 @@ def test_the_sum_is_least_where_it_is_marked(theme):
 
 @pytest.mark.covers("shattering-picture")
 @both_themes
-def test_labellings_that_no_line_makes_are_crossed_out(theme):
+def test_labelings_that_no_line_makes_are_crossed_out(theme):
     square = evaluate.dichotomies([[0, 0], [1, 0], [0, 1], [1, 1.0]])
     figure = show.shattering(square, theme=theme)
     assert len(figure.data) == 16

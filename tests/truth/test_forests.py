@@ -124,9 +124,9 @@ def test_other_weights_are_shares_of_the_draws(seed):
 
 
 def test_categories_are_split_in_sets_of_levels_without_an_order():
-    colours = ["red", "green", "blue", "white"] * 10
-    target = ["warm" if colour in ("red", "white") else "cold" for colour in colours]
-    table = Table.from_dict({"colour": colours})
+    colors = ["red", "green", "blue", "white"] * 10
+    target = ["warm" if color in ("red", "white") else "cold" for color in colors]
+    table = Table.from_dict({"color": colors})
     model = DecisionTreeClassifier().fit(table, target)
     assert model.get_n_leaves() == 2
     assert model.predict(table).tolist() == target

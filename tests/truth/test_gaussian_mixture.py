@@ -81,9 +81,9 @@ def em_step(rows, row_weights, weights, means, covariances, form):
             rest = cov[np.ix_(gone, gone)] - gain @ cov[np.ix_(seen, gone)]
             spread[np.ix_(gone, gone)] += shares[i, k] * rest
         total = shares[:, k].sum()
-        centre = shares[:, k] @ completed / total
-        off = completed - centre
-        new_means.append(centre)
+        center = shares[:, k] @ completed / total
+        off = completed - center
+        new_means.append(center)
         new_covariances.append(((shares[:, [k]] * off).T @ off + spread) / total)
     new_weights = shares.sum(axis=0) / row_weights.sum()
     own = np.array(new_covariances)

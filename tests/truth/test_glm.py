@@ -88,7 +88,7 @@ def test_the_binomial_family_is_logistic_regression(rng):
 
 
 @pytest.mark.covers("sparse-glm", "elastic-net")
-def test_a_penalised_gaussian_model_is_the_elastic_net(rng):
+def test_a_penalized_gaussian_model_is_the_elastic_net(rng):
     X = rng.normal(size=(80, 6)) + 2
     y = X[:, 0] - X[:, 1] + rng.normal(size=80)
     one = GLM(alpha=0.2, l1_ratio=0.6, tol=1e-14).fit(X, y)
@@ -97,7 +97,7 @@ def test_a_penalised_gaussian_model_is_the_elastic_net(rng):
 
 
 @pytest.mark.covers("sparse-glm")
-def test_a_penalised_poisson_model_meets_the_optimality_conditions(rng):
+def test_a_penalized_poisson_model_meets_the_optimality_conditions(rng):
     X = rng.normal(size=(200, 12))
     y = rng.poisson(np.exp(0.5 * X[:, 0])).astype(float)
     model = GLM("poisson", alpha=0.1, l1_ratio=1.0, tol=1e-14).fit(X, y)

@@ -273,7 +273,7 @@ def test_a_graph_cut_finds_the_least_cost_of_submodular_models(rng):
 
 
 @pytest.mark.covers("potts-ising-model")
-def test_potts_models_have_the_density_of_their_definition_and_the_chain_its_normaliser(rng):
+def test_potts_models_have_the_density_of_their_definition_and_the_chain_its_normalizer(rng):
     beta, k = rng.normal(), int(rng.integers(2, 4))
     for n in (1, 2, 5):
         chain = forest_sum_product(potts_model((1, n), beta, 2)).log_normalizer
@@ -312,7 +312,7 @@ def test_exact_inference_reaches_grids_that_enumeration_cannot_and_says_its_widt
 
 
 @pytest.mark.covers("mean-field-discrete-mrf", "variational-free-energy", "variational-inference")
-def test_mean_field_bounds_the_normaliser_and_never_raises_the_free_energy(rng):
+def test_mean_field_bounds_the_normalizer_and_never_raises_the_free_energy(rng):
     for _ in range(80):
         model = random_model(rng)
         start = rng.choice(["data", "uniform", "random"])
@@ -495,7 +495,7 @@ def test_exact_and_approximate_denoising_have_the_posterior_of_the_energy(rng):
     cut = denoise_binary(image, coupling=a, fidelity=b, method="graph cut")
     assert np.isclose(cut.cost, energy.min(), atol=1e-6)
     drawn = denoise_binary(
-        image, coupling=a, fidelity=b, method="gibbs", n_sweeps=6000, random_state=rng
+        image, coupling=a, fidelity=b, method="gibbs", max_iter=6000, random_state=rng
     )
     assert np.abs(drawn.probabilities[..., 1] - shares).max() < 0.1
     with pytest.raises(DataError, match="binary image"):
@@ -503,7 +503,7 @@ def test_exact_and_approximate_denoising_have_the_posterior_of_the_energy(rng):
 
 
 @pytest.mark.covers("grey-level-mrf-denoiser")
-def test_grey_levels_are_cleaned_by_the_cost_of_the_definition(rng):
+def test_gray_levels_are_cleaned_by_the_cost_of_the_definition(rng):
     levels = np.array([0.0, 50.0, 100.0])
     clean = np.repeat(np.repeat([[0.0, 100.0], [50.0, 0.0]], 8, axis=0), 8, axis=1)
     noisy = clean + rng.normal(scale=20.0, size=clean.shape)
@@ -525,7 +525,7 @@ def test_grey_levels_are_cleaned_by_the_cost_of_the_definition(rng):
 
 
 @pytest.mark.covers("mrf-pixel-labelling")
-def test_pixels_are_labelled_better_with_neighbours_than_by_the_classifier_alone(rng):
+def test_pixels_are_labeled_better_with_neighbors_than_by_the_classifier_alone(rng):
     clean = letter_image()
     train = clean + rng.normal(scale=0.5, size=clean.shape)
     names = np.array(["ground", "letter"])
@@ -566,19 +566,19 @@ def test_labels_are_drawn_from_their_law_given_the_rest(rng):
 def test_a_gaussian_family_finds_a_gaussian_posterior_and_its_evidence(rng):
     for _ in range(2):
         root = rng.normal(size=(3, 3)) + 2 * np.eye(3)
-        covariance, centre = root @ root.T, rng.normal(size=3)
+        covariance, center = root @ root.T, rng.normal(size=3)
         precision = np.linalg.inv(covariance)
 
-        def log_density(h, centre=centre, precision=precision):
-            return -0.5 * float((h - centre) @ precision @ (h - centre))
+        def log_density(h, center=center, precision=precision):
+            return -0.5 * float((h - center) @ precision @ (h - center))
 
-        def gradient(h, centre=centre, precision=precision):
-            return -precision @ (h - centre)
+        def gradient(h, center=center, precision=precision):
+            return -precision @ (h - center)
 
         full = variational_inference(Target(log_density, 3, gradient), n_noise=64, random_state=rng)
         log_integral = 0.5 * np.linalg.slogdet(2 * np.pi * covariance)[1]
         assert np.isclose(full.free_energy, -log_integral, atol=1e-5)
-        assert np.allclose(full.mean, centre, atol=1e-2)
+        assert np.allclose(full.mean, center, atol=1e-2)
         assert np.allclose(full.covariance, covariance, rtol=0.02, atol=0.02 * covariance.max())
         assert np.all(np.diff(full.history) <= 1e-9)
         # independent coordinates: the right means, variances of the conditional laws
@@ -586,7 +586,7 @@ def test_a_gaussian_family_finds_a_gaussian_posterior_and_its_evidence(rng):
             Target(log_density, 3, gradient), DiagonalGaussian(), n_noise=64, random_state=rng
         )
         assert mean_only.free_energy >= full.free_energy - 1e-6
-        assert np.allclose(mean_only.mean, centre, atol=1e-2)
+        assert np.allclose(mean_only.mean, center, atol=1e-2)
         assert np.allclose(np.diag(mean_only.covariance), 1 / np.diag(precision), rtol=0.02)
 
 

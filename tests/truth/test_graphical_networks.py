@@ -115,7 +115,7 @@ def test_separated_nodes_are_independent_in_every_network_of_the_graph(rng):
         network = random_network(rng, n=5, most_parents=2)
         x, y, *others = rng.permutation(network.names).tolist()
         given = others[: int(rng.integers(0, 3))]
-        check = network.joint().independence(x, y, given, tolerance=1e-10)
+        check = network.joint().independence(x, y, given, tol=1e-10)
         separated = network.d_separated(x, y, given)
         assert separated == moral_separated(network.parents, x, y, given)
         assert separated == d_separated(network.parents, y, x, given)

@@ -57,7 +57,7 @@ def test_a_network_is_drawn_with_parents_above_an_arrow_per_link_and_its_tables(
 
 @both_themes
 @pytest.mark.covers("belief-network-drawing")
-def test_a_blanket_is_coloured_and_a_plate_has_its_count(theme):
+def test_a_blanket_is_colored_and_a_plate_has_its_count(theme):
     figure = show.belief_network(diamond(), tables=False, blanket="b", theme=theme)
     groups = {trace.name: set(trace.hovertext) for trace in figure.data}
     assert groups["Markov blanket of b"] == {"a", "c", "d"}

@@ -294,9 +294,9 @@ def test_moments_are_numpys_with_weights_as_repetitions(rng):
     np.testing.assert_allclose(d.covariance_matrix(rows, weights), np.cov(repeated.T, ddof=0))
     np.testing.assert_allclose(d.covariance_matrix(rows, ddof=1), np.cov(rows.T))
     np.testing.assert_allclose(d.correlation_matrix(rows), np.corrcoef(rows.T))
-    centred = d.centre(rows)
-    np.testing.assert_allclose(centred.rows.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(centred.restored(), rows)
+    centered = d.center(rows)
+    np.testing.assert_allclose(centered.rows.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(centered.restored(), rows)
 
 
 @pytest.mark.covers("covariance-and-correlation", "structured-covariance")
@@ -439,7 +439,7 @@ def test_no_distribution_of_the_same_moments_has_more_entropy(rng):
 
 
 @pytest.mark.covers("maximum-entropy-distribution")
-def test_a_gibbs_distribution_minimises_the_divergence_from_a_base(rng):
+def test_a_gibbs_distribution_minimizes_the_divergence_from_a_base(rng):
     S, base = rng.normal(size=(6, 1)), rng.dirichlet(np.ones(6))
     target = rng.dirichlet(np.ones(6)) @ S
     found = d.maximum_entropy(S, target, base)

@@ -119,7 +119,7 @@ def test_bandwidths_are_in_the_units_of_the_data(rng):
 
 
 @pytest.mark.covers("kernel-density-gaussian")
-def test_leave_one_out_maximises_the_likelihood_of_rows_left_out(rng):
+def test_leave_one_out_maximizes_the_likelihood_of_rows_left_out(rng):
     rows = np.concatenate([rng.normal(-4, 0.5, 40), rng.normal(4, 0.5, 40)])[:, None]
 
     def left_out(h):
@@ -225,7 +225,7 @@ def test_wrong_bandwidths_are_refused(rng):
 
 
 @pytest.mark.covers("knn-density")
-def test_neighbour_densities_are_k_over_n_times_the_balls_volume(rng):
+def test_neighbor_densities_are_k_over_n_times_the_balls_volume(rng):
     rows, at = rng.normal(size=(50, 3)), rng.normal(size=(9, 3))
     apart = np.sort(np.linalg.norm(at[:, None] - rows, axis=2), axis=1)[:, 6]
     expected = 7 / (50 * 4 / 3 * np.pi * apart**3)

@@ -21,7 +21,7 @@ from gnomon.cluster import (
     SoftKMeans,
     SubsampleKMeans,
 )
-from gnomon.cluster.nearest import Centres, Nearest, find_nearest
+from gnomon.cluster.nearest import Centers, Nearest, find_nearest
 from gnomon.cluster.starts import STARTS, SurveyedData
 from gnomon.contract import Columns, Data
 from gnomon.engine.sums import ArraySource
@@ -41,20 +41,20 @@ def best_of_all_partitions(rows: np.ndarray, k: int) -> float:
     return best
 
 
-def lloyd(rows, weights, centres, passes):
+def lloyd(rows, weights, centers, passes):
     """k-means by its definition, without repair of empty clusters."""
     objective = []
     for _ in range(passes):
-        squared = ((rows[:, None] - centres[None]) ** 2).sum(axis=2)
+        squared = ((rows[:, None] - centers[None]) ** 2).sum(axis=2)
         labels = squared.argmin(axis=1)
         objective.append(weights @ squared.min(axis=1))
-        centres = np.array(
+        centers = np.array(
             [
                 np.average(rows[labels == c], axis=0, weights=weights[labels == c])
-                for c in range(len(centres))
+                for c in range(len(centers))
             ]
         )
-    return centres, objective
+    return centers, objective
 
 
 def fitted(rows, *arguments, **keywords) -> KMeans:
@@ -77,10 +77,10 @@ def test_passes_are_those_of_the_definition(rng):
     rows = rng.normal(size=(300, 3)) + 5 * rng.integers(0, 3, size=(300, 1))
     weights = rng.uniform(0.5, 2, 300)
     start = rows[:4]
-    centres, objective = lloyd(rows, weights, start, 3)
+    centers, objective = lloyd(rows, weights, start, 3)
     model = fitted(rows, 4, init=start, max_iter=3, tol=0, weights=weights)
     np.testing.assert_allclose(model.history_.objective, objective[: len(model.history_)])
-    np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-10)
+    np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-10)
 
 
 @pytest.mark.covers("kmeans")
@@ -132,7 +132,7 @@ def test_bounds_are_chosen_by_shape_and_change_no_label(rng):
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)
-def test_ties_go_to_the_first_of_the_nearest_centres(bounds, rng):
+def test_ties_go_to_the_first_of_the_nearest_centers(bounds, rng):
     rows = rng.integers(0, 4, size=(500, 3)).astype(float)
     start = np.unique(rows, axis=0)[rng.permutation(len(np.unique(rows, axis=0)))[:9]]
     squared = ((rows[:, None] - start[None]) ** 2).sum(axis=2)
@@ -161,12 +161,12 @@ def test_a_run_cut_short_ends_where_the_whole_run_passes(passes, rng):
 
 @pytest.mark.covers("kmeans")
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e7])
-def test_nearest_centres_are_those_of_plain_distances_far_from_the_origin(offset, rng):
+def test_nearest_centers_are_those_of_plain_distances_far_from_the_origin(offset, rng):
     rows = rng.normal(size=(1500, 7)) + offset
     points = rng.normal(size=(23, 7)) + offset
     squared = ((rows[:, None] - points[None]) ** 2).sum(axis=2)
-    centres = Centres.at(points, points.mean(axis=0))
-    found = find_nearest(rows, centres, Nearest.of(len(rows)))
+    centers = Centers.at(points, points.mean(axis=0))
+    found = find_nearest(rows, centers, Nearest.of(len(rows)))
     assert np.array_equal(found.labels, squared.argmin(axis=1))
     np.testing.assert_allclose(found.squared, squared.min(axis=1), rtol=1e-12)
     second = np.sqrt(np.partition(squared, 1, axis=1)[:, 1])
@@ -235,7 +235,7 @@ def test_more_clusters_than_rows_are_refused():
         KMeans(3).fit([[0.0], [1.0]])
 
 
-def test_given_centres_of_another_shape_are_refused():
+def test_given_centers_of_another_shape_are_refused():
     with pytest.raises(
         ValueError, match=r"initial centers \(2, 2\) does not match the number of features"
     ):
@@ -250,7 +250,7 @@ def test_several_emptied_clusters_take_different_rows(rng):
     assert first[1:].tolist() == [[0, 60.0], [50.0, 0]]
 
 
-def test_distances_to_centres_are_those_of_the_definition(rng):
+def test_distances_to_centers_are_those_of_the_definition(rng):
     rows = rng.normal(size=(60, 6)) + 1e6
     model = fitted(rows, 5, random_state=0)
     plain = np.sqrt(((rows[:, None] - model.cluster_centers_[None]) ** 2).sum(axis=2))
@@ -310,7 +310,7 @@ def test_sparse_rows_and_float32_end_where_dense_rows_do(cls, rng):
     assert model.transform(other).dtype == np.float32
 
 
-def test_first_centres_in_any_memory_order_give_the_same(rng):
+def test_first_centers_in_any_memory_order_give_the_same(rng):
     rows = rng.normal(size=(50, 3))
     start = rows[:4]
     for cls in (KMeans, MiniBatchKMeans):
@@ -328,5 +328,5 @@ def test_bisecting_predicts_its_own_rows_and_splits_until_enough(strategy, rng):
     model = BisectingKMeans(3, bisecting_strategy=strategy, n_init=5, random_state=0).fit(rows)
     np.testing.assert_array_equal(model.predict(rows), model.labels_)
     assert sorted(np.bincount(model.labels_)) == [40, 40, 40]
-    for label, centre in enumerate(model.cluster_centers_):
-        np.testing.assert_allclose(centre, rows[model.labels_ == label].mean(axis=0))
+    for label, center in enumerate(model.cluster_centers_):
+        np.testing.assert_allclose(center, rows[model.labels_ == label].mean(axis=0))

@@ -43,7 +43,7 @@ def by_hand(sites, values, at, kind, reach, sill, noise):
 def test_estimate_and_variance_solve_the_kriging_system(rng, kind, n_neighbors):
     sites, values = some_sites(rng)
     model = Kriging(
-        kind, range=2.0, sill=1.5, nugget=0.05, standardise=False, n_neighbors=n_neighbors
+        kind, range=2.0, sill=1.5, nugget=0.05, standardize=False, n_neighbors=n_neighbors
     ).fit(sites, values)
     at = rng.uniform(-1, 6, (15, 2))
     expected = by_hand(sites, values, at, kind, 2.0, 1.5, 0.05)
@@ -54,7 +54,7 @@ def test_estimate_and_variance_solve_the_kriging_system(rng, kind, n_neighbors):
 @pytest.mark.covers("kriging")
 def test_nearest_sites_give_the_system_of_those_alone(rng):
     sites, values = some_sites(rng, 60)
-    model = Kriging(range=2.0, sill=1.0, nugget=0.1, standardise=False, n_neighbors=8)
+    model = Kriging(range=2.0, sill=1.0, nugget=0.1, standardize=False, n_neighbors=8)
     model.fit(sites, values)
     at = rng.uniform(0, 5, (6, 2))
     for place, estimate in zip(at, model.predict(at)):
@@ -66,7 +66,7 @@ def test_nearest_sites_give_the_system_of_those_alone(rng):
 @pytest.mark.covers("kriging")
 def test_all_of_few_sites_are_used_and_the_nearest_of_many(rng):
     sites, values = some_sites(rng, 60)
-    settings = {"range": 2.0, "sill": 1.0, "nugget": 0.1, "standardise": False}
+    settings = {"range": 2.0, "sill": 1.0, "nugget": 0.1, "standardize": False}
     at = rng.uniform(0, 5, (6, 2))
     of_all, chosen = (
         Kriging(**settings, n_neighbors=k).fit(sites, values).predict(at) for k in (None, "auto")
@@ -159,7 +159,7 @@ def test_rules_of_the_next_sample_choose_what_they_say(rng):
     candidates = rng.uniform(0, 5, (200, 2))
     estimate, deviation = model.predict(candidates), model.predict_std(candidates)
     assert model.next_sample(candidates, "maximum").place == estimate.argmax()
-    assert model.next_sample(candidates, "maximum", minimise=True).place == estimate.argmin()
+    assert model.next_sample(candidates, "maximum", minimize=True).place == estimate.argmin()
     assert model.next_sample(candidates, "variance").place == deviation.argmax()
     bound = model.next_sample(candidates, "upper-bound", strength=3.0)
     assert bound.place == (estimate + 3 * deviation).argmax()
@@ -177,7 +177,7 @@ def test_sampling_by_expected_improvement_climbs_to_the_top():
     grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 21)] * 2), axis=-1).reshape(-1, 2)
     sites = grid[[0, 20, 220, 420, 440]]
     for _ in range(15):
-        model = Kriging("gaussian", nugget=0.0, range=1.0, sill=0.5, standardise=False)
+        model = Kriging("gaussian", nugget=0.0, range=1.0, sill=0.5, standardize=False)
         model.fit(sites, hill(sites))
         chosen = model.next_sample(grid).place
         sites = np.vstack([sites, grid[chosen]])

@@ -14,7 +14,7 @@ from gnomon.linear.coordinate_descent import (
     ColumnQuadratic,
     GramQuadratic,
     Penalty,
-    minimise,
+    minimize,
     nothing_chosen,
     on_products,
 )
@@ -205,7 +205,7 @@ def test_penalties_that_are_none_are_refused(alphas, rng):
         Lasso(tol=1e-7).path(rng.normal(size=(20, 3)), rng.normal(size=20), alphas=alphas)
 
 
-def test_a_summary_of_a_penalised_fit_is_refused_with_the_reason(rng):
+def test_a_summary_of_a_penalized_fit_is_refused_with_the_reason(rng):
     model = Lasso(0.1, tol=0).fit(rng.normal(size=(20, 3)), rng.normal(size=20))
     with pytest.raises(NoSummary, match="penalty"):
         model.summary()
@@ -215,9 +215,9 @@ def test_the_gap_bounds_the_distance_to_the_minimum(rng):
     X, y = rng.normal(size=(30, 80)) / 5, rng.normal(size=30)
     problem = ColumnQuadratic(np.ascontiguousarray(X.T), y)
     penalty = Penalty(0.1 * np.abs(problem.cross).max(), 0.0)
-    exact = minimise(problem, penalty, 0.0, nothing_chosen(problem))
+    exact = minimize(problem, penalty, 0.0, nothing_chosen(problem))
     for tol in (1e-1, 1e-2, 1e-4):
-        rough = minimise(problem, penalty, tol, nothing_chosen(problem))
+        rough = minimize(problem, penalty, tol, nothing_chosen(problem))
         assert rough.gap <= tol * problem.total / 2
         assert rough.objective - exact.objective <= rough.gap + 1e-12
 
@@ -227,7 +227,7 @@ def test_products_and_columns_lead_to_the_same_minimum(rng):
     gram = GramQuadratic(X.T @ X, X.T @ y, float(y @ y))
     columns = ColumnQuadratic(np.ascontiguousarray(X.T), y)
     penalty = Penalty.of(0.1 * np.abs(X.T @ y).max(), 0.8)
-    one, other = (minimise(each, penalty, 0.0, nothing_chosen(each)) for each in (gram, columns))
+    one, other = (minimize(each, penalty, 0.0, nothing_chosen(each)) for each in (gram, columns))
     np.testing.assert_allclose(one.coef, other.coef, atol=1e-10)
 
 

@@ -14,7 +14,7 @@ from gnomon.linear import (
     BasisExpansion,
     Lasso,
     LinearRegression,
-    LocalLinearisation,
+    LocalLinearization,
     PolynomialFeatures,
     PolynomialRegression,
     SplineBasis,
@@ -59,7 +59,7 @@ def test_all_three_bases_span_the_same_functions(rng):
     y = rng.normal(size=60)
     fits = [
         LinearRegression().fit(columns, y).predict(columns)
-        for kind in ("monomial", "centred", "orthogonal")
+        for kind in ("monomial", "centered", "orthogonal")
         for columns in [PolynomialFeatures(3, basis=kind).fit_transform(rows)]
     ]
     np.testing.assert_allclose(fits[1], fits[0], atol=1e-6)
@@ -266,10 +266,10 @@ def test_the_tangent_has_the_models_value_and_gradient(rng):
         np.exp(0.5 * point[0]),
         np.cos(point[2]),
     ]
-    tangent = LocalLinearisation(model, point)
+    tangent = LocalLinearization(model, point)
     np.testing.assert_allclose(tangent.coef, slope, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(tangent.predict(point), model(point[None]))
-    given = LocalLinearisation(model, point, gradient=slope)
+    given = LocalLinearization(model, point, gradient=slope)
     np.testing.assert_allclose(given.predict(np.zeros(3))[0], given.intercept)
     distances = [1e-3, 2e-3, 4e-3, 8e-3]
     assert 1.8 < given.errors(distances).order < 2.3
@@ -279,7 +279,7 @@ def test_the_tangent_has_the_models_value_and_gradient(rng):
 def test_a_linear_model_is_its_own_tangent(rng):
     rows = rng.normal(size=(50, 3))
     model = LinearRegression().fit(rows, rows @ [1.0, 2.0, 3.0])
-    tangent = LocalLinearisation(model, rows[0])
+    tangent = LocalLinearization(model, rows[0])
     np.testing.assert_allclose(tangent.coef, model.coef_, rtol=1e-6)
     np.testing.assert_allclose(tangent.predict(rows), model.predict(rows), atol=1e-6)
 
@@ -288,12 +288,12 @@ def test_a_linear_model_is_its_own_tangent(rng):
 def test_a_forests_mean_slope_needs_a_large_step(rng):
     rows = rng.uniform(size=(400, 1))
     model = RandomForestRegressor(n_estimators=20, random_state=0).fit(rows, 5 * rows[:, 0])
-    assert 3 < LocalLinearisation(model, [0.5], step=0.3).coef[0] < 7
+    assert 3 < LocalLinearization(model, [0.5], step=0.3).coef[0] < 7
 
 
 def test_a_model_that_gives_no_numbers_has_no_tangent():
     with pytest.raises(DataError, match="predict_proba"):
-        LocalLinearisation(lambda X: np.array(["a"] * len(X)), [1.0])
+        LocalLinearization(lambda X: np.array(["a"] * len(X)), [1.0])
 
 
 @pytest.mark.covers("reading-coefficients")
@@ -336,7 +336,7 @@ def test_a_report_tells_clear_from_weighty():
 
 
 @pytest.mark.covers("reading-coefficients")
-def test_a_report_of_a_penalised_model_says_why_it_has_no_errors(rng):
+def test_a_report_of_a_penalized_model_says_why_it_has_no_errors(rng):
     rows = rng.normal(size=(40, 2))
     report = coefficient_report(Lasso(0.1).fit(rows, rows[:, 0]), rows, units={"x0": "cm"})
     assert np.isnan(report.standard_errors).all()

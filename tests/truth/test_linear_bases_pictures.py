@@ -9,7 +9,7 @@ from gnomon.engine.errors import DataError
 from gnomon.linear import (
     MARS,
     BayesianLocallyWeightedRegression,
-    LocalLinearisation,
+    LocalLinearization,
     LocallyWeightedRegression,
     PolynomialRegression,
     TransformedRegression,
@@ -106,7 +106,7 @@ def test_residuals_are_drawn_in_both_coordinate_systems(theme, rng):
 @both_themes
 @pytest.mark.covers("local-linearisation")
 def test_the_tangent_touches_the_model_at_the_point(theme):
-    line = LocalLinearisation(lambda X: X[:, 0] ** 2 + X[:, 1], [2.0, 1.0])
+    line = LocalLinearization(lambda X: X[:, 0] ** 2 + X[:, 1], [2.0, 1.0])
     figure = tangent(line, theme=theme)
     model, plane = (each for each in figure.data if each.name in ("model", "tangent"))
     gap = np.array(model.y) - np.array(plane.y)

@@ -132,8 +132,8 @@ def test_dependent_columns_get_the_solution_of_least_norm(shape, intercept, rng)
     X = rng.normal(size=(n, 4)) @ rng.normal(size=(4, p))
     y = rng.normal(size=(n, 2))
     model = LinearRegression(fit_intercept=intercept).fit(X, y)
-    centre = X.mean(axis=0) if intercept else 0.0
-    expected = np.linalg.pinv(X - centre, rcond=1e-10) @ (y - (y.mean(axis=0) if intercept else 0))
+    center = X.mean(axis=0) if intercept else 0.0
+    expected = np.linalg.pinv(X - center, rcond=1e-10) @ (y - (y.mean(axis=0) if intercept else 0))
     np.testing.assert_allclose(model.coef_, expected.T, atol=1e-10)
     assert model.rank_ == 4
     assert model.condition_ == np.inf
@@ -173,10 +173,10 @@ def test_a_first_chunk_that_is_far_from_the_rest_costs_a_pass_and_no_digits(rng)
     rest = np.concatenate([np.zeros(8192), np.ones(10)])[:, None] * rng.normal(size=(8202, 1))
     X = np.hstack([X, 1e6 + rest])
     y = rest[:, 0] * 3 + rng.normal(size=8202)
-    centred = X - np.array([X[:, 0].mean(), 1e6 + rest.mean()])
-    expected = np.linalg.lstsq(centred / centred.std(axis=0), y - y.mean(), rcond=None)[0]
+    centered = X - np.array([X[:, 0].mean(), 1e6 + rest.mean()])
+    expected = np.linalg.lstsq(centered / centered.std(axis=0), y - y.mean(), rcond=None)[0]
     model = LinearRegression().fit(X, y)
-    np.testing.assert_allclose(model.coef_ * centred.std(axis=0), expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(model.coef_ * centered.std(axis=0), expected, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.covers("regression-summary-table")
@@ -210,9 +210,9 @@ def test_more_columns_than_rows_are_solved_in_the_space_of_rows(rng):
     X, y, weights = rng.normal(size=(20, 70)), rng.normal(size=20), rng.integers(1, 5, 20)
     for alpha in (1e-14, 0.5, 100.0):
         mean = weights @ X / weights.sum()
-        centred = X - mean
-        gram = (centred.T * weights) @ centred + alpha * np.eye(70)
-        right = (centred.T * weights) @ (y - weights @ y / weights.sum())
+        centered = X - mean
+        gram = (centered.T * weights) @ centered + alpha * np.eye(70)
+        right = (centered.T * weights) @ (y - weights @ y / weights.sum())
         if alpha > 1e-10:
             expected = np.linalg.solve(gram, right)
             np.testing.assert_allclose(

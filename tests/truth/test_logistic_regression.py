@@ -162,7 +162,7 @@ def separable(X: np.ndarray, y: np.ndarray) -> bool:
 
 
 @pytest.mark.covers("logistic-regression")
-def test_separation_is_found_for_every_labelling_of_six_points():
+def test_separation_is_found_for_every_labeling_of_six_points():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.5], [0.5, 2.0]])
     for size in range(1, 6):
         for ones in combinations(range(6), size):

@@ -513,8 +513,8 @@ def test_the_slope_of_the_perceptron_cost_is_the_sum_of_wrong_rows(rng):
 
 @pytest.mark.covers("perceptron")
 def test_several_classes_are_separated_by_corrections_of_two_planes(rng):
-    centres = np.array([[0, 0], [8, 0], [0, 8], [8, 8]])
-    X = np.repeat(centres, 10, axis=0) + rng.uniform(-1, 1, size=(40, 2))
+    centers = np.array([[0, 0], [8, 0], [0, 8], [8, 8]])
+    X = np.repeat(centers, 10, axis=0) + rng.uniform(-1, 1, size=(40, 2))
     y = np.repeat(list("abcd"), 10)
     model = Perceptron(max_iter=5000, margin=0.5).fit(X, y)
     assert model.separated_
@@ -524,8 +524,8 @@ def test_several_classes_are_separated_by_corrections_of_two_planes(rng):
 
 
 @pytest.mark.covers("linear-svm-hinge-sgd")
-@pytest.mark.parametrize("penalised", [0.0, 1.0])
-def test_a_step_of_stochastic_gradient_is_that_of_the_procedure(penalised, rng):
+@pytest.mark.parametrize("penalized", [0.0, 1.0])
+def test_a_step_of_stochastic_gradient_is_that_of_the_procedure(penalized, rng):
     X, sign = overlapping(rng, 20)
     rows = np.column_stack([X, np.ones(20)])
     plane = rng.normal(size=3)
@@ -536,11 +536,11 @@ def test_a_step_of_stochastic_gradient_is_that_of_the_procedure(penalised, rng):
         a, b = expected[:2].copy(), expected[2]
         if sign[k] * (X[k] @ a + b) >= 1:
             expected[:2] = a - rate * penalty * a
-            expected[2] = b - rate * penalty * penalised * b
+            expected[2] = b - rate * penalty * penalized * b
         else:
             expected[:2] = a - rate * (penalty * a - sign[k] * X[k])
-            expected[2] = b + rate * sign[k] - rate * penalty * penalised * b
-    shrunk = np.array([1.0, 1.0, penalised])
+            expected[2] = b + rate * sign[k] - rate * penalty * penalized * b
+    shrunk = np.array([1.0, 1.0, penalized])
     hinge_steps(rows, sign, drawn, 1, rate, penalty, shrunk, plane)
     np.testing.assert_allclose(plane, expected, atol=1e-12)
 
@@ -608,7 +608,7 @@ def test_a_small_price_leaves_few_columns_and_a_great_one_the_optimum(rng):
     counts = SparseSVM(random_state=0).non_zeros(X, sign, [1e-5, 0.005, 10.0])
     assert counts[0] == 0
     assert counts[0] <= counts[1] <= counts[2]
-    model = SparseSVM(0.05, tol=1e-8, max_passes=10**5, random_state=0).fit(X, sign)
+    model = SparseSVM(0.05, tol=1e-8, max_iter=10**5, random_state=0).fit(X, sign)
 
     def objective(w, b):
         slack = np.maximum(0, 1 - sign * (X @ w + b))
@@ -625,7 +625,7 @@ def test_a_small_price_leaves_few_columns_and_a_great_one_the_optimum(rng):
 def test_the_joint_machine_is_at_the_optimum_of_its_one_problem(rng):
     X = np.repeat(rng.normal(scale=3, size=(3, 2)), 30, axis=0) + rng.normal(size=(90, 2))
     y = np.repeat(np.arange(3), 30)
-    found = joint_svm(X, y, 0.3, tol=1e-9, max_passes=10**5)
+    found = joint_svm(X, y, 0.3, tol=1e-9, max_iter=10**5)
 
     def objective(V, b):
         scores = X @ V.T + b
@@ -648,7 +648,7 @@ def test_kernelised_algorithms_with_scalar_products_are_the_plain_ones(rng):
     new = rng.normal(size=(10, 3))
     gram, cross = Linear()(X), Linear()(new, X)
     y = X @ [1.0, -2.0, 0.5] + rng.normal(size=40)
-    centred = X - X.mean(axis=0)
+    centered = X - X.mean(axis=0)
     ridge = kernel_ridge(gram, y, 2.0)
     w = X.T @ np.linalg.solve(gram + 2 * np.eye(40), y - y.mean())
     np.testing.assert_allclose(ridge(cross), new @ w + y.mean(), atol=1e-9)
@@ -657,7 +657,7 @@ def test_kernelised_algorithms_with_scalar_products_are_the_plain_ones(rng):
     nearest = kernel_nearest_mean(gram, codes)
     np.testing.assert_array_equal(nearest(cross).argmax(axis=1), cdist(new, means).argmin(axis=1))
     components = kernel_pca(gram, 2)
-    _, values, axes = np.linalg.svd(centred, full_matrices=False)
+    _, values, axes = np.linalg.svd(centered, full_matrices=False)
     np.testing.assert_allclose(components.variances, values[:2] ** 2 / 40)
     expected = np.abs((new - X.mean(axis=0)) @ axes[:2].T)
     np.testing.assert_allclose(np.abs(components.transform(cross)), expected, atol=1e-8)

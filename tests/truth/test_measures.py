@@ -41,7 +41,7 @@ from gnomon.evaluate import (
     exponential_loss,
     f_measure,
     fit_corrected,
-    generalisation_gap,
+    generalization_gap,
     hinge_loss,
     huber_influence,
     huber_loss,
@@ -607,8 +607,8 @@ def test_a_table_of_costs_and_a_function_of_ones_own_are_losses(rng):
 
 
 @pytest.mark.covers("empirical-risk")
-def test_generalisation_gap_is_out_of_sample_minus_in_sample():
-    gap = generalisation_gap(Estimate(0.1, 0.05, 0.15), Estimate(0.3, 0.25, 0.35, error=0.02))
+def test_generalization_gap_is_out_of_sample_minus_in_sample():
+    gap = generalization_gap(Estimate(0.1, 0.05, 0.15), Estimate(0.3, 0.25, 0.35, error=0.02))
     assert (gap.value, gap.low, gap.high, gap.error) == pytest.approx((0.2, 0.15, 0.25, 0.02))
 
 

@@ -56,9 +56,9 @@ def test_one_step_is_posterior_shares_then_weighted_fits(rng):
 def test_hard_em_of_equal_spherical_normals_is_k_means(rng):
     rows = np.concatenate([rng.normal(-6, 1, (40, 1)), rng.normal(6, 1, (40, 1))])[:, 0]
     fit = fit_mixture(rows, [d.NormalMean(1.0)] * 2, assignment="hard", n_init=10, random_state=rng)
-    centres = np.sort([part.mean for part in fit.mixture.components])
+    centers = np.sort([part.mean for part in fit.mixture.components])
     peer = KMeans(2, n_init=5, random_state=0).fit(rows[:, None]).cluster_centers_
-    np.testing.assert_allclose(centres, np.sort(peer.ravel()), rtol=1e-8)
+    np.testing.assert_allclose(centers, np.sort(peer.ravel()), rtol=1e-8)
 
 
 @pytest.mark.covers("em-algorithm")

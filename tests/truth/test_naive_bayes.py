@@ -149,12 +149,12 @@ def test_a_class_that_was_not_announced_is_refused_and_nothing_changes():
     assert (model.predict_proba([[1.3]]) == before).all()
 
 
-@pytest.mark.parametrize("centre", [0.0, 1e8, -3e12])
-def test_a_far_mean_costs_no_digits_even_when_classes_come_sorted(rng, centre):
-    unit = 2.0 ** np.ceil(np.log2(max(abs(centre) * 2.0**-30, 1.0)))
+@pytest.mark.parametrize("center", [0.0, 1e8, -3e12])
+def test_a_far_mean_costs_no_digits_even_when_classes_come_sorted(rng, center):
+    unit = 2.0 ** np.ceil(np.log2(max(abs(center) * 2.0**-30, 1.0)))
     offsets = rng.integers(-8, 9, (30_000, 2)) * unit
     y = np.repeat([0, 1, 2], 10_000)
-    rows = np.rint(centre) + offsets + y[:, None] * 1e4 * unit
+    rows = np.rint(center) + offsets + y[:, None] * 1e4 * unit
     normal = NaiveBayes(var_smoothing=0).fit(rows, y).fitted_models_[0]
     for k in range(3):
         np.testing.assert_allclose(normal.variance[k], offsets[y == k].var(axis=0), rtol=1e-10)

@@ -59,7 +59,7 @@ DISTANCES = {
     "p=3": MinkowskiDistance(3),
     "p=0.5": MinkowskiDistance(0.5),
     "hamming": HammingDistance(),
-    "standardised": MinkowskiDistance(units="deviation"),
+    "standardized": MinkowskiDistance(units="deviation"),
     "range": MinkowskiDistance(units="range"),
     "mahalanobis": MahalanobisDistance(),
     "cosine": CosineDistance(),
@@ -126,7 +126,7 @@ def test_a_search_far_from_the_origin_loses_no_digit(rng):
 
 
 @pytest.mark.covers("k-nearest-neighbors")
-def test_radius_neighbours_are_those_within_it_and_may_be_none(rng):
+def test_radius_neighbors_are_those_within_it_and_may_be_none(rng):
     rows, queries = rng.normal(size=(300, 3)), rng.normal(size=(40, 3)) * 2
     table = np.sqrt(((queries[:, None] - rows[None]) ** 2).sum(axis=2))
     search = NearestNeighbors(radius=0.7).fit(rows)
@@ -140,7 +140,7 @@ def test_radius_neighbours_are_those_within_it_and_may_be_none(rng):
     assert len(far[1][0]) == 0
 
 
-def test_the_graph_of_neighbours_leaves_out_the_row_itself_also_among_duplicates(rng):
+def test_the_graph_of_neighbors_leaves_out_the_row_itself_also_among_duplicates(rng):
     rows = np.repeat(rng.normal(size=(15, 2)), 4, axis=0)
     graph = NearestNeighbors(n_neighbors=3).fit(rows).kneighbors_graph(mode="distance")
     assert graph.shape == (60, 60)
@@ -151,7 +151,7 @@ def test_the_graph_of_neighbours_leaves_out_the_row_itself_also_among_duplicates
 
 @pytest.mark.covers("k-nearest-neighbors")
 @pytest.mark.parametrize("cls", [KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors])
-def test_more_neighbours_than_rows_are_refused_with_both_numbers(cls, rng):
+def test_more_neighbors_than_rows_are_refused_with_both_numbers(cls, rng):
     rows = rng.normal(size=(5, 2))
     with pytest.raises(ValueError, match=r"(?s)\b9\b.*\b5 training rows"):
         cls(n_neighbors=9).fit(rows, [0, 1, 0, 1, 0]).kneighbors(rows)
@@ -177,7 +177,7 @@ def test_every_ball_holds_its_rows_and_children_divide_their_parents(rng):
     for ball in range(tree.n_balls):
         start, stop = tree.spans[ball]
         members = rows[tree.order[start:stop]]
-        away = np.sqrt(((members - tree.centres[ball]) ** 2).sum(axis=1))
+        away = np.sqrt(((members - tree.centers[ball]) ** 2).sum(axis=1))
         assert (away <= tree.radii[ball] * (1 + 1e-9) + 1e-12).all()
         left, right = tree.children[ball]
         if left < 0:
@@ -250,10 +250,10 @@ def test_mahalanobis_does_not_change_with_units_and_handles_singular_covariance(
     np.testing.assert_allclose(
         one.pairwise(rows, rows), other.pairwise(rows @ change, rows @ change), atol=1e-8
     )
-    centred = rows - rows.mean(axis=0)
-    inverse = np.linalg.inv(centred.T @ centred / len(rows))
-    expected = np.sqrt(np.einsum("ij,jk,ik->i", centred, inverse, centred))
-    np.testing.assert_allclose(one.to_centre(rows), expected)
+    centered = rows - rows.mean(axis=0)
+    inverse = np.linalg.inv(centered.T @ centered / len(rows))
+    expected = np.sqrt(np.einsum("ij,jk,ik->i", centered, inverse, centered))
+    np.testing.assert_allclose(one.to_center(rows), expected)
     doubled = np.column_stack([rows, rows[:, 0] * 2])
     with pytest.warns(gnomon.engine.errors.GnomonWarning, match="1 of 4 directions"):
         singular = MahalanobisDistance().fit(doubled)
@@ -325,9 +325,9 @@ def test_adjusted_cosine_takes_off_the_training_columns_means(rng):
     rows[:, 1][rng.random(9) < 0.3] = np.nan
     means = np.nanmean(train, axis=0)
     found = AdjustedCosineDistance().fit(train).similarity(rows, rows)
-    centred = np.where(np.isnan(rows), 0, rows - means)
-    length = np.linalg.norm(centred, axis=1)
-    np.testing.assert_allclose(found, centred @ centred.T / np.outer(length, length), atol=1e-9)
+    centered = np.where(np.isnan(rows), 0, rows - means)
+    length = np.linalg.norm(centered, axis=1)
+    np.testing.assert_allclose(found, centered @ centered.T / np.outer(length, length), atol=1e-9)
 
 
 @pytest.mark.covers("chi2-histogram-distance")
@@ -374,7 +374,7 @@ def test_blocks_condensed_and_whole_tables_agree_and_memory_is_forecast(rng):
 
 
 @pytest.mark.covers("pairwise-distance-matrix")
-def test_given_distances_stand_for_rows_and_missing_pairs_are_never_neighbours(rng):
+def test_given_distances_stand_for_rows_and_missing_pairs_are_never_neighbors(rng):
     rows = rng.normal(size=(40, 3))
     classes = np.where(rows[:, 0] > 0, "right", "left")
     table = pairwise_distances(rows)
@@ -436,7 +436,7 @@ def by_hand(rows, targets, weights, query, k, how):
 
 
 @pytest.mark.covers("k-nearest-neighbors", "knn-distance-weighted")
-def test_numbers_and_classes_from_neighbours_are_weighted_means(rng):
+def test_numbers_and_classes_from_neighbors_are_weighted_means(rng):
     rows, targets = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
     weights = rng.integers(1, 4, 60)
     classes = rng.integers(0, 3, 60)
@@ -478,7 +478,7 @@ def test_the_gaussian_over_all_rows_is_the_nadaraya_watson_mean(rng):
 
 
 @pytest.mark.covers("k-nearest-neighbors")
-def test_all_neighbours_with_equal_votes_are_the_baseline_and_one_repeats_its_rows(rng):
+def test_all_neighbors_with_equal_votes_are_the_baseline_and_one_repeats_its_rows(rng):
     rows, targets = rng.normal(size=(41, 3)), rng.normal(size=41)
     everyone = KNeighborsRegressor(41).fit(rows, targets)
     np.testing.assert_allclose(everyone.predict(rows), targets.mean())
@@ -510,20 +510,20 @@ def test_rows_at_distance_zero_decide_alone_by_their_mean():
 def test_label_vectors_of_mixed_kinds_get_means_and_modes(rng):
     rows = rng.normal(size=(50, 3))
     labels = pd.DataFrame(
-        {"size": rng.normal(size=50), "colour": rng.choice(["red", "blue"], 50).tolist()}
+        {"size": rng.normal(size=50), "color": rng.choice(["red", "blue"], 50).tolist()}
     )
     found = NeighborLabels(5, metric="euclidean").fit(rows, labels).predict(rows[:10])
     order = in_order(pairwise_distances(rows)[:10], 5)
     for i, near in enumerate(order):
         assert found.column("size").to_pylist()[i] == pytest.approx(labels["size"][near].mean())
-        counts = labels["colour"][near].value_counts()
-        assert found.column("colour").to_pylist()[i] == counts.idxmax()
+        counts = labels["color"][near].value_counts()
+        assert found.column("color").to_pylist()[i] == counts.idxmax()
     nearest = NeighborLabels(1, metric="euclidean").fit(rows, labels).predict(rows)
-    assert nearest.column("colour").to_pylist() == labels["colour"].tolist()
+    assert nearest.column("color").to_pylist() == labels["color"].tolist()
 
 
 @pytest.mark.covers("knn-local-learner")
-def test_local_planes_are_those_of_ridge_regression_on_the_neighbours(rng):
+def test_local_planes_are_those_of_ridge_regression_on_the_neighbors(rng):
     rows = rng.normal(size=(120, 3))
     targets = np.sin(rows[:, 0]) + rows[:, 1] ** 2
     model = LocalRegressor(n_neighbors=15, alpha=0.1, metric="euclidean").fit(rows, targets)
@@ -540,7 +540,7 @@ def test_local_planes_are_those_of_ridge_regression_on_the_neighbours(rng):
 
 
 @pytest.mark.covers("knn-local-learner")
-def test_any_learner_is_fitted_once_for_queries_of_the_same_neighbours(rng):
+def test_any_learner_is_fitted_once_for_queries_of_the_same_neighbors(rng):
     from sklearn.linear_model import LinearRegression
     from sklearn.tree import DecisionTreeClassifier
 
@@ -625,10 +625,10 @@ def test_satisficing_and_the_homogeneous_filter_keep_the_answers(rng):
 
 @pytest.mark.covers("knn-prototype-compression")
 def test_prototypes_save_memory_and_report_what_is_lost(rng):
-    centres = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
+    centers = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
     groups = rng.integers(0, 3, 300)
-    rows = centres[groups] + rng.normal(size=(300, 2))
-    hold = centres[np.arange(60) % 3] + rng.normal(size=(60, 2))
+    rows = centers[groups] + rng.normal(size=(300, 2))
+    hold = centers[np.arange(60) % 3] + rng.normal(size=(60, 2))
     seed = int(rng.integers(2**31))
     names = np.array(["a", "b", "c"])
     found = prototypes(
@@ -651,7 +651,7 @@ def test_holes_take_the_mean_or_mode_of_the_nearest_rows_that_know_them(rng):
     rows = rng.normal(size=(50, 4))
     holed = np.where(rng.random(rows.shape) < 0.15, np.nan, rows)
     holed[:3] = rows[:3]
-    found = KNNImputer(3, metric="standardised").fit_transform(holed)
+    found = KNNImputer(3, metric="standardized").fit_transform(holed)
     z = (holed - np.nanmean(holed, axis=0)) / np.nanstd(holed, axis=0, ddof=1)
     deviation = np.nanstd(z, axis=0)
     for i, j in np.argwhere(np.isnan(holed)):
@@ -678,7 +678,7 @@ def test_mixed_tables_are_filled_and_filled_cells_feed_no_others():
     frame = pd.DataFrame(
         {
             "size": [1.0, 1.1, 9.0, 9.2, None, 9.1],
-            "colour": ["red", "red", "blue", "blue", "red", None],
+            "color": ["red", "red", "blue", "blue", "red", None],
             "member": [True, True, False, False, None, False],
             "remark": ["a b c"] * 6,
         }
@@ -686,7 +686,7 @@ def test_mixed_tables_are_filled_and_filled_cells_feed_no_others():
     table = Table.from_frame(frame)
     found = KNNImputer(2).fit(table).transform(table)
     assert found.column("size").to_pylist()[4] == pytest.approx(1.05)
-    assert found.column("colour").to_pylist()[5] == "blue"
+    assert found.column("color").to_pylist()[5] == "blue"
     assert found.column("member").to_pylist()[4] is True
     chain = np.array([[0.0, 1.0, np.nan], [0.1, np.nan, 5.0], [9.0, 9.0, 7.0]])
     filled = KNNImputer(1).fit_transform(chain)
@@ -733,7 +733,7 @@ def test_ratings_are_means_of_the_most_similar_users_who_know_the_item(similarit
         last = np.sort(by_similarity)[::-1][: min(5, len(knows))][-1]
         if (by_similarity == last).sum() == 1 or len(knows) <= 5:
             assert rating == pytest.approx(rows[near[:5], item].mean())
-    assert (found.source == "neighbours").all()
+    assert (found.source == "neighbors").all()
 
 
 @pytest.mark.covers("collaborative-filter-knn")
@@ -842,7 +842,7 @@ def test_the_forest_is_left_out_where_rows_spread_in_many_directions(rng):
         ("l2", "euclidean"),
         ("minkowski", "euclidean"),
         ("infinity", "chebyshev"),
-        ("seuclidean", "standardised"),
+        ("seuclidean", "standardized"),
         ("correlation", "pearson"),
     ],
 )
@@ -856,7 +856,7 @@ def test_distances_go_by_the_names_of_other_libraries(theirs, ours, rng):
     )
 
 
-def test_on_an_array_the_default_metric_is_plain_and_on_a_table_standardised():
+def test_on_an_array_the_default_metric_is_plain_and_on_a_table_standardized():
     rows, query = [[0.0, 0.0], [0.5, 1000.0]], [[0.5, 400.0]]
     targets = ["near to 0", "near to 1000"]
     plain = KNeighborsClassifier(1).fit(rows, targets)
@@ -893,7 +893,7 @@ def test_predictions_without_rows_leave_each_training_row_out(rng):
             np.testing.assert_allclose(found[i], alone[0])
 
 
-def test_sparse_rows_have_the_neighbours_of_dense_ones(rng):
+def test_sparse_rows_have_the_neighbors_of_dense_ones(rng):
     rows = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.4)
     for metric in ("euclidean", "manhattan", "cosine"):
         dense = NearestNeighbors(metric=metric).fit(rows).kneighbors(rows[:9])

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from gnomon.neighbors import BallTree, bounding_ball, class_distance_table, voronoi_cells
-from gnomon.show.neighbours import (
+from gnomon.show.neighbors import (
     ball_tree,
     bounding_ball_growth,
     class_distances,
     nearest_regions,
-    neighbour_curves,
+    neighbor_curves,
     scaling_chart,
     unit_balls,
 )
@@ -28,12 +28,12 @@ def trace(figure, name: str):
 def test_every_ball_is_a_circle_and_those_that_the_search_opens_are_filled(theme, rng):
     tree = BallTree(rng.normal(size=(80, 2)))
     query = rng.normal(size=2)
-    figure = ball_tree(tree, query, neighbours=3, theme=theme)
+    figure = ball_tree(tree, query, neighbors=3, theme=theme)
     opened = tree.path(query, 3)
     for ball in range(tree.n_balls):
         circle = trace(figure, f"ball {ball}")
         away = np.hypot(
-            np.array(circle.x) - tree.centres[ball, 0], np.array(circle.y) - tree.centres[ball, 1]
+            np.array(circle.x) - tree.centers[ball, 0], np.array(circle.y) - tree.centers[ball, 1]
         )
         np.testing.assert_allclose(away, tree.radii[ball], atol=1e-9)
         assert (circle.fill == "toself") == (ball in opened)
@@ -53,7 +53,7 @@ def test_a_growing_ball_is_drawn_at_every_step(theme, rng):
     circles = [each for each in figure.data if each.name in ("on the way", "the ball")]
     assert len(circles) == len(ball.steps) + 1
     last = circles[-1]
-    away = np.hypot(np.array(last.x) - ball.centre[0], np.array(last.y) - ball.centre[1])
+    away = np.hypot(np.array(last.x) - ball.center[0], np.array(last.y) - ball.center[1])
     np.testing.assert_allclose(away, ball.radius)
 
 
@@ -102,10 +102,10 @@ def test_regions_are_the_cells_and_the_border_lies_half_way_between_classes(them
 
 
 @both_themes
-def test_curves_of_neighbours_pass_through_their_rows_where_weights_do(theme, rng):
+def test_curves_of_neighbors_pass_through_their_rows_where_weights_do(theme, rng):
     x = np.arange(6.0)
     y = rng.normal(size=6)
-    figure = neighbour_curves(x, y, theme=theme)
+    figure = neighbor_curves(x, y, theme=theme)
     straight = trace(figure, "q = 1")
     inside = (np.array(straight.x) >= 0) & (np.array(straight.x) <= 5)
     found, at = np.array(straight.y)[inside], np.array(straight.x)[inside]

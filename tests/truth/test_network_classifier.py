@@ -27,15 +27,15 @@ from gnomon.table import Table
 def mixed_table(rng: np.random.Generator, n: int) -> tuple[pd.DataFrame, np.ndarray]:
     """Categories and numbers that depend on a class and on each other, some cells missing."""
     y = rng.integers(3, size=n)
-    colour = (y + (rng.random(n) < 0.4) * rng.integers(3, size=n)) % 3
+    color = (y + (rng.random(n) < 0.4) * rng.integers(3, size=n)) % 3
     size = y + rng.normal(size=n)
     twin = size + rng.normal(scale=0.3, size=n)
     frame = pd.DataFrame(
         {
-            "colour": np.array(["red", "green", "blue"], dtype=object)[colour],
+            "color": np.array(["red", "green", "blue"], dtype=object)[color],
             "size": size,
             "twin": twin,
-            "flag": (rng.random(n) < 0.2 + 0.2 * colour).astype(float),
+            "flag": (rng.random(n) < 0.2 + 0.2 * color).astype(float),
         }
     )
     for name in frame.columns:
@@ -43,7 +43,7 @@ def mixed_table(rng: np.random.Generator, n: int) -> tuple[pd.DataFrame, np.ndar
     return frame, np.array(["a", "b", "c"])[y]
 
 
-STRUCTURES = ["naive", "tree", {"twin": ["size"], "flag": ["colour", "size"]}]
+STRUCTURES = ["naive", "tree", {"twin": ["size"], "flag": ["color", "size"]}]
 
 
 @pytest.mark.covers("belief-network", "belief-network-fit")
@@ -71,12 +71,12 @@ def test_tables_of_the_network_are_smoothed_weighted_counts(rng):
     weights = rng.integers(1, 4, size=120)
     model = BeliefNetworkClassifier("naive", alpha=0.5).fit(frame, y, sample_weight=weights)
     counts = np.zeros((3, 3))
-    for label, colour, weight in zip(y, frame["colour"], weights):
-        if isinstance(colour, str):
-            place = model.network_.levels["colour"].index(colour)
+    for label, color, weight in zip(y, frame["color"], weights):
+        if isinstance(color, str):
+            place = model.network_.levels["color"].index(color)
             counts["abc".index(label), place] += weight
     smoothed = (counts + 0.5) / (counts + 0.5).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.network_.tables["colour"], smoothed)
+    np.testing.assert_allclose(model.network_.tables["color"], smoothed)
 
 
 def test_a_link_between_twins_keeps_probabilities_honest(rng):

@@ -126,7 +126,7 @@ def test_more_components_than_there_can_be_are_refused(rng):
         PCA(0.5, solver="lanczos").fit(rng.normal(size=(9, 3)))
 
 
-def test_no_centred_copy_of_the_rows_is_made(rng):
+def test_no_centered_copy_of_the_rows_is_made(rng):
     X = rng.normal(size=(60_000, 20))
     PCA(n_jobs=1).fit(X[:100])
     tracemalloc.start()

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gnomon.linear import PenalisedModel, QuantileRegressor
+from gnomon.linear import PenalizedModel, QuantileRegressor
 
 
 def check_loss(residual, quantile):
@@ -73,10 +73,10 @@ def test_dependent_columns_share_their_coefficient(rng):
 def test_an_l1_penalty_on_a_quantile_loss_sets_coefficients_to_zero(rng):
     X = rng.normal(size=(60, 5))
     y = 3 * X[:, 0] + 0.1 * rng.normal(size=60)
-    model = PenalisedModel("absolute", "l1", alpha=10.0).fit(X, y)
+    model = PenalizedModel("absolute", "l1", alpha=10.0).fit(X, y)
     assert model.coef_[0] > 2
     assert np.count_nonzero(model.coef_) < 5
-    nothing = PenalisedModel("absolute", "l1", alpha=1e4).fit(X, y)
+    nothing = PenalizedModel("absolute", "l1", alpha=1e4).fit(X, y)
     assert not nothing.coef_.any()
     assert nothing.loss_ == pytest.approx(np.abs(y - np.median(y)).sum())
 

@@ -15,7 +15,7 @@ from gnomon.reduce import (
     NIPALS,
     CanonicalCorrelation,
     FisherDiscriminant,
-    NormalisedPCA,
+    NormalizedPCA,
     RandomProjection,
     RobustPCA,
     SupervisedPCA,
@@ -70,14 +70,14 @@ def test_correlations_do_not_depend_on_units_mixtures_or_roles(rng):
 
 
 @pytest.mark.covers("canonical-correlation-analysis")
-def test_singular_sides_are_said_and_regularisation_shrinks(rng):
+def test_singular_sides_are_said_and_regularization_shrinks(rng):
     X, Y = shared_signal(rng)
     twice = np.column_stack([X, X[:, 0] + X[:, 1], np.ones(len(X))])
     with pytest.warns(UserWarning, match="2 of 6 directions of X"):
         singular = CanonicalCorrelation().fit(twice, Y)
     plain = CanonicalCorrelation().fit(X, Y).correlations_
     np.testing.assert_allclose(singular.correlations_, plain, atol=1e-7)
-    shrunk = CanonicalCorrelation(regularisation=0.5).fit(X, Y)
+    shrunk = CanonicalCorrelation(regularization=0.5).fit(X, Y)
     x, y = X - X.mean(axis=0), Y - Y.mean(axis=0)
     xx, yy, xy = x.T @ x, y.T @ y, x.T @ y
     for each in (xx, yy):
@@ -160,7 +160,7 @@ def test_p_values_are_those_of_shuffling_what_earlier_pairs_leave(rng):
         (ICA, 3, 2),
         (NIPALS, 3, 2),
         (RobustPCA, 5, 4),
-        (NormalisedPCA, 5, 4),
+        (NormalizedPCA, 5, 4),
     ],
 )
 def test_fewer_components_than_were_asked_for_are_announced(method, asked, there, rng):
@@ -183,10 +183,10 @@ def test_a_direction_of_tiny_variance_is_suspicious(rng):
     found = direction_diagnostics(cca, X, Y)
     assert found.suspicious.tolist() == [True]
     assert found.x_norms[0] > 100 * found.y_norms[0]
-    centred = X - X.mean(axis=0)
+    centered = X - X.mean(axis=0)
     u = cca.x_directions_[:, 0]
-    share = u @ (centred.T @ centred / len(X)) @ u / (u @ u)
-    share /= np.linalg.eigvalsh(centred.T @ centred / len(X))[-1]
+    share = u @ (centered.T @ centered / len(X)) @ u / (u @ u)
+    share /= np.linalg.eigvalsh(centered.T @ centered / len(X))[-1]
     assert found.x_variances[0] == pytest.approx(share)
 
 
@@ -243,7 +243,7 @@ def test_laplacian_is_the_sum_over_pairs(rng):
     pairs = sum(weights[i, j] * (x[i] - x[j]) ** 2 for i in range(7) for j in range(i))
     assert x @ L @ x == pytest.approx(pairs)
     np.testing.assert_allclose(L.sum(axis=0), 0, atol=1e-12)
-    values = np.linalg.eigvalsh(graph_laplacian(weights, normalised=True))
+    values = np.linalg.eigvalsh(graph_laplacian(weights, normalized=True))
     assert values.min() > -1e-9
     assert values.max() < 2 + 1e-9
     with pytest.raises(DataError, match="symmetric"):
@@ -263,7 +263,7 @@ def brute_form(X, weights):
 
 
 @pytest.mark.covers("weighted-pca")
-def test_weighted_pca_maximises_the_weighted_sum_over_pairs(rng):
+def test_weighted_pca_maximizes_the_weighted_sum_over_pairs(rng):
     X = rng.normal(size=(20, 3))
     weights = rng.random((20, 20))
     weights = weights + weights.T
@@ -281,12 +281,12 @@ def test_weighted_pca_maximises_the_weighted_sum_over_pairs(rng):
 
 
 @pytest.mark.covers("normalised-pca")
-def test_normalised_pca_weighs_pairs_by_one_over_distance(rng):
+def test_normalized_pca_weighs_pairs_by_one_over_distance(rng):
     X = rng.normal(size=(25, 4)) * [3, 2, 1, 1]
     X[7] = X[3]
     gaps = np.linalg.norm(X[:, None] - X, axis=2)
     weights = np.where(gaps > 0, 1 / np.where(gaps > 0, gaps, 1), 0)
-    found = NormalisedPCA(4).fit(X)
+    found = NormalizedPCA(4).fit(X)
     np.testing.assert_allclose(
         found.objective_values_, np.linalg.eigvalsh(brute_form(X, weights))[::-1], rtol=1e-9
     )

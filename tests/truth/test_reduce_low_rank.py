@@ -18,14 +18,14 @@ from gnomon.reduce import (
     curve_basis,
     first_principal_components,
     low_rank,
-    matrix_factorisation,
-    nonlinear_factorisation,
+    matrix_factorization,
+    nonlinear_factorization,
     pca_smooth,
     smoothing_errors,
     svd,
     svd_smooth,
 )
-from gnomon.reduce.nipals import factorise
+from gnomon.reduce.nipals import factorize
 
 
 def rank_k(rng, n, d, k):
@@ -137,14 +137,14 @@ def test_nipals_finds_the_components_of_the_singular_vectors(rng):
 def test_data_of_rank_k_with_a_third_missing_are_recovered(rng, k):
     truth = rank_k(rng, 60, 25, k) + rng.normal(size=25)
     table = with_gaps(rng, truth, 0.3)
-    found = NIPALS(k, max_turns=20_000, tol=1e-14).fit(table)
+    found = NIPALS(k, max_iter=20_000, tol=1e-14).fit(table)
     np.testing.assert_allclose(found.fill(table), truth, atol=1e-5 * np.abs(truth).max())
 
 
 @pytest.mark.covers("nipals-missing")
 def test_cost_over_known_cells_never_rises(rng):
     table = with_gaps(rng, rng.normal(size=(30, 12)), 0.3)
-    costs = NIPALS(2, max_turns=300, tol=1e-9).fit(table).costs_
+    costs = NIPALS(2, max_iter=300, tol=1e-9).fit(table).costs_
     assert (np.diff(costs) <= 1e-9 * costs[0]).all()
 
 
@@ -160,7 +160,7 @@ def test_printed_denominators_do_not_recover_rank_one_data(rng):
         u = values.T @ w / (w @ w)
         u /= np.linalg.norm(u)
     printed = np.outer(values @ u, u)
-    ours = NIPALS(1, centre=False).fit(table).fill(table)
+    ours = NIPALS(1, center=False).fit(table).fill(table)
     assert np.linalg.norm(printed - truth) > 0.05 * np.linalg.norm(truth)
     assert np.linalg.norm(ours - truth) < 1e-6 * np.linalg.norm(truth)
 
@@ -177,17 +177,17 @@ def test_weights_of_cells_count(rng):
     noisy[3, 4] += 50
     trust = np.ones(truth.shape)
     trust[3, 4] = 1e-9
-    found = factorise(noisy, 1, trust, centre=False)
+    found = factorize(noisy, 1, trust, center=False)
     np.testing.assert_allclose(found.scores @ found.components, truth, atol=1e-5)
 
 
 @pytest.mark.covers("first-principal-component")
 def test_repeated_passes_find_the_first_component_and_say_how_fast(rng):
     X = rng.normal(size=(400, 5)) * [8, 4, 1, 1, 1]
-    centred = X - X.mean(axis=0)
-    values = np.linalg.svd(centred, compute_uv=False) ** 2
+    centered = X - X.mean(axis=0)
+    values = np.linalg.svd(centered, compute_uv=False) ** 2
     found = first_principal_components(X, 2, passes=400, tol=1e-10, random_state=1)
-    right = np.linalg.svd(centred)[2]
+    right = np.linalg.svd(centered)[2]
     np.testing.assert_allclose(np.abs((found.components * right[:2]).sum(axis=1)), 1, atol=1e-6)
     np.testing.assert_allclose(found.variances, values[:2] / 400, rtol=1e-6)
     fixed = first_principal_components(X, passes=10, random_state=1)
@@ -218,8 +218,8 @@ def test_factors_with_biases_beat_the_baseline_on_hidden_cells(rng):
     truth = 3 + rng.normal(size=(80, 1)) + rng.normal(size=50) + 1.5 * rank_k(rng, 80, 50, 2)
     table = with_gaps(rng, truth, 0.4)
     hidden = np.isnan(table)
-    baseline = matrix_factorisation(table, 0, penalty=0.01)
-    factors = matrix_factorisation(table, 2, penalty=0.3, max_iter=500, tol=1e-9)
+    baseline = matrix_factorization(table, 0, penalty=0.01)
+    factors = matrix_factorization(table, 2, penalty=0.3, max_iter=500, tol=1e-9)
     errors = [
         np.sqrt(((each.matrix() - truth)[hidden] ** 2).mean()) for each in (baseline, factors)
     ]
@@ -235,7 +235,7 @@ def test_factors_with_biases_beat_the_baseline_on_hidden_cells(rng):
 def test_baseline_solves_its_normal_equations(rng):
     table = with_gaps(rng, rng.normal(size=(8, 7)), 0.2)
     known = ~np.isnan(table)
-    found = matrix_factorisation(table, 0, penalty=0.3, max_iter=5000, tol=1e-15)
+    found = matrix_factorization(table, 0, penalty=0.3, max_iter=5000, tol=1e-15)
     i, j = np.nonzero(known)
     design = np.zeros((len(i), 15))
     design[np.arange(len(i)), i] = 1
@@ -251,10 +251,10 @@ def test_a_bent_curve_with_gaps_is_followed_better_than_by_a_line(rng):
     truth = np.column_stack([t, t**2, np.sin(2 * t), np.cos(t), t**3 / 4, np.tanh(t)])
     table = np.where(rng.random(truth.shape) < 0.05, np.nan, truth)
     found = min(
-        (nonlinear_factorisation(table, 1, 12, max_iter=300, random_state=s) for s in range(3)),
+        (nonlinear_factorization(table, 1, 12, max_iter=300, random_state=s) for s in range(3)),
         key=lambda each: each.history[-1],
     )
-    line = complete_low_rank(table, 1, centre=True)
+    line = complete_low_rank(table, 1, center=True)
     bent = np.sqrt((((found.matrix() - truth) / truth.std(axis=0)) ** 2).mean())
     straight = np.sqrt((((line.model - truth) / truth.std(axis=0)) ** 2).mean())
     assert bent < 0.6 * straight

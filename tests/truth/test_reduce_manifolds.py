@@ -34,7 +34,7 @@ GRAPH_MAPS = [Isomap, LocallyLinearEmbedding, SpectralEmbedding]
 every_graph_map = pytest.mark.parametrize("cls", GRAPH_MAPS, ids=lambda cls: cls.__name__)
 
 
-def neighbour_table(rows, k):
+def neighbor_table(rows, k):
     """Distances of pairs of which one is among the k nearest of the other; infinite otherwise."""
     D = squareform(pdist(rows))
     near = np.argsort(D + np.diag(np.full(len(D), np.inf)), axis=1)[:, :k]
@@ -52,7 +52,7 @@ def two_parts(rng):
 def test_isomap_is_principal_coordinates_of_shortest_paths(rng):
     X = rng.normal(size=(60, 3))
     found = Isomap(n_components=2, n_neighbors=10).fit(X)
-    paths = shortest_path(neighbour_table(X, 10))
+    paths = shortest_path(neighbor_table(X, 10))
     expected = principal_coordinates(paths)
     assert procrustes(found.embedding_, expected.places, scale=False).disparity < 1e-10
     np.testing.assert_allclose(found.eigenvalues_, expected.eigenvalues[:2], rtol=1e-8)
@@ -63,7 +63,7 @@ def test_weights_of_isomap_are_copies_in_the_sums_of_the_map(rng):
     X = rng.normal(size=(40, 3))
     weights = rng.integers(1, 4, 40)
     found = Isomap(n_components=2, n_neighbors=10).fit(X, sample_weight=weights)
-    paths = shortest_path(neighbour_table(X, 10))
+    paths = shortest_path(neighbor_table(X, 10))
     copies = np.repeat(np.arange(40), weights)
     expected = principal_coordinates(paths[np.ix_(copies, copies)])
     assert procrustes(found.embedding_[copies], expected.places, scale=False).disparity < 1e-10
@@ -129,7 +129,7 @@ def test_joined_parts_hang_on_their_nearest_rows(rng):
 
 
 @every_graph_map
-def test_too_few_rows_and_too_many_neighbours_are_said(rng, cls):
+def test_too_few_rows_and_too_many_neighbors_are_said(rng, cls):
     X = rng.normal(size=(12, 2))
     with pytest.warns(UserWarning, match=r"n_neighbors=(40|39)"):
         assert cls(n_components=2, n_neighbors=40).fit(X).n_neighbors_ == 11
@@ -150,7 +150,7 @@ def test_mixing_weights_solve_their_least_squares(rng):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_lle_solves_the_generalised_eigenproblem_of_its_objective(rng, weighted):
+def test_lle_solves_the_generalized_eigenproblem_of_its_objective(rng, weighted):
     X = rng.uniform(size=(70, 3)) * [3, 2, 0.1]  # so even that the graph hangs together
     weights = rng.integers(1, 4, 70).astype(float) if weighted else np.ones(70)
     found = LocallyLinearEmbedding(n_components=2, n_neighbors=9).fit(X, sample_weight=weights)
@@ -173,11 +173,11 @@ def test_lle_solves_the_generalised_eigenproblem_of_its_objective(rng, weighted)
 
 @pytest.mark.parametrize("affinity", ["nearest", "heat"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_spectral_embedding_solves_the_generalised_eigenproblem(rng, affinity, weighted):
+def test_spectral_embedding_solves_the_generalized_eigenproblem(rng, affinity, weighted):
     X = rng.normal(size=(60, 3))
     weights = rng.integers(1, 4, 60).astype(float) if weighted else np.ones(60)
     found = SpectralEmbedding(2, n_neighbors=8, affinity=affinity).fit(X, sample_weight=weights)
-    table = neighbour_table(X, 8)
+    table = neighbor_table(X, 8)
     there = np.isfinite(table)
     closeness = np.where(there, 1.0, 0.0)
     if affinity == "heat":
@@ -247,7 +247,7 @@ def test_the_radius_is_linear_in_the_components_of_a_quadratic_kernel(rng):
     assert error[0] < 1e-12 * (squares @ squares)
 
 
-def test_the_centre_of_robust_pca_is_where_unit_pulls_cancel(rng):
+def test_the_center_of_robust_pca_is_where_unit_pulls_cancel(rng):
     X = rng.normal(size=(120, 3)) * [5, 2, 1] + 7
     weights = rng.integers(1, 4, 120).astype(float)
     found = RobustPCA(3).fit(X, sample_weight=weights)

@@ -55,8 +55,8 @@ def test_distances_of_points_are_reproduced_and_places_are_those_of_pca(rng):
     found = principal_coordinates(D, 3)
     np.testing.assert_allclose(squareform(pdist(found.places)), D, atol=1e-8)
     assert found.objective < 1e-9 * (D**4).sum()
-    centred = X - X.mean(axis=0)
-    u, s, _ = np.linalg.svd(centred, full_matrices=False)
+    centered = X - X.mean(axis=0)
+    u, s, _ = np.linalg.svd(centered, full_matrices=False)
     np.testing.assert_allclose(np.abs(found.places), np.abs(u * s), atol=1e-8)
     assert found.negative_share < 1e-9
 
@@ -137,7 +137,7 @@ def test_sammon_without_steps_stays_at_its_start(rng):
 
 
 @pytest.mark.covers("sammon-mapping")
-def test_sammon_minimises_its_own_stress(rng):
+def test_sammon_minimizes_its_own_stress(rng):
     X = rng.normal(size=(25, 5))
     D = pdist(X)
     found = sammon(X, tol=1e-12, max_iter=3000)
@@ -403,15 +403,15 @@ def test_repulsions_lead_to_maps_of_the_same_divergence(rng):
 
 @pytest.mark.covers("t-sne")
 def test_groups_are_seen_new_rows_join_theirs_and_more_steps_help(rng):
-    centres = 20 * np.linalg.qr(rng.normal(size=(10, 10)))[0][:4]
+    centers = 20 * np.linalg.qr(rng.normal(size=(10, 10)))[0][:4]
     group = np.arange(160) % 4
-    X = centres[group] + rng.normal(size=(160, 10))
+    X = centers[group] + rng.normal(size=(160, 10))
     model = TSNE(perplexity=15, max_iter=400, random_state=0).fit(X)
     places = model.embedding_
     means = np.array([places[group == g].mean(axis=0) for g in range(4)])
     nearest = np.linalg.norm(places[:, None] - means, axis=2).argmin(axis=1)
     assert (nearest == group).all()
-    new = model.transform(centres + rng.normal(size=(4, 10)))
+    new = model.transform(centers + rng.normal(size=(4, 10)))
     assert np.linalg.norm(new[:, None] - means, axis=2).argmin(axis=1).tolist() == [0, 1, 2, 3]
     before = model.kl_divergence_
     assert model.go_on(100).kl_divergence_ <= before + 0.01
@@ -543,7 +543,7 @@ def test_sammon_takes_a_table_with_text_and_missing_cells(rng):
     assert np.isfinite(sammon(frame, duplicates="together").places).all()
 
 
-def test_umap_says_that_it_took_fewer_neighbours(rng):
+def test_umap_says_that_it_took_fewer_neighbors(rng):
     pytest.importorskip("umap")
     with pytest.warns(GnomonWarning, match="n_neighbors=100 is more than the 19"):
         UMAP(n_neighbors=100, random_state=0).fit(rng.normal(size=(20, 3)))

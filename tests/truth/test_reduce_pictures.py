@@ -51,7 +51,7 @@ def test_canonical_picture_shows_every_rank(rng, theme):
 
 @pytest.mark.covers("focus-context-navigation")
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_focus_brings_a_node_and_its_neighbours_before_the_whole(theme):
+def test_focus_brings_a_node_and_its_neighbors_before_the_whole(theme):
     net = lattice(4, 4)
     places = spectral_layout(net).places
     whole = network(net, places, theme=theme)
@@ -103,7 +103,7 @@ def test_eigenimages_show_mean_components_and_growing_reconstructions(rng):
 
 @pytest.mark.covers("residual-pca-diagnostic")
 @pytest.mark.parametrize("common", [True, False])
-def test_residual_images_have_grey_at_zero_and_the_scale_asked_for(rng, common):
+def test_residual_images_have_gray_at_zero_and_the_scale_asked_for(rng, common):
     left = rng.normal(size=(50, 12)) * np.linspace(5, 0.1, 12) + 0.5
     figure = residual_images(left, (3, 4), most=4, common=common)
     np.testing.assert_allclose(np.asarray(figure.data[0].z).ravel(), left.mean(axis=0))

@@ -21,8 +21,8 @@ from gnomon.trees import RandomForestRegressor
 
 def groups(rng, k, n=90, d=2, apart=4.0):
     codes = np.arange(n) % k
-    centres = apart * np.eye(k, d) if k <= d else apart * rng.normal(size=(k, d))
-    return centres[codes] + rng.normal(size=(n, d)), codes
+    centers = apart * np.eye(k, d) if k <= d else apart * rng.normal(size=(k, d))
+    return centers[codes] + rng.normal(size=(n, d)), codes
 
 
 @pytest.mark.covers("regression-classifier")

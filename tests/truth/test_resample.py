@@ -43,7 +43,7 @@ from gnomon.evaluate import (
     BaselineClassifier,
     HoldOut,
     Measure,
-    MemorisingClassifier,
+    MemorizingClassifier,
     RandomGuessClassifier,
     RandomHyperplaneClassifier,
     auto_folds,
@@ -51,7 +51,7 @@ from gnomon.evaluate import (
     bootstrap_bags,
     bootstrap_error,
     bootstrap_predictions,
-    complexity_penalised,
+    complexity_penalized,
     cost_loss,
     cross_validate,
     experiment,
@@ -688,7 +688,7 @@ def test_losses_of_ones_own_and_training_scores_work_as_measures():
     expected = costs.values(Y_IRIS, found.predictions).mean()
     assert found.mean == pytest.approx(expected)
     assert found.train_scores["cost"] == pytest.approx(np.zeros(5))
-    assert found.generalisation_gap().value == pytest.approx(found.mean_over_folds())
+    assert found.generalization_gap().value == pytest.approx(found.mean_over_folds())
 
 
 def test_progress_is_told_fold_by_fold(capsys):
@@ -923,8 +923,8 @@ def test_the_simplest_of_the_near_best_is_taken():
     assert one_standard_error(means, errors, [1, 2, 3, 4]) == 1
     assert one_standard_error(means, [0.0] * 4, [1, 2, 3, 4]) == 2
     assert one_standard_error([0.6, 0.78, 0.8], [0.03] * 3, [1, 2, 3], greater_is_better=True) == 1
-    assert complexity_penalised([0.5, 0.2, 0.1], [1, 2, 3], 0.05) == 2
-    assert complexity_penalised([0.5, 0.2, 0.1], [1, 2, 3], 0.2) == 1
+    assert complexity_penalized([0.5, 0.2, 0.1], [1, 2, 3], 0.05) == 2
+    assert complexity_penalized([0.5, 0.2, 0.1], [1, 2, 3], 0.2) == 1
     candidates = {str(k): KNeighborsClassifier(k) for k in (1, 9)}
     found = three_way(
         candidates,
@@ -1013,7 +1013,7 @@ def test_bootstrap_of_columns_and_tables_does_not_depend_on_jobs_or_blocks(rng):
 @pytest.mark.covers("bootstrap-estimate")
 def test_bootstrap_error_of_a_mean_is_sd_over_root_n(rng):
     x = rng.normal(size=100)
-    found = bootstrap(lambda a: a.mean(axis=-1), x, n_resamples=4000, vectorised=True)
+    found = bootstrap(lambda a: a.mean(axis=-1), x, n_resamples=4000, vectorized=True)
     assert found.standard_error == pytest.approx(x.std() / 10, rel=0.06)
     low, high = np.quantile(found.replicates, [0.025, 0.975])
     basic = found.interval(method="basic")
@@ -1099,13 +1099,13 @@ def test_random_hyperplanes_err_half_the_time_and_so_does_their_majority(seed, r
 @pytest.mark.covers("memorising-classifier")
 def test_memory_has_no_training_error_and_chance_beyond(seed, rng):
     X, y = rng.normal(size=(300, 2)), rng.integers(0, 4, 300)
-    model = MemorisingClassifier(random_state=seed).fit(X, y)
+    model = MemorizingClassifier(random_state=seed).fit(X, y)
     assert np.array_equal(model.predict(X), y)
     new, truth = rng.normal(size=(4000, 2)), rng.integers(0, 4, 4000)
     assert np.mean(model.predict(new) != truth) == pytest.approx(0.75, abs=0.04)
-    twice = MemorisingClassifier(random_state=0).fit([[0.0], [-0.0], [0.0], [1.0]], [0, 1, 1, 0])
+    twice = MemorizingClassifier(random_state=0).fit([[0.0], [-0.0], [0.0], [1.0]], [0, 1, 1, 0])
     assert twice.predict([[0.0]])[0] == 1
-    gaps = MemorisingClassifier(random_state=0).fit([[np.nan], [1.0]], [0, 1])
+    gaps = MemorizingClassifier(random_state=0).fit([[np.nan], [1.0]], [0, 1])
     assert gaps.predict([[np.nan]])[0] == 0
 
 

@@ -299,7 +299,7 @@ def held_by(statistic, draw, truth: float, rng, runs: int = RUNS) -> dict[str, f
             statistic,
             *draw(rng),
             n_resamples=1000,
-            vectorised=True,
+            vectorized=True,
             random_state=seed,
             n_jobs=1,
         )

@@ -423,8 +423,8 @@ def ar1(phi: float, n: int, rng, m: int = 1) -> np.ndarray:
 @pytest.mark.covers("autocorrelation-burn-in-thinning")
 def test_autocorrelation_is_the_sum_of_products_and_falls_geometrically_in_an_ar_chain(rng):
     short = rng.normal(size=30)
-    centred = short - short.mean()
-    brute = [centred[: 30 - lag] @ centred[lag:] / (centred @ centred) for lag in range(30)]
+    centered = short - short.mean()
+    brute = [centered[: 30 - lag] @ centered[lag:] / (centered @ centered) for lag in range(30)]
     np.testing.assert_allclose(autocorrelation(short), brute, atol=1e-12)
     chain = ar1(0.8, 50_000, rng)[0]
     np.testing.assert_allclose(autocorrelation(chain, 6), 0.8 ** np.arange(7), atol=0.08)

@@ -130,7 +130,7 @@ def test_mutual_information_is_entropy_less_conditional_entropy(rng):
 
 
 @pytest.mark.covers("rank-mutual-information")
-def test_neighbours_give_the_mutual_information_of_normals_and_of_classes(rng):
+def test_neighbors_give_the_mutual_information_of_normals_and_of_classes(rng):
     rho = 0.8
     pair = rng.multivariate_normal([0, 0], [[1, rho], [rho, 1]], 3000)
     exact = -0.5 * np.log(1 - rho**2)
@@ -457,7 +457,7 @@ def test_stable_features_are_those_that_matter_and_few_are_wrong(rng):
 @pytest.mark.covers("embedded-selection")
 def test_boruta_confirms_what_tells_only_together_and_rejects_noise(rng):
     X, y = exclusive_or(rng, n=500)
-    found = Boruta(n_estimators=100, n_rounds=15, random_state=0).fit(X, y)
+    found = Boruta(n_estimators=100, max_iter=15, random_state=0).fit(X, y)
     kept = set(found.get_support(indices=True).tolist())
     assert {1, 3} <= kept
     assert len(kept) <= 3

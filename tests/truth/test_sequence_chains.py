@@ -54,7 +54,7 @@ def test_distribution_after_n_steps_is_the_sum_over_all_paths(rng):
 
 @pytest.mark.covers("markov-chain")
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_a_markov_model_of_any_order_is_normalised_counts(order, rng):
+def test_a_markov_model_of_any_order_is_normalized_counts(order, rng):
     texts = ["".join(rng.choice(list("abc"), n)) for n in (40, 30, 2)]
     model = MarkovModel(order, alpha=0.5).fit(texts)
     runs = Counter(t[i : i + order + 1] for t in texts for i in range(len(t) - order))

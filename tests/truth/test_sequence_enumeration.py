@@ -229,7 +229,7 @@ def test_normal_laws_weigh_rows_as_sums_written_out_do(rng, covariance):
 
 
 @pytest.mark.covers("crf-linear-chain")
-def test_k_best_labellings_of_a_field_are_those_of_all_labellings(rng):
+def test_k_best_labelings_of_a_field_are_those_of_all_labelings(rng):
     sequences = [[{w: 1.0} for w in rng.choice(list("xyz"), n)] for n in (4, 2, 5, 3)]
     labels = [rng.choice(["A", "B", "C"], len(s)).tolist() for s in sequences]
     labels[0][:3] = ["A", "B", "C"]
@@ -244,17 +244,17 @@ def test_k_best_labellings_of_a_field_are_those_of_all_labellings(rng):
 
 @pytest.mark.covers("speaker-adaptation-mllr", "hmm-classifier")
 def test_a_classifier_adapted_to_a_user_knows_classes_that_the_user_did_not_give(rng):
-    def spoken(shift, centre, n=30):
-        return [centre + shift + rng.normal(0, 0.5, (15, 2)) for _ in range(n)]
+    def spoken(shift, center, n=30):
+        return [center + shift + rng.normal(0, 0.5, (15, 2)) for _ in range(n)]
 
-    centres = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])
+    centers = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])
     law = GaussianEmission("diagonal")
     model = HMMClassifier(HiddenMarkovModel(1, law, random_state=0))
-    model.fit([s for c in centres for s in spoken(0.0, c)], np.repeat([0, 1, 2], 30).tolist())
+    model.fit([s for c in centers for s in spoken(0.0, c)], np.repeat([0, 1, 2], 30).tolist())
     shift = np.array([2.0, 2.0])
-    given = spoken(shift, centres[0], 4) + spoken(shift, centres[1], 4)
+    given = spoken(shift, centers[0], 4) + spoken(shift, centers[1], 4)
     adapted = model.adapt(given, [0] * 4 + [1] * 4)
-    tests = [s for c in centres for s in spoken(shift, c)]
+    tests = [s for c in centers for s in spoken(shift, c)]
     truth = np.repeat([0, 1, 2], 30).tolist()
     assert adapted.score(tests, truth) > model.score(tests, truth)
     assert adapted.score(given, [0] * 4 + [1] * 4) == 1

@@ -57,7 +57,7 @@ def all_scores(model, sequence):
 
 
 @pytest.mark.covers("crf-linear-chain", "crf-max-likelihood")
-def test_field_is_normalised_over_all_paths_and_decodes_the_best(rng):
+def test_field_is_normalized_over_all_paths_and_decodes_the_best(rng):
     sequences, labels = tagged(rng)
     model = ChainCRF(alpha=0.05).fit(sequences, labels)
     for sequence, truth in zip(sequences, labels, strict=True):
@@ -227,7 +227,7 @@ def test_segments_are_scored_whole():
 
 
 @pytest.mark.covers("memm")
-def test_local_model_is_normalised_for_each_previous_label_and_decodes_the_best_path(rng):
+def test_local_model_is_normalized_for_each_previous_label_and_decodes_the_best_path(rng):
     sequences, labels = tagged(rng, (20, 15, 12))
     model = MaxEntMarkovModel(alpha=1e-2).fit(sequences, labels)
     logs = model.log_transitions(sequences[2][:4])
@@ -443,13 +443,13 @@ def test_features_of_a_tone_stand_at_its_pitch(rng):
 
 
 @pytest.mark.covers("phoneme-hmm")
-def test_words_of_shared_sounds_are_recognised_alone_and_in_a_row(rng):
+def test_words_of_shared_sounds_are_recognized_alone_and_in_a_row(rng):
     lexicon = {"on": "A N", "no": "N A", "nan": "N A N", "so": "S A"}
-    centres = {(p, i): rng.normal(0, 6, 3) for p in "ANS" for i in range(3)}
+    centers = {(p, i): rng.normal(0, 6, 3) for p in "ANS" for i in range(3)}
 
     def say(word):
         rows = [
-            centres[p, i] + rng.normal(0, 0.5, 3)
+            centers[p, i] + rng.normal(0, 0.5, 3)
             for p in lexicon[word].split()
             for i in range(3)
             for _ in range(rng.integers(1, 4))

@@ -219,8 +219,8 @@ def data_for(law, rng, lengths=(30, 1, 45)):
         return [rng.integers(0, 3, n).tolist() for n in lengths]
     if law == "poisson":
         return [rng.poisson(rng.choice([1, 8], n)).astype(float) for n in lengths]
-    centres = rng.normal(0, 3, (3, 2))
-    return [centres[rng.integers(0, 3, n)] + rng.normal(size=(n, 2)) for n in lengths]
+    centers = rng.normal(0, 3, (3, 2))
+    return [centers[rng.integers(0, 3, n)] + rng.normal(size=(n, 2)) for n in lengths]
 
 
 @pytest.mark.covers("baum-welch", "hmm-continuous", "hmm-autoregressive")

@@ -178,13 +178,13 @@ def test_images_are_rebuilt_as_images_and_rows_of_low_rank_lie_in_a_plane(rng):
 
 @pytest.mark.covers("scree-plot")
 @THEMES
-def test_scree_marks_the_gap_zooms_and_normalises(theme):
+def test_scree_marks_the_gap_zooms_and_normalizes(theme):
     values = np.array([9.0, 8.0, 7.0, 0.5, 0.4, 0.3])
     figure = show.scree(values, theme=theme)
     assert "spectral gap after 3" in figure.layout.title.text
     assert figure.layout.shapes[0].x0 == 3.5
     np.testing.assert_allclose(figure.data[-1].y, np.cumsum(values) / values.sum())
-    near = show.scree(values, normalised=True, zoom=4, kept=3, theme=theme)
+    near = show.scree(values, normalized=True, zoom=4, kept=3, theme=theme)
     bars = np.concatenate([trace.y for trace in near.data if trace.type == "bar"])
     np.testing.assert_allclose(bars, values / 9)
     np.testing.assert_allclose(near.data[-1].y, values[3:] / 9)

@@ -9,7 +9,7 @@ from gnomon import show
 from gnomon.cluster import (
     DBSCAN,
     Denclue,
-    SelfOrganisingMap,
+    SelfOrganizingMap,
     block_types,
     choose_by_knee,
     choose_by_silhouette,
@@ -152,17 +152,17 @@ def test_a_point_lies_in_the_cell_of_its_nearest_prototype(rng):
 @pytest.mark.covers("som-component-planes")
 @THEMES
 @pytest.mark.parametrize("grid", ["hexagonal", "square"])
-def test_planes_have_a_cell_for_each_prototype_coloured_by_its_coordinate(theme, grid, rng):
+def test_planes_have_a_cell_for_each_prototype_colored_by_its_coordinate(theme, grid, rng):
     rows, _ = blobs(rng, d=3)
-    model = SelfOrganisingMap(3, 4, grid=grid).fit(rows)
+    model = SelfOrganizingMap(3, 4, grid=grid).fit(rows)
     figure = show.component_planes(model, [0, 2], names=list("abc"), size_by=1, theme=theme)
     assert len(figure.data) == 2 * (12 + 1)
     assert [each.text for each in figure.layout.annotations] == ["a", "c"]
     plane = figure.data[:12]
     values = model.prototypes_[:, 0]
-    colours = [trace.fillcolor for trace in plane]
+    colors = [trace.fillcolor for trace in plane]
     order = np.argsort(values)
-    assert colours[order[0]] != colours[order[-1]]
+    assert colors[order[0]] != colors[order[-1]]
     width = [np.ptp(np.array(trace.x, dtype=float)) for trace in plane]
     assert np.argmax(width) == model.prototypes_[:, 1].argmax()
     assert len(show.u_matrix(model, model.name_cells(rows, np.arange(60) % 3)).data) == 14
@@ -171,7 +171,7 @@ def test_planes_have_a_cell_for_each_prototype_coloured_by_its_coordinate(theme,
 @pytest.mark.covers("som-component-planes")
 def test_rows_stand_in_their_cells_beside_their_columns(rng):
     rows, _ = blobs(rng, d=3)
-    model = SelfOrganisingMap(3, 4).fit(rows)
+    model = SelfOrganizingMap(3, 4).fit(rows)
     figure = show.linked_map(model, rows, names=list("abc"))
     on_map = next(trace for trace in figure.data if trace.type == "scatter")
     places = model.transform(rows)[np.array(on_map.customdata, dtype=int)]
@@ -250,8 +250,8 @@ def test_a_slider_walks_the_levels_with_prototypes_and_selectors(theme, rng):
         assert len(figure.data[shown[2]].dimensions) == 4
     labels = tree.cut(3)
     mean, axes, _ = principal_plane(rows)
-    centre = (rows[labels == 0].mean(axis=0) - mean) @ axes.T
-    assert figure.data[7].x[0] == pytest.approx(centre[0])
+    center = (rows[labels == 0].mean(axis=0) - mean) @ axes.T
+    assert figure.data[7].x[0] == pytest.approx(center[0])
 
 
 @pytest.mark.covers("cluster-type-histogram-grid")

@@ -49,7 +49,7 @@ def test_heavier_edges_are_wider_in_stress_and_spring_layouts(theme, layout):
 
 
 @pytest.mark.covers("graph-drawing")
-def test_nodes_are_coloured_by_value_with_a_rim_where_it_is_known():
+def test_nodes_are_colored_by_value_with_a_rim_where_it_is_known():
     net = graph(EDGES)
     values = np.linspace(-1, 1, 6)
     known = np.array([1, 0, 0, 0, 0, 1], bool)
@@ -240,10 +240,10 @@ def test_trellis_beside_the_graph_costs_minus_ln_of_one_half(theme):
 
 @pytest.mark.covers("segmented-image-render")
 @THEMES
-def test_segments_stand_with_and_without_smoothing_and_a_grey_map_each(theme, rng):
+def test_segments_stand_with_and_without_smoothing_and_a_gray_map_each(theme, rng):
     image = np.repeat([[0.0, 4.0]], 8, axis=0).repeat(6, axis=1) + rng.normal(size=(8, 12))
-    rough = segment_mixture(image, 2, 0.0, n_sweeps=40, random_state=0)
-    smooth = segment_mixture(image, 2, 1.5, n_sweeps=40, random_state=0)
+    rough = segment_mixture(image, 2, 0.0, max_iter=40, random_state=0)
+    smooth = segment_mixture(image, 2, 1.5, max_iter=40, random_state=0)
     figure = show.segment_maps(image, {"without": rough, "with": smooth}, theme=theme)
     assert len(figure.data) == 8
     np.testing.assert_allclose(figure.data[1].z, rough.means[rough.labels])

@@ -11,7 +11,7 @@ from gnomon import show
 from gnomon.engine.errors import DataError
 from gnomon.show.model_sets import binomial_of_two, divergence
 from gnomon.show.optima import kkt_residual
-from gnomon.show.regularisers import expected_errors
+from gnomon.show.regularizers import expected_errors
 
 THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
 
@@ -80,11 +80,11 @@ def test_equalities_are_held_exactly():
 def test_lasso_and_ridge_answers_are_the_best_of_their_rims(theme, rng):
     X = rng.normal(size=(40, 2)) @ [[1.0, 0.4], [0.0, 1.0]]
     y = X @ [2.0, 0.5] + rng.normal(size=40)
-    figure = show.penalised_optimum(X, y, 0.8, theme=theme)
-    centred, target = X - X.mean(axis=0), y - y.mean()
+    figure = show.penalized_optimum(X, y, 0.8, theme=theme)
+    centered, target = X - X.mean(axis=0), y - y.mean()
 
     def error(w):
-        return ((target - w @ centred.T) ** 2).sum(axis=-1)
+        return ((target - w @ centered.T) ** 2).sum(axis=-1)
 
     answers = [trace for trace in figure.data if trace.name == "best allowed"]
     angle = np.linspace(0, 2 * np.pi, 20001)
@@ -95,9 +95,9 @@ def test_lasso_and_ridge_answers_are_the_best_of_their_rims(theme, rng):
         assert np.linalg.norm(found, norm) == pytest.approx(0.8)
         assert error(found) <= error(rim).min() * (1 + 1e-9)
     free = next(trace for trace in figure.data if trace.name == "least squares")
-    wide = show.penalised_optimum(X, y, 50.0)
+    wide = show.penalized_optimum(X, y, 50.0)
     inner = next(trace for trace in wide.data if trace.name == "best allowed")
-    np.testing.assert_allclose([free.x[0], free.y[0]], np.linalg.lstsq(centred, target)[0])
+    np.testing.assert_allclose([free.x[0], free.y[0]], np.linalg.lstsq(centered, target)[0])
     assert inner.x[0] == pytest.approx(free.x[0])
 
 
@@ -175,7 +175,7 @@ def test_expected_errors_are_those_of_many_simulations(theme, rng):
     exact = expected_errors(Z, f, weights, noise, [penalty])[0]
     assert abs(errors.mean() - exact) < 6 * errors.std() / np.sqrt(n)
     rules = {"uniform": np.ones(6), "low order": weights}
-    figure = show.regulariser_comparison(Z, f, rules, [0.1, 0.7], [0.1, 2.0, 5.0], theme=theme)
+    figure = show.regularizer_comparison(Z, f, rules, [0.1, 0.7], [0.1, 2.0, 5.0], theme=theme)
     curves = [trace for trace in figure.data if trace.mode == "lines"]
     assert [trace.name for trace in curves] == ["noise 0.1", "noise 0.7"] * 2
     assert curves[3].y[1] == pytest.approx(exact)
@@ -183,7 +183,7 @@ def test_expected_errors_are_those_of_many_simulations(theme, rng):
     for curve, star in zip(curves, stars, strict=True):
         assert star.y[0] == min(curve.y)
     with pytest.raises(DataError, match="weight"):
-        show.regulariser_comparison(Z, f, {"short": np.ones(5)}, [0.1])
+        show.regularizer_comparison(Z, f, {"short": np.ones(5)}, [0.1])
 
 
 @pytest.mark.covers("model-set-schematic")

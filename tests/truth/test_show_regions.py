@@ -13,7 +13,7 @@ from gnomon.margin import LinearSVC, OneVsOneClassifier, OneVsRestClassifier
 from gnomon.neighbors import KNeighborsClassifier
 from gnomon.show import decision_regions
 from gnomon.show.regions import GRID, STRENGTH
-from gnomon.show.theme import colour
+from gnomon.show.theme import color
 
 
 def three_clouds(rng):
@@ -26,13 +26,13 @@ def images(figure):
 
 
 @pytest.mark.covers("decision-regions")
-def test_colours_are_blended_by_probabilities_with_other_inputs_fixed(rng):
+def test_colors_are_blended_by_probabilities_with_other_inputs_fixed(rng):
     X, y = three_clouds(rng)
     model = GaussianClassifier().fit(X, y)
     (image,) = images(decision_regions(model, X, y, columns=(1, 0), fixed={2: 0.7}))
     i, j = rng.integers(GRID, size=2)
     place = np.array([[image.y0 + i * image.dy, image.x0 + j * image.dx, 0.7]])
-    inks = np.array([[int(colour(k)[c : c + 2], 16) for c in (1, 3, 5)] for k in range(3)])
+    inks = np.array([[int(color(k)[c : c + 2], 16) for c in (1, 3, 5)] for k in range(3)])
     expected = STRENGTH * (model.predict_proba(place) @ inks)[0] + (1 - STRENGTH) * 255
     np.testing.assert_allclose(np.asarray(image.z)[i, j], expected, atol=0.51)
 

@@ -117,12 +117,12 @@ def test_signals_of_unequal_length_stand_in_the_line_of_their_class(theme, rng):
 
 
 @pytest.mark.covers("signal-traces")
-def test_centres_are_traces_with_the_commonest_first(rng):
-    centres = rng.normal(size=(4, 16))
-    figure = show.centre_traces(centres, [5, 40, 7, 1])
+def test_centers_are_traces_with_the_commonest_first(rng):
+    centers = rng.normal(size=(4, 16))
+    figure = show.center_traces(centers, [5, 40, 7, 1])
     assert figure.layout.annotations[0].text == "centre 1 (40)"
-    np.testing.assert_allclose(figure.data[0].y, centres[1])
-    np.testing.assert_allclose(figure.data[3].y, centres[3])
+    np.testing.assert_allclose(figure.data[0].y, centers[1])
+    np.testing.assert_allclose(figure.data[3].y, centers[3])
 
 
 @pytest.mark.covers("signal-traces")

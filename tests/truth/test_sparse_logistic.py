@@ -74,9 +74,7 @@ def test_its_error_is_that_of_fits_on_the_other_rows(measure, rng):
     X, y = problem(rng, 3, n=24, p=3)
     y[:9] = np.tile(np.arange(3), 3)
     alphas = [0.08, 0.03]
-    path = SparseLogisticRegression(tol=1e-12).path(
-        X, y, alphas=alphas, cv=24, measure=measure
-    )
+    path = SparseLogisticRegression(tol=1e-12).path(X, y, alphas=alphas, cv=24, measure=measure)
     for place, alpha in enumerate(alphas):
         costs = []
         for i in range(len(y)):

@@ -273,8 +273,8 @@ def test_intervals_of_the_correlation_ratio_cover(rng):
     covered = 0
     for _ in range(runs):
         x = means + rng.standard_normal(40)
-        centred = x - x.mean()
-        eta = (np.bincount(codes, centred) ** 2 / sizes).sum() / (centred @ centred)
+        centered = x - x.mean()
+        eta = (np.bincount(codes, centered) ** 2 / sizes).sum() / (centered @ centered)
         figure = _eta_interval(eta, 3, 40, 0.95)
         covered += figure.low <= truth <= figure.high
     assert 0.93 <= covered / runs <= 0.97
@@ -319,7 +319,7 @@ def test_the_bootstrap_region_of_a_mean_covers_about_its_level(rng):
     for _ in range(runs):
         rows = rng.exponential(size=(n, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
         drawn = rows[rng.integers(0, n, (500, n))].mean(axis=1)
-        region = confidence_region(drawn, centre=rows.mean(axis=0))
+        region = confidence_region(drawn, center=rows.mean(axis=0))
         covered += bool(region.contains([1.0, 1.5])[0])
         boxed += bool(region.box_contains([1.0, 1.5])[0])
     assert 0.88 <= covered / runs <= 0.98

@@ -124,7 +124,7 @@ def test_the_matrix_shows_every_class_and_the_correlations_of_all_rows(rng):
 def test_a_query_is_joined_to_its_nearest_rows_of_a_plain_search(rng):
     points = rng.normal(size=(50, 2)) * [1, 100]
     figure = show.class_scatter(
-        {"x": points[:, 0], "y": points[:, 1]}, ["x", "y"], query=[0.0, 0.0], neighbours=3
+        {"x": points[:, 0], "y": points[:, 1]}, ["x", "y"], query=[0.0, 0.0], neighbors=3
     )
     lines = next(trace for trace in figure.data if trace.mode == "lines")
     nearest = np.argsort(((points / points.std(axis=0)) ** 2).sum(axis=1))[:3]

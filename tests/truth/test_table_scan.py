@@ -132,7 +132,7 @@ def test_columns_can_be_selected_dropped_and_given_other_kinds(csv):
     opened = scan(csv)
     assert opened.select(["n", "x"]).head(2).columns == ("n", "x")
     assert opened.drop("note").columns == opened.columns[:-1]
-    assert scan(csv, columns=["colour"]).read().arrow.equals(read(csv, columns=["colour"]).arrow)
+    assert scan(csv, columns=["color"]).read().arrow.equals(read(csv, columns=["color"]).arrow)
     as_number = opened.set("n", kind="number")
     assert as_number.read()["n"].type == pa.float64()
     with pytest.raises(DataError, match="cannot find the levels by itself"):
@@ -163,9 +163,9 @@ def test_a_scan_leaves_out_the_spaces_ends_and_titles_that_read_leaves_out():
 
 def test_codes_of_categories_are_the_same_in_all_chunks(csv):
     opened = scan(csv, rows_per_chunk=100)
-    levels = opened.schema["colour"].levels
+    levels = opened.schema["color"].levels
     for chunk in opened.chunks():
-        assert tuple(chunk["colour"].chunk(0).dictionary.to_pylist()) == levels
+        assert tuple(chunk["color"].chunk(0).dictionary.to_pylist()) == levels
 
 
 def test_a_schema_rules_over_the_sample_and_is_found_beside_the_file(csv):

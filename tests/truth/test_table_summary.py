@@ -139,14 +139,14 @@ def test_entropy_of_nothing_is_not_a_number():
 
 
 @pytest.mark.parametrize("values", [[1e308, -1e308, 1e308], [np.inf, 1.0, 2.0], [5e-324, 0.0]])
-def test_extreme_numbers_are_summarised_without_overflow(values):
+def test_extreme_numbers_are_summarized_without_overflow(values):
     found = describe({"x": np.array(values)})["x"]
     assert found.maximum == max(values)
     assert math.isfinite(found.mean)
     assert found.sd is None or math.isfinite(found.sd)
 
 
-def test_a_column_without_values_is_summarised():
+def test_a_column_without_values_is_summarized():
     found = describe(Table.from_dict({"x": [None, None], "y": [1.0, None]}))
     assert (found["x"].missing, found["x"].mean, found["x"].most_common) == (2, None, None)
     assert (found["y"].mean, found["y"].sd) == (1.0, None)

@@ -357,7 +357,7 @@ def test_a_threshold_lies_half_way_between_the_values_that_it_parts():
     assert tree.threshold[0] == 2.5
 
 
-def test_neighbouring_floating_point_numbers_are_parted():
+def test_neighboring_floating_point_numbers_are_parted():
     rows = np.array([1.0, np.nextafter(1.0, 2.0)])[:, None]
     binned = Binner().fit(rows).transform(rows)
     tree = grow_tree(binned, class_statistics([0, 1], 2), GrowthRules("gini"))

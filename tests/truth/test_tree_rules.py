@@ -14,7 +14,7 @@ from gnomon.trees import (
     RuleInstanceClassifier,
     RuleList,
     RuleListClassifier,
-    generalise,
+    generalize,
     rules_from_tree,
 )
 from gnomon.trees.conditions import Condition, Interval, LevelSet, NumberSet
@@ -196,13 +196,13 @@ def test_a_tree_of_planes_has_no_rules(rng):
 
 
 @pytest.mark.covers("tree-to-rules")
-def test_generalised_rules_are_shorter_and_expected_to_err_no_more(rng):
+def test_generalized_rules_are_shorter_and_expected_to_err_no_more(rng):
     rows = rng.normal(size=(200, 4))
     y = np.where((rows[:, 0] > 0) ^ (rng.random(200) < 0.1), "yes", "no")
     model = DecisionTreeClassifier(max_depth=5).fit(rows, y)
     rules = rules_from_tree(model)
     columns = {f"x{j}": column for j, column in enumerate(rows.T)}
-    short = generalise(rules, columns, y, np.ones(200))
+    short = generalize(rules, columns, y, np.ones(200))
 
     def n_tests(some):
         return sum(len(rule.conditions) for rule in some)
@@ -249,7 +249,7 @@ def test_a_concept_of_two_rules_is_learnt_in_two_rules(rng):
 
 
 @pytest.mark.covers("rule-instance-learner")
-def test_fully_specified_rules_are_nearest_neighbours(rng):
+def test_fully_specified_rules_are_nearest_neighbors(rng):
     from sklearn.neighbors import KNeighborsClassifier
 
     rows = rng.normal(size=(60, 3)) * [1.0, 5.0, 0.2]

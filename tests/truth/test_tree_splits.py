@@ -441,15 +441,15 @@ def test_label_groups_of_two_classes_are_the_classes_and_of_numbers_the_halves(r
 def test_label_groups_of_many_classes_follow_the_first_principal_component(rng):
     y = np.repeat([0, 1, 2, 3], [40, 30, 5, 3])
     units = np.eye(4)[y]
-    centred = units - units.mean(axis=0)
-    first = np.linalg.svd(centred, full_matrices=False)[2][0]
-    expected = centred @ first >= 0
+    centered = units - units.mean(axis=0)
+    first = np.linalg.svd(centered, full_matrices=False)[2][0]
+    expected = centered @ first >= 0
     found = label_groups(y, np.ones(len(y)))
     assert (found == expected).all() or (found == ~expected).all()
 
 
 @pytest.mark.covers("split-oblique")
-def test_an_optimised_plane_saves_at_least_as_much_as_any_single_column(rng):
+def test_an_optimized_plane_saves_at_least_as_much_as_any_single_column(rng):
     for _ in range(5):
         rows, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
         oblique = ObliqueTreeClassifier("optimised", max_depth=1, random_state=0).fit(rows, y)

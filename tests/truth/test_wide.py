@@ -78,7 +78,7 @@ def test_the_bootstrap_of_least_squares_has_the_classical_standard_errors(rng):
     np.testing.assert_allclose(found.estimate, summary.estimate, rtol=1e-9)
 
 
-def test_the_bootstrap_takes_penalised_and_quantile_models_and_no_others(rng):
+def test_the_bootstrap_takes_penalized_and_quantile_models_and_no_others(rng):
     X = rng.normal(size=(60, 2))
     y = X @ [1.0, -2.0] + rng.normal(size=60)
     median = QuantileRegressor(quantile=0.3, alpha=0)

@@ -199,7 +199,7 @@ class NormalColumns(ColumnModel):
         visible = off > np.sqrt(np.finfo(float).eps) * np.abs(mean)
         return bool((visible & (known * off**2 > LOST_DIGITS * scatter)).any())
 
-    def recentred(self) -> NormalColumns:
+    def recentered(self) -> NormalColumns:
         """The same model, to be summed about the means that were found."""
         known, mean, _ = self.statistics
         return NormalColumns(self.columns, self.names, np.where(known > 0, mean, self.shift))
@@ -718,8 +718,8 @@ def pooled(known: np.ndarray, mean: np.ndarray, scatter: np.ndarray) -> tuple[np
     """Weight, mean and sum of squares about it of several sets of rows together (first axis)."""
     total = known.sum(axis=0)
     share = np.divide(known, total, out=np.zeros_like(known), where=total > 0)
-    centre = (share * mean).sum(axis=0)
-    return total, centre, (scatter + known * (mean - centre) ** 2).sum(axis=0)
+    center = (share * mean).sum(axis=0)
+    return total, center, (scatter + known * (mean - center) ** 2).sum(axis=0)
 
 
 def on_lattice(

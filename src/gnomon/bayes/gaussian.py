@@ -187,7 +187,7 @@ class GaussianClassifier(BayesClassifier, SumLearner):
         weight += np.bincount(first.y, minlength=k)
         class_moments(first.rows, first.y, ones, shift, True, weight[:, None], total, squares)
         shift += total / np.maximum(weight, 1.0)[:, None]
-        return {"shift": shift, "recentred": False}
+        return {"shift": shift, "recentered": False}
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> ClassMoments:
         shift = state["shift"]
@@ -203,15 +203,15 @@ class GaussianClassifier(BayesClassifier, SumLearner):
             return ClassMoments(weight, first, second)
         ends = np.cumsum(np.bincount(chunk.y, minlength=k))
         places = np.concatenate([[0], ends[:-1]])
-        centred = np.empty((len(chunk.rows), d))
-        centre_by_class(chunk.rows, chunk.y, chunk.weights, shift, places, centred, first)
+        centered = np.empty((len(chunk.rows), d))
+        center_by_class(chunk.rows, chunk.y, chunk.weights, shift, places, centered, first)
         if self.shared:
-            return ClassMoments(weight, first, inner(centred, centred)[None])
+            return ClassMoments(weight, first, inner(centered, centered)[None])
         second = np.zeros((k, d, d))
         start = 0
         for each, end in enumerate(ends):
             if end > start:
-                second[each] = inner(centred[start:end], centred[start:end])
+                second[each] = inner(centered[start:end], centered[start:end])
             start = end
         return ClassMoments(weight, first, second)
 
@@ -227,10 +227,10 @@ class GaussianClassifier(BayesClassifier, SumLearner):
         else:
             scatter = second - weight[:, None] * apart**2
             variances = scatter.sum(axis=0) / weight.sum()
-        again = not state["recentred"] and bool(
+        again = not state["recentered"] and bool(
             (apart**2 > LOST_DIGITS * np.maximum(variances, 0.0))[weight > 0].any()
         )
-        following = {"shift": means, "recentred": again, "weight": weight, "scatter": scatter}
+        following = {"shift": means, "recentered": again, "weight": weight, "scatter": scatter}
         return Step(following, self._cost(following), not again)
 
     def _cost(self, state: dict[str, Any]) -> float:
@@ -410,7 +410,7 @@ class GaussianClassifier(BayesClassifier, SumLearner):
 
 
 @kernel("f8[:,:]", "i8[:]", "f8[:]", "f8[:,:]", "out i8[:]", "out f8[:,:]", "out f8[:,:]")
-def centre_by_class(rows, y, weights, shift, places, centred, first):
+def center_by_class(rows, y, weights, shift, places, centered, first):
     """Rows less the shift of their class times the root of their weight, sorted by class.
 
     rows (n, d), y (n,) class codes, shift and first (K, d), places (K,) where each class begins in
@@ -423,5 +423,5 @@ def centre_by_class(rows, y, weights, shift, places, centred, first):
         places[k] += 1
         for j in range(rows.shape[1]):
             apart = rows[i, j] - shift[k, j]
-            centred[row, j] = root * apart
+            centered[row, j] = root * apart
             first[k, j] += weights[i] * apart

@@ -215,13 +215,13 @@ class Kriging(Regressor):
         (Matern 3/2).
     range : float or None, default=None
         Distance over which values are alike, in the units of the sites (of standard deviations
-        where ``standardise``); None to fit it to the variogram.
+        where ``standardize``); None to fit it to the variogram.
     sill : float or None, default=None
         Variance of the surface; None to fit it.
     nugget : float or None, default=None
         Variance of a measurement about the surface; 0 for a surface through every value, None to
         fit it.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Measure distances in standard deviations of the columns, so that units do not matter.
     n_neighbors : int, "auto" or None, default="auto"
         Nearest sites that an estimate is made of, all where there are not more. None for all of
@@ -248,7 +248,7 @@ class Kriging(Regressor):
     level_ : float
         The mean of the surface: by least variance where it is made of all sites, else of the
         values.
-    centre_ : ndarray of shape (n_columns,)
+    center_ : ndarray of shape (n_columns,)
         What was taken from each column.
     scale_ : ndarray of shape (n_columns,)
         What each column was divided by.
@@ -283,7 +283,7 @@ class Kriging(Regressor):
         "range": [above(0), None],
         "sill": [above(0), None],
         "nugget": [at_least(0), None],
-        "standardise": FLAG,
+        "standardize": FLAG,
         "n_neighbors": [StrOptions({"auto"}), whole(2), None],
         "n_jobs": JOBS,
     }
@@ -295,7 +295,7 @@ class Kriging(Regressor):
         range=None,
         sill=None,
         nugget=None,
-        standardise=True,
+        standardize=True,
         n_neighbors="auto",
         n_jobs=None,
     ):
@@ -303,7 +303,7 @@ class Kriging(Regressor):
         self.range = range
         self.sill = sill
         self.nugget = nugget
-        self.standardise = standardise
+        self.standardize = standardize
         self.n_neighbors = n_neighbors
         self.n_jobs = n_jobs
 
@@ -312,10 +312,10 @@ class Kriging(Regressor):
         weights = np.asarray(data.weight_array, dtype=np.float64)
         self._merge(rows, np.asarray(data.y, dtype=np.float64), weights)
         d = data.n_columns
-        self.centre_, self.scale_ = np.zeros(d), np.ones(d)
-        if self.standardise:
-            self.centre_, self.scale_ = location_and_scale(self.sites_, self.weights_)
-        self.sites_ -= self.centre_
+        self.center_, self.scale_ = np.zeros(d), np.ones(d)
+        if self.standardize:
+            self.center_, self.scale_ = location_and_scale(self.sites_, self.weights_)
+        self.sites_ -= self.center_
         self.sites_ /= self.scale_
         found = self._surveyed()
         self.variogram_ = found._asdict()
@@ -404,7 +404,7 @@ class Kriging(Regressor):
         return self.level_ + np.dot(beside, self.dual_coef_)
 
     def _scaled(self, rows: np.ndarray) -> np.ndarray:
-        return np.clip((rows - self.centre_) / self.scale_, -1e100, 1e100)
+        return np.clip((rows - self.center_) / self.scale_, -1e100, 1e100)
 
     def _both(self, X) -> np.ndarray:
         """Estimate and variance of each row; of shape (n, 2)."""
@@ -494,7 +494,7 @@ class Kriging(Regressor):
         return np.sqrt(self._both(X)[:, 1])
 
     def next_sample(
-        self, X, rule="expected-improvement", *, minimise=False, strength=2.0
+        self, X, rule="expected-improvement", *, minimize=False, strength=2.0
     ) -> NextSample:
         """Which of the candidates to measure next.
 
@@ -506,7 +506,7 @@ class Kriging(Regressor):
             "maximum" of the surface (004 1.2: never explores), "variance" (explores only),
             "expected-improvement" over the best measured value, or "upper-bound", estimate plus
             ``strength`` deviations.
-        minimise : bool, default=False
+        minimize : bool, default=False
             Look for small values instead of great ones.
         strength : float, default=2.0
             Of the upper bound.
@@ -518,7 +518,7 @@ class Kriging(Regressor):
         if rule not in RULES:
             raise ValueError(f"rule={rule!r} is none of {', '.join(RULES)}")
         found = self._both(X)
-        sign = -1.0 if minimise else 1.0
+        sign = -1.0 if minimize else 1.0
         estimate, deviation = sign * found[:, 0], np.sqrt(found[:, 1])
         score = {
             "maximum": lambda: estimate,

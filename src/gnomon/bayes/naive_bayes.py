@@ -211,7 +211,7 @@ class NaiveBayes(BayesClassifier, SumLearner):
         if isinstance(data.source, ArraySource):
             data.source.size = _chunk_rows(models, data.source.rows)
         models = self._looked(models, data)
-        return {"models": self._centred(models, data), "recentred": False}
+        return {"models": self._centered(models, data), "recentered": False}
 
     def _sums(self, state, chunk):
         n_classes = len(self.classes_)
@@ -227,14 +227,14 @@ class NaiveBayes(BayesClassifier, SumLearner):
         for model in state["models"]:
             models.append(model.with_total(tuple(rest[place : place + model.n_sums])))
             place += model.n_sums
-        again = not state["recentred"] and any(model.lost_precision() for model in models)
+        again = not state["recentered"] and any(model.lost_precision() for model in models)
         self._estimate(models)
         objective = self._cost(class_count, models)
         if again:
             models = [
-                each.recentred() if isinstance(each, NormalColumns) else each for each in models
+                each.recentered() if isinstance(each, NormalColumns) else each for each in models
             ]
-        following = {"models": models, "class_count": class_count, "recentred": again}
+        following = {"models": models, "class_count": class_count, "recentered": again}
         return Step(following, objective, not again)
 
     def _attributes(self, state):
@@ -338,7 +338,7 @@ class NaiveBayes(BayesClassifier, SumLearner):
         settled = iter([model.settled(shown) for model, shown in zip(waiting, seen)])
         return [next(settled) if model.looks_first else model for model in models]
 
-    def _centred(self, models: list[ColumnModel], data: Data) -> list[ColumnModel]:
+    def _centered(self, models: list[ColumnModel], data: Data) -> list[ColumnModel]:
         """Normal models with a shift per class near its values, from the first rows."""
         if not any(isinstance(model, NormalColumns) for model in models):
             return models

@@ -371,8 +371,8 @@ class DirichletMultinomial:
         points = np.atleast_2d(np.asarray(probabilities, dtype=float))
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(self.alpha == 1, 0.0, (self.alpha - 1) * np.log(points))
-        normaliser = special.gammaln(self.alpha).sum() - special.gammaln(self.concentration)
-        return np.exp(terms.sum(axis=1) - normaliser)
+        normalizer = special.gammaln(self.alpha).sum() - special.gammaln(self.concentration)
+        return np.exp(terms.sum(axis=1) - normalizer)
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """Draws of the probabilities, of shape (n, k)."""
@@ -470,20 +470,20 @@ class NaturalConjugate:
             raise DataError(
                 "quadrature is for families of one parameter; use posterior_grid for two"
             )
-        centre = float(self.mode.natural[0])
-        curvature = float(np.squeeze(self.family.statistics_covariance(np.array([centre]))))
+        center = float(self.mode.natural[0])
+        curvature = float(np.squeeze(self.family.statistics_covariance(np.array([center]))))
         width = 1 / np.sqrt(self.strength * curvature)
-        best = self.log_density([[centre]])[0]
-        low = self._edge(centre, -width, best)
-        high = self._edge(centre, width, best)
+        best = self.log_density([[center]])[0]
+        low = self._edge(center, -width, best)
+        high = self._edge(center, width, best)
         theta = np.linspace(low, high, GRID)
         with np.errstate(all="ignore"):
             mass = np.exp(np.nan_to_num(self.log_density(theta[:, None]) - best, nan=-np.inf))
         return theta, mass / mass.sum()
 
-    def _edge(self, centre: float, step: float, best: float) -> float:
+    def _edge(self, center: float, step: float, best: float) -> float:
         """So far out that the density is e^-40 of its peak, or as far as the family goes."""
-        place = centre
+        place = center
         for _ in range(400):
             following = place + step
             with np.errstate(all="ignore"):

@@ -50,7 +50,7 @@ from gnomon.cluster.reachability import DensityRelations
 from gnomon.cluster.signals import (
     DictionaryVote,
     TypeHistogramClassifier,
-    VectorQuantiser,
+    VectorQuantizer,
     block_types,
     fill_by_clusters,
     image_pieces,
@@ -60,7 +60,7 @@ from gnomon.cluster.signals import (
     type_histograms,
 )
 from gnomon.cluster.soft import JunkKMeans, SoftKMeans, soft_step
-from gnomon.cluster.som import SelfOrganisingMap, grid_distances, grid_places
+from gnomon.cluster.som import SelfOrganizingMap, grid_distances, grid_places
 from gnomon.cluster.tendency import distance_histogram, hopkins, parameter_sensitivity
 from gnomon.cluster.transfer import HartiganKMeans, SubsampleKMeans
 from gnomon.cluster.tree_kmeans import KMeansTree
@@ -101,11 +101,11 @@ __all__ = [
     "KMedoids",
     "MeanShift",
     "MiniBatchKMeans",
-    "SelfOrganisingMap",
+    "SelfOrganizingMap",
     "SoftKMeans",
     "SubsampleKMeans",
     "TypeHistogramClassifier",
-    "VectorQuantiser",
+    "VectorQuantizer",
     "any_point_covered",
     "approximate_range_count",
     "assignment_matrix",
@@ -168,6 +168,13 @@ __all__ = [
     "weights_of_k",
 ]
 
-__getattr__ = former_names(__name__, {"Agglomerative": "AgglomerativeClustering"})
+__getattr__ = former_names(
+    __name__,
+    {
+        "Agglomerative": "AgglomerativeClustering",
+        "SelfOrganisingMap": "SelfOrganizingMap",
+        "VectorQuantiser": "VectorQuantizer",
+    },
+)
 
 accept_former_vocabulary(globals())

@@ -23,7 +23,7 @@ from gnomon.cluster.intake import distance_table, number_rows
 from gnomon.cluster.linkage_kernel import (
     lance_williams_value,
     merge_by_table,
-    merge_centres,
+    merge_centers,
     name_merges,
 )
 from gnomon.cluster.spanning import shortest_edges, ward_merges
@@ -363,7 +363,7 @@ def tree_of_rows(
         one, other = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
         squared = np.empty(n - 1)
         columns = np.ascontiguousarray(around.T)
-        merge_centres(columns, weights.copy(), int(linkage == "median"), one, other, squared)
+        merge_centers(columns, weights.copy(), int(linkage == "median"), one, other, squared)
     return _named(one, other, np.sqrt(squared), weights)
 
 

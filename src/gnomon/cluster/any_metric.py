@@ -66,7 +66,7 @@ class Metric:
             return known_distances(rows) if sp.issparse(rows) else np.array(rows, np.float64)
         return self.between(rows, rows)
 
-    def neighbours(self, rows: Any, eps: float) -> sp.csr_array:
+    def neighbors(self, rows: Any, eps: float) -> sp.csr_array:
         """Distances of all pairs of rows within eps, as a sparse matrix that stores zeros too."""
         if self.is_precomputed and sp.issparse(rows):
             return _with_diagonal(rows, eps)

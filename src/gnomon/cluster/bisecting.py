@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnomon.cluster.centres import STARTING_WORDS, CentrePredictor, require_rows
+from gnomon.cluster.centers import STARTING_WORDS, CentrePredictor, require_rows
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.sparse_rows import dense_rows
 from gnomon.cluster.transfer import fit_quietly
@@ -150,25 +150,25 @@ class BisectingKMeans(CentrePredictor):
         require_rows(data.n_rows, self.n_clusters)
         rows, weights, rng = data.rows, data.weight_array, self._rng()
         mean = dense_rows(weights @ rows[:] / weights.sum()).ravel()
-        children, centres = [[-1, -1]], [mean]
+        children, centers = [[-1, -1]], [mean]
         whole_set = np.arange(data.n_rows)
         parts = [Part(0, whole_set, float(weights.sum()), np.inf)]
         done: list[Part] = []
         while parts and len(parts) + len(done) < self.n_clusters:
             part = parts.pop(int(np.argmax([self._importance(each) for each in parts])))
-            halves = self._split(rows, weights, part, centres, rng)
+            halves = self._split(rows, weights, part, centers, rng)
             if halves is None:
                 done.append(part)
                 continue
             children[part.node] = [half.node for half in halves]
             children += [[-1, -1], [-1, -1]]
             parts += halves
-        self._number(children, centres, parts + done, data)
+        self._number(children, centers, parts + done, data)
 
     def _importance(self, part: Part) -> float:
         return part.weight if self.bisecting_strategy == "largest_cluster" else part.inertia
 
-    def _split(self, rows, weights, part: Part, centres: list, rng) -> list[Part] | None:
+    def _split(self, rows, weights, part: Part, centers: list, rng) -> list[Part] | None:
         """Two halves of a part, whose centres are appended; None where it cannot be split."""
         if len(part.rows) < 2:
             return None
@@ -190,15 +190,15 @@ class BisectingKMeans(CentrePredictor):
             chosen = labels == label
             squared = -model.score(own[chosen], sample_weight=heavy[chosen])
             halves.append(
-                Part(len(centres), part.rows[chosen], float(heavy[chosen].sum()), squared)
+                Part(len(centers), part.rows[chosen], float(heavy[chosen].sum()), squared)
             )
-            centres.append(np.asarray(model.cluster_centers_[label], dtype=np.float64))
+            centers.append(np.asarray(model.cluster_centers_[label], dtype=np.float64))
         return halves
 
-    def _number(self, children: list, centres: list, parts: list[Part], data: Data) -> None:
+    def _number(self, children: list, centers: list, parts: list[Part], data: Data) -> None:
         """Set the fitted attributes; groups are numbered from left to right in the tree."""
         self.children_ = np.array(children, dtype=np.int64)
-        self.node_centers_ = np.array(centres)
+        self.node_centers_ = np.array(centers)
         self.node_labels_ = np.full(len(children), -1, np.int64)
         waiting, leaves = [0], []
         while waiting:
@@ -219,8 +219,8 @@ class BisectingKMeans(CentrePredictor):
         if data.kept is None:
             self.labels_ = labels
 
-    def _squares(self, rows, centre: np.ndarray) -> np.ndarray:
-        return ((dense_rows(rows) - centre) ** 2).sum(axis=1)
+    def _squares(self, rows, center: np.ndarray) -> np.ndarray:
+        return ((dense_rows(rows) - center) ** 2).sum(axis=1)
 
     def _nearest(self, rows) -> np.ndarray:
         rows = dense_rows(rows)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnomon.cluster.nearest import Centres, Nearest, nearest_of, squared_distance
+from gnomon.cluster.nearest import Centers, Nearest, nearest_of, squared_distance
 from gnomon.cluster.sums import ClusterSums, add_to_clusters, cluster_sums
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.sums import Chunk
@@ -25,11 +25,11 @@ ROUNDED_DOWN = 1.0 - 1e-12
 # Rows up to which every pass adds all of them anew, so that not one bit depends on the bounds.
 FEW_ROWS = 5000
 # Centres beyond which not every pass measures how far they are from each other.
-FEW_CENTRES = 64
-CENTRES_TOGETHER = 64
+FEW_CENTERS = 64
+CENTERS_TOGETHER = 64
 # Centres from which on it pays to compare rows with those alone that have moved, where these are a
 # third of them at most: it is exact, but does not tighten bounds as a comparison with all does.
-MANY_CENTRES = 32
+MANY_CENTERS = 32
 # First passes, in which bounds hold for few rows; and how many later ones are made together where
 # calling them one by one would cost as much as they do.
 FIRST_PASSES, TOGETHER = 3, 16
@@ -58,35 +58,35 @@ class HamerlyBounds:
     Parameters
     ----------
     n_rows : int
-    n_centres : int
+    n_centers : int
     """
 
-    def __init__(self, n_rows: int, n_centres: int):
+    def __init__(self, n_rows: int, n_centers: int):
         self.labels = np.zeros(n_rows, np.int32)
         self.lasts, self.lower = np.full(n_rows, -np.inf), np.zeros(n_rows)
         self.before: np.ndarray | None = None
-        self.way = np.zeros((5, n_centres))  # see `take_movement`
+        self.way = np.zeros((5, n_centers))  # see `take_movement`
         self.passes = 0
         self.ledger = Ledger(n_rows > FEW_ROWS)
         self.ahead: list[Ahead] = []
 
-    def begin_pass(self, centres: Centres, exact: bool = False) -> None:
+    def begin_pass(self, centers: Centers, exact: bool = False) -> None:
         """Look at where the centres are now, and how far they have moved since the last pass."""
-        before = centres.points if self.before is None else self.before
+        before = centers.points if self.before is None else self.before
         self.passes += 1
-        measured = len(before) <= FEW_CENTRES or self.passes.bit_count() == 1
+        measured = len(before) <= FEW_CENTERS or self.passes.bit_count() == 1
         move_on(
             before,
-            centres.points,
-            centres.factors,
-            centres.squares,
+            centers.points,
+            centers.factors,
+            centers.squares,
             measured,
             self.way,
         )
         self.mode = ALL_ROWS if self.before is None else self.ledger.mode
         if exact and self.mode == CHANGES:
             self.mode = ALL_DISTANCES
-        self.before = centres.points
+        self.before = centers.points
 
     @property
     def heavy(self) -> bool:
@@ -96,21 +96,21 @@ class HamerlyBounds:
     @property
     def light(self) -> bool:
         """Whether the pass that has begun costs so little that several are made together."""
-        return self.way.shape[1] <= FEW_CENTRES and not self.heavy
+        return self.way.shape[1] <= FEW_CENTERS and not self.heavy
 
-    def pass_ahead(self, chunk: Chunk, centres: Centres, least_movement: float) -> None:
+    def pass_ahead(self, chunk: Chunk, centers: Centers, least_movement: float) -> None:
         """This pass over rows in one chunk, and some more: `ahead`, the last first."""
-        k, d = centres.points.shape
+        k, d = centers.points.shape
         points, factors, total = (np.empty((TOGETHER + 1, k, d)) for _ in range(3))
         squares, weight = np.empty((TOGETHER + 1, k)), np.empty((TOGETHER + 1, k))
         objective = np.empty(TOGETHER)
-        points[0], factors[0], squares[0] = centres.points, centres.factors, centres.squares
+        points[0], factors[0], squares[0] = centers.points, centers.factors, centers.squares
         ledger = self.ledger
         weight[0], total[0] = ledger.weight, ledger.total
         made = run_ahead(
             chunk.rows,
             chunk.weights,
-            centres.shift,
+            centers.shift,
             ledger.scatter,
             least_movement,
             points,
@@ -130,20 +130,20 @@ class HamerlyBounds:
         self.passes += made - 1
         self.before = points[made - 1]
         ledger.catch_up(weight[made], total[made], float(objective[made - 1]))
-        at = [Centres(points[s], centres.shift, factors[s], squares[s]) for s in range(made + 1)]
+        at = [Centers(points[s], centers.shift, factors[s], squares[s]) for s in range(made + 1)]
         self.ahead = [
             Ahead(at[s], ClusterSums(weight[s + 1], total[s + 1], float(objective[s])), at[s + 1])
             for s in reversed(range(made))
         ]
 
-    def sums(self, chunk: Chunk, centres: Centres) -> Changes:
+    def sums(self, chunk: Chunk, centers: Centers) -> Changes:
         """Find the nearest centre of each row of a chunk, and add up what changes."""
         here = slice(chunk.start, chunk.stop)
-        changes = Changes.zeros(centres)
+        changes = Changes.zeros(centers)
         objective = pass_by_two_bounds(
             chunk.rows,
             chunk.weights,
-            *centres,
+            *centers,
             self.mode,
             self.way,
             self.labels[here],
@@ -156,9 +156,9 @@ class HamerlyBounds:
         )
         return changes._replace(objective=objective)
 
-    def end_pass(self, centres: Centres, changes: Changes) -> ClusterSums:
+    def end_pass(self, centers: Centers, changes: Changes) -> ClusterSums:
         """The sums of all rows after a pass."""
-        return self.ledger.book(centres, changes, self.mode)
+        return self.ledger.book(centers, changes, self.mode)
 
     @property
     def rounded(self) -> bool:
@@ -169,9 +169,9 @@ class HamerlyBounds:
 class Ahead(NamedTuple):
     """A pass made before it is asked for: with these centres, to these sums and centres."""
 
-    centres: Centres
+    centers: Centers
     sums: ClusterSums
-    following: Centres
+    following: Centers
 
 
 class Changes(NamedTuple):
@@ -188,10 +188,10 @@ class Changes(NamedTuple):
     objective: float
 
     @classmethod
-    def zeros(cls, centres: Centres) -> Changes:
+    def zeros(cls, centers: Centers) -> Changes:
         """Nothing added yet."""
-        k = len(centres.points)
-        return cls(np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(centres.points.shape), 0.0)
+        k = len(centers.points)
+        return cls(np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(centers.points.shape), 0.0)
 
 
 class Ledger:
@@ -209,7 +209,7 @@ class Ledger:
         self.scatter = 0.0
         self.small = False
 
-    def book(self, centres: Centres, changes: Changes, mode: int) -> ClusterSums:
+    def book(self, centers: Centers, changes: Changes, mode: int) -> ClusterSums:
         """Take the changes of a pass in; the sums of all rows with these centres."""
         if mode in (ALL_ROWS, ALL_SUMS):
             self.count, self.weight, self.total = changes.gained, changes.weight, changes.total
@@ -222,7 +222,7 @@ class Ledger:
             if not self.count.all():
                 self.weight[self.count == 0] = 0.0
         objective = changes.objective
-        explained = self._explained(centres)
+        explained = self._explained(centers)
         if mode == CHANGES:
             objective = self.scatter - explained
         else:
@@ -237,9 +237,9 @@ class Ledger:
         self.small = objective <= LEAST_SHARE * self.scatter
         self.mode = self._next_mode()
 
-    def _explained(self, centres: Centres) -> float:
+    def _explained(self, centers: Centers) -> float:
         """Sum of squares around the shift less that around the centres."""
-        return -float(np.vdot(centres.factors, self.total) + self.weight @ centres.squares)
+        return -float(np.vdot(centers.factors, self.total) + self.weight @ centers.squares)
 
     def _next_mode(self) -> int:
         if not self.keeps or (2 * self.left > self.held).any():
@@ -253,41 +253,41 @@ class ElkanBounds:
     Parameters
     ----------
     n_rows : int
-    n_centres : int
+    n_centers : int
     """
 
     rounded = heavy = light = False
     ahead: tuple = ()
 
-    def __init__(self, n_rows: int, n_centres: int):
+    def __init__(self, n_rows: int, n_centers: int):
         self.labels = np.zeros(n_rows, np.int32)
-        self.lower = np.zeros((n_rows, n_centres))
+        self.lower = np.zeros((n_rows, n_centers))
         self.before: np.ndarray | None = None
 
-    def begin_pass(self, centres: Centres, exact: bool = False) -> None:
+    def begin_pass(self, centers: Centers, exact: bool = False) -> None:
         """Look at where the centres are now, and how far they have moved since the last pass."""
-        before = centres.points if self.before is None else self.before
-        self.movement = movement(before, centres.points)
-        self.half_gaps = half_gaps_of_pairs(centres.points)
-        self.before = centres.points
+        before = centers.points if self.before is None else self.before
+        self.movement = movement(before, centers.points)
+        self.half_gaps = half_gaps_of_pairs(centers.points)
+        self.before = centers.points
 
-    def sums(self, chunk: Chunk, centres: Centres) -> ClusterSums:
+    def sums(self, chunk: Chunk, centers: Centers) -> ClusterSums:
         """Find the nearest centre of each row of a chunk, and add the rows up by centre."""
         labels = self.labels[chunk.start : chunk.stop]
         lower = self.lower[chunk.start : chunk.stop]
         squared = np.empty(len(labels))
         nearest_by_many_bounds(
             chunk.rows,
-            centres.points,
+            centers.points,
             self.half_gaps,
             self.movement,
             lower,
             labels,
             squared,
         )
-        return cluster_sums(chunk, centres, Nearest(labels, squared, lower))
+        return cluster_sums(chunk, centers, Nearest(labels, squared, lower))
 
-    def end_pass(self, centres: Centres, sums: ClusterSums) -> ClusterSums:
+    def end_pass(self, centers: Centers, sums: ClusterSums) -> ClusterSums:
         """The sums of all rows after a pass."""
         return sums
 
@@ -297,20 +297,20 @@ def movement(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return np.sqrt(((after - before) ** 2).sum(axis=1))
 
 
-def half_gaps_of_pairs(centres: np.ndarray) -> np.ndarray:
+def half_gaps_of_pairs(centers: np.ndarray) -> np.ndarray:
     """Half the distance between every two centres; infinite from a centre to itself."""
-    gaps = np.empty((len(centres), len(centres)))
-    fill_half_gaps(centres, gaps)
+    gaps = np.empty((len(centers), len(centers)))
+    fill_half_gaps(centers, gaps)
     return gaps
 
 
 @kernel("f8[:,:]", "out f8[:,:]")
-def fill_half_gaps(centres, gaps):
+def fill_half_gaps(centers, gaps):
     """Half the distance between every two centres. centres (k, d), gaps (k, k)."""
-    for c in range(len(centres)):
+    for c in range(len(centers)):
         gaps[c, c] = np.inf
         for other in range(c):
-            gap = 0.5 * np.sqrt(squared_distance(centres[c], centres[other]))
+            gap = 0.5 * np.sqrt(squared_distance(centers[c], centers[other]))
             gaps[c, other] = gaps[other, c] = gap
 
 
@@ -323,9 +323,9 @@ def least_half_gaps(factors, squares, gaps):
     k, d = factors.shape
     rounding = 4.0 * (d + 8) * 2.3e-16
     longest = np.sqrt(squares.max())
-    products = np.empty((min(k, CENTRES_TOGETHER), k))
-    for start in range(0, k, CENTRES_TOGETHER):
-        some = factors[start : start + CENTRES_TOGETHER]
+    products = np.empty((min(k, CENTERS_TOGETHER), k))
+    for start in range(0, k, CENTERS_TOGETHER):
+        some = factors[start : start + CENTERS_TOGETHER]
         block = products[: len(some)]
         np.dot(some, factors.T, block)
         for i in range(len(some)):
@@ -520,7 +520,7 @@ def two_bounds_pass(
             points,
             mode,
             way,
-            len(points) >= MANY_CENTRES and 3 * len(moving) <= len(points),
+            len(points) >= MANY_CENTERS and 3 * len(moving) <= len(points),
             labels,
             lasts,
             lower,
@@ -723,18 +723,18 @@ def run_ahead(
 
 
 @kernel("f8[:,:]", "f8[:,:]", "f8[:,:]", "f8[:]", "out f8[:,:]", "out i4[:]", "out f8[:]")
-def nearest_by_many_bounds(rows, centres, half_gap, movement, lower, labels, squared):
+def nearest_by_many_bounds(rows, centers, half_gap, movement, lower, labels, squared):
     """Elkan's assignment. rows (n, d), centres (k, d), half_gap (k, k), lower (n, k)."""
-    k = len(centres)
+    k = len(centers)
     for i in range(len(rows)):
         own = labels[i]
-        least = squared_distance(rows[i], centres[own])
+        least = squared_distance(rows[i], centers[own])
         distance = np.sqrt(least) * SLACK
         for c in range(k):
             lower[i, c] -= movement[c]
             if c == own or lower[i, c] > distance or half_gap[own, c] > distance:
                 continue
-            other = squared_distance(rows[i], centres[c])
+            other = squared_distance(rows[i], centers[c])
             lower[i, c] = np.sqrt(other)
             if other < least or (other == least and c < own):
                 lower[i, own] = np.sqrt(least)

@@ -247,9 +247,9 @@ def choose_by_gap(
     rows = number_rows(X)
     ks = _checked(ks, rows)
     rng = np.random.default_rng(random_state)
-    centred = rows - rows.mean(axis=0)
-    axes = np.linalg.svd(centred, full_matrices=False)[2]
-    turned = centred @ axes.T
+    centered = rows - rows.mean(axis=0)
+    axes = np.linalg.svd(centered, full_matrices=False)[2]
+    turned = centered @ axes.T
     low, high = turned.min(axis=0), turned.max(axis=0)
     references = [
         (low + rng.random(turned.shape) * (high - low)) @ axes for _ in range(n_references)
@@ -524,7 +524,7 @@ def choose_by_encoding(
 ) -> ChoiceOfK:
     """Cost of k-means as the length of a message, so that many clusters must pay (000b 8.2.1).
 
-    In nats: ``(n d / 2) log(cost / (n d))`` for where rows lie around their centres, ``n`` times
+    In nats: ``(n d / 2) log(cost / (n d))`` for where rows lie around their centers, ``n`` times
     the entropy of labels for which centre, ``(k d / 2) log n`` for the centres. The text says that
     such penalties are usually not worth it.
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from gnomon.cluster.centres import require_rows, warn_fewer_clusters
+from gnomon.cluster.centers import require_rows, warn_fewer_clusters
 from gnomon.cluster.distinct import nearest_label
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.transfer import fit_quietly
@@ -231,29 +231,29 @@ class ConstrainedKMeans(Clusterer):
             self.broken_ = []
 
     def _alternate(self, problem: _Problem) -> np.ndarray:
-        centres = self._first_centres(problem)
-        k, d = centres.shape
+        centers = self._first_centers(problem)
+        k, d = centers.shape
         metrics = np.repeat(np.eye(d)[None], k, axis=0)
         labels = np.full(len(problem.rows), -1)
         course = self._course("pass", self.max_iter)
         for _ in course:
             before = labels
-            labels = problem.assigned(centres, metrics, labels)
-            centres = problem.centres(labels, centres)
-            metrics = problem.metrics(labels, centres, metrics)
-            found = {"cluster_centers_": centres, "metrics_": metrics}
+            labels = problem.assigned(centers, metrics, labels)
+            centers = problem.centers(labels, centers)
+            metrics = problem.metrics(labels, centers, metrics)
+            found = {"cluster_centers_": centers, "metrics_": metrics}
             if course.end_step(
-                problem.objective(labels, centres, metrics),
+                problem.objective(labels, centers, metrics),
                 bool((before == labels).all()),
-                state=partial(dict, cluster_centers=centres.copy()),
+                state=partial(dict, cluster_centers=centers.copy()),
                 attributes=partial(lambda found: self._public() | found, found),
             ):
                 break
-        self.cluster_centers_, self.metrics_ = centres, metrics
+        self.cluster_centers_, self.metrics_ = centers, metrics
         self.history_, self.n_iter_ = course.history, len(course.history)
         return labels
 
-    def _first_centres(self, problem: _Problem) -> np.ndarray:
+    def _first_centers(self, problem: _Problem) -> np.ndarray:
         """Means of heavy groups of must-links that lie apart, then centres of k-means."""
         k, rows, weights = self.n_clusters, problem.rows, problem.weights
         seed = int(self._rng().integers(2**31))
@@ -264,17 +264,17 @@ class ConstrainedKMeans(Clusterer):
         group, sizes = problem.group, np.bincount(problem.group, weights)
         linked = np.unique(group[problem.links.must])
         means = np.array([weights[group == g] @ rows[group == g] / sizes[g] for g in linked])
-        centres = [means[sizes[linked].argmax()]]
-        while len(centres) < k:
-            gaps = ((means[:, None] - np.array(centres)) ** 2).sum(axis=2).min(axis=1)
+        centers = [means[sizes[linked].argmax()]]
+        while len(centers) < k:
+            gaps = ((means[:, None] - np.array(centers)) ** 2).sum(axis=2).min(axis=1)
             pull = sizes[linked] * gaps
             if not pull.max() > 0:
                 break
-            centres.append(means[pull.argmax()])
-        while len(centres) < k:
-            gaps = ((spread[:, None] - np.array(centres)) ** 2).sum(axis=2).min(axis=1)
-            centres.append(spread[gaps.argmax()])
-        return np.array(centres)
+            centers.append(means[pull.argmax()])
+        while len(centers) < k:
+            gaps = ((spread[:, None] - np.array(centers)) ** 2).sum(axis=2).min(axis=1)
+            centers.append(spread[gaps.argmax()])
+        return np.array(centers)
 
     def _nearest(self, rows: np.ndarray) -> np.ndarray:
         if self.metric == "euclidean":
@@ -318,11 +318,11 @@ def _broken(links: Links, labels: np.ndarray) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in pairs]
 
 
-def metric_distances(rows: np.ndarray, centres: np.ndarray, metrics: np.ndarray) -> np.ndarray:
+def metric_distances(rows: np.ndarray, centers: np.ndarray, metrics: np.ndarray) -> np.ndarray:
     """``(x - c)' A (x - c) - log det A`` of every row and cluster."""
-    distances = np.empty((len(rows), len(centres)))
-    for c, (centre, metric) in enumerate(zip(centres, metrics)):
-        away = rows - centre
+    distances = np.empty((len(rows), len(centers)))
+    for c, (center, metric) in enumerate(zip(centers, metrics)):
+        away = rows - center
         constant = np.linalg.slogdet(metric)[1]
         distances[:, c] = (np.dot(away, metric) * away).sum(axis=1) - constant
     return distances
@@ -349,9 +349,9 @@ class _Problem:
         spread = rows.max(axis=0) - rows.min(axis=0)
         self.span = float((spread**2).sum())
 
-    def assigned(self, centres, metrics, before: np.ndarray) -> np.ndarray:
+    def assigned(self, centers, metrics, before: np.ndarray) -> np.ndarray:
         """Each row to its cheapest cluster, linked rows by turns until none moves."""
-        distances = self.distances(centres, metrics)
+        distances = self.distances(centers, metrics)
         if self.never:
             return self._assigned_without_breaking(distances)
         labels = distances.argmin(axis=1)
@@ -423,10 +423,10 @@ class _Problem:
                     total += share * weight * float(factors[labels[i]])
         return total
 
-    def distances(self, centres, metrics) -> np.ndarray:
+    def distances(self, centers, metrics) -> np.ndarray:
         if self.metric == "euclidean":
-            return ((self.rows[:, None] - centres) ** 2).sum(axis=2)
-        return metric_distances(self.rows, centres, metrics)
+            return ((self.rows[:, None] - centers) ** 2).sum(axis=2)
+        return metric_distances(self.rows, centers, metrics)
 
     def _penalties(self, i: int, labels: np.ndarray, metrics: np.ndarray) -> np.ndarray:
         """What broken links of row i cost in each cluster."""
@@ -473,16 +473,16 @@ class _Problem:
             place[each] = where
         return place[self.group]
 
-    def centres(self, labels: np.ndarray, before: np.ndarray) -> np.ndarray:
+    def centers(self, labels: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Means of the clusters; one that has lost all its rows stays."""
-        centres = before.copy()
+        centers = before.copy()
         for c in range(len(before)):
             own = labels == c
             if own.any():
-                centres[c] = self.weights[own] @ self.rows[own] / self.weights[own].sum()
-        return centres
+                centers[c] = self.weights[own] @ self.rows[own] / self.weights[own].sum()
+        return centers
 
-    def metrics(self, labels, centres, before: np.ndarray) -> np.ndarray:
+    def metrics(self, labels, centers, before: np.ndarray) -> np.ndarray:
         """A_c = n_c (scatter + parts of broken links)^-1 (diagonal or full)."""
         if self.metric == "euclidean":
             return before
@@ -490,11 +490,11 @@ class _Problem:
         d = self.rows.shape[1]
         overall = np.cov(self.rows.T, aweights=self.weights, ddof=0).reshape(d, d)
         floor = LEAST_VARIANCE * max(float(np.trace(overall)) / d, np.finfo(float).tiny * 1e6)
-        for c in range(len(centres)):
+        for c in range(len(centers)):
             own = labels == c
             if not own.any():
                 continue
-            away = self.rows[own] - centres[c]
+            away = self.rows[own] - centers[c]
             scatter = (away * self.weights[own][:, None]).T @ away
             scatter += self._broken_scatter(labels, c)
             scatter = scatter / self.weights[own].sum()
@@ -513,8 +513,8 @@ class _Problem:
                 total += 0.5 * weight * np.outer(away, away)
         return total
 
-    def objective(self, labels, centres, metrics) -> float:
-        distances = self.distances(centres, metrics)
+    def objective(self, labels, centers, metrics) -> float:
+        distances = self.distances(centers, metrics)
         total = float(self.weights @ distances[np.arange(len(labels)), labels])
         if self.never:
             return total

@@ -219,7 +219,7 @@ class DBSCAN(RowsClusterer):
         """The same from the list of all pairs within eps."""
         if self.rho > 0:
             raise ValueError("rho > 0 needs dense rows and metric='euclidean'; leave rho at 0")
-        near = self._metric().neighbours(data.rows, self.eps)
+        near = self._metric().neighbors(data.rows, self.eps)
         n = near.shape[0]
         place = np.repeat(np.arange(n), np.diff(near.indptr))
         core = np.bincount(place, data.weight_array[near.indices], minlength=n) >= self.min_samples
@@ -829,7 +829,7 @@ def bichromatic_closest_pair(first: Any, second: Any, within: float = 0.0) -> Cl
     return ClosestPair(int(pair[0]), int(pair[1]), float(distance[0]))
 
 
-def any_point_covered(points: Any, centres: Any, radius: float) -> bool:
+def any_point_covered(points: Any, centers: Any, radius: float) -> bool:
     """Whether a point lies in a ball of one radius round a centre, by reduction to DBSCAN.
 
     Unit-spherical emptiness checking (001 22.2, lemmas 3 and 4): with min_samples=1 every row is
@@ -839,7 +839,7 @@ def any_point_covered(points: Any, centres: Any, radius: float) -> bool:
 
     Parameters
     ----------
-    points, centres : array-like of shape (n, d) and (m, d)
+    points, centers : array-like of shape (n, d) and (m, d)
     radius : float
 
     Returns
@@ -851,6 +851,6 @@ def any_point_covered(points: Any, centres: Any, radius: float) -> bool:
     >>> any_point_covered([[0.0], [3.0]], [[4.5]], 1.0), any_point_covered([[0.0]], [[0.5]], 1.0)
     (False, True)
     """
-    points, centres = number_rows(points, "points"), number_rows(centres, "centres")
-    labels = DBSCAN(radius, min_samples=1).fit_predict(np.vstack([points, centres]))
+    points, centers = number_rows(points, "points"), number_rows(centers, "centers")
+    labels = DBSCAN(radius, min_samples=1).fit_predict(np.vstack([points, centers]))
     return bool(np.isin(labels[: len(points)], labels[len(points) :]).any())

@@ -68,7 +68,7 @@ class Denclue(RowsClusterer):
         The step. "gradient" moves by ``h^2 / f`` times the gradient halved: half the direct step.
     tol : float, default=1e-4
         A climb ends when a step is shorter than this share of the bandwidth.
-    max_steps : int, default=500
+    max_iter : int, default=500
         Most steps of a climb.
     merge_within : float, default=0.5
         Attractors within so many bandwidths of each other are one.
@@ -110,10 +110,10 @@ class Denclue(RowsClusterer):
     _parameter_constraints = {
         "bandwidth": [StrOptions({"auto"}), above(0)],
         "xi": [at_least(0)],
-        "shape": [StrOptions({"centre", "arbitrary"})],
+        "shape": [StrOptions({"center", "arbitrary"})],
         "update": [StrOptions(set(WAYS))],
         "tol": [above(0)],
-        "max_steps": [whole(1)],
+        "max_iter": [whole(1)],
         "merge_within": [at_least(0)],
         "n_jobs": JOBS,
     }
@@ -125,10 +125,10 @@ class Denclue(RowsClusterer):
         bandwidth="auto",
         *,
         xi=0.0,
-        shape="centre",
+        shape="center",
         update="direct",
         tol=1e-4,
-        max_steps=500,
+        max_iter=500,
         merge_within=0.5,
         n_jobs=None,
     ):
@@ -137,7 +137,7 @@ class Denclue(RowsClusterer):
         self.shape = shape
         self.update = update
         self.tol = tol
-        self.max_steps = max_steps
+        self.max_iter = max_iter
         self.merge_within = merge_within
         self.n_jobs = n_jobs
 
@@ -177,7 +177,7 @@ class Denclue(RowsClusterer):
             tops = rows[start : start + ROWS_AT_ONCE].copy()
             density = np.empty(len(tops))
             way = WAYS.index(self.update)
-            climb_hills(*hills, way, self.tol, self.max_steps, tops, density)
+            climb_hills(*hills, way, self.tol, self.max_iter, tops, density)
             return tops, density
 
         parts = list(in_order(climb, range(0, len(rows), ROWS_AT_ONCE), self.n_jobs, short=True))
@@ -187,7 +187,7 @@ class Denclue(RowsClusterer):
     def _attractor_labels(self, hills: Hills) -> np.ndarray:
         high = self.attractor_density_ >= self.xi
         labels = np.where(high, np.arange(len(high)), -1)
-        if self.shape == "centre":
+        if self.shape == "center":
             return labels
         places = np.flatnonzero(high)
         shares = np.linspace(0, 1, PATH_POINTS)[:, None]
@@ -384,7 +384,7 @@ def climb_hills(
     factor,
     way,
     tol,
-    max_steps,
+    max_iter,
     points,
     density,
 ):
@@ -394,7 +394,7 @@ def climb_hills(
     least = (tol * bandwidth) ** 2
     for i in range(len(points)):
         mass = 0.0
-        for step in range(max_steps + 1):
+        for step in range(max_iter + 1):
             mass = kernel_sums(
                 points[i],
                 columns,
@@ -409,7 +409,7 @@ def climb_hills(
                 stack,
                 tile,
             )
-            if step == max_steps or mass == 0.0:
+            if step == max_iter or mass == 0.0:
                 break
             moved = 0.0
             share = 1.0 if way == DIRECT else 0.5

@@ -137,11 +137,11 @@ def _spine(members: np.ndarray, core: np.ndarray) -> tuple[float, np.ndarray]:
     if len(members) < 2:
         return 0.0, everything
     edges = shortest_edges(members, core**2)
-    neighbours = np.bincount(np.concatenate([edges.one, edges.other]), minlength=len(members))
-    joins = (neighbours[edges.one] > 1) & (neighbours[edges.other] > 1)
+    neighbors = np.bincount(np.concatenate([edges.one, edges.other]), minlength=len(members))
+    joins = (neighbors[edges.one] > 1) & (neighbors[edges.other] > 1)
     if not joins.any():
         return float(np.sqrt(edges.squared.max())), everything
-    return float(np.sqrt(edges.squared[joins].max())), np.flatnonzero(neighbours > 1)
+    return float(np.sqrt(edges.squared[joins].max())), np.flatnonzero(neighbors > 1)
 
 
 def _separation(rows: np.ndarray, core: np.ndarray, owner: np.ndarray) -> np.ndarray:

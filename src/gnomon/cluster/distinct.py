@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.types as types
 from sklearn.utils.validation import check_array
 
-from gnomon.cluster.nearest import Centres, Nearest, find_nearest
+from gnomon.cluster.nearest import Centers, Nearest, find_nearest
 from gnomon.contract import Clusterer, Data, Takes
 from gnomon.contract.intake import as_table, is_frame
 from gnomon.engine.draw import canonical_order
@@ -105,8 +105,8 @@ def numbered_by_first(groups: np.ndarray) -> np.ndarray:
 
 def nearest_label(rows: np.ndarray, points: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The label of the point that is nearest to each row."""
-    centres = Centres.at(points, points.mean(axis=0))
-    return labels[find_nearest(rows, centres, Nearest.of(len(rows))).labels]
+    centers = Centers.at(points, points.mean(axis=0))
+    return labels[find_nearest(rows, centers, Nearest.of(len(rows))).labels]
 
 
 class RowsClusterer(Clusterer):

@@ -18,13 +18,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.bounds import FEW_ROWS, ElkanBounds, HamerlyBounds
-from gnomon.cluster.centres import (
+from gnomon.cluster.centers import (
     STARTING_WORDS,
     CentrePredictor,
-    given_centres,
+    given_centers,
     warn_fewer_clusters,
 )
-from gnomon.cluster.nearest import BLOCK_CELLS, Centres, Nearest, find_nearest
+from gnomon.cluster.nearest import BLOCK_CELLS, Centers, Nearest, find_nearest
 from gnomon.cluster.sparse_rows import for_dense_kernels
 from gnomon.cluster.starts import STARTS, SurveyedData, most_pieces
 from gnomon.cluster.sums import ClusterSums, cluster_sums
@@ -53,7 +53,7 @@ class Total(NamedTuple):
 
     sums: ClusterSums
     far_rows: np.ndarray
-    following: Centres | None = None
+    following: Centers | None = None
 
 
 @method(
@@ -235,15 +235,15 @@ class KMeans(CentrePredictor, SumLearner):
 
     def _start(self, data: SurveyedData, rng: np.random.Generator) -> dict[str, Any]:
         if isinstance(self.init, str):
-            centres = STARTS[meant(self, "init")](data, self.n_clusters, rng)
+            centers = STARTS[meant(self, "init")](data, self.n_clusters, rng)
         elif callable(self.init):
             seed = np.random.RandomState(int(rng.integers(2**31)))
-            centres = self.init(data.rows, self.n_clusters, random_state=seed)
-            centres = given_centres(centres, self.n_clusters, data.n_columns)
+            centers = self.init(data.rows, self.n_clusters, random_state=seed)
+            centers = given_centers(centers, self.n_clusters, data.n_columns)
         else:
-            centres = given_centres(self.init, self.n_clusters, data.n_columns)
+            centers = given_centers(self.init, self.n_clusters, data.n_columns)
         return {
-            "centres": Centres.at(centres, data.mean),
+            "centers": Centers.at(centers, data.mean),
             "least_movement": self.tol * float(data.variances.mean()) if self.tol > 0 else 0.0,
             "bounds": self._chosen_bounds(data.source),
         }
@@ -276,39 +276,39 @@ class KMeans(CentrePredictor, SumLearner):
         else:
             least = state["least_movement"]
             sums, following = next_pass(
-                state["bounds"], state["centres"], source, self.n_jobs, least
+                state["bounds"], state["centers"], source, self.n_jobs, least
             )
         n_empty = int(np.count_nonzero(sums.weight == 0))
         if n_empty == 0:
             return Total(sums, np.empty((0, source.n_columns)), following)
-        return Total(sums, farthest_rows(source, state["centres"], n_empty, self.n_jobs))
+        return Total(sums, farthest_rows(source, state["centers"], n_empty, self.n_jobs))
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> ClusterSums:
-        found = find_nearest(chunk.rows, state["centres"], Nearest.of(len(chunk.rows)))
-        return cluster_sums(chunk, state["centres"], found)
+        found = find_nearest(chunk.rows, state["centers"], Nearest.of(len(chunk.rows)))
+        return cluster_sums(chunk, state["centers"], found)
 
     def _update(self, state: dict[str, Any], total: Total) -> Step:
-        centres: Centres = state["centres"]
+        centers: Centers = state["centers"]
         following = total.following
         if following is None:
-            following = Centres.at(moved_centres(centres, total), centres.shift)
-        gap = following.points - centres.points
+            following = Centers.at(moved_centers(centers, total), centers.shift)
+        gap = following.points - centers.points
         movement = float(np.vdot(gap, gap))
-        state = state | {"centres": following}
+        state = state | {"centers": following}
         return Step(state, total.sums.objective, movement <= state["least_movement"])
 
     def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
-        return {"cluster_centers_": state["centres"].points}
+        return {"cluster_centers_": state["centers"].points}
 
     def _replayable(self, state: dict[str, Any]) -> dict[str, Any]:
-        return {"cluster_centers": state["centres"].points.copy()}
+        return {"cluster_centers": state["centers"].points.copy()}
 
     def _end(self, state: dict[str, Any], data: Data) -> None:
-        bounds, centres = state["bounds"], state["centres"]
+        bounds, centers = state["bounds"], state["centers"]
         if bounds is None:
-            labels, self.inertia_ = labelled(data.source, self._prepared(), self.n_jobs)
+            labels, self.inertia_ = labeled(data.source, self._prepared(), self.n_jobs)
         else:
-            sums = exact_pass(bounds, centres, data.source, self.n_jobs)
+            sums = exact_pass(bounds, centers, data.source, self.n_jobs)
             labels, self.inertia_ = bounds.labels, sums.objective
         if data.kept is None:
             self.labels_ = labels
@@ -324,14 +324,14 @@ class KMeans(CentrePredictor, SumLearner):
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         threads = resolve_jobs(self.n_jobs)
         chunk = min(rows_per_span(n_rows, n_columns, self.n_clusters), n_rows)
-        centres = self.n_clusters * n_columns
-        passing = threads * (2 * BLOCK_CELLS + 12 * chunk + 4 * centres)
+        centers = self.n_clusters * n_columns
+        passing = threads * (2 * BLOCK_CELLS + 12 * chunk + 4 * centers)
         many = self._bounds_for(n_rows, n_columns) == "elkan"
         per_row = 12 + (2 * self.n_clusters if many else 0)
         pieces = 0
         if isinstance(self.init, str) and self.init == "random-partition":
             pieces = most_pieces(n_rows, self.n_clusters)
-        return 8 * (per_row * n_rows // 2 + passing + 8 * centres + pieces)
+        return 8 * (per_row * n_rows // 2 + passing + 8 * centers + pieces)
 
     def _memory_remedy(self) -> str:
         if self.bounds == "elkan":
@@ -339,93 +339,93 @@ class KMeans(CentrePredictor, SumLearner):
         return "Stream the rows with gnomon.table.scan."
 
 
-def rows_per_span(n_rows: int, n_columns: int, n_centres: int, heavy: bool = False) -> int:
+def rows_per_span(n_rows: int, n_columns: int, n_centers: int, heavy: bool = False) -> int:
     """Rows in a chunk of a pass by bounds: long ones, as most rows cost next to nothing.
 
     A quarter of the rows, but no fewer than make it worth while to wake a thread; `heavy`: where
     most rows are compared with all centres.
     """
-    fewest = FEWEST_PRODUCTS // (n_centres * max(n_columns, 1) * (HEAVIER if heavy else 1))
+    fewest = FEWEST_PRODUCTS // (n_centers * max(n_columns, 1) * (HEAVIER if heavy else 1))
     most = max(SPAN_CELLS // max(n_columns, 1), FEWEST_ROWS)
     return min(max(-(-n_rows // 4), fewest, FEWEST_ROWS), most)
 
 
-def moved_centres(centres: Centres, total: Total) -> np.ndarray:
+def moved_centers(centers: Centers, total: Total) -> np.ndarray:
     """The means of the clusters, and far rows for those that have none."""
     weight = total.sums.weight
     held = weight > 0
     if held.all():
-        return centres.shift + total.sums.total / weight[:, None]
-    moved = centres.points.copy()
-    moved[held] = centres.shift + total.sums.total[held] / weight[held, None]
+        return centers.shift + total.sums.total / weight[:, None]
+    moved = centers.points.copy()
+    moved[held] = centers.shift + total.sums.total[held] / weight[held, None]
     emptied = np.flatnonzero(~held)[: len(total.far_rows)]
     moved[emptied] = total.far_rows
     return moved
 
 
 def next_pass(
-    bounds, centres: Centres, source: Source, n_jobs: int | None, least_movement: float
-) -> tuple[ClusterSums, Centres | None]:
+    bounds, centers: Centers, source: Source, n_jobs: int | None, least_movement: float
+) -> tuple[ClusterSums, Centers | None]:
     """The sums of a pass by bounds and, where it was made together with others, what follows."""
-    if not (bounds.ahead and bounds.ahead[-1].centres is centres):
-        bounds.begin_pass(centres)
-        spans, seconds = in_spans(source, centres, bounds.heavy)
+    if not (bounds.ahead and bounds.ahead[-1].centers is centers):
+        bounds.begin_pass(centers)
+        spans, seconds = in_spans(source, centers, bounds.heavy)
         if not (bounds.light and isinstance(spans, ArraySource) and spans.in_one):
-            return rest_of_pass(bounds, centres, spans, n_jobs, seconds), None
+            return rest_of_pass(bounds, centers, spans, n_jobs, seconds), None
         with one_blas_thread():
-            bounds.pass_ahead(next(spans.chunks()), centres, least_movement)
+            bounds.pass_ahead(next(spans.chunks()), centers, least_movement)
         if bounds.rounded:
             last = bounds.ahead[0]
-            bounds.ahead[0] = last._replace(sums=exact_pass(bounds, last.centres, source, n_jobs))
+            bounds.ahead[0] = last._replace(sums=exact_pass(bounds, last.centers, source, n_jobs))
     made = bounds.ahead.pop()
     return made.sums, made.following if (made.sums.weight > 0).all() else None
 
 
-def exact_pass(bounds, centres: Centres, source: Source, n_jobs: int | None) -> ClusterSums:
+def exact_pass(bounds, centers: Centers, source: Source, n_jobs: int | None) -> ClusterSums:
     """A pass by bounds that sums the objective to the last digit."""
-    bounds.begin_pass(centres, exact=True)
-    spans, seconds = in_spans(source, centres, bounds.heavy)
-    return rest_of_pass(bounds, centres, spans, n_jobs, seconds)
+    bounds.begin_pass(centers, exact=True)
+    spans, seconds = in_spans(source, centers, bounds.heavy)
+    return rest_of_pass(bounds, centers, spans, n_jobs, seconds)
 
 
-def rest_of_pass(bounds, centres: Centres, spans, n_jobs, seconds: float | None) -> ClusterSums:
+def rest_of_pass(bounds, centers: Centers, spans, n_jobs, seconds: float | None) -> ClusterSums:
     """The sums of all rows in a pass that has begun."""
-    changes = add_up(partial(bounds.sums, centres=centres), spans, n_jobs, seconds)
-    sums = bounds.end_pass(centres, changes)
-    return exact_pass(bounds, centres, spans, n_jobs) if bounds.rounded else sums
+    changes = add_up(partial(bounds.sums, centers=centers), spans, n_jobs, seconds)
+    sums = bounds.end_pass(centers, changes)
+    return exact_pass(bounds, centers, spans, n_jobs) if bounds.rounded else sums
 
 
-def in_spans(source: Source, centres: Centres, heavy: bool) -> tuple[Source, float | None]:
+def in_spans(source: Source, centers: Centers, heavy: bool) -> tuple[Source, float | None]:
     """Rows in chunks for a pass by bounds, and how long a chunk takes, where that is known."""
     if not isinstance(source, ArraySource) or source.n_rows <= FEW_ROWS:
         return source, None
-    k, d = centres.points.shape
+    k, d = centers.points.shape
     size = rows_per_span(source.n_rows, d, k, heavy)
     seconds = size * k * d * SECONDS_PER_PRODUCT if heavy else None
     return replace(source, size=size), seconds
 
 
-def labelled(source: Source, centres: Centres, n_jobs: int | None) -> tuple[np.ndarray, float]:
+def labeled(source: Source, centers: Centers, n_jobs: int | None) -> tuple[np.ndarray, float]:
     """The nearest centre of every row, and the objective."""
     labels = np.empty(source.n_rows, np.int32)
 
     def label(chunk: Chunk) -> float:
-        found = find_nearest(chunk.rows, centres, Nearest.of(len(chunk.rows)))
+        found = find_nearest(chunk.rows, centers, Nearest.of(len(chunk.rows)))
         labels[chunk.start : chunk.stop] = found.labels
         return float(chunk.weights @ found.squared)
 
     return labels, float(sum(in_order(label, source.chunks(), n_jobs, short=True)))
 
 
-def farthest_rows(source: Source, centres: Centres, count: int, n_jobs: int | None) -> np.ndarray:
+def farthest_rows(source: Source, centers: Centers, count: int, n_jobs: int | None) -> np.ndarray:
     """Up to `count` different rows that are farthest from their centres, none at a centre.
 
     A row that differs from its centre by rounding only is at it: a mean of equal rows may do so.
     """
 
     def farthest_of(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
-        found = find_nearest(chunk.rows, centres, Nearest.of(len(chunk.rows)))
-        lengths = np.einsum("nd,nd->n", chunk.rows, chunk.rows) + centres.shift @ centres.shift
+        found = find_nearest(chunk.rows, centers, Nearest.of(len(chunk.rows)))
+        lengths = np.einsum("nd,nd->n", chunk.rows, chunk.rows) + centers.shift @ centers.shift
         away = (chunk.weights > 0) & (found.squared > ROUNDING**2 * lengths)
         return pick_farthest(chunk.rows, found.squared * away, count)
 

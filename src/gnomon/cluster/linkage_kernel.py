@@ -128,7 +128,7 @@ def nearest_after(columns, left, own, squared, point):
 
 
 @kernel("out f8[:,:]", "out f8[:]", "i8", "out i8[:]", "out i8[:]", "out f8[:]")
-def merge_centres(columns, weights, midway, one, other, squared_height):
+def merge_centers(columns, weights, midway, one, other, squared_height):
     """Mean (midway = 0) or median linkage on centres in columns (d, n), which are used up.
 
     A merged cluster takes the first column of its two, the other is filled with infinity. Each

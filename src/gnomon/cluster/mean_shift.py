@@ -154,10 +154,10 @@ class MeanShift(RowsClusterer):
             )
         tops, weight, steps = tops[weight > 0], weight[weight > 0], steps[weight > 0]
         merged = merged_points(tops, weight, self.bandwidth_)
-        centres, self.n_iter_ = tops[merged.chosen], int(steps.max())
+        centers, self.n_iter_ = tops[merged.chosen], int(steps.max())
         within = weight[merged.chosen]
-        order = np.lexsort((*centres.T[::-1], within))[::-1]  # the densest first, as scikit-learn
-        self.cluster_centers_, self.weight_within_ = centres[order], within[order]
+        order = np.lexsort((*centers.T[::-1], within))[::-1]  # the densest first, as scikit-learn
+        self.cluster_centers_, self.weight_within_ = centers[order], within[order]
         return self._nearest(distinct.rows)
 
     def _first_points(self, distinct: DistinctRows) -> np.ndarray:

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnomon.cluster.centres import require_rows, warn_fewer_clusters
+from gnomon.cluster.centers import require_rows, warn_fewer_clusters
 from gnomon.cluster.distinct import DistinctRows, RowsClusterer, nearest_label
 from gnomon.cluster.intake import distance_table
-from gnomon.cluster.nearest import Centres, Nearest, find_nearest
+from gnomon.cluster.nearest import Centers, Nearest, find_nearest
 from gnomon.cluster.validity import sum_distances
 from gnomon.engine.draw import WeightedDraw
 from gnomon.engine.errors import DataError
@@ -142,8 +142,8 @@ class KMedoids(RowsClusterer):
 
 
 def _assigned(rows: np.ndarray, medoids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    centres = Centres.at(medoids, medoids.mean(axis=0))
-    found = find_nearest(rows, centres, Nearest.of(len(rows)))
+    centers = Centers.at(medoids, medoids.mean(axis=0))
+    found = find_nearest(rows, centers, Nearest.of(len(rows)))
     return found.labels, np.sqrt(found.squared)
 
 

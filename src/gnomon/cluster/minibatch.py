@@ -17,14 +17,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from gnomon.cluster.centres import (
+from gnomon.cluster.centers import (
     STARTING_WORDS,
     CentrePredictor,
     require_rows,
     warn_fewer_clusters,
 )
-from gnomon.cluster.kmeans import KMeans, labelled
-from gnomon.cluster.nearest import Centres, nearest_of, squared_length, two_nearest
+from gnomon.cluster.kmeans import KMeans, labeled
+from gnomon.cluster.nearest import Centers, nearest_of, squared_length, two_nearest
 from gnomon.cluster.sparse_rows import dense_rows, for_dense_kernels
 from gnomon.cluster.starts import SurveyedData
 from gnomon.cluster.transfer import fit_quietly
@@ -36,7 +36,7 @@ from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, StrOptions, at_l
 from gnomon.engine.registry import method
 
 STARTING_BATCHES = 3  # as in scikit-learn
-STARTING_ROWS_PER_CENTRE = 20  # fewer leave groups of ten and more without a row of the start
+STARTING_ROWS_PER_CENTER = 20  # fewer leave groups of ten and more without a row of the start
 DRAWS_TOGETHER = 2**16  # half a megabyte of places
 SPARSE_CELLS = 2**20  # cells of sparse rows that are made dense together: eight megabytes
 FEWEST_FOR_PRODUCTS = 32  # below, distances one by one take less time than a product of matrices
@@ -195,47 +195,47 @@ class MiniBatchKMeans(CentrePredictor):
         rows, weights, rng = data.rows, data.weight_array, self._rng()
         n_distinct = distinct_keys(surveyed.key[surveyed.order])
         draw = WeightedDraw(surveyed.order).by(weights)
-        centres = self._first_centres(rows, weights, n_distinct, draw, rng)
-        counts = np.zeros(len(centres))
+        centers = self._first_centers(rows, weights, n_distinct, draw, rng)
+        counts = np.zeros(len(centers))
         variance = float(surveyed.variances.mean())
         smooth = Smooth.of(self.batch_size, n_distinct, self.max_no_improvement)
         course = self._course("pass", self.max_iter)
         for _ in course:
-            before, squared = centres.copy(), 0.0
+            before, squared = centers.copy(), 0.0
             for size in self._pieces(n_distinct, rows):
-                squared += self._step(rows, draw(rng, size), centres, counts, smooth)
+                squared += self._step(rows, draw(rng, size), centers, counts, smooth)
                 if smooth.ended:
                     break
-            moved = float(((centres - before) ** 2).sum())
-            found = {"cluster_centers_": centres.copy(), "cluster_weights_": counts.copy()}
+            moved = float(((centers - before) ** 2).sum())
+            found = {"cluster_centers_": centers.copy(), "cluster_weights_": counts.copy()}
             still = self.tol > 0 and moved <= self.tol * variance
             if course.end_step(
                 squared / n_distinct,
                 bool(smooth.ended or still),
-                state=partial(dict, cluster_centers=centres.copy()),
+                state=partial(dict, cluster_centers=centers.copy()),
                 attributes=partial(lambda found: self._public() | found, found),
             ):
                 break
-        self.cluster_centers_, self.cluster_weights_ = centres, counts
+        self.cluster_centers_, self.cluster_weights_ = centers, counts
         self.history_, self.n_iter_ = course.history, len(course.history)
         self.n_steps_ = int(smooth.numbers[0])
         if self.compute_labels:
             self._label(surveyed, data.kept is None)
 
     def _label(self, data: SurveyedData, all_rows: bool) -> None:
-        centres = self.cluster_centers_
-        at = Centres.at(centres, centres.mean(axis=0))
-        labels, self.inertia_ = labelled(data.source, at, self.n_jobs)
+        centers = self.cluster_centers_
+        at = Centers.at(centers, centers.mean(axis=0))
+        labels, self.inertia_ = labeled(data.source, at, self.n_jobs)
         warn_fewer_clusters(labels, self.n_clusters)
         if all_rows:
             self.labels_ = labels
 
-    def _step(self, rows, drawn: np.ndarray, centres, counts, smooth: Smooth) -> float:
+    def _step(self, rows, drawn: np.ndarray, centers, counts, smooth: Smooth) -> float:
         """Move the centres by the batches of the drawn rows."""
         if sp.issparse(rows) or rows.dtype != np.float64 or not rows.flags.c_contiguous:
             rows, drawn = dense_rows(rows[drawn]), np.arange(len(drawn))
         return batch_pass(
-            rows, drawn, self.batch_size, centres, counts, smooth.numbers, smooth.alpha, smooth.most
+            rows, drawn, self.batch_size, centers, counts, smooth.numbers, smooth.alpha, smooth.most
         )
 
     def _pieces(self, n: int, rows) -> Iterator[int]:
@@ -249,9 +249,9 @@ class MiniBatchKMeans(CentrePredictor):
     def _start_rows(self, k: int) -> int:
         if self.init_size is not None:
             return max(self.init_size, k)
-        return max(STARTING_BATCHES * self.batch_size, STARTING_ROWS_PER_CENTRE * k)
+        return max(STARTING_BATCHES * self.batch_size, STARTING_ROWS_PER_CENTER * k)
 
-    def _first_centres(self, rows, weights, n_distinct: int, draw, rng) -> np.ndarray:
+    def _first_centers(self, rows, weights, n_distinct: int, draw, rng) -> np.ndarray:
         given = not isinstance(self.init, str) and not callable(self.init)
         k = self.n_clusters if given else min(self.n_clusters, n_distinct)
         if self.init_size is not None and self.init_size < self.n_clusters:
@@ -286,8 +286,8 @@ class MiniBatchKMeans(CentrePredictor):
             random_state=seed,
             n_jobs=self.n_jobs,
         )
-        centres = fit_quietly(start, rows, weights).cluster_centers_
-        return np.array(centres, dtype=np.float64, order="C")
+        centers = fit_quietly(start, rows, weights).cluster_centers_
+        return np.array(centers, dtype=np.float64, order="C")
 
     def partial_fit(self, X, y=None) -> MiniBatchKMeans:
         """Go on learning from more rows, batch by batch in their order.
@@ -307,12 +307,12 @@ class MiniBatchKMeans(CentrePredictor):
             return self.fit(X)
         rows = dense_rows(self._each_block(dense_rows, X))
         dtype = self.cluster_centers_.dtype
-        centres = np.array(self.cluster_centers_, dtype=np.float64)
+        centers = np.array(self.cluster_centers_, dtype=np.float64)
         counts = np.array(self.cluster_weights_, dtype=np.float64)
         smooth = Smooth.of(self.batch_size, len(rows), None)
-        self._step(rows, np.arange(len(rows)), centres, counts, smooth)
+        self._step(rows, np.arange(len(rows)), centers, counts, smooth)
         self.n_steps_ += int(smooth.numbers[0])
-        self.cluster_centers_, self.cluster_weights_ = centres.astype(dtype), counts
+        self.cluster_centers_, self.cluster_weights_ = centers.astype(dtype), counts
         if self.compute_labels:
             self.labels_ = self.predict(X)
             self.inertia_ = -self.score(X)
@@ -370,14 +370,14 @@ def distinct_keys(key: np.ndarray) -> int:
 
 
 @kernel("f8[:,:]", "i8[:]", "i8", "out f8[:,:]", "out f8[:]", "out f8[:]", "f8", "i8")
-def batch_pass(rows, drawn, size, centres, counts, numbers, alpha, most):
+def batch_pass(rows, drawn, size, centers, counts, numbers, alpha, most):
     """Move the centres (k, d) after each batch of drawn rows; returns squared distances, summed.
 
     rows (n, d), drawn (m,) places of rows, counts (k,) rows that each centre was given; numbers
     (4,), alpha and most as in `Smooth`: stops where these say so. The first batch of all is not
     smoothed: its centres are those of the start.
     """
-    k, d = centres.shape
+    k, d = centers.shape
     objective = 0.0
     gained, total, shift = np.zeros(k), np.zeros((k, d)), np.zeros(d)
     largest = min(size, len(drawn))
@@ -392,15 +392,15 @@ def batch_pass(rows, drawn, size, centres, counts, numbers, alpha, most):
                 block[i, j] = rows[some[i], j]
         if m < FEWEST_FOR_PRODUCTS:
             for i in range(m):
-                labels[i], squared[i], _ = two_nearest(block[i], centres)
+                labels[i], squared[i], _ = two_nearest(block[i], centers)
         else:
             for j in range(d):
-                shift[j] = centres[:, j].sum() / k
+                shift[j] = centers[:, j].sum() / k
             for c in range(k):
                 for j in range(d):
-                    factors[c, j] = -2.0 * (centres[c, j] - shift[j])
+                    factors[c, j] = -2.0 * (centers[c, j] - shift[j])
                 squares[c] = 0.25 * squared_length(factors[c])
-            nearest_of(block, places[:m], centres, shift, factors, squares, labels, squared, lower)
+            nearest_of(block, places[:m], centers, shift, factors, squares, labels, squared, lower)
         gained[:] = 0.0
         total[:] = 0.0
         batch = 0.0
@@ -409,12 +409,12 @@ def batch_pass(rows, drawn, size, centres, counts, numbers, alpha, most):
             batch += squared[i]
             gained[own] += 1.0
             for j in range(d):
-                total[own, j] += block[i, j] - centres[own, j]
+                total[own, j] += block[i, j] - centers[own, j]
         for c in range(k):
             if gained[c] > 0.0:
                 counts[c] += gained[c]
                 for j in range(d):
-                    centres[c, j] += total[c, j] / counts[c]
+                    centers[c, j] += total[c, j] / counts[c]
         objective += batch
         numbers[0] += 1.0
         if numbers[0] < 2.0:

@@ -19,7 +19,7 @@ BLOCK_CELLS = 2**15
 LANES = 32
 
 
-class Centres(NamedTuple):
+class Centers(NamedTuple):
     """Centres, prepared for the product with rows.
 
     Attributes
@@ -39,7 +39,7 @@ class Centres(NamedTuple):
     squares: np.ndarray
 
     @classmethod
-    def at(cls, points: np.ndarray, shift: np.ndarray) -> Centres:
+    def at(cls, points: np.ndarray, shift: np.ndarray) -> Centers:
         """Centres at these points, for rows around the shift."""
         shifted = points - shift
         squares = np.einsum("kd,kd->k", shifted, shifted)
@@ -69,16 +69,16 @@ class Nearest(NamedTuple):
 
 
 @subkernel
-def rows_per_block(n_rows, n_columns, n_centres):
+def rows_per_block(n_rows, n_columns, n_centers):
     """Rows whose values and products stay in the second-level cache; a multiple of the lanes."""
-    fitting = BLOCK_CELLS // (n_columns + n_centres)
+    fitting = BLOCK_CELLS // (n_columns + n_centers)
     return LANES * max(min(fitting, n_rows + LANES - 1) // LANES, 1)
 
 
-def find_nearest(rows: np.ndarray, centres: Centres, found: Nearest) -> Nearest:
+def find_nearest(rows: np.ndarray, centers: Centers, found: Nearest) -> Nearest:
     """Fill `found` for all rows."""
     everywhere = np.arange(len(rows))
-    fill_nearest(rows, everywhere, *centres, *found)
+    fill_nearest(rows, everywhere, *centers, *found)
     return found
 
 
@@ -258,8 +258,8 @@ def fill_nearest(rows, which, points, shift, factors, squares, labels, squared, 
 
 
 @kernel("f8[:,:]", "f8[:,:]", "out f8[:,:]")
-def all_distances(rows, centres, distances):
+def all_distances(rows, centers, distances):
     """Distance of every row to every centre, from the differences. rows (n, d), centres (k, d)."""
     for i in range(len(rows)):
-        for c in range(len(centres)):
-            distances[i, c] = np.sqrt(squared_distance(rows[i], centres[c]))
+        for c in range(len(centers)):
+            distances[i, c] = np.sqrt(squared_distance(rows[i], centers[c]))

@@ -152,7 +152,7 @@ def _jittered(places: np.ndarray, jitters: int, size: int) -> np.ndarray:
     takes="sequences",
     synonyms=("bag of visual words", "codebook", "dictionary of patches"),
 )
-class VectorQuantiser(TransformerMixin, Estimator):
+class VectorQuantizer(TransformerMixin, Estimator):
     """Signals of any length as histograms over a dictionary of pieces (000b 8.3.2).
 
     ``fit`` pools the pieces of all training signals and clusters them: k-means, or a tree of
@@ -174,7 +174,7 @@ class VectorQuantiser(TransformerMixin, Estimator):
         From piece to piece; None: no overlap.
     images : bool, default=False
         Whether signals are images.
-    normalise : bool, default=True
+    normalize : bool, default=True
         Whether counts are divided by the number of pieces.
     random_state : int or None, default=None
 
@@ -186,10 +186,10 @@ class VectorQuantiser(TransformerMixin, Estimator):
 
     Examples
     --------
-    >>> from gnomon.cluster import VectorQuantiser
+    >>> from gnomon.cluster import VectorQuantizer
     >>> import numpy as np
     >>> signals = [np.tile([0.0, 1.0], 20), np.tile([5.0, 5.0], 30)]
-    >>> VectorQuantiser(2, n_entries=2, random_state=0).fit_transform(signals).tolist() in (
+    >>> VectorQuantizer(2, n_entries=2, random_state=0).fit_transform(signals).tolist() in (
     ...     [[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]])
     True
     """
@@ -200,7 +200,7 @@ class VectorQuantiser(TransformerMixin, Estimator):
         "depth": [whole(1)],
         "step": [whole(1), None],
         "images": FLAG,
-        "normalise": FLAG,
+        "normalize": FLAG,
         "random_state": SEED,
     }
 
@@ -212,7 +212,7 @@ class VectorQuantiser(TransformerMixin, Estimator):
         depth=1,
         step=None,
         images=False,
-        normalise=True,
+        normalize=True,
         random_state=None,
     ):
         self.size = size
@@ -220,7 +220,7 @@ class VectorQuantiser(TransformerMixin, Estimator):
         self.depth = depth
         self.step = step
         self.images = images
-        self.normalise = normalise
+        self.normalize = normalize
         self.random_state = random_state
 
     def pieces(self, signal: Any) -> np.ndarray:
@@ -229,7 +229,7 @@ class VectorQuantiser(TransformerMixin, Estimator):
         return cut(signal, self.size, step=self.step)
 
     @validated
-    def fit(self, X: Sequence[Any], y: Any = None) -> VectorQuantiser:
+    def fit(self, X: Sequence[Any], y: Any = None) -> VectorQuantizer:
         """Make the dictionary from the pieces of all signals.
 
         Parameters
@@ -272,7 +272,7 @@ class VectorQuantiser(TransformerMixin, Estimator):
             ],
             dtype=np.float64,
         )
-        return counts / counts.sum(axis=1, keepdims=True) if self.normalise else counts
+        return counts / counts.sum(axis=1, keepdims=True) if self.normalize else counts
 
 
 @method(
@@ -294,7 +294,7 @@ class DictionaryVote(ClassifierMixin, Estimator):
 
     Parameters
     ----------
-    quantiser : VectorQuantiser
+    quantizer : VectorQuantiser
     classifier : estimator
     n_dictionaries : int, default=3
         At least three, as the text advises.
@@ -309,25 +309,25 @@ class DictionaryVote(ClassifierMixin, Estimator):
 
     Examples
     --------
-    >>> from gnomon.cluster import DictionaryVote, VectorQuantiser
+    >>> from gnomon.cluster import DictionaryVote, VectorQuantizer
     >>> import numpy as np
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> signals = [np.tile([level, k], 9) for level in (0.0, 9.0) for k in range(3)]
-    >>> model = DictionaryVote(VectorQuantiser(2, n_entries=2), KNeighborsClassifier(1))
+    >>> model = DictionaryVote(VectorQuantizer(2, n_entries=2), KNeighborsClassifier(1))
     >>> model.fit(signals, [0, 0, 0, 1, 1, 1]).predict([np.tile([9.0, 1.0], 30)]).tolist()
     [1]
     """
 
     _parameter_constraints = {
-        "quantiser": [HasMethods(["fit", "transform", "set_params"])],
+        "quantizer": [HasMethods(["fit", "transform", "set_params"])],
         "classifier": [HasMethods(["fit", "predict"])],
         "n_dictionaries": [whole(3)],
         "share": [share()],
         "random_state": SEED,
     }
 
-    def __init__(self, quantiser, classifier, *, n_dictionaries=3, share=0.7, random_state=None):
-        self.quantiser = quantiser
+    def __init__(self, quantizer, classifier, *, n_dictionaries=3, share=0.7, random_state=None):
+        self.quantizer = quantizer
         self.classifier = classifier
         self.n_dictionaries = n_dictionaries
         self.share = share
@@ -353,10 +353,10 @@ class DictionaryVote(ClassifierMixin, Estimator):
         for _ in range(self.n_dictionaries):
             part = rng.choice(len(X), count, replace=False)
             seed = int(rng.integers(2**31))
-            quantiser = clone(self.quantiser).set_params(random_state=seed)
-            quantiser.fit([X[i] for i in part])
+            quantizer = clone(self.quantizer).set_params(random_state=seed)
+            quantizer.fit([X[i] for i in part])
             self.members_.append(
-                (quantiser, clone(self.classifier).fit(quantiser.transform(X), codes))
+                (quantizer, clone(self.classifier).fit(quantizer.transform(X), codes))
             )
         return self
 
@@ -373,8 +373,8 @@ class DictionaryVote(ClassifierMixin, Estimator):
         """
         check_is_fitted(self, "members_")
         votes = np.zeros((len(X), len(self.classes_)))
-        for quantiser, classifier in self.members_:
-            said = classifier.predict(quantiser.transform(X))
+        for quantizer, classifier in self.members_:
+            said = classifier.predict(quantizer.transform(X))
             votes[np.arange(len(X)), said] += 1
         return self.classes_[votes.argmax(axis=1)]
 
@@ -616,7 +616,7 @@ class Segmentation(Result):
 
 def pixel_features(
     image: Any,
-    features: str = "colour",
+    features: str = "color",
     *,
     place_weight: float = 1.0,
     window: int = 5,
@@ -642,7 +642,7 @@ def pixel_features(
 
     Examples
     --------
-    >>> pixel_features([[0.0, 1.0]], "colour+place").tolist()
+    >>> pixel_features([[0.0, 1.0]], "color+place").tolist()
     [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """
     pixels = np.asarray(image, dtype=np.float64)
@@ -650,19 +650,19 @@ def pixel_features(
     if pixels.ndim != 3:
         raise DataError(f"an image has two or three dimensions, not {pixels.ndim}")
     height, width, channels = pixels.shape
-    colours = pixels.reshape(-1, channels)
-    if features == "colour":
-        return colours
+    colors = pixels.reshape(-1, channels)
+    if features == "color":
+        return colors
     if features == "colour+place":
         y, x = np.mgrid[:height, :width]
         scale = max(height - 1, width - 1, 1)
         places = np.column_stack([x.ravel(), y.ravel()]) / scale * place_weight
-        return np.column_stack([colours, places])
+        return np.column_stack([colors, places])
     if features != "histogram" or window % 2 == 0:
         raise DataError("features is 'colour', 'colour+place' or 'histogram', with an odd window")
-    grey = pixels.mean(axis=2)
-    low, high = grey.min(), grey.max()
-    level = np.minimum(((grey - low) / ((high - low) or 1.0) * n_levels).astype(int), n_levels - 1)
+    gray = pixels.mean(axis=2)
+    low, high = gray.min(), gray.max()
+    level = np.minimum(((gray - low) / ((high - low) or 1.0) * n_levels).astype(int), n_levels - 1)
     padded = np.pad(level, window // 2, mode="edge")
     windows = np.lib.stride_tricks.sliding_window_view(padded, (window, window))
     counts = [(windows == each).sum(axis=(2, 3)).ravel() for each in range(n_levels)]
@@ -673,7 +673,7 @@ def segment_image(
     image: Any,
     clusterer: Any = 4,
     *,
-    features: str = "colour",
+    features: str = "color",
     random_state: int | None = None,
     **options: Any,
 ) -> Segmentation:
@@ -715,9 +715,9 @@ def segment_image(
         k = shares.shape[1]
     else:
         shares = np.eye(k)[labels]
-    colours = pixels.reshape(len(rows), -1)
+    colors = pixels.reshape(len(rows), -1)
     weight = np.maximum(np.bincount(labels, minlength=k), 1)
-    means = np.stack([np.bincount(labels, c, minlength=k) / weight for c in colours.T], axis=1)
+    means = np.stack([np.bincount(labels, c, minlength=k) / weight for c in colors.T], axis=1)
     height, width = pixels.shape[:2]
     return Segmentation(
         labels.reshape(height, width),
@@ -735,21 +735,21 @@ class Ratings(Result):
     filled : ndarray of shape (n_raters, n_items)
         Given ratings as they are, others predicted.
     labels : ndarray of shape (n_raters,)
-    centres : ndarray of shape (n_clusters, n_items)
+    centers : ndarray of shape (n_clusters, n_items)
         Mean rating of each item in each cluster.
     """
 
     filled: np.ndarray
     labels: np.ndarray
-    centres: np.ndarray
+    centers: np.ndarray
 
     def _title(self) -> str:
-        return f"{self.filled.shape[0]:,} raters in {len(self.centres)} clusters"
+        return f"{self.filled.shape[0]:,} raters in {len(self.centers)} clusters"
 
     def _columns(self) -> dict[str, list]:
         return {
-            "cluster": list(range(len(self.centres))),
-            "raters": np.bincount(self.labels, minlength=len(self.centres)).tolist(),
+            "cluster": list(range(len(self.centers))),
+            "raters": np.bincount(self.labels, minlength=len(self.centers)).tolist(),
         }
 
 
@@ -797,10 +797,10 @@ def fill_by_clusters(
         counts > 0, np.where(known, given, 0).sum(axis=0) / np.maximum(counts, 1), overall
     )
     start = rng.choice(len(given), n_clusters, replace=False)
-    centres = np.where(known[start], given[start], items)
+    centers = np.where(known[start], given[start], items)
     labels = np.full(len(given), -1)
     for _ in range(max_iter):
-        gaps = np.where(known[:, None], (given[:, None] - centres) ** 2, 0.0)
+        gaps = np.where(known[:, None], (given[:, None] - centers) ** 2, 0.0)
         found = (gaps.sum(axis=2) / known.sum(axis=1, keepdims=True)).argmin(axis=1)
         if (found == labels).all():
             break
@@ -810,5 +810,5 @@ def fill_by_clusters(
             seen = known[own].sum(axis=0)
             total = np.where(known[own], given[own], 0.0).sum(axis=0)
             if own.any():
-                centres[c] = np.where(seen > 0, total / np.maximum(seen, 1), items)
-    return Ratings(np.where(known, given, centres[labels]), labels, centres)
+                centers[c] = np.where(seen > 0, total / np.maximum(seen, 1), items)
+    return Ratings(np.where(known, given, centers[labels]), labels, centers)

@@ -13,14 +13,14 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.cluster.centres import (
+from gnomon.cluster.centers import (
     STARTING_WORDS,
     CentreClusterer,
     distances_to,
     squared_spread,
 )
 from gnomon.cluster.intake import number_rows
-from gnomon.cluster.nearest import Centres, Nearest, find_nearest
+from gnomon.cluster.nearest import Centers, Nearest, find_nearest
 from gnomon.cluster.starts import SurveyedData
 from gnomon.cluster.sums import ClusterSums, cluster_sums
 from gnomon.contract import Data, Step
@@ -159,23 +159,23 @@ class SoftKMeans(CentreClusterer):
         self.keep_history = keep_history
 
     def _start(self, data: SurveyedData, rng: np.random.Generator) -> dict[str, Any]:
-        centres = Centres.at(self._first_centres(data, rng), data.mean)
+        centers = Centers.at(self._first_centers(data, rng), data.mean)
         return {
-            "centres": centres,
-            "scale": self._chosen_scale(data, centres),
+            "centers": centers,
+            "scale": self._chosen_scale(data, centers),
             "least_movement": self.tol * float(data.variances.mean()),
         }
 
-    def _chosen_scale(self, data: Data, centres: Centres) -> float:
+    def _chosen_scale(self, data: Data, centers: Centers) -> float:
         if self.scale != "auto":
             return float(self.scale)
-        total = add_up(partial(_spread_of, centres=centres), data.source, self.n_jobs)
+        total = add_up(partial(_spread_of, centers=centers), data.source, self.n_jobs)
         root = np.sqrt(total.squares / total.weight / data.n_columns)
         return float(root / 2) if root > 0 else 1.0
 
-    def _shares(self, rows: np.ndarray, centres: np.ndarray, scale: float) -> tuple:
+    def _shares(self, rows: np.ndarray, centers: np.ndarray, scale: float) -> tuple:
         """Shares of each row, and distances to each centre."""
-        distances = distances_to(rows, centres)
+        distances = distances_to(rows, centers)
         if self.membership == "fuzzy":
             with np.errstate(divide="ignore"):
                 logits = -2.0 / (self.fuzziness - 1.0) * np.log(distances)
@@ -189,8 +189,8 @@ class SoftKMeans(CentreClusterer):
         return softmax(logits, axis=1), distances, logits
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> ClusterSums:
-        centres, scale = state["centres"], state["scale"]
-        shares, distances, logits = self._shares(chunk.rows, centres.points, scale)
+        centers, scale = state["centers"], state["scale"]
+        shares, distances, logits = self._shares(chunk.rows, centers.points, scale)
         if self.membership == "fuzzy":
             shares = shares**self.fuzziness
             objective = (shares * distances**2).sum(axis=1)
@@ -199,16 +199,16 @@ class SoftKMeans(CentreClusterer):
         else:
             objective = (shares * distances).sum(axis=1)
         pull = shares * chunk.weights[:, None]
-        total = inner(pull, chunk.rows - centres.shift)
+        total = inner(pull, chunk.rows - centers.shift)
         return ClusterSums(pull.sum(axis=0), total, float(chunk.weights @ objective))
 
     def _update(self, state: dict[str, Any], total: ClusterSums) -> Step:
-        centres: Centres = state["centres"]
+        centers: Centers = state["centers"]
         held = total.weight > 0
-        moved = centres.points.copy()
-        moved[held] = centres.shift + total.total[held] / total.weight[held, None]
-        movement = float(((moved - centres.points) ** 2).sum())
-        following = state | {"centres": Centres.at(moved, centres.shift), "sums": total.weight}
+        moved = centers.points.copy()
+        moved[held] = centers.shift + total.total[held] / total.weight[held, None]
+        movement = float(((moved - centers.points) ** 2).sum())
+        following = state | {"centers": Centers.at(moved, centers.shift), "sums": total.weight}
         return Step(following, total.objective, movement <= state["least_movement"])
 
     def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
@@ -256,11 +256,11 @@ class SoftKMeans(CentreClusterer):
         """
         if not hasattr(self, "cluster_centers_"):
             return self.fit(X)
-        centres = self.cluster_centers_.copy()
+        centers = self.cluster_centers_.copy()
         for row in self._each_block(lambda rows: rows, X):
-            shares, _, _ = self._shares(row[None], centres, self.scale_)
-            centres += self.rate * shares.T * (row - centres)
-        self.cluster_centers_ = centres
+            shares, _, _ = self._shares(row[None], centers, self.scale_)
+            centers += self.rate * shares.T * (row - centers)
+        self.cluster_centers_ = centers
         return self
 
 
@@ -364,32 +364,32 @@ class JunkKMeans(CentreClusterer):
         self.keep_history = keep_history
 
     def _start(self, data: SurveyedData, rng: np.random.Generator) -> dict[str, Any]:
-        centres = Centres.at(self._first_centres(data, rng), data.mean)
+        centers = Centers.at(self._first_centers(data, rng), data.mean)
         threshold = self.threshold
         if threshold == "auto":
-            total = add_up(partial(_spread_of, centres=centres), data.source, self.n_jobs)
+            total = add_up(partial(_spread_of, centers=centers), data.source, self.n_jobs)
             threshold = 3 * np.sqrt(total.squares / total.weight)
         return {
-            "centres": centres,
+            "centers": centers,
             "threshold": float(threshold),
             "least_movement": self.tol * float(data.variances.mean()),
         }
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> ClusterSums:
-        found = find_nearest(chunk.rows, state["centres"], Nearest.of(len(chunk.rows)))
+        found = find_nearest(chunk.rows, state["centers"], Nearest.of(len(chunk.rows)))
         most = state["threshold"] ** 2
         near = found.squared <= most
         true = chunk._replace(weights=chunk.weights * near)
-        sums = cluster_sums(true, state["centres"], found)
+        sums = cluster_sums(true, state["centers"], found)
         return sums._replace(objective=sums.objective + most * float(chunk.weights[~near].sum()))
 
     def _update(self, state: dict[str, Any], total: ClusterSums) -> Step:
-        centres: Centres = state["centres"]
+        centers: Centers = state["centers"]
         held = total.weight > 0
-        moved = centres.points.copy()
-        moved[held] = centres.shift + total.total[held] / total.weight[held, None]
-        movement = float(((moved - centres.points) ** 2).sum())
-        following = state | {"centres": Centres.at(moved, centres.shift)}
+        moved = centers.points.copy()
+        moved[held] = centers.shift + total.total[held] / total.weight[held, None]
+        movement = float(((moved - centers.points) ** 2).sum())
+        following = state | {"centers": Centers.at(moved, centers.shift)}
         return Step(following, total.objective, movement <= state["least_movement"])
 
     def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
@@ -400,24 +400,24 @@ class JunkKMeans(CentreClusterer):
         return np.where(found.squared <= self.threshold_**2, found.labels, JUNK).astype(np.int64)
 
 
-def _spread_of(chunk: Chunk, centres: Centres) -> SpreadSums:
-    return SpreadSums(*squared_spread(chunk, centres))
+def _spread_of(chunk: Chunk, centers: Centers) -> SpreadSums:
+    return SpreadSums(*squared_spread(chunk, centers))
 
 
-def soft_step(X: Any, centres: Any, scale: float) -> tuple[np.ndarray, np.ndarray]:
+def soft_step(X: Any, centers: Any, scale: float) -> tuple[np.ndarray, np.ndarray]:
     """One pass of soft k-means with Gaussian affinities: the shares, and the new centres.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-    centres : array-like of shape (k, d)
+    centers : array-like of shape (k, d)
     scale : float
         Sigma of the affinities ``exp(-|x - c|^2 / (2 sigma^2))``.
 
     Returns
     -------
     shares : ndarray of shape (n, k)
-    centres : ndarray of shape (k, d)
+    centers : ndarray of shape (k, d)
 
     Examples
     --------
@@ -425,6 +425,6 @@ def soft_step(X: Any, centres: Any, scale: float) -> tuple[np.ndarray, np.ndarra
     >>> moved.ravel().round(6).tolist()
     [0.561298, 5.959136]
     """
-    rows, centres = number_rows(X), number_rows(centres, "centres")
-    shares = softmax(-0.5 * (distances_to(rows, centres) / scale) ** 2, axis=1)
+    rows, centers = number_rows(X), number_rows(centers, "centers")
+    shares = softmax(-0.5 * (distances_to(rows, centers) / scale) ** 2, axis=1)
     return shares, shares.T @ rows / shares.sum(axis=0)[:, None]

@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.cluster.centres import check_centres
+from gnomon.cluster.centers import check_centers
 from gnomon.cluster.distinct import distinct_rows
-from gnomon.cluster.nearest import Centres, Nearest, find_nearest, squared_distance
+from gnomon.cluster.nearest import Centers, Nearest, find_nearest, squared_distance
 from gnomon.cluster.starts import SurveyedData, random_rows
 from gnomon.cluster.sums import ClusterSums, cluster_sums
 from gnomon.contract import Data, Step, SumLearner, Transformer
@@ -41,7 +41,7 @@ from gnomon.engine.sums import Chunk, add_up
 from gnomon.engine.threads import in_order
 
 NOVEL = "novel"
-NEIGHBOURLY = 1.0 + 1e-9
+NEIGHBORLY = 1.0 + 1e-9
 
 
 @method(
@@ -51,7 +51,7 @@ NEIGHBOURLY = 1.0 + 1e-9
     avoid="Where a plain number of groups is asked for (KMeans), or distances must be kept.",
     peers=("minisom.MiniSom", "somoclu.Somoclu"),
 )
-class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
+class SelfOrganizingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     """Prototypes on a grid of cells, such that neighbouring cells hold similar rows.
 
     Batch pass: ``p_i = sum_j a(c_j, i) x_j / sum_j a(c_j, i)`` with c_j the winning cell of row j
@@ -120,10 +120,10 @@ class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
 
     Examples
     --------
-    >>> from gnomon.cluster import SelfOrganisingMap
+    >>> from gnomon.cluster import SelfOrganizingMap
     >>> from gnomon.table import example
     >>> iris = example("iris").drop("species")
-    >>> model = SelfOrganisingMap(5, 4).fit(iris)
+    >>> model = SelfOrganizingMap(5, 4).fit(iris)
     >>> model.prototypes_.shape, model.topological_error(iris) < 0.3
     ((20, 4), True)
     """
@@ -205,7 +205,7 @@ class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
 
     def _start(self, data: SurveyedData, rng: np.random.Generator) -> dict[str, Any]:
         return {
-            "centres": Centres.at(self._first_prototypes(data, rng), data.mean),
+            "centers": Centers.at(self._first_prototypes(data, rng), data.mean),
             "squared_gaps": self.grid_distances() ** 2,
             "passes": 0,
         }
@@ -226,38 +226,38 @@ class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         return data.mean + 2 * (spread[:, : len(axes)] * lengths) @ axes
 
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> ClusterSums:
-        found = find_nearest(chunk.rows, state["centres"], Nearest.of(len(chunk.rows)))
-        sums = cluster_sums(chunk, state["centres"], found)
+        found = find_nearest(chunk.rows, state["centers"], Nearest.of(len(chunk.rows)))
+        sums = cluster_sums(chunk, state["centers"], found)
         return sums._replace(objective=float(chunk.weights @ np.sqrt(found.squared)))
 
     def _update(self, state: dict[str, Any], total: ClusterSums) -> Step:
-        centres: Centres = state["centres"]
+        centers: Centers = state["centers"]
         share = state["passes"] / max(self.max_iter - 1, 1)
         action = np.exp(-state["squared_gaps"] / (2 * self._radius(share) ** 2))
         pull = action @ total.weight
-        moved = centres.points.copy()
+        moved = centers.points.copy()
         reached = pull > 0
-        moved[reached] = centres.shift + (action @ total.total)[reached] / pull[reached, None]
+        moved[reached] = centers.shift + (action @ total.total)[reached] / pull[reached, None]
         following = state | {
-            "centres": Centres.at(moved, centres.shift),
+            "centers": Centers.at(moved, centers.shift),
             "passes": state["passes"] + 1,
         }
         return Step(following, total.objective / total.weight.sum(), False)
 
     def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
-        return {"prototypes_": state["centres"].points}
+        return {"prototypes_": state["centers"].points}
 
     def _replayable(self, state: dict[str, Any]) -> dict[str, Any]:
-        return {"prototypes": state["centres"].points.copy()}
+        return {"prototypes": state["centers"].points.copy()}
 
     def _end(self, state: dict[str, Any], data: Data) -> None:
         if self.history_.stopped == "max_iter":
             self.history_.stopped = "done"  # the schedule has so many passes; it does not converge
         weights, reach = np.zeros(len(self.grid_)), np.zeros(len(self.grid_))
-        centres = self._prepared()
+        centers = self._prepared()
 
         def look(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
-            found = find_nearest(chunk.rows, centres, Nearest.of(len(chunk.rows)))
+            found = find_nearest(chunk.rows, centers, Nearest.of(len(chunk.rows)))
             farthest = np.zeros(len(reach))
             np.maximum.at(farthest, found.labels, np.sqrt(found.squared))
             return np.bincount(found.labels, chunk.weights, minlength=len(weights)), farthest
@@ -273,7 +273,7 @@ class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         n = len(distinct.rows)
         draw = WeightedDraw(np.arange(n))
         state = self._start(data, rng)
-        prototypes = state["centres"].points.copy()
+        prototypes = state["centers"].points.copy()
         steps = n * self.max_iter
         course = self._course("pass", self.max_iter)
         for number in course:
@@ -302,7 +302,7 @@ class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         self.steps_ = n * self.n_iter_
         self._end(state, data)
 
-    def partial_fit(self, X, y=None) -> SelfOrganisingMap:
+    def partial_fit(self, X, y=None) -> SelfOrganizingMap:
         """Go on learning on-line from more rows, one by one in their order, at the last radius.
 
         Parameters
@@ -336,8 +336,8 @@ class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         self.prototypes_, self.steps_ = prototypes, done + len(rows)
         return self
 
-    def _prepared(self) -> Centres:
-        return Centres.at(self.prototypes_, self.prototypes_.mean(axis=0))
+    def _prepared(self) -> Centers:
+        return Centers.at(self.prototypes_, self.prototypes_.mean(axis=0))
 
     def _winners(self, rows: np.ndarray) -> np.ndarray:
         return find_nearest(rows, self._prepared(), Nearest.of(len(rows))).labels
@@ -379,7 +379,7 @@ class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
 
         return self._each_block(of_block, X)
 
-    def quantisation_error(self, X) -> float:
+    def quantization_error(self, X) -> float:
         """Mean distance of rows to their winners (004 14.2).
 
         Parameters
@@ -408,7 +408,7 @@ class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         def torn(rows: np.ndarray) -> np.ndarray:
             pairs = np.empty((len(rows), 2), np.int64)
             two_winners(rows, self.prototypes_, pairs)
-            return gaps[pairs[:, 0], pairs[:, 1]] > NEIGHBOURLY
+            return gaps[pairs[:, 0], pairs[:, 1]] > NEIGHBORLY
 
         if len(self.grid_) < 2:
             raise DataError("a map of one cell has no neighbours")
@@ -422,7 +422,7 @@ class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         distances : ndarray of shape (n_cells,)
         """
         gaps = self.grid_distances()
-        beside = (gaps > 0) & (gaps <= NEIGHBOURLY)
+        beside = (gaps > 0) & (gaps <= NEIGHBORLY)
         apart = np.sqrt(((self.prototypes_[:, None] - self.prototypes_) ** 2).sum(axis=2))
         return (apart * beside).sum(axis=1) / np.maximum(beside.sum(axis=1), 1)
 
@@ -485,7 +485,7 @@ class SelfOrganisingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         if not hasattr(self, "prototypes_"):
             return
         encoder = getattr(self, "encoder_", None)
-        check_centres(
+        check_centers(
             self.prototypes_, self.n_features_in_ if encoder is None else len(encoder.columns)
         )
         if self.grid_.shape != (len(self.prototypes_), 2):

@@ -510,11 +510,11 @@ def end_round(edges, above, component, at, partner, floor, best, one, other, len
 
 def ward_merges(rows: np.ndarray, weights: np.ndarray, n_jobs: int | None = None) -> Edges:
     """Ward's merges: a row of each side, and the sum of squares that each adds; in any order."""
-    centres, weights, name = rows.copy(), weights.copy(), np.arange(len(rows))
+    centers, weights, name = rows.copy(), weights.copy(), np.arange(len(rows))
     near, added = np.full(len(rows), -1), np.full(len(rows), np.inf)
     done: list[Edges] = []
     while len(name) > FEW_CLUSTERS:
-        find_ward_neighbours(centres, weights, near, added, n_jobs)
+        find_ward_neighbors(centers, weights, near, added, n_jobs)
         mutual = near[near] == np.arange(len(near))
         kept = np.flatnonzero(mutual & (np.arange(len(near)) < near))
         if len(kept) < LEAST_SHARE * len(name):
@@ -522,7 +522,7 @@ def ward_merges(rows: np.ndarray, weights: np.ndarray, n_jobs: int | None = None
         gone = near[kept]
         done.append(Edges(name[kept], name[gone], added[kept]))
         share = weights[gone] / (weights[kept] + weights[gone])
-        centres[kept] += share[:, None] * (centres[gone] - centres[kept])
+        centers[kept] += share[:, None] * (centers[gone] - centers[kept])
         weights[kept] += weights[gone]
         near[mutual[near]] = -1
         near[kept] = -1
@@ -530,8 +530,8 @@ def ward_merges(rows: np.ndarray, weights: np.ndarray, n_jobs: int | None = None
         stays[gone] = False
         place = np.cumsum(stays) - 1
         near = np.where(near >= 0, place[near], -1)[stays]
-        centres, weights, name, added = centres[stays], weights[stays], name[stays], added[stays]
-    columns = np.ascontiguousarray(centres.T)
+        centers, weights, name, added = centers[stays], weights[stays], name[stays], added[stays]
+    columns = np.ascontiguousarray(centers.T)
     rest = Edges(
         np.empty(len(name) - 1, np.int64),
         np.empty(len(name) - 1, np.int64),
@@ -542,15 +542,15 @@ def ward_merges(rows: np.ndarray, weights: np.ndarray, n_jobs: int | None = None
     return Edges(*(np.concatenate(each) for each in zip(*done)))
 
 
-def find_ward_neighbours(
-    centres: np.ndarray,
+def find_ward_neighbors(
+    centers: np.ndarray,
     weights: np.ndarray,
     near: np.ndarray,
     added: np.ndarray,
     n_jobs: int | None,
 ) -> None:
     """Fill in, for each cluster without one (-1), the cluster whose union adds least, and what."""
-    tree = box_tree(centres, leaf_rows=LEAF)
+    tree = box_tree(centers, leaf_rows=LEAF)
     columns = np.ascontiguousarray(tree.rows.T)
     inside = weights[tree.order]
     least_weight = node_minima(tree, inside)
@@ -558,7 +558,7 @@ def find_ward_neighbours(
 
     def look(first: int) -> None:
         some = asked[first : first + ROWS_AT_ONCE]
-        fill_ward_neighbours(
+        fill_ward_neighbors(
             some, tree.rows, columns, inside, tree.order, *tree[2:], least_weight, near, added
         )
 
@@ -581,7 +581,7 @@ def find_ward_neighbours(
     "out i8[:]",
     "out f8[:]",
 )
-def fill_ward_neighbours(
+def fill_ward_neighbors(
     asked, rows, columns, weights, order, start, stop, child, low, high, least_weight, near, added
 ):
     """The cluster whose union with each asked one adds the least squares; of equals the first.

@@ -23,7 +23,7 @@ from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
 from gnomon.engine.threads import in_order
 
 MOST_PIECES = 2**20
-PIECES_PER_CENTRE = 64
+PIECES_PER_CENTER = 64
 TRIED_ROWS = 512
 
 
@@ -126,17 +126,17 @@ class Spread:
     Parameters
     ----------
     data : SurveyedData
-    n_centres : int
+    n_centers : int
         How many will be chosen.
     rng : numpy.random.Generator
     """
 
-    def __init__(self, data: SurveyedData, n_centres: int, rng: np.random.Generator):
+    def __init__(self, data: SurveyedData, n_centers: int, rng: np.random.Generator):
         self.data = data
         self.rng = rng
         self.draw = WeightedDraw(data.order)
-        self.centres = np.empty((0, data.n_columns))
-        self.n_centres = n_centres
+        self.centers = np.empty((0, data.n_columns))
+        self.n_centers = n_centers
         self.closest = np.full(data.n_rows, np.inf)
         self.owner = np.zeros(data.n_rows, np.int32)
         self.add(self.drawn(data.row_weights, 1)[0])
@@ -147,17 +147,17 @@ class Spread:
             pull = self.data.row_weights
         return rows_at(self.data.source, self.draw(pull, self.rng, size))
 
-    def add(self, centre: np.ndarray) -> None:
+    def add(self, center: np.ndarray) -> None:
         """Take one more centre."""
-        gaps = self._quarter_gaps(centre[None])[0]
-        number = len(self.centres)
-        self.centres = np.vstack([self.centres, centre])
-        if number + 1 == self.n_centres:
+        gaps = self._quarter_gaps(center[None])[0]
+        number = len(self.centers)
+        self.centers = np.vstack([self.centers, center])
+        if number + 1 == self.n_centers:
             return
 
         def shrink(chunk: Chunk) -> None:
             here = slice(chunk.start, chunk.stop)
-            take_centre(chunk.rows, centre, number, gaps, self.closest[here], self.owner[here])
+            take_center(chunk.rows, center, number, gaps, self.closest[here], self.owner[here])
 
         for _ in in_order(shrink, self.data.source.chunks(), self.data.n_jobs, short=True):
             pass
@@ -172,7 +172,7 @@ class Spread:
         def left(chunk: Chunk) -> np.ndarray:
             sums = np.zeros(len(candidates))
             here = slice(chunk.start, chunk.stop)
-            try_centres(
+            try_centers(
                 chunk.rows,
                 chunk.weights,
                 factors,
@@ -189,9 +189,9 @@ class Spread:
 
     def _quarter_gaps(self, points: np.ndarray) -> np.ndarray:
         """A quarter of the squared distance of points to centres; (points, at least one)."""
-        if not len(self.centres):
+        if not len(self.centers):
             return np.zeros((len(points), 1))
-        differences = points[:, None, :] - self.centres[None]
+        differences = points[:, None, :] - self.centers[None]
         return 0.25 * np.einsum("tkd,tkd->tk", differences, differences) * (1.0 - 1e-9)
 
 
@@ -203,36 +203,36 @@ def plus_plus(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarra
     """
     spread = Spread(data, k, rng)
     trials = 2 + int(np.log(k))
-    while len(spread.centres) < k:
+    while len(spread.centers) < k:
         candidates = spread.drawn(data.row_weights * spread.closest, trials)
         spread.add(spread.best_of(candidates))
-    return spread.centres
+    return spread.centers
 
 
-def first_centre_squares(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
+def first_center_squares(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
     """The text's variant (000 8.2): the others IID by squared distance to the *first* centre."""
     spread = Spread(data, max(k, 2), rng)
     if k == 1:
-        return spread.centres
+        return spread.centers
     others = spread.drawn(data.row_weights * spread.closest, k - 1)
-    return np.vstack([spread.centres, others])
+    return np.vstack([spread.centers, others])
 
 
 def random_rows(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
     """k different rows, by weight."""
     spread = Spread(data, k, rng)
-    while len(spread.centres) < k:
+    while len(spread.centers) < k:
         spread.add(spread.drawn(data.row_weights * (spread.closest > 0), 1)[0])
-    return spread.centres
+    return spread.centers
 
 
 def farthest_first(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
     """A row by weight, then always the row that is farthest from all centres so far."""
     spread = Spread(data, k, rng)
-    while len(spread.centres) < k:
+    while len(spread.centers) < k:
         reach = (spread.closest * (data.row_weights > 0))[data.order]
         spread.add(rows_at(data.source, data.order[[reach.argmax()]])[0])
-    return spread.centres
+    return spread.centers
 
 
 def random_partition(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
@@ -262,7 +262,7 @@ def random_partition(data: SurveyedData, k: int, rng: np.random.Generator) -> np
 
 def most_pieces(weight: float, k: int) -> int:
     """Pieces that the line of cumulated weights is cut in: about one per row of weight one."""
-    return int(min(max(np.ceil(weight), PIECES_PER_CENTRE * k), max(MOST_PIECES, k)))
+    return int(min(max(np.ceil(weight), PIECES_PER_CENTER * k), max(MOST_PIECES, k)))
 
 
 def uniform(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
@@ -277,7 +277,7 @@ def uniform(data: SurveyedData, k: int, rng: np.random.Generator) -> np.ndarray:
 
 STARTS: dict[str, Callable[[SurveyedData, int, np.random.Generator], np.ndarray]] = {
     "k-means++": plus_plus,
-    "first-centre-d2": first_centre_squares,
+    "first-centre-d2": first_center_squares,
     "random-rows": random_rows,
     "random-partition": random_partition,
     "farthest-first": farthest_first,
@@ -310,7 +310,7 @@ def deal_out(rows, weights, ends, length, group, mean, weight, total):
 
 
 @kernel("f8[:,:]", "f8[:]", "i8", "f8[:]", "out f8[:]", "out i4[:]")
-def take_centre(rows, centre, number, quarter_gap, closest, owner):
+def take_center(rows, center, number, quarter_gap, closest, owner):
     """Shrink each row's squared distance to its nearest centre by a new centre, and note the owner.
 
     A row stays with a centre that is at least twice as far from the new one as from the row: no
@@ -319,14 +319,14 @@ def take_centre(rows, centre, number, quarter_gap, closest, owner):
     for i in range(len(rows)):
         if number > 0 and quarter_gap[owner[i]] >= closest[i]:
             continue
-        distance = squared_distance(rows[i], centre)
+        distance = squared_distance(rows[i], center)
         if distance < closest[i]:
             closest[i] = distance
             owner[i] = number
 
 
 @kernel("f8[:,:]", "f8[:]", "f8[:,:]", "f8[:]", "f8[:]", "f8[:]", "out f8[:]")
-def try_centres(rows, weights, factors, constants, squares, closest, sums):
+def try_centers(rows, weights, factors, constants, squares, closest, sums):
     """The weighted sum of squared distances that each candidate would leave.
 
     Distances come from products of matrices, which is enough to choose by. rows (n, d), factors

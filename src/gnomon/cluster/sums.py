@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gnomon.cluster.nearest import Centres, Nearest
+from gnomon.cluster.nearest import Centers, Nearest
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.sums import Chunk
 
@@ -19,18 +19,18 @@ class ClusterSums(NamedTuple):
     objective: float
 
     @classmethod
-    def zeros(cls, centres: Centres) -> ClusterSums:
+    def zeros(cls, centers: Centers) -> ClusterSums:
         """Nothing added yet."""
-        return cls(np.zeros(len(centres.points)), np.zeros(centres.points.shape), 0.0)
+        return cls(np.zeros(len(centers.points)), np.zeros(centers.points.shape), 0.0)
 
 
-def cluster_sums(chunk: Chunk, centres: Centres, found: Nearest) -> ClusterSums:
+def cluster_sums(chunk: Chunk, centers: Centers, found: Nearest) -> ClusterSums:
     """The sums of a chunk whose rows have their labels."""
-    sums = ClusterSums.zeros(centres)
+    sums = ClusterSums.zeros(centers)
     objective = sum_by_cluster(
         chunk.rows,
         chunk.weights,
-        centres.shift,
+        centers.shift,
         found.labels,
         found.squared,
         sums.weight,

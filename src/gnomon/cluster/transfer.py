@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.cluster.centres import require_rows, warn_fewer_clusters
+from gnomon.cluster.centers import require_rows, warn_fewer_clusters
 from gnomon.cluster.distinct import DistinctRows, RowsClusterer, nearest_label
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.nearest import squared_distance
@@ -106,25 +106,25 @@ class HartiganKMeans(RowsClusterer):
         seed = int(self._rng().integers(2**31))
         start = KMeans(k, max_iter=5, tol=0, random_state=seed, n_jobs=self.n_jobs)
         fit_quietly(start, rows, weights)
-        labels, centres = start.labels_.astype(np.int64), start.cluster_centers_.copy()
+        labels, centers = start.labels_.astype(np.int64), start.cluster_centers_.copy()
         sizes = np.bincount(labels, weights, minlength=k)
-        _settle(rows, weights, labels, centres, sizes)  # k-means may have ended before the means
+        _settle(rows, weights, labels, centers, sizes)  # k-means may have ended before the means
         course = self._course("pass", self.max_iter)
         for _ in course:
-            moved = transfer_rows(rows, weights, labels, centres, sizes)
-            _settle(rows, weights, labels, centres, sizes)
-            found = {"cluster_centers_": centres.copy()}
+            moved = transfer_rows(rows, weights, labels, centers, sizes)
+            _settle(rows, weights, labels, centers, sizes)
+            found = {"cluster_centers_": centers.copy()}
             if course.end_step(
-                _squares(rows, weights, labels, centres),
+                _squares(rows, weights, labels, centers),
                 moved == 0,
-                state=partial(dict, cluster_centers=centres.copy()),
+                state=partial(dict, cluster_centers=centers.copy()),
                 attributes=partial(lambda found: self._public() | found, found),
             ):
                 break
-        self.cluster_centers_ = centres
+        self.cluster_centers_ = centers
         self.history_, self.n_iter_ = course.history, len(course.history)
         labels = self._nearest(rows)
-        self.inertia_ = _squares(rows, weights, labels, centres)
+        self.inertia_ = _squares(rows, weights, labels, centers)
         warn_fewer_clusters(labels, self.n_clusters)
         return labels
 
@@ -149,42 +149,42 @@ def fit_quietly(model: KMeans, rows: np.ndarray, weights: np.ndarray | None = No
         return model.fit(rows, sample_weight=weights)
 
 
-def _settle(rows, weights, labels, centres, sizes) -> None:
+def _settle(rows, weights, labels, centers, sizes) -> None:
     """Compute centres and sizes anew, so that rounding of many small moves does not add up."""
-    for c in range(len(centres)):
+    for c in range(len(centers)):
         own = labels == c
         if own.any():
             sizes[c] = weights[own].sum()
-            centres[c] = weights[own] @ rows[own] / sizes[c]
+            centers[c] = weights[own] @ rows[own] / sizes[c]
 
 
-def _squares(rows, weights, labels, centres) -> float:
-    return float(weights @ ((rows - centres[labels]) ** 2).sum(axis=1))
+def _squares(rows, weights, labels, centers) -> float:
+    return float(weights @ ((rows - centers[labels]) ** 2).sum(axis=1))
 
 
 @kernel("f8[:,:]", "f8[:]", "out i8[:]", "out f8[:,:]", "out f8[:]")
-def transfer_rows(rows, weights, labels, centres, sizes):
+def transfer_rows(rows, weights, labels, centers, sizes):
     """One pass of single transfers; returns how many. rows (n, d), centres (k, d), sizes (k,)."""
-    k, d = centres.shape
+    k, d = centers.shape
     moved = 0
     for i in range(len(rows)):
         own, weight = labels[i], weights[i]
         if sizes[own] <= weight * (1.0 + 1e-12):
             continue
-        loss = sizes[own] * weight / (sizes[own] - weight) * squared_distance(rows[i], centres[own])
+        loss = sizes[own] * weight / (sizes[own] - weight) * squared_distance(rows[i], centers[own])
         best, least = own, loss * (1.0 - 1e-12)
         for c in range(k):
             if c == own:
                 continue
-            cost = sizes[c] * weight / (sizes[c] + weight) * squared_distance(rows[i], centres[c])
+            cost = sizes[c] * weight / (sizes[c] + weight) * squared_distance(rows[i], centers[c])
             if cost < least:
                 best, least = c, cost
         if best == own:
             continue
         for j in range(d):
-            away = weight * (rows[i, j] - centres[own, j]) / (sizes[own] - weight)
-            centres[own, j] -= away
-            centres[best, j] += weight * (rows[i, j] - centres[best, j]) / (sizes[best] + weight)
+            away = weight * (rows[i, j] - centers[own, j]) / (sizes[own] - weight)
+            centers[own, j] -= away
+            centers[best, j] += weight * (rows[i, j] - centers[best, j]) / (sizes[best] + weight)
         sizes[own] -= weight
         sizes[best] += weight
         labels[i] = best

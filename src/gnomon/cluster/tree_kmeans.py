@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from gnomon.cluster.centres import check_centres
+from gnomon.cluster.centers import check_centers
 from gnomon.cluster.distinct import distinct_rows
 from gnomon.cluster.kmeans import KMeans
-from gnomon.cluster.nearest import Centres, Nearest, find_nearest
+from gnomon.cluster.nearest import Centers, Nearest, find_nearest
 from gnomon.cluster.transfer import fit_quietly
 from gnomon.contract import Data, Transformer
 from gnomon.engine.draw import WeightedDraw
@@ -52,7 +52,7 @@ class KMeansTree(ClassNamePrefixFeaturesOutMixin, Transformer):
 
     Attributes
     ----------
-    centres_ : ndarray of shape (n_nodes, n_columns)
+    centers_ : ndarray of shape (n_nodes, n_columns)
         Centres of all nodes below the root, level by level; siblings stand together.
     first_child_ : ndarray of shape (n_nodes + 1,)
         First child of the root (entry 0) and of each node (entry i + 1), or -1.
@@ -100,7 +100,7 @@ class KMeansTree(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _fit(self, data: Data) -> None:
         rng = self._rng()
         distinct = distinct_rows(data.rows, data.weight_array)
-        centres: list[np.ndarray] = []
+        centers: list[np.ndarray] = []
         first_child, n_children = [], []
         level = [np.arange(len(distinct.rows))]
         n_nodes = 0
@@ -110,14 +110,14 @@ class KMeansTree(ClassNamePrefixFeaturesOutMixin, Transformer):
                 found = self._split(distinct, members, rng)
                 first_child.append(n_nodes if len(found) else -1)
                 n_children.append(len(found))
-                for centre, own in found:
-                    centres.append(centre)
+                for center, own in found:
+                    centers.append(center)
                     below.append(own)
                 n_nodes += len(found)
             level = below
         first_child += [-1] * len(level)
         n_children += [0] * len(level)
-        self.centres_ = np.ascontiguousarray(centres)
+        self.centers_ = np.ascontiguousarray(centers)
         self.first_child_ = np.array(first_child, dtype=np.int64)
         self.n_children_ = np.array(n_children, dtype=np.int64)
         is_leaf = self.n_children_[1:] == 0
@@ -141,8 +141,8 @@ class KMeansTree(ClassNamePrefixFeaturesOutMixin, Transformer):
         model = fit_quietly(KMeans(k, random_state=seed, n_jobs=self.n_jobs), seen, seen_weights)
         labels = _nearest_of(rows, model.cluster_centers_)
         return [
-            (centre, members[labels == c])
-            for c, centre in enumerate(model.cluster_centers_)
+            (center, members[labels == c])
+            for c, center in enumerate(model.cluster_centers_)
             if (labels == c).any()
         ]
 
@@ -155,16 +155,16 @@ class KMeansTree(ClassNamePrefixFeaturesOutMixin, Transformer):
                 if count == 0:
                     continue
                 here = node == parent
-                centres = self.centres_[first : first + count]
-                node[here] = first + _nearest_of(np.ascontiguousarray(rows[here]), centres)
+                centers = self.centers_[first : first + count]
+                node[here] = first + _nearest_of(np.ascontiguousarray(rows[here]), centers)
         return node
 
     def _map(self, rows: np.ndarray) -> np.ndarray:
-        return self.centres_[self._leaves(rows)]
+        return self.centers_[self._leaves(rows)]
 
     @property
     def _n_features_out(self) -> int:
-        return self.centres_.shape[1]
+        return self.centers_.shape[1]
 
     def predict(self, X) -> np.ndarray:
         """Number of the leaf of each row, from 0 to ``n_leaves_ - 1``.
@@ -185,12 +185,12 @@ class KMeansTree(ClassNamePrefixFeaturesOutMixin, Transformer):
         return 8 * n_rows * (4 * n_columns + 10) + inner.forecast(used, n_columns)
 
     def _check_loaded(self) -> None:
-        if not hasattr(self, "centres_"):
+        if not hasattr(self, "centers_"):
             return
         encoder = getattr(self, "encoder_", None)
         n_columns = self.n_features_in_ if encoder is None else len(encoder.columns)
-        check_centres(self.centres_, n_columns)
-        n = len(self.centres_)
+        check_centers(self.centers_, n_columns)
+        n = len(self.centers_)
         first, count = self.first_child_, self.n_children_
         whole_numbers = all(each.dtype.kind == "i" for each in (first, count, self.leaf_number_))
         if not whole_numbers or len(first) != n + 1 or len(count) != n + 1:
@@ -201,5 +201,5 @@ class KMeansTree(ClassNamePrefixFeaturesOutMixin, Transformer):
 
 
 def _nearest_of(rows: np.ndarray, points: np.ndarray) -> np.ndarray:
-    centres = Centres.at(points, points.mean(axis=0))
-    return find_nearest(rows, centres, Nearest.of(len(rows))).labels
+    centers = Centers.at(points, points.mean(axis=0))
+    return find_nearest(rows, centers, Nearest.of(len(rows))).labels

@@ -718,21 +718,21 @@ class ClusterCriteria(NamedTuple):
     ----------
     pairs_within : float
         Distances of all pairs within clusters, summed (004 eq 12.5).
-    to_centres : float
+    to_centers : float
         Distances of rows to the mean of their cluster, summed (004 eq 12.6).
-    squared_to_centres : float
+    squared_to_centers : float
         The same of squared distances: the quantisation error (004 eq 12.7).
     pairs_between : float
         Distances of all pairs between clusters, summed.
-    between_centres : float
+    between_centers : float
         Least distance of two centres.
     """
 
     pairs_within: float
-    to_centres: float
-    squared_to_centres: float
+    to_centers: float
+    squared_to_centers: float
     pairs_between: float
-    between_centres: float
+    between_centers: float
 
 
 def cluster_criteria(X: Any, labels: Any, metric: Metric = "euclidean") -> ClusterCriteria:
@@ -753,21 +753,21 @@ def cluster_criteria(X: Any, labels: Any, metric: Metric = "euclidean") -> Clust
 
     Examples
     --------
-    >>> cluster_criteria([[0.0], [2.0], [5.0]], [0, 0, 1]).to_centres
+    >>> cluster_criteria([[0.0], [2.0], [5.0]], [0, 0, 1]).to_centers
     2.0
     """
     rows = number_rows(X)
     names, codes = label_codes(labels, len(rows))
     means, _ = cluster_means(rows, codes, len(names))
     weights = proximity_weights(rows, codes, metric)
-    to_centre = np.concatenate(
+    to_center = np.concatenate(
         [cdist(rows[codes == c], means[c : c + 1], metric=metric)[:, 0] for c in range(len(names))]
     )
     gaps = cdist(means, means, metric=metric)[np.triu_indices(len(names), 1)]
     return ClusterCriteria(
         weights.within,
-        float(to_centre.sum()),
-        float((to_centre**2).sum()),
+        float(to_center.sum()),
+        float((to_center**2).sum()),
         weights.between,
         float(gaps.min(initial=np.inf)),
     )

@@ -113,12 +113,12 @@ def share_interval(successes: float, n: float, confidence_level: float = 0.95) -
 
 def _agresti_coull(share: float, n: float, quantile: float) -> tuple[float, float]:
     more = n + quantile**2
-    centre = (share * n + quantile**2 / 2) / more
-    half = quantile * np.sqrt(centre * (1 - centre) / more)
+    center = (share * n + quantile**2 / 2) / more
+    half = quantile * np.sqrt(center * (1 - center) / more)
     successes, failures, tail = share * n, (1 - share) * n, ndtr(-quantile)
     least = betaincinv(successes, failures + 1, tail) if share > 0 else 0.0
     most = betaincinv(successes + 1, failures, 1 - tail) if share < 1 else 1.0
-    return float(max(centre - half, least)), float(min(centre + half, most))
+    return float(max(center - half, least)), float(min(center + half, most))
 
 
 def share_like_interval(

@@ -92,7 +92,7 @@ from gnomon.density.maximum_entropy import (
 )
 from gnomon.density.moments import (
     affine_moments,
-    centre,
+    center,
     correlation_matrix,
     covariance_ellipse,
     covariance_matrix,
@@ -101,7 +101,7 @@ from gnomon.density.moments import (
     mean_vector,
     widest_direction,
 )
-from gnomon.density.neighbour_density import (
+from gnomon.density.neighbor_density import (
     HistogramDensity,
     NearestNeighborDensity,
     histogram_density,
@@ -156,7 +156,7 @@ __all__ = [
     "WitnessFunction",
     "Zipf",
     "affine_moments",
-    "centre",
+    "center",
     "conditional_entropy",
     "conjugate_draw",
     "continuous_mutual_information",
@@ -204,6 +204,10 @@ __all__ = [
 
 __getattr__ = former_names(
     __name__,
-    {"JointTable": "ContingencyTable", "mass_within": "gnomon.evaluate:normal_mass"},
+    {
+        "JointTable": "ContingencyTable",
+        "mass_within": "gnomon.evaluate:normal_mass",
+        "centre": "center",
+    },
 )
 accept_former_vocabulary(globals())

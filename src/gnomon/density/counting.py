@@ -151,9 +151,9 @@ def count_probabilities(table: Any, columns: list[str] | None = None) -> Conting
 
     Examples
     --------
-    >>> rain = {"sky": ["grey", "grey", "blue", "blue"], "wet": ["yes", "no", "no", "no"]}
+    >>> rain = {"sky": ["gray", "gray", "blue", "blue"], "wet": ["yes", "no", "no", "no"]}
     >>> counted = count_probabilities(rain)
-    >>> counted.probability({"wet": "yes"}), counted.probability({"wet": "yes"}, {"sky": "grey"})
+    >>> counted.probability({"wet": "yes"}), counted.probability({"wet": "yes"}, {"sky": "gray"})
     (0.25, 0.5)
     """
     if isinstance(table, dict):

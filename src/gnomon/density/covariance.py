@@ -47,7 +47,7 @@ class Form:
         """The public array from equal pieces that `expanded` has made (or their roots)."""
         raise NotImplementedError
 
-    def regularised(self, public: np.ndarray, amount: float) -> np.ndarray:
+    def regularized(self, public: np.ndarray, amount: float) -> np.ndarray:
         """With `amount` added to every variance."""
         return public + amount
 
@@ -84,7 +84,7 @@ class Full(Form):
     def contracted(self, own):
         return own
 
-    def regularised(self, public, amount):
+    def regularized(self, public, amount):
         return public + amount * np.eye(self.d)
 
     def of_number(self, variance):
@@ -189,7 +189,7 @@ class CollapseError(ValueError):
         self.component = component
 
 
-def factorised(own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def factorized(own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Roots L (covariance L L') and whitening factors L^-T; standard deviations for variances.
 
     Raises CollapseError for a covariance that is not (numerically) positive definite.

@@ -312,10 +312,10 @@ class EmpiricalDistribution(Distribution):
     @property
     def variance(self) -> Any:
         """Variance (divided by n), or covariance matrix."""
-        centred = self.items - self.mean
+        centered = self.items - self.mean
         if self.items.ndim == 1:
-            return float(self._share @ centred**2)
-        return (centred * self._share[:, None]).T @ centred
+            return float(self._share @ centered**2)
+        return (centered * self._share[:, None]).T @ centered
 
     def expectation(
         self, function: Callable[[np.ndarray], Any], confidence_level: float = 0.95

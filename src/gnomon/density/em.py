@@ -180,8 +180,8 @@ def _first_shares(x: np.ndarray, parts: Sequence[Any], rng: np.random.Generator)
     shares = np.full((len(x), len(parts)), 0.05 if len(free) < len(parts) else 0.0)
     rows = x.reshape(len(x), -1)
     if free:
-        centres = rows[rng.choice(len(rows), len(free), replace=False)]
-        apart = ((rows[:, None, :] - centres) ** 2).sum(axis=2)
+        centers = rows[rng.choice(len(rows), len(free), replace=False)]
+        apart = ((rows[:, None, :] - centers) ** 2).sum(axis=2)
         shares[:, free] = 1e-3
         shares[np.arange(len(x)), np.array(free)[apart.argmin(axis=1)]] = 1.0
     return shares / shares.sum(axis=1, keepdims=True)
@@ -196,7 +196,7 @@ def _run(x, weights, parts, shares, assignment, temperature, max_iter, tol) -> E
     history: list[float] = []
     heat = temperature
     converged = False
-    mixture = _maximised(x, weights, parts, shares)
+    mixture = _maximized(x, weights, parts, shares)
     for step in range(max_iter):
         joint = mixture._joint(x)
         reached = float(weights @ logsumexp(joint, axis=1))
@@ -209,7 +209,7 @@ def _run(x, weights, parts, shares, assignment, temperature, max_iter, tol) -> E
                 break
         if step == max_iter - 1:
             break
-        mixture = _maximised(x, weights, parts, _expected(joint / heat, assignment))
+        mixture = _maximized(x, weights, parts, _expected(joint / heat, assignment))
         heat = max(1.0, heat * COOLING)
     return EMFit(mixture, history[-1], history, converged=converged)
 
@@ -220,7 +220,7 @@ def _expected(joint: np.ndarray, assignment: str) -> np.ndarray:
     return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
 
 
-def _maximised(x, weights, parts, shares) -> Mixture:
+def _maximized(x, weights, parts, shares) -> Mixture:
     own = shares * weights[:, None]
     total = own.sum(axis=0)
     if not (total > 0).all():

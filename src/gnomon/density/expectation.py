@@ -40,7 +40,7 @@ class Components(NamedTuple):
     ----------
     shift : ndarray of shape (d,)
         A point in the middle of the rows.
-    centres : ndarray of shape (K, d)
+    centers : ndarray of shape (K, d)
         Means minus the shift.
     factors : ndarray of shape (K, d + 1, d) or (K, d)
         P with one more row, -centre P; or the inverse standard deviations, where covariances are
@@ -50,7 +50,7 @@ class Components(NamedTuple):
     """
 
     shift: np.ndarray
-    centres: np.ndarray
+    centers: np.ndarray
     factors: np.ndarray
     constants: np.ndarray
 
@@ -59,15 +59,15 @@ class Components(NamedTuple):
         cls, weights: np.ndarray, means: np.ndarray, factors: np.ndarray, shift: np.ndarray
     ) -> Components:
         """From P of shape (K, d, d), or inverse standard deviations of shape (K, d)."""
-        centres = means - shift
+        centers = means - shift
         diagonal = factors if factors.ndim == 2 else np.diagonal(factors, axis1=1, axis2=2)
         with np.errstate(divide="ignore"):
             constants = np.log(weights) + np.log(diagonal).sum(axis=1)
         constants -= means.shape[1] * HALF_LOG_2_PI
         if factors.ndim == 3:
-            offsets = np.matmul(-centres[:, None, :], factors)
+            offsets = np.matmul(-centers[:, None, :], factors)
             factors = np.concatenate([factors, offsets], axis=1)
-        return cls(shift, centres, np.ascontiguousarray(factors), constants)
+        return cls(shift, centers, np.ascontiguousarray(factors), constants)
 
 
 class Block(NamedTuple):
@@ -101,7 +101,7 @@ def blocks(rows: np.ndarray, components: Components, gaps: bool) -> Iterator[Blo
     All blocks share one piece of memory: a block is to be used before the next is asked for.
     """
     n, d = rows.shape
-    k = len(components.centres)
+    k = len(components.centers)
     positions, n_complete = by_pattern(rows) if gaps else (np.arange(n), n)
     size = min(rows_per_block(k, d), n)
     shifted = np.ones((size, d + 1))
@@ -177,19 +177,19 @@ def log_densities(whitened, constants, logs):
     "out f8[:,:,:]",
     "out f8[:,:]",
 )
-def scale_rows(shifted, absent, centres, inverse, constants, whitened, logs):
+def scale_rows(shifted, absent, centers, inverse, constants, whitened, logs):
     """Whitened rows and log densities for diagonal covariances; missing cells count for nothing.
 
     shifted (m, d + 1), centres and inverse standard deviations (K, d), whitened (K, m, d), logs
     (K, m).
     """
-    n_components, d = centres.shape
+    n_components, d = centers.shape
     gaps = len(absent) > 0
     for k in range(n_components):
         for i in range(len(shifted)):
             log = constants[k]
             for j in range(d):
-                y = (shifted[i, j] - centres[k, j]) * inverse[k, j]
+                y = (shifted[i, j] - centers[k, j]) * inverse[k, j]
                 if gaps and absent[i, j]:
                     y = 0.0
                     log += HALF_LOG_2_PI - np.log(inverse[k, j])
@@ -198,17 +198,17 @@ def scale_rows(shifted, absent, centres, inverse, constants, whitened, logs):
 
 
 @fused_subkernel
-def logs_of_weighted_densities(across, centres, inverse, constants, logs):
+def logs_of_weighted_densities(across, centers, inverse, constants, logs):
     """constants[k] - |(x - centre) * inverse|^2 / 2. across (d, ABREAST), logs (K, ABREAST)."""
-    for k in range(len(centres)):
+    for k in range(len(centers)):
         log = logs[k]
         log[:] = 0.0
         for j in range(len(across)):
             line = across[j]
-            centre = centres[k, j]
+            center = centers[k, j]
             scale = inverse[k, j]
             for i in range(ABREAST):
-                y = (line[i] - centre) * scale
+                y = (line[i] - center) * scale
                 log[i] += y * y
         for i in range(ABREAST):
             log[i] = constants[k] - 0.5 * log[i]
@@ -243,23 +243,23 @@ def share_abreast(logs, flat, powers, bits, hard, most, total):
 
 
 @fused_subkernel
-def add_moments(across, centres, shares, weight, first, second):
+def add_moments(across, centers, shares, weight, first, second):
     """Sums of shares, of shares times x - centre, and of its squares.
 
     across (d, ABREAST), centres, first, second (K, d), shares (K, ABREAST), weight (K,).
     """
-    for k in range(len(centres)):
+    for k in range(len(centers)):
         share = shares[k]
         weight[k] += share.sum()
         for j in range(len(across)):
             line = across[j]
-            centre = centres[k, j]
+            center = centers[k, j]
             a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
             for i in range(0, ABREAST, 4):
-                y0 = line[i] - centre
-                y1 = line[i + 1] - centre
-                y2 = line[i + 2] - centre
-                y3 = line[i + 3] - centre
+                y0 = line[i] - center
+                y1 = line[i + 1] - center
+                y2 = line[i + 2] - center
+                y3 = line[i + 3] - center
                 s0 = share[i] * y0
                 s1 = share[i + 1] * y1
                 s2 = share[i + 2] * y2
@@ -290,7 +290,7 @@ def add_moments(across, centres, shares, weight, first, second):
     "out f8[:,:]",
 )
 def complete_pass(
-    rows, weights, shift, centres, inverse, constants, hard, weight, first, second, shares
+    rows, weights, shift, centers, inverse, constants, hard, weight, first, second, shares
 ):
     """E-step and moments of rows without gaps, for diagonal covariances; the log-likelihood.
 
@@ -300,7 +300,7 @@ def complete_pass(
     whitened rows of every component are never stored and the processor takes several at once.
     """
     n, d = rows.shape
-    n_components = len(centres)
+    n_components = len(centers)
     across = np.zeros((d, ABREAST))
     logs = np.empty((n_components, ABREAST))
     flat = logs.reshape(n_components * ABREAST)
@@ -314,7 +314,7 @@ def complete_pass(
         for i in range(m):
             for j in range(d):
                 across[j, i] = rows[start + i, j] - shift[j]
-        logs_of_weighted_densities(across, centres, inverse, constants, logs)
+        logs_of_weighted_densities(across, centers, inverse, constants, logs)
         share_abreast(logs, flat, powers, bits, hard, most, total)
         for i in range(m):
             log_likelihood += weights[start + i] * (most[i] + np.log(total[i]))
@@ -330,7 +330,7 @@ def complete_pass(
         for k in range(n_components):
             for i in range(m):
                 logs[k, i] *= weights[start + i]
-        add_moments(across, centres, logs, weight, first, second)
+        add_moments(across, centers, logs, weight, first, second)
     return log_likelihood
 
 

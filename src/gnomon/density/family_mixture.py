@@ -94,18 +94,18 @@ class ScaledSource:
     Parameters
     ----------
     source : Source
-    centre, scale : ndarray of shape (n_columns,)
+    center, scale : ndarray of shape (n_columns,)
     """
 
-    def __init__(self, source: Source, centre: np.ndarray, scale: np.ndarray):
+    def __init__(self, source: Source, center: np.ndarray, scale: np.ndarray):
         self.source = source
-        self.centre, self.scale = centre, scale
+        self.center, self.scale = center, scale
         self.n_rows, self.n_columns = source.n_rows, source.n_columns
         self.weighted = source.weighted
 
     def chunks(self) -> Iterator[Chunk]:
         for chunk in self.source.chunks():
-            yield chunk._replace(rows=(chunk.rows - self.centre) / self.scale)
+            yield chunk._replace(rows=(chunk.rows - self.center) / self.scale)
 
 
 @method(
@@ -164,7 +164,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
         "normal" columns in standard units.
     parameters_ : dict of str to ndarray
         The usual parameters by name, of shape (n_components, n_columns), in the data's units.
-    centre_ : ndarray of shape (n_columns,)
+    center_ : ndarray of shape (n_columns,)
         What was taken from each column ("normal"; else zero).
     scale_ : ndarray of shape (n_columns,)
         What each column was divided by ("normal"; else one).
@@ -272,10 +272,10 @@ class FamilyMixture(DensityEstimator, SumLearner):
         groups = KMeans(self.n_components, n_jobs=self.n_jobs)
         surveyed = SurveyedData.of(Data(scaled, data.columns), self.n_jobs)
         state, _ = groups._run(surveyed, rng)
-        centres = groups._attributes(state)["cluster_centers_"]
-        first = survey | {"centres": centres, "objective": -np.inf}
+        centers = groups._attributes(state)["cluster_centers_"]
+        first = survey | {"centers": centers, "objective": -np.inf}
         total = self._total(first, data.source)
-        return survey | self._maximised(first, total) | {"objective": -np.inf}
+        return survey | self._maximized(first, total) | {"objective": -np.inf}
 
     def _survey(self, data: Data) -> dict[str, Any]:
         """Units of the columns, mean statistics of all rows, the range of the outlier part."""
@@ -286,7 +286,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
             column = data.columns.names[int(np.argmin(sums.weight))]
             raise DataError(f"column {column!r} has no value in any row; leave it out")
         middle = sums.total / sums.weight
-        about = add_up(_Centred(middle), data.source, self.n_jobs)
+        about = add_up(_Centered(middle), data.source, self.n_jobs)
         width = np.sqrt(np.maximum(about.squares / about.weight, 0.0))
         width[width <= 32 * np.finfo(float).eps * np.abs(middle)] = 1.0
         width[width == 0] = 1.0
@@ -294,10 +294,10 @@ class FamilyMixture(DensityEstimator, SumLearner):
         units = {
             "middle": middle,
             "width": width,
-            "centre": middle if normal else np.zeros(d),
+            "center": middle if normal else np.zeros(d),
             "scale": width if normal else np.ones(d),
         }
-        weight, total = add_up(_Statistics(family, units["centre"], units["scale"]), data.source)
+        weight, total = add_up(_Statistics(family, units["center"], units["scale"]), data.source)
         edges = np.full((2, d), [[np.inf], [-np.inf]])
         for chunk in data.source.chunks():
             edges[0] = np.fmin(edges[0], np.fmin.reduce(chunk.rows, axis=0))
@@ -312,12 +312,12 @@ class FamilyMixture(DensityEstimator, SumLearner):
     def _sums(self, state: dict[str, Any], chunk: Chunk) -> StatisticSums:
         d = chunk.rows.shape[1]
         family = self._family(d)
-        values = (chunk.rows - state["centre"]) / state["scale"]
+        values = (chunk.rows - state["center"]) / state["scale"]
         cells = _cells(family, values, chunk.start)
         k = self.n_components
         total = float(chunk.weights.sum())
-        if "centres" in state:
-            apart = ((chunk.rows - state["middle"]) / state["width"])[:, None, :] - state["centres"]
+        if "centers" in state:
+            apart = ((chunk.rows - state["middle"]) / state["width"])[:, None, :] - state["centers"]
             nearest = np.nansum(apart**2, axis=2).argmin(axis=1)
             shares = (nearest[:, None] == np.arange(k)).astype(float)
             shares[~cells.known.any(axis=1)] = 1 / k
@@ -356,14 +356,14 @@ class FamilyMixture(DensityEstimator, SumLearner):
             joint -= cells.per_row(np.log(state["scale"])[np.newaxis])
         return joint
 
-    def _maximised(self, state: dict[str, Any], total: StatisticSums) -> dict[str, Any]:
+    def _maximized(self, state: dict[str, Any], total: StatisticSums) -> dict[str, Any]:
         """Weights and natural parameters that match the means of S."""
         held = total.weight > NOTHING * total.rows
         learnt = (total.cells > NOTHING * total.rows)[:, :, None]
         each = np.where(learnt, total.cells[:, :, None], 1.0)
         means = np.where(learnt, total.statistics / each, state["overall"])
         mixed = (1 - self.smoothing) * means + self.smoothing * state["overall"]
-        d = len(state["centre"])
+        d = len(state["center"])
         if self.family == "normal":
             # a column that does not vary in a component keeps a little of the unit variance
             spread = mixed[..., 1] - mixed[..., 0] ** 2
@@ -387,19 +387,19 @@ class FamilyMixture(DensityEstimator, SumLearner):
 
     def _update(self, state: dict[str, Any], total: StatisticSums) -> Step:
         objective = total.log_likelihood / total.rows
-        following = state | self._maximised(state, total) | {"objective": objective}
+        following = state | self._maximized(state, total) | {"objective": objective}
         return Step(following, objective, abs(objective - state["objective"]) < self.tol)
 
     def _better(self, one: History, other: History) -> bool:
         return one[-1] > other[-1]
 
     def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
-        d = len(state["centre"])
+        d = len(state["center"])
         natural = state["natural"]
         usual = self._family(d).to_parameters(natural)
         if self.family == "normal":
             usual = {
-                "mean": state["centre"] + state["scale"] * usual["mean"],
+                "mean": state["center"] + state["scale"] * usual["mean"],
                 "variance": state["scale"] ** 2 * usual["variance"],
             }
         return {
@@ -409,7 +409,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
             "parameters_": {
                 name: np.asarray(value).reshape(len(natural), -1) for name, value in usual.items()
             },
-            "centre_": state["centre"],
+            "center_": state["center"],
             "scale_": state["scale"],
             "outlier_log_density_": -float(np.log(state["ranges"]).sum()),
             "outlier_ranges_": state["ranges"],
@@ -432,7 +432,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
     def _logs(self, rows: np.ndarray) -> np.ndarray:
         """log of weight times density, of shape (n, K), or K + 1 with the outlier part."""
         family = self._family(rows.shape[1])
-        values = np.clip((rows - self.centre_) / self.scale_, -FARTHEST, FARTHEST)
+        values = np.clip((rows - self.center_) / self.scale_, -FARTHEST, FARTHEST)
         state = {
             "natural": self.natural_,
             "weights": self.weights_,
@@ -495,7 +495,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
         """
         check_is_fitted(self)
         rng = self._rng() if random_state is None else as_generator(random_state)
-        d = len(self.centre_)
+        d = len(self.center_)
         family = self._family(d)
         labels = rng.choice(len(self.weights_), n_samples, p=self.weights_ / self.weights_.sum())
         rows = np.empty((n_samples, d))
@@ -506,12 +506,12 @@ class FamilyMixture(DensityEstimator, SumLearner):
                 continue
             for j in range(d):
                 rows[own, j] = family.draw(self.natural_[k, j], len(own), rng)
-        return rows * self.scale_ + self.centre_, labels
+        return rows * self.scale_ + self.center_, labels
 
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        d = len(self.centre_)
+        d = len(self.center_)
         blocks = 1 if self.family == "multinomial" else d
         own = len(self.weights_) * blocks * self._family(d).n_parameters
         return own + len(self.weights_) - 1 + int(self.outliers)
@@ -566,7 +566,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
         if not hasattr(self, "outlier_ranges_"):
             # older files hold the product of the ranges only, which is all that whole rows need
             self.outlier_ranges_ = np.full(d, np.exp(-self.outlier_log_density_ / max(d, 1)))
-        if not fits or self.centre_.shape != (d,) or self.scale_.shape != (d,):
+        if not fits or self.center_.shape != (d,) or self.scale_.shape != (d,):
             raise ValueError(f"natural_ does not fit {self.n_components} components of {d} columns")
 
 
@@ -599,18 +599,18 @@ def _owned_cells(owned: np.ndarray, cells: Cells) -> tuple[np.ndarray, np.ndarra
 
 
 def _column_sums(chunk: Chunk) -> ColumnRange:
-    return _Centred(np.zeros(chunk.rows.shape[1]))(chunk)
+    return _Centered(np.zeros(chunk.rows.shape[1]))(chunk)
 
 
-class _Centred:
+class _Centered:
     """Sums of columns about a centre; an object, so that it can be sent elsewhere."""
 
-    def __init__(self, centre: np.ndarray):
-        self.centre = centre
+    def __init__(self, center: np.ndarray):
+        self.center = center
 
     def __call__(self, chunk: Chunk) -> ColumnRange:
         known = ~np.isnan(chunk.rows)
-        values = np.where(known, chunk.rows - self.centre, 0.0)
+        values = np.where(known, chunk.rows - self.center, 0.0)
         return ColumnRange(
             chunk.weights @ known,
             chunk.weights @ values,
@@ -622,11 +622,11 @@ class _Centred:
 class _Statistics:
     """Weight and sum of the statistics of all known cells; refuses rows outside of the support."""
 
-    def __init__(self, family: ExponentialFamily, centre: np.ndarray, scale: np.ndarray):
-        self.family, self.centre, self.scale = family, centre, scale
+    def __init__(self, family: ExponentialFamily, center: np.ndarray, scale: np.ndarray):
+        self.family, self.center, self.scale = family, center, scale
 
     def __call__(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
-        values = (chunk.rows - self.centre) / self.scale
+        values = (chunk.rows - self.center) / self.scale
         cells = _cells(self.family, values, chunk.start)
         inside = self.family.inside(values) | ~cells.known.reshape(self.family._outcomes(values))
         if not inside.all():

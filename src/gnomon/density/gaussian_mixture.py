@@ -22,7 +22,7 @@ from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.starts import STARTS, SurveyedData
 from gnomon.contract import Data, DensityEstimator, Step, SumLearner, Takes
 from gnomon.contract.inert import without_effect
-from gnomon.density.covariance import FORMS, CollapseError, Form, factorised
+from gnomon.density.covariance import FORMS, CollapseError, Form, factorized
 from gnomon.density.draws import as_generator
 from gnomon.density.expectation import (
     Components,
@@ -368,7 +368,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
         if precisions is not None:
             try:
                 covariances = form.inverted(precisions)
-                factorised(form.expanded(covariances))
+                factorized(form.expanded(covariances))
             except (CollapseError, np.linalg.LinAlgError) as error:
                 raise ValueError("precisions_init must be positive definite") from error
         return weights, means, covariances
@@ -399,7 +399,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
         if own.ndim == 3 and not np.allclose(own, np.swapaxes(own, 1, 2), rtol=1e-10, atol=0):
             raise ValueError("covariance must be symmetric")
         try:
-            factorised(own)
+            factorized(own)
         except CollapseError as error:
             raise ValueError(f"covariance must be positive definite: {error}") from error
         return value
@@ -431,7 +431,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
 
     def _state(self, weights, means, covariances, survey: Survey, form: Form) -> dict[str, Any]:
         try:
-            roots, factors = factorised(form.expanded(covariances))
+            roots, factors = factorized(form.expanded(covariances))
         except CollapseError as error:
             raise ValueError(self._collapse_message(error.component, weights)) from error
         return {
@@ -461,7 +461,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
             return tied_sums(components, chunk, state["hard"])
         if not state["survey"].gaps and components.factors.ndim == 2:
             return diagonal_sums(components, chunk, state["hard"])
-        k, d = components.centres.shape
+        k, d = components.centers.shape
         dense = components.factors.ndim == 3
         weight, first = np.zeros(k), np.zeros((k, d))
         second = np.zeros((k, d, d) if dense else (k, d))
@@ -494,7 +494,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
         covariances = state["covariances"]
         if self._estimates_covariance:
             own = own_covariances(total.second, each, mean, state["roots"])
-            covariances = form.regularised(form.pooled(own, weight), self.reg_covar)
+            covariances = form.regularized(form.pooled(own, weight), self.reg_covar)
             if not held.all() and self.covariance_type != "tied":
                 covariances = np.where(
                     held.reshape((-1,) + (1,) * (covariances.ndim - 1)),
@@ -618,7 +618,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
             raise ValueError(f"Invalid value for 'n_samples': {n_samples}; it must be at least 1")
         rng = self._rng() if random_state is None else as_generator(random_state)
         form = self._form(self.means_.shape[1])
-        roots, _ = factorised(form.expanded(self.covariances_))
+        roots, _ = factorized(form.expanded(self.covariances_))
         counts = rng.multinomial(n_samples, self.weights_)
         labels = np.repeat(np.arange(len(counts)), counts)
         normal = rng.standard_normal((n_samples, form.d))
@@ -723,7 +723,7 @@ def add_observed(rows, weights, shift, weight, total, squares):
 
 def diagonal_sums(components: Components, chunk: Chunk, hard: bool) -> MomentSums:
     """The sums of a chunk without gaps, for diagonal covariances."""
-    k, d = components.centres.shape
+    k, d = components.centers.shape
     weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros((k, d))
     log_likelihood = complete_pass(
         chunk.rows, chunk.weights, *components, hard, weight, first, second, np.empty((0, k))
@@ -743,17 +743,17 @@ def tied_sums(components: Components, chunk: Chunk, hard: bool) -> MomentSums:
 
     which has no difference of large numbers, and takes one product of matrices for all components.
     """
-    k, d = components.centres.shape
+    k, d = components.centers.shape
     factor = components.factors[0, :d]
     rows = np.dot(chunk.rows - components.shift, factor)
-    centres = np.dot(components.centres, factor)
+    centers = np.dot(components.centers, factor)
     weight, first, unused = np.zeros(k), np.zeros((k, d)), np.zeros((k, d))
     shares = np.empty((len(rows), k))
     log_likelihood = complete_pass(
         rows,
         chunk.weights,
         np.zeros(d),
-        centres,
+        centers,
         np.ones((k, d)),
         components.constants,
         hard,
@@ -763,12 +763,12 @@ def tied_sums(components: Components, chunk: Chunk, hard: bool) -> MomentSums:
         shares,
     )
     roots = np.sqrt(chunk.weights)[:, None]
-    rows -= np.dot(shares, centres)
+    rows -= np.dot(shares, centers)
     rows *= roots
     shares *= roots
     second = inner(rows, rows)
     one, other = np.triu_indices(k, 1)
-    apart = centres[one] - centres[other]
+    apart = centers[one] - centers[other]
     second += inner(apart, inner(shares, shares)[one, other][:, None] * apart)
     parts = weight / weight.sum()
     return MomentSums(

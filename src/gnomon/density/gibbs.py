@@ -85,8 +85,8 @@ def _normal_draw(family: Normal, strength: float, y: np.ndarray, rng) -> np.ndar
     mean = y[0] / strength
     scatter = y[1] - y[0] ** 2 / strength
     precision = rng.gamma(strength / 2 + 1.5, 2 / scatter)
-    centre = rng.normal(mean, np.sqrt(1 / (strength * precision)))
-    return np.array([centre * precision, -0.5 * precision])
+    center = rng.normal(mean, np.sqrt(1 / (strength * precision)))
+    return np.array([center * precision, -0.5 * precision])
 
 
 @dataclass(repr=False, eq=False)
@@ -243,5 +243,5 @@ def _joint(family, x, weights, theta) -> np.ndarray:
 
 
 def _first_labels(statistics: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    centres = statistics[rng.choice(len(statistics), k, replace=False)]
-    return ((statistics[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    centers = statistics[rng.choice(len(statistics), k, replace=False)]
+    return ((statistics[:, None, :] - centers) ** 2).sum(axis=2).argmin(axis=1)

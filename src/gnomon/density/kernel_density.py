@@ -104,7 +104,7 @@ class KernelDensity(DensityEstimator):
         The training rows in units of the bandwidth, neighbours beside each other.
     weights_ : ndarray of shape (n_rows,)
         Their shares.
-    centre_ : ndarray of shape (n_columns,)
+    center_ : ndarray of shape (n_columns,)
         What was taken from each column.
     encoder_ : TableEncoder
         How the columns of a table became numbers; only after fitting on a table.
@@ -173,8 +173,8 @@ class KernelDensity(DensityEstimator):
             raise DataError("no row has a weight above zero; there is nothing to learn from")
         rows = np.array(data.rows, dtype=np.float64, order="C")
         weights = np.asarray(data.weight_array, dtype=np.float64)
-        self.centre_, _ = location_and_scale(rows, weights)
-        rows -= self.centre_
+        self.center_, _ = location_and_scale(rows, weights)
+        rows -= self.center_
         chosen = self._chosen(rows, weights)
         one = np.ndim(self.bandwidth) == 0 and self.bandwidth not in OWN_RULES
         self.bandwidth_ = float(chosen[0]) if one else chosen
@@ -217,7 +217,7 @@ class KernelDensity(DensityEstimator):
 
     def _widths(self) -> np.ndarray:
         """The bandwidth of each column."""
-        return np.broadcast_to(np.asarray(self.bandwidth_, dtype=np.float64), self.centre_.shape)
+        return np.broadcast_to(np.asarray(self.bandwidth_, dtype=np.float64), self.center_.shape)
 
     def _keep_by_leaf(self, rows: np.ndarray, weights: np.ndarray) -> None:
         if self._is_radial(rows.shape[1]):
@@ -274,7 +274,7 @@ class KernelDensity(DensityEstimator):
         def cost(log_factor: float) -> float:
             trial = KernelDensity(kernel=self.kernel, tol=self.tol)
             trial.bandwidth_ = first * np.exp(log_factor)
-            trial.centre_ = np.zeros(rows.shape[1])
+            trial.center_ = np.zeros(rows.shape[1])
             trial._keep_by_leaf(rows, weights)
             logs = trial._log_density(rows[probes])
             own = np.exp(np.minimum(trial._log_peak() + np.log(weights[probes] / total) - logs, 0))
@@ -291,7 +291,7 @@ class KernelDensity(DensityEstimator):
 
     def _log_peak(self) -> float:
         """log of the height of one bump at its middle."""
-        d = len(self.centre_)
+        d = len(self.center_)
         if self._is_radial(d):
             return -log_integral(self.kernel, d) - d * math.log(self.bandwidth_)
         height = {"gaussian": 1 / np.sqrt(2 * np.pi), "window": 1.0}.get(self.kernel, 0.75)
@@ -309,7 +309,7 @@ class KernelDensity(DensityEstimator):
         log_density : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        if self._is_radial(len(self.centre_)):
+        if self._is_radial(len(self.center_)):
             return self._each_block(self._log_density, X)
         leaves = Leaves.of(self.rows_, self.weights_)
         return self._each_block(lambda rows: self._log_density(rows, leaves), X)
@@ -333,9 +333,9 @@ class KernelDensity(DensityEstimator):
         return QUERIES_AT_ONCE
 
     def _log_density(self, rows: np.ndarray, leaves: Leaves | None = None) -> np.ndarray:
-        if self._is_radial(len(self.centre_)):
+        if self._is_radial(len(self.center_)):
             return self._log_peak() + radial_log_sums(
-                np.ascontiguousarray(rows - self.centre_),
+                np.ascontiguousarray(rows - self.center_),
                 self.rows_,
                 self.weights_,
                 self.kernel,
@@ -343,7 +343,7 @@ class KernelDensity(DensityEstimator):
                 self._metric(),
             )
         leaves = Leaves.of(self.rows_, self.weights_) if leaves is None else leaves
-        queries = np.ascontiguousarray((rows - self.centre_) / self._widths())
+        queries = np.ascontiguousarray((rows - self.center_) / self._widths())
         found = np.empty(len(queries))
         if self.kernel != "gaussian":
             compact_sums(queries, *leaves, self.kernel == "window", found)
@@ -368,7 +368,7 @@ class KernelDensity(DensityEstimator):
         gradient : ndarray of shape (n_samples, n_columns)
         """
         check_is_fitted(self)
-        if self.kernel != "gaussian" or self._is_radial(len(self.centre_)):
+        if self.kernel != "gaussian" or self._is_radial(len(self.center_)):
             raise ValueError(
                 f"kernel={self.kernel!r} with metric={self.metric!r} has no gradient; take "
                 "kernel='gaussian' and metric='euclidean'"
@@ -376,7 +376,7 @@ class KernelDensity(DensityEstimator):
         return self._each_block(self._slope, X)
 
     def _slope(self, rows: np.ndarray) -> np.ndarray:
-        queries = np.ascontiguousarray((rows - self.centre_) / self._widths())
+        queries = np.ascontiguousarray((rows - self.center_) / self._widths())
         found = np.zeros(queries.shape)
         gaussian_pulls(queries, self.rows_, self.weights_, found)
         return found * np.exp(self._log_peak()) / self._widths()
@@ -395,14 +395,14 @@ class KernelDensity(DensityEstimator):
         rows : ndarray of shape (n_samples, n_columns)
         """
         check_is_fitted(self)
-        radial = self._is_radial(len(self.centre_))
+        radial = self._is_radial(len(self.center_))
         if radial and self.kernel not in ("gaussian", "tophat"):
             raise NotImplementedError(
                 f"kernel={self.kernel!r} cannot be sampled from; take 'gaussian' or 'tophat'"
             )
         rng = self._rng() if random_state is None else as_generator(random_state)
         chosen = self.rows_[rng.choice(len(self.rows_), n_samples, p=self.weights_)]
-        centres = chosen if radial else chosen * self._widths()
+        centers = chosen if radial else chosen * self._widths()
         shape = chosen.shape
         if self.kernel == "gaussian":
             noise = rng.standard_normal(shape)
@@ -412,7 +412,7 @@ class KernelDensity(DensityEstimator):
             noise = rng.uniform(-0.5, 0.5, shape)
         else:
             noise = 2 * rng.beta(2, 2, shape) - 1
-        return centres + noise * self._widths() + self.centre_
+        return centers + noise * self._widths() + self.center_
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         return 8 * n_rows * (5 * n_columns + 12)
@@ -426,7 +426,7 @@ class KernelDensity(DensityEstimator):
         d = self.rows_.shape[1]
         fits = self.weights_.shape == self.rows_.shape[:1]
         fits &= np.shape(self.bandwidth_) in ((), (d,))
-        if not fits or self.centre_.shape != (d,):
+        if not fits or self.center_.shape != (d,):
             raise ValueError("rows_, weights_, bandwidth_ and centre_ do not fit together")
 
 

@@ -69,8 +69,8 @@ class Wishart(ExponentialFamily):
     def log_partition(self, theta):
         degrees, scale = self._usual(theta)
         log_det = np.linalg.slogdet(scale)[1]
-        normaliser = special.multigammaln(degrees / 2, self.d)
-        return degrees / 2 * (log_det + self.d * np.log(2)) + normaliser
+        normalizer = special.multigammaln(degrees / 2, self.d)
+        return degrees / 2 * (log_det + self.d * np.log(2)) + normalizer
 
     def mean_statistics(self, theta):
         degrees, scale = self._usual(theta)
@@ -124,7 +124,7 @@ class Mallows(ExponentialFamily):
 
     Parameters
     ----------
-    centre : array-like of int of shape (m,)
+    center : array-like of int of shape (m,)
         The central ranking, a permutation of 0 .. m-1; `Mallows.central` finds it.
 
     Examples
@@ -137,10 +137,10 @@ class Mallows(ExponentialFamily):
     name = "Mallows"
     support = "rankings, permutations of 0 .. m-1"
 
-    def __init__(self, centre: ArrayLike):
-        self.centre = [int(place) for place in np.asarray(centre)]
-        if sorted(self.centre) != list(range(len(self.centre))):
-            raise DataError(f"centre={self.centre} is not a permutation of 0 .. m-1")
+    def __init__(self, center: ArrayLike):
+        self.center = [int(place) for place in np.asarray(center)]
+        if sorted(self.center) != list(range(len(self.center))):
+            raise DataError(f"centre={self.center} is not a permutation of 0 .. m-1")
 
     @classmethod
     def central(cls, rankings: ArrayLike) -> Mallows:
@@ -159,13 +159,13 @@ class Mallows(ExponentialFamily):
 
     @property
     def width(self):
-        return len(self.centre)
+        return len(self.center)
 
     def statistics(self, x):
-        centre = np.asarray(self.centre)
-        first, second = np.triu_indices(len(centre), 1)
+        center = np.asarray(self.center)
+        first, second = np.triu_indices(len(center), 1)
         ours = np.sign(x[..., first] - x[..., second])
-        theirs = np.sign(centre[first] - centre[second])
+        theirs = np.sign(center[first] - center[second])
         return -(ours != theirs).sum(axis=-1, dtype=np.float64)[..., None]
 
     def inside(self, x):
@@ -207,7 +207,7 @@ class Mallows(ExponentialFamily):
 
     def draw(self, theta, n, rng):
         """Repeated insertion: item i of the centre goes j places before the end, with e^-jt."""
-        order = np.argsort(self.centre)
+        order = np.argsort(self.center)
         rankings = np.zeros((n, self.width))
         for i, item in enumerate(order):
             line = np.cumsum(special.softmax(-theta[0] * np.arange(i + 1)))

@@ -86,13 +86,13 @@ def maximum_entropy(
             f"moment {j} is {wished[j]:g}, and the statistic lies between {S[:, j].min():g} and "
             f"{S[:, j].max():g}: no distribution has it"
         )
-    theta = _minimised_dual(Z, aim, log_base)
+    theta = _minimized_dual(Z, aim, log_base)
     logs = Z @ theta + log_base
     p = np.exp(logs - logsumexp(logs))
     return MaximumEntropy(p, theta / scale, float(entr(p).sum()), p @ S)
 
 
-def _minimised_dual(Z: np.ndarray, aim: np.ndarray, log_base: np.ndarray) -> np.ndarray:
+def _minimized_dual(Z: np.ndarray, aim: np.ndarray, log_base: np.ndarray) -> np.ndarray:
     def dual(theta: np.ndarray) -> tuple[float, np.ndarray]:
         logs = Z @ theta + log_base
         total = logsumexp(logs)
@@ -104,8 +104,8 @@ def _minimised_dual(Z: np.ndarray, aim: np.ndarray, log_base: np.ndarray) -> np.
         gap = p @ Z - aim
         if np.abs(gap).max(initial=0.0) < 1e-12:
             return theta
-        centred = Z - p @ Z
-        curvature = (centred * p[:, None]).T @ centred
+        centered = Z - p @ Z
+        curvature = (centered * p[:, None]).T @ centered
         step: Any = np.linalg.lstsq(curvature, gap, rcond=1e-13)[0]
         share = 1.0
         while share > 1e-10:

@@ -19,7 +19,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 FLAT = 1e-12
 
 
-class Centred(NamedTuple):
+class Centered(NamedTuple):
     """Rows less their mean, and the mean to map back with.
 
     Attributes
@@ -57,7 +57,7 @@ def mean_vector(rows: ArrayLike, sample_weight: ArrayLike | None = None) -> np.n
     return np.average(rows, axis=0, weights=checked_weights(sample_weight, len(rows)))
 
 
-def centre(rows: ArrayLike, sample_weight: ArrayLike | None = None) -> Centred:
+def center(rows: ArrayLike, sample_weight: ArrayLike | None = None) -> Centered:
     """Rows less their mean, which is kept to map back.
 
     Parameters
@@ -67,16 +67,16 @@ def centre(rows: ArrayLike, sample_weight: ArrayLike | None = None) -> Centred:
 
     Returns
     -------
-    centred : Centred
+    centered : Centred
 
     Examples
     --------
-    >>> centre([[0, 0], [2, 4]]).rows
+    >>> center([[0, 0], [2, 4]]).rows
     array([[-1., -2.],
            [ 1.,  2.]])
     """
     mean = mean_vector(rows, sample_weight)
-    return Centred(_rows(rows) - mean, mean)
+    return Centered(_rows(rows) - mean, mean)
 
 
 def covariance_matrix(
@@ -116,8 +116,8 @@ def covariance_matrix(
     weights = np.ones(len(rows)) if weights is None else weights
     if not weights.sum() > ddof:
         raise DataError(f"{len(rows)} rows are too few for ddof={ddof}")
-    centred = rows - np.average(rows, axis=0, weights=weights)
-    found = (centred * weights[:, None]).T @ centred / (weights.sum() - ddof)
+    centered = rows - np.average(rows, axis=0, weights=weights)
+    found = (centered * weights[:, None]).T @ centered / (weights.sum() - ddof)
     if form != "full":
         variances = np.diag(found)
         if form == "spherical":

@@ -56,8 +56,8 @@ class Normal(ExponentialFamily):
         return np.stack([np.stack([variance, cross], -1), np.stack([cross, square], -1)], -1)
 
     def natural(self, mean):
-        centre = mean[..., 0]
-        return self._of(centre, mean[..., 1] - centre**2)
+        center = mean[..., 0]
+        return self._of(center, mean[..., 1] - center**2)
 
     def fit(self, x, sample_weight=None):
         """The maximum likelihood member: the mean, and the mean square about it (divided by n).
@@ -261,9 +261,9 @@ class MultivariateNormal(ExponentialFamily):
         return np.concatenate([mean, second.reshape(*mean.shape[:-1], -1)], axis=-1)
 
     def natural(self, mean):
-        centre = mean[..., : self.d]
-        second = mean[..., self.d :].reshape(*centre.shape, self.d)
-        return self._of(centre, second - centre[..., :, None] * centre[..., None, :])
+        center = mean[..., : self.d]
+        second = mean[..., self.d :].reshape(*center.shape, self.d)
+        return self._of(center, second - center[..., :, None] * center[..., None, :])
 
     def fit(self, x, sample_weight=None, ddof: int = 0):
         """The maximum likelihood member.
@@ -283,8 +283,8 @@ class MultivariateNormal(ExponentialFamily):
         self.require_inside(x)
         weights = np.ones(len(x)) if sample_weight is None else np.asarray(sample_weight, float)
         mean = np.average(x, axis=0, weights=weights)
-        centred = x - mean
-        covariance = (centred * weights[:, None]).T @ centred / (weights.sum() - ddof)
+        centered = x - mean
+        covariance = (centered * weights[:, None]).T @ centered / (weights.sum() - ddof)
         return Member(self, self._of(mean, covariance))
 
     def from_parameters(self, *, mean, covariance):

@@ -386,20 +386,20 @@ class Laplace(ExponentialFamily):
 
     Parameters
     ----------
-    centre : float, default=0.0
+    center : float, default=0.0
         Its maximum likelihood value is the median: see `Laplace.at_median`.
 
     Examples
     --------
-    >>> round(Laplace(centre=2.0).fit([1.0, 2.0, 5.0]).parameters["scale"], 4)
+    >>> round(Laplace(center=2.0).fit([1.0, 2.0, 5.0]).parameters["scale"], 4)
     1.3333
     """
 
     name = "Laplace"
     support = "numbers"
 
-    def __init__(self, centre: float = 0.0):
-        self.centre = float(centre)
+    def __init__(self, center: float = 0.0):
+        self.center = float(center)
 
     @classmethod
     def at_median(cls, x: ArrayLike) -> Member:
@@ -416,7 +416,7 @@ class Laplace(ExponentialFamily):
         return cls(float(np.median(finite_column(x, "x")))).fit(x)
 
     def statistics(self, x):
-        return np.abs(x - self.centre)[..., None]
+        return np.abs(x - self.center)[..., None]
 
     def log_partition(self, theta):
         return np.log(-2 / theta[..., 0])
@@ -436,7 +436,7 @@ class Laplace(ExponentialFamily):
         return {"scale": plain(-1 / theta[..., 0])}
 
     def draw(self, theta, n, rng):
-        return rng.laplace(self.centre, -1 / theta[0], n)
+        return rng.laplace(self.center, -1 / theta[0], n)
 
     def moments(self, theta):
-        return self.centre, plain(2 / theta[..., 0] ** 2)
+        return self.center, plain(2 / theta[..., 0] ** 2)

@@ -32,7 +32,7 @@ import scipy.sparse as sp
 
 from gnomon.engine import memory
 from gnomon.engine.errors import GnomonError, ModelFileError
-from gnomon.engine.renamed import FORMER_CLASSES
+from gnomon.engine.renamed import FORMER_CLASSES, name_of_today
 from gnomon.engine.storable import FUNCTIONS, STORABLE, STORED_AS
 
 FORMAT = 1
@@ -426,8 +426,7 @@ class _Reader:
             raise self.refuse(
                 f"it holds a {name!r}, a class that this version of gnomon does not know"
             )
-        former = getattr(cls, "_former_parameters", {})
-        stored = {former.get(key, key): content for key, content in value["values"].items()}
+        stored = {name_of_today(cls, key): content for key, content in value["values"].items()}
         for attribute in stored:
             if reason := _misfit(cls, attribute):
                 raise self.refuse(f"its {name} has an attribute {reason}")

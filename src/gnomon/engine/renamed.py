@@ -7,18 +7,18 @@ import importlib
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 # names of classes in model files of earlier versions, and their names of today
 FORMER_CLASSES: dict[str, str] = {}
 
-# parameters of every package that were renamed at once: former name, name of today
-VOCABULARY: dict[str, str] = {
-    "level": "confidence_level",
+# parameters of every package that were renamed at once: former name, name or names of today
+VOCABULARY: dict[str, str | tuple[str, ...]] = {
+    "level": ("confidence_level", "alpha"),
     "confidence": "confidence_level",
     "seed": "random_state",
-    "n_folds": "cv",
+    "n_folds": ("cv", "n_splits"),
     "splits": "cv",
     "n_splits": "cv",
     "max_steps": "max_iter",
@@ -34,7 +34,21 @@ VOCABULARY: dict[str, str] = {
     "learners": "estimators",
     "model": "estimator",
     "models": "estimators",
+    "centre": "center",
+    "centres": "centers",
+    "colours": "colors",
+    "minimise": "minimize",
+    "neighbours": "neighbors",
+    "normalise": "normalize",
+    "normalised": "normalized",
+    "penalise_intercept": "penalize_intercept",
+    "quantiser": "quantizer",
+    "regularisation": "regularization",
+    "standardise": "standardize",
 }
+
+# fitted attributes of earlier versions in model files, and their names of today
+FORMER_FITTED = {"centre_": "center_", "centres_": "centers_", "target_centre_": "target_center_"}
 
 
 def former_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
@@ -159,8 +173,8 @@ def with_former_vocabulary(function: Callable[..., Any]) -> Callable[..., Any]:
     parameters = inspect.signature(function).parameters
     names = {
         former: today
-        for former, today in VOCABULARY.items()
-        if today in parameters and former not in parameters
+        for former in VOCABULARY
+        if former not in parameters and (today := _today_among(former, parameters))
     }
     if not names:
         return function
@@ -216,3 +230,24 @@ def _warning_getter(owner: str, former: str, today: str) -> Callable[[Any], Any]
         return getattr(self, today)
 
     return get
+
+
+def name_of_today(cls: type, stored: str) -> str:
+    """The name of today of a parameter or attribute that a model file of a class holds."""
+    former = getattr(cls, "_former_parameters", {})
+    if stored in former:
+        return former[stored]
+    parameters = inspect.signature(cls).parameters
+    if stored not in parameters and (today := _today_among(stored, parameters)):
+        return today
+    return FORMER_FITTED.get(stored, stored)
+
+
+def _today_among(former: str, parameters: Collection[str]) -> str | None:
+    """The name of today that a function has for a former one."""
+    today = VOCABULARY.get(former, ())
+    return next((each for each in _several(today) if each in parameters), None)
+
+
+def _several(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names

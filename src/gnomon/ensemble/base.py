@@ -339,10 +339,10 @@ def pooled_proba(parts: Iterable[np.ndarray], weights: np.ndarray, how: str) -> 
         pooled = np.exp(logs - logs.max(axis=1, keepdims=True))
     else:
         pooled = weighted_mean(parts, weights)
-    return normalised_rows(pooled)
+    return normalized_rows(pooled)
 
 
-def normalised_rows(values: np.ndarray) -> np.ndarray:
+def normalized_rows(values: np.ndarray) -> np.ndarray:
     """Rows that add up to one; equal shares where a row is all zero."""
     totals = values.sum(axis=1, keepdims=True)
     empty = totals[:, 0] <= 0

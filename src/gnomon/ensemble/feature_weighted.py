@@ -23,7 +23,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, SEED, at_least
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
-from gnomon.ensemble.base import Training, normalised_rows
+from gnomon.ensemble.base import Training, normalized_rows
 from gnomon.ensemble.held_out import FOLDS, Entries, mean_loss, out_of_fold
 from gnomon.ensemble.member import Rows, encoded, fit_member, seeded, take_columns
 from gnomon.ensemble.stacking import LevelZero, Stacked
@@ -70,8 +70,8 @@ class MetaFeatures:
         self.size = np.maximum(np.abs(filled).max(axis=0, initial=0.0), np.finfo(float).tiny)
         filled = filled / self.size
         self.mean = weights @ filled / share
-        centred = np.where(known, filled - self.mean, 0.0)
-        spread = np.sqrt(weights @ centred**2 / share)
+        centered = np.where(known, filled - self.mean, 0.0)
+        spread = np.sqrt(weights @ centered**2 / share)
         self.scale = np.where(spread > 1e-12, spread, np.inf)
 
     def __call__(self, rows: Rows) -> np.ndarray:
@@ -152,19 +152,19 @@ class FeatureWeighted(LevelZero):
         """v by penalised least squares; the target and outputs in units of the target's spread."""
         n_classes = self._n_classes()
         if n_classes:
-            centre, unit = 0.0, 1.0
+            center, unit = 0.0, 1.0
             targets = (y[:, None] == np.arange(n_classes)).astype(np.float64)
         else:
-            centre = float(weights @ y / weights.sum())
-            unit = max(float(np.abs(y - centre).max()), np.finfo(float).tiny)
-            targets = ((y - centre) / unit)[:, None]
+            center = float(weights @ y / weights.sum())
+            unit = max(float(np.abs(y - center).max()), np.finfo(float).tiny)
+            targets = ((y - center) / unit)[:, None]
         n_members, n_features = len(said), features.shape[1]
         start = np.zeros((n_members, n_features))
         start[:, 0] = 1.0 / n_members
         size = n_members * n_features
         gram, moment = self.alpha * np.eye(size), np.zeros(size)
         for k in range(targets.shape[1]):
-            outputs = (np.column_stack([each[:, k] for each in said]) - centre) / unit
+            outputs = (np.column_stack([each[:, k] for each in said]) - center) / unit
             for begin in range(0, len(y), BLOCK):
                 some = slice(begin, begin + BLOCK)
                 made = products(features[some], outputs[some])
@@ -173,7 +173,7 @@ class FeatureWeighted(LevelZero):
                 moment += made.T @ (weights[some] * left)
         change = np.linalg.lstsq(gram, moment, rcond=None)[0]
         found = start + change.reshape(n_members, n_features)
-        return {"coefficients_": found, "centre_": centre}
+        return {"coefficients_": found, "center_": center}
 
     def _weights_of(self, rows) -> np.ndarray:
         return self.meta_features_(rows) @ self.coefficients_.T
@@ -194,7 +194,7 @@ class FeatureWeighted(LevelZero):
     def _mixed(self, rows) -> np.ndarray:
         weights = self._weights_of(rows)
         return sum(
-            weights[:, [place]] * (said - self.centre_)
+            weights[:, [place]] * (said - self.center_)
             for place, said in enumerate(self._said(rows))
         )
 
@@ -243,7 +243,7 @@ class FeatureWeightedStackingClassifier(FeatureWeighted, Classifier):
         v, by member and meta-feature, the constant first.
     meta_features_ : MetaFeatures
         Turns rows into meta-features: one, and standardised columns.
-    centre_ : float
+    center_ : float
         Taken from outputs before they are weighted; zero for classes.
     held_out_losses_ : ndarray of shape (n_members,)
         Brier score of each member on rows unknown to it.
@@ -283,7 +283,7 @@ class FeatureWeightedStackingClassifier(FeatureWeighted, Classifier):
         self.random_state = random_state
 
     def _proba(self, rows):
-        return normalised_rows(np.maximum(self._mixed(rows), 0.0))
+        return normalized_rows(np.maximum(self._mixed(rows), 0.0))
 
 
 @method(
@@ -324,7 +324,7 @@ class FeatureWeightedStackingRegressor(FeatureWeighted, Regressor):
         v, by member and meta-feature, the constant first.
     meta_features_ : MetaFeatures
         Turns rows into meta-features: one, and standardised columns.
-    centre_ : float
+    center_ : float
         The mean of the target, taken from outputs before they are weighted.
     held_out_losses_ : ndarray of shape (n_members,)
         Mean squared error of each member on rows unknown to it.
@@ -362,4 +362,4 @@ class FeatureWeightedStackingRegressor(FeatureWeighted, Regressor):
         self.random_state = random_state
 
     def _estimate(self, rows):
-        return self._mixed(rows)[:, 0] + self.centre_
+        return self._mixed(rows)[:, 0] + self.center_

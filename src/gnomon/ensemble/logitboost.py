@@ -30,7 +30,7 @@ from gnomon.ensemble.base import (
     chosen,
     forecast_of,
     kept_bytes,
-    normalised_rows,
+    normalized_rows,
 )
 from gnomon.ensemble.member import Member, one_hot, require_kind, seeded
 from gnomon.ensemble.reweighting import fit_weighted, rounded
@@ -221,7 +221,7 @@ class LogitBoostClassifier(Ensemble, Classifier):
             return np.column_stack([1 - p, p])
         if self.kind == "logit":
             return softmax(score, axis=1)
-        return normalised_rows(expit(2 * score))
+        return normalized_rows(expit(2 * score))
 
     def _deviance(self, score: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
         right = self._from_scores(score)[np.arange(len(y)), y]

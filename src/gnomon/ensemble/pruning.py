@@ -178,8 +178,8 @@ class _Problem:
         self.outputs = np.hstack([ones, outputs])
         self.signs = signs
         self.weights = weights / weights.sum()
-        self.penalised = np.ones(self.outputs.shape[1])
-        self.penalised[: int(free)] = 0.0
+        self.penalized = np.ones(self.outputs.shape[1])
+        self.penalized[: int(free)] = 0.0
         self.free = free
 
     def gradient(self, coefficients: np.ndarray) -> np.ndarray:
@@ -208,7 +208,7 @@ class _Problem:
         """Coefficients for each lambda, each begun at the one before."""
         now, found = self._start(), []
         for strength in strengths:
-            now = self._solve(now, strength * self.penalised)
+            now = self._solve(now, strength * self.penalized)
             found.append(now)
         return np.array(found)
 
@@ -216,7 +216,7 @@ class _Problem:
         """Newton steps, each a lasso on the members that are used or want to be."""
         for _ in range(MOST_STEPS):
             gradient = self.gradient(now)
-            used = (now != 0) | (self.penalised == 0) | (np.abs(gradient) > penalty * (1 + 1e-9))
+            used = (now != 0) | (self.penalized == 0) | (np.abs(gradient) > penalty * (1 + 1e-9))
             some = np.ascontiguousarray(self.outputs[:, used])
             p = expit(self.outputs @ now)
             bend = self.weights * np.maximum(p * (1 - p), FLATTEST)

@@ -28,7 +28,7 @@ from gnomon.contract.learner import put_together
 from gnomon.engine.history import History
 from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, StrOptions, between
 from gnomon.engine.registry import method
-from gnomon.ensemble.base import Ensemble, Training, normalised_rows, weighted_mean
+from gnomon.ensemble.base import Ensemble, Training, normalized_rows, weighted_mean
 from gnomon.ensemble.held_out import Entries, mean_loss, out_of_fold, say
 from gnomon.ensemble.lots import Fold
 from gnomon.ensemble.member import (
@@ -463,7 +463,7 @@ class StackingClassifier(Stack, Classifier):
     def _proba(self, rows):
         said = self._said(rows)
         if self.weights_ is not None:
-            return normalised_rows(weighted_mean(said, self.weights_))
+            return normalized_rows(weighted_mean(said, self.weights_))
         made = self._level_1_rows(said, lambda: rows, self.members_)
         return self.final_.proba(made, len(self.classes_))
 

@@ -3,7 +3,7 @@
 from sklearn.model_selection import cross_val_predict, cross_val_score
 
 from gnomon.contract.estimate import Estimate, mean_interval, share_interval
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.evaluate.agreement import (
     agreement_of_many,
     error_agreement,
@@ -22,7 +22,7 @@ from gnomon.evaluate.bias_variance import (
 from gnomon.evaluate.bootstrap import bootstrap, bootstrap_predictions, monte_carlo_error_bars
 from gnomon.evaluate.bounds import chebyshev, finite_family, hoeffding, largest_family
 from gnomon.evaluate.chance import (
-    MemorisingClassifier,
+    MemorizingClassifier,
     RandomGuessClassifier,
     RandomHyperplaneClassifier,
 )
@@ -63,9 +63,9 @@ from gnomon.evaluate.degree import choose_degree
 from gnomon.evaluate.digits import significant, with_error
 from gnomon.evaluate.dummy import DummyClassifier, DummyRegressor
 from gnomon.evaluate.empirical_risk import (
-    minimise_empirical_risk,
+    minimize_empirical_risk,
     occam_weights,
-    structural_risk_minimisation,
+    structural_risk_minimization,
 )
 from gnomon.evaluate.experiment import Experiment, experiment
 from gnomon.evaluate.frequencies import (
@@ -100,14 +100,14 @@ from gnomon.evaluate.information import (
     normal_log_likelihood,
 )
 from gnomon.evaluate.leaderboard import Leaderboard, compare_scores, leaderboard, ranked
-from gnomon.evaluate.learnability import memorisation, no_free_lunch, sigmoid_interpolant
+from gnomon.evaluate.learnability import memorization, no_free_lunch, sigmoid_interpolant
 from gnomon.evaluate.losses import (
     MARGIN_LOSSES,
     Loss,
     absolute_loss,
     cost_loss,
     exponential_loss,
-    generalisation_gap,
+    generalization_gap,
     hinge_loss,
     huber_influence,
     huber_loss,
@@ -171,7 +171,7 @@ from gnomon.evaluate.scores import (
 )
 from gnomon.evaluate.selection import (
     HoldOut,
-    complexity_penalised,
+    complexity_penalized,
     label_permutation_test,
     nested_cross_validation,
     one_standard_error,
@@ -223,7 +223,7 @@ __all__ = [
     "Leaderboard",
     "Loss",
     "Measure",
-    "MemorisingClassifier",
+    "MemorizingClassifier",
     "MulticlassArea",
     "RandomGuessClassifier",
     "RandomHyperplaneClassifier",
@@ -271,7 +271,7 @@ __all__ = [
     "compare_frequencies",
     "compare_scores",
     "complexity_curve",
-    "complexity_penalised",
+    "complexity_penalized",
     "confidence_region",
     "confusion_table",
     "correct_probabilities",
@@ -303,7 +303,7 @@ __all__ = [
     "forward_in_time",
     "friedman_test",
     "gaussian_parameters",
-    "generalisation_gap",
+    "generalization_gap",
     "goodness_of_fit",
     "growth_function",
     "hinge_loss",
@@ -343,8 +343,8 @@ __all__ = [
     "mean_region",
     "mean_squared_distance",
     "mean_squared_error",
-    "memorisation",
-    "minimise_empirical_risk",
+    "memorization",
+    "minimize_empirical_risk",
     "misspecification_study",
     "mixed_errors",
     "mixture_parameters",
@@ -388,7 +388,7 @@ __all__ = [
     "significant",
     "smoothed_cosine",
     "squared_loss",
-    "structural_risk_minimisation",
+    "structural_risk_minimization",
     "sum_squared_error",
     "symmetrisation",
     "three_way",
@@ -406,3 +406,15 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(
+    __name__,
+    {
+        "MemorisingClassifier": "MemorizingClassifier",
+        "complexity_penalised": "complexity_penalized",
+        "generalisation_gap": "generalization_gap",
+        "memorisation": "memorization",
+        "minimise_empirical_risk": "minimize_empirical_risk",
+        "structural_risk_minimisation": "structural_risk_minimization",
+    },
+)

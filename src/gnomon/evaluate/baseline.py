@@ -178,7 +178,7 @@ def baseline_labels(labels: Any) -> dict[str, Any]:
 
     Examples
     --------
-    >>> baseline_labels({"value": [1.0, 2.0, 6.0], "colour": ["red", "blue", "red"]})
+    >>> baseline_labels({"value": [1.0, 2.0, 6.0], "color": ["red", "blue", "red"]})
     {'value': 3.0, 'colour': 'red'}
     """
     if isinstance(labels, dict):

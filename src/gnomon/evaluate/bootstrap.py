@@ -162,7 +162,7 @@ class Bootstrap(Result):
         confidence_level = self.confidence_level if confidence_level is None else confidence_level
         check_level(confidence_level)
         found = confidence_region(
-            self.replicates, confidence_level, centre=self.estimate, names=tuple(self.names) or None
+            self.replicates, confidence_level, center=self.estimate, names=tuple(self.names) or None
         )
         n, k = self.n_rows, len(self.estimate)
         if n <= k:
@@ -173,8 +173,8 @@ class Bootstrap(Result):
         return replace(
             found,
             radius=wider * found.radius,
-            low=found.centre - wider * (found.centre - found.low),
-            high=found.centre + wider * (found.high - found.centre),
+            low=found.center - wider * (found.center - found.low),
+            high=found.center + wider * (found.high - found.center),
             how=f"{found.how}, expanded for {n:,} rows",
         )
 
@@ -227,7 +227,7 @@ def bootstrap(
     n_resamples: int = 2000,
     method: str = "expanded",
     confidence_level: float = 0.95,
-    vectorised: bool = False,
+    vectorized: bool = False,
     random_state: int | None = 0,
     n_jobs: int | None = None,
     progress: Progress = None,
@@ -248,7 +248,7 @@ def bootstrap(
         The interval (see `Bootstrap.interval`); the first two call the statistic n more times,
         without each row in turn.
     confidence_level : float, default=0.95
-    vectorised : bool, default=False
+    vectorized : bool, default=False
         The statistic takes arrays of shape (draws, n) and gives one number per draw (as NumPy's
         means with ``axis=-1`` do); much faster.
     random_state : int or None, default=0
@@ -278,7 +278,7 @@ def bootstrap(
     if n < 2 or any(n_rows_of(each) != n for each in data):
         sizes = [n_rows_of(each) for each in data]
         raise DataError(f"columns must have the same rows, two at least; these have {sizes}")
-    take = _block_statistic(statistic, data, vectorised)
+    take = _block_statistic(statistic, data, vectorized)
     starts = range(0, n_resamples, DRAWS_AT_ONCE)
     seeds = np.random.SeedSequence(random_state).spawn(len(starts))
 
@@ -448,9 +448,9 @@ def _single(value: Any) -> Any:
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
-def _block_statistic(statistic, data: list, vectorised: bool) -> Callable[[np.ndarray], np.ndarray]:
+def _block_statistic(statistic, data: list, vectorized: bool) -> Callable[[np.ndarray], np.ndarray]:
     """The statistic of every line of a block of row numbers."""
-    if vectorised:
+    if vectorized:
         columns = [np.asarray(each) for each in data]
 
         def take(rows: np.ndarray) -> np.ndarray:

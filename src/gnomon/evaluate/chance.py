@@ -183,7 +183,7 @@ class RandomHyperplaneClassifier(Classifier):
     use="To show that a perfect training score proves nothing.",
     avoid="As a model to act on.",
 )
-class MemorisingClassifier(Classifier):
+class MemorizingClassifier(Classifier):
     """Remembers every training row; guesses the class of all others at random.
 
     Use it to show overfitting: no training error at all where no two equal rows differ in class,
@@ -211,8 +211,8 @@ class MemorisingClassifier(Classifier):
 
     Examples
     --------
-    >>> from gnomon.evaluate import MemorisingClassifier
-    >>> model = MemorisingClassifier(random_state=0).fit([[1.0], [2.0]], ["no", "yes"])
+    >>> from gnomon.evaluate import MemorizingClassifier
+    >>> model = MemorizingClassifier(random_state=0).fit([[1.0], [2.0]], ["no", "yes"])
     >>> model.predict([[2.0], [1.0]])
     array(['yes', 'no'], dtype='<U3')
     """

@@ -542,10 +542,10 @@ def mcnemar_of_counts(
     more, less = (b + 1) / (n + 2), (c + 1) / (n + 2)
     half = z * np.sqrt((more + less - (more - less) ** 2) / (n + 2))
     gap = (b - c) / n
-    centre = more - less
+    center = more - less
     error = float(np.sqrt((discordant - (b - c) ** 2 / n) / n**2))
     figure = Estimate(
-        gap, float(centre - half), float(centre + half), confidence_level, error, "Bonett-Price"
+        gap, float(center - half), float(center + half), confidence_level, error, "Bonett-Price"
     )
     return PairTest(f"McNemar's test ({method})", figure, float(statistic), p, discordant)
 

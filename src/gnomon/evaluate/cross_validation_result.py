@@ -335,7 +335,7 @@ class CrossValidation(Result):
             )
         return said.predictions
 
-    def generalisation_gap(self, measure: str | None = None) -> Estimate:
+    def generalization_gap(self, measure: str | None = None) -> Estimate:
         """Test minus training score, per fold, with the corrected error of its mean.
 
         Parameters

@@ -46,7 +46,7 @@ class MinimalRisk(Result):
     coef : ndarray of shape (n_columns,)
     intercept : float
         One minimiser: predict the positive class where ``rows @ coef + intercept > 0``.
-    n_minimisers : int or None
+    n_minimizers : int or None
         How many labellings of the rows have so few errors; None where they were not counted.
     """
 
@@ -55,7 +55,7 @@ class MinimalRisk(Result):
     classes: tuple[Any, Any]
     coef: np.ndarray
     intercept: float
-    n_minimisers: int | None
+    n_minimizers: int | None
 
     @property
     def risk(self) -> float:
@@ -75,14 +75,14 @@ class MinimalRisk(Result):
         return {"weight": [*names, "offset"], "value": [*self.coef.tolist(), self.intercept]}
 
     def _remarks(self) -> list[str]:
-        if self.n_minimisers is None:
+        if self.n_minimizers is None:
             return ["other hyperplanes may be as good; they were not counted"]
-        if self.n_minimisers == 1:
+        if self.n_minimizers == 1:
             return ["no other labelling of these rows by a hyperplane is as good"]
-        return [f"{self.n_minimisers} labellings of these rows are as good: not unique"]
+        return [f"{self.n_minimizers} labellings of these rows are as good: not unique"]
 
 
-def minimise_empirical_risk(
+def minimize_empirical_risk(
     rows: Any, y: Any, *, count: bool | None = None, time_limit: float = 60.0
 ) -> MinimalRisk:
     """Find the hyperplane of fewest training errors, exactly, for small problems.
@@ -109,8 +109,8 @@ def minimise_empirical_risk(
     Examples
     --------
     >>> xor = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> found = minimise_empirical_risk(xor, [0, 1, 1, 0])
-    >>> found.n_errors, found.n_minimisers
+    >>> found = minimize_empirical_risk(xor, [0, 1, 1, 0])
+    >>> found.n_errors, found.n_minimizers
     (1, 4)
     """
     rows = number_block(rows, "rows")
@@ -126,20 +126,20 @@ def minimise_empirical_risk(
         problems = sum(growth_function(n, "hyperplanes", rows.shape[1]) for n in sizes)
         count = problems <= MOST_PROBLEMS
     if count:
-        labels, n_minimisers = _by_counting(rows, positive)
+        labels, n_minimizers = _by_counting(rows, positive)
         weights = separating(lifted_points(rows, True), labels)
     else:
-        weights, n_minimisers = _by_programme(rows, positive, time_limit), None
+        weights, n_minimizers = _by_programme(rows, positive, time_limit), None
     coef, intercept = _unscaled(rows, weights)
     wrong = int(((rows @ coef + intercept > 0) != positive).sum())
     names = tuple(each.item() if hasattr(each, "item") else each for each in classes)
-    return MinimalRisk(wrong, len(rows), names, coef, intercept, n_minimisers)
+    return MinimalRisk(wrong, len(rows), names, coef, intercept, n_minimizers)
 
 
 def _by_counting(rows: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, int]:
-    labellings = dichotomies(rows, "hyperplanes").labellings
-    errors = (labellings != positive).sum(axis=1)
-    return labellings[errors.argmin()], int((errors == errors.min()).sum())
+    labelings = dichotomies(rows, "hyperplanes").labelings
+    errors = (labelings != positive).sum(axis=1)
+    return labelings[errors.argmin()], int((errors == errors.min()).sum())
 
 
 def _by_programme(rows: np.ndarray, positive: np.ndarray, time_limit: float) -> np.ndarray:
@@ -172,10 +172,10 @@ def _by_programme(rows: np.ndarray, positive: np.ndarray, time_limit: float) -> 
 
 def _unscaled(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
     """Weights of the rows themselves from those of rows of unit spread."""
-    centre = rows.mean(axis=0)
-    spread = float(np.abs(rows - centre).max()) or 1.0
+    center = rows.mean(axis=0)
+    spread = float(np.abs(rows - center).max()) or 1.0
     coef = weights[:-1] / spread
-    return coef, float(weights[-1] - coef @ centre)
+    return coef, float(weights[-1] - coef @ center)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -226,7 +226,7 @@ class StructuralChoice(Result):
         return ["a bound chooses families that are too small; cross-validation is sharper"]
 
 
-def structural_risk_minimisation(
+def structural_risk_minimization(
     errors: ArrayLike,
     dimensions: ArrayLike,
     n: int,
@@ -260,7 +260,7 @@ def structural_risk_minimisation(
 
     Examples
     --------
-    >>> structural_risk_minimisation([0.30, 0.12, 0.10], [1, 3, 50], n=500).best
+    >>> structural_risk_minimization([0.30, 0.12, 0.10], [1, 3, 50], n=500).best
     'h = 3'
     """
     errors = finite_column(errors, "errors")

@@ -286,13 +286,13 @@ def correlation_ratio(
     k, n = int(codes.max()) + 1, len(values)
     if k < 2 or n <= k:
         raise DataError(f"{n} values in {k} groups: give two or more groups, and more values")
-    centred = values - values.mean()
-    total = float(centred @ centred)
+    centered = values - values.mean()
+    total = float(centered @ centered)
     if total == 0:
         raise DataError("all values are the same: there is no variance to share out")
     sizes = np.bincount(codes)
-    means = np.bincount(codes, centred) / sizes
-    within = float(((centred - means[codes]) ** 2).sum())
+    means = np.bincount(codes, centered) / sizes
+    within = float(((centered - means[codes]) ** 2).sum())
     within = within if within > ROUNDING * total else 0.0
     eta = 1 - within / total
     f = _f_of(eta, k, n)
@@ -308,7 +308,7 @@ def correlation_ratio(
     rng = np.random.default_rng(random_state)
     null = np.empty(n_permutations)
     for i in range(n_permutations):
-        sums = np.bincount(codes, rng.permutation(centred))
+        sums = np.bincount(codes, rng.permutation(centered))
         null[i] = (sums**2 / sizes).sum() / total
     p = significance(eta, null).p
     law = f"{n_permutations:,} random shuffles"

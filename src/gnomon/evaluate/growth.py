@@ -44,18 +44,18 @@ class Dichotomies(Result):
     ----------
     family : str
     points : ndarray of shape (n, d)
-    labellings : ndarray of bool of shape (n_dichotomies, n)
+    labelings : ndarray of bool of shape (n_dichotomies, n)
         Each once, in lexicographic order.
     remarks : tuple of str
     """
 
     family: str
     points: np.ndarray
-    labellings: np.ndarray
+    labelings: np.ndarray
     remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.labellings)
+        return len(self.labelings)
 
     @property
     def shattered(self) -> bool:
@@ -64,8 +64,8 @@ class Dichotomies(Result):
 
     def missing(self) -> np.ndarray:
         """The labellings that no member of the family realises."""
-        every = all_labellings(len(self.points))
-        there = {tuple(row) for row in self.labellings.tolist()}
+        every = all_labelings(len(self.points))
+        there = {tuple(row) for row in self.labelings.tolist()}
         return np.array([row for row in every.tolist() if tuple(row) not in there], dtype=bool)
 
     def _title(self) -> str:
@@ -76,7 +76,7 @@ class Dichotomies(Result):
         )
 
     def _columns(self) -> dict[str, list]:
-        return {"labelling": [signs(row) for row in self.labellings]}
+        return {"labeling": [signs(row) for row in self.labelings]}
 
     def _remarks(self) -> list[str]:
         return list(self.remarks)
@@ -95,7 +95,7 @@ class Family:
         Number of columns to VC dimension.
     growth : callable or None
         Number of points and of columns to the growth function, where it is known in closed form.
-    realises : callable
+    realizes : callable
         Points and one labelling to whether a member of the family gives it.
     columns : int or None
         How many columns it needs; None for any number.
@@ -105,11 +105,11 @@ class Family:
     about: str
     dimension: Callable[[int], float]
     growth: Callable[[int, int], int] | None
-    realises: Callable[[np.ndarray, np.ndarray], bool]
+    realizes: Callable[[np.ndarray, np.ndarray], bool]
     columns: int | None = None
 
 
-def all_labellings(n: int) -> np.ndarray:
+def all_labelings(n: int) -> np.ndarray:
     """All 2^n labellings of n points, in lexicographic order.
 
     Parameters
@@ -118,18 +118,18 @@ def all_labellings(n: int) -> np.ndarray:
 
     Returns
     -------
-    labellings : ndarray of bool of shape (2^n, n)
+    labelings : ndarray of bool of shape (2^n, n)
 
     Examples
     --------
-    >>> all_labellings(2).astype(int).tolist()
+    >>> all_labelings(2).astype(int).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
     numbers = np.arange(2**n)[:, None]
     return (numbers >> np.arange(n)[::-1] & 1).astype(bool)
 
 
-def signs(labelling: ArrayLike) -> str:
+def signs(labeling: ArrayLike) -> str:
     """A labelling as plus and minus signs.
 
     Examples
@@ -137,7 +137,7 @@ def signs(labelling: ArrayLike) -> str:
     >>> signs([True, False, True])
     '+-+'
     """
-    return "".join("+" if each else "-" for each in np.asarray(labelling, dtype=bool))
+    return "".join("+" if each else "-" for each in np.asarray(labeling, dtype=bool))
 
 
 def dichotomies(points: ArrayLike, family: Any = "hyperplanes") -> Dichotomies:
@@ -181,9 +181,9 @@ def dichotomies(points: ArrayLike, family: Any = "hyperplanes") -> Dichotomies:
     if family in ("hyperplanes", "hyperplanes through zero"):
         return Dichotomies(family, points, _of_hyperplanes(points, family == "hyperplanes"))
     _few_enough(len(points))
-    every = all_labellings(len(points))
-    realised = np.array([known.realises(points, row) for row in every], dtype=bool)
-    return Dichotomies(family, points, every[realised])
+    every = all_labelings(len(points))
+    realized = np.array([known.realizes(points, row) for row in every], dtype=bool)
+    return Dichotomies(family, points, every[realized])
 
 
 def is_shattered(points: ArrayLike, family: Any = "hyperplanes") -> bool:
@@ -210,8 +210,8 @@ def is_shattered(points: ArrayLike, family: Any = "hyperplanes") -> bool:
         known = _family(family, points.shape[1])
         if len(points) > known.dimension(points.shape[1]):
             return False
-        return all(known.realises(points, row) for row in all_labellings(len(points)))
-    return all(_memorises(family, points, row)[0] for row in all_labellings(len(points)))
+        return all(known.realizes(points, row) for row in all_labelings(len(points)))
+    return all(_memorizes(family, points, row)[0] for row in all_labelings(len(points)))
 
 
 def find_shattered(
@@ -219,7 +219,7 @@ def find_shattered(
     family: Any = "hyperplanes",
     n_columns: int = 2,
     *,
-    n_tries: int = 200,
+    n_init: int = 200,
     random_state: int | np.random.Generator | None = None,
 ) -> np.ndarray | None:
     """Search for n points that a family shatters; to find them proves a VC dimension of n or more.
@@ -232,7 +232,7 @@ def find_shattered(
     n : int
     family : str or classifier, default="hyperplanes"
     n_columns : int, default=2
-    n_tries : int, default=200
+    n_init : int, default=200
     random_state : int, Generator or None
 
     Returns
@@ -253,7 +253,7 @@ def find_shattered(
         return sine_points(n)
     if isinstance(family, str) and n > _family(family, n_columns).dimension(n_columns):
         return None
-    for attempt in range(n_tries):
+    for attempt in range(n_init):
         points = rng.standard_normal((n, n_columns))
         if attempt % 2 == 0 and n_columns > 1:
             points /= np.linalg.norm(points, axis=1, keepdims=True)
@@ -370,7 +370,7 @@ class SauerBound(Result):
     def _columns(self) -> dict[str, list]:
         return {
             "bound": ["sum of C(n, i), i <= d", "n^d + 1", "(e n / d)^d", "2^n"],
-            "labellings": [
+            "labelings": [
                 float(self.sum),
                 self.polynomial,
                 self.exponential,
@@ -454,9 +454,9 @@ def _of_hyperplanes(points: np.ndarray, with_offset: bool) -> np.ndarray:
 
 def lifted_points(points: np.ndarray, with_offset: bool) -> np.ndarray:
     """Points of unit spread, with a column of ones where hyperplanes have an offset."""
-    centre = points.mean(axis=0) if with_offset else 0.0
-    spread = float(np.abs(points - centre).max()) or 1.0
-    scaled = (points - centre) / spread
+    center = points.mean(axis=0) if with_offset else 0.0
+    spread = float(np.abs(points - center).max()) or 1.0
+    scaled = (points - center) / spread
     return np.column_stack([scaled, np.ones(len(points))]) if with_offset else scaled
 
 
@@ -508,17 +508,17 @@ def _by_linear_programme(left: np.ndarray, least: np.ndarray) -> np.ndarray | No
 
 def _of_classifier(points: np.ndarray, classifier: Any) -> Dichotomies:
     _few_enough(len(points))
-    every = all_labellings(len(points))
-    outcomes = [_memorises(classifier, points, row) for row in every]
-    realised = np.array([outcome for outcome, _ in outcomes])
+    every = all_labelings(len(points))
+    outcomes = [_memorizes(classifier, points, row) for row in every]
+    realized = np.array([outcome for outcome, _ in outcomes])
     refused = sum(trivially for _, trivially in outcomes)
     remarks = ("labellings found by fitting: a lower bound",)
     if refused:
         remarks += (f"{refused} labellings of one class were refused by fit; taken as realised",)
-    return Dichotomies(type(classifier).__name__, points, every[realised], remarks)
+    return Dichotomies(type(classifier).__name__, points, every[realized], remarks)
 
 
-def _memorises(classifier: Any, points: np.ndarray, labels: np.ndarray) -> tuple[bool, bool]:
+def _memorizes(classifier: Any, points: np.ndarray, labels: np.ndarray) -> tuple[bool, bool]:
     """Whether the classifier reproduces the labels, and whether it refused a single class."""
     codes = labels.astype(np.int64)
     if codes.min() == codes.max():

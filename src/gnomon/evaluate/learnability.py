@@ -25,7 +25,7 @@ from sklearn.base import clone, is_classifier
 from gnomon.contract.estimate import Estimate, finite_column, share_interval
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.growth import all_labellings
+from gnomon.evaluate.growth import all_labelings
 
 MOST_BITS = 10
 MOST_TRAINING_ROWS = 12
@@ -42,7 +42,7 @@ class NoFreeLunch(Result):
         Mean accuracy on the training rows, exact.
     off_training : list of Fraction
         Mean accuracy on all other rows, exact.
-    n_labellings : int
+    n_labelings : int
     n_training : int
     n_rows : int
         Size of the domain.
@@ -51,13 +51,13 @@ class NoFreeLunch(Result):
     names: list[str]
     on_training: list[Fraction]
     off_training: list[Fraction]
-    n_labellings: int
+    n_labelings: int
     n_training: int
     n_rows: int
 
     def _title(self) -> str:
         return (
-            f"All {self.n_labellings:,} labellings of {self.n_rows} rows, "
+            f"All {self.n_labelings:,} labellings of {self.n_rows} rows, "
             f"{self.n_training} of them for training"
         )
 
@@ -107,29 +107,29 @@ def no_free_lunch(
     """
     if not 1 <= n_bits <= MOST_BITS:
         raise DataError(f"n_bits={n_bits} must lie between 1 and {MOST_BITS}")
-    rows = all_labellings(n_bits).astype(np.float64)
+    rows = all_labelings(n_bits).astype(np.float64)
     seen = _training_rows(training, len(rows))
     rest = np.setdiff1d(np.arange(len(rows)), seen)
     named = _named(estimators)
     on, off = [], []
     for learner in named.values():
         right_on = right_off = 0
-        for labels in all_labellings(len(seen)).astype(np.int64):
+        for labels in all_labelings(len(seen)).astype(np.int64):
             predicted = _predictions(learner, rows[seen], labels, rows)
             right_on += int((predicted[seen] == labels).sum())
-            right_off += _right_over_labellings(predicted[rest])
+            right_off += _right_over_labelings(predicted[rest])
         fits = 2 ** len(seen)
         on.append(Fraction(right_on, fits * len(seen)))
         off.append(Fraction(right_off, fits * len(rest) * 2 ** len(rest)))
     return NoFreeLunch(list(named), on, off, 2 ** len(rows), len(seen), len(rows))
 
 
-def _right_over_labellings(predicted: np.ndarray) -> int:
+def _right_over_labelings(predicted: np.ndarray) -> int:
     """How many predictions are right, added up over all labellings of their rows."""
     if len(predicted) > MOST_TRAINING_ROWS:
         # each row has either label in half of the labellings
         return int(np.isin(predicted, (0, 1)).sum()) * 2 ** (len(predicted) - 1)
-    return int((all_labellings(len(predicted)) == predicted).sum())
+    return int((all_labelings(len(predicted)) == predicted).sum())
 
 
 def _training_rows(training: ArrayLike | None, n: int) -> np.ndarray:
@@ -159,13 +159,13 @@ def _predictions(learner: Any, rows: np.ndarray, labels: np.ndarray, every: np.n
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Memorisation(Result):
+class Memorization(Result):
     """How often learners reproduce random labels.
 
     Attributes
     ----------
     names : list of str
-    memorised : list of Estimate
+    memorized : list of Estimate
         Share of training sets that were reproduced without error.
     training_error : list of float
         Mean training error.
@@ -174,7 +174,7 @@ class Memorisation(Result):
     """
 
     names: list[str]
-    memorised: list[Estimate]
+    memorized: list[Estimate]
     training_error: list[float]
     n_rows: int
     n_columns: int
@@ -185,7 +185,7 @@ class Memorisation(Result):
     def _columns(self) -> dict[str, list]:
         return {
             "learner": self.names,
-            "memorised": self.memorised,
+            "memorized": self.memorized,
             "training error": self.training_error,
         }
 
@@ -193,14 +193,14 @@ class Memorisation(Result):
         return ["to memorise is no merit: the labels have nothing to learn in them"]
 
 
-def memorisation(
+def memorization(
     estimators: Any,
     n_rows: int = 30,
     n_columns: int = 2,
     *,
     n_trials: int = 20,
     random_state: int | np.random.Generator | None = None,
-) -> Memorisation:
+) -> Memorization:
     """Try which learners memorise any training set, by fitting them to random labels (003 2.5.7).
 
     Parameters
@@ -219,8 +219,8 @@ def memorisation(
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> found = memorisation(KNeighborsClassifier(1), n_trials=5, random_state=0)
-    >>> found.memorised[0].value
+    >>> found = memorization(KNeighborsClassifier(1), n_trials=5, random_state=0)
+    >>> found.memorized[0].value
     1.0
     """
     if n_rows < 2 or n_columns < 1 or n_trials < 1:
@@ -232,12 +232,12 @@ def memorisation(
         numbers = rng.standard_normal(n_rows)
         trials.append((rng.standard_normal((n_rows, n_columns)), labels, numbers))
     named = _named(estimators)
-    memorised, training_error = [], []
+    memorized, training_error = [], []
     for learner in named.values():
         errors = [_training_error(learner, *trial) for trial in trials]
-        memorised.append(share_interval(sum(each == 0 for each in errors), n_trials))
+        memorized.append(share_interval(sum(each == 0 for each in errors), n_trials))
         training_error.append(float(np.mean(errors)))
-    return Memorisation(list(named), memorised, training_error, n_rows, n_columns)
+    return Memorization(list(named), memorized, training_error, n_rows, n_columns)
 
 
 def _training_error(

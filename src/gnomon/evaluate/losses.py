@@ -39,7 +39,7 @@ class Loss:
         ``value(y, prediction)`` per row.
     slope : callable or None
         Derivative in the prediction; at a kink a subgradient.
-    minimiser : str
+    minimizer : str
         What the prediction of least expected loss is.
     least : float
         No loss is below this, nor is the interval of their mean.
@@ -58,7 +58,7 @@ class Loss:
     takes: str
     value: Callable[[Rows, Rows], Rows]
     slope: Callable[[Rows, Rows], Rows] | None = None
-    minimiser: str = ""
+    minimizer: str = ""
     least: float = -np.inf
     share: bool = False
 
@@ -360,14 +360,14 @@ def pointwise(
     return Loss(name, takes, value, derivative)
 
 
-def mixed_errors(y: Any, predicted: Any) -> np.ndarray:
+def mixed_errors(y_true: Any, y_pred: Any) -> np.ndarray:
     """Errors of label columns of mixed kinds: y - prediction for numbers, 0 or 1 for categories.
 
     Parameters
     ----------
-    y : dict, data frame or Table
+    y_true : dict, data frame or Table
         Label columns by name; columns of numbers are compared by difference, others by equality.
-    predicted : dict, data frame or Table
+    y_pred : dict, data frame or Table
         The same columns.
 
     Returns
@@ -380,10 +380,10 @@ def mixed_errors(y: Any, predicted: Any) -> np.ndarray:
     array([[-2.,  0.],
            [ 0.,  1.]])
     """
-    names = list(y.keys() if isinstance(y, dict) else y.columns)
+    names = list(y_true.keys() if isinstance(y_true, dict) else y_true.columns)
     columns = []
     for name in names:
-        one, other = _column(y, name), _column(predicted, name)
+        one, other = _column(y_true, name), _column(y_pred, name)
         if one.dtype.kind in "fiu":
             columns.append(np.subtract(*number_pair(one, other)))
         else:
@@ -391,7 +391,7 @@ def mixed_errors(y: Any, predicted: Any) -> np.ndarray:
     return np.column_stack(columns)
 
 
-def generalisation_gap(inside: Estimate, outside: Estimate) -> Estimate:
+def generalization_gap(inside: Estimate, outside: Estimate) -> Estimate:
     """Out-of-sample minus in-sample error, E_out - E_in, with the error of the former.
 
     The in-sample error is a fixed property of the training rows; the gap is as uncertain as the
@@ -410,7 +410,7 @@ def generalisation_gap(inside: Estimate, outside: Estimate) -> Estimate:
 
     Examples
     --------
-    >>> print(generalisation_gap(Estimate(0.1, 0.1, 0.1), Estimate(0.25, 0.2, 0.3, error=0.025)))
+    >>> print(generalization_gap(Estimate(0.1, 0.1, 0.1), Estimate(0.25, 0.2, 0.3, error=0.025)))
     0.150 (0.100 to 0.200)
     """
     value, low, high = (each - inside.value for each in outside[:3])

@@ -83,7 +83,7 @@ def anderson_darling(
     >>> anderson_darling(rows.exponential(size=200)).p < 0.001
     True
     """
-    z = _standardised(values, mean, sd)
+    z = _standardized(values, mean, sd)
     n = len(z)
     place = np.arange(1, n + 1)
     terms = (2 * place - 1) * (special.log_ndtr(z) + special.log_ndtr(-z[::-1]))
@@ -157,7 +157,7 @@ def dagostino_k2(values: ArrayLike) -> Significance:
     >>> round(found.effects["excess kurtosis"], 2), found.p < 0.01
     (-1.2, True)
     """
-    z = _standardised(values, None, None)
+    z = _standardized(values, None, None)
     found = stats.normaltest(z)
     rough = f"{len(z)} values are few: p is rough below 20"
     return Significance(
@@ -247,7 +247,7 @@ def _ties_remark(values: np.ndarray) -> tuple[str, ...]:
 
 
 def _lilliefors(values: np.ndarray) -> Significance:
-    z = _standardised(values, None, None)
+    z = _standardized(values, None, None)
     gap = _largest_gap(z[None, :])[0]
     null = _lilliefors_null(min(len(z), LILLIEFORS_ROWS))
     above = int((null >= _free_of_size(gap, len(z))).sum())
@@ -341,7 +341,7 @@ def normality(values: ArrayLike) -> Normality:
     return Normality(tests, len(np.asarray(values)))
 
 
-def _standardised(values: ArrayLike, mean: float | None, sd: float | None) -> np.ndarray:
+def _standardized(values: ArrayLike, mean: float | None, sd: float | None) -> np.ndarray:
     """Values in units of sd about the mean, sorted."""
     values = finite_column(values, "values")
     n = len(values)
@@ -351,15 +351,15 @@ def _standardised(values: ArrayLike, mean: float | None, sd: float | None) -> np
         raise DataError(f"sd={sd} must be positive")
     largest = float(np.abs(values).max()) or 1.0
     scaled = values / largest
-    centred = scaled - (scaled.mean() if mean is None else mean / largest)
+    centered = scaled - (scaled.mean() if mean is None else mean / largest)
     if sd is None:
         freedom = n - 1 if mean is None else n
-        spread = float(np.sqrt((centred**2).sum() / freedom))
+        spread = float(np.sqrt((centered**2).sum() / freedom))
         if spread <= 1e-13:
             raise DataError("all values are the same: there is no spread to test")
     else:
         spread = sd / largest
-    return np.sort(centred) / spread
+    return np.sort(centered) / spread
 
 
 def _shape(z: np.ndarray) -> dict[str, float | Any]:

@@ -132,12 +132,12 @@ def linear_leave_one_out(
         raise DataError(f"X must be finite rows beside y ({len(y)}), not of shape {X.shape}")
     if not penalty >= 0:
         raise DataError(f"penalty={penalty} must not be negative")
-    centre = y.mean() if intercept else 0.0
+    center = y.mean() if intercept else 0.0
     rows = X - X.mean(axis=0) if intercept else X
     left, values, _ = np.linalg.svd(rows, full_matrices=False)
     kept = values > values.max(initial=0) * max(X.shape) * np.finfo(float).eps
     left, values = left[:, kept], values[kept]
     shrink = values**2 / (values**2 + penalty)
     leverages = (left**2) @ shrink + (1 / len(y) if intercept else 0.0)
-    fitted = centre + left @ (shrink * (left.T @ (y - centre)))
+    fitted = center + left @ (shrink * (left.T @ (y - center)))
     return press(y, fitted, leverages)

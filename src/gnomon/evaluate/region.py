@@ -33,7 +33,7 @@ class ConfidenceRegion(Result):
     ----------
     names : tuple of str
         The parameters.
-    centre : ndarray of shape (k,)
+    center : ndarray of shape (k,)
     covariance : ndarray of shape (k, k)
         Of the estimates.
     radius : float
@@ -46,7 +46,7 @@ class ConfidenceRegion(Result):
     """
 
     names: tuple[str, ...]
-    centre: np.ndarray
+    center: np.ndarray
     covariance: np.ndarray
     radius: float
     confidence_level: float
@@ -57,7 +57,7 @@ class ConfidenceRegion(Result):
     def distance(self, points: ArrayLike) -> np.ndarray:
         """Mahalanobis' distance of points (n, k) from the centre."""
         points = np.atleast_2d(np.asarray(points, dtype=np.float64))
-        return _distances(points - self.centre, self.covariance)
+        return _distances(points - self.center, self.covariance)
 
     def contains(self, points: ArrayLike) -> np.ndarray:
         """Which points (n, k) lie in the ellipsoid."""
@@ -80,7 +80,7 @@ class ConfidenceRegion(Result):
         lengths, directions = self.axes()
         angle = np.linspace(0, 2 * np.pi, n)
         circle = np.column_stack([np.cos(angle), np.sin(angle)])
-        return self.centre + (circle * lengths) @ directions
+        return self.center + (circle * lengths) @ directions
 
     @property
     def volume(self) -> float:
@@ -99,9 +99,9 @@ class ConfidenceRegion(Result):
         half = self.radius * np.sqrt(np.diag(self.covariance))
         shadow = [
             Estimate(float(c), float(c - h), float(c + h), self.confidence_level)
-            for c, h in zip(self.centre, half)
+            for c, h in zip(self.center, half)
         ]
-        sides = zip(self.centre, self.low, self.high)
+        sides = zip(self.center, self.low, self.high)
         box = [Estimate(float(c), float(a), float(b), self.confidence_level) for c, a, b in sides]
         return {"parameter": list(self.names), "ellipse's shadow": shadow, "box": box}
 
@@ -118,7 +118,7 @@ def confidence_region(
     confidence_level: float = 0.95,
     *,
     radius: str = "estimates",
-    centre: ArrayLike | None = None,
+    center: ArrayLike | None = None,
     names: tuple[str, ...] | None = None,
 ) -> ConfidenceRegion:
     """The joint region of parameters from many estimates of them.
@@ -133,7 +133,7 @@ def confidence_region(
     radius : {"estimates", "normal"}, default="estimates"
         ``"estimates"`` takes the quantile of the estimates' own distances, which needs no law;
         ``"normal"`` the root of the chi-square quantile with k degrees of freedom.
-    centre : array-like of shape (k,), default=None
+    center : array-like of shape (k,), default=None
         The estimate from all the data; by default the mean of the estimates.
     names : tuple of str, default=None
 
@@ -155,7 +155,7 @@ def confidence_region(
     if n < 10 * k:
         raise DataError(f"{n} estimates are too few for a region of {k} parameters; take {100 * k}")
     check_level(confidence_level)
-    middle = estimates.mean(axis=0) if centre is None else _centre(centre, k)
+    middle = estimates.mean(axis=0) if center is None else _center(center, k)
     covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
     if radius == "normal":
         length, how = float(np.sqrt(stats.chi2.ppf(confidence_level, k))), "normal estimates"
@@ -234,17 +234,17 @@ def mean_region(rows: Any, confidence_level: float = 0.95) -> ConfidenceRegion:
         raise DataError(f"{n} rows are too few for the mean of {k} columns")
     covariance = np.atleast_2d(np.cov(rows, rowvar=False)) / n
     radius = np.sqrt(k * (n - 1) / (n - k) * stats.f.ppf(confidence_level, k, n - k))
-    centre = rows.mean(axis=0)
+    center = rows.mean(axis=0)
     half = stats.t.ppf(1 - (1 - confidence_level) / (2 * k), n - 1) * np.sqrt(np.diag(covariance))
     return ConfidenceRegion(
         _names(None, k),
-        centre,
+        center,
         covariance,
         float(radius),
         confidence_level,
         "Hotelling's T^2; box by Bonferroni",
-        centre - half,
-        centre + half,
+        center - half,
+        center + half,
     )
 
 
@@ -280,8 +280,8 @@ def covariance_region(
     >>> region.axes()[0].round(3)
     array([0.49 , 0.245])
     """
-    centre = np.asarray(estimate, dtype=np.float64).ravel()
-    k = len(centre)
+    center = np.asarray(estimate, dtype=np.float64).ravel()
+    k = len(center)
     covariance = np.asarray(covariance, dtype=np.float64)
     if covariance.shape != (k, k) or not np.isfinite(covariance).all():
         raise DataError(f"the covariance of {k} parameters must be {k} by {k} and finite")
@@ -294,13 +294,13 @@ def covariance_region(
     half = quantile * np.sqrt(np.diag(covariance))
     return ConfidenceRegion(
         _names(names, k),
-        centre,
+        center,
         covariance,
         float(radius),
         confidence_level,
         "normal estimates; box by Bonferroni",
-        centre - half,
-        centre + half,
+        center - half,
+        center + half,
     )
 
 
@@ -364,8 +364,8 @@ def _names(names: tuple[str, ...] | None, k: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _centre(centre: ArrayLike, k: int) -> np.ndarray:
-    middle = np.asarray(centre, dtype=np.float64).ravel()
+def _center(center: ArrayLike, k: int) -> np.ndarray:
+    middle = np.asarray(center, dtype=np.float64).ravel()
     if len(middle) != k:
         raise DataError(f"the centre has {len(middle)} entries for {k} parameters")
     return middle

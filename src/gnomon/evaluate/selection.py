@@ -468,7 +468,7 @@ def one_standard_error(
     return int(next(place for place in order if near[place]))
 
 
-def complexity_penalised(errors: ArrayLike, complexity: ArrayLike, weight: float) -> int:
+def complexity_penalized(errors: ArrayLike, complexity: ArrayLike, weight: float) -> int:
     """The model of least training error plus weight x complexity (Occam's razor, 004 3.1).
 
     A penalty is a prior over models: exp(-weight x complexity) up to a factor (003 2.5.7).
@@ -488,7 +488,7 @@ def complexity_penalised(errors: ArrayLike, complexity: ArrayLike, weight: float
 
     Examples
     --------
-    >>> complexity_penalised([0.5, 0.2, 0.19], [1, 2, 10], weight=0.01)
+    >>> complexity_penalized([0.5, 0.2, 0.19], [1, 2, 10], weight=0.01)
     1
     """
     errors, complexity = np.asarray(errors, dtype=float), np.asarray(complexity, dtype=float)

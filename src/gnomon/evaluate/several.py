@@ -236,11 +236,11 @@ def _score_table(scores: ArrayLike) -> np.ndarray:
 
 def _friedman_statistic(ranks: np.ndarray) -> float:
     k = ranks.shape[1]
-    centred = ranks - (k + 1) / 2
-    spread = float((centred**2).sum())
+    centered = ranks - (k + 1) / 2
+    spread = float((centered**2).sum())
     if spread == 0:
         return 0.0
-    return float((k - 1) * (centred.sum(axis=0) ** 2).sum() / spread)
+    return float((k - 1) * (centered.sum(axis=0) ** 2).sum() / spread)
 
 
 def _iman_davenport(chi2: float, n: int, k: int) -> float:

@@ -132,7 +132,7 @@ class Splits(Result, Sequence):
 
 def k_fold(
     n_rows: int,
-    n_folds: int = 10,
+    n_splits: int = 10,
     n_repeats: int = 1,
     *,
     shuffle: bool = True,
@@ -149,7 +149,7 @@ def k_fold(
     Parameters
     ----------
     n_rows : int
-    n_folds : int, default=10
+    n_splits : int, default=10
     n_repeats : int, default=1
         Each with another shuffle.
     shuffle : bool, default=True
@@ -169,19 +169,19 @@ def k_fold(
     >>> [test.tolist() for _, test in k_fold(6, 3, shuffle=False)]
     [[0, 1], [2, 3], [4, 5]]
     """
-    _check_folds(n_rows, n_folds, n_repeats, shuffle)
-    labels = _strata(stratify, n_rows, n_folds)
-    codes, _ = _group_codes(groups, n_rows, n_folds)
+    _check_folds(n_rows, n_splits, n_repeats, shuffle)
+    labels = _strata(stratify, n_rows, n_splits)
+    codes, _ = _group_codes(groups, n_rows, n_splits)
     pairs: list[Pair] = []
     for seed in _seeds(random_state, n_repeats):
         if labels is not None and codes is None:
-            pairs += _dealt(labels, n_folds, shuffle, seed)
+            pairs += _dealt(labels, n_splits, shuffle, seed)
             continue
-        splitter = _k_fold_splitter(n_folds, shuffle, seed, labels is not None, codes is not None)
+        splitter = _k_fold_splitter(n_splits, shuffle, seed, labels is not None, codes is not None)
         pairs += splitter.split(np.zeros(n_rows), labels, codes)
     kind = ["stratified"] * (labels is not None) + ["grouped"] * (codes is not None)
     kind += [] if shuffle else ["contiguous"]
-    how = " ".join([f"{n_repeats} x {n_folds}-fold", *kind, "cross-validation"])
+    how = " ".join([f"{n_repeats} x {n_splits}-fold", *kind, "cross-validation"])
     return Splits(pairs, n_rows, how, n_repeats, codes)
 
 
@@ -361,7 +361,7 @@ def leave_group_out(groups: Any) -> Splits:
 
 
 def forward_in_time(
-    times: Any, n_folds: int = 5, *, gap: int = 0, window: int | None = None
+    times: Any, n_splits: int = 5, *, gap: int = 0, window: int | None = None
 ) -> Splits:
     """Test on what comes after the training rows, as the model will be used.
 
@@ -372,7 +372,7 @@ def forward_in_time(
     ----------
     times : array-like of shape (n_rows,)
         Sortable moments; the rows need not be in order.
-    n_folds : int, default=5
+    n_splits : int, default=5
     gap : int, default=0
         Moments left out between training and test, for targets that look ahead.
     window : int, default=None
@@ -388,16 +388,16 @@ def forward_in_time(
     [(3, 3), (6, 3), (9, 3)]
     """
     labels = label_column(list(times) if isinstance(times, range) else times, "times")
-    _check_whole(n_folds=n_folds, gap=gap, **({} if window is None else {"window": window}))
+    _check_whole(n_folds=n_splits, gap=gap, **({} if window is None else {"window": window}))
     if gap < 0:
         raise DataError(f"gap={gap}: training rows would be test rows too; it must be 0 or more")
     if window is not None and window < 1:
         raise DataError(f"window={window} leaves no moment to train on; it must be 1 or more")
     distinct, moment = np.unique(labels, return_inverse=True)
-    if n_folds < 1 or len(distinct) < n_folds + 1:
-        raise DataError(f"{len(distinct)} moments cannot be cut in {n_folds} + 1 stretches")
+    if n_splits < 1 or len(distinct) < n_splits + 1:
+        raise DataError(f"{len(distinct)} moments cannot be cut in {n_splits} + 1 stretches")
     line = np.cumsum(np.bincount(moment))
-    marks = len(labels) * np.arange(1, n_folds + 1) / (n_folds + 1)
+    marks = len(labels) * np.arange(1, n_splits + 1) / (n_splits + 1)
     cuts = np.searchsorted(line, marks - 0.5) + 1
     cuts = np.append(np.maximum.accumulate(cuts), len(distinct))
     pairs = []
@@ -405,7 +405,7 @@ def forward_in_time(
         first = 0 if window is None else max(begin - gap - window, 0)
         train = np.flatnonzero((moment >= first) & (moment < begin - gap))
         pairs.append((train, np.flatnonzero((moment >= begin) & (moment < end))))
-    return Splits(pairs, len(labels), f"{n_folds} stretches forward in time", ordered=True)
+    return Splits(pairs, len(labels), f"{n_splits} stretches forward in time", ordered=True)
 
 
 def bootstrap_bags(n_rows: int, n_bags: int = 200, *, random_state: int | None = 0) -> Splits:

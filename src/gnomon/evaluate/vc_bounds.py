@@ -413,13 +413,13 @@ def enclosing_radius(rows: ArrayLike, n_steps: int = 1000) -> float:
     1.0
     """
     rows = np.asarray(rows, dtype=np.float64)
-    centre = (rows.min(axis=0) + rows.max(axis=0)) / 2
+    center = (rows.min(axis=0) + rows.max(axis=0)) / 2
     smallest = inf
     for step in range(1, n_steps + 1):
-        squared = ((rows - centre) ** 2).sum(axis=1)
+        squared = ((rows - center) ** 2).sum(axis=1)
         farthest = int(squared.argmax())
         smallest = min(smallest, float(squared[farthest]))
-        centre = centre + (rows[farthest] - centre) / (step + 1)
+        center = center + (rows[farthest] - center) / (step + 1)
     return sqrt(smallest)
 
 

@@ -265,7 +265,7 @@ class BeliefNetwork(Saved):
             counts = counts + alpha
             if name in judged:
                 counts = counts + expert_weight * _rows(judged[name], counts.shape, name)
-            tables[name] = _normalised(counts, name, each, found)
+            tables[name] = _normalized(counts, name, each, found)
         return cls({name: found[name] for name in graph}, graph, tables)
 
     def _place(self, evidence: Mapping[str, Any]) -> dict[int, int]:
@@ -667,7 +667,7 @@ def _rows(table: ArrayLike, shape: tuple[int, ...], name: str) -> np.ndarray:
     return found
 
 
-def _normalised(
+def _normalized(
     counts: np.ndarray, name: str, parents: Sequence[str], levels: Mapping[str, tuple]
 ) -> np.ndarray:
     sums = counts.sum(axis=-1, keepdims=True)

@@ -189,7 +189,7 @@ class BoltzmannMachine(Saved):
 
         Returns
         -------
-        labelling : Labeling
+        labeling : Labeling
             Value 0 stands for -1; it says whether it is proved best.
         """
         if not len(self.weights) or self.weights.min() >= 0:

@@ -76,7 +76,7 @@ def chain_min_cost(unary: ArrayLike, pairwise: ArrayLike) -> Labeling:
 
     Returns
     -------
-    labelling : Labeling
+    labeling : Labeling
 
     Examples
     --------
@@ -123,7 +123,7 @@ def forest_min_cost(model: PairwiseModel, roots: ArrayLike = ()) -> Labeling:
 
     Returns
     -------
-    labelling : Labeling
+    labeling : Labeling
 
     Examples
     --------

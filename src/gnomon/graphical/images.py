@@ -64,7 +64,7 @@ def denoise_binary(
     coupling: float = 1.0,
     fidelity: float = 1.0,
     method: str = "mean field",
-    n_sweeps: int = 200,
+    max_iter: int = 200,
     random_state: Seed = None,
 ) -> PixelLabels:
     """Clean a binary image by a Boltzmann machine on its grid.
@@ -83,7 +83,7 @@ def denoise_binary(
         pixels is log((1 - e) / e) / 2.
     method : {"mean field", "gibbs", "graph cut", "exact"}, default="mean field"
         Approximate marginals; draws; the exact mode; exact marginals (small images only).
-    n_sweeps : int, default=200
+    max_iter : int, default=200
         Most sweeps of mean field, or sweeps of Gibbs, of which the first fifth is dropped.
     random_state : int, Generator or None
 
@@ -108,9 +108,9 @@ def denoise_binary(
         labels = found.labels.reshape(observed.shape)
         return PixelLabels(values[labels], None, found.cost, [found.cost], method)
     if method == "gibbs":
-        probabilities, history = _binary_gibbs(observed, coupling, fidelity, n_sweeps, random_state)
+        probabilities, history = _binary_gibbs(observed, coupling, fidelity, max_iter, random_state)
     elif method == "mean field":
-        fitted = mean_field(model, max_iter=n_sweeps)
+        fitted = mean_field(model, max_iter=max_iter)
         probabilities, history = fitted.q, fitted.history
     elif method == "exact":
         marginals = model.exact()
@@ -193,10 +193,10 @@ def denoise_gray(
         raise DataError("a grey image is a grid (height, width) of finite numbers")
     if not c >= 0 or not weight >= 0:
         raise DataError("c and weight must not be negative: with c < 0 neighbours would differ")
-    grey = np.arange(256.0) if levels is None else np.unique(np.asarray(levels, dtype=np.float64))
-    unary = weight * (grey - pixels.reshape(-1, 1)) ** 2
-    model = PairwiseModel(unary, grid_edges(*pixels.shape), [potts_costs(len(grey), c)])
-    return _labelled(model, pixels.shape, method, max_iter, grey)
+    gray = np.arange(256.0) if levels is None else np.unique(np.asarray(levels, dtype=np.float64))
+    unary = weight * (gray - pixels.reshape(-1, 1)) ** 2
+    model = PairwiseModel(unary, grid_edges(*pixels.shape), [potts_costs(len(gray), c)])
+    return _labeled(model, pixels.shape, method, max_iter, gray)
 
 
 def label_pixels(
@@ -224,7 +224,7 @@ def label_pixels(
 
     Returns
     -------
-    labelled : PixelLabels
+    labeled : PixelLabels
         ``image`` holds the classifier's classes.
     """
     grid = np.asarray(features, dtype=np.float64)
@@ -236,7 +236,7 @@ def label_pixels(
     with np.errstate(divide="ignore"):
         unary = -np.log(shares)
     model = PairwiseModel(unary, grid_edges(*grid.shape[:2]), [potts_costs(shares.shape[1], c)])
-    return _labelled(model, grid.shape[:2], method, max_iter, np.asarray(classifier.classes_))
+    return _labeled(model, grid.shape[:2], method, max_iter, np.asarray(classifier.classes_))
 
 
 def local_features(image: ArrayLike, radius: int = 1) -> np.ndarray:
@@ -268,7 +268,7 @@ def local_features(image: ArrayLike, radius: int = 1) -> np.ndarray:
     return np.concatenate([channels, mean, np.sqrt(variance)], axis=2)
 
 
-def _labelled(
+def _labeled(
     model: PairwiseModel, shape: tuple, method: str, max_iter: int, values: np.ndarray
 ) -> PixelLabels:
     if method == "mean field":
@@ -320,7 +320,7 @@ def segment_mixture(
     beta: float,
     *,
     weights: ArrayLike | None = None,
-    n_sweeps: int = 200,
+    max_iter: int = 200,
     random_state: Seed = None,
 ) -> MixtureSegments:
     """Segment an image by a Bayesian mixture of normals whose labels like to agree (Gibbs).
@@ -337,7 +337,7 @@ def segment_mixture(
     beta : float
     weights : array-like of shape (n_components,), default=None
         Equal where None.
-    n_sweeps : int, default=200
+    max_iter : int, default=200
         The first half is dropped.
     random_state : int, Generator or None
 
@@ -360,12 +360,12 @@ def segment_mixture(
         raise DataError(f"weights must be {n_components} positive numbers, two at least")
     rng = np.random.default_rng(random_state)
     states = _start_labels(pixels, n_components)
-    centre, spread = pixels.mean(), pixels.var()
+    center, spread = pixels.mean(), pixels.var()
     counts = np.zeros((*pixels.shape, n_components))
     means, variances = np.zeros(n_components), np.full(n_components, spread)
     sums = np.zeros((2, n_components))
-    for sweep in range(n_sweeps):
-        means, variances = _component_draws(pixels, states, variances, centre, spread, rng)
+    for sweep in range(max_iter):
+        means, variances = _component_draws(pixels, states, variances, center, spread, rng)
         field = (
             np.log(shares)
             - 0.5 * np.log(variances)
@@ -380,10 +380,10 @@ def segment_mixture(
             start=states,
             random_state=rng,
         ).states
-        if sweep >= n_sweeps // 2:
+        if sweep >= max_iter // 2:
             counts[(*np.indices(pixels.shape), states)] += 1
             sums += np.stack([means, np.sqrt(variances)])
-    kept = n_sweeps - n_sweeps // 2
+    kept = max_iter - max_iter // 2
     order = np.argsort(sums[0])
     laws = counts[:, :, order] / kept
     found_means, sds = (sums / kept)[:, order]
@@ -396,26 +396,26 @@ def _start_labels(pixels: np.ndarray, n_components: int) -> np.ndarray:
     From shares of pixels instead, a large background would begin, and stay, in two components.
     """
     low, high = np.quantile(pixels, [0.02, 0.98])
-    centres = np.linspace(low, high, n_components)
+    centers = np.linspace(low, high, n_components)
     for _ in range(50):
-        labels = np.searchsorted((centres[1:] + centres[:-1]) / 2, pixels)
+        labels = np.searchsorted((centers[1:] + centers[:-1]) / 2, pixels)
         n = np.bincount(labels.ravel(), minlength=n_components)
         totals = np.bincount(labels.ravel(), weights=pixels.ravel(), minlength=n_components)
-        moved = np.where(n > 0, totals / np.maximum(n, 1), centres)
-        if np.array_equal(moved, centres):
+        moved = np.where(n > 0, totals / np.maximum(n, 1), centers)
+        if np.array_equal(moved, centers):
             break
-        centres = moved
+        centers = moved
     return labels
 
 
-def _component_draws(pixels, states, variances, centre, spread, rng):
+def _component_draws(pixels, states, variances, center, spread, rng):
     """Means given variances, then variances given means, from their conjugate distributions."""
     n_components = len(variances)
     flat = states.ravel()
     n = np.bincount(flat, minlength=n_components)
     totals = np.bincount(flat, weights=pixels.ravel(), minlength=n_components)
     precision = n / variances + 1 / (10 * spread)
-    means = (totals / variances + centre / (10 * spread)) / precision
+    means = (totals / variances + center / (10 * spread)) / precision
     means = means + rng.standard_normal(n_components) / np.sqrt(precision)
     squares = np.bincount(flat, weights=(pixels.ravel() - means[flat]) ** 2, minlength=n_components)
     scale = 0.1 * spread / n_components**2 + squares / 2

@@ -250,8 +250,8 @@ class JointTable(Result):
         y: str | Sequence[str],
         given: str | Sequence[str] = (),
         *,
-        tolerance: float = 1e-9,
-        level: float = 0.05,
+        tol: float = 1e-9,
+        alpha: float = 0.05,
     ) -> IndependenceCheck:
         """Check whether p(x | y, z) = p(x | z) for all values.
 
@@ -263,8 +263,8 @@ class JointTable(Result):
         Parameters
         ----------
         x, y, given : str or sequence of str
-        tolerance : float, default=1e-9
-        level : float, default=0.05
+        tol : float, default=1e-9
+        alpha : float, default=0.05
             For counts: independence is rejected where the p-value is below it.
 
         Returns
@@ -283,7 +283,7 @@ class JointTable(Result):
             raise DataError("x, y and given must be different variables, with one at least in x, y")
         table = self.marginal(*names).values
         sizes = [int(np.prod([len(self.levels[name]) for name in each])) for each in sets]
-        return _independence(table.reshape(sizes), tuple(sets), self.n_rows, tolerance, level)
+        return _independence(table.reshape(sizes), tuple(sets), self.n_rows, tol, alpha)
 
     def _title(self) -> str:
         return f"Joint table of {', '.join(self.levels)}"

@@ -169,7 +169,7 @@ def _start(model: PairwiseModel, start: str | ArrayLike, rng: np.random.Generato
 
 
 @kernel("f8[:,:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "f8[:,:,:]", "f8[:]", "out f8[:,:]")
-def mean_field_sweep(unary, starts, neighbours, table_of, flipped, tables, disagreement, q):
+def mean_field_sweep(unary, starts, neighbors, table_of, flipped, tables, disagreement, q):
     """Update every law in turn; the largest change of a probability.
 
     unary, q (n, k); starts (n + 1,); neighbours, table_of, flipped (2 m,); tables (t, k, k);
@@ -182,7 +182,7 @@ def mean_field_sweep(unary, starts, neighbours, table_of, flipped, tables, disag
         for a in range(k):
             costs[a] = unary[i, a]
         for place in range(starts[i], starts[i + 1]):
-            j = neighbours[place]
+            j = neighbors[place]
             t = table_of[place]
             c = disagreement[t]
             if c == c:

@@ -40,7 +40,7 @@ def brute_force(model: PairwiseModel) -> Labeling:
 
     Returns
     -------
-    labelling : Labeling
+    labeling : Labeling
         The first in order of the labels, among ties.
 
     Examples
@@ -84,7 +84,7 @@ def iterated_modes(
 
     Returns
     -------
-    labelling : Labeling
+    labeling : Labeling
 
     Examples
     --------
@@ -111,7 +111,7 @@ def _descend(model: PairwiseModel, labels: np.ndarray, max_iter: int) -> Labelin
 
 
 @kernel("f8[:,:]", "i8[:]", "i8[:]", "i8[:]", "i8[:]", "f8[:,:,:]", "out i8[:]")
-def mode_sweep(unary, starts, neighbours, table_of, flipped, tables, labels):
+def mode_sweep(unary, starts, neighbors, table_of, flipped, tables, labels):
     """Give each variable its cheapest value in turn; how many changed. A tie changes nothing.
 
     unary (n, k); starts (n + 1,); neighbours, table_of, flipped (2 m,); tables (t, k, k).
@@ -123,7 +123,7 @@ def mode_sweep(unary, starts, neighbours, table_of, flipped, tables, labels):
         for a in range(k):
             costs[a] = unary[i, a]
         for place in range(starts[i], starts[i + 1]):
-            b = labels[neighbours[place]]
+            b = labels[neighbors[place]]
             t = table_of[place]
             for a in range(k):
                 costs[a] += tables[t, b, a] if flipped[place] else tables[t, a, b]
@@ -150,7 +150,7 @@ def graph_cut(model: PairwiseModel) -> Labeling:
 
     Returns
     -------
-    labelling : Labeling
+    labeling : Labeling
 
     Examples
     --------
@@ -304,7 +304,7 @@ def integer_program(model: PairwiseModel, *, time_limit: float | None = None) ->
 
     Returns
     -------
-    labelling : Labeling
+    labeling : Labeling
 
     Examples
     --------
@@ -335,7 +335,7 @@ def linear_relaxation(model: PairwiseModel, formulation: str = "marginals") -> L
 
     Returns
     -------
-    labelling : Labeling
+    labeling : Labeling
         Proved best where the programme's answer is whole.
 
     Examples

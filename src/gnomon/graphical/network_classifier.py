@@ -216,13 +216,13 @@ class BeliefNetworkClassifier(Classifier):
         codes = self._codes(rows, sizes)
         known = codes >= 0
         if known.all():
-            return _normalised(self._log_joint(codes, known[0]))
+            return _normalized(self._log_joint(codes, known[0]))
         patterns, which = np.unique(known, axis=0, return_inverse=True)
         logs = np.empty((len(rows), len(self.classes_)))
         for k, pattern in enumerate(patterns):
             members = np.flatnonzero(which.ravel() == k)
             logs[members] = self._log_joint(codes[members], pattern)
-        return _normalised(logs)
+        return _normalized(logs)
 
     def _log_joint(self, codes: np.ndarray, known: np.ndarray) -> np.ndarray:
         """log p(class, known cells) of rows that know the same cells: (n, n_classes).
@@ -376,7 +376,7 @@ def _counts(members: list[np.ndarray], shape: tuple[int, ...], weights: np.ndarr
     return np.bincount(flat, weights[known], minlength=int(np.prod(shape))).reshape(shape)
 
 
-def _normalised(logs: np.ndarray) -> np.ndarray:
+def _normalized(logs: np.ndarray) -> np.ndarray:
     return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
 
 

@@ -27,7 +27,7 @@ from gnomon.linear.line_with_outliers import LineWithOutliers
 from gnomon.linear.local import BayesianLocallyWeightedRegression, LocallyWeightedRegression
 from gnomon.linear.logistic import LogisticRegression
 from gnomon.linear.mars import MARS, AnovaTable
-from gnomon.linear.penalised import GroupLasso, LpRegression, PenalisedModel, TikhonovRegression
+from gnomon.linear.penalized import GroupLasso, LpRegression, PenalizedModel, TikhonovRegression
 from gnomon.linear.penalties import lp_decay
 from gnomon.linear.polynomial import DegreePath, PolynomialRegression
 from gnomon.linear.quantile import QuantileRegressor
@@ -37,7 +37,7 @@ from gnomon.linear.robust import RobustRegression, huber_scale, mad_scale, propo
 from gnomon.linear.sigmoid_units import SigmoidUnits
 from gnomon.linear.sparse_logistic import SparseLogisticRegression
 from gnomon.linear.splines import SplineTransformer
-from gnomon.linear.tangent import LocalLinearisation, TangentErrors
+from gnomon.linear.tangent import LocalLinearization, TangentErrors
 from gnomon.linear.transform import BothResiduals, TransformedRegression
 from gnomon.linear.tweedie import GammaRegressor, PoissonRegressor, TweedieRegressor
 from gnomon.linear.wide import WideRegression, wide_regression
@@ -61,12 +61,12 @@ __all__ = [
     "Lasso",
     "LineWithOutliers",
     "LinearRegression",
-    "LocalLinearisation",
+    "LocalLinearization",
     "LocallyWeightedRegression",
     "LogisticRegression",
     "LpRegression",
     "NoSummary",
-    "PenalisedModel",
+    "PenalizedModel",
     "PenaltyPath",
     "PoissonRegressor",
     "PolynomialFeatures",
@@ -104,4 +104,11 @@ __all__ = [
 
 accept_former_vocabulary(globals())
 
-__getattr__ = former_names(__name__, {"QuantileRegression": "QuantileRegressor"})
+__getattr__ = former_names(
+    __name__,
+    {
+        "QuantileRegression": "QuantileRegressor",
+        "LocalLinearisation": "LocalLinearization",
+        "PenalisedModel": "PenalizedModel",
+    },
+)

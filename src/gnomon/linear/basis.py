@@ -124,7 +124,7 @@ class PolynomialFeatures(Basis):
     rows: training error never rises with the degree, while high degrees swing wildly between and
     beyond the rows.
 
-    Raw powers are nearly dependent: at degree ten few digits are left. ``basis="centred"`` takes
+    Raw powers are nearly dependent: at degree ten few digits are left. ``basis="centered"`` takes
     powers of (x - mean) / deviation, ``basis="orthogonal"`` polynomials that are uncorrelated over
     the training rows, column by column (products of different columns are so only where these
     are independent). All three span the same functions.
@@ -155,7 +155,7 @@ class PolynomialFeatures(Basis):
         Exponent of each column in each term.
     n_output_features_ : int
         Number of terms.
-    centre_ : ndarray of shape (n_columns,)
+    center_ : ndarray of shape (n_columns,)
         What is subtracted from a column first: zero, or its mean.
     scale_ : ndarray of shape (n_columns,)
         What it is then divided by: one, or its standard deviation.
@@ -178,14 +178,14 @@ class PolynomialFeatures(Basis):
     array([[1., 2., 3., 4., 6., 9.]])
     """
 
-    _always_float64 = ("centre_", "scale_", "recurrence_")
+    _always_float64 = ("center_", "scale_", "recurrence_")
     _parameter_constraints = {
         "degree": [whole(0), "array-like"],
         "interaction_only": FLAG,
         "include_bias": FLAG,
         "order": [StrOptions({"C", "F"})],
         "terms": [StrOptions({"total", "tensor"})],
-        "basis": [StrOptions({"monomial", "centred", "orthogonal"})],
+        "basis": [StrOptions({"monomial", "centered", "orthogonal"})],
         "n_jobs": JOBS,
     }
 
@@ -245,17 +245,17 @@ class PolynomialFeatures(Basis):
             )
         self.n_output_features_ = self._count(d)
         self._require_countable(d, sp.issparse(data.rows))
-        self.centre_, self.scale_ = np.zeros(d), np.ones(d)
+        self.center_, self.scale_ = np.zeros(d), np.ones(d)
         self.recurrence_ = np.zeros((3, d, degree + 1))
         self.recurrence_[2] = 1.0
         if self.basis == "monomial":
             return
         weights = data.weight_array
-        self.centre_, self.scale_ = location_and_scale(data.rows, weights)
+        self.center_, self.scale_ = location_and_scale(data.rows, weights)
         if self.basis == "orthogonal":
             for j in range(d):
                 column = np.ascontiguousarray(data.rows[:, j], dtype=np.float64)
-                z = (column - self.centre_[j]) / self.scale_[j]
+                z = (column - self.center_[j]) / self.scale_[j]
                 self.recurrence_[:, j] = orthogonal_recurrence(z, weights, degree)
 
     def _count(self, d: int) -> int:
@@ -285,7 +285,7 @@ class PolynomialFeatures(Basis):
     def powers_(self) -> np.ndarray:
         """Exponent of each column in each term."""
         check_is_fitted(self)
-        table = term_table(len(self.centre_), *self._kind())
+        table = term_table(len(self.center_), *self._kind())
         return table.powers[table.kept]
 
     def _n_out(self) -> int:
@@ -309,15 +309,15 @@ class PolynomialFeatures(Basis):
         return np.asfortranarray(terms) if self.order == "F" else terms
 
     def _map(self, rows) -> Any:
-        if rows.shape[1] != len(self.centre_):
-            raise ValueError(f"{rows.shape[1]} columns were given for {len(self.centre_)}")
+        if rows.shape[1] != len(self.center_):
+            raise ValueError(f"{rows.shape[1]} columns were given for {len(self.center_)}")
         if sp.issparse(rows):
             return self._sparse_terms(sp.csr_array(rows))
         table = term_table(rows.shape[1], *self._kind())
         terms = np.empty((len(rows), len(table.powers)))
         polynomial_terms(
             np.ascontiguousarray(rows),
-            self.centre_,
+            self.center_,
             self.scale_,
             self.recurrence_,
             table.parents,
@@ -343,7 +343,7 @@ class PolynomialFeatures(Basis):
         parts = []
         for j in np.flatnonzero(exponent):
             k = int(exponent[j])
-            name = f"std({names[j]})" if self.basis == "centred" else names[j]
+            name = f"std({names[j]})" if self.basis == "centered" else names[j]
             if self.basis == "orthogonal":
                 parts.append(f"P{k}({name})")
             else:
@@ -351,9 +351,9 @@ class PolynomialFeatures(Basis):
         return " ".join(parts) or "1"
 
     def _check_loaded(self) -> None:
-        if not hasattr(self, "centre_"):
+        if not hasattr(self, "center_"):
             return
-        d, degree = len(self.centre_), self._degrees()[1]
+        d, degree = len(self.center_), self._degrees()[1]
         if self.scale_.shape != (d,) or self.recurrence_.shape != (3, d, degree + 1):
             raise ValueError("the parts of the basis differ in shape")
         if self.n_output_features_ != self._count(d):
@@ -501,7 +501,7 @@ def parents_of(powers: np.ndarray) -> np.ndarray:
     "i8[:]",
     "out f8[:,:]",
 )
-def polynomial_terms(rows, centre, scale, recurrence, parents, last, last_powers, terms):
+def polynomial_terms(rows, center, scale, recurrence, parents, last, last_powers, terms):
     """Terms (n, m) of rows (n, d): each is its parent's times one factor, p_k of its last column.
 
     recurrence (3, d, k) holds a_k, b_k and lengths (0: the polynomial is left out).
@@ -510,7 +510,7 @@ def polynomial_terms(rows, centre, scale, recurrence, parents, last, last_powers
     factors = np.empty((d, size))
     for i in range(len(rows)):
         for j in range(d):
-            z = (rows[i, j] - centre[j]) / scale[j]
+            z = (rows[i, j] - center[j]) / scale[j]
             before, now = 0.0, 1.0
             for k in range(size):
                 length = recurrence[2, j, k]

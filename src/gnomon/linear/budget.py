@@ -24,9 +24,9 @@ from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, Interval, above
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.linear.design import LARGEST, centred_rows, decision
+from gnomon.linear.design import LARGEST, centered_rows, decision
 from gnomon.linear.inference import column_names
-from gnomon.linear.penalised import products, squared_working
+from gnomon.linear.penalized import products, squared_working
 from gnomon.linear.penalties import ROOT, lp_penalty, within_box
 from gnomon.linear.solve import symmetric_solve
 
@@ -54,27 +54,27 @@ def within_budget(gram, cross, budget: float, p: float) -> Spent:
     penalty = lp_penalty(p)
     coef = np.zeros(len(cross))
 
-    def penalised(alpha: float) -> np.ndarray:
+    def penalized(alpha: float) -> np.ndarray:
         nonlocal coef
         coef = penalty.minimum(gram, cross, alpha, coef)
         return coef
 
     high = float(np.abs(cross).max())
-    while size_of(penalised(high), p) > budget:
+    while size_of(penalized(high), p) > budget:
         high *= 4
     low = LEAST_WEIGHT * high
-    if size_of(penalised(low), p) <= budget:
+    if size_of(penalized(low), p) <= budget:
         return Spent(coef, low)
     if p < 1:
-        found = nearest_below(penalised, budget, p, low, high)
+        found = nearest_below(penalized, budget, p, low, high)
         others = [free * (budget / size_of(free, p)) ** (1 / p), *singles(gram, cross, budget, p)]
         best = min([found.coef, *others], key=lambda b: float(b @ (gram @ b / 2 - cross)))
         return Spent(best, found.alpha)
     logarithm = brentq(
-        lambda log: size_of(penalised(np.exp(log)), p) - budget, np.log(low), np.log(high), **ROOT
+        lambda log: size_of(penalized(np.exp(log)), p) - budget, np.log(low), np.log(high), **ROOT
     )
     alpha = float(np.exp(logarithm))
-    return Spent(penalised(alpha), alpha)
+    return Spent(penalized(alpha), alpha)
 
 
 def size_of(coef: np.ndarray, p: float) -> float:
@@ -106,12 +106,12 @@ def singles(gram, cross, budget: float, p: float) -> list[np.ndarray]:
     return list(np.diag(np.clip(alone, -most, most)))
 
 
-def nearest_below(penalised: Callable, budget: float, p: float, low: float, high: float) -> Spent:
+def nearest_below(penalized: Callable, budget: float, p: float, low: float, high: float) -> Spent:
     """p < 1: the least penalty found that keeps to the budget, which may stay unspent."""
-    best = Spent(penalised(high), high)
+    best = Spent(penalized(high), high)
     for _ in range(HALVINGS):
         alpha = float(np.sqrt(low * high))
-        coef = penalised(alpha)
+        coef = penalized(alpha)
         if size_of(coef, p) <= budget:
             best, high = Spent(coef, alpha), alpha
         else:
@@ -194,9 +194,9 @@ class BudgetRegression(Regressor):
     def _fit(self, data: Data) -> None:
         p, budget = float(self.p), float(self.budget)
         with one_blas_thread():
-            centred = centred_rows(data, self.fit_intercept, column_names(self))
+            centered = centered_rows(data, self.fit_intercept, column_names(self))
             working = squared_working(data.y, data.y)
-            sums = products(centred.rows, working, data.weight_array, self.fit_intercept)
+            sums = products(centered.rows, working, data.weight_array, self.fit_intercept)
             coef, alpha = within_budget(sums.gram, sums.cross, budget, p)
         if p < 1 and alpha:
             warnings.warn(
@@ -206,7 +206,7 @@ class BudgetRegression(Regressor):
                 GnomonWarning,
                 stacklevel=2,
             )
-        constant = sums.target_mean - (centred.location + sums.location) @ coef
+        constant = sums.target_mean - (centered.location + sums.location) @ coef
         self.coef_, self.alpha_, self.spent_ = coef, alpha, size_of(coef, p)
         self.intercept_ = float(constant) if self.fit_intercept else 0.0
 

@@ -308,10 +308,10 @@ class ChiSquareFit(Regressor):
         if self.fit_intercept:
             location = factors @ table / factors.sum()
             constant = np.ones((len(y), 1))
-        centred = table - location
-        spread = np.sqrt(factors @ centred**2)
-        centred[:, spread <= 32 * EPS * np.abs(location) * np.sqrt(factors.sum())] = 0.0
-        design = np.hstack([constant, centred]) if self.fit_intercept else centred
+        centered = table - location
+        spread = np.sqrt(factors @ centered**2)
+        centered[:, spread <= 32 * EPS * np.abs(location) * np.sqrt(factors.sum())] = 0.0
+        design = np.hstack([constant, centered]) if self.fit_intercept else centered
         fit = weighted_fit(design, y, factors)
         shift = np.eye(len(fit.coef))
         if self.fit_intercept:

@@ -166,8 +166,8 @@ class ColumnQuadratic:
         if not self.sparse:
             return self.columns.T @ self.columns
         middle = np.outer(self.columns @ self.means, self.root)
-        centre = (self.means @ self.means) * np.outer(self.root, self.root)
-        return (self.columns @ self.columns.T).toarray() - middle - middle.T + centre
+        center = (self.means @ self.means) * np.outer(self.root, self.root)
+        return (self.columns @ self.columns.T).toarray() - middle - middle.T + center
 
     def across(self, vectors: np.ndarray) -> np.ndarray:
         """Products of the columns with vectors (m, n), of shape (m, p)."""
@@ -231,7 +231,7 @@ def started(problem: Quadratic, coef: np.ndarray) -> Solution:
     return Solution(coef, slopes, np.inf, np.inf, 0, support)
 
 
-def minimise(
+def minimize(
     problem: Quadratic,
     penalty: Penalty,
     tol: float,
@@ -438,15 +438,15 @@ def newton_on_support(gram, cross, coef, l1, l2, project=False, positive=False):
     signs = np.sign(coef[support])
     matrix = gram[np.ix_(support, support)]
     matrix[np.diag_indices(len(support))] += l2[support]
-    now, penalised = coef[support], (l1[support] > 0) | positive
+    now, penalized = coef[support], (l1[support] > 0) | positive
     factor = positive_factor(matrix)
     if factor is None:
         step = null_direction(matrix, l1[support] * signs)
-        crossing = penalised & (now * step < 0)
+        crossing = penalized & (now * step < 0)
     else:
         right = cross[support] - l1[support] * signs
         step = scipy.linalg.cho_solve(factor, right, check_finite=False) - now
-        crossing = penalised & (np.sign(now + step) != signs)
+        crossing = penalized & (np.sign(now + step) != signs)
     reach = np.full(len(now), np.inf)
     reach[crossing] = -now[crossing] / step[crossing]
     moved = coef.copy()

@@ -184,7 +184,7 @@ def refuse_tiny(variation: np.ndarray, names: list[str], least: float = LEAST_VA
         )
 
 
-class Centred(NamedTuple):
+class Centered(NamedTuple):
     """Rows about their weighted mean, with columns that do not vary set to zero.
 
     Sparse rows stay where they are: about zero.
@@ -194,11 +194,11 @@ class Centred(NamedTuple):
     location: np.ndarray
 
 
-def centred_rows(data: Data, intercept: bool, names: list[str]) -> Centred:
+def centered_rows(data: Data, intercept: bool, names: list[str]) -> Centered:
     """A copy of the rows, dense ones shifted where there is a constant to take up the shift."""
     weights = data.weight_array
     if sp.issparse(data.rows):
-        return Centred(varying(data.rows, weights, intercept, names), np.zeros(data.n_columns))
+        return Centered(varying(data.rows, weights, intercept, names), np.zeros(data.n_columns))
     rows = np.array(data.rows, dtype=np.float64, order="C")
     location = np.zeros(rows.shape[1])
     if intercept:
@@ -208,7 +208,7 @@ def centred_rows(data: Data, intercept: bool, names: list[str]) -> Centred:
     idle = variation <= 32 * EPS * np.abs(location) * np.sqrt(weights.sum())
     rows[:, idle] = 0.0
     refuse_tiny(np.where(idle, 0.0, variation), names, 1 / LARGEST)
-    return Centred(rows, location)
+    return Centered(rows, location)
 
 
 def varying(rows, weights: np.ndarray, intercept: bool, names: list[str]) -> sp.csr_array:

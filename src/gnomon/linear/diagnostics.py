@@ -63,12 +63,12 @@ def _fit(X, y, fit_intercept: bool, alpha: float = 0.0) -> Fit:
             f"{p + fit_intercept} coefficients need more than {n} rows for residuals to mean "
             "anything; give more rows or fewer columns"
         )
-    centre = rows.mean(axis=0) if fit_intercept else np.zeros(p)
+    center = rows.mean(axis=0) if fit_intercept else np.zeros(p)
     level = target.mean() if fit_intercept else 0.0
-    centred = rows - centre
-    left, values, right = np.linalg.svd(centred, full_matrices=False)
-    lengths = np.sqrt((centred**2).sum(axis=0))
-    scaled = np.linalg.svd(centred / np.where(lengths > 0, lengths, 1.0), compute_uv=False)
+    centered = rows - center
+    left, values, right = np.linalg.svd(centered, full_matrices=False)
+    lengths = np.sqrt((centered**2).sum(axis=0))
+    scaled = np.linalg.svd(centered / np.where(lengths > 0, lengths, 1.0), compute_uv=False)
     seen = values > max(n, p) * EPS * values.max(initial=0.0)
     left, values, right = left[:, seen], values[seen], right[seen]
     shrink = values**2 / (values**2 + alpha)
@@ -77,11 +77,11 @@ def _fit(X, y, fit_intercept: bool, alpha: float = 0.0) -> Fit:
     inverse = (right.T / (values**2 + alpha)) @ right
     design = rows
     if fit_intercept:
-        back = np.vstack([-centre, np.eye(p)])
+        back = np.vstack([-center, np.eye(p)])
         inverse = back @ inverse @ back.T
         inverse[0, 0] += 1 / n
         design = np.column_stack([np.ones(n), rows])
-        coef = np.concatenate([[level - centre @ coef], coef])
+        coef = np.concatenate([[level - center @ coef], coef])
         names = ["(intercept)", *names]
     smallest = scaled.min(initial=np.inf)
     condition = float(scaled.max() / smallest) if seen.all() and smallest > 0 else np.inf
@@ -97,7 +97,7 @@ class Influence(Result):
     fitted, residuals : ndarray of shape (n,)
     leverage : ndarray of shape (n,)
         Diagonal of the hat matrix; its sum is the effective number of coefficients.
-    standardised : ndarray of shape (n,)
+    standardized : ndarray of shape (n,)
         Residuals in units of their standard errors.
     studentised : ndarray of shape (n,)
         The same with the noise estimated without the row: t-distributed.
@@ -115,7 +115,7 @@ class Influence(Result):
     fitted: np.ndarray
     residuals: np.ndarray
     leverage: np.ndarray
-    standardised: np.ndarray
+    standardized: np.ndarray
     studentised: np.ndarray
     left_out: np.ndarray
     cooks: np.ndarray
@@ -131,7 +131,7 @@ class Influence(Result):
     @property
     def within(self) -> dict[int, tuple[float, float]]:
         """Shares of standardised residuals within 1, 2 and 3, and what a normal law would give."""
-        sizes = np.abs(self.standardised)
+        sizes = np.abs(self.standardized)
         return {
             k: (float((sizes <= k).mean()), float(2 * stats.norm.cdf(k) - 1)) for k in (1, 2, 3)
         }
@@ -160,7 +160,7 @@ class Influence(Result):
             "row": order.tolist(),
             "residual": self.residuals[order].tolist(),
             "leverage": self.leverage[order].tolist(),
-            "standardised": self.standardised[order].tolist(),
+            "standardized": self.standardized[order].tolist(),
             "Cook's distance": self.cooks[order].tolist(),
         }
 
@@ -372,8 +372,8 @@ def prediction_intervals(
     noise = float(fit.residuals @ fit.residuals) / (n - d)
     spread = np.sqrt(noise * (1 + np.einsum("ij,jk,ik->i", new, fit.covariance, new)))
     half = stats.t.ppf(0.5 + confidence_level / 2, n - d) * spread
-    centre = new @ fit.coef
-    return centre, centre - half, centre + half
+    center = new @ fit.coef
+    return center, center - half, center + half
 
 
 @dataclass(repr=False)
@@ -410,7 +410,7 @@ class TrustChecks(Result):
         }
 
 
-def trust_checks(X, y, *, fit_intercept: bool = True, level: float = 0.01) -> TrustChecks:
+def trust_checks(X, y, *, fit_intercept: bool = True, alpha: float = 0.01) -> TrustChecks:
     """Is the regression working: R2, constant predictions, patterns left in the residuals.
 
     Residuals should be noise: no bend against the fitted values, one variance, no runs in the
@@ -422,7 +422,7 @@ def trust_checks(X, y, *, fit_intercept: bool = True, level: float = 0.01) -> Tr
     X : array-like, data frame or Table of shape (n_samples, n_features)
     y : array-like or str
     fit_intercept : bool, default=True
-    level : float, default=0.01
+    alpha : float, default=0.01
         Of each test: how seldom a sound regression may fail it.
 
     Returns
@@ -441,9 +441,9 @@ def trust_checks(X, y, *, fit_intercept: bool = True, level: float = 0.01) -> Tr
         raise DataError(f"checks of residuals need at least {FEW_ROWS} rows, not {len(fit.y)}")
     found = _influence(fit, "R")
     explained = _explained(fit)
-    tests = normality(found.standardised)
+    tests = normality(found.standardized)
     bend = _bend(fit)
-    spread = stats.spearmanr(fit.fitted, np.abs(found.standardised)).pvalue
+    spread = stats.spearmanr(fit.fitted, np.abs(found.standardized)).pvalue
     runs = _runs(found.residuals)
     spread = 1.0 if np.isnan(spread) else float(spread)
     checks = [
@@ -454,10 +454,10 @@ def trust_checks(X, y, *, fit_intercept: bool = True, level: float = 0.01) -> Tr
             bool(explained > 0.1),
         ),
         _tested(
-            "bend against fitted values", bend, level, "a curve is left: add columns or powers"
+            "bend against fitted values", bend, alpha, "a curve is left: add columns or powers"
         ),
-        _tested("one variance", spread, level, "spread changes with the fit: transform the target"),
-        _tested("runs in row order", runs, level, "neighbours are alike: a factor is missing"),
+        _tested("one variance", spread, alpha, "spread changes with the fit: transform the target"),
+        _tested("runs in row order", runs, alpha, "neighbours are alike: a factor is missing"),
         (
             "largest Cook's distance",
             float(found.cooks.max()),
@@ -707,7 +707,7 @@ class GroupResiduals(Result):
         }
 
 
-def compare_groups(X, y, groups, *, level: float = 0.05) -> GroupResiduals:
+def compare_groups(X, y, groups, *, alpha: float = 0.05) -> GroupResiduals:
     """Remove a common trend, then ask whether a group lies to one side of it.
 
     Regresses on all rows together and tests the signs of each group's residuals (two-sided,
@@ -718,7 +718,7 @@ def compare_groups(X, y, groups, *, level: float = 0.05) -> GroupResiduals:
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     groups : array-like of shape (n_samples,)
-    level : float, default=0.05
+    alpha : float, default=0.05
 
     Returns
     -------
@@ -744,7 +744,7 @@ def compare_groups(X, y, groups, *, level: float = 0.05) -> GroupResiduals:
         means.append(float(own.mean()))
         tests.append(float(stats.binomtest(above[-1], len(own)).pvalue))
     return GroupResiduals(
-        labels.tolist(), counts, np.array(means), np.array(tests), above, residuals, level
+        labels.tolist(), counts, np.array(means), np.array(tests), above, residuals, alpha
     )
 
 

@@ -48,7 +48,7 @@ from gnomon.linear.coordinate_descent import (
     Penalty,
     Quadratic,
     Solution,
-    minimise,
+    minimize,
     nothing_chosen,
     started,
 )
@@ -172,7 +172,7 @@ class PenaltyPath(Result):
         ]
 
 
-class PenalisedLeastSquares(LeastSquares):
+class PenalizedLeastSquares(LeastSquares):
     """What lasso and elastic net share."""
 
     natively = Takes(sparse=True, many_levels=True, float32=True)
@@ -274,44 +274,45 @@ class PenalisedLeastSquares(LeastSquares):
         return 2
 
     def _update(self, state, total):
-        centred = self._centred(total, state["shift"], state["target_shift"])
-        solution = self._minimum(centred.problem, float(self.alpha))
+        centered = self._centered(total, state["shift"], state["target_shift"])
+        solution = self._minimum(centered.problem, float(self.alpha))
         p = len(state["shift"])
         mean, gram = about_mean(total, self.fit_intercept)
-        far = self.fit_intercept and shift_is_far(mean[:p], gram, centred.location, total.weight)
+        far = self.fit_intercept and shift_is_far(mean[:p], gram, centered.location, total.weight)
         if far and not state.get("moved"):
-            state = state | {"shift": centred.location, "raw": False, "moved": True}
+            state = state | {"shift": centered.location, "raw": False, "moved": True}
         else:
             far = False
-        return Step(state | {"solution": solution, "centred": centred}, solution.objective, not far)
+        following = state | {"solution": solution, "centered": centered}
+        return Step(following, solution.objective, not far)
 
-    def _centred(self, total: Moments, shift, target_shift) -> Centred:
-        return centred_products(total, shift, target_shift, self.fit_intercept, column_names(self))
+    def _centered(self, total: Moments, shift, target_shift) -> Centered:
+        return centered_products(total, shift, target_shift, self.fit_intercept, column_names(self))
 
     def _minimum(self, problem: Quadratic, alpha: float) -> Solution:
         before = self._before
         start = nothing_chosen(problem) if before is None else started(problem, before)
         penalty = Penalty.of(alpha, self._ratio(), self.positive)
-        near = minimise(problem, penalty, self.tol, start, self.max_iter)
+        near = minimize(problem, penalty, self.tol, start, self.max_iter)
         if near.gap > self._most_gap(problem):
             return near
-        return minimise(problem, penalty, 0.0, near)
+        return minimize(problem, penalty, 0.0, near)
 
     def _most_gap(self, problem: Quadratic) -> float:
         return (self.tol / 2 + 64 * EPS) * problem.total
 
     def _attributes(self, state) -> dict[str, Any]:
-        return self._found(state["centred"], state["solution"], "products")
+        return self._found(state["centered"], state["solution"], "products")
 
-    def _found(self, centred: Centred, solution: Solution, solver: str) -> dict[str, Any]:
+    def _found(self, centered: Centered, solution: Solution, solver: str) -> dict[str, Any]:
         return {
             "coef_": solution.coef,
-            "intercept_": centred.intercept(solution.coef),
+            "intercept_": centered.intercept(solution.coef),
             "alpha_": float(self.alpha),
             "dual_gap_": float(solution.gap),
             "solver_": solver,
             "path_": None,
-            "_allowed_gap": self._most_gap(centred.problem),
+            "_allowed_gap": self._most_gap(centered.problem),
         }
 
     def _replayable(self, state) -> dict[str, Any]:
@@ -323,9 +324,9 @@ class PenalisedLeastSquares(LeastSquares):
     def _fit_columns(self, data: Data) -> None:
         course = self._course("pass", 1)
         for _ in course:
-            centred = centred_columns(data.rows, data.y, data.weight_array, self.fit_intercept)
-            solution = self._minimum(centred.problem, float(self.alpha))
-            found = self._found(centred, solution, "columns")
+            centered = centered_columns(data.rows, data.y, data.weight_array, self.fit_intercept)
+            solution = self._minimum(centered.problem, float(self.alpha))
+            found = self._found(centered, solution, "columns")
             course.end_step(
                 solution.objective,
                 True,
@@ -409,17 +410,17 @@ class PenalisedLeastSquares(LeastSquares):
                 f"{cells:,} coefficients; ask for fewer penalties"
             )
         parts = None if cv is None else self._folds(data, cv)
-        whole_centred, folds = self._problems(data, parts)
-        problem = whole_centred.problem
+        whole_centered, folds = self._problems(data, parts)
+        problem = whole_centered.problem
         if alphas is None:
-            alphas = (self._greatest(whole_centred) or 1.0) * np.geomspace(1.0, eps, n_alphas)
+            alphas = (self._greatest(whole_centered) or 1.0) * np.geomspace(1.0, eps, n_alphas)
         alphas = falling(alphas)
         run = partial(self._along, alphas)
-        coefficients, gaps, explained = run(whole_centred)
+        coefficients, gaps, explained = run(whole_centered)
         path = PenaltyPath(
             alphas,
             coefficients,
-            np.array([whole_centred.intercept(coef) for coef in coefficients]),
+            np.array([whole_centered.intercept(coef) for coef in coefficients]),
             gaps,
             explained,
             column_names(self),
@@ -429,21 +430,21 @@ class PenalisedLeastSquares(LeastSquares):
             self._validate_path(path, run, folds)
         return path, problem
 
-    def _greatest(self, centred: Centred) -> float:
+    def _greatest(self, centered: Centered) -> float:
         """The greatest penalty that is of interest: the least that leaves no column."""
-        pulls = centred.problem.cross
+        pulls = centered.problem.cross
         pulls = np.maximum(pulls, 0.0) if self.positive else np.abs(pulls)
         return float(pulls.max(initial=0.0)) / max(self._ratio(), LEAST_RATIO)
 
-    def _along(self, alphas: np.ndarray, centred: Centred):
+    def _along(self, alphas: np.ndarray, centered: Centered):
         """Coefficients, gaps and R2 for falling penalties."""
-        return run_path(centred.problem, alphas, self._ratio(), self.tol, self.positive)
+        return run_path(centered.problem, alphas, self._ratio(), self.tol, self.positive)
 
     def _validate_path(self, path: PenaltyPath, run, folds) -> None:
         def losses(fold) -> tuple[float, np.ndarray]:
-            centred, test = fold()
-            coefficients, *_ = run(centred)
-            intercepts = [centred.intercept(coef) for coef in coefficients]
+            centered, test = fold()
+            coefficients, *_ = run(centered)
+            intercepts = [centered.intercept(coef) for coef in coefficients]
             return test(coefficients, np.array(intercepts))
 
         path.errors, path.standard_errors = over_folds(in_order(losses, folds, self.n_jobs))
@@ -459,13 +460,13 @@ class PenalisedLeastSquares(LeastSquares):
         """The problem of all rows, and for each fold a function to its own and its test."""
         names = column_names(self)
         if not by_products(data.n_rows, data.n_columns):
-            whole_centred = centred_columns(
+            whole_centered = centered_columns(
                 data.rows, data.y, data.weight_array, self.fit_intercept
             )
             if parts is None:
-                return whole_centred, None
+                return whole_centered, None
             present = np.unique(parts)
-            return whole_centred, [
+            return whole_centered, [
                 partial(column_fold, data, parts != k, self.fit_intercept) for k in present
             ]
         state = self._start(data, None)
@@ -477,7 +478,7 @@ class PenalisedLeastSquares(LeastSquares):
             return add_up(partial(self._sums, state), source, self.n_jobs)
 
         make = partial(
-            centred_products,
+            centered_products,
             shift=state["shift"],
             target_shift=state["target_shift"],
             intercept=self.fit_intercept,
@@ -525,7 +526,7 @@ def over_folds(found: Iterable[tuple[float, np.ndarray]]) -> tuple[np.ndarray, n
 
 
 @dataclass
-class Centred:
+class Centered:
     """A quadratic problem of centred columns, and where their centre was."""
 
     problem: Quadratic
@@ -548,7 +549,7 @@ def rows_of_products(n_columns: int) -> int:
     return max(rows_per_chunk(n_columns), CELLS_OF_PRODUCTS // max(n_columns, 1))
 
 
-def centred_products(total: Moments, shift, target_shift, intercept: bool, names) -> Centred:
+def centered_products(total: Moments, shift, target_shift, intercept: bool, names) -> Centered:
     """The problem from sums over rows, columns that do not vary set to zero."""
     p = len(shift)
     mean, gram = about_mean(total, intercept)
@@ -560,10 +561,10 @@ def centred_products(total: Moments, shift, target_shift, intercept: bool, names
     inner[zero] = inner[:, zero] = cross[zero] = 0.0
     problem = GramQuadratic(np.ascontiguousarray(inner), cross, max(float(gram[p, p]), 0.0))
     target_mean = float(target_shift[0] + mean[p])
-    return Centred(problem, location, target_mean, intercept, total.weight)
+    return Centered(problem, location, target_mean, intercept, total.weight)
 
 
-def centred_columns(rows, y, weights, intercept: bool) -> Centred:
+def centered_columns(rows, y, weights, intercept: bool) -> Centered:
     """The problem from the columns themselves."""
     share = weights / weights.sum()
     root = np.sqrt(share)
@@ -578,13 +579,13 @@ def centred_columns(rows, y, weights, intercept: bool) -> Centred:
         problem = ColumnQuadratic(columns, target, location, root)
         lengths = np.asarray(columns.multiply(columns).sum(axis=0)).ravel()
         problem.squares[problem.squares <= 64 * EPS * lengths] = 0.0
-        return Centred(problem, location, target_mean, intercept, weights.sum())
+        return Centered(problem, location, target_mean, intercept, weights.sum())
     columns = np.array(rows.T, dtype=np.float64, order="C")
     columns -= location[:, None]
     columns *= root
     problem = ColumnQuadratic(columns, target)
     problem.squares[problem.squares <= (32 * EPS * location) ** 2] = 0.0
-    return Centred(problem, location, target_mean, intercept, weights.sum())
+    return Centered(problem, location, target_mean, intercept, weights.sum())
 
 
 def falling(alphas) -> np.ndarray:
@@ -602,7 +603,7 @@ def run_path(problem: Quadratic, alphas, ratio: float, tol: float, positive: boo
     gaps, explained = np.zeros(len(alphas)), np.zeros(len(alphas))
     for place, alpha in enumerate(alphas):
         penalty = Penalty.of(float(alpha), ratio, positive)
-        solution = minimise(problem, penalty, tol, solution)
+        solution = minimize(problem, penalty, tol, solution)
         coef = coefficients[place] = solution.coef
         gaps[place] = solution.gap
         loss = solution.objective - penalty.l1 * np.abs(coef).sum() - penalty.l2 * coef @ coef / 2
@@ -613,19 +614,19 @@ def run_path(problem: Quadratic, alphas, ratio: float, tol: float, positive: boo
 def column_fold(data: Data, train: np.ndarray, intercept: bool):
     """The problem of the training rows, and the squared errors on the others."""
     weights = data.weight_array
-    centred = centred_columns(data.rows[train], data.y[train], weights[train], intercept)
+    centered = centered_columns(data.rows[train], data.y[train], weights[train], intercept)
     rows, y, held = data.rows[~train], data.y[~train], weights[~train]
 
     def test(coefficients, intercepts):
         errors = y[:, None] - (rows @ coefficients.T + intercepts)
         return held.sum(), held @ errors**2
 
-    return centred, test
+    return centered, test
 
 
 def product_fold(make, total: Moments, piece: Moments):
     """The same from sums: those of the training rows are the total less the fold's."""
-    centred = make(
+    centered = make(
         Moments(
             total.weight - piece.weight,
             total.fractional - piece.fractional,
@@ -644,7 +645,7 @@ def product_fold(make, total: Moments, piece: Moments):
         errors += 2 * constants * (coefficients @ piece.first[:p] - piece.first[p])
         return piece.weight, errors + constants**2 * piece.weight
 
-    return centred, test
+    return centered, test
 
 
 @method(
@@ -655,7 +656,7 @@ def product_fold(make, total: Moments, piece: Moments):
     peers=("sklearn.linear_model.Lasso", "celer.Lasso", "skglm.Lasso"),
 )
 @without_effect("precompute", "copy_X", "selection")
-class Lasso(PenalisedLeastSquares):
+class Lasso(PenalizedLeastSquares):
     """The lasso: least squares whose penalty sets coefficients to zero.
 
     Minimises (1/2W) sum_i w_i (y_i - b0 - x_i b)^2 + alpha |b|_1 with W = sum_i w_i. Use it when
@@ -786,7 +787,7 @@ class Lasso(PenalisedLeastSquares):
     peers=("sklearn.linear_model.ElasticNet", "celer.ElasticNet", "skglm.ElasticNet"),
 )
 @without_effect("precompute", "copy_X", "selection")
-class ElasticNet(PenalisedLeastSquares):
+class ElasticNet(PenalizedLeastSquares):
     """Elastic net: a lasso with a squared penalty beside, which keeps correlated columns together.
 
     Minimises (1/2W) sum_i w_i (y_i - b0 - x_i b)^2 + alpha (r |b|_1 + (1 - r) |b|^2 / 2), with r =

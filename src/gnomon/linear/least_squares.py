@@ -161,8 +161,8 @@ class LeastSquares(Regressor, SumLearner):
         target_mean = state["target_shift"] + mean[p:]
         zero = constant_columns(gram, location, total.weight, self.fit_intercept)
         refuse_tiny(np.sqrt(np.diag(gram)[:p] * ~zero), column_names(self))
-        penalised = gram[:p, :p] + self._penalty() * np.eye(p)
-        scaled, lengths, used = scaled_to_unit_diagonal(penalised, zero)
+        penalized = gram[:p, :p] + self._penalty() * np.eye(p)
+        scaled, lengths, used = scaled_to_unit_diagonal(penalized, zero)
         coef = np.zeros((p, len(mean) - p))
         coef[used] = solve_scaled(scaled, gram[:p, p:][used] / lengths[:, None]) / lengths[:, None]
         residual = remainder(gram, coef)
@@ -191,8 +191,8 @@ class LeastSquares(Regressor, SumLearner):
     def _whitened(self, state, gram, total):
         """The state for a pass over columns that are nearly orthogonal, and over the residuals."""
         p = len(state["shift"])
-        penalised = gram[:p, :p] + self._penalty() * np.eye(p)
-        whitening = whiten(penalised, state["zero"])
+        penalized = gram[:p, :p] + self._penalty() * np.eye(p)
+        whitening = whiten(penalized, state["zero"])
         lengths = whitening.lengths
         offsets = np.abs(state["location"][whitening.used]) * np.sqrt(total.weight) / lengths
         blur = 1.0 + (offsets.max(initial=0.0) if self.fit_intercept else 0.0)
@@ -728,9 +728,9 @@ def refined(state, total: Moments, alpha: float, intercept: bool):
     root, lengths, used = state["root"], state["lengths"], state["used"]
     transform, k = state["transform"], len(root)
     inner, cross = gram[:k, :k], gram[:k, k:]
-    penalised = inner + alpha * transform.T @ transform
+    penalized = inner + alpha * transform.T @ transform
     slope = cross - alpha * transform.T @ state["coef"]
-    eigenvalues, vectors = np.linalg.eigh(penalised)
+    eigenvalues, vectors = np.linalg.eigh(penalized)
     stretch = np.sqrt(np.maximum(eigenvalues, 0.0))
     seen = stretch > 0
     projected = (vectors.T @ slope)[seen] / stretch[seen, None]
@@ -774,11 +774,11 @@ def solve_wide(data, alpha, intercept):
     least norm.
     """
     weights = data.weight_array
-    rows, centred, location, target_mean = centred_by_weight(data, intercept)
-    coef, rank, condition, solver = wide_solution(rows, centred, alpha)
+    rows, centered, location, target_mean = centered_by_weight(data, intercept)
+    coef, rank, condition, solver = wide_solution(rows, centered, alpha)
     if solver == "singular values":
-        rows = centred_by_weight(data, intercept)[0]
-    residual = ((centred - rows @ coef) ** 2).sum(axis=0)
+        rows = centered_by_weight(data, intercept)[0]
+    residual = ((centered - rows @ coef) ** 2).sum(axis=0)
     return {
         "single": data.y.ndim == 1,
         "coef": coef,
@@ -789,7 +789,7 @@ def solve_wide(data, alpha, intercept):
         "weight": weights.sum(),
         "fractional": fractional_weights(weights),
         "residual": residual,
-        "total": (centred**2).sum(axis=0),
+        "total": (centered**2).sum(axis=0),
         "inverse_diagonal": np.empty(0),
         "objective": float(residual.sum() + alpha * (coef**2).sum()),
     }
@@ -819,7 +819,7 @@ def joined_targets(fits: list[Ridge]) -> dict[str, Any]:
 
 def solve_positive(data: Data, alpha: float, intercept: bool) -> dict[str, Any]:
     """Least squares without negative coefficients, on a triangular factor of the centred rows."""
-    rows, targets, location, target_mean = centred_by_weight(data, intercept)
+    rows, targets, location, target_mean = centered_by_weight(data, intercept)
     p, n_targets = rows.shape[1], targets.shape[1]
     table = np.hstack([rows, targets])
     if alpha:
@@ -843,7 +843,7 @@ def solve_positive(data: Data, alpha: float, intercept: bool) -> dict[str, Any]:
     }
 
 
-def centred_by_weight(data: Data, intercept: bool):
+def centered_by_weight(data: Data, intercept: bool):
     """Rows and targets about their weighted means, times the roots of the weights; the means."""
     weights = data.weight_array
     share = weights / weights.sum()

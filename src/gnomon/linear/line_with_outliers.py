@@ -29,9 +29,9 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HISTORY, SEED, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.linear.design import LARGEST, Centred, centred_rows, decision
+from gnomon.linear.design import LARGEST, Centered, centered_rows, decision
 from gnomon.linear.inference import column_names
-from gnomon.linear.penalised import Working, products
+from gnomon.linear.penalized import Working, products
 from gnomon.linear.robust import mad_scale, small_subset
 from gnomon.linear.solve import EPS, symmetric_solve
 
@@ -175,10 +175,10 @@ class LineWithOutliers(Regressor):
     def _fit(self, data: Data) -> None:
         self.background_ = self._range(data.y)
         with one_blas_thread():
-            centred = centred_rows(data, self.fit_intercept, column_names(self))
+            centered = centered_rows(data, self.fit_intercept, column_names(self))
             best, ends = None, []
             for factors in self._start_factors(data):
-                found, figure, history = self._climb(data, centred, factors)
+                found, figure, history = self._climb(data, centered, factors)
                 ends.append(figure)
                 if best is None or figure > best[1]:
                     best = found, figure, history
@@ -186,7 +186,7 @@ class LineWithOutliers(Regressor):
                     break
         assert best is not None
         found, _, history = best
-        self._keep(self._attributes(data, centred, found) | {"starts_": ends})
+        self._keep(self._attributes(data, centered, found) | {"starts_": ends})
         self.history_, self.n_iter_ = history, len(history)
         if history.stopped == "max_iter":
             warnings.warn(
@@ -222,21 +222,21 @@ class LineWithOutliers(Regressor):
             factors[small_subset(order, data, rng, data.n_columns + self.fit_intercept + 1)] = 1.0
             yield factors
 
-    def _plane(self, data: Data, centred: Centred, factors) -> tuple[np.ndarray, float]:
+    def _plane(self, data: Data, centered: Centered, factors) -> tuple[np.ndarray, float]:
         """Least squares under factors; where only rows of no factor to speak of vary, zero."""
         working = Working(np.ones(data.n_rows), data.y)
-        sums = products(centred.rows, working, factors, self.fit_intercept)
-        variation = np.einsum("ij,ij,i->j", centred.rows, centred.rows, data.weight_array)
+        sums = products(centered.rows, working, factors, self.fit_intercept)
+        variation = np.einsum("ij,ij,i->j", centered.rows, centered.rows, data.weight_array)
         coef = symmetric_solve(sums.gram + np.diag(LEAST_SEEN * variation), sums.cross)
         return coef, sums.target_mean - float(sums.location @ coef)
 
-    def _climb(self, data: Data, centred: Centred, factors):
+    def _climb(self, data: Data, centered: Centered, factors):
         """EM from one start: the mixture, its log-likelihood and its history."""
         weights, total = data.weight_array, float(data.weight_array.sum())
         width = float(self.background_[1] - self.background_[0])
         least = max(LEAST_SCALE * width, 64 * EPS * float(np.abs(data.y).max()))
-        coef, constant = self._plane(data, centred, factors)
-        residuals = data.y - centred.rows @ coef - constant
+        coef, constant = self._plane(data, centered, factors)
+        residuals = data.y - centered.rows @ coef - constant
         scale = self._given_scale() or max(mad_scale(residuals, weights), least)
         share, lost = 0.5, False
         near, density = memberships(residuals, scale, share, width)
@@ -246,8 +246,8 @@ class LineWithOutliers(Regressor):
             inside = weights * near
             enough = float(inside.sum())
             if enough > 0:
-                coef, constant = self._plane(data, centred, inside)
-                residuals = data.y - centred.rows @ coef - constant
+                coef, constant = self._plane(data, centered, inside)
+                residuals = data.y - centered.rows @ coef - constant
                 scale = self._given_scale() or max(
                     float(np.sqrt(inside @ residuals**2 / enough)), least
                 )
@@ -260,7 +260,7 @@ class LineWithOutliers(Regressor):
                 -float(weights @ density) / total,
                 bool(lost or moved <= max(self.tol * scale, least / 4 if scale <= least else 0.0)),
                 state=partial(dict, coef=coef.copy(), scale=np.array(scale)),
-                attributes=partial(self._so_far, data, centred, found),
+                attributes=partial(self._so_far, data, centered, found),
             ):
                 break
         figure = -np.inf if lost else float(weights @ density)
@@ -269,9 +269,9 @@ class LineWithOutliers(Regressor):
     def _given_scale(self) -> float:
         return 0.0 if self.scale is None else float(self.scale)
 
-    def _attributes(self, data: Data, centred: Centred, found: Mixture) -> dict[str, Any]:
-        constant = found.constant - float(centred.location @ found.coef)
-        residuals = data.y - centred.rows @ found.coef - found.constant
+    def _attributes(self, data: Data, centered: Centered, found: Mixture) -> dict[str, Any]:
+        constant = found.constant - float(centered.location @ found.coef)
+        residuals = data.y - centered.rows @ found.coef - found.constant
         width = float(self.background_[1] - self.background_[0])
         _, density = memberships(residuals, found.scale, found.share, width)
         return {
@@ -283,8 +283,8 @@ class LineWithOutliers(Regressor):
             "starts_": [],
         }
 
-    def _so_far(self, data, centred, found) -> dict[str, Any]:
-        return self._public() | self._attributes(data, centred, found)
+    def _so_far(self, data, centered, found) -> dict[str, Any]:
+        return self._public() | self._attributes(data, centered, found)
 
     def membership(self, X, y) -> np.ndarray:
         """Probability that each row belongs to the plane, given its target.

@@ -48,10 +48,10 @@ class LocalModel(Regressor):
         rows = np.array(data.rows, dtype=np.float64, order="C")
         weights = data.weight_array
         d = data.n_columns
-        self.centre_, self.scale_ = np.zeros(d), np.ones(d)
-        if self.standardise:
-            self.centre_, self.scale_ = location_and_scale(rows, weights)
-        rows -= self.centre_
+        self.center_, self.scale_ = np.zeros(d), np.ones(d)
+        if self.standardize:
+            self.center_, self.scale_ = location_and_scale(rows, weights)
+        rows -= self.center_
         rows /= self.scale_
         self.guide_ = 0
         if d > 1:
@@ -165,9 +165,9 @@ class LocalModel(Regressor):
 
     def _queries(self, rows: np.ndarray) -> np.ndarray:
         """Rows in the units in which distances are measured."""
-        if rows.shape[1] != len(self.centre_):
-            raise ValueError(f"{rows.shape[1]} columns were given for {len(self.centre_)}")
-        return np.ascontiguousarray((rows - self.centre_) / self.scale_)
+        if rows.shape[1] != len(self.center_):
+            raise ValueError(f"{rows.shape[1]} columns were given for {len(self.center_)}")
+        return np.ascontiguousarray((rows - self.center_) / self.scale_)
 
     def _said(self, rows: np.ndarray) -> np.ndarray:
         """Answers for a block of rows in the user's units."""
@@ -288,7 +288,7 @@ class LocalModel(Regressor):
             raise ValueError("rows, targets and weights differ in length")
         if not 0 <= self.guide_ < d or (np.diff(self.rows_[:, self.guide_]) < 0).any():
             raise ValueError("the rows are not sorted by the column that guides the search")
-        if self.centre_.shape != (d,) or self.scale_.shape != (d,):
+        if self.center_.shape != (d,) or self.scale_.shape != (d,):
             raise ValueError("centre and scale do not have one number for each column")
 
 
@@ -311,7 +311,7 @@ class LocallyWeightedRegression(LocalModel):
 
     Texts: 004 8.2. Its equation 8.1 weighs squared errors by s_i and 8.2 by s_i^2: ``power`` says
     which, 2 as in its Bayesian form. Its W_K is h^2. It measures distances in the columns' own
-    units (``standardise=False``). Where the rows near to a query do not determine a plane the text
+    units (``standardize=False``). Where the rows near to a query do not determine a plane the text
     advises a ridge: ``alpha``.
 
     Parameters
@@ -332,7 +332,7 @@ class LocallyWeightedRegression(LocalModel):
     alpha : float, default=1e-6
         Ridge on the slopes in units of the local sums of squares; 0 gives the plane of least slopes
         where there are several.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Whether distances are measured after dividing each column by its standard deviation.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
@@ -349,7 +349,7 @@ class LocallyWeightedRegression(LocalModel):
         That column: the one of most different values.
     targets_, weights_ : ndarray of shape (n_rows,)
         Their targets and weights.
-    centre_, scale_ : ndarray of shape (n_columns,)
+    center_, scale_ : ndarray of shape (n_columns,)
         What is subtracted from columns, and what they are divided by.
     encoder_ : TableEncoder
         How a table became numbers; only when a table was given.
@@ -379,7 +379,7 @@ class LocallyWeightedRegression(LocalModel):
         "power": [whole(1, 2)],
         "degree": [whole(0, 1)],
         "alpha": [at_least(0.0)],
-        "standardise": FLAG,
+        "standardize": FLAG,
         "n_jobs": JOBS,
     }
 
@@ -392,7 +392,7 @@ class LocallyWeightedRegression(LocalModel):
         power=2,
         degree=1,
         alpha=1e-6,
-        standardise=True,
+        standardize=True,
         n_jobs=None,
     ):
         self.bandwidth = bandwidth
@@ -401,7 +401,7 @@ class LocallyWeightedRegression(LocalModel):
         self.power = power
         self.degree = degree
         self.alpha = alpha
-        self.standardise = standardise
+        self.standardize = standardize
         self.n_jobs = n_jobs
 
     def _power(self) -> int:
@@ -456,7 +456,7 @@ class BayesianLocallyWeightedRegression(LocalModel):
     Texts: 004 8.2.1, corrected: Cov(w) is sigma^2 times the inverse V; the degrees of freedom are
     2 k + sum s_i^2 (printed: k + sum s_i^2); theta is a rate. Sigma^-1 to zero gives
     `LocallyWeightedRegression`. The text takes columns and target as they are
-    (``standardise=False``); by default both are standardised, so that the prior does not
+    (``standardize=False``); by default both are standardised, so that the prior does not
     depend on units.
 
     Parameters
@@ -469,7 +469,7 @@ class BayesianLocallyWeightedRegression(LocalModel):
         The k of the prior of the noise.
     prior_rate : float, default=0.001
         The theta of the prior of the noise.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Whether columns and target are standardised first.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.
@@ -486,9 +486,9 @@ class BayesianLocallyWeightedRegression(LocalModel):
         That column: the one of most different values.
     targets_, weights_ : ndarray of shape (n_rows,)
         Their targets (standardised as they are) and weights.
-    centre_, scale_ : ndarray of shape (n_columns,)
+    center_, scale_ : ndarray of shape (n_columns,)
         What is subtracted from columns, and what they are divided by.
-    target_centre_, target_scale_ : float
+    target_center_, target_scale_ : float
         The same of the target.
     encoder_ : TableEncoder
         How a table became numbers; only when a table was given.
@@ -520,7 +520,7 @@ class BayesianLocallyWeightedRegression(LocalModel):
         "prior_variance": ["array-like", above(0.0)],
         "prior_shape": [above(0.0)],
         "prior_rate": [above(0.0)],
-        "standardise": FLAG,
+        "standardize": FLAG,
         "n_jobs": JOBS,
     }
 
@@ -531,25 +531,25 @@ class BayesianLocallyWeightedRegression(LocalModel):
         prior_variance=400.0,
         prior_shape=0.8,
         prior_rate=0.001,
-        standardise=True,
+        standardize=True,
         n_jobs=None,
     ):
         self.bandwidth = bandwidth
         self.prior_variance = prior_variance
         self.prior_shape = prior_shape
         self.prior_rate = prior_rate
-        self.standardise = standardise
+        self.standardize = standardize
         self.n_jobs = n_jobs
 
     def _settle_target(self) -> None:
-        self.target_centre_, self.target_scale_ = 0.0, 1.0
-        if self.standardise:
-            centre, scale = location_and_scale(self.targets_[:, None], self.weights_)
-            self.target_centre_, self.target_scale_ = float(centre[0]), float(scale[0])
-            self.targets_ = (self.targets_ - self.target_centre_) / self.target_scale_
+        self.target_center_, self.target_scale_ = 0.0, 1.0
+        if self.standardize:
+            center, scale = location_and_scale(self.targets_[:, None], self.weights_)
+            self.target_center_, self.target_scale_ = float(center[0]), float(scale[0])
+            self.targets_ = (self.targets_ - self.target_center_) / self.target_scale_
 
     def _known(self, place: int) -> float:
-        return float(self.targets_[place] * self.target_scale_ + self.target_centre_)
+        return float(self.targets_[place] * self.target_scale_ + self.target_center_)
 
     def _origin(self, query: np.ndarray) -> np.ndarray:
         return np.zeros_like(query)
@@ -581,7 +581,7 @@ class BayesianLocallyWeightedRegression(LocalModel):
         mean = (full * plane).sum(axis=1)
         return np.column_stack(
             [
-                self.target_centre_ + self.target_scale_ * mean,
+                self.target_center_ + self.target_scale_ * mean,
                 self.target_scale_**2 * spread,
                 self.target_scale_**2 * noise,
                 freedom,

@@ -76,7 +76,7 @@ FEWEST_PARTS, MOST_PARTS = 3, 64
 # The part is solved to a share of its own sampling error, in few steps.
 PART_TOLERANCE, MOST_PART_STEPS, PART_CHUNK = 0.1, 15, 2048
 MOST_WHITENED = 1500  # columns whose products are still decomposed to even out the curvature
-MOST_SUMMARISED = 3000  # coefficients whose covariance is still computed
+MOST_SUMMARIZED = 3000  # coefficients whose covariance is still computed
 # What a step with the curvature of a part must leave at most of the squared slope.
 LEAST_GAIN = 0.25
 # How much nearer than the tolerance such steps go, which do not end as suddenly as Newton's.
@@ -557,16 +557,16 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         function = partial(product_sums, state, self.fit_intercept, whole_matrix)
         weight, products = add_up(function, data.source, self.n_jobs)
         bound = products / weight * (0.25 if len(self.classes_) == 2 else 0.5)
-        penalised = np.full(len(bound), 1.0 / (self._price() * weight))
+        penalized = np.full(len(bound), 1.0 / (self._price() * weight))
         if self.fit_intercept:
-            penalised[-1] = 0.0
+            penalized[-1] = 0.0
         diagonal = np.diag(bound) if whole_matrix else bound
         idle = constant_columns(diagonal, state["shift"], self.fit_intercept)
         if not whole_matrix:
-            lengths = np.sqrt(bound + penalised)
+            lengths = np.sqrt(bound + penalized)
             lengths[idle] = np.inf
             return Scaled(lengths)
-        bound += np.diag(penalised)
+        bound += np.diag(penalized)
         return Evened.of(bound, idle)
 
     def _attributes(self, state) -> dict[str, Any]:
@@ -613,7 +613,7 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         vanish.
         """
         parameters = state["parameters"]
-        if parameters.size > MOST_SUMMARISED:
+        if parameters.size > MOST_SUMMARIZED:
             return
         state = state | {"trial": parameters}
         if state["solver"] == "lbfgs":
@@ -708,8 +708,8 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
                 "a plane separates classes, so that no maximum of the likelihood exists and "
                 "estimates have no standard errors; use a finite C and compare scores instead"
             )
-        if self.statistics_ is None and self.coef_.size > MOST_SUMMARISED:
-            raise NoSummary(f"it has over {MOST_SUMMARISED:,} coefficients; use fewer columns")
+        if self.statistics_ is None and self.coef_.size > MOST_SUMMARIZED:
+            raise NoSummary(f"it has over {MOST_SUMMARIZED:,} coefficients; use fewer columns")
         if self.statistics_ is None:
             raise NoSummary(
                 "some columns are constant or combinations of others (one column per level of a "

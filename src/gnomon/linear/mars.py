@@ -194,8 +194,8 @@ class MARS(Regressor):
 
     def _fit(self, data: Data) -> None:
         weights = data.weight_array
-        centre, scale = location_and_scale(data.rows, weights)
-        rows = (np.ascontiguousarray(data.rows, dtype=np.float64) - centre) / scale
+        center, scale = location_and_scale(data.rows, weights)
+        rows = (np.ascontiguousarray(data.rows, dtype=np.float64) - center) / scale
         level, spread = location_and_scale(data.y[:, None], weights)
         y = (data.y - level[0]) / spread[0]
         grower = Grower(
@@ -205,7 +205,7 @@ class MARS(Regressor):
         with one_blas_thread():
             self._grow(grower, float(spread[0]) ** 2)
             pruning = pruned(grower.design(), grower.target, weights.sum(), self._penalty())
-        self._describe(grower, pruning, centre, scale, float(level[0]), float(spread[0]))
+        self._describe(grower, pruning, center, scale, float(level[0]), float(spread[0]))
 
     def _penalty(self) -> float:
         if self.penalty is not None:
@@ -226,7 +226,7 @@ class MARS(Regressor):
                 break
         self.history_, self.n_iter_ = course.history, len(course.history)
 
-    def _describe(self, grower, pruning: Pruning, centre, scale, confidence_level, spread) -> None:
+    def _describe(self, grower, pruning: Pruning, center, scale, confidence_level, spread) -> None:
         """The kept terms in the user's units."""
         terms = [grower.terms[k] for k in pruning.kept]
         shape = len(terms), int(self.max_degree)
@@ -236,7 +236,7 @@ class MARS(Regressor):
         for m, term in enumerate(terms):
             for k, (column, knot, side) in enumerate(term):
                 self.columns_[m, k], self.sides_[m, k] = column, side
-                self.knots_[m, k] = knot * scale[column] + centre[column]
+                self.knots_[m, k] = knot * scale[column] + center[column]
                 factor[m] /= scale[column]
         self.coef_ = pruning.coef * factor
         self.coef_[0] += confidence_level

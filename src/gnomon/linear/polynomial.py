@@ -273,8 +273,8 @@ class PolynomialRegression(Regressor):
         basis = self._basis(degrees[-1], data)
         order = np.argsort(parts, kind="stable")
         borders = np.searchsorted(parts[order], np.arange(parts.max() + 2))
-        centre = float(weights @ data.y / weights.sum())
-        sums = partial(fold_products, basis, data, centre)
+        center = float(weights @ data.y / weights.sum())
+        sums = partial(fold_products, basis, data, center)
         chosen = [order[a:b] for a, b in pairwise(borders) if b > a]
         pieces = list(in_order(sums, chosen, self.n_jobs))
         total = np.sum(pieces, axis=0)
@@ -335,14 +335,14 @@ class PolynomialRegression(Regressor):
         return "Lower the degree: the coefficients grow with its power."
 
 
-def fold_products(basis: PolynomialFeatures, data: Data, centre: float, chosen) -> np.ndarray:
-    """Z'WZ of the terms and the target (less `centre`) over some rows, added block by block."""
+def fold_products(basis: PolynomialFeatures, data: Data, center: float, chosen) -> np.ndarray:
+    """Z'WZ of the terms and the target (less `center`) over some rows, added block by block."""
     size = rows_per_chunk(basis._n_out())
     total = np.zeros((basis._n_out() + 1,) * 2)
     for start in range(0, len(chosen), size):
         rows = chosen[start : start + size]
         terms = basis._map(as_float_rows(data.rows[rows]))
-        table = np.column_stack([terms, data.y[rows] - centre])
+        table = np.column_stack([terms, data.y[rows] - center])
         table *= np.sqrt(data.weight_array[rows])[:, None]
         total += inner(table, table)
     return total
@@ -360,7 +360,7 @@ def squared_error(learn: np.ndarray, test: np.ndarray) -> float:
 def plain_powers(basis: PolynomialFeatures, column: int, degree: int) -> np.ndarray:
     """Coefficients of 1, x, x^2 ... of the normed polynomial p_k of a column."""
     a, b, lengths = basis.recurrence_[:, column]
-    shift, scale = basis.centre_[column], basis.scale_[column]
+    shift, scale = basis.center_[column], basis.scale_[column]
     size = int(basis.degree) + 1
     before, now = np.zeros(size), np.zeros(size)
     now[0] = 1.0

@@ -171,14 +171,14 @@ def inflations(rows: np.ndarray) -> np.ndarray:
 
     Infinite for columns that follow from others, NaN for those that do not vary.
     """
-    centred = rows - rows.mean(axis=0)
-    lengths = np.sqrt((centred**2).sum(axis=0))
+    centered = rows - rows.mean(axis=0)
+    lengths = np.sqrt((centered**2).sum(axis=0))
     varies = np.flatnonzero(lengths > 1e-12 * np.sqrt((rows**2).sum(axis=0)))
     found = np.full(rows.shape[1], np.nan)
     if not len(varies):
         return found
     values, vectors = np.linalg.eigh(
-        (centred[:, varies] / lengths[varies]).T @ (centred[:, varies] / lengths[varies])
+        (centered[:, varies] / lengths[varies]).T @ (centered[:, varies] / lengths[varies])
     )
     hidden = values < 1e-12 * values[-1]
     found[varies] = (vectors[:, ~hidden] ** 2 / values[~hidden]).sum(axis=1)

@@ -12,10 +12,10 @@ import scipy.linalg
 from gnomon.contract import Takes
 from gnomon.engine.parameters import FLAG, JOBS, SEED
 from gnomon.linear.coordinate_descent import ColumnQuadratic, GramQuadratic, Quadratic
-from gnomon.linear.elastic_net import Centred, PenalisedLeastSquares
+from gnomon.linear.elastic_net import Centered, PenalizedLeastSquares
 
 
-class RidgePaths(PenalisedLeastSquares):
+class RidgePaths(PenalizedLeastSquares):
     """The paths of `gnomon.linear.Ridge`; its penalties are those of sums over rows."""
 
     natively = Takes(sparse=True)
@@ -31,11 +31,11 @@ class RidgePaths(PenalisedLeastSquares):
     def _ratio(self) -> float:
         return 0.0
 
-    def _greatest(self, centred: Centred) -> float:
-        return float(centred.problem.squares.sum()) * centred.weight
+    def _greatest(self, centered: Centered) -> float:
+        return float(centered.problem.squares.sum()) * centered.weight
 
-    def _along(self, alphas: np.ndarray, centred: Centred):
-        coefficients, explained = ridge_solutions(centred.problem, alphas / centred.weight)
+    def _along(self, alphas: np.ndarray, centered: Centered):
+        coefficients, explained = ridge_solutions(centered.problem, alphas / centered.weight)
         return coefficients, np.zeros(len(alphas)), explained
 
 

@@ -122,8 +122,8 @@ def mad_scale(residuals, weights=None, *, about_median: bool = False) -> float:
     """
     residuals = np.asarray(residuals, dtype=np.float64)
     weights = np.ones(len(residuals)) if weights is None else np.asarray(weights, dtype=np.float64)
-    centre = weighted_median(residuals, weights) if about_median else 0.0
-    return weighted_median(np.abs(residuals - centre), weights) / NORMAL_QUARTILE
+    center = weighted_median(residuals, weights) if about_median else 0.0
+    return weighted_median(np.abs(residuals - center), weights) / NORMAL_QUARTILE
 
 
 def proposal_2_constant(bend: float) -> float:

@@ -29,7 +29,7 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, HISTORY, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.linear.design import LARGEST, centred_rows, decision
+from gnomon.linear.design import LARGEST, centered_rows, decision
 from gnomon.linear.inference import column_names
 from gnomon.linear.losses import logistic
 from gnomon.linear.solve import symmetric_solve
@@ -240,7 +240,7 @@ class SigmoidUnits(Classifier):
         return self.activation == "tanh"
 
     def _batch(self, data: Data):
-        rows, location = centred_rows(data, self.fit_intercept, column_names(self))
+        rows, location = centered_rows(data, self.fit_intercept, column_names(self))
         weights = data.weight_array
         lengths = np.sqrt(np.einsum("ij,ij,i->j", rows, rows, weights) / weights.sum())
         lengths[lengths == 0] = 1.0

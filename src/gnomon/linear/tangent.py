@@ -54,7 +54,7 @@ class TangentErrors(Result):
         return [f"error grows like distance^{self.order:.2g} (2: the model is smooth here)"]
 
 
-class LocalLinearisation:
+class LocalLinearization:
     """The tangent plane of a fitted model at a point.
 
     Slopes are central differences (f(c + h) - f(c - h)) / 2h, or given. Use it to read a model of
@@ -91,8 +91,8 @@ class LocalLinearisation:
     Examples
     --------
     >>> import numpy as np
-    >>> from gnomon.linear import LocalLinearisation
-    >>> tangent = LocalLinearisation(lambda X: X[:, 0] ** 2 + 3 * X[:, 1], [2.0, 1.0])
+    >>> from gnomon.linear import LocalLinearization
+    >>> tangent = LocalLinearization(lambda X: X[:, 0] ** 2 + 3 * X[:, 1], [2.0, 1.0])
     >>> tangent.value, tangent.coef.round(6)
     (7.0, array([4., 3.]))
     >>> tangent.predict([[2.1, 1.0]]).round(6)

@@ -31,7 +31,7 @@ PARAMETERS: dict[str, list] = {
 }
 
 
-class PenalisedGLM(GLM):
+class PenalizedGLM(GLM):
     """What the models of this module share: no offset, no absolute values, scikit-learn's tol."""
 
     l1_ratio = 0.0
@@ -95,7 +95,7 @@ class PenalisedGLM(GLM):
     peers=("sklearn.linear_model.TweedieRegressor",),
 )
 @without_effect("solver", "verbose")
-class TweedieRegressor(PenalisedGLM):
+class TweedieRegressor(PenalizedGLM):
     """Generalised linear model whose variance grows with a power of the mean.
 
     Minimises (1/2W) sum_i w_i D(y_i, m_i) + alpha |b|^2 / 2, D the deviance of the power: 0 normal,
@@ -205,7 +205,7 @@ class TweedieRegressor(PenalisedGLM):
     peers=("sklearn.linear_model.PoissonRegressor",),
 )
 @without_effect("solver", "verbose")
-class PoissonRegressor(PenalisedGLM):
+class PoissonRegressor(PenalizedGLM):
     """Poisson regression: counts whose logarithm of the mean is linear.
 
     Minimises (1/2W) sum_i w_i D(y_i, m_i) + alpha |b|^2 / 2 with log m_i = b0 + x_i b, D the
@@ -294,7 +294,7 @@ class PoissonRegressor(PenalisedGLM):
     peers=("sklearn.linear_model.GammaRegressor",),
 )
 @without_effect("solver", "verbose")
-class GammaRegressor(PenalisedGLM):
+class GammaRegressor(PenalizedGLM):
     """Gamma regression: positive amounts whose logarithm of the mean is linear.
 
     Minimises (1/2W) sum_i w_i D(y_i, m_i) + alpha |b|^2 / 2 with log m_i = b0 + x_i b, D the gamma

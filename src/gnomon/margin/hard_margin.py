@@ -117,14 +117,14 @@ def hard_margin(X: Any, y: Any, *, form: str = "dual") -> HardMargin:
             if answer.common_point is not None
             else "no plane separates the two classes with room; use SVC or LinearSVC"
         )
-    centre = X.mean(axis=0)
-    scale = float(np.abs(X - centre).max())
-    unit = (X - centre) / scale
+    center = X.mean(axis=0)
+    scale = float(np.abs(X - center).max())
+    unit = (X - center) / scale
     found = _dual(unit, sign) if form == "dual" else _primal(unit, sign, answer.plane)
     alpha, normal, intercept = found
     # from the scaled rows back to those given
     normal, alpha = normal / scale, alpha / scale**2
-    intercept = intercept - float(normal @ centre)
+    intercept = intercept - float(normal @ center)
     plane = Hyperplane(normal, intercept)
     functional = sign * plane.score(X)
     combined = (alpha * sign) @ X

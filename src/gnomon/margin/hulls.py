@@ -127,9 +127,9 @@ def nearest_points(one: Any, other: Any, *, tol: float = 1e-10) -> NearestPoints
     """
     one, other = as_rows(one), as_rows(other)
     rows = np.vstack([one, other])
-    centre = rows.mean(axis=0)
-    extent = float(np.abs(rows - centre).max())
-    unit = (rows - centre) / (extent if extent > 0 else 1.0)
+    center = rows.mean(axis=0)
+    extent = float(np.abs(rows - center).max())
+    unit = (rows - center) / (extent if extent > 0 else 1.0)
     sign = np.repeat([-1.0, 1.0], [len(one), len(other)])
     n = len(rows)
     start = np.zeros(n)
@@ -283,9 +283,9 @@ class Hull:
 def mixture(points: np.ndarray, x: np.ndarray) -> np.ndarray | None:
     """Weights a >= 0 of sum one with sum_i a_i points_i = x, by a linear programme; else None."""
     scale = np.maximum(np.ptp(points, axis=0), np.finfo(np.float64).tiny)
-    centre = points.mean(axis=0)
-    equalities = np.vstack([((points - centre) / scale).T, np.ones(len(points))])
-    right = np.append((x - centre) / scale, 1.0)
+    center = points.mean(axis=0)
+    equalities = np.vstack([((points - center) / scale).T, np.ones(len(points))])
+    right = np.append((x - center) / scale, 1.0)
     if np.abs(right[:-1]).max(initial=0.0) > 1e6:
         return None
     found = linprog(np.zeros(len(points)), A_eq=equalities, b_eq=right, method="highs")

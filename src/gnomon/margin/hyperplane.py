@@ -178,7 +178,7 @@ class LinearDiscriminant:
     """The greatest of several linear scores g_k(x) = <x, v_k> + b_k decides.
 
     Scores can be compared only where the v_k are of like length; those of machines trained apart
-    are not, so that `normalised` should be used, and a warning says so. Texts: 002 L1540-1569.
+    are not, so that `normalized` should be used, and a warning says so. Texts: 002 L1540-1569.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class LinearDiscriminant:
         """|v_k|."""
         return np.linalg.norm(self.weights, axis=1)
 
-    def normalised(self) -> LinearDiscriminant:
+    def normalized(self) -> LinearDiscriminant:
         """The same planes with unit normals: scores are then signed distances."""
         lengths = np.where(self.lengths > 0, self.lengths, 1.0)
         return LinearDiscriminant(

@@ -284,8 +284,8 @@ def kernel_pca(gram: Any, n_components: int = 2) -> KernelComponents:
     if not 1 <= n_components <= n:
         raise DataError(f"n_components={n_components} for {n} rows; give between 1 and {n}")
     means = gram.mean(axis=0)
-    centred = gram - means - means[:, None] + means.mean()
-    values, vectors = eigh(centred, subset_by_index=[n - n_components, n - 1])
+    centered = gram - means - means[:, None] + means.mean()
+    values, vectors = eigh(centered, subset_by_index=[n - n_components, n - 1])
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     largest = np.abs(vectors).argmax(axis=0)
     vectors = vectors * np.where(vectors[largest, np.arange(n_components)] < 0, -1.0, 1.0)

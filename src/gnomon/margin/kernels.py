@@ -206,10 +206,10 @@ class RBF(Kernel):
             return self._against_sparse(rows)
         # (x, -|x|^2/2, 1) . (y, 1, -|y|^2/2) is the exponent: one matrix product gives it
         d = rows.shape[1]
-        centre = rows.mean(axis=0)
+        center = rows.mean(axis=0)
         factor = np.sqrt(2.0 * self.gamma)
         columns = np.empty((d + 2, len(rows)))
-        columns[:d] = ((rows - centre) * factor).T
+        columns[:d] = ((rows - center) * factor).T
         columns[d] = -0.5 * np.einsum("ij,ij->j", columns[:d], columns[:d])
         columns[d + 1] = 1.0
         rough = bool(columns[d].min(initial=0.0) < -ROUGH_EXPONENT)
@@ -217,7 +217,7 @@ class RBF(Kernel):
         def block_of(block: np.ndarray) -> np.ndarray:
             block = dense(block)
             left = np.empty((len(block), d + 2))
-            left[:, :d] = (block - centre) * factor
+            left[:, :d] = (block - center) * factor
             left[:, d] = 1.0
             left[:, d + 1] = -0.5 * np.einsum("ij,ij->i", left[:, :d], left[:, :d])
             exponents = left @ columns
@@ -511,8 +511,8 @@ def gamma_of(gamma: float | str, rows, weights=None) -> float:
         mean = float((shares @ rows).mean())
         variance = float(shares @ squared_lengths(rows)) / rows.shape[1] - mean**2
         return 1.0 / (rows.shape[1] * variance) if variance > LEAST_VARIANCE else 1.0
-    centred = rows - (shares @ rows).mean()
-    variance = float(shares @ (centred * centred).mean(axis=1))
+    centered = rows - (shares @ rows).mean()
+    variance = float(shares @ (centered * centered).mean(axis=1))
     return 1.0 / (rows.shape[1] * variance) if variance > LEAST_VARIANCE else 1.0
 
 

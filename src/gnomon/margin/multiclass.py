@@ -156,14 +156,14 @@ class OneVsRestClassifier(OfBinary):
 
     f(x) = argmax_k g_k(x), g_k learnt with class k as the positive one. Use it with any learner of
     two classes; not with one that handles several itself. Scores of machines that were trained
-    apart are not of one scale: ``normalise`` makes those of linear ones distances. Rows that no
+    apart are not of one scale: ``normalize`` makes those of linear ones distances. Rows that no
     class or several classes claim are shown by `claims`. Texts: 000a 2.1.7 · 002 L1498-1530, L1566.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
         Learner of two classes, of any library; None for `LinearSVC`.
-    normalise : bool, default=False
+    normalize : bool, default=False
         Whether scores of linear members (with ``coef_``) are divided by the length of the weights.
 
     Attributes
@@ -193,16 +193,16 @@ class OneVsRestClassifier(OfBinary):
 
     _parameter_constraints = {
         "estimator": [None, HasMethods(["fit"])],
-        "normalise": FLAG,
+        "normalize": FLAG,
     }
 
     _many_targets: ClassVar[bool] = True
 
-    def __init__(self, estimator=None, *, n_jobs=None, verbose=0, normalise=False):
+    def __init__(self, estimator=None, *, n_jobs=None, verbose=0, normalize=False):
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.verbose = verbose
-        self.normalise = normalise
+        self.normalize = normalize
 
     def fit(self, X, y=None, sample_weight=None):
         """Learn from a table.
@@ -257,7 +257,7 @@ class OneVsRestClassifier(OfBinary):
 
     def _scores(self, rows):
         scores = self._member_scores(rows)
-        if self.normalise:
+        if self.normalize:
             for k, member in enumerate(self.estimators_):
                 length = float(np.linalg.norm(getattr(member, "coef_", 1.0)))
                 scores[:, k] /= length if length > 0 else 1.0

@@ -75,8 +75,8 @@ def _scaled(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows within [-1, 1], their centre and half extent."""
     low, high = X.min(axis=0), X.max(axis=0)
     half = np.where(high > low, (high - low) / 2, 1.0)
-    centre = (low + high) / 2
-    return (X - centre) / half, centre, half
+    center = (low + high) / 2
+    return (X - center) / half, center, half
 
 
 def separability(X: Any, y: Any) -> Separability:
@@ -105,7 +105,7 @@ def separability(X: Any, y: Any) -> Separability:
     """
     X = as_rows(X)
     _, sign = two_sides(y)
-    unit, centre, half = _scaled(X)
+    unit, center, half = _scaled(X)
     n, d = unit.shape
     # the greatest t with y (w . x + b) >= t, sizes of w bounded
     target = np.zeros(d + 2)
@@ -115,7 +115,7 @@ def separability(X: Any, y: Any) -> Separability:
     found = linprog(target, A_ub=limits, b_ub=np.zeros(n), bounds=bounds, method="highs")
     if found.status == 0 and found.x[-1] > LEAST_MARGIN:
         normal = found.x[:d] / half
-        return Separability(True, Hyperplane(normal, float(found.x[d] - normal @ centre)))
+        return Separability(True, Hyperplane(normal, float(found.x[d] - normal @ center)))
     weights = _common_mixture(unit, sign)
     point = None if weights is None else weights[sign > 0] @ X[sign > 0]
     return Separability(False, None, point, weights)
@@ -206,7 +206,7 @@ def fewest_errors(
     """
     X = as_rows(X)
     classes, sign = two_sides(y)
-    unit, centre, half = _scaled(X)
+    unit, center, half = _scaled(X)
     exact = len(X) <= EXACT_ROWS if exact is None else exact
     answers = [_best_start(unit, sign, n_init, random_state)]
     proved = _count(answers[0], unit, sign) == 0
@@ -216,7 +216,7 @@ def fewest_errors(
             answers.append(found)
     best = min(answers, key=lambda plane: _count(plane, unit, sign))
     normal = best[:-1] / half
-    plane = Hyperplane(normal, float(best[-1] - normal @ centre))
+    plane = Hyperplane(normal, float(best[-1] - normal @ center))
     wrong = np.flatnonzero(sign * (unit @ best[:-1] + best[-1]) <= 0)
     return FewestErrors(plane, classes, len(wrong), bool(proved), wrong)
 

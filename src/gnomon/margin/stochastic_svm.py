@@ -37,7 +37,7 @@ PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
 
 
 @kernel("f8[:,:]", "f8[:]", "i8[:]", "i8", "f8", "f8", "f8[:]", "out f8[:]")
-def hinge_steps(rows, sign, drawn, batch, rate, penalty, penalised, plane):
+def hinge_steps(rows, sign, drawn, batch, rate, penalty, penalized, plane):
     """Steps of stochastic gradient: `batch` drawn rows each. rows (n, d + 1), constant last.
 
     penalised (d + 1,) is 1 for what the penalty shrinks and 0 for what it leaves.
@@ -55,7 +55,7 @@ def hinge_steps(rows, sign, drawn, batch, rate, penalty, penalised, plane):
                 for j in range(d):
                     slope[j] += sign[i] * rows[i, j]
         for j in range(d):
-            plane[j] += rate * (slope[j] / batch - penalty * penalised[j] * plane[j])
+            plane[j] += rate * (slope[j] / batch - penalty * penalized[j] * plane[j])
 
 
 @method(
@@ -73,7 +73,7 @@ class StochasticSVM(LinearMachine):
     the columns first. It does not end at the optimum but near it: no test of convergence is valid.
     Not where that matters (`LinearSVC`).
 
-    Texts: 000a 2.1, procedure 2.4, which prints the penalty on b too (``penalise_intercept=True``)
+    Texts: 000a 2.1, procedure 2.4, which prints the penalty on b too (``penalize_intercept=True``)
     while section 2.1.6 leaves b free (the default). Of several classes each is trained against the
     rest, on the same rows.
 
@@ -97,7 +97,7 @@ class StochasticSVM(LinearMachine):
         Steps between looks at the held rows.
     fit_intercept : bool, default=True
         Whether there is a b.
-    penalise_intercept : bool, default=False
+    penalize_intercept : bool, default=False
         Whether the penalty shrinks b too.
     average : {"last", "season"}, default="last"
         The plane of the last step, or the mean of the planes at the checks of the last season.
@@ -140,7 +140,7 @@ class StochasticSVM(LinearMachine):
         "n_held": [whole(0)],
         "check_every": [whole(1)],
         "fit_intercept": FLAG,
-        "penalise_intercept": FLAG,
+        "penalize_intercept": FLAG,
         "average": [StrOptions({"last", "season"})],
         "random_state": SEED,
     }
@@ -158,7 +158,7 @@ class StochasticSVM(LinearMachine):
         n_held=50,
         check_every=30,
         fit_intercept=True,
-        penalise_intercept=False,
+        penalize_intercept=False,
         average="last",
         random_state=None,
     ):
@@ -171,7 +171,7 @@ class StochasticSVM(LinearMachine):
         self.n_held = n_held
         self.check_every = check_every
         self.fit_intercept = fit_intercept
-        self.penalise_intercept = penalise_intercept
+        self.penalize_intercept = penalize_intercept
         self.average = average
         self.random_state = random_state
 
@@ -223,15 +223,15 @@ class StochasticSVM(LinearMachine):
             held = np.unique(draw(weights, rng, n_held))
             weights[held] = 0.0
         rate = self.rate_top / (season + self.rate_base)
-        penalised = np.ones(rows.shape[1])
-        penalised[-1] = float(self.penalise_intercept)
+        penalized = np.ones(rows.shape[1])
+        penalized[-1] = float(self.penalize_intercept)
         drawn = draw(weights, rng, self.n_steps * self.batch_size)
         together = self.check_every * self.batch_size
         watched, total = [], np.zeros_like(planes)
         for first in range(0, len(drawn), together):
             part = np.ascontiguousarray(drawn[first : first + together])
             for plane, sign in zip(planes, signs):
-                hinge_steps(rows, sign, part, self.batch_size, rate, self.penalty, penalised, plane)
+                hinge_steps(rows, sign, part, self.batch_size, rate, self.penalty, penalized, plane)
             norm = float((planes[:, :-1] ** 2).sum())
             watched.append((self._accuracy(planes, rows[held], given.y[held]), norm))
             total += planes
@@ -250,7 +250,7 @@ class StochasticSVM(LinearMachine):
         total = 0.0
         for plane, sign in zip(planes, signs):
             slack = np.maximum(1.0 - sign * (rows @ plane), 0.0)
-            shrunk = plane if self.penalise_intercept else plane[:-1]
+            shrunk = plane if self.penalize_intercept else plane[:-1]
             total += float(weights @ slack / weights.sum() + self.penalty / 2 * (shrunk @ shrunk))
         return total
 

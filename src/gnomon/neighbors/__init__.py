@@ -1,6 +1,6 @@
 """Nearest neighbours: distances, searches, and what is learnt from the rows nearby."""
 
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.neighbors.approximate import (
     ApproximateNeighbors,
     TunedIndexes,
@@ -27,7 +27,7 @@ from gnomon.neighbors.distances import (
     hamming,
 )
 from gnomon.neighbors.impute import KNNImputer
-from gnomon.neighbors.index import NeighbourIndex, Neighbours
+from gnomon.neighbors.index import NeighborIndex, Neighbors
 from gnomon.neighbors.labels import NeighborLabels
 from gnomon.neighbors.local_learner import LocalClassifier, LocalRegressor
 from gnomon.neighbors.pairwise import (
@@ -75,10 +75,10 @@ __all__ = [
     "MinkowskiDistance",
     "NamedDistance",
     "NearestNeighbors",
+    "NeighborIndex",
     "NeighborLabels",
     "NeighborRecommender",
-    "NeighbourIndex",
-    "Neighbours",
+    "Neighbors",
     "PearsonDistance",
     "PrecomputedDistance",
     "Prototypes",
@@ -108,3 +108,11 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(
+    __name__,
+    {
+        "NeighbourIndex": "NeighborIndex",
+        "Neighbours": "Neighbors",
+    },
+)

@@ -35,7 +35,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, share, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
-from gnomon.neighbors.index import NOBODY, Neighbours, ProductFilter, empty_heaps
+from gnomon.neighbors.index import NOBODY, Neighbors, ProductFilter, empty_heaps
 from gnomon.neighbors.kernels import (
     build_random_tree,
     search_forest,
@@ -48,9 +48,9 @@ N_PROBES = 400
 N_TREES = 4
 LEAF = 16
 QUERIES_AT_ONCE = 2048
-ROWS_PER_CENTRE = 32
+ROWS_PER_CENTER = 32
 ROUNDS = 5
-NEIGHBOURS_OF_DIMENSION = 10
+NEIGHBORS_OF_DIMENSION = 10
 # What comparing a row costs, against brute force; a cell costs as many rows more to be opened.
 COST = {"brute": 1.0, "cells": 2.0, "forest": 40.0}
 COST_OF_CELL = 100.0
@@ -73,8 +73,8 @@ class Cells:
         n = len(points)
         n_cells = int(np.clip(np.sqrt(n) * 2, 1, max(n // 8, 1)))
         some = points
-        if n > ROWS_PER_CENTRE * n_cells:
-            some = points[np.sort(rng.choice(n, ROWS_PER_CENTRE * n_cells, replace=False))]
+        if n > ROWS_PER_CENTER * n_cells:
+            some = points[np.sort(rng.choice(n, ROWS_PER_CENTER * n_cells, replace=False))]
         different = np.unique(some, axis=0)
         n_cells = min(n_cells, len(different))
         starts = different[rng.choice(len(different), n_cells, replace=False)]
@@ -82,7 +82,7 @@ class Cells:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # any centres make cells
             model.fit(some)
-        self.centres = ProductFilter(np.ascontiguousarray(model.cluster_centers_))
+        self.centers = ProductFilter(np.ascontiguousarray(model.cluster_centers_))
         labels = model.predict(points)
         self.order = np.argsort(labels, kind="stable")
         self.starts = np.searchsorted(labels[self.order], np.arange(n_cells + 1))
@@ -94,9 +94,9 @@ class Cells:
         """The greatest effort: all cells."""
         return len(self.starts) - 1
 
-    def nearest(self, queries: np.ndarray, k: int, effort: int) -> tuple[Neighbours, np.ndarray]:
+    def nearest(self, queries: np.ndarray, k: int, effort: int) -> tuple[Neighbors, np.ndarray]:
         """The best of `effort` cells, squared distances; and what that cost per query."""
-        cells = self.centres.nearest(queries, min(effort, self.most)).indices
+        cells = self.centers.nearest(queries, min(effort, self.most)).indices
         found = empty_heaps(len(queries), k)
         doubled, lengths = self.rows.lowered(queries)
         who = np.argsort(cells.ravel(), kind="stable")
@@ -109,7 +109,7 @@ class Cells:
         cost = COST["cells"] * sizes[cells].sum(axis=1) + COST_OF_CELL * cells.shape[1] + self.most
         return found, cost
 
-    def _compete(self, cell: int, some, queries, doubled, lengths, found: Neighbours) -> None:
+    def _compete(self, cell: int, some, queries, doubled, lengths, found: Neighbors) -> None:
         start, stop = self.starts[cell], self.starts[cell + 1]
         if start == stop:
             return
@@ -162,7 +162,7 @@ class Forest:
         """The greatest effort: all rows."""
         return len(self.points)
 
-    def nearest(self, queries: np.ndarray, k: int, effort: int) -> tuple[Neighbours, np.ndarray]:
+    def nearest(self, queries: np.ndarray, k: int, effort: int) -> tuple[Neighbors, np.ndarray]:
         """The best of about `effort` rows, squared distances; and what that cost per query."""
         found = empty_heaps(len(queries), k)
         evaluations = np.zeros(len(queries), np.int64)
@@ -202,7 +202,7 @@ class Everything:
     def most(self) -> int:
         return 1
 
-    def nearest(self, queries: np.ndarray, k: int, effort: int) -> tuple[Neighbours, np.ndarray]:
+    def nearest(self, queries: np.ndarray, k: int, effort: int) -> tuple[Neighbors, np.ndarray]:
         """The best of all rows, squared distances; and what that cost per query."""
         cost = np.full(len(queries), COST["brute"] * len(self.rows.points))
         return self.rows.nearest(queries, k), cost
@@ -372,7 +372,7 @@ class ApproximateNeighbors(StoredRows):
         points, rng = self.index_.stored, self._rng()
         order = canonical_order(points)
         held = order[rng.choice(len(points), min(N_PROBES, len(points)), replace=False)]
-        around = max(self.n_neighbors, min(NEIGHBOURS_OF_DIMENSION, len(points) - 1))
+        around = max(self.n_neighbors, min(NEIGHBORS_OF_DIMENSION, len(points) - 1))
         truth = self._others(self.index_._filter.nearest(points[held], around + 1), held)
         dimension = local_dimension(truth.distances)
         names = self._worth_trying(dimension)
@@ -437,14 +437,14 @@ class ApproximateNeighbors(StoredRows):
         hits = (others[:, :, None] == truth[:, None, :]).any(axis=2) & (others != NOBODY)
         return hits.mean(axis=1), float(cost.mean())
 
-    def _others(self, found: Neighbours, held: np.ndarray) -> Neighbours:
+    def _others(self, found: Neighbors, held: np.ndarray) -> Neighbors:
         """Neighbours that are not the query itself."""
         kept = found.indices != held[:, None]
         kept[kept.all(axis=1), -1] = False
         shape = (len(held), found.indices.shape[1] - 1)
-        return Neighbours(found.distances[kept].reshape(shape), found.indices[kept].reshape(shape))
+        return Neighbors(found.distances[kept].reshape(shape), found.indices[kept].reshape(shape))
 
-    def kneighbors(self, X, n_neighbors: int | None = None) -> Neighbours:
+    def kneighbors(self, X, n_neighbors: int | None = None) -> Neighbors:
         """Nearly the nearest training rows of each row, nearest first.
 
         Parameters
@@ -455,7 +455,7 @@ class ApproximateNeighbors(StoredRows):
 
         Returns
         -------
-        neighbours : Neighbours
+        neighbors : Neighbours
             Where an index found fewer, infinite distances and the number -1 fill up.
         """
         k = self.n_neighbors if n_neighbors is None else int(n_neighbors)
@@ -469,7 +469,7 @@ class ApproximateNeighbors(StoredRows):
             return np.stack([self.distance_.finish(found.distances), numbers], axis=1)
 
         found = self._each_block(both, X)
-        return Neighbours(found[:, 0].copy(), found[:, 1].astype(np.int64))
+        return Neighbors(found[:, 0].copy(), found[:, 1].astype(np.int64))
 
     def _rows_at_once(self, rows) -> int:
         return QUERIES_AT_ONCE
@@ -477,7 +477,7 @@ class ApproximateNeighbors(StoredRows):
 
 def approximate_neighbors(
     X, queries, n_neighbors: int = 10, *, recall: float = 0.95, random_state: int | None = None
-) -> tuple[Neighbours, Estimate]:
+) -> tuple[Neighbors, Estimate]:
     """Nearly the nearest rows in one call: builds an index, asks it, and forgets it.
 
     Parameters
@@ -490,7 +490,7 @@ def approximate_neighbors(
 
     Returns
     -------
-    neighbours : Neighbours
+    neighbors : Neighbours
     recall : Estimate
         As measured on rows kept back.
 

@@ -50,13 +50,13 @@ class Ball(NamedTuple):
 
     Attributes
     ----------
-    centre : ndarray of shape (d,)
+    center : ndarray of shape (d,)
     radius : float
     steps : list of (ndarray, float)
         Centre and radius at the start and after each move.
     """
 
-    centre: np.ndarray
+    center: np.ndarray
     radius: float
     steps: list[tuple[np.ndarray, float]]
 
@@ -79,7 +79,7 @@ def bounding_ball(points, one=None, other=None, growth: float = GROWTH) -> Ball:
     Examples
     --------
     >>> ball = bounding_ball([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]])
-    >>> ball.centre, ball.radius
+    >>> ball.center, ball.radius
     (array([1., 0.]), 1.0)
     """
     points = np.asarray(points, dtype=np.float64)
@@ -88,21 +88,21 @@ def bounding_ball(points, one=None, other=None, growth: float = GROWTH) -> Ball:
     if one is None or other is None:
         one = points[_distances(points, points[0]).argmax()]
         other = points[_distances(points, one).argmax()]
-    centre = (np.asarray(one, np.float64) + np.asarray(other, np.float64)) / 2
+    center = (np.asarray(one, np.float64) + np.asarray(other, np.float64)) / 2
     radius = float(np.sqrt(((np.asarray(other) - np.asarray(one)) ** 2).sum()) / 2)
-    steps = [(centre, radius)]
+    steps = [(center, radius)]
     while True:
-        away = _distances(points, centre)
+        away = _distances(points, center)
         outside = np.flatnonzero(away > radius * (1 + 1e-12))
         if len(outside) == 0 or radius == 0:
-            return Ball(centre, max(radius, float(away.max())), steps)
+            return Ball(center, max(radius, float(away.max())), steps)
         for place in outside:
-            apart = points[place] - centre
+            apart = points[place] - center
             gap = float(np.sqrt((apart**2).sum()))
             if gap > radius:
-                centre = centre + (1 - radius / gap) * apart
+                center = center + (1 - radius / gap) * apart
                 radius *= growth
-                steps.append((centre, radius))
+                steps.append((center, radius))
 
 
 class BallTree:
@@ -122,7 +122,7 @@ class BallTree:
 
     Attributes
     ----------
-    centres : ndarray of shape (n_balls, d)
+    centers : ndarray of shape (n_balls, d)
     radii : ndarray of shape (n_balls,)
     children : ndarray of int of shape (n_balls, 2)
         -1 for leaves.
@@ -152,7 +152,7 @@ class BallTree:
 
     def _build(self) -> None:
         self.order = np.arange(len(self.rows))
-        centres, spans = [], []
+        centers, spans = [], []
         radii: list[float] = []
         children: list[list[int]] = []
         waiting = [(0, len(self.rows), -1, 0)]
@@ -163,8 +163,8 @@ class BallTree:
                 children[parent][side] = number
             members = self.rows[self.order[start:stop]]
             one, other = self._far_pair(members)
-            centre, radius = self._ball(members, one, other)
-            centres.append(centre)
+            center, radius = self._ball(members, one, other)
+            centers.append(center)
             radii.append(radius)
             spans.append((start, stop))
             children.append([-1, -1])
@@ -177,7 +177,7 @@ class BallTree:
             self.order[start:stop] = np.concatenate([part[nearer], part[~nearer]])
             middle = start + int(nearer.sum())
             waiting += [(middle, stop, number, 1), (start, middle, number, 0)]
-        self.centres = np.array(centres).reshape(len(radii), self.rows.shape[1])
+        self.centers = np.array(centers).reshape(len(radii), self.rows.shape[1])
         self.radii = np.array(radii)
         self.spans = np.array(spans, dtype=np.int64).reshape(-1, 2)
         self.children = np.array(children, dtype=np.int64).reshape(-1, 2)
@@ -195,10 +195,10 @@ class BallTree:
     def _ball(self, members, one, other) -> tuple[np.ndarray, float]:
         if self.distance is None:
             ball = bounding_ball(members, one, other, self.growth)
-            return ball.centre, ball.radius
+            return ball.center, ball.radius
         farther = np.maximum(self._away(members, one), self._away(members, other))
-        centre = members[farther.argmin()]
-        return centre, float(self._away(members, centre).max())
+        center = members[farther.argmin()]
+        return center, float(self._away(members, center).max())
 
     @property
     def n_balls(self) -> int:
@@ -243,7 +243,7 @@ class BallTree:
             self.order,
             self.spans,
             self.children,
-            self.centres,
+            self.centers,
             self.radii,
             float(largest * self.rows.shape[1] * 1e-15),
             squares,
@@ -285,7 +285,7 @@ class BallTree:
                         heapq.heapreplace(best, entry)
                 continue
             for child in self.children[ball].tolist():
-                away = float(self._away(self.centres[child][None], query)[0])
+                away = float(self._away(self.centers[child][None], query)[0])
                 bound = away - self.radii[child] - 1e-12 * (away + self.radii[child])
                 heapq.heappush(queue, (max(bound, 0.0), child))
         return sorted((-d, -i) for d, i in best), evaluations, opened

@@ -20,7 +20,7 @@ from gnomon.engine.parameters import StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.neighbors.outputs import ClassVotes
 from gnomon.neighbors.queries import NearestQueries
-from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbours
+from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbors
 
 
 @method(
@@ -31,7 +31,7 @@ from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbours
     peers=("sklearn.neighbors.KNeighborsClassifier",),
 )
 @without_effect("leaf_size")
-class KNeighborsClassifier(NearestQueries, WeighedNeighbours, ClassVotes):
+class KNeighborsClassifier(NearestQueries, WeighedNeighbors, ClassVotes):
     """The class that most of the nearest training rows have.
 
     P(class) = (n_class + l / c) / (k + l) for n_class of k votes and c classes, l = ``smoothing``.
@@ -179,7 +179,7 @@ class KNeighborsClassifier(NearestQueries, WeighedNeighbours, ClassVotes):
 
     def _shares(self, rows, k: int) -> np.ndarray:
         """Share of the votes that each class has, of all targets side by side."""
-        self._require_neighbours(k)
+        self._require_neighbors(k)
         if self.weights == "gaussian":
             return self._kernel_means(rows, self._indicators())
         parts = []

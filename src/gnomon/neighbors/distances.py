@@ -280,7 +280,7 @@ class MahalanobisDistance(Distance):
     Examples
     --------
     >>> distance = MahalanobisDistance().fit([[0, 0], [2, 0], [0, 2], [2, 2]])
-    >>> distance.to_centre([[3, 1]])
+    >>> distance.to_center([[3, 1]])
     array([2.])
     """
 
@@ -297,11 +297,11 @@ class MahalanobisDistance(Distance):
         total = weights.sum()
         low = rows.min(axis=0)
         self.mean = low + weights @ (rows - low) / total
-        centred = rows - self.mean
-        deviation = np.sqrt(weights @ centred**2 / total)
+        centered = rows - self.mean
+        deviation = np.sqrt(weights @ centered**2 / total)
         constant = np.ptp(rows, axis=0) == 0
         self.scale = np.where(constant | (deviation == 0), np.inf, deviation)
-        standard = centred / self.scale
+        standard = centered / self.scale
         correlation = (standard * weights[:, None]).T @ standard / total
         if self.shape == "diagonal":
             correlation = np.diag(np.diag(correlation))
@@ -329,7 +329,7 @@ class MahalanobisDistance(Distance):
     def coordinates(self, rows):
         return np.ascontiguousarray(((self._plain(rows) - self.mean) / self.scale) @ self.root)
 
-    def to_centre(self, rows) -> np.ndarray:
+    def to_center(self, rows) -> np.ndarray:
         """Distance of each row to the mean of the training rows.
 
         Parameters
@@ -431,11 +431,11 @@ class RowDirection(Distance):
                 f"{type(self).__name__} compares columns of numbers; encode categories first"
             )
 
-    def _centred(self, rows) -> np.ndarray:
+    def _centered(self, rows) -> np.ndarray:
         raise NotImplementedError
 
     def coordinates(self, rows):
-        return unit_rows(self._centred(rows))
+        return unit_rows(self._centered(rows))
 
 
 @storable
@@ -452,7 +452,7 @@ class CosineDistance(RowDirection):
     array([[ 1.,  0., -1.]])
     """
 
-    def _centred(self, rows):
+    def _centered(self, rows):
         return self._filled(rows)
 
     def pairwise(self, one, other):
@@ -486,7 +486,7 @@ class AdjustedCosineDistance(RowDirection):
     def takes_missing(self) -> bool:
         return True
 
-    def _centred(self, rows):
+    def _centered(self, rows):
         rows = self._checked(rows)
         return np.where(np.isnan(rows), 0.0, rows - self.fill)
 
@@ -511,7 +511,7 @@ class PearsonDistance(RowDirection):
     def takes_missing(self) -> bool:
         return True
 
-    def _centred(self, rows):
+    def _centered(self, rows):
         rows = self._checked(rows)
         known = ~np.isnan(rows)
         counts = np.maximum(known.sum(axis=1, keepdims=True), 1)
@@ -568,13 +568,13 @@ class CosineRatioDistance(Distance):
 class ChiSquareDistance(Distance):
     """sum_k (h_k - g_k)^2 / (h_k + g_k) between histograms, 0/0 being 0; at most 2.
 
-    Rows are divided by their sums first unless ``normalise=False``. There is no factor of a half.
+    Rows are divided by their sums first unless ``normalize=False``. There is no factor of a half.
     It is no metric (its square root is). Texts: 000b 8.3.2 (used and not written out there; its
     table tops out at 2).
 
     Parameters
     ----------
-    normalise : bool, default=True
+    normalize : bool, default=True
 
     Examples
     --------
@@ -582,8 +582,8 @@ class ChiSquareDistance(Distance):
     array([[0.    , 0.6667]])
     """
 
-    def __init__(self, normalise: bool = True):
-        self.normalise = bool(normalise)
+    def __init__(self, normalize: bool = True):
+        self.normalize = bool(normalize)
 
     @property
     def is_metric(self) -> bool:
@@ -598,8 +598,8 @@ class ChiSquareDistance(Distance):
 
     def _shares(self, rows) -> np.ndarray:
         rows = self._filled(rows)
-        _require_histograms(rows, self.levels, type(self).__name__, sums=self.normalise)
-        return rows / rows.sum(axis=1, keepdims=True) if self.normalise else rows
+        _require_histograms(rows, self.levels, type(self).__name__, sums=self.normalize)
+        return rows / rows.sum(axis=1, keepdims=True) if self.normalize else rows
 
     def pairwise(self, one, other):
         one, other = self._shares(one), self._shares(other)
@@ -829,7 +829,7 @@ NAMES: dict[str, Callable[..., Distance]] = {
     "minkowski": MinkowskiDistance,
     "manhattan": lambda w=None: MinkowskiDistance(p=1, w=w),
     "chebyshev": lambda: MinkowskiDistance(p=np.inf),
-    "standardised": lambda: MinkowskiDistance(units="deviation"),
+    "standardized": lambda: MinkowskiDistance(units="deviation"),
     "seuclidean": lambda V=None: (
         MinkowskiDistance(units="deviation")
         if V is None

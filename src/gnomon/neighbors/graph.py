@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import EfficiencyWarning
 
 from gnomon.engine.storable import storable
-from gnomon.neighbors.index import Neighbours
+from gnomon.neighbors.index import Neighbors
 
 
 def checked_graph(graph: Any) -> sp.csr_array:
@@ -69,7 +69,7 @@ class GraphIndex:
     def n_rows(self) -> int:
         return self.graph.shape[0]
 
-    def nearest(self, rows: Any, k: int) -> Neighbours:
+    def nearest(self, rows: Any, k: int) -> Neighbors:
         """The k nearest training rows of each row of a matrix of distances."""
         if not sp.issparse(rows):
             raise ValueError("the training distances were sparse: give a sparse matrix here too")
@@ -83,13 +83,13 @@ class GraphIndex:
                 "number of neighbors used or recompute the graph with more neighbors."
             )
         places = graph.indptr[:-1, None] + np.arange(k)
-        return Neighbours(graph.data[places], graph.indices[places].astype(np.int64))
+        return Neighbors(graph.data[places], graph.indices[places].astype(np.int64))
 
-    def search(self, rows: Any, k: int, n_jobs: int | None = None) -> Neighbours:
+    def search(self, rows: Any, k: int, n_jobs: int | None = None) -> Neighbors:
         """`nearest`; it is too little work for threads."""
         return self.nearest(rows, k)
 
-    def others(self, k: int, n_jobs: int | None = None) -> Neighbours:
+    def others(self, k: int, n_jobs: int | None = None) -> Neighbors:
         """The k nearest other training rows of every training row."""
         return self.nearest(self._without_self(), k)
 

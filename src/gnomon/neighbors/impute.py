@@ -17,7 +17,7 @@ from gnomon.engine.parameters import JOBS, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.neighbors.distances import MinkowskiDistance, distance_of
-from gnomon.neighbors.index import NeighbourIndex, Neighbours, empty_heaps
+from gnomon.neighbors.index import NeighborIndex, Neighbors, empty_heaps
 from gnomon.neighbors.kernels import add_masked_sums, sort_heaps, take_best
 from gnomon.neighbors.stored import METRIC, is_within, reached, shared
 from gnomon.prepare.base import COLUMNS, Filter
@@ -76,7 +76,7 @@ class HoleSearch:
     def _of_numbers(self) -> np.ndarray:
         return np.repeat(self.distance.levels == 0, self._counts())
 
-    def nearest(self, rows: np.ndarray, k: int) -> Neighbours:
+    def nearest(self, rows: np.ndarray, k: int) -> Neighbors:
         """The k nearest of each row, and their distances."""
         queries = np.ascontiguousarray(self.distance.coordinates(rows))
         known = np.ascontiguousarray(self._by_coordinate(~np.isnan(rows))).astype(np.uint8)
@@ -88,7 +88,7 @@ class HoleSearch:
             add_masked_sums(queries, known, self.stored[part], self.extra[part], p, block)
             take_best(block, start, *found)
         sort_heaps(*found)
-        return Neighbours(self.distance.finish(found.distances), found.indices)
+        return Neighbors(self.distance.finish(found.distances), found.indices)
 
 
 @method(
@@ -168,7 +168,7 @@ class KNNImputer(Filter):
         "n_jobs": JOBS,
     }
 
-    def __init__(self, n_neighbors=5, *, metric="standardised", columns=None, n_jobs=None):
+    def __init__(self, n_neighbors=5, *, metric="standardized", columns=None, n_jobs=None):
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.columns = columns
@@ -250,7 +250,7 @@ class KNNImputer(Filter):
         kind = self.kinds_[position]
         by_mode = kind in ("category", "ordered", "boolean")
         if len(holes):
-            column[holes] = self._from_neighbours(rows[holes], place, by_mode)
+            column[holes] = self._from_neighbors(rows[holes], place, by_mode)
         if not by_mode:
             return np.where(np.isnan(column), 0.0, column)
         original = grid.column(position)
@@ -267,7 +267,7 @@ class KNNImputer(Filter):
         code = self.encoder_.codes[self.compared_.tolist().index(position)]
         return code.decode(column[:, None]).cast(kind)
 
-    def _from_neighbours(self, rows: np.ndarray, place: int, by_mode: bool) -> np.ndarray:
+    def _from_neighbors(self, rows: np.ndarray, place: int, by_mode: bool) -> np.ndarray:
         """What the nearest rows that know a column say of it; NaN where none does."""
         donors = np.flatnonzero(~np.isnan(self.rows_[:, place]))
         if len(donors) == 0:
@@ -282,11 +282,11 @@ class KNNImputer(Filter):
         starts = range(0, len(rows), ROWS_AT_ONCE)
         return np.concatenate(list(in_order(fill, starts, self.n_jobs)))
 
-    def _search(self, donors: np.ndarray) -> NeighbourIndex | HoleSearch:
+    def _search(self, donors: np.ndarray) -> NeighborIndex | HoleSearch:
         """How the nearest of some training rows are found."""
         if type(self.distance_) is MinkowskiDistance:
             return HoleSearch(self.distance_, self.rows_, donors)
-        return NeighbourIndex(self.distance_, self.rows_[donors], "brute").ready()
+        return NeighborIndex(self.distance_, self.rows_[donors], "brute").ready()
 
     def _said(self, index, values, weights, rows, by_mode: bool) -> np.ndarray:
         k = self.n_neighbors

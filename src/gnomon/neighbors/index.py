@@ -51,7 +51,7 @@ NOBODY = np.iinfo(np.int64).max
 SINGLE = 2.0**-24
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """The nearest training rows of some queries, nearest first; of equal distance by row number.
 
     Attributes
@@ -70,13 +70,13 @@ def all_finite(numbers: np.ndarray) -> bool:
         return bool(np.isfinite(numbers.sum()) or np.isfinite(numbers).all())
 
 
-def empty_heaps(n: int, k: int) -> Neighbours:
+def empty_heaps(n: int, k: int) -> Neighbors:
     """Room for the k best of n queries."""
-    return Neighbours(np.full((n, k), np.inf), np.full((n, k), NOBODY))
+    return Neighbors(np.full((n, k), np.inf), np.full((n, k), NOBODY))
 
 
 @storable
-class NeighbourIndex:
+class NeighborIndex:
     """Training rows and a fitted distance, ready for searches.
 
     Parameters
@@ -137,7 +137,7 @@ class NeighbourIndex:
     def n_rows(self) -> int:
         return self.stored.shape[0]
 
-    def ready(self, n_jobs: int | None = None) -> NeighbourIndex:
+    def ready(self, n_jobs: int | None = None) -> NeighborIndex:
         """Build now what the first search would build."""
         if self.chosen == "kd_tree":
             self._boxes = Boxes(self.stored, self.leaf_size, n_jobs)
@@ -147,7 +147,7 @@ class NeighbourIndex:
             _ = self._filter
         return self
 
-    def nearest(self, rows: Any, k: int) -> Neighbours:
+    def nearest(self, rows: Any, k: int) -> Neighbors:
         """The k nearest of each row, on the calling thread.
 
         Parameters
@@ -158,7 +158,7 @@ class NeighbourIndex:
 
         Returns
         -------
-        neighbours : Neighbours
+        neighbors : Neighbours
         """
         if not 1 <= k <= self.n_rows:
             raise DataError(
@@ -169,9 +169,9 @@ class NeighbourIndex:
         found = self._nearest_sums(self._coordinates(rows), k)
         if not np.isfinite(found.distances).all():
             raise DataError(f"{self.distance!r} overflows between these rows: rescale the columns")
-        return Neighbours(self.distance.finish(found.distances), found.indices)
+        return Neighbors(self.distance.finish(found.distances), found.indices)
 
-    def search(self, rows: Any, k: int, n_jobs: int | None = None) -> Neighbours:
+    def search(self, rows: Any, k: int, n_jobs: int | None = None) -> Neighbors:
         """The k nearest of each row, on threads.
 
         Queries of a tree of boxes are taken leaf by leaf, so that one finds in the processor's
@@ -185,10 +185,10 @@ class NeighbourIndex:
 
         Returns
         -------
-        neighbours : Neighbours
+        neighbors : Neighbours
         """
         n = rows.shape[0]
-        found = Neighbours(np.empty((n, k)), np.empty((n, k), np.int64))
+        found = Neighbors(np.empty((n, k)), np.empty((n, k), np.int64))
         places = self._by_leaf(rows, n_jobs)
 
         def part(start: int) -> None:
@@ -224,15 +224,15 @@ class NeighbourIndex:
             raise DataError(f"{self.distance!r} overflows on a row asked for: rescale the columns")
         return queries
 
-    def _nearest_sums(self, queries: np.ndarray, k: int) -> Neighbours:
+    def _nearest_sums(self, queries: np.ndarray, k: int) -> Neighbors:
         p = self.distance.exponent
         if self.chosen == "kd_tree":
             return self._boxes.nearest(queries, k, p)
         if self.chosen == "ball_tree" and p == 2:
-            return Neighbours(*self._balls.nearest_squares(queries, k)[0])
+            return Neighbors(*self._balls.nearest_squares(queries, k)[0])
         if self.chosen == "ball_tree":
             distances, indices, _ = self._balls.query(queries, k)
-            return Neighbours(_undone(distances, p), indices)
+            return Neighbors(_undone(distances, p), indices)
         if p == 2:
             return self._filter.nearest(queries, k)
         found = empty_heaps(len(queries), k)
@@ -242,10 +242,10 @@ class NeighbourIndex:
         sort_heaps(*found)
         return found
 
-    def _nearest_in_pairs(self, rows, k: int) -> Neighbours:
+    def _nearest_in_pairs(self, rows, k: int) -> Neighbors:
         if self.chosen == "ball_tree":
             distances, indices, _ = self._balls.query(rows, k)
-            return Neighbours(distances, indices)
+            return Neighbors(distances, indices)
         found = empty_heaps(rows.shape[0], k)
         for start, block in self.blocks(rows):
             take_best(np.ascontiguousarray(block), start, *found)
@@ -253,7 +253,7 @@ class NeighbourIndex:
         found.indices[np.isinf(found.distances) & (found.indices == NOBODY)] = -1
         return found
 
-    def others(self, k: int, n_jobs: int | None = None) -> Neighbours:
+    def others(self, k: int, n_jobs: int | None = None) -> Neighbors:
         """The k nearest other stored rows of every stored row, on threads.
 
         Parameters
@@ -263,7 +263,7 @@ class NeighbourIndex:
 
         Returns
         -------
-        neighbours : Neighbours
+        neighbors : Neighbours
         """
         if not 1 <= k < self.n_rows:
             raise DataError(
@@ -271,20 +271,20 @@ class NeighbourIndex:
             )
         starts = range(0, self.n_rows, QUERIES_TOGETHER)
         parts = list(in_order(lambda start: self._others_of(start, k), starts, n_jobs))
-        return Neighbours(*(np.concatenate(part) for part in zip(*parts)))
+        return Neighbors(*(np.concatenate(part) for part in zip(*parts)))
 
-    def _others_of(self, start: int, k: int) -> Neighbours:
+    def _others_of(self, start: int, k: int) -> Neighbors:
         some = self.stored[start : start + QUERIES_TOGETHER]
         if self.has_coordinates:
             found = self._nearest_sums(np.ascontiguousarray(some), k + 1)
-            found = Neighbours(self.distance.finish(found.distances), found.indices)
+            found = Neighbors(self.distance.finish(found.distances), found.indices)
         else:
             found = self._nearest_in_pairs(some, k + 1)
         own = np.arange(start, start + len(found.indices))[:, None]
         kept = found.indices != own
         kept[kept.all(axis=1), -1] = False
         shape = (len(kept), k)
-        return Neighbours(found.distances[kept].reshape(shape), found.indices[kept].reshape(shape))
+        return Neighbors(found.distances[kept].reshape(shape), found.indices[kept].reshape(shape))
 
     def blocks(self, rows: Any, stored: bool = False):
         """Distances of rows to the training rows, in blocks of these: pairs (first, block)."""
@@ -414,9 +414,9 @@ class ProductFilter:
         self.points = points
         n, d = points.shape
         sample = points[:: max(n // 512, 1)]
-        self.centre = np.median(sample, axis=0)
+        self.center = np.median(sample, axis=0)
         largest = max(
-            (float(np.abs(part - self.centre).max(initial=0.0)) for part in self._parts()),
+            (float(np.abs(part - self.center).max(initial=0.0)) for part in self._parts()),
             default=0.0,
         )
         self.factor = 1.0 if largest == 0 else 2.0 ** -np.clip(np.frexp(largest)[1], -400, 400)
@@ -424,8 +424,8 @@ class ProductFilter:
         self.slack = 1e-35 * (d + 1)
         self.squares = np.empty(n, np.float32)
         for start, part in zip(range(0, n, ROWS_TOGETHER), self._parts()):
-            centred = (part - self.centre) * self.factor
-            lengths = np.einsum("ij,ij->i", centred, centred)
+            centered = (part - self.center) * self.factor
+            lengths = np.einsum("ij,ij->i", centered, centered)
             self.squares[start : start + len(part)] = lengths * self.share
 
     def _parts(self):
@@ -436,14 +436,14 @@ class ProductFilter:
 
     def single(self, start: int, stop: int) -> np.ndarray:
         """Rows start to stop, centred and scaled, in single precision."""
-        part = self.points[start:stop] - self.centre
+        part = self.points[start:stop] - self.center
         return np.multiply(
             part, self.factor, out=np.empty(part.shape, np.float32), casting="same_kind"
         )
 
     def lowered(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """-2 q in single precision and lowered |q|^2; no bound where q is far beyond all rows."""
-        scaled = (queries - self.centre) * self.factor
+        scaled = (queries - self.center) * self.factor
         lengths = (scaled**2).sum(axis=1)
         far = ~(lengths < 1e24)
         scaled[far] = 0.0
@@ -454,7 +454,7 @@ class ProductFilter:
         """Squared units of the products per squared unit of the rows, and some for rounding."""
         return self.factor**2 * (1 + 1e-6)
 
-    def nearest(self, queries: np.ndarray, k: int) -> Neighbours:
+    def nearest(self, queries: np.ndarray, k: int) -> Neighbors:
         """Squared distances and numbers of the k nearest, in order."""
         found = empty_heaps(len(queries), k)
         doubled, lengths = self.lowered(queries)
@@ -512,7 +512,7 @@ class Boxes:
         for _ in in_order(lambda each: build_boxes(*tree, *each, n_inner), quarters, n_jobs):
             pass
 
-    def nearest(self, queries: np.ndarray, k: int, p: float) -> Neighbours:
+    def nearest(self, queries: np.ndarray, k: int, p: float) -> Neighbors:
         """Power sums and numbers of the k nearest, in order."""
         found = empty_heaps(len(queries), k)
         search_boxes(queries, self.points, self.order, self.sides, self.edges, float(p), *found)

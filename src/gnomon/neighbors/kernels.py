@@ -434,7 +434,7 @@ def drop_top(keys, items, size):
     "out i8[:]",
 )
 def search_balls(
-    queries, points, order, spans, children, centres, radii, slack, distances, numbers, evaluations
+    queries, points, order, spans, children, centers, radii, slack, distances, numbers, evaluations
 ):
     """The best of each query, the nearest ball being opened first (Euclidean).
 
@@ -461,7 +461,7 @@ def search_balls(
                 continue
             for side in range(2):
                 child = children[ball, side]
-                away = np.sqrt(power_sum(query, centres[child], 2.0))
+                away = np.sqrt(power_sum(query, centers[child], 2.0))
                 bound = max(away * (1.0 - 1e-12) - radii[child] * (1.0 + 1e-12) - slack, 0.0)
                 if not bound * bound > best[0]:
                     push(keys, balls, size, bound, child)

@@ -58,7 +58,7 @@ class NeighborLabels(Estimator):
     --------
     >>> from gnomon.neighbors import NeighborLabels
     >>> from gnomon.table import Table
-    >>> labels = {"price": [10.0, 20.0, 90.0], "colour": ["red", "red", "blue"]}
+    >>> labels = {"price": [10.0, 20.0, 90.0], "color": ["red", "red", "blue"]}
     >>> model = NeighborLabels(2).fit([[0.0], [1.0], [9.0]], Table.from_dict(labels))
     >>> model.predict([[0.4]]).arrow.to_pylist()
     [{'price': 15.0, 'colour': 'red'}]
@@ -71,7 +71,7 @@ class NeighborLabels(Estimator):
         "n_jobs": JOBS,
     }
 
-    def __init__(self, n_neighbors=5, *, power=0.0, metric="standardised", n_jobs=None):
+    def __init__(self, n_neighbors=5, *, power=0.0, metric="standardized", n_jobs=None):
         self.n_neighbors = n_neighbors
         self.power = power
         self.metric = metric

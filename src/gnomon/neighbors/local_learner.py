@@ -16,7 +16,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HasMethods, above, whole
 from gnomon.engine.registry import method
 from gnomon.neighbors.distances import MinkowskiDistance
-from gnomon.neighbors.stored import SEARCH, Neighbourhood, StoredRows
+from gnomon.neighbors.stored import SEARCH, Neighborhood, StoredRows
 
 PARAMETERS = {
     "estimator": [HasMethods(["fit", "predict"]), None],
@@ -41,7 +41,7 @@ class LocalLearner(StoredRows):
         """Heights at the queries of ridge planes through their neighbours. targets (n, t)"""
         queries, stored = self.units_.coordinates(rows), self.units_.coordinates(self.rows_)
         found = np.empty((len(rows), targets.shape[1]))
-        for near in self._neighbourhoods(rows, self.n_neighbors_):
+        for near in self._neighborhoods(rows, self.n_neighbors_):
             found[near.places] = ridge_heights(
                 queries[near.places],
                 stored[near.indices],
@@ -54,14 +54,14 @@ class LocalLearner(StoredRows):
     def _fitted_answers(self, rows: np.ndarray, answer: Any, out: np.ndarray) -> np.ndarray:
         """Let ``answer(model, rows)`` fill `out`; queries of the same neighbours share a model."""
         together: dict[bytes, list[int]] = {}
-        neighbours: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
-        for near in self._neighbourhoods(rows, self.n_neighbors_):
+        neighbors: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+        for near in self._neighborhoods(rows, self.n_neighbors_):
             for place, members, counted in _each(near):
                 key = members.tobytes() + counted.tobytes()
                 together.setdefault(key, []).append(place)
-                neighbours[key] = members, counted
+                neighbors[key] = members, counted
         for key, places in together.items():
-            out[places] = answer(*neighbours[key], rows[places])
+            out[places] = answer(*neighbors[key], rows[places])
         return out
 
     def _local_model(self, targets: np.ndarray, members: np.ndarray, counted: np.ndarray) -> Any:
@@ -108,13 +108,13 @@ def ridge_heights(
     heights : ndarray of shape (n, t)
     """
     share = (weights / weights.sum(axis=1, keepdims=True))[:, :, None]
-    centre, level = (share * rows).sum(axis=1), (share * targets).sum(axis=1)
+    center, level = (share * rows).sum(axis=1), (share * targets).sum(axis=1)
     root = np.sqrt(weights)[:, :, None]
-    centred = (rows - centre[:, None]) * root
+    centered = (rows - center[:, None]) * root
     rest = (targets - level[:, None]) * root
-    across = centred.transpose(0, 2, 1)
+    across = centered.transpose(0, 2, 1)
     few_rows = rows.shape[1] <= rows.shape[2]
-    products = centred @ across if few_rows else across @ centred
+    products = centered @ across if few_rows else across @ centered
     spread = np.trace(products, axis1=1, axis2=2)
     ridge = np.where(spread > 0, alpha * spread / weights.sum(axis=1), 1.0)
     diagonal = np.arange(products.shape[1])
@@ -123,10 +123,10 @@ def ridge_heights(
         slopes = across @ np.linalg.solve(products, rest)
     else:
         slopes = np.linalg.solve(products, across @ rest)
-    return level + ((queries - centre)[:, None] @ slopes)[:, 0]
+    return level + ((queries - center)[:, None] @ slopes)[:, 0]
 
 
-def _each(near: Neighbourhood):
+def _each(near: Neighborhood):
     """Each query's place, the neighbours that count, sorted, and how much each does."""
     for place, indices, counted in zip(near.places.tolist(), near.indices, near.counted):
         members = np.flatnonzero(counted > 0)
@@ -213,7 +213,7 @@ class LocalRegressor(LocalLearner, Regressor):
         *,
         n_neighbors=20,
         alpha=0.01,
-        metric="standardised",
+        metric="standardized",
         algorithm="auto",
         n_jobs=None,
     ):
@@ -325,7 +325,7 @@ class LocalClassifier(LocalLearner, Classifier):
         *,
         n_neighbors=20,
         alpha=0.01,
-        metric="standardised",
+        metric="standardized",
         algorithm="auto",
         n_jobs=None,
     ):

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract.intake import blocks_of
-from gnomon.neighbors.index import Neighbours
+from gnomon.neighbors.index import Neighbors
 
 
 def _checked_mode(mode: str) -> str:
@@ -34,7 +34,7 @@ class NearestQueries:
 
     def kneighbors(
         self, X=None, n_neighbors: int | None = None, return_distance: bool = True
-    ) -> Neighbours | np.ndarray:
+    ) -> Neighbors | np.ndarray:
         """The nearest training rows of each row, nearest first.
 
         Parameters
@@ -47,7 +47,7 @@ class NearestQueries:
 
         Returns
         -------
-        neighbours : Neighbours
+        neighbors : Neighbours
             ``distances`` and ``indices``, each of shape (n_samples, n_neighbors); of equal
             distance the row of smaller number comes first. Only the indices where
             `return_distance` is False.
@@ -58,7 +58,7 @@ class NearestQueries:
             found = self.index_.others(k, self.n_jobs)
         else:
             parts = [self.index_.search(rows, k, self.n_jobs) for rows in blocks_of(self, X)]
-            found = parts[0] if len(parts) == 1 else Neighbours(*map(np.concatenate, zip(*parts)))
+            found = parts[0] if len(parts) == 1 else Neighbors(*map(np.concatenate, zip(*parts)))
         return found if return_distance else found.indices
 
     def _checked_neighbors(self, n_neighbors, among_others: bool) -> int:

@@ -19,7 +19,7 @@ from gnomon.neighbors.queries import RadiusQueries
 from gnomon.neighbors.stored import RADIUS, SKLEARN_SEARCH, StoredRows
 
 
-class RadiusNeighbours(RadiusQueries, StoredRows):
+class RadiusNeighbors(RadiusQueries, StoredRows):
     """What classes and numbers share: training rows within the radius, and what each counts."""
 
     weights: Any
@@ -63,7 +63,7 @@ def _inverse(distances: np.ndarray) -> np.ndarray:
     peers=("sklearn.neighbors.RadiusNeighborsClassifier",),
 )
 @without_effect("leaf_size")
-class RadiusNeighborsClassifier(RadiusNeighbours, ClassVotes):
+class RadiusNeighborsClassifier(RadiusNeighbors, ClassVotes):
     """The class that most of the training rows within a radius have.
 
     P(class) is the share of the votes of the training rows at distance `radius` or less. Use it
@@ -286,7 +286,7 @@ class RadiusNeighborsClassifier(RadiusNeighbours, ClassVotes):
     peers=("sklearn.neighbors.RadiusNeighborsRegressor",),
 )
 @without_effect("leaf_size")
-class RadiusNeighborsRegressor(RadiusNeighbours, Regressor):
+class RadiusNeighborsRegressor(RadiusNeighbors, Regressor):
     """The mean target of the training rows within a radius.
 
     y(x) = sum w_j y_j / sum w_j over the training rows at distance `radius` or less; NaN, with a

@@ -30,14 +30,14 @@ class Ratings(NamedTuple):
     Attributes
     ----------
     ratings : ndarray of shape (n,)
-    neighbours : ndarray of int of shape (n,)
+    neighbors : ndarray of int of shape (n,)
         How many similar users each is the mean of.
     source : ndarray of str of shape (n,)
         "neighbours", or what stood in for them: "item mean", "user mean" or "overall mean".
     """
 
     ratings: np.ndarray
-    neighbours: np.ndarray
+    neighbors: np.ndarray
     source: np.ndarray
 
 
@@ -205,14 +205,14 @@ class NeighborRecommender(Estimator):
             similar = dict(zip(some.tolist(), self._similar(some)))
             for i in both[np.isin(rows[both], some)]:
                 near = similar[int(rows[i])]
-                rating, count = self._of_neighbours(by_item, rows[i], columns[i], near)
+                rating, count = self._of_neighbors(by_item, rows[i], columns[i], near)
                 if count:
-                    found[i], counts[i], source[i] = rating, count, "neighbours"
+                    found[i], counts[i], source[i] = rating, count, "neighbors"
                 else:
                     found[i], source[i] = self.user_means_[rows[i]], "user mean"
         return Ratings(found, counts, source.astype(str))
 
-    def _of_neighbours(
+    def _of_neighbors(
         self, by_item: sp.csc_array, row: int, column: int, similar: np.ndarray
     ) -> tuple[float, int]:
         part = slice(by_item.indptr[column], by_item.indptr[column + 1])

@@ -15,7 +15,7 @@ from gnomon.contract.estimate import Estimate, mean_interval, share_interval
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.neighbors.distances import Distance, distance_of
-from gnomon.neighbors.index import NeighbourIndex
+from gnomon.neighbors.index import NeighborIndex
 
 METHODS = ("systematic", "satisficing", "none")
 
@@ -73,7 +73,7 @@ def prune_stored_set(
     homogeneous: bool = False,
     small: float = 0.1,
     trials: int = 10,
-    metric: Any = "standardised",
+    metric: Any = "standardized",
     random_state: int | None = None,
 ) -> PrunedSet:
     """Remove stored rows that nearest neighbours can do without, judged by a hold-out set.
@@ -242,7 +242,7 @@ def _homogeneous(distance: Distance, rows, target, is_class: bool, k: int, small
     """Rows whose neighbours all say the same; of each class one row stays."""
     if len(rows) <= k:
         return np.empty(0, dtype=np.int64)
-    near = NeighbourIndex(distance, rows).others(k).indices
+    near = NeighborIndex(distance, rows).others(k).indices
     values = target[near]
     if is_class:
         same = (values == values[:, :1]).all(axis=1)
@@ -360,12 +360,12 @@ def prototypes(
     if target.dtype.kind == "f":
         spread = max(rows.std(), 1e-300) / max(target.std(), 1e-300)
         both = np.column_stack([rows, target * spread])
-        centres, counts = _centres(both, n_prototypes, random_state)
-        found.append((centres[:, :-1], centres[:, -1] / spread, counts))
+        centers, counts = _centers(both, n_prototypes, random_state)
+        found.append((centers[:, :-1], centers[:, -1] / spread, counts))
     else:
         for each in np.unique(target):
-            centres, counts = _centres(rows[target == each], n_prototypes, random_state)
-            found.append((centres, np.repeat(np.array([each]), len(centres)), counts))
+            centers, counts = _centers(rows[target == each], n_prototypes, random_state)
+            found.append((centers, np.repeat(np.array([each]), len(centers)), counts))
     new_rows, new_targets, counts = (np.concatenate(part) for part in zip(*found))
     before = after = None
     if X_hold is not None and y_hold is not None:
@@ -375,7 +375,7 @@ def prototypes(
     return Prototypes(new_rows, new_targets, counts, len(rows), before, after)
 
 
-def _centres(rows: np.ndarray, k: int, random_state) -> tuple[np.ndarray, np.ndarray]:
+def _centers(rows: np.ndarray, k: int, random_state) -> tuple[np.ndarray, np.ndarray]:
     different = len(np.unique(rows, axis=0))
     model = KMeans(min(k, different), n_init=1, random_state=random_state).fit(rows)
     return model.cluster_centers_, np.bincount(model.labels_, minlength=len(model.cluster_centers_))

@@ -14,7 +14,7 @@ from gnomon.contract import Data, Regressor
 from gnomon.contract.inert import without_effect
 from gnomon.engine.registry import method
 from gnomon.neighbors.queries import NearestQueries
-from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbours
+from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbors
 
 
 @method(
@@ -25,7 +25,7 @@ from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbours
     peers=("sklearn.neighbors.KNeighborsRegressor", "statsmodels KernelReg (constant)"),
 )
 @without_effect("leaf_size")
-class KNeighborsRegressor(NearestQueries, WeighedNeighbours, Regressor):
+class KNeighborsRegressor(NearestQueries, WeighedNeighbors, Regressor):
     """The mean target of the nearest training rows, by equal weights or by nearness.
 
     y(x) = sum w_j y_j / sum w_j. Use it for relations of unknown shape in a few columns; several
@@ -151,7 +151,7 @@ class KNeighborsRegressor(NearestQueries, WeighedNeighbours, Regressor):
         return self._each_query(self._estimate, X)
 
     def _estimate(self, rows):
-        self._require_neighbours(self.n_neighbors)
+        self._require_neighbors(self.n_neighbors)
         targets = self.targets_.reshape(len(self.targets_), -1)
         if self.weights == "gaussian":
             found = self._kernel_means(rows, targets)

@@ -9,7 +9,7 @@ from gnomon.contract import Data
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
-from gnomon.neighbors.index import Neighbours
+from gnomon.neighbors.index import Neighbors
 from gnomon.neighbors.queries import NearestQueries, RadiusQueries
 from gnomon.neighbors.stored import RADIUS, SKLEARN_SEARCH, StoredRows
 
@@ -105,7 +105,7 @@ class NearestNeighbors(NearestQueries, RadiusQueries, StoredRows):
         self._store(data)
         self.weights_ = None
 
-    def others(self, n_neighbors: int | None = None) -> Neighbours:
+    def others(self, n_neighbors: int | None = None) -> Neighbors:
         """The nearest other training rows of every training row: ``kneighbors()``.
 
         Parameters
@@ -114,6 +114,6 @@ class NearestNeighbors(NearestQueries, RadiusQueries, StoredRows):
 
         Returns
         -------
-        neighbours : Neighbours
+        neighbors : Neighbours
         """
         return self.kneighbors(None, n_neighbors)

@@ -29,7 +29,7 @@ from gnomon.neighbors.distances import (
     sparse_distance_of,
 )
 from gnomon.neighbors.graph import GraphIndex
-from gnomon.neighbors.index import ALGORITHMS, NeighbourIndex, Neighbours
+from gnomon.neighbors.index import ALGORITHMS, NeighborIndex, Neighbors
 from gnomon.table.scan import Scan
 from gnomon.table.table import Table
 
@@ -59,7 +59,7 @@ WEIGHING: dict[str, list] = {
 }
 
 
-class Neighbourhood(NamedTuple):
+class Neighborhood(NamedTuple):
     """Queries and the training rows near to them.
 
     Attributes
@@ -190,7 +190,7 @@ class StoredRows(Learner):
         encoder = getattr(self, "encoder_", None)
         return encoder is not None and not encoder.only_numbers
 
-    def _indexed(self, distance: Distance, rows, data: Data) -> NeighbourIndex | GraphIndex:
+    def _indexed(self, distance: Distance, rows, data: Data) -> NeighborIndex | GraphIndex:
         if sp.issparse(rows):
             if isinstance(distance, PrecomputedDistance):
                 self.distance_ = distance
@@ -216,7 +216,7 @@ class StoredRows(Learner):
                 UserWarning,
                 stacklevel=7,
             )
-        return NeighbourIndex(self.distance_, rows, algorithm).ready(self.n_jobs)
+        return NeighborIndex(self.distance_, rows, algorithm).ready(self.n_jobs)
 
     def _each_query(self, function: Callable[[Any], np.ndarray], X) -> np.ndarray:
         """`function` of every block of rows; of None, for the training rows, where X is None."""
@@ -225,7 +225,7 @@ class StoredRows(Learner):
         check_is_fitted(self)
         return function(None)
 
-    def _require_neighbours(self, k: int, what: str = "n_neighbors") -> None:
+    def _require_neighbors(self, k: int, what: str = "n_neighbors") -> None:
         """Refuse more neighbours than there are rows."""
         total = self.index_.n_rows if self.weights_ is None else float(self.weights_.sum())
         if k > total * (1 + 1e-9):
@@ -234,7 +234,7 @@ class StoredRows(Learner):
                 f"(counted by weight); choose at most {int(total)}"
             )
 
-    def _neighbourhoods(self, rows: np.ndarray, k: int) -> Iterator[Neighbourhood]:
+    def _neighborhoods(self, rows: np.ndarray, k: int) -> Iterator[Neighborhood]:
         """For groups of queries, neighbours that make up k training rows, and what of each counts.
 
         A row of weight two counts as two neighbours. Rows that are tied at the distance where k is
@@ -252,15 +252,15 @@ class StoredRows(Learner):
         cut_off &= distances.shape[1] < self.index_.n_rows
         whole = np.flatnonzero(~cut_off)
         if len(whole) == len(distances):
-            yield Neighbourhood(whole, distances, indices, counted)
+            yield Neighborhood(whole, distances, indices, counted)
             return
-        yield Neighbourhood(whole, distances[whole], indices[whole], counted[whole])
+        yield Neighborhood(whole, distances[whole], indices[whole], counted[whole])
         tied = np.flatnonzero(cut_off)
         size = max(MOST_TIES // self.index_.n_rows, 1)
         for start in range(0, len(tied), size):
             yield from self._with_all_ties(rows, tied[start : start + size], reach, k)
 
-    def _of_training_rows(self, k: int) -> Neighbourhood:
+    def _of_training_rows(self, k: int) -> Neighborhood:
         """The other training rows nearest to each training row, and what of each counts."""
         n = self.index_.n_rows
         asked = min(k + 1, n - 1)
@@ -269,12 +269,12 @@ class StoredRows(Learner):
             weights = np.ones(distances.shape) if self.weights_ is None else self.weights_[indices]
             reach = reached(distances, weights, k)
             if asked == n - 1 or not is_within(distances[:, -1:], reach).any():
-                return Neighbourhood(
+                return Neighborhood(
                     np.arange(n), distances, indices, shared(distances, weights, reach, k)
                 )
             asked = min(2 * asked, n - 1)
 
-    def _enough(self, rows: np.ndarray, k: int) -> Neighbours:
+    def _enough(self, rows: np.ndarray, k: int) -> Neighbors:
         """So many neighbours that k and one more training rows are among them."""
         n = self.index_.n_rows
         asked = min(k + 1, n)
@@ -286,7 +286,7 @@ class StoredRows(Learner):
                 return found
             asked = min(2 * asked, n)
 
-    def _with_all_ties(self, rows, places, reach, k: int) -> Iterator[Neighbourhood]:
+    def _with_all_ties(self, rows, places, reach, k: int) -> Iterator[Neighborhood]:
         """Neighbourhoods of queries one by one, as all tied rows must be looked for."""
         near: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in places]
         for start, block in self.index_.blocks(rows[places]):
@@ -298,7 +298,7 @@ class StoredRows(Learner):
             indices = np.concatenate([i for _, i in parts])[None]
             weights = np.ones(distances.shape) if self.weights_ is None else self.weights_[indices]
             counted = shared(distances, weights, reach[place : place + 1], k)
-            yield Neighbourhood(np.array([place]), distances, indices, counted)
+            yield Neighborhood(np.array([place]), distances, indices, counted)
 
     def _rows_at_once(self, rows) -> int:
         return QUERIES_AT_ONCE
@@ -320,13 +320,13 @@ class StoredRows(Learner):
     def _check_loaded(self) -> None:
         if not hasattr(self, "index_"):
             return
-        if not isinstance(self.index_, (NeighbourIndex, GraphIndex)):
+        if not isinstance(self.index_, (NeighborIndex, GraphIndex)):
             raise ValueError("there is no index of rows")
         if self.weights_ is not None and self.weights_.shape != (self.index_.n_rows,):
             raise ValueError("the weights are not as many as the rows")
 
 
-class WeighedNeighbours(StoredRows):
+class WeighedNeighbors(StoredRows):
     """Neighbours with weights by distance: the part that classes and numbers share."""
 
     def _learn_bandwidth(self, rows: np.ndarray) -> None:
@@ -347,14 +347,14 @@ class WeighedNeighbours(StoredRows):
 
         self.bandwidth_ = float(np.average(self._on_threads(reach, rows), weights=counts))
 
-    def _weighed(self, rows: np.ndarray, k: int) -> Iterator[Neighbourhood]:
+    def _weighed(self, rows: np.ndarray, k: int) -> Iterator[Neighborhood]:
         """Neighbourhoods in which rows count by nearness too; shares that sum to one."""
-        for each in self._neighbourhoods(rows, k):
+        for each in self._neighborhoods(rows, k):
             shares = each.counted * self._by_distance(each)
             shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
             yield each._replace(counted=shares)
 
-    def _by_distance(self, near: Neighbourhood) -> np.ndarray | float:
+    def _by_distance(self, near: Neighborhood) -> np.ndarray | float:
         if self.weights in ("uniform", None):
             return 1.0
         if callable(self.weights):

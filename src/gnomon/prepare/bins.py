@@ -102,11 +102,11 @@ class Discretize(NumberFilter):
     def _backward(self, block):
         values = np.empty_like(block)
         for place, edges in enumerate(self.edges_):
-            centres = np.append((edges[:-1] + edges[1:]) / 2, np.nan)
+            centers = np.append((edges[:-1] + edges[1:]) / 2, np.nan)
             missing = np.isnan(block[:, place])
             levels = np.rint(np.where(missing, 0, block[:, place])).astype(np.int64)
             levels = np.clip(levels, 0, len(edges) - 2)
-            values[:, place] = centres[np.where(missing, -1, levels)]
+            values[:, place] = centers[np.where(missing, -1, levels)]
         return values
 
 

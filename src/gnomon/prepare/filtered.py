@@ -110,8 +110,8 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
     >>> from sklearn.linear_model import LinearRegression
     >>> from gnomon.prepare import FilteredLearner
     >>> from gnomon.prepare import OneHot
-    >>> colours = ["red", "blue", "red", "blue"]
-    >>> rows = pd.DataFrame({"colour": colours, "size": [1.0, 2.0, 3.0, None]})
+    >>> colors = ["red", "blue", "red", "blue"]
+    >>> rows = pd.DataFrame({"color": colors, "size": [1.0, 2.0, 3.0, None]})
     >>> model = FilteredLearner(LinearRegression(), target=OneHot()).fit(rows, ["a", "b", "a", "b"])
     >>> model.predict(rows).tolist()
     ['a', 'b', 'a', 'b']

@@ -34,13 +34,13 @@ class RidgeLine:
         mass = sample_weight.sum()
         self.mean = sample_weight @ rows / mass
         self.level = float(sample_weight @ y / mass)
-        centred = rows - self.mean
-        spread = np.sqrt(sample_weight @ centred**2 / mass)
+        centered = rows - self.mean
+        spread = np.sqrt(sample_weight @ centered**2 / mass)
         self.scale = np.where(spread > 1e-12 * (1 + np.abs(self.mean)), spread, np.inf)
-        centred /= self.scale
-        products = (centred * sample_weight[:, np.newaxis]).T @ centred
+        centered /= self.scale
+        products = (centered * sample_weight[:, np.newaxis]).T @ centered
         products[np.diag_indices_from(products)] += self.alpha * mass
-        self.slopes = np.linalg.solve(products, centred.T @ (sample_weight * (y - self.level)))
+        self.slopes = np.linalg.solve(products, centered.T @ (sample_weight * (y - self.level)))
         return self
 
     def predict(self, rows: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from gnomon.table.table import Table, understood
 class FeatureSets(NumberFilter):
     """Named sets of number columns side by side, each raw or by its principal components.
 
-    The columns of set "colour" come out as ``colour:name`` or, reduced, as ``colour:0, colour:1
+    The columns of set "colour" come out as ``color:name`` or, reduced, as ``colour:0, colour:1
     ...``. Use it when rows are described in several ways (000a joins fifteen sets of image
     features) and a large set shall not drown a small one. The way back is exact for raw sets, and
     the projection on the components for reduced ones; a column in several sets comes back from
@@ -105,9 +105,9 @@ class FeatureSets(NumberFilter):
         if self.n_components is None or n_columns == 0:
             return np.zeros(n_columns), np.eye(n_columns)
         mean = weighted_mean(block, weights)
-        centred = block - mean
-        scaled = centred if weights is None else centred * weights[:, np.newaxis]
-        _, vectors = np.linalg.eigh(scaled.T @ centred)
+        centered = block - mean
+        scaled = centered if weights is None else centered * weights[:, np.newaxis]
+        _, vectors = np.linalg.eigh(scaled.T @ centered)
         basis = vectors[:, ::-1][:, : self.n_components].T
         leading = basis[np.arange(len(basis)), np.abs(basis).argmax(axis=1)]
         return mean, basis * np.where(leading < 0, -1.0, 1.0)[:, np.newaxis]

@@ -1,6 +1,6 @@
 """Fewer columns: maps of rows to few coordinates that keep what matters."""
 
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.reduce.canonical import (
     CanonicalCorrelation,
     CanonicalTest,
@@ -26,8 +26,8 @@ from gnomon.reduce.completion import (
     MatrixFactors,
     NonlinearFactors,
     complete_low_rank,
-    matrix_factorisation,
-    nonlinear_factorisation,
+    matrix_factorization,
+    nonlinear_factorization,
 )
 from gnomon.reduce.components import ComponentChoice, choose_components
 from gnomon.reduce.fast_ica import FastICA
@@ -78,7 +78,7 @@ from gnomon.reduce.mds import (
 )
 from gnomon.reduce.nipals import NIPALS, FirstComponents, first_principal_components
 from gnomon.reduce.pair_projection import (
-    NormalisedPCA,
+    NormalizedPCA,
     Projection,
     SupervisedPCA,
     graph_laplacian,
@@ -132,7 +132,7 @@ __all__ = [
     "MatrixFactors",
     "Motion",
     "NonlinearFactors",
-    "NormalisedPCA",
+    "NormalizedPCA",
     "ProjectedLearning",
     "Projection",
     "RandomProjection",
@@ -169,8 +169,8 @@ __all__ = [
     "layout_energies",
     "linear_projection",
     "low_rank",
-    "matrix_factorisation",
-    "nonlinear_factorisation",
+    "matrix_factorization",
+    "nonlinear_factorization",
     "ordinal_map",
     "pair_projection",
     "pca_smooth",
@@ -193,3 +193,12 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(
+    __name__,
+    {
+        "NormalisedPCA": "NormalizedPCA",
+        "matrix_factorisation": "matrix_factorization",
+        "nonlinear_factorisation": "nonlinear_factorization",
+    },
+)

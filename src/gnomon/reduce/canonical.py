@@ -49,32 +49,32 @@ class Whitened(NamedTuple):
     mean: np.ndarray
 
 
-def whitened(rows: np.ndarray, weights: np.ndarray | None, regularisation: float) -> Whitened:
+def whitened(rows: np.ndarray, weights: np.ndarray | None, regularization: float) -> Whitened:
     """Centred columns as orthonormal ones, directions without variance left out."""
     mean = np.average(rows, axis=0, weights=weights)
-    centred = rows - mean
+    centered = rows - mean
     if weights is not None:
-        centred *= np.sqrt(weights)[:, np.newaxis]
-    scale = np.linalg.norm(centred, axis=0)
+        centered *= np.sqrt(weights)[:, np.newaxis]
+    scale = np.linalg.norm(centered, axis=0)
     scale[scale <= ROUNDING * np.abs(mean) * np.sqrt(len(rows))] = np.inf
     basis, triangle = scipy.linalg.qr(
-        centred / scale, mode="economic", overwrite_a=True, check_finite=False
+        centered / scale, mode="economic", overwrite_a=True, check_finite=False
     )
     left, values, right = np.linalg.svd(triangle)
     rank = int((values > ROUNDING * max(values[0], ROUNDING)).sum()) if len(values) else 0
     left, values, right = left[:, :rank], values[:rank], right[:rank]
-    if regularisation == 0:
+    if regularization == 0:
         return Whitened(basis @ left, (right.T / values) / scale[:, np.newaxis], mean)
     # in the columns' own units: S + regularisation * mean variance * I
     finite = np.where(np.isinf(scale), 0.0, scale)
     _, values, right = np.linalg.svd(triangle * finite, full_matrices=False)
     values, right = values[:rank], right[:rank]
-    shrunk = np.sqrt(values**2 + regularisation * (finite**2).mean())
+    shrunk = np.sqrt(values**2 + regularization * (finite**2).mean())
     transform = right.T / shrunk
-    return Whitened(centred_product(rows, mean, weights, transform), transform, mean)
+    return Whitened(centered_product(rows, mean, weights, transform), transform, mean)
 
 
-def centred_product(rows, mean, weights, transform) -> np.ndarray:
+def centered_product(rows, mean, weights, transform) -> np.ndarray:
     product = (rows - mean) @ transform
     return product if weights is None else product * np.sqrt(weights)[:, np.newaxis]
 
@@ -104,7 +104,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, Transformer):
     ----------
     n_components : int or None, default=None
         Pairs, at most; None for as many as the smaller rank.
-    regularisation : float, default=0.0
+    regularization : float, default=0.0
         Added to the diagonal of both covariances, as a share of their mean variance.
 
     Attributes
@@ -137,12 +137,12 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, Transformer):
     _many_targets = True
     _parameter_constraints = {
         "n_components": [None, whole(1)],
-        "regularisation": [at_least(0)],
+        "regularization": [at_least(0)],
     }
 
-    def __init__(self, n_components=None, *, regularisation=0.0):
+    def __init__(self, n_components=None, *, regularization=0.0):
         self.n_components = n_components
-        self.regularisation = regularisation
+        self.regularization = regularization
 
     def _fit(self, data: Data) -> None:
         with blas_for(data.n_columns):
@@ -152,8 +152,8 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, Transformer):
         rows = np.ascontiguousarray(data.rows, dtype=np.float64)
         target = np.asarray(data.y, dtype=np.float64).reshape(len(rows), -1)
         weights = data.weights
-        x = whitened(rows, weights, self.regularisation)
-        y = whitened(target, weights, self.regularisation)
+        x = whitened(rows, weights, self.regularization)
+        y = whitened(target, weights, self.regularization)
         self.x_rank_, self.y_rank_ = x.basis.shape[1], y.basis.shape[1]
         for side, rank, d in (
             ("X", self.x_rank_, rows.shape[1]),
@@ -322,8 +322,8 @@ def cca_permutation_test(
     Y: Any,
     *,
     n_permutations: int = 199,
-    regularisation: float = 0.0,
-    level: float = 0.05,
+    regularization: float = 0.0,
+    alpha: float = 0.05,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> CanonicalTest:
@@ -343,9 +343,9 @@ def cca_permutation_test(
     ----------
     X, Y : array-like of shape (n, d_x) and (n, d_y)
     n_permutations : int, default=199
-    regularisation : float, default=0.0
+    regularization : float, default=0.0
         As in `CanonicalCorrelation`.
-    level : float, default=0.05
+    alpha : float, default=0.05
         For ``kept``.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int or None, default=None
@@ -367,7 +367,7 @@ def cca_permutation_test(
     rows, target = number_rows(X), number_rows(Y, "Y")
     if len(rows) != len(target):
         raise DataError(f"X has {len(rows)} rows and Y {len(target)}; they must be paired")
-    x, y = (whitened(each, None, regularisation).basis for each in (rows, target))
+    x, y = (whitened(each, None, regularization).basis for each in (rows, target))
     if x.shape[1] == 0 or y.shape[1] == 0:
         raise DataError("one side does not vary at all: there is nothing to correlate")
     rng = check_random_state(random_state)
@@ -390,7 +390,7 @@ def cca_permutation_test(
         np.exp(logs[1:]),
         smaller / n_permutations,
         np.maximum.accumulate((not_larger + 1) / (n_permutations + 1)),
-        level,
+        alpha,
     )
 
 
@@ -603,13 +603,13 @@ class RetrievalScores(Result):
 
 
 def score_retrieval(
-    true: Any, predicted: Any, *, n_words: int = 30, smooth: int | None = 150
+    true: Any, y_pred: Any, *, n_words: int = 30, smooth: int | None = 150
 ) -> RetrievalScores:
     """Compare retrieved captions (0/1 word vectors) with the true ones (000a 7.2, ex. 7.1).
 
     Parameters
     ----------
-    true, predicted : array-like of shape (n, n_words)
+    true, y_pred : array-like of shape (n, n_words)
         One where a word is there.
     n_words : int, default=30
         For how many of the commonest words to give rates.
@@ -626,18 +626,18 @@ def score_retrieval(
     >>> score_retrieval([[1, 0], [0, 1]], [[1, 0], [0, 1]]).cosines.tolist()
     [1.0, 1.0]
     """
-    true, predicted = (check_array(each, dtype=np.float64) for each in (true, predicted))
-    if true.shape != predicted.shape:
-        raise DataError(f"true has shape {true.shape}, predicted {predicted.shape}")
-    one, other = true, predicted
+    true, y_pred = (check_array(each, dtype=np.float64) for each in (true, y_pred))
+    if true.shape != y_pred.shape:
+        raise DataError(f"true has shape {true.shape}, predicted {y_pred.shape}")
+    one, other = true, y_pred
     if smooth is not None and smooth < min(true.shape):
         right = np.linalg.svd(true, full_matrices=False)[2][:smooth].T
-        one, other = true @ right, predicted @ right
+        one, other = true @ right, y_pred @ right
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     products = (one * other).sum(axis=1)
     cosines = np.divide(products, lengths, out=np.zeros(len(one)), where=lengths > 0)
     words = np.argsort(-true.sum(axis=0), kind="stable")[:n_words]
-    there, said = true[:, words] > 0, predicted[:, words] > 0
+    there, said = true[:, words] > 0, y_pred[:, words] > 0
     absent, present = (~there).sum(axis=0), there.sum(axis=0)
     false_positive = (said & ~there).sum(axis=0) / np.maximum(absent, 1)
     false_negative = (~said & there).sum(axis=0) / np.maximum(present, 1)

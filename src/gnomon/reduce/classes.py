@@ -93,9 +93,9 @@ def class_similarity(X: Any, y: Any, n_components: int = 20) -> ClassSimilarity:
     models = [_leading(group, n_components) for group in groups]
     errors = np.empty((len(classes), len(classes)))
     for i, group in enumerate(groups):
-        centred = group - models[i][0]
+        centered = group - models[i][0]
         for j, (_, components) in enumerate(models):
-            left = centred - (centred @ components.T) @ components
+            left = centered - (centered @ components.T) @ components
             errors[i, j] = (left**2).sum(axis=1).mean()
     between = (errors + errors.T) / 2
     np.fill_diagonal(between, 0.0)

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import one_blas_thread
-from gnomon.reduce.nipals import factorise
+from gnomon.reduce.nipals import factorize
 
 
 @dataclass(repr=False)
@@ -79,7 +79,7 @@ def complete_low_rank(
     rank: int | None = None,
     *,
     penalty: float | None = None,
-    centre: bool = False,
+    center: bool = False,
     max_iter: int = 1000,
     tol: float = 1e-9,
 ) -> Completion:
@@ -95,7 +95,7 @@ def complete_low_rank(
     penalty : float or None, default=None
         Soft-impute: what every singular value is shrunk by, in the units of singular values. None,
         where no rank is given: a tenth of the largest singular value of the known cells.
-    centre : bool, default=False
+    center : bool, default=False
         Whether columns have means of their own beside the low rank.
     max_iter : int, default=1000
     tol : float, default=1e-9
@@ -117,10 +117,10 @@ def complete_low_rank(
     if (rank is None) == (penalty is None) and rank is not None:
         raise DataError("give a rank or a penalty, not both")
     if rank is not None:
-        found = factorise(table, rank, centre=centre, max_iter=max_iter, tol=tol)
+        found = factorize(table, rank, center=center, max_iter=max_iter, tol=tol)
         model = found.mean + found.scores @ found.components
         return _completed(table, known, model, len(found.components), found.costs)
-    means = np.nanmean(table, axis=0) if centre else np.zeros(table.shape[1])
+    means = np.nanmean(table, axis=0) if center else np.zeros(table.shape[1])
     values = np.where(known, table - means, 0.0)
     if penalty is None:
         penalty = 0.1 * float(np.linalg.norm(values, 2))
@@ -191,7 +191,7 @@ class MatrixFactors(Result):
 
 
 @one_blas_thread()
-def matrix_factorisation(
+def matrix_factorization(
     X: Any,
     n_factors: int = 10,
     *,
@@ -227,7 +227,7 @@ def matrix_factorisation(
     Examples
     --------
     >>> ratings = [[5, 4, float("nan")], [1, float("nan"), 2], [4, 3, 5]]
-    >>> baseline = matrix_factorisation(ratings, 0)
+    >>> baseline = matrix_factorization(ratings, 0)
     >>> bool(baseline.row_biases[0] > baseline.row_biases[1])
     True
     """
@@ -318,7 +318,7 @@ class NonlinearFactors(Result):
 
 
 @one_blas_thread()
-def nonlinear_factorisation(
+def nonlinear_factorization(
     X: Any,
     n_inputs: int = 2,
     n_hidden: int = 10,
@@ -352,7 +352,7 @@ def nonlinear_factorisation(
     --------
     >>> import numpy as np
     >>> t = np.linspace(-1, 1, 40)
-    >>> found = nonlinear_factorisation(np.column_stack([t, t**2]), 1, random_state=0)
+    >>> found = nonlinear_factorization(np.column_stack([t, t**2]), 1, random_state=0)
     >>> found.error < 0.1
     True
     """
@@ -365,7 +365,7 @@ def nonlinear_factorisation(
     scale = np.nanstd(table, axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     values = np.where(known, (table - mean) / scale, 0.0)
-    linear = factorise(np.where(known, values, np.nan), n_inputs, max_iter=50, tol=1e-4)
+    linear = factorize(np.where(known, values, np.nan), n_inputs, max_iter=50, tol=1e-4)
     inputs = np.zeros((n, n_inputs))
     k = linear.scores.shape[1]
     inputs[:, :k] = linear.scores / np.maximum(linear.scores.std(axis=0), 1e-12)

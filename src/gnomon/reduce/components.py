@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from gnomon.cluster.distinct import number_rows
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.reduce.nipals import factorise
+from gnomon.reduce.nipals import factorize
 
 WAYS = ("gap", "knee", "share", "cross-validation", "parallel")
 
@@ -105,8 +105,8 @@ def choose_components(
     if how not in WAYS:
         raise DataError(f"how={how!r} is none of {', '.join(WAYS)}")
     rows = number_rows(X)
-    centred = rows - rows.mean(axis=0)
-    variances = np.linalg.svd(centred, compute_uv=False) ** 2 / len(rows)
+    centered = rows - rows.mean(axis=0)
+    variances = np.linalg.svd(centered, compute_uv=False) ** 2 / len(rows)
     if variances[0] <= 0:
         raise DataError("the rows do not vary: there is no component to keep")
     top = len(variances) if most is None else min(most, len(variances))
@@ -123,7 +123,7 @@ def choose_components(
         few = min(10 if most is None else most, len(variances) - 1)
         criterion, n = _by_cells(rows, max(few, 1), n_splits, rng)
     else:
-        drawn = [_noise_variances(centred, rng) for _ in range(n_noise)]
+        drawn = [_noise_variances(centered, rng) for _ in range(n_noise)]
         reference = np.quantile(drawn, quantile, axis=0)
         above = variances > reference
         n = int(np.argmin(above)) if not above.all() else len(variances)
@@ -158,7 +158,7 @@ def _by_cells(rows: np.ndarray, most: int, n_splits: int, rng) -> tuple[np.ndarr
         means = np.broadcast_to(np.nanmean(kept, axis=0), rows.shape)
         errors[k, 0] = ((rows - means)[hidden] ** 2).mean()
         for n in range(1, most + 1):
-            model = factorise(kept, n, max_iter=200, tol=1e-6)
+            model = factorize(kept, n, max_iter=200, tol=1e-6)
             guess = model.mean + model.scores @ model.components
             errors[k, n] = ((rows - guess)[hidden] ** 2).mean()
     means = errors.mean(axis=0)
@@ -167,6 +167,6 @@ def _by_cells(rows: np.ndarray, most: int, n_splits: int, rng) -> tuple[np.ndarr
     return means, max(int(np.argmax(means <= means[best] + doubt)), 1)
 
 
-def _noise_variances(centred: np.ndarray, rng) -> np.ndarray:
-    shuffled = np.column_stack([rng.permutation(column) for column in centred.T])
-    return np.linalg.svd(shuffled, compute_uv=False) ** 2 / len(centred)
+def _noise_variances(centered: np.ndarray, rng) -> np.ndarray:
+    shuffled = np.column_stack([rng.permutation(column) for column in centered.T])
+    return np.linalg.svd(shuffled, compute_uv=False) ** 2 / len(centered)

@@ -86,15 +86,15 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         n_classes = len(self.classes_)
         totals = np.bincount(data.y, weights, n_classes)
         mean = np.average(rows, axis=0, weights=weights)
-        centred = rows - mean
+        centered = rows - mean
         means = np.zeros((n_classes, rows.shape[1]))
-        np.add.at(means, data.y, centred * weights[:, np.newaxis])
+        np.add.at(means, data.y, centered * weights[:, np.newaxis])
         present = np.maximum(totals, np.finfo(float).tiny)[:, np.newaxis]
         means = np.where(totals[:, np.newaxis] > 0, means / present, 0.0)
         self.shares_ = totals / totals.sum()
-        around = (centred - means[data.y]) * np.sqrt(weights / totals.sum())[:, np.newaxis]
+        around = (centered - means[data.y]) * np.sqrt(weights / totals.sum())[:, np.newaxis]
         within = around.T @ around
-        variances = (weights @ centred**2) / totals.sum()
+        variances = (weights @ centered**2) / totals.sum()
         whitening = whitening_of(within, self.shrinkage, variances)
         apart = (np.sqrt(self.shares_)[:, np.newaxis] * means) @ whitening
         _, roots, right = np.linalg.svd(apart, full_matrices=False)
@@ -116,10 +116,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         return (rows - self.mean_) @ self.directions_.T
 
     def _proba(self, rows):
-        centres = self._map(self.means_)
+        centers = self._map(self.means_)
         at = self._map(rows)
         with np.errstate(divide="ignore"):
-            logs = at @ centres.T - (centres**2).sum(axis=1) / 2 + np.log(self.shares_)
+            logs = at @ centers.T - (centers**2).sum(axis=1) / 2 + np.log(self.shares_)
         logs -= logs.max(axis=1, keepdims=True)
         shares = np.exp(logs)
         return shares / shares.sum(axis=1, keepdims=True)

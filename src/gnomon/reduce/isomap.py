@@ -22,7 +22,7 @@ from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import SEED, Interval, StrOptions, above, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, resolve_jobs
-from gnomon.neighbors.index import Neighbours
+from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.falls_back import FallsBack, is_euclidean
 from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.path_kernels import places_by_paths, shortest_paths
@@ -220,7 +220,7 @@ class Isomap(KeepsFloat32, FallsBack, GraphMap):
         left = (centered**2).sum() - (self.eigenvalues_**2).sum()
         return float(np.sqrt(max(left, 0.0)) / len(squares))
 
-    def _begin(self, distinct: DistinctRows, found: Neighbours, n_parts: int) -> None:
+    def _begin(self, distinct: DistinctRows, found: Neighbors, n_parts: int) -> None:
         n = len(distinct.rows)
         self._marked = np.ones(n, dtype=bool)
         wanted = self._wanted_landmarks(n)
@@ -309,7 +309,7 @@ class Isomap(KeepsFloat32, FallsBack, GraphMap):
             self.shifts_[number, : axes.shape[1]] -= own
             start = stop
 
-    def _place_new(self, rows: np.ndarray, found: Neighbours) -> np.ndarray:
+    def _place_new(self, rows: np.ndarray, found: Neighbors) -> np.ndarray:
         near = np.where(self._near_parts(found), found.indices, -1)
         places = np.empty((len(rows), self.n_components))
         places_by_paths(

@@ -617,12 +617,12 @@ def _side(a, b, c):
 
 
 def _angles(net: Graph, at: np.ndarray) -> tuple[float, float]:
-    neighbours: list[list[int]] = [[] for _ in range(net.n_nodes)]
+    neighbors: list[list[int]] = [[] for _ in range(net.n_nodes)]
     for i, j in net.edges:
-        neighbours[i].append(j)
-        neighbours[j].append(i)
+        neighbors[i].append(j)
+        neighbors[j].append(i)
     narrowest, energy = 2 * np.pi, 0.0
-    for node, others in enumerate(neighbours):
+    for node, others in enumerate(neighbors):
         if len(others) < 2:
             continue
         towards = at[others] - at[node]

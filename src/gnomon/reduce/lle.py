@@ -21,7 +21,7 @@ from gnomon.engine.parameters import SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
 from gnomon.engine.threads import in_order
-from gnomon.neighbors.index import Neighbours
+from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.falls_back import FallsBack
 from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.rows_map import GraphMap, Part, inside
@@ -44,7 +44,7 @@ USUAL_LANDMARKS = 1500
 class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
     """A map on which every row is the same mix of its neighbours as among the columns.
 
-    Weights ``a_ij`` of a row's neighbours minimise ``|x_i - sum_j a_ij x_j|^2`` at sum one (with a
+    Weights ``a_ij`` of a row's neighbors minimize ``|x_i - sum_j a_ij x_j|^2`` at sum one (with a
     little of the trace added, so that more neighbours than columns have a solution); places
     minimise ``sum_i w_i |y_i - sum_j a_ij y_j|^2`` at mean 0 and ``sum_i w_i y_i y_i' = I``. Use it
     for one smooth, evenly sampled sheet; `Isomap` keeps distances too. Scales of axes mean nothing.
@@ -191,14 +191,14 @@ class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
             return n if n <= MOST_ALL else USUAL_LANDMARKS
         return n if self.n_landmarks == "all" else min(self.n_landmarks, n)
 
-    def _begin(self, distinct: DistinctRows, found: Neighbours, n_parts: int) -> None:
+    def _begin(self, distinct: DistinctRows, found: Neighbors, n_parts: int) -> None:
         self.reconstruction_error_ = 0.0
         mixes = self._mixes(distinct.rows, found)
         n, k = found.indices.shape
         pointers = np.arange(0, n * k + 1, k)
         self._mix = sp.csr_array((mixes.ravel(), found.indices.ravel(), pointers), (n, n))
 
-    def _mixes(self, rows: np.ndarray, found: Neighbours) -> np.ndarray:
+    def _mixes(self, rows: np.ndarray, found: Neighbors) -> np.ndarray:
         """Weights of each row's nearest stored rows."""
         stored = self.index_.stored
 
@@ -234,7 +234,7 @@ class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
         scale = np.sqrt(weights.sum())
         return with_signs((kept / roots[:, np.newaxis]).T).T / scale
 
-    def _place_new(self, rows: np.ndarray, found: Neighbours) -> np.ndarray:
+    def _place_new(self, rows: np.ndarray, found: Neighbors) -> np.ndarray:
         apart = self.index_.stored[found.indices] - rows[:, np.newaxis]
         apart[~self._near_parts(found)] = np.inf
         mixes = mixing_weights(apart, self.reg)
@@ -253,14 +253,14 @@ class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
         return "Ask for fewer n_landmarks, or map fewer rows."
 
 
-def mixing_weights(apart: np.ndarray, regularisation: float) -> np.ndarray:
+def mixing_weights(apart: np.ndarray, regularization: float) -> np.ndarray:
     """Weights of sum one with the least ``|sum_j a_j (x_j - x)|^2`` plus a share of their squares.
 
     Parameters
     ----------
     apart : ndarray of shape (n, k, d)
         Neighbours minus their row; infinite where a neighbour must not be used.
-    regularisation : float
+    regularization : float
         Share of the trace.
 
     Returns
@@ -275,7 +275,7 @@ def mixing_weights(apart: np.ndarray, regularisation: float) -> np.ndarray:
     products = apart @ apart.transpose(0, 2, 1)
     k = products.shape[1]
     traces = np.trace(products, axis1=1, axis2=2)
-    products[:, np.arange(k), np.arange(k)] += np.where(traces > 0, regularisation * traces, 1.0)[
+    products[:, np.arange(k), np.arange(k)] += np.where(traces > 0, regularization * traces, 1.0)[
         :, np.newaxis
     ]
     solved = np.linalg.solve(products, np.where(barred, 0.0, 1.0)[:, :, np.newaxis])[:, :, 0]

@@ -78,11 +78,11 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
     ----------
     n_components : int, default=2
         Components, at most; fewer where the rows have a smaller rank.
-    centre : bool, default=True
+    center : bool, default=True
         Whether the model has a mean.
     refine : bool, default=True
         Whether components and mean are improved together where cells are missing.
-    max_turns : int, default=2000
+    max_iter : int, default=2000
         Most turns for one component, and most turns of the refinement.
     tol : float, default=1e-11
         A component has converged when its unit vector moves by less than this; the refinement when
@@ -110,7 +110,7 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
     >>> from gnomon.reduce import NIPALS
     >>> rows = np.outer([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 2.0])
     >>> rows[1, 2] = rows[3, 0] = np.nan
-    >>> NIPALS(1, centre=False).fit(rows).fill(rows).round(6)
+    >>> NIPALS(1, center=False).fit(rows).fill(rows).round(6)
     array([[1., 2., 2.],
            [2., 4., 4.],
            [3., 6., 6.],
@@ -120,9 +120,9 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
     natively = Takes(missing=True)
     _parameter_constraints = {
         "n_components": [whole(1)],
-        "centre": FLAG,
+        "center": FLAG,
         "refine": FLAG,
-        "max_turns": [whole(1)],
+        "max_iter": [whole(1)],
         "tol": [above(0)],
     }
 
@@ -130,26 +130,26 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
         self,
         n_components=2,
         *,
-        centre=True,
+        center=True,
         refine=True,
-        max_turns=2000,
+        max_iter=2000,
         tol=1e-11,
     ):
         self.n_components = n_components
-        self.centre = centre
+        self.center = center
         self.refine = refine
-        self.max_turns = max_turns
+        self.max_iter = max_iter
         self.tol = tol
 
     def _fit(self, data: Data) -> None:
         rows = np.ascontiguousarray(data.rows, dtype=np.float64)
-        factors = factorise(
+        factors = factorize(
             rows,
             self.n_components,
             data.weight_array[:, np.newaxis],
-            centre=self.centre,
+            center=self.center,
             refine=self.refine,
-            max_iter=self.max_turns,
+            max_iter=self.max_iter,
             tol=self.tol,
         )
         self._keep(self._attributes(factors, data.weight_array))
@@ -158,7 +158,7 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
         )
         if not factors.converged:
             warnings.warn(
-                f"NIPALS stopped after max_turns={self.max_turns} turns, before its components "
+                f"NIPALS stopped after max_iter={self.max_iter} turns, before its components "
                 "stood still; allow more turns, a larger tol, or fewer components",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -228,12 +228,12 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
 
 
 @one_blas_thread()
-def factorise(
+def factorize(
     rows: np.ndarray,
     k: int,
     entry_weights: np.ndarray | float = 1.0,
     *,
-    centre: bool = True,
+    center: bool = True,
     refine: bool = True,
     max_iter: int = 2000,
     tol: float = 1e-11,
@@ -259,7 +259,7 @@ def factorise(
     --------
     >>> import numpy as np
     >>> rows = np.outer([1.0, 2.0, 3.0], [2.0, 1.0])
-    >>> factors = factorise(rows, 1, centre=False)
+    >>> factors = factorize(rows, 1, center=False)
     >>> np.allclose(factors.scores @ factors.components, rows)
     True
     """
@@ -269,8 +269,8 @@ def factorise(
     values = np.where(known, rows, 0.0)
     offset = _weighted_means(values, cells)
     values = np.where(known, values - offset, 0.0)
-    mean = np.zeros(rows.shape[1]) if centre else -offset
-    left = values if centre else np.where(known, values + offset, 0.0)
+    mean = np.zeros(rows.shape[1]) if center else -offset
+    left = values if center else np.where(known, values + offset, 0.0)
     total = float((cells * left**2).sum())
     scores: list[np.ndarray] = []
     components: list[np.ndarray] = []
@@ -295,10 +295,10 @@ def factorise(
     model = np.column_stack(scores), np.array(components), mean
     uneven = not known.all() or (np.ndim(entry_weights) == 2 and np.shape(entry_weights)[1] > 1)
     if uneven and refine:
-        model, more, settled = _refined(values, cells, model, centre, max_iter, tol, total)
+        model, more, settled = _refined(values, cells, model, center, max_iter, tol, total)
         costs += more
         converged = settled
-    mean, placed, axes = _in_order(*model, cells, centre, offset, uneven)
+    mean, placed, axes = _in_order(*model, cells, center, offset, uneven)
     return Factors(mean, placed, axes, costs, converged)
 
 
@@ -326,13 +326,13 @@ def one_component(left, cells, max_iter: int, tol: float):
     return _ratio((cells * left) @ u, cells @ u**2), u, False
 
 
-def _refined(values, cells, model, centre: bool, max_iter: int, tol: float, total: float):
+def _refined(values, cells, model, center: bool, max_iter: int, tol: float, total: float):
     """All components and the mean together, by alternating least squares over known cells."""
     scores, components, mean = model
     costs: list[float] = []
     for _ in range(max_iter):
         scores = _solved(values - mean, cells, components.T)
-        if centre:
+        if center:
             with_one = np.column_stack([scores, np.ones(len(scores))])
             solved = _solved(values.T, cells.T, with_one).T
             components, mean = solved[:-1], solved[-1]
@@ -356,10 +356,10 @@ def _solved(values, cells, factors: np.ndarray) -> np.ndarray:
     return np.einsum("nij,nj->ni", inverse, right)
 
 
-def _in_order(scores, components, mean, cells, centre: bool, offset, uneven: bool):
+def _in_order(scores, components, mean, cells, center: bool, offset, uneven: bool):
     """Orthonormal components in falling order, scores without a mean of their own."""
     weights = cells.max(axis=1)
-    if centre and uneven and weights.sum() > 0:
+    if center and uneven and weights.sum() > 0:
         shift = np.average(scores, axis=0, weights=weights)
         mean = mean + shift @ components
         scores = scores - shift

@@ -151,17 +151,17 @@ def _names(names, d: int) -> list[str]:
     return [f"x{j}" for j in range(d)] if names is None else list(names)
 
 
-def graph_laplacian(weights: Any, *, normalised: bool = False) -> Any:
+def graph_laplacian(weights: Any, *, normalized: bool = False) -> Any:
     """The Laplacian of pair weights: ``x' L x = sum_{i<j} w_ij (x_i - x_j)^2``.
 
-    ``L = D - W``, and normalised ``I - D^-1/2 W D^-1/2`` (004 15.2, 17.1.2). On a lattice L is the
+    ``L = D - W``, and normalized ``I - D^-1/2 W D^-1/2`` (004 15.2, 17.1.2). On a lattice L is the
     finite-difference Laplace operator with its sign turned.
 
     Parameters
     ----------
     weights : array-like or sparse matrix of shape (n, n)
         Symmetric, not negative; the diagonal does not matter.
-    normalised : bool, default=False
+    normalized : bool, default=False
 
     Returns
     -------
@@ -173,7 +173,7 @@ def graph_laplacian(weights: Any, *, normalised: bool = False) -> Any:
     array([[ 2., -2.],
            [-2.,  2.]])
     """
-    return laplacian(pair_weights(weights), normed=normalised)
+    return laplacian(pair_weights(weights), normed=normalized)
 
 
 def pair_weights(weights: Any) -> Any:
@@ -237,12 +237,12 @@ def pair_projection(
     if not 1 <= n_components <= d:
         raise DataError(f"n_components={n_components} must lie between 1 and {d}")
     mean = rows.mean(axis=0)
-    centred = rows - mean
-    upper = _form(centred, dissimilarity)
+    centered = rows - mean
+    upper = _form(centered, dissimilarity)
     if similarity is None:
         values, vectors = scipy.linalg.eigh(upper)
     else:
-        lower = _form(centred, similarity)
+        lower = _form(centered, similarity)
         if np.linalg.matrix_rank(lower, hermitian=True) < d:
             raise DataError(
                 "the similar pairs do not vary in some direction, so the ratio has no bound: leave "
@@ -253,15 +253,15 @@ def pair_projection(
     return Projection(with_signs(vectors.T[best]), values[best], mean, _names(names, d))
 
 
-def _form(centred: np.ndarray, weights: Any) -> np.ndarray:
+def _form(centered: np.ndarray, weights: Any) -> np.ndarray:
     """X' L X, for weights one everywhere where None."""
     if weights is None:
-        return len(centred) * centred.T @ centred
+        return len(centered) * centered.T @ centered
     table = pair_weights(weights)
-    if table.shape[0] != len(centred):
-        raise DataError(f"there are {len(centred)} rows and weights of {table.shape[0]} items")
+    if table.shape[0] != len(centered):
+        raise DataError(f"there are {len(centered)} rows and weights of {table.shape[0]} items")
     degrees = np.asarray(table.sum(axis=1)).ravel()
-    form = (centred.T * degrees) @ centred - centred.T @ (table @ centred)
+    form = (centered.T * degrees) @ centered - centered.T @ (table @ centered)
     return (form + form.T) / 2
 
 
@@ -354,7 +354,7 @@ class _FormPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     use="A linear view that a few outliers do not decide.",
     avoid="Hundreds of thousands of rows: all pairs are looked at.",
 )
-class NormalisedPCA(_FormPCA):
+class NormalizedPCA(_FormPCA):
     """Principal components with every pair counted by one over its distance.
 
     Maximises ``sum_{i<j} dist_ij(projected)^2 / dist_ij`` over orthonormal directions: pairs count
@@ -385,9 +385,9 @@ class NormalisedPCA(_FormPCA):
 
     Examples
     --------
-    >>> from gnomon.reduce import NormalisedPCA
+    >>> from gnomon.reduce import NormalizedPCA
     >>> rows = [[-2.0, 0.0], [-1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 4.0]]
-    >>> NormalisedPCA(1).fit(rows).components_.round(6)
+    >>> NormalizedPCA(1).fit(rows).components_.round(6)
     array([[1., 0.]])
     """
 
@@ -401,16 +401,16 @@ class NormalisedPCA(_FormPCA):
         rows = np.ascontiguousarray(data.rows, dtype=np.float64)
         weights = data.weight_array
         mean = np.average(rows, axis=0, weights=weights)
-        centred = np.ascontiguousarray(rows - mean)
+        centered = np.ascontiguousarray(rows - mean)
         size = max(CELLS_TOGETHER // max(len(rows), 1), 1)
 
         def part(start: int) -> np.ndarray:
-            block = centred[start : start + size]
-            apart = cdist(block, centred)
+            block = centered[start : start + size]
+            apart = cdist(block, centered)
             pairs = np.divide(weights, apart, out=np.zeros_like(apart), where=apart > 0)
             pairs *= weights[start : start + size, np.newaxis]
             return np.dot(block.T * pairs.sum(axis=1), block) - np.dot(
-                block.T, np.dot(pairs, centred)
+                block.T, np.dot(pairs, centered)
             )
 
         form = np.zeros((rows.shape[1], rows.shape[1]))
@@ -489,23 +489,23 @@ class SupervisedPCA(_FormPCA):
         rows = np.ascontiguousarray(data.rows, dtype=np.float64)
         weights = data.weight_array
         mean = np.average(rows, axis=0, weights=weights)
-        centred = rows - mean
-        form = float(weights.sum()) * (centred.T * weights) @ centred
+        centered = rows - mean
+        form = float(weights.sum()) * (centered.T * weights) @ centered
         far = self._numbers if self.target_kind_ == "numbers" else self._classes
-        form = self.within * form + (1 - self.within) * far(centred, data.y, weights, form)
+        form = self.within * form + (1 - self.within) * far(centered, data.y, weights, form)
         self._keep_leading(form, mean)
 
-    def _classes(self, centred, y, weights, form) -> np.ndarray:
+    def _classes(self, centered, y, weights, form) -> np.ndarray:
         """The form over pairs of different classes: that of all pairs less that within classes."""
         for code in range(len(self.classes_)):
             share = weights[y == code]
             if share.sum():
-                mine = centred[y == code]
+                mine = centered[y == code]
                 around = mine - np.average(mine, axis=0, weights=share)
                 form = form - share.sum() * (around.T * share) @ around
         return form
 
-    def _numbers(self, centred, y, weights, form) -> np.ndarray:
+    def _numbers(self, centered, y, weights, form) -> np.ndarray:
         """The form with pairs weighted by squared differences of the target, of mean one."""
         size = float(np.abs(y).max())
         y = y / size if size > 0 else y
@@ -513,8 +513,9 @@ class SupervisedPCA(_FormPCA):
         total, squares = float(weights.sum()), float(weights @ y**2)
         if squares <= 0:
             return form
-        with_both = centred.T @ (weights * y)
-        far = total * (centred.T * (weights * y**2)) @ centred + 2 * np.outer(with_both, with_both)
+        with_both = centered.T @ (weights * y)
+        products = total * (centered.T * (weights * y**2)) @ centered
+        far = products + 2 * np.outer(with_both, with_both)
         return (far + squares * form / total) * total / (2 * squares)
 
     def _class_weights(self, totals):

@@ -661,11 +661,11 @@ class PCA(KeepsFloat32, ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
     def _add_batch(self, data: Data, first: bool) -> None:
         rows, weights = np.asarray(data.rows, dtype=np.float64), data.weights
         mean = spectrum.column_means(rows, weights)
-        centred = spectrum.centred_block(
+        centered = spectrum.centered_block(
             rows, slice(None), mean, None if weights is None else np.sqrt(weights)
         )
         weight = float(len(rows) if weights is None else weights.sum())
-        scatter = centred.T @ centred
+        scatter = centered.T @ centered
         if first:
             self.n_rows_seen_, self.weight_seen_ = 0, 0.0
             self.mean_, self.scatter_ = mean, np.zeros_like(scatter)

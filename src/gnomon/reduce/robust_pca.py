@@ -50,7 +50,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     distribution these are the directions of `PCA`; up to half of the rows may be anywhere without
     carrying the centre off. Variances along them are those that the median deviation stands for.
     Use it beside `PCA`: where both differ, outliers speak. For outlying cells instead of rows see
-    `low_rank_and_sparse`; see also `NormalisedPCA`.
+    `low_rank_and_sparse`; see also `NormalizedPCA`.
 
     Texts: 004 15.3 asks for it (its normalised PCA weighs pairs by one over distance). After
     Locantore and others (1999).
@@ -117,16 +117,16 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
     def _start(self, data, rng):
         first = next(iter(data.source.chunks()))
         rows, weights = first.rows[:FIRST_ROWS], first.weights[:FIRST_ROWS]
-        centre = np.asarray(weights @ rows / weights.sum(), dtype=np.float64)
+        center = np.asarray(weights @ rows / weights.sum(), dtype=np.float64)
         # squares of tiny or huge numbers must neither vanish nor overflow
-        largest = float(np.abs(rows - centre).max(initial=0.0))
+        largest = float(np.abs(rows - center).max(initial=0.0))
         unit = 2.0 ** np.clip(np.frexp(largest)[1], -1000, 1000) if largest > 0 else 1.0
-        far = np.linalg.norm((rows - centre) / unit, axis=1)
+        far = np.linalg.norm((rows - center) / unit, axis=1)
         near = NEAR * float(weights @ far / weights.sum())
-        return {"centre": centre, "near": near, "unit": float(unit)}
+        return {"center": center, "near": near, "unit": float(unit)}
 
     def _sums(self, state, chunk):
-        apart = (chunk.rows - state["centre"]) / state["unit"]
+        apart = (chunk.rows - state["center"]) / state["unit"]
         # a row at the centre pulls as one nearby would, and has no direction
         far = np.maximum(np.sqrt(np.einsum("ij,ij->i", apart, apart)), state["near"])
         pulls = np.divide(chunk.weights, far, out=np.zeros_like(far), where=far > 0)
@@ -146,7 +146,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         k = min(self.n_components, len(moved))
         found = spectrum.of_covariance(total.products / total.weight, k)
         new = {
-            "centre": state["centre"] + state["unit"] * moved,
+            "center": state["center"] + state["unit"] * moved,
             "near": NEAR * far,
             "unit": state["unit"],
             "vectors": found.vectors,
@@ -158,7 +158,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         return {
             "components_": state["vectors"],
             "sign_shares_": state["shares"],
-            "mean_": state["centre"],
+            "mean_": state["center"],
             "n_components_": len(state["vectors"]),
         }
 

@@ -19,7 +19,7 @@ from gnomon.cluster.distinct import DistinctRows, distinct_rows
 from gnomon.contract import Data, Transformer
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.neighbors.distances import distance_of
-from gnomon.neighbors.index import NeighbourIndex, Neighbours
+from gnomon.neighbors.index import NeighborIndex, Neighbors
 
 GAP = 0.25
 
@@ -53,7 +53,7 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
         self._require_enough(len(distinct.rows), data.n_rows)
         stored = self._drawn(distinct)
         distance = distance_of("euclidean").fit(stored.rows, None, None)
-        self.index_ = NeighbourIndex(distance, stored.rows).ready()
+        self.index_ = NeighborIndex(distance, stored.rows).ready()
         self.places_ = np.ascontiguousarray(self._place(stored))
         if data.kept is None and stored is distinct:
             self.point_ = distinct.places
@@ -69,7 +69,7 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
     def _place(self, distinct: DistinctRows) -> np.ndarray:
         raise NotImplementedError
 
-    def _place_new(self, rows: np.ndarray, found: Neighbours) -> np.ndarray:
+    def _place_new(self, rows: np.ndarray, found: Neighbors) -> np.ndarray:
         raise NotImplementedError
 
     def _n_asked(self) -> int:
@@ -101,7 +101,7 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
         places = self.places_[found.indices[:, 0]]
         new = found.distances[:, 0] > 0
         if new.any():
-            some = Neighbours(found.distances[new], found.indices[new])
+            some = Neighbors(found.distances[new], found.indices[new])
             places[new] = self._place_new(rows[new], some)
         return places
 
@@ -153,7 +153,7 @@ class Part(NamedTuple):
     graph: sp.csr_array
 
 
-def neighbours_there(asked: int, n_distinct: int) -> int:
+def neighbors_there(asked: int, n_distinct: int) -> int:
     """As many neighbours as were asked for, or all other rows where these are fewer; says so."""
     others = n_distinct - 1
     if others < asked:
@@ -186,11 +186,11 @@ class GraphMap(RowsMap):
                 f"n_components={self.n_components} must be less than the number of different rows,"
                 f" {n_distinct} (n_samples = {n_rows})"
             )
-        self.n_neighbors_ = neighbours_there(self._neighbors_asked(n_distinct), n_distinct)
+        self.n_neighbors_ = neighbors_there(self._neighbors_asked(n_distinct), n_distinct)
 
     def _place(self, distinct: DistinctRows) -> np.ndarray:
         found = self.index_.others(self.n_neighbors_, self.n_jobs)
-        graph = neighbour_graph(found)
+        graph = neighbor_graph(found)
         self.n_parts_, part = connected_components(graph, directed=False)
         self.part_ = part.astype(np.int64)
         if self.n_parts_ > 1:
@@ -200,7 +200,7 @@ class GraphMap(RowsMap):
         placed = [self._place_part(distinct, Part(m, inside(graph, m))) for m in parts]
         return side_by_side(placed, parts, self.n_components)
 
-    def _begin(self, distinct: DistinctRows, found: Neighbours, n_parts: int) -> None:
+    def _begin(self, distinct: DistinctRows, found: Neighbors, n_parts: int) -> None:
         """What is prepared before the parts are placed."""
 
     def _place_part(self, distinct: DistinctRows, part: Part) -> np.ndarray:
@@ -228,13 +228,13 @@ class GraphMap(RowsMap):
         self.part_ = np.zeros(len(rows), np.int64)
         return joined(graph, rows, part, self.n_parts_)
 
-    def _near_parts(self, found: Neighbours) -> np.ndarray:
+    def _near_parts(self, found: Neighbors) -> np.ndarray:
         """Which of a new row's nearest rows are in the part of the very nearest one."""
         parts = self.part_[found.indices]
         return parts == parts[:, :1]
 
 
-def neighbour_graph(found: Neighbours) -> sp.csr_array:
+def neighbor_graph(found: Neighbors) -> sp.csr_array:
     """Distances of neighbours as a symmetric sparse table."""
     n, k = found.indices.shape
     # rows whose distance rounds to zero: an edge of length zero would be no edge at all

@@ -23,7 +23,7 @@ from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
-from gnomon.neighbors.index import Neighbours
+from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.falls_back import FallsBack
 from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.rows_map import GraphMap, Part, inside, shares_of
@@ -174,7 +174,7 @@ class SpectralEmbedding(KeepsFloat32, FallsBack, GraphMap):
         asked = max(n_distinct // 10, 1) if self.n_neighbors is None else self.n_neighbors
         return max(asked - 1, 1) if self.affinity == "nearest_neighbors" else asked
 
-    def _begin(self, distinct: DistinctRows, found: Neighbours, n_parts: int) -> None:
+    def _begin(self, distinct: DistinctRows, found: Neighbors, n_parts: int) -> None:
         self.width_, self.eigenvalues_, self._largest_part = 0.0, np.empty(0), 0
         n, k = found.indices.shape
         named = np.ones(n * k), found.indices.ravel(), np.arange(0, n * k + 1, k)
@@ -212,7 +212,7 @@ class SpectralEmbedding(KeepsFloat32, FallsBack, GraphMap):
             self._largest_part, self.eigenvalues_ = len(weights), 1 - closeness
         return with_signs((vectors / roots[:, np.newaxis]).T).T
 
-    def _place_new(self, rows: np.ndarray, found: Neighbours) -> np.ndarray:
+    def _place_new(self, rows: np.ndarray, found: Neighbors) -> np.ndarray:
         shares = shares_of(np.where(self._near_parts(found), self._affinities(found.distances), 0))
         return np.einsum("nj,njc->nc", shares, self.places_[found.indices])
 

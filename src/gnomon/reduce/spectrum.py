@@ -169,7 +169,7 @@ def of_covariance(covariance: np.ndarray, k: int) -> Spectrum:
     return exact(values[best], vectors.T[best], total)
 
 
-def centred_block(rows, columns: slice, mean: np.ndarray, roots: np.ndarray | None) -> np.ndarray:
+def centered_block(rows, columns: slice, mean: np.ndarray, roots: np.ndarray | None) -> np.ndarray:
     """Some columns of the rows, minus the mean, each row times the root of its weight."""
     block = rows[:, columns] - mean[columns]
     if roots is not None:
@@ -202,7 +202,7 @@ def of_gram_matrix(rows, mean, weights, divisor: float, k: int, n_jobs) -> Spect
     blocks = column_blocks(d)
 
     def inner_products(columns: slice) -> np.ndarray:
-        block = centred_block(rows, columns, mean, roots)
+        block = centered_block(rows, columns, mean, roots)
         return block @ block.T
 
     gram = np.zeros((n, n))
@@ -212,7 +212,7 @@ def of_gram_matrix(rows, mean, weights, divisor: float, k: int, n_jobs) -> Spect
     vectors = np.empty((k, d))
 
     def components(columns: slice) -> np.ndarray:
-        return left.vectors @ centred_block(rows, columns, mean, roots)
+        return left.vectors @ centered_block(rows, columns, mean, roots)
 
     for columns, part in zip(blocks, in_order(components, blocks, n_jobs)):
         vectors[:, columns] = part
@@ -229,9 +229,9 @@ def _same_way(orthonormal: np.ndarray, triangle: np.ndarray) -> np.ndarray:
 def of_svd(rows, mean, weights, divisor: float, k: int) -> Spectrum:
     """Pairs of the covariance from the singular values of the centred rows, which are copied."""
     roots = None if weights is None else np.sqrt(weights)
-    centred = centred_block(rows, slice(None), mean, roots)
+    centered = centered_block(rows, slice(None), mean, roots)
     _, singular, vectors = scipy.linalg.svd(
-        centred, full_matrices=False, overwrite_a=True, check_finite=False
+        centered, full_matrices=False, overwrite_a=True, check_finite=False
     )
     values = singular**2 / divisor
     return exact(values[:k], vectors[:k], values.sum())

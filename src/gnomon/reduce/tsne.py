@@ -38,7 +38,7 @@ from gnomon.engine.parameters import (
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
 from gnomon.engine.threads import Crew, in_order, resolve_jobs
-from gnomon.neighbors.index import Neighbours
+from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.falls_back import FallsBack, is_euclidean
 from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.rows_map import RowsMap
@@ -47,7 +47,7 @@ from gnomon.reduce.tsne_kernels import (
     build_tree,
     exact_repulsion,
     move,
-    neighbour_shares,
+    neighbor_shares,
     plane_attraction,
     pull_of_fixed,
     read_potentials,
@@ -271,7 +271,7 @@ class TSNE(KeepsFloat32, FallsBack, RowsMap):
         self.weights_ = distinct.weights
         self.perplexity_ = self._wanted_perplexity(len(distinct.rows))
         self.n_iter_ = 0
-        found = self.index_.others(self._n_neighbours(len(distinct.rows) - 1), self.n_jobs)
+        found = self.index_.others(self._n_neighbors(len(distinct.rows) - 1), self.n_jobs)
         near, self.precisions_ = self._shares(found)
         self._affinities = joint(near, distinct.weights)
         places = self._first_places(distinct.rows)
@@ -283,13 +283,13 @@ class TSNE(KeepsFloat32, FallsBack, RowsMap):
             return float(self.perplexity)
         return max(min(USUAL_PERPLEXITY, (n - 1) / 3), 1.5)
 
-    def _n_neighbours(self, most: int) -> int:
+    def _n_neighbors(self, most: int) -> int:
         return min(int(3 * self.perplexity_) + 1, most)
 
     def _n_asked(self) -> int:
-        return self._n_neighbours(self.index_.n_rows)
+        return self._n_neighbors(self.index_.n_rows)
 
-    def _shares(self, found: Neighbours) -> tuple[sp.csr_array, np.ndarray]:
+    def _shares(self, found: Neighbors) -> tuple[sp.csr_array, np.ndarray]:
         """Shares of the nearest stored rows of each row, as sparse rows, and their precisions."""
         n, k = found.indices.shape
         entropy = np.log(min(self.perplexity_, k))
@@ -299,7 +299,7 @@ class TSNE(KeepsFloat32, FallsBack, RowsMap):
             mine = slice(start, start + ITEMS_TOGETHER)
             squares = np.ascontiguousarray((found.distances[mine] / unit) ** 2)
             shares, precisions = np.empty_like(squares), np.empty(len(squares))
-            neighbour_shares(squares, entropy, np.zeros(len(squares)), shares, precisions)
+            neighbor_shares(squares, entropy, np.zeros(len(squares)), shares, precisions)
             return shares, precisions
 
         parts = list(in_order(part, range(0, n, ITEMS_TOGETHER), self.n_jobs))
@@ -394,13 +394,13 @@ class TSNE(KeepsFloat32, FallsBack, RowsMap):
                 "out of fit to continue it"
             )
         if not hasattr(self, "_affinities"):
-            found = self.index_.others(self._n_neighbours(self.index_.n_rows - 1), self.n_jobs)
+            found = self.index_.others(self._n_neighbors(self.index_.n_rows - 1), self.n_jobs)
             self._affinities = joint(self._shares(found)[0], self.weights_)
         self._descend(self.places_.copy(), n_steps, early=0)
         self.embedding_ = self.places_[self.point_]
         return self
 
-    def _place_new(self, rows: np.ndarray, found: Neighbours) -> np.ndarray:
+    def _place_new(self, rows: np.ndarray, found: Neighbors) -> np.ndarray:
         """From the mean of their neighbours' places, downhill on the fixed map, each for itself."""
         near, _ = self._shares(found)
         fixed = self.places_
@@ -537,13 +537,13 @@ class Tree:
         room = 2 * n + 64
         while True:
             children = np.full((room, 2**k), -1)
-            centres, counts = np.zeros((room, k)), np.zeros(room)
+            centers, counts = np.zeros((room, k)), np.zeros(room)
             sizes = np.zeros(room)
-            used = build_tree(places, low, size, children, centres, counts, sizes)
+            used = build_tree(places, low, size, children, centers, counts, sizes)
             if used > 0:
                 break
             room *= 2
-        self.arrays = children[:used], centres[:used], counts[:used], sizes[:used]
+        self.arrays = children[:used], centers[:used], counts[:used], sizes[:used]
 
 
 class Grid:

@@ -15,7 +15,7 @@ from gnomon.engine.kernel import kernel, lean_subkernel
 
 
 @kernel("f8[:,:]", "f8", "f8[:]", "out f8[:,:]", "out f8[:]")
-def neighbour_shares(squares, entropy, first, shares, precisions):
+def neighbor_shares(squares, entropy, first, shares, precisions):
     """Shares p_j|i = exp(-b_i d_ij^2) / sum of given entropy (nats), by safeguarded Newton steps.
 
     squares (n, k), squared distances in rising order, the item itself left out; first (n,) the
@@ -273,7 +273,7 @@ def pull_of_fixed(places, fixed, starts, columns, shares, gradient):
 
 
 @kernel("f8[:,:]", "f8[:]", "f8", "out i8[:,:]", "out f8[:,:]", "out f8[:]", "out f8[:]")
-def build_tree(places, low, size, children, centres, counts, sizes):
+def build_tree(places, low, size, children, centers, counts, sizes):
     """Put points into cells that are halved along every axis until each holds one.
 
     places (n, k); the first cell begins at low (k,) and has edges of `size`. children (r, 2^k),
@@ -301,13 +301,13 @@ def build_tree(places, low, size, children, centres, counts, sizes):
                 # one point or several equal ones were here: they move to a cell below
                 same = True
                 for c in range(k):
-                    if centres[cell, c] != places[i, c]:
+                    if centers[cell, c] != places[i, c]:
                         same = False
                 if same:
                     break
                 which = 0
                 for c in range(k):
-                    if centres[cell, c] >= corner[c] + half:
+                    if centers[cell, c] >= corner[c] + half:
                         which += 1 << c
                 if used >= room:
                     return -1
@@ -315,14 +315,14 @@ def build_tree(places, low, size, children, centres, counts, sizes):
                 counts[used] = before
                 sizes[used] = half * half
                 for c in range(k):
-                    centres[used, c] = centres[cell, c]
+                    centers[used, c] = centers[cell, c]
                 used += 1
             which = 0
             for c in range(k):
                 if places[i, c] >= corner[c] + half:
                     which += 1 << c
             for c in range(k):
-                centres[cell, c] += (places[i, c] - centres[cell, c]) / (before + 1.0)
+                centers[cell, c] += (places[i, c] - centers[cell, c]) / (before + 1.0)
             counts[cell] = before + 1.0
             if children[cell, which] < 0:
                 if used >= room:
@@ -336,13 +336,13 @@ def build_tree(places, low, size, children, centres, counts, sizes):
             cell, edge = children[cell, which], half
             depth += 1
         for c in range(k):
-            centres[cell, c] += (places[i, c] - centres[cell, c]) / (counts[cell] + 1.0)
+            centers[cell, c] += (places[i, c] - centers[cell, c]) / (counts[cell] + 1.0)
         counts[cell] += 1.0
     return used
 
 
 @kernel("f8[:,:]", "i8[:,:]", "f8[:,:]", "f8[:]", "f8[:]", "f8", "i8", "i8", "out f8[:,:]")
-def tree_repulsion(places, children, centres, counts, sizes, share, first, last, forces):
+def tree_repulsion(places, children, centers, counts, sizes, share, first, last, forces):
     """As `exact_repulsion`, with far cells as one point each.
 
     A cell stands for its points where its squared edge is less than `share` times its squared
@@ -359,7 +359,7 @@ def tree_repulsion(places, children, centres, counts, sizes, share, first, last,
             cell = waiting[size]
             square = 0.0
             for c in range(k):
-                gap = places[i, c] - centres[cell, c]
+                gap = places[i, c] - centers[cell, c]
                 square += gap * gap
             inner = False
             if sizes[cell] >= share * square:
@@ -374,5 +374,5 @@ def tree_repulsion(places, children, centres, counts, sizes, share, first, last,
             total += counts[cell] * near
             near *= near * counts[cell]
             for c in range(k):
-                forces[i - first, c] += near * (places[i, c] - centres[cell, c])
+                forces[i - first, c] += near * (places[i, c] - centers[cell, c])
     return total

@@ -14,9 +14,9 @@ from gnomon.cluster.distinct import DistinctRows
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.engine.parameters import SEED, at_least, whole
 from gnomon.engine.registry import method
-from gnomon.neighbors.index import Neighbours
+from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.pca import PCA
-from gnomon.reduce.rows_map import RowsMap, neighbours_there, shares_of
+from gnomon.reduce.rows_map import RowsMap, neighbors_there, shares_of
 
 HALVINGS = 60
 
@@ -107,7 +107,7 @@ class UMAP(RowsMap):
                 f"UMAP needs four different rows or more, and there are {n_distinct} "
                 f"(n_samples = {n_rows})"
             )
-        self.n_neighbors_ = neighbours_there(self.n_neighbors, n_distinct)
+        self.n_neighbors_ = neighbors_there(self.n_neighbors, n_distinct)
 
     def _place(self, distinct: DistinctRows) -> np.ndarray:
         library = the_library()
@@ -139,7 +139,7 @@ class UMAP(RowsMap):
         places += 1e-4 * self._rng().standard_normal(places.shape)
         return places.astype(np.float32)
 
-    def _place_new(self, rows: np.ndarray, found: Neighbours) -> np.ndarray:
+    def _place_new(self, rows: np.ndarray, found: Neighbors) -> np.ndarray:
         shares = shares_of(memberships(found.distances))
         return np.einsum("nj,njc->nc", shares, self.places_[found.indices])
 

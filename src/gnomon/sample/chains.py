@@ -125,19 +125,19 @@ class Chains(Result):
         sizes = [self.effective_sample_size(kind).min() for kind in ("bulk", "tail")]
         return bool((self.r_hat() <= MIXED).all() and min(sizes) >= FEWEST_EFFECTIVE)
 
-    def compare(self, name: str | int = 0, level: float = 0.01) -> ChainComparison:
+    def compare(self, name: str | int = 0, alpha: float = 0.01) -> ChainComparison:
         """Two-sample tests between the chains of one coordinate; see `compare_chains`.
 
         Parameters
         ----------
         name : str or int, default=0
-        level : float, default=0.01
+        alpha : float, default=0.01
 
         Returns
         -------
         comparison : ChainComparison
         """
-        return compare_chains(self.of(name), level=level)
+        return compare_chains(self.of(name), alpha=alpha)
 
     def autocorrelation(self, name: str | int = 0, most: int = 50) -> np.ndarray:
         """Autocorrelation of a coordinate, mean over chains, at lags 0 to `most`.

@@ -223,7 +223,7 @@ class ChainComparison(Result):
         }
 
 
-def compare_chains(chains: ArrayLike, *, level: float = 0.01) -> ChainComparison:
+def compare_chains(chains: ArrayLike, *, alpha: float = 0.01) -> ChainComparison:
     """Are chains that were started apart past their burn-in? Two-sample tests on thinned draws.
 
     Every chain is compared with the first by Kolmogorov and Smirnov's test, on draws thinned to
@@ -233,7 +233,7 @@ def compare_chains(chains: ArrayLike, *, level: float = 0.01) -> ChainComparison
     Parameters
     ----------
     chains : array-like of shape (m, n)
-    level : float, default=0.01
+    alpha : float, default=0.01
 
     Returns
     -------
@@ -254,7 +254,7 @@ def compare_chains(chains: ArrayLike, *, level: float = 0.01) -> ChainComparison
     found = [stats.ks_2samp(thinned[0], other) for other in thinned[1:]]
     p_values = adjusted_p_values([each.pvalue for each in found])
     return ChainComparison(
-        np.array([each.statistic for each in found]), np.asarray(p_values), lag, level
+        np.array([each.statistic for each in found]), np.asarray(p_values), lag, alpha
     )
 
 
@@ -290,12 +290,12 @@ def _effective(values: np.ndarray) -> float:
 def _autocovariances(values: np.ndarray) -> np.ndarray:
     """Of each row, at all lags, divided by n."""
     n = values.shape[1]
-    centred = values - values.mean(axis=1, keepdims=True)
-    spread = np.abs(centred).max(axis=1, keepdims=True)
+    centered = values - values.mean(axis=1, keepdims=True)
+    spread = np.abs(centered).max(axis=1, keepdims=True)
     still = spread <= 1e-14 * np.abs(values).max(axis=1, keepdims=True)
-    centred = np.where(still, 0.0, centred)
+    centered = np.where(still, 0.0, centered)
     size = 2 ** int(np.ceil(np.log2(2 * n)))
-    spectrum = np.fft.rfft(centred, size, axis=1)
+    spectrum = np.fft.rfft(centered, size, axis=1)
     return np.fft.irfft(np.abs(spectrum) ** 2, size, axis=1)[:, :n] / n
 
 

@@ -207,18 +207,18 @@ def inverse_cdf(
 def _solved(cdf: Callable[[float], float], u: float, support: tuple[float, float]) -> float:
     """x with cdf(x) = u, the bracket widened from the middle until it holds x."""
     low, high = support
-    centre = 0.0
+    center = 0.0
     if np.isfinite(low) or np.isfinite(high):
-        centre = float(np.mean([end for end in (low, high) if np.isfinite(end)]))
+        center = float(np.mean([end for end in (low, high) if np.isfinite(end)]))
     width = 1.0
-    left = low if np.isfinite(low) else centre - width
-    right = high if np.isfinite(high) else centre + width
+    left = low if np.isfinite(low) else center - width
+    right = high if np.isfinite(high) else center + width
     while cdf(left) > u or cdf(right) < u:
         width *= 2
         if width > 1e300:
             raise DataError(f"the cdf does not pass {u:g} within the support {support}")
-        left = low if np.isfinite(low) else centre - width
-        right = high if np.isfinite(high) else centre + width
+        left = low if np.isfinite(low) else center - width
+        right = high if np.isfinite(high) else center + width
     return float(optimize.brentq(lambda x: cdf(x) - u, left, right, xtol=1e-12))
 
 

@@ -91,14 +91,14 @@ class HamiltonianWalker(Walker):
         """Nesterov's dual averaging (Hoffman and Gelman 2014, section 3.2)."""
         if n < 1:
             return np.empty((0, len(self.x)))
-        centre = np.log(10 * self.step_size)
+        center = np.log(10 * self.step_size)
         error = log_mean = 0.0
         seen = np.empty((n, len(self.x)))
         for i in range(1, n + 1):
             chance = self._trajectory(rng)[1]
             seen[i - 1] = self.x
             error += (WANTED - chance - error) / (i + 10)
-            log_step = centre - np.sqrt(i) / 0.05 * error
+            log_step = center - np.sqrt(i) / 0.05 * error
             share = i**-0.75
             log_mean = share * log_step + (1 - share) * log_mean
             self.step_size = float(np.exp(np.clip(log_step, -50, 10)))

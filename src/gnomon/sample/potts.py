@@ -172,9 +172,9 @@ def _sweep(grid: np.ndarray, sweep_rows, key, number, scan: str, n_jobs: int | N
         sweep_rows(grid, key, number, 0, height, -1)
         return
     rows = max(SITES_AT_ONCE // width, 1)
-    for colour in (0, 1):
+    for color in (0, 1):
         if height <= rows:
-            sweep_rows(grid, key, number, 0, height, colour)
+            sweep_rows(grid, key, number, 0, height, color)
             continue
         parts = in_order(
             lambda begin: sweep_rows(
@@ -183,7 +183,7 @@ def _sweep(grid: np.ndarray, sweep_rows, key, number, scan: str, n_jobs: int | N
                 number,
                 begin,
                 min(begin + rows, height),
-                colour,  # noqa: B023
+                color,  # noqa: B023
             ),
             range(0, height, rows),
             n_jobs,
@@ -205,8 +205,8 @@ def _tabled(beta: float, n_states: int):
     marks = np.ascontiguousarray(marks[:, :-1] / marks[:, -1:])
     steps = np.append(5 ** np.arange(n_states), 0).astype(np.uint64)
 
-    def sweep_rows(grid, key, number, begin, end, colour):
-        draw_tabled(grid, steps, marks, key, number, begin, end, colour)
+    def sweep_rows(grid, key, number, begin, end, color):
+        draw_tabled(grid, steps, marks, key, number, begin, end, color)
 
     return sweep_rows
 
@@ -216,8 +216,8 @@ def _weighed(beta: float, field: np.ndarray):
     pull = np.exp(field - field.max(axis=2, keepdims=True))
     liking = np.exp(beta * np.arange(5) - max(4 * beta, 0.0))
 
-    def sweep_rows(grid, key, number, begin, end, colour):
-        draw_weighed(grid, beta, field, pull, liking, key, number, begin, end, colour)
+    def sweep_rows(grid, key, number, begin, end, color):
+        draw_weighed(grid, beta, field, pull, liking, key, number, begin, end, color)
 
     return sweep_rows
 
@@ -259,7 +259,7 @@ def uniform(key, number):
 
 
 @kernel("out u2[:,:]", "u8[:]", "f8[:,:]", "u8", "u8", "i8", "i8", "i8")
-def draw_tabled(grid, steps, marks, key, number, begin, end, colour):
+def draw_tabled(grid, steps, marks, key, number, begin, end, color):
     """Draw the sites of some rows (of one checkerboard colour 0 or 1, or all for -1) by look-up.
 
     grid (h + 2, w + 2) with a rim of the state q; steps (q + 1,) says what a neighbour in each
@@ -270,14 +270,14 @@ def draw_tabled(grid, steps, marks, key, number, begin, end, colour):
         above, here, below = grid[i - 1], grid[i], grid[i + 1]
         before = number + np.uint64((i - 1) * width)
         # unsigned places need no look at whether they count from the end
-        if colour < 0:
+        if color < 0:
             left = here[0]
             for j in range(ONE, np.uint64(width + 1)):
                 place = steps[above[j]] + steps[below[j]] + steps[left] + steps[here[j + ONE]]
                 left = looked_up(marks, place, uniform(key, before + j))
                 here[j] = left
             continue
-        first = np.uint64(1 + (i + colour) % 2)
+        first = np.uint64(1 + (i + color) % 2)
         for j in range(first, np.uint64(width + 1), TWO):
             place = steps[above[j]] + steps[below[j]] + steps[here[j - ONE]] + steps[here[j + ONE]]
             here[j] = looked_up(marks, place, uniform(key, before + j))
@@ -293,7 +293,7 @@ def looked_up(marks, place, drawn):
 
 
 @kernel("out u2[:,:]", "f8", "f8[:,:,:]", "f8[:,:,:]", "f8[:]", "u8", "u8", "i8", "i8", "i8")
-def draw_weighed(grid, beta, field, pull, liking, key, number, begin, end, colour):
+def draw_weighed(grid, beta, field, pull, liking, key, number, begin, end, color):
     """Draw the sites of some rows (of one colour, or all for -1) by weights that a field changes.
 
     grid (h + 2, w + 2) with a rim of the state q; field (h, w, q) in logarithms, pull (h, w, q) =
@@ -306,8 +306,8 @@ def draw_weighed(grid, beta, field, pull, liking, key, number, begin, end, colou
     equal, weight = np.zeros(n_states, np.int64), np.empty(n_states)
     for i in range(begin + 1, end + 1):
         first, step = 1, 1
-        if colour >= 0:
-            first, step = 1 + (i + colour) % 2, 2
+        if color >= 0:
+            first, step = 1 + (i + color) % 2, 2
         before = number + np.uint64((i - 1) * width)
         row = min(i - 1, rows - 1)
         for j in range(first, width + 1, step):

@@ -206,8 +206,8 @@ def gaussian_mixture(
     >>> bool(np.isclose(two([1.0]), two([-1.0])))
     True
     """
-    centres = np.ascontiguousarray(np.atleast_2d(means), dtype=np.float64)
-    k, d = centres.shape
+    centers = np.ascontiguousarray(np.atleast_2d(means), dtype=np.float64)
+    k, d = centers.shape
     spreads = np.asarray(covariances, dtype=np.float64)
     if spreads.shape != (k, d, d):
         raise DataError(f"covariances must have the shape {(k, d, d)}, not {spreads.shape}")
@@ -222,17 +222,17 @@ def gaussian_mixture(
     logs = np.log(shares / shares.sum()) + log_determinants - d / 2 * np.log(2 * np.pi)
 
     def parts(x: np.ndarray) -> np.ndarray:
-        whitened = np.einsum("kij,ki->kj", roots, x - centres)
+        whitened = np.einsum("kij,ki->kj", roots, x - centers)
         return logs - 0.5 * (whitened**2).sum(axis=1)
 
     def gradient(x: np.ndarray) -> np.ndarray:
         found = parts(x)
         shares = np.exp(found - logsumexp(found))
-        whitened = np.einsum("kij,ki->kj", roots, x - centres)
+        whitened = np.einsum("kij,ki->kj", roots, x - centers)
         return -np.einsum("k,kij,kj->i", shares, roots, whitened)
 
     return MixtureTarget(
-        lambda x: float(logsumexp(parts(x))), d, gradient, tuple(names), logs, centres, roots
+        lambda x: float(logsumexp(parts(x))), d, gradient, tuple(names), logs, centers, roots
     )
 
 

@@ -50,7 +50,7 @@ class Boruta(Selector):
         the columns (the root of their number, for classes) at each split.
     n_estimators : int, default=100
         Trees of the forest, where no estimator is given.
-    n_rounds : int, default=20
+    max_iter : int, default=20
         Rounds at most; it stops when every feature is decided.
     alpha : float, default=0.05
         Level of the tests, corrected for the number of features.
@@ -103,7 +103,7 @@ class Boruta(Selector):
     _parameter_constraints = {
         "estimator": [None, HasMethods(["fit", "predict"])],
         "n_estimators": [whole(1)],
-        "n_rounds": [whole(1)],
+        "max_iter": [whole(1)],
         "alpha": [share("neither")],
         "keep_tentative": FLAG,
         "task": TASK,
@@ -116,7 +116,7 @@ class Boruta(Selector):
         estimator=None,
         *,
         n_estimators=100,
-        n_rounds=20,
+        max_iter=20,
         alpha=0.05,
         keep_tentative=False,
         task="auto",
@@ -125,7 +125,7 @@ class Boruta(Selector):
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.n_rounds = n_rounds
+        self.max_iter = max_iter
         self.alpha = alpha
         self.keep_tentative = keep_tentative
         self.task = task
@@ -133,7 +133,7 @@ class Boruta(Selector):
         self.random_state = random_state
 
     def _most_steps(self) -> int:
-        return self.n_rounds
+        return self.max_iter
 
     def _select(self, problem: Problem) -> None:
         learner = self._learner(problem)
@@ -141,7 +141,7 @@ class Boruta(Selector):
         rng = self._rng()
         hits = np.zeros(problem.n_features)
         totals = np.zeros(problem.n_features)
-        course = self._course("round", self.n_rounds)
+        course = self._course("round", self.max_iter)
         for n_done, _ in enumerate(course, 1):
             found, shadows = self._round(problem, learner, rng)
             hits += found > shadows.max()

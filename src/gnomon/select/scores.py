@@ -75,11 +75,11 @@ def correlation_ratio(problem: Problem) -> Scored:
 
 def eta_squared(values: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
     """Share of the variance of values that lies between groups; 0 where they do not vary."""
-    centred = values - weights @ values / weights.sum()
-    total = float(weights @ centred**2)
+    centered = values - weights @ values / weights.sum()
+    total = float(weights @ centered**2)
     if total <= RATIO_ROUNDING * float(weights @ values**2):
         return 0.0
-    sums, mass = np.bincount(codes, weights * centred), np.bincount(codes, weights)
+    sums, mass = np.bincount(codes, weights * centered), np.bincount(codes, weights)
     between = float((sums[mass > 0] ** 2 / mass[mass > 0]).sum())
     return min(between / total, 1.0)
 
@@ -182,8 +182,8 @@ def fisher_vector(problem: Problem) -> Scored:
         if not inside.any():
             continue
         mean = share[inside] @ unit[inside] / share[inside].sum()
-        centred = unit[inside] - mean
-        within += inner(centred, share[inside, None] * centred)
+        centered = unit[inside] - mean
+        within += inner(centered, share[inside, None] * centered)
         if not inside.all():
             gaps.append(mean - share[~inside] @ unit[~inside] / share[~inside].sum())
     if not gaps:
@@ -307,8 +307,8 @@ def mutual_information(
         return information_of(counts_of(_levels(one, n_bins), _levels(other, n_bins), ones))
     values = finite_column(x, "x")
     if other.dtype.kind == "f":
-        return _neighbours_of_numbers(values, finite_column(y, "y"), n_neighbors)
-    return _neighbours_of_classes(values, np.unique(other, return_inverse=True)[1], n_neighbors)
+        return _neighbors_of_numbers(values, finite_column(y, "y"), n_neighbors)
+    return _neighbors_of_classes(values, np.unique(other, return_inverse=True)[1], n_neighbors)
 
 
 def entropy_of(labels: ArrayLike) -> float:
@@ -336,7 +336,7 @@ def _levels(column: np.ndarray, n_bins: int) -> np.ndarray:
     return binned(finite_column(column, "column"), np.ones(len(column)), n_bins)
 
 
-def _neighbours_of_numbers(x: np.ndarray, y: np.ndarray, k: int) -> float:
+def _neighbors_of_numbers(x: np.ndarray, y: np.ndarray, k: int) -> float:
     """psi(k) + psi(n) - <psi(n_x + 1) + psi(n_y + 1)> (the first of KSG's two estimators)."""
     n = len(x)
     if n <= k:
@@ -353,7 +353,7 @@ def _neighbours_of_numbers(x: np.ndarray, y: np.ndarray, k: int) -> float:
     return float(digamma(k) + digamma(n) - np.mean(digamma(counts[0]) + digamma(counts[1])))
 
 
-def _neighbours_of_classes(x: np.ndarray, codes: np.ndarray, k: int) -> float:
+def _neighbors_of_classes(x: np.ndarray, codes: np.ndarray, k: int) -> float:
     """psi(n) + psi(k) - <psi(n_class)> - <psi(m)>, m rows as near as the k-th of the class."""
     n = len(x)
     counts = np.bincount(codes)[codes]

@@ -26,7 +26,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, SEED, StrOptions, at_least, validated, whole
 from gnomon.engine.storable import storable
 from gnomon.sequence.chain import MarkovChain
-from gnomon.sequence.emissions import _normalised
+from gnomon.sequence.emissions import _normalized
 from gnomon.sequence.learner import SequenceEstimator, as_sequences
 from gnomon.sequence.passes import (
     Posteriors,
@@ -239,11 +239,11 @@ class BaseHMM(SequenceEstimator):
         if "s" in self.params:
             counts = np.asarray(self.startprob_prior) - 1 + found.states[bounds[:-1]].sum(axis=0)
             counts = np.where(self.startprob_ > 0, np.maximum(counts, 0), 0)
-            self.startprob_ = _normalised(counts[None, :], self.startprob_[None, :])[0]
+            self.startprob_ = _normalized(counts[None, :], self.startprob_[None, :])[0]
         if "t" in self.params:
             counts = np.maximum(np.asarray(self.transmat_prior) - 1 + found.pairs, 0)
             counts = np.where(self.transmat_ > 0, counts, 0)
-            self.transmat_ = _normalised(counts, self.transmat_)
+            self.transmat_ = _normalized(counts, self.transmat_)
 
     def _learn_emissions(self, rows: np.ndarray, weights: np.ndarray) -> None:
         """New emission parameters from rows weighted by the probabilities of the states."""

@@ -17,7 +17,7 @@ from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.sequence import recursions
 from gnomon.sequence.base_hmm import PRIOR, BaseHMM, _distributions
-from gnomon.sequence.emissions import _normalised
+from gnomon.sequence.emissions import _normalized
 from gnomon.sequence.passes import Posteriors, posteriors
 
 
@@ -194,7 +194,7 @@ class CategoricalHMM(EmissionTable):
         counts = np.zeros((self.n_features, self.n_components))
         recursions.sums_by_symbol(self._symbols(rows), np.ascontiguousarray(weights), counts)
         counts = np.maximum(np.asarray(self.emissionprob_prior) - 1 + counts.T, 0)
-        self.emissionprob_ = _normalised(counts, self.emissionprob_)
+        self.emissionprob_ = _normalized(counts, self.emissionprob_)
 
     def _generate_sample_from_state(self, state: int, random_state: np.random.RandomState) -> Any:
         return [int((np.cumsum(self.emissionprob_[state]) > random_state.rand()).argmax())]
@@ -324,7 +324,7 @@ class MultinomialHMM(EmissionTable):
     def _learn_emissions(self, rows: np.ndarray, weights: np.ndarray) -> None:
         if "e" in self.params:
             counts = inner(weights, np.ascontiguousarray(rows, dtype=np.float64))
-            self.emissionprob_ = _normalised(counts, self.emissionprob_)
+            self.emissionprob_ = _normalized(counts, self.emissionprob_)
 
     def _generate_sample_from_state(self, state: int, random_state: np.random.RandomState) -> Any:
         trials = np.unique(self.n_trials)

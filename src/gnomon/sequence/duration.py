@@ -20,7 +20,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
 from gnomon.sequence.chain import Seed, stochastic_rows
-from gnomon.sequence.emissions import Emission, _normalised
+from gnomon.sequence.emissions import Emission, _normalized
 from gnomon.sequence.hmm import EMISSION, EMISSIONS
 from gnomon.sequence.learner import SEEDS, SequenceEstimator, fits, of_sequences
 from gnomon.sequence.passes import (
@@ -183,7 +183,7 @@ class DurationHMM(SequenceEstimator):
             if course.end_step(value, converged, attributes=self._public):
                 break
             if step < self.max_iter:
-                self._maximise(found, data)
+                self._maximize(found, data)
         self.history_, self.n_iter_ = course.history, len(course.history) - 1
 
     def _first(self, given: Any, drawn: np.ndarray, what: str) -> np.ndarray:
@@ -211,16 +211,16 @@ class DurationHMM(SequenceEstimator):
     def _posteriors(self, data) -> Posteriors:
         return posteriors(*self.expanded(), self._logs(data), data.bounds)
 
-    def _maximise(self, found: Posteriors, data) -> None:
+    def _maximize(self, found: Posteriors, data) -> None:
         k, d = self.durations_.shape
         by_state = found.states.reshape(-1, k, d)
         firsts = by_state[data.bounds[:-1][np.diff(data.bounds) > 0]].sum(axis=0)
         # pairs that leave a stay in its last step enter the next state for a new duration
         entered = found.pairs.reshape(k, d, k, d)[:, 0].copy()
         entered[np.arange(k), np.arange(k)] = 0
-        self.start_ = _normalised(firsts.sum(axis=1)[None, :], self.start_[None, :])[0]
-        self.transition_ = _normalised(entered.sum(axis=2), self.transition_)
-        self.durations_ = _normalised(firsts + entered.sum(axis=0), self.durations_)
+        self.start_ = _normalized(firsts.sum(axis=1)[None, :], self.start_[None, :])[0]
+        self.transition_ = _normalized(entered.sum(axis=2), self.transition_)
+        self.durations_ = _normalized(firsts + entered.sum(axis=0), self.durations_)
         self.emission_.learn(data.rows, by_state.sum(axis=2))
 
     @of_sequences()

@@ -162,7 +162,7 @@ class CategoricalEmission:
     def learn(self, rows: np.ndarray, weights: np.ndarray) -> None:
         counts = np.zeros((len(self.symbols), weights.shape[1]))
         recursions.sums_by_symbol(rows, np.ascontiguousarray(weights), counts)
-        self.table = _normalised(counts.T + self.alpha, self.table)
+        self.table = _normalized(counts.T + self.alpha, self.table)
 
     def draw(self, states: np.ndarray, rng: np.random.Generator) -> list:
         ladder = np.cumsum(self.table, axis=1)
@@ -399,7 +399,7 @@ class MixtureEmission:
         within = np.exp(joint - logsumexp(joint, axis=2, keepdims=True))
         responsibilities = within * weights[:, :, None]
         seen = ~np.isnan(rows).all(axis=1)
-        self.shares = _normalised(responsibilities[seen].sum(axis=0), self.shares)
+        self.shares = _normalized(responsibilities[seen].sum(axis=0), self.shares)
         self.components.learn(rows, responsibilities.reshape(len(rows), -1))
 
     def draw(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -744,10 +744,11 @@ def lag_rows(table: np.ndarray, lags: int) -> np.ndarray:
     return np.hstack([padded[lags - i : len(padded) - i] for i in range(lags + 1)])
 
 
-def normal_log_density(centred: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+def normal_log_density(centered: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """log N(x | mean, covariance) of rows from which the mean has been taken; NaN rows stay NaN."""
     root = np.linalg.cholesky(covariance)
-    distances = (solve_triangular(root, centred.T, lower=True, check_finite=False) ** 2).sum(axis=0)
+    standard = solve_triangular(root, centered.T, lower=True, check_finite=False)
+    distances = (standard**2).sum(axis=0)
     return -0.5 * (distances + len(root) * LOG_TWO_PI) - np.log(np.diag(root)).sum()
 
 
@@ -765,13 +766,13 @@ def spread_out(rows: np.ndarray, count: int, rng: np.random.Generator) -> np.nda
     return rows[chosen].copy()
 
 
-def _nearest(rows: np.ndarray, centres: np.ndarray, spread: np.ndarray) -> np.ndarray:
+def _nearest(rows: np.ndarray, centers: np.ndarray, spread: np.ndarray) -> np.ndarray:
     weight = 1 / np.where(spread > 0, spread, 1.0)
-    distances = [((rows - centre) ** 2 * weight).sum(axis=1) for centre in centres]
+    distances = [((rows - center) ** 2 * weight).sum(axis=1) for center in centers]
     return np.argmin(distances, axis=0)
 
 
-def _normalised(counts: np.ndarray, old: np.ndarray | None) -> np.ndarray:
+def _normalized(counts: np.ndarray, old: np.ndarray | None) -> np.ndarray:
     """Rows divided by their sums; a row without counts keeps its old values, or becomes uniform."""
     sums = counts.sum(axis=1, keepdims=True)
     kept = np.full(counts.shape, 1 / counts.shape[1]) if old is None else old

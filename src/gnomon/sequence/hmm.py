@@ -35,7 +35,7 @@ from gnomon.sequence.emissions import (
     GaussianEmission,
     MixtureEmission,
     PoissonEmission,
-    _normalised,
+    _normalized,
 )
 from gnomon.sequence.learner import SEEDS, SequenceEstimator, fits, of_sequences
 from gnomon.sequence.passes import (
@@ -380,9 +380,9 @@ class HiddenMarkovModel(SequenceEstimator):
             if "start" not in self.frozen:
                 firsts = found.states[data.bounds[:-1][np.diff(data.bounds) > 0]]
                 counts = firsts.sum(axis=0) + self.alpha * allowed[0]
-                start = _normalised(counts[None, :], start[None, :])[0]
+                start = _normalized(counts[None, :], start[None, :])[0]
             if "transition" not in self.frozen:
-                transition = _normalised(found.pairs + self.alpha * allowed[1], transition)
+                transition = _normalized(found.pairs + self.alpha * allowed[1], transition)
             if "emission" not in self.frozen:
                 law.learn(data.rows, found.states)
         return {
@@ -423,12 +423,12 @@ class HiddenMarkovModel(SequenceEstimator):
             begins = np.arange(n) == 0
         start = self._known_table(self.start, (1, n), "the start")
         if start is None:
-            start = _normalised((rng.uniform(0.5, 1.5, n) * begins)[None, :], None)
+            start = _normalized((rng.uniform(0.5, 1.5, n) * begins)[None, :], None)
         transition = self._known_table(self.transition, (n, n), "the transition matrix")
         if transition is None:
             # states last a while: else the two ends of a coin flip are as good as two regimes
             weights = rng.uniform(0.5, 1.5, (n, n)) + 2.0 * n * np.eye(n)
-            transition = _normalised(weights * ahead, None)
+            transition = _normalized(weights * ahead, None)
         return start[0], transition
 
     def _known_table(self, values: Any, shape: tuple[int, int], what: str) -> np.ndarray | None:

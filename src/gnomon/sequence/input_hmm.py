@@ -25,7 +25,7 @@ from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
 from gnomon.sequence.chain import Seed
-from gnomon.sequence.emissions import Emission, InputEmission, _normalised, number_rows
+from gnomon.sequence.emissions import Emission, InputEmission, _normalized, number_rows
 from gnomon.sequence.hmm import EMISSION, EMISSIONS
 from gnomon.sequence.learner import SEEDS, SequenceEstimator, fits, of_sequences
 from gnomon.sequence.passes import (
@@ -229,7 +229,7 @@ class InputHMM(SequenceEstimator):
             if step == self.max_iter:
                 continue
             opened = found.states[firsts].sum(axis=0)
-            self.start_ = _normalised(opened[None, :], self.start_[None, :])[0]
+            self.start_ = _normalized(opened[None, :], self.start_[None, :])[0]
             for j in range(k):
                 self.weights_[j] = _regression(self.weights_[j], kinds, found.pairs[:, j], penalty)
             self.emission_.learn(data.rows, found.states)

@@ -147,7 +147,7 @@ class SegmentScores:
 
 
 def segment_scores(
-    truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+    truth: Sequence[Sequence[str]], y_pred: Sequence[Sequence[str]]
 ) -> tuple[float, float, float]:
     """Precision, recall and F1 of whole segments in labels such as B-NP, I-NP, O.
 
@@ -159,7 +159,7 @@ def segment_scores(
     >>> segment_scores([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "B-NP"]])
     (0.5, 0.5, 0.5)
     """
-    kinds = segment_scores_by_kind(truth, predicted).values()
+    kinds = segment_scores_by_kind(truth, y_pred).values()
     whole = SegmentScores.of(
         sum(kind.n_true for kind in kinds),
         sum(kind.n_predicted for kind in kinds),
@@ -169,7 +169,7 @@ def segment_scores(
 
 
 def segment_scores_by_kind(
-    truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+    truth: Sequence[Sequence[str]], y_pred: Sequence[Sequence[str]]
 ) -> dict[str, SegmentScores]:
     """The scores of `segment_scores` for the segments of each kind, by name.
 
@@ -180,7 +180,7 @@ def segment_scores_by_kind(
     (0.5, 0.0)
     """
     real, found, right = Counter[str](), Counter[str](), Counter[str]()
-    for r, (true_path, path) in enumerate(zip(truth, predicted, strict=True)):
+    for r, (true_path, path) in enumerate(zip(truth, y_pred, strict=True)):
         if len(true_path) != len(path):
             raise DataError(f"sequence {r} has {len(true_path)} labels and {len(path)} predictions")
         theirs, ours = set(segments(true_path)), set(segments(path))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 
-from gnomon.engine.renamed import with_former_vocabulary
+from gnomon.engine.renamed import former_names, with_former_vocabulary
 
 _PICTURES = {
     "axes": [
@@ -116,18 +116,18 @@ _PICTURES = {
         "roc",
     ],
     "model_sets": ["model_set"],
-    "neighbours": [
+    "neighbors": [
         "ball_tree",
         "bounding_ball_growth",
         "class_distances",
         "nearest_regions",
-        "neighbour_curves",
+        "neighbor_curves",
         "scaling_chart",
         "unit_balls",
     ],
     "networks": ["belief_network", "graphical_model"],
-    "optima": ["barrier_curves", "constrained_optimum", "penalised_optimum"],
-    "pixels": ["labelled_image", "potts_samples", "segment_maps"],
+    "optima": ["barrier_curves", "constrained_optimum", "penalized_optimum"],
+    "pixels": ["labeled_image", "potts_samples", "segment_maps"],
     "points": [
         "class_scatter",
         "covariance_contours",
@@ -136,7 +136,7 @@ _PICTURES = {
         "scatterplot_matrix",
     ],
     "regions": ["decision_regions"],
-    "regularisers": ["regulariser_comparison"],
+    "regularizers": ["regularizer_comparison"],
     "replays": ["replay"],
     "resampling": [
         "complexity",
@@ -151,7 +151,7 @@ _PICTURES = {
     ],
     "selection": ["elimination_curve", "feature_ranking", "selection_stability", "selection_trace"],
     "sequences": ["chain_graph", "state_probabilities", "state_trellis", "trellis_replay"],
-    "signals": ["centre_traces", "signal_traces", "sound_layers"],
+    "signals": ["center_traces", "signal_traces", "sound_layers"],
     "state_paths": ["chain_and_trellis", "occupation", "state_inference"],
     "tables": ["association_map", "joint_grid", "missing_cells", "overview_matrix", "table_roles"],
     "tangents": [
@@ -166,6 +166,13 @@ _PICTURES = {
     "words": ["ngram_tables", "smoothed_counts", "zipf_plot"],
     "workflows": ["workflow"],
 }
+_FORMER = {
+    "centre_traces": "center_traces",
+    "labelled_image": "labeled_image",
+    "neighbour_curves": "neighbor_curves",
+    "penalised_optimum": "penalized_optimum",
+    "regulariser_comparison": "regularizer_comparison",
+}
 _HOMES = {name: home for home, names in _PICTURES.items() for name in names}
 
 __all__ = sorted(_HOMES)
@@ -175,7 +182,10 @@ def __getattr__(name: str):
     if name in _HOMES:
         module = importlib.import_module(f"gnomon.show.{_HOMES[name]}")
         return with_former_vocabulary(getattr(module, name))
-    raise AttributeError(f"module 'gnomon.show' has no attribute {name!r}")
+    return _former(name)
+
+
+_former = former_names(__name__, _FORMER)
 
 
 def __dir__() -> list[str]:

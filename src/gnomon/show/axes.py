@@ -16,7 +16,7 @@ from gnomon.show.arrows import arrow, one_scale, written
 from gnomon.show.clusters import ellipsoid_surface
 from gnomon.show.labels import label
 from gnomon.show.points import SYMBOLS
-from gnomon.show.theme import colour, dress, faded, legend_below, look
+from gnomon.show.theme import color, dress, faded, legend_below, look
 
 ROUND = np.linspace(0, 2 * np.pi, 121)
 
@@ -89,7 +89,7 @@ def principal_axes(
     if perpendiculars:
         feet = mean + ((rows - mean) @ axes[:, :1]) @ axes[:, :1].T
         _perpendiculars(figure, rows, feet, mean, axes[:, 0], theme)
-    _cloud(figure, rows, colour(0), "rows")
+    _cloud(figure, rows, color(0), "rows")
     x, y = _ellipse(mean, values, axes, deviations)
     figure.add_scatter(
         x=x,
@@ -156,7 +156,7 @@ def _perpendiculars(figure, rows, feet, mean, direction, theme, axis: int = 1, *
         x=feet[:, 0],
         y=feet[:, 1],
         mode="markers",
-        marker={"color": colour(1), "size": 5},
+        marker={"color": color(1), "size": 5},
         name="projections",
         showlegend=axis == 1,
         hoverinfo="skip",
@@ -171,7 +171,7 @@ def _axes_in_space(rows, mean, values, axes, deviations, titles, theme) -> go.Fi
         y=rows[:, 1],
         z=rows[:, 2],
         mode="markers",
-        marker={"color": colour(0), "size": 3, "opacity": 0.7},
+        marker={"color": color(0), "size": 3, "opacity": 0.7},
         name="rows",
     )
     shell = ellipsoid_surface(mean, (axes * values) @ axes.T, deviations)
@@ -179,7 +179,7 @@ def _axes_in_space(rows, mean, values, axes, deviations, titles, theme) -> go.Fi
         x=shell[0],
         y=shell[1],
         z=shell[2],
-        colorscale=[[0, colour(5)], [1, colour(5)]],
+        colorscale=[[0, color(5)], [1, color(5)]],
         showscale=False,
         opacity=0.2,
         hoverinfo="skip",
@@ -260,7 +260,7 @@ def one_covariance(
         rows = (cloud - cloud.mean(axis=0)) @ np.linalg.inv(own).T @ root.T
         mean, values, axes = _axes(rows)
         place = {"row": k // 2 + 1, "col": k % 2 + 1}
-        _cloud(figure, rows, colour(0), "rows", showlegend=False, **place)
+        _cloud(figure, rows, color(0), "rows", showlegend=False, **place)
         x, y = _ellipse(mean, values, axes, 2.0)
         line = {"color": look(theme).faint, "width": 1.5}
         figure.add_scatter(
@@ -365,7 +365,7 @@ def _marks(figure, rows, feet, k: int, name: str, theme: str, panel: int) -> Non
         x=np.column_stack([rows[:, 0], feet[:, 0], gap]).ravel(),
         y=np.column_stack([rows[:, 1], feet[:, 1], gap]).ravel(),
         mode="lines",
-        line={"color": faded(colour(k), 0.25), "width": 1},
+        line={"color": faded(color(k), 0.25), "width": 1},
         showlegend=False,
         hoverinfo="skip",
         row=1,
@@ -376,7 +376,7 @@ def _marks(figure, rows, feet, k: int, name: str, theme: str, panel: int) -> Non
             x=points[:, 0],
             y=points[:, 1],
             mode="markers",
-            marker={"color": colour(k), "symbol": SYMBOLS[k], "size": size, "opacity": opacity},
+            marker={"color": color(k), "symbol": SYMBOLS[k], "size": size, "opacity": opacity},
             name=name,
             showlegend=shown,
             hovertemplate=f"{name}: %{{x:.4g}}, %{{y:.4g}}<extra></extra>",
@@ -432,7 +432,7 @@ def blob_steps(X: Any, names: Sequence[str] | None = None, *, theme: str = "ligh
     )
     for k, (_, points, _) in enumerate(steps):
         place = {"row": k // 2 + 1, "col": k % 2 + 1}
-        _cloud(figure, points, colour(0), "rows", showlegend=False, **place)
+        _cloud(figure, points, color(0), "rows", showlegend=False, **place)
         figure.add_scatter(
             x=[points[:, 0].mean()],
             y=[points[:, 1].mean()],
@@ -513,7 +513,7 @@ def rotated_data(
     names = [f"{k + 1}<br>{pca.explained_variance_ratio_[k]:.1%}" for k in range(d)]
     groups = np.full(len(places), "") if classes is None else np.asarray(classes).astype(str)
     layers = [
-        (label(each), places[groups == each], colour(k), SYMBOLS[k % 8])
+        (label(each), places[groups == each], color(k), SYMBOLS[k % 8])
         for k, each in enumerate(np.unique(groups))
     ]
     figure = _panels(layers, names, theme)
@@ -672,8 +672,8 @@ def low_rank_data(
     called = [f"x{j}" for j in range(rows.shape[1])] if names is None else list(names)
     many = "s" if n_components != 1 else ""
     layers = [
-        ("rows", rows[:, drawn], colour(6), "circle"),
-        (f"from {n_components} component{many}", rebuilt[:, drawn], colour(1), "diamond"),
+        ("rows", rows[:, drawn], color(6), "circle"),
+        (f"from {n_components} component{many}", rebuilt[:, drawn], color(1), "diamond"),
     ]
     figure = _panels(layers, [label(called[j], 14) for j in drawn], theme)
     error = ((rows - rebuilt) ** 2).sum() / max(((rows - rows.mean(axis=0)) ** 2).sum(), 1e-300)
@@ -786,7 +786,7 @@ def _rebuilt_curves(given, rebuilt, errors, x, shape, theme) -> tuple[go.Figure,
     dashes = ("dot", "dash", "dashdot", "longdash")
     for k, (count, values) in enumerate(rebuilt.items()):
         name = "mean alone" if count == 0 else f"from {count}"
-        curves.append((name, values, colour(k), dashes[k % 4], 2))
+        curves.append((name, values, color(k), dashes[k % 4], 2))
     for name, values, tint, dash, width in curves:
         figure.add_scatter(
             x=places,

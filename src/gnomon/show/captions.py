@@ -20,7 +20,7 @@ TRUE, PREDICTED, BOX = "#C1272D", "#00795B", "#F0E442"
 def captioned_images(
     images: Sequence[Any],
     true: Sequence[Sequence[str]],
-    predicted: Sequence[Sequence[str]],
+    y_pred: Sequence[Sequence[str]],
     cosines: Sequence[float],
     *,
     columns: int = 4,
@@ -35,7 +35,7 @@ def captioned_images(
     ----------
     images : sequence of array-like of shape (height, width) or (height, width, 3)
         Colours from 0 to 1, or from 0 to 255.
-    true, predicted : sequence of sequences of str
+    true, y_pred : sequence of sequences of str
         Words of each image.
     cosines : sequence of float
     columns : int, default=4
@@ -52,10 +52,10 @@ def captioned_images(
     ['T: <b>sea</b>', 'P: <b>sea</b>, sky', '0.71']
     """
     n = len(images)
-    if not n or {len(true), len(predicted), len(cosines)} != {n}:
+    if not n or {len(true), len(y_pred), len(cosines)} != {n}:
         raise DataError(
             f"{n} images need as many lists of words and cosines, not {len(true)}, "
-            f"{len(predicted)} and {len(cosines)}"
+            f"{len(y_pred)} and {len(cosines)}"
         )
     wide = min(columns, n)
     lines = -(-n // wide)
@@ -65,8 +65,8 @@ def captioned_images(
         _draw(figure, np.asarray(image, dtype=float), place)
         number = "" if k == 0 else str(k + 1)
         said = (
-            ("T", true[k], predicted[k], TRUE if theme == "light" else "#FF7B72", -2),
-            ("P", predicted[k], true[k], PREDICTED if theme == "light" else "#3DDC97", -21),
+            ("T", true[k], y_pred[k], TRUE if theme == "light" else "#FF7B72", -2),
+            ("P", y_pred[k], true[k], PREDICTED if theme == "light" else "#3DDC97", -21),
         )
         for letter, words, others, tint, shift in said:
             figure.add_annotation(

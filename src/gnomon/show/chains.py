@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.show.theme import SEQUENTIAL, colour, dress, faded, legend_below, look
+from gnomon.show.theme import SEQUENTIAL, color, dress, faded, legend_below, look
 
 MOST_POINTS = 4000
 
@@ -61,7 +61,7 @@ def chain_path(
             x=shown[:, first],
             y=shown[:, second],
             mode="markers",
-            marker={"size": 3, "color": faded(colour(0), 0.35)},
+            marker={"size": 3, "color": faded(color(0), 0.35)},
         ),
         1,
         2,
@@ -168,7 +168,7 @@ def chain_traces(chains: Any, coordinate: str | int = 0, *, theme: str = "light"
     places = ranks(draws.ravel()).reshape(m, n)
     borders = np.linspace(0, m * n, 21)
     for k in range(m):
-        line = {"color": faded(colour(k), 0.75), "width": 1}
+        line = {"color": faded(color(k), 0.75), "width": 1}
         figure.add_trace(
             go.Scattergl(
                 x=np.arange(0, n, every),
@@ -182,7 +182,7 @@ def chain_traces(chains: Any, coordinate: str | int = 0, *, theme: str = "light"
         )
         lags = autocorrelation(draws[k], min(60, n - 1))
         figure.add_trace(
-            go.Scatter(y=lags, mode="lines", line={"color": colour(k)}, showlegend=False), 2, 1
+            go.Scatter(y=lags, mode="lines", line={"color": color(k)}, showlegend=False), 2, 1
         )
         counts = np.histogram(places[k], borders)[0]
         figure.add_trace(
@@ -190,7 +190,7 @@ def chain_traces(chains: Any, coordinate: str | int = 0, *, theme: str = "light"
                 x=(borders[1:] + borders[:-1]) / 2,
                 y=counts,
                 mode="lines",
-                line={"color": colour(k), "shape": "hvh"},
+                line={"color": color(k), "shape": "hvh"},
                 showlegend=False,
             ),
             2,
@@ -241,8 +241,8 @@ def rejection_points(
     tried, heights, kept = sample.tried[shown], sample.heights[shown], sample.kept[shown]
     figure = go.Figure()
     for label, mask, code, symbol in (
-        ("rejected", ~kept, colour(6), "x"),
-        ("accepted", kept, colour(0), "circle"),
+        ("rejected", ~kept, color(6), "x"),
+        ("accepted", kept, color(0), "circle"),
     ):
         figure.add_trace(
             go.Scattergl(
@@ -304,7 +304,7 @@ def posterior_density(chains: Any, coordinate: str | int = 0, *, theme: str = "l
             y=heights,
             width=np.diff(borders),
             name="histogram",
-            marker={"color": faded(colour(0), 0.25)},
+            marker={"color": faded(color(0), 0.25)},
         )
     )
     for k, draws in enumerate(chains.of(coordinate)):
@@ -315,12 +315,12 @@ def posterior_density(chains: Any, coordinate: str | int = 0, *, theme: str = "l
                     y=gaussian_kde(draws)(points),
                     mode="lines",
                     name=f"chain {k}",
-                    line={"color": faded(colour(k + 1), 0.6), "width": 1.2},
+                    line={"color": faded(color(k + 1), 0.6), "width": 1.2},
                 )
             )
     figure.add_trace(
         go.Scatter(
-            x=points, y=density, mode="lines", name="all", line={"color": colour(0), "width": 3}
+            x=points, y=density, mode="lines", name="all", line={"color": color(0), "width": 3}
         )
     )
     figure.update_xaxes(title=name)
@@ -373,8 +373,8 @@ def _steps(path: np.ndarray, coordinates: tuple[int, int]) -> Any:
         x=path[:, first],
         y=path[:, second],
         mode="lines+markers",
-        line={"color": faded(colour(1), 0.7), "width": 1.2},
-        marker={"size": 4, "color": colour(1)},
+        line={"color": faded(color(1), 0.7), "width": 1.2},
+        marker={"size": 4, "color": color(1)},
     )
 
 

@@ -21,7 +21,7 @@ from gnomon.show.labels import label
 from gnomon.show.points import SYMBOLS, drawn_rows, linked_views
 from gnomon.show.theme import (
     SEQUENTIAL,
-    colour,
+    color,
     dress,
     error_bars,
     faded,
@@ -79,11 +79,11 @@ def dendrogram(
     first = tree.at_largest_gap() if n_clusters is None else n_clusters
     folded = _Folded(tree, names, most_leaves)
     cuts = sorted({*range(1, min(MOST_CUTS, folded.n) + 1), min(first, folded.n)})
-    colours = look(theme)
+    colors = look(theme)
     figure = go.Figure()
     counts = []
     for k in cuts:
-        traces = folded.traces(k, fan, colours.faint)
+        traces = folded.traces(k, fan, colors.faint)
         for trace in traces:
             figure.add_trace(trace.update(visible=k == min(first, folded.n)))
         if not fan:
@@ -92,7 +92,7 @@ def dendrogram(
                 x=[-0.5, folded.n - 0.5],
                 y=[height, height],
                 mode="lines",
-                line={"color": colours.strong, "width": 2, "dash": "dash"},
+                line={"color": colors.strong, "width": 2, "dash": "dash"},
                 hoverinfo="skip",
                 visible=k == min(first, folded.n),
             )
@@ -221,7 +221,7 @@ class _Folded:
                 x=np.concatenate([[*path[0], np.nan] for path in paths]),
                 y=np.concatenate([[*path[1], np.nan] for path in paths]),
                 mode="lines",
-                line={"color": above if number < 0 else colour(number), "width": 1.8},
+                line={"color": above if number < 0 else color(number), "width": 1.8},
                 hovertemplate="distance %{y:.4g}<extra></extra>",
             )
             for number, paths in sorted(lines.items())
@@ -287,7 +287,7 @@ def silhouettes(
     lines = -(-len(panels) // columns)
     titles = [f"{len(each.clusters)} clusters, mean {each.total:.3f}" for each in panels]
     figure = make_subplots(lines, columns, subplot_titles=titles, horizontal_spacing=0.06)
-    colours = look(theme)
+    colors = look(theme)
     for number, each in enumerate(panels):
         line, column = number // columns + 1, number % columns + 1
         base = 0
@@ -301,8 +301,8 @@ def silhouettes(
                 y=np.concatenate([[at[0]], at, [at[-1]]]),
                 fill="tozerox",
                 mode="lines",
-                line={"color": colour(c), "width": 1, "shape": "vh"},
-                fillcolor=faded(colour(c), 0.75),
+                line={"color": color(c), "width": 1, "shape": "vh"},
+                fillcolor=faded(color(c), 0.75),
                 name=label(name),
                 hovertemplate=f"cluster {label(name)}<br>%{{x:.3f}}<extra></extra>",
                 row=line,
@@ -311,7 +311,7 @@ def silhouettes(
             ticks.append((base + len(bars) / 2, f"{label(name, 24)}: {each.per_cluster[c]:.2f}"))
             base += len(bars) + gap
         figure.add_vline(
-            x=each.total, line={"color": colours.ink, "dash": "dash"}, row=line, col=column
+            x=each.total, line={"color": colors.ink, "dash": "dash"}, row=line, col=column
         )
         figure.update_yaxes(
             tickvals=[at for at, _ in ticks],
@@ -364,7 +364,7 @@ def choice_of_k(choice: ChoiceOfK, *, theme: str = "light") -> go.Figure:
         y=choice.values,
         error_y=error_bars(choice.figures, theme),
         mode="lines+markers",
-        line={"color": colour(0), "width": 2.5},
+        line={"color": color(0), "width": 2.5},
         marker={"size": 8},
         name=choice.measure,
     )
@@ -382,7 +382,7 @@ def choice_of_k(choice: ChoiceOfK, *, theme: str = "light") -> go.Figure:
     )
     for k in choice.reasonable:
         figure.add_vrect(
-            x0=k - 0.5, x1=k + 0.5, fillcolor=colour(4), opacity=0.12, line_width=0, layer="below"
+            x0=k - 0.5, x1=k + 0.5, fillcolor=color(4), opacity=0.12, line_width=0, layer="below"
         )
     figure.update_xaxes(title="number of clusters", dtick=1 if len(choice.ks) < 25 else None)
     figure.update_yaxes(title=choice.measure)
@@ -430,7 +430,7 @@ def likelihood_by_k(found: LikelihoodByK, *, theme: str = "light") -> go.Figure:
             y=[each.value for each in figures],
             error_y=error_bars(figures, theme),
             mode="lines+markers",
-            line={"color": colour(number), "width": 2.5},
+            line={"color": color(number), "width": 2.5},
             marker={"symbol": SYMBOLS[number], "size": 8},
             name=name,
         )
@@ -508,11 +508,11 @@ def cluster_ellipses(
     shapes = cluster_shapes(flat, codes)
     drawn, said = drawn_rows(len(table), rows, random_state)
     figure = go.Figure()
-    colours = look(theme)
+    colors = look(theme)
     shown = 0
     for c, name in enumerate(names.tolist()):
         noise = name == -1
-        shade = colours.faint if noise else colour(shown)
+        shade = colors.faint if noise else color(shown)
         picked = drawn[codes[drawn] == c]
         figure.add_scatter(
             x=flat[picked, 0],
@@ -595,14 +595,14 @@ def core_border_noise(
     labels, kinds = estimator.predict(table), estimator.kinds(table)
     x, y = columns
     figure = go.Figure()
-    colours = look(theme)
+    colors = look(theme)
     for cluster in [*range(estimator.n_clusters_), -1]:
         for kind in ("core", "border", "noise"):
             own = (labels == cluster) & (kinds == kind)
             if not own.any():
                 continue
             noise = kind == "noise"
-            shade = colours.faint if noise else colour(cluster)
+            shade = colors.faint if noise else color(cluster)
             figure.add_scatter(
                 x=table[own, x],
                 y=table[own, y],
@@ -618,13 +618,13 @@ def core_border_noise(
     two = table.shape[1] == 2
     places = np.flatnonzero(kinds == "core")[: balls if two else 0]
     for place in places:
-        centre, shade = table[place, [x, y]], colour(int(labels[place]))
+        center, shade = table[place, [x, y]], color(int(labels[place]))
         figure.add_shape(
             type="circle",
-            x0=centre[0] - estimator.eps,
-            x1=centre[0] + estimator.eps,
-            y0=centre[1] - estimator.eps,
-            y1=centre[1] + estimator.eps,
+            x0=center[0] - estimator.eps,
+            x1=center[0] + estimator.eps,
+            y0=center[1] - estimator.eps,
+            y1=center[1] + estimator.eps,
             line={"color": faded(shade, 0.35), "width": 1},
             fillcolor=faded(shade, 0.05),
             layer="below",
@@ -686,7 +686,7 @@ def voronoi_cells(
     low, high = table.min(axis=0), table.max(axis=0)
     margin = 0.08 * np.maximum(high - low, 1e-9)
     low, high = low - margin, high + margin
-    colours = look(theme)
+    colors = look(theme)
     figure = go.Figure()
     cells = nearest_cells(points, box=[low, high])
     for c, cell in enumerate(cells.polygons[place] for place in cells.copies):
@@ -696,8 +696,8 @@ def voronoi_cells(
             y=closed[:, 1],
             mode="lines",
             fill="toself",
-            fillcolor=faded(colour(c), 0.15),
-            line={"color": colours.faint, "width": 1.5},
+            fillcolor=faded(color(c), 0.15),
+            line={"color": colors.faint, "width": 1.5},
             name=f"cell {c}",
             hoverinfo="name",
             showlegend=False,
@@ -711,7 +711,7 @@ def voronoi_cells(
             x=own[drawn, 0],
             y=own[drawn, 1],
             mode="markers",
-            marker={"color": [colour(c) for c in nearest], "size": 5, "opacity": 0.7},
+            marker={"color": [color(c) for c in nearest], "size": 5, "opacity": 0.7},
             name="rows",
         )
     figure.add_scatter(
@@ -719,10 +719,10 @@ def voronoi_cells(
         y=points[:, 1],
         mode="markers",
         marker={
-            "color": [colour(c) for c in range(len(points))],
+            "color": [color(c) for c in range(len(points))],
             "size": 14,
             "symbol": "star",
-            "line": {"color": colours.ink, "width": 1.5},
+            "line": {"color": colors.ink, "width": 1.5},
         },
         name="prototypes",
     )
@@ -818,9 +818,9 @@ def component_planes(
 
     Examples
     --------
-    >>> from gnomon.cluster import SelfOrganisingMap
+    >>> from gnomon.cluster import SelfOrganizingMap
     >>> from gnomon.table import example
-    >>> model = SelfOrganisingMap(3, 3).fit(example("iris").drop("species"))
+    >>> model = SelfOrganizingMap(3, 3).fit(example("iris").drop("species"))
     >>> len(component_planes(model, [0, 1]).layout.annotations)
     2
     """
@@ -886,9 +886,9 @@ def u_matrix(
 
     Examples
     --------
-    >>> from gnomon.cluster import SelfOrganisingMap
+    >>> from gnomon.cluster import SelfOrganizingMap
     >>> from gnomon.table import example
-    >>> model = SelfOrganisingMap(3, 3).fit(example("iris").drop("species"))
+    >>> model = SelfOrganizingMap(3, 3).fit(example("iris").drop("species"))
     >>> len(u_matrix(model).data)
     10
     """
@@ -953,9 +953,9 @@ def linked_map(
 
     Examples
     --------
-    >>> from gnomon.cluster import SelfOrganisingMap
+    >>> from gnomon.cluster import SelfOrganizingMap
     >>> rows = [[0.0, 1.0], [1.0, 0.0], [5.0, 4.0], [6.0, 5.0]]
-    >>> figure = linked_map(SelfOrganisingMap(2, 2).fit(rows), rows)
+    >>> figure = linked_map(SelfOrganizingMap(2, 2).fit(rows), rows)
     >>> sorted({trace.type for trace in figure.data})
     ['parcoords', 'scatter']
     """
@@ -1020,12 +1020,12 @@ def attractors(
         for low, high in zip(table.min(axis=0), table.max(axis=0))
     ]
     tops, heights = estimator.attractors_, estimator.attractor_density_
-    colours = look(theme)
+    colors = look(theme)
     marker = {
         "symbol": ["star" if height >= estimator.xi else "star-open" for height in heights],
         "size": 16,
-        "color": colours.strong,
-        "line": {"color": colours.ink, "width": 1.5},
+        "color": colors.strong,
+        "line": {"color": colors.ink, "width": 1.5},
     }
     figure = go.Figure()
     if table.shape[1] == 1:
@@ -1033,23 +1033,23 @@ def attractors(
             x=sides[0],
             y=estimator.density(sides[0][:, None]),
             mode="lines",
-            line={"color": colour(0), "width": 2.5},
+            line={"color": color(0), "width": 2.5},
             fill="tozeroy",
-            fillcolor=faded(colour(0), 0.12),
+            fillcolor=faded(color(0), 0.12),
             name="density",
         )
         figure.add_scatter(
             x=table[:, 0],
             y=np.zeros(len(table)),
             mode="markers",
-            marker={"symbol": "line-ns-open", "size": 12, "color": colours.faint},
+            marker={"symbol": "line-ns-open", "size": 12, "color": colors.faint},
             name="rows",
         )
         figure.add_scatter(
             x=tops[:, 0], y=heights, mode="markers", marker=marker, name="attractors"
         )
         if estimator.xi > 0:
-            figure.add_hline(y=estimator.xi, line={"dash": "dash", "color": colours.faint})
+            figure.add_hline(y=estimator.xi, line={"dash": "dash", "color": colors.faint})
         figure.update_xaxes(title="column 0")
         figure.update_yaxes(title="density", rangemode="tozero")
     else:
@@ -1152,8 +1152,8 @@ def _in_three(X: Any) -> np.ndarray:
     """Rows in their three principal components; fewer columns are filled with zeros."""
     rows = number_rows(X)
     if rows.shape[1] > 3:
-        centred = rows - rows.mean(axis=0)
-        return centred @ np.linalg.svd(centred, full_matrices=False)[2][:3].T
+        centered = rows - rows.mean(axis=0)
+        return centered @ np.linalg.svd(centered, full_matrices=False)[2][:3].T
     return np.pad(rows, ((0, 0), (0, 3 - rows.shape[1])))
 
 
@@ -1219,21 +1219,21 @@ def inertial_ellipsoids(
             y=table[picked, 1],
             z=table[picked, 2],
             mode="markers",
-            marker={"size": 3, "color": colour(c)},
+            marker={"size": 3, "color": color(c)},
             name=title,
         )
         matrix = _homogeneous(shapes.means[c], shapes.covariances[c], radius)
-        figure.add_trace(_drawn_ellipsoid(matrix, colour(c), title))
+        figure.add_trace(_drawn_ellipsoid(matrix, color(c), title))
     note = f"surfaces at Mahalanobis distance {radius:g}; {said}"
     return _space_look(figure, "Clusters as ellipsoids", note, theme)
 
 
 def _space_look(figure: go.Figure, title: str, note: str, theme: str) -> go.Figure:
-    colours = look(theme)
+    colors = look(theme)
     axis = {
-        "backgroundcolor": colours.paper,
-        "gridcolor": colours.grid,
-        "color": colours.faint,
+        "backgroundcolor": colors.paper,
+        "gridcolor": colors.grid,
+        "color": colors.faint,
     }
     return dress(
         figure,
@@ -1307,7 +1307,7 @@ def ellipsoid_morph(
     def drawn(share: float) -> list[go.Surface]:
         return [
             _drawn_ellipsoid(
-                (1 - share) * start + share * end, colour(c), f"cluster {label(children[c])}"
+                (1 - share) * start + share * end, color(c), f"cluster {label(children[c])}"
             )
             for c, (start, end) in enumerate(zip(starts, ends))
         ]
@@ -1406,32 +1406,32 @@ def navigate_clusters(
         row_heights=[0.55, 0.45],
         vertical_spacing=0.16,
     )
-    scale = [[step, colour(c)] for c in range(8) for step in (c / 8, (c + 1) / 8)]
+    scale = [[step, color(c)] for c in range(8) for step in (c / 8, (c + 1) / 8)]
     for k in levels:
         labels = tree.cut(k)
         prototypes = np.stack([table[labels == c].mean(axis=0) for c in range(k)])
-        centres = (prototypes - mean) @ axes.T
+        centers = (prototypes - mean) @ axes.T
         visible = k == shown
         figure.add_scatter(
             x=flat[drawn, 0],
             y=flat[drawn, 1],
             mode="markers",
-            marker={"color": [colour(c) for c in labels[drawn]], "size": 5, "opacity": 0.7},
+            marker={"color": [color(c) for c in labels[drawn]], "size": 5, "opacity": 0.7},
             hovertext=[f"cluster {c}" for c in labels[drawn]],
             visible=visible,
             row=1,
             col=1,
         )
         figure.add_scatter(
-            x=centres[:, 0],
-            y=centres[:, 1],
+            x=centers[:, 0],
+            y=centers[:, 1],
             mode="markers+text",
             text=[str(c) for c in range(k)],
             textposition="top center",
             marker={
                 "symbol": "star",
                 "size": 15,
-                "color": [colour(c) for c in range(k)],
+                "color": [color(c) for c in range(k)],
                 "line": {"color": look(theme).ink, "width": 1.5},
             },
             hovertext=[
@@ -1525,7 +1525,7 @@ def type_histogram_grid(found: BlockTypes, *, columns: int = 3, theme: str = "li
             x=np.arange(len(share)),
             y=share,
             error_y={"array": half, "color": look(theme).faint, "thickness": 1.2, "width": 3},
-            marker={"color": colour(0)},
+            marker={"color": color(0)},
             row=number // wide + 1,
             col=number % wide + 1,
         )

@@ -25,7 +25,7 @@ from gnomon.evaluate.bootstrap import Bootstrap
 from gnomon.evaluate.leaderboard import BASELINE
 from gnomon.evaluate.several import RankTest
 from gnomon.show.edges import at_edge, axis_range, edges, note_in_lines
-from gnomon.show.theme import colour, dress, error_bars, faded, look
+from gnomon.show.theme import color, dress, error_bars, faded, look
 
 MOST_FOLD_DOTS = 40
 ARROWS = {np.inf: "triangle-right", -np.inf: "triangle-left"}
@@ -132,13 +132,13 @@ def _add_board(
         figure.add_scatter(
             x=[each.value for each in drawn],
             y=names,
-            error_x=error_bars(drawn, theme) | {"color": colour(0), "thickness": 2},
+            error_x=error_bars(drawn, theme) | {"color": color(0), "thickness": 2},
             mode="markers",
             marker={
-                "color": colour(0) if filled else look(theme).paper,
+                "color": color(0) if filled else look(theme).paper,
                 "size": 12,
                 "symbol": [ARROWS.get(each.value, "circle") for each in chosen],
-                "line": {"color": colour(0), "width": 2},
+                "line": {"color": color(0), "width": 2},
             },
             text=[str(each) for each in chosen],
             hovertemplate="%{y}: %{text}<extra></extra>",
@@ -307,8 +307,8 @@ def null_histogram(
     infinite = np.isinf(values)
     ends = edges((), [*values, observed])
     figure = go.Figure()
-    _add_histogram(figure, values, colour(0))
-    _add_infinite(figure, values, ends, colour(0))
+    _add_histogram(figure, values, color(0))
+    _add_infinite(figure, values, ends, color(0))
     line = {"color": look(theme).strong, "width": 3}
     figure.add_vline(
         x=float(np.clip(observed, *ends)),
@@ -389,8 +389,8 @@ def bootstrap_draws(
     chosen = found[entry] if isinstance(found, list) else found
     draws = result.replicates.reshape(len(result.replicates), -1)[:, entry]
     figure = go.Figure()
-    _add_histogram(figure, draws, colour(0))
-    shade = {"fillcolor": colour(4), "opacity": 0.25, "line_width": 0, "layer": "below"}
+    _add_histogram(figure, draws, color(0))
+    shade = {"fillcolor": color(4), "opacity": 0.25, "line_width": 0, "layer": "below"}
     figure.add_vrect(chosen.low, chosen.high, **shade)
     figure.add_vline(x=chosen.value, line={"color": look(theme).strong, "width": 3})
     middle = float(np.median(draws))
@@ -440,13 +440,13 @@ def confidence_region(
     figure : plotly.graph_objects.Figure
     """
     i, j = columns
-    if len(region.centre) < 2 or max(columns) >= len(region.centre):
-        raise DataError(f"the region has {len(region.centre)} parameters; {columns} are not there")
+    if len(region.center) < 2 or max(columns) >= len(region.center):
+        raise DataError(f"the region has {len(region.center)} parameters; {columns} are not there")
     pair = np.ix_(columns, columns)
     turn = np.linspace(0, 2 * np.pi, 200)
     circle = np.column_stack([np.cos(turn), np.sin(turn)])
     outline = circle @ np.linalg.cholesky(region.covariance[pair]).T * region.radius
-    outline += region.centre[[i, j]]
+    outline += region.center[[i, j]]
     figure = go.Figure()
     if estimates is not None:
         dots = np.asarray(estimates, dtype=float)
@@ -456,9 +456,9 @@ def confidence_region(
         x=outline[:, 0],
         y=outline[:, 1],
         mode="lines",
-        line={"color": colour(0), "width": 2.5},
+        line={"color": color(0), "width": 2.5},
         fill="toself",
-        fillcolor=faded(colour(0), 0.12),
+        fillcolor=faded(color(0), 0.12),
         name="ellipse",
     )
     sides = [(region.low[k], region.high[k]) for k in columns]
@@ -466,12 +466,12 @@ def confidence_region(
         x=[sides[0][k] for k in (0, 1, 1, 0, 0)],
         y=[sides[1][k] for k in (0, 0, 1, 1, 0)],
         mode="lines",
-        line={"color": colour(1), "width": 2, "dash": "dash"},
+        line={"color": color(1), "width": 2, "dash": "dash"},
         name="box",
     )
     marker = {"color": look(theme).ink, "size": 10, "symbol": "cross"}
-    centre = {"x": [region.centre[i]], "y": [region.centre[j]]}
-    figure.add_scatter(**centre, mode="markers", marker=marker, name="estimate")
+    center = {"x": [region.center[i]], "y": [region.center[j]]}
+    figure.add_scatter(**center, mode="markers", marker=marker, name="estimate")
     figure.update_xaxes(title=region.names[i])
     figure.update_yaxes(title=region.names[j])
     note = f"each holds the truth jointly at {region.confidence_level:.0%} ({region.how})"
@@ -506,7 +506,7 @@ def majority_vote(
     table = jury_table(probabilities, sizes, correlation)
     figure = go.Figure()
     for k, (p, row) in enumerate(zip(probabilities, table)):
-        line = {"color": colour(k), "width": 2.5}
+        line = {"color": color(k), "width": 2.5}
         figure.add_scatter(x=sizes, y=row, mode="lines", name=f"p = {p:g}", line=line)
     figure.update_xaxes(title="voters")
     figure.update_yaxes(title="probability that the majority is right", range=[0, 1.02])
@@ -557,11 +557,11 @@ def information(table: Any, *, names: tuple[str, str] = ("X", "Y"), theme: str =
     }
     for name, (start, length, k) in bars.items():
         figure.add_bar(
-            y=[name], x=[length], base=[start], orientation="h", marker={"color": colour(k)},
+            y=[name], x=[length], base=[start], orientation="h", marker={"color": color(k)},
             text=f"{length:.3g}", textposition="auto", row=1, col=1,
         )  # fmt: skip
     p = np.linspace(0.005, 1, 300)
-    figure.add_scatter(x=p, y=-np.log2(p), mode="lines", line={"color": colour(0)}, row=1, col=2)
+    figure.add_scatter(x=p, y=-np.log2(p), mode="lines", line={"color": color(0)}, row=1, col=2)
     figure.update_yaxes(autorange="reversed", row=1, col=1)
     figure.update_xaxes(title="bits", row=1, col=1)
     figure.update_xaxes(title="probability of an event", row=1, col=2)

@@ -15,7 +15,7 @@ from gnomon.show.labels import label
 from gnomon.show.theme import (
     DIVERGING,
     SEQUENTIAL,
-    colour,
+    color,
     dress,
     faded,
     legend_below,
@@ -75,7 +75,7 @@ def density_curves(
     told = ""
     for k, (name, member) in enumerate(members.items()):
         line = np.asarray(member.density(x))
-        style = {"color": colour(k), "width": 2.5}
+        style = {"color": color(k), "width": 2.5}
         figure.add_scatter(
             x=x,
             y=line,
@@ -119,7 +119,7 @@ def _add_parts(figure: go.Figure, mixture: Any, x: np.ndarray, k: int) -> None:
             x=x,
             y=weight * np.asarray(part.density(x)),
             mode="lines",
-            line={"color": colour(k), "width": 1.2, "dash": "dot"},
+            line={"color": color(k), "width": 1.2, "dash": "dot"},
             legendgroup=str(k),
             showlegend=False,
             hoverinfo="skip",
@@ -136,7 +136,7 @@ def _shade(figure: go.Figure, member: Any, threshold: float, high: float, look_o
         x=np.concatenate([beyond, beyond[::-1]]),
         y=np.concatenate([line, np.zeros(len(line))]),
         fill="toself",
-        fillcolor=faded(colour(0), 0.35),
+        fillcolor=faded(color(0), 0.35),
         line={"width": 0},
         mode="lines",
         showlegend=False,
@@ -201,7 +201,7 @@ def posterior_curves(
         x=np.concatenate([band, band[::-1]]),
         y=np.concatenate([heights, np.zeros(len(band))]),
         fill="toself",
-        fillcolor=faded(colour(len(beliefs) - 1), 0.22),
+        fillcolor=faded(color(len(beliefs) - 1), 0.22),
         line={"width": 0},
         mode="lines",
         name=f"{confidence_level:.0%} credible",
@@ -212,7 +212,7 @@ def posterior_curves(
             x=x,
             y=np.asarray(belief.density(x)),
             mode="lines",
-            line={"color": colour(k), "width": 2.5},
+            line={"color": color(k), "width": 2.5},
             name=label(told),
         )
     if likelihood is not None:
@@ -385,7 +385,7 @@ def kriging_surface(
     >>> [trace.type for trace in figure.data]
     ['contour', 'contour', 'scatter', 'scatter', 'scatter', 'scatter']
     """
-    sites = estimator.sites_ * estimator.scale_ + estimator.centre_
+    sites = estimator.sites_ * estimator.scale_ + estimator.center_
     if sites.shape[1] != 2:
         raise DataError(f"a map needs two columns; the model has {sites.shape[1]}")
     look_of = look(theme)

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from gnomon.engine.errors import DataError
 from gnomon.show.labels import label
-from gnomon.show.theme import COLOURS, SEQUENTIAL, dress, look
+from gnomon.show.theme import COLORS, SEQUENTIAL, dress, look
 
 MOST_LEVELS = 8
 PANELS_IN_A_ROW = 2
@@ -19,7 +19,7 @@ PANELS_IN_A_ROW = 2
 
 def embeddings(
     maps: Mapping[str, Any],
-    colours: Mapping[str, Sequence[Any]] | None = None,
+    colors: Mapping[str, Sequence[Any]] | None = None,
     *,
     notes: Mapping[str, str] | None = None,
     ids: Sequence[Any] | None = None,
@@ -35,7 +35,7 @@ def embeddings(
     Parameters
     ----------
     maps : dict of str to array-like of shape (n, 2)
-    colours : dict of str to sequence, default=None
+    colors : dict of str to sequence, default=None
         Columns to colour by: numbers, or at most eight categories.
     notes : dict of str to str, default=None
         Said above each map, such as how far it can be trusted.
@@ -67,7 +67,7 @@ def embeddings(
     figure = make_subplots(
         n_lines, n_columns, subplot_titles=titles, horizontal_spacing=0.05, vertical_spacing=0.12
     )
-    paints = {name: _paint(values) for name, values in (colours or {}).items()}
+    paints = {name: _paint(values) for name, values in (colors or {}).items()}
     first = next(iter(paints.values()), _plain(n))
     symbols = np.full(n, "circle", dtype=object)
     symbols[list(far)] = "diamond-open"
@@ -120,7 +120,7 @@ def _panel_title(name: str, notes: Mapping[str, str] | None) -> str:
 
 
 def _plain(n: int) -> dict[str, Any]:
-    return {"marker": {"color": [COLOURS[0]] * n}, "bar": {}}
+    return {"marker": {"color": [COLORS[0]] * n}, "bar": {}}
 
 
 def _paint(values: Sequence[Any]) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _paint_levels(column: np.ndarray) -> dict[str, Any]:
         [kept.index(each) if each in kept else len(kept) - 1 for each in column.astype(str)]
     )
     k = len(kept)
-    scale = [[edge, COLOURS[place]] for place in range(k) for edge in (place / k, (place + 1) / k)]
+    scale = [[edge, COLORS[place]] for place in range(k) for edge in (place / k, (place + 1) / k)]
     marker = {"color": codes, "colorscale": scale, "cmin": -0.5, "cmax": k - 0.5}
     bar = {
         "tickmode": "array",
@@ -172,7 +172,7 @@ def _menu(paints: Mapping[str, dict[str, Any]], n_maps: int, theme: str) -> dict
             "marker.colorbar.ticktext": [paint["bar"].get("ticktext")] * n_maps,
         }
         buttons.append({"label": label(name), "method": "restyle", "args": [change]})
-    colours = look(theme)
+    colors = look(theme)
     return {
         "buttons": buttons,
         "x": 1.0,
@@ -180,8 +180,8 @@ def _menu(paints: Mapping[str, dict[str, Any]], n_maps: int, theme: str) -> dict
         "y": 1.0,
         "yanchor": "bottom",
         "pad": {"b": 52},
-        "bgcolor": colours.paper,
-        "bordercolor": colours.grid,
-        "font": {"color": colours.ink, "size": 12},
+        "bgcolor": colors.paper,
+        "bordercolor": colors.grid,
+        "font": {"color": colors.ink, "size": 12},
         "showactive": False,
     }

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gnomon.show.columns import Rows, grid_of
-from gnomon.show.theme import DIVERGING, SEQUENTIAL, colour, dress, faded, look
+from gnomon.show.theme import DIVERGING, SEQUENTIAL, color, dress, faded, look
 from gnomon.trees.naming import names_of_columns
 
 
@@ -50,22 +50,22 @@ def importances(
     -------
     figure : plotly.graph_objects.Figure
     """
-    centre, error, how = _importance_values(model)
+    center, error, how = _importance_values(model)
     fitted = hasattr(model, "n_features_in_")
     if not squared:
-        error = None if error is None else error / (2 * np.sqrt(np.maximum(centre, 1e-300)))
-        centre = np.sqrt(np.maximum(centre, 0.0))
+        error = None if error is None else error / (2 * np.sqrt(np.maximum(center, 1e-300)))
+        center = np.sqrt(np.maximum(center, 0.0))
     if names is None:
         names = names_of_columns(model) if fitted else getattr(model, "names", None)
-    names = list(names) if names is not None else [f"x{j}" for j in range(len(centre))]
-    unit = 100 / max(float(centre.max()), 1e-300)
-    order = np.argsort(-centre, kind="stable")[:most]
+    names = list(names) if names is not None else [f"x{j}" for j in range(len(center))]
+    unit = 100 / max(float(center.max()), 1e-300)
+    order = np.argsort(-center, kind="stable")[:most]
     figure = go.Figure()
     figure.add_bar(
         y=[names[j] for j in order],
-        x=unit * centre[order],
+        x=unit * center[order],
         orientation="h",
-        marker={"color": colour(0)},
+        marker={"color": color(0)},
         error_x=None
         if error is None
         else {
@@ -79,7 +79,7 @@ def importances(
     figure.update_yaxes(autorange="reversed", showgrid=False, type="category")
     figure.update_xaxes(title="relative importance (greatest = 100)", rangemode="tozero")
     title = "Importance of columns" + (f": {type(model).__name__}" if fitted else "")
-    left = f"; {len(centre) - len(order)} lesser columns not shown" if len(centre) > most else ""
+    left = f"; {len(center) - len(order)} lesser columns not shown" if len(center) > most else ""
     return dress(
         figure,
         title,
@@ -103,13 +103,13 @@ def _importance_values(model) -> tuple[np.ndarray, np.ndarray | None, str]:
         return repeats.mean(axis=1), error, f"{how} of {repeats.shape[1]} repeats"
     if not hasattr(model, "feature_importances_"):
         raise TypeError(f"{type(model).__name__} has no feature_importances_ to show")
-    centre = np.asarray(model.feature_importances_)
-    by_tree = _by_tree(model, len(centre))
+    center = np.asarray(model.feature_importances_)
+    by_tree = _by_tree(model, len(center))
     bias = "favours columns of many values"
     if by_tree is None:
-        return centre, None, f"impurity saved; one model, so no interval; {bias}"
+        return center, None, f"impurity saved; one model, so no interval; {bias}"
     error = by_tree.std(axis=0, ddof=1) / np.sqrt(len(by_tree))
-    return centre, error, f"impurity saved; ± 2 standard errors over {len(by_tree)} trees; {bias}"
+    return center, error, f"impurity saved; ± 2 standard errors over {len(by_tree)} trees; {bias}"
 
 
 def _by_tree(model, n_columns: int) -> np.ndarray | None:
@@ -153,7 +153,7 @@ def variance_shares(expansion, *, most: int = 25, theme: str = "light") -> go.Fi
             x=[100 * share.value for share in shares],
             name=kind,
             orientation="h",
-            marker={"color": colour(place)},
+            marker={"color": color(place)},
             error_x={
                 "symmetric": False,
                 "array": [100 * (share.high - share.value) for share in shares],
@@ -273,7 +273,7 @@ def _add_dependence(
             x=x,
             y=mean,
             mode="markers",
-            marker={"size": 11, "color": colour(k)},
+            marker={"size": 11, "color": color(k)},
             error_y={"type": "data", "color": look(theme).faint, **bars},
             **place,
         )
@@ -295,7 +295,7 @@ def _add_dependence(
             figure.add_scatter(
                 x=x, y=curve, mode="lines", line=line, opacity=0.5, hoverinfo="skip", **place
             )
-    figure.add_scatter(x=x, y=mean, mode="lines", line={"width": 4, "color": colour(k)}, **place)
+    figure.add_scatter(x=x, y=mean, mode="lines", line={"width": 4, "color": color(k)}, **place)
 
 
 def _add_rug(figure, values: np.ndarray, theme: str) -> None:
@@ -651,30 +651,30 @@ def staged_errors(
         curves = [mean - 2 * error, mean, mean + 2 * error]
         if not is_classes:
             curves = [np.sqrt(np.maximum(each, 0.0)) for each in curves]
-        low, centre, high = curves
-        rounds = np.arange(1, len(centre) + 1)
+        low, center, high = curves
+        rounds = np.arange(1, len(center) + 1)
         figure.add_scatter(
             x=np.concatenate([rounds, rounds[::-1]]),
             y=np.concatenate([high, np.maximum(low, 0)[::-1]]),
             fill="toself",
             mode="lines",
             line={"width": 0},
-            fillcolor=faded(colour(k)),
+            fillcolor=faded(color(k)),
             hoverinfo="skip",
             showlegend=False,
         )
-        line = {"width": 3, "color": colour(k), "dash": dashes[k % 4]}
-        figure.add_scatter(x=rounds, y=centre, mode="lines", name=name, line=line)
-        best = int(centre.argmin())
+        line = {"width": 3, "color": color(k), "dash": dashes[k % 4]}
+        figure.add_scatter(x=rounds, y=center, mode="lines", name=name, line=line)
+        best = int(center.argmin())
         figure.add_scatter(
             x=[rounds[best]],
-            y=[centre[best]],
+            y=[center[best]],
             mode="markers",
-            marker={"size": 12, "symbol": "star", "color": colour(k)},
+            marker={"size": 12, "symbol": "star", "color": color(k)},
             showlegend=False,
             hovertemplate=f"{name}: least at round %{{x}}, %{{y:.4g}}<extra></extra>",
         )
-        notes.append(f"{name} {centre[best]:.3g} at {rounds[best]}")
+        notes.append(f"{name} {center[best]:.3g} at {rounds[best]}")
     figure.update_xaxes(title="rounds")
     figure.update_yaxes(
         title="share of errors" if is_classes else "root mean squared error", rangemode="tozero"
@@ -770,7 +770,7 @@ def boosting_say(*, theme: str = "light") -> go.Figure:
             x=error,
             y=values,
             mode="lines",
-            line={"width": 3, "color": colour(place - 1)},
+            line={"width": 3, "color": color(place - 1)},
             showlegend=False,
             row=1,
             col=place,
@@ -819,7 +819,7 @@ def _add_round(figure, axes, score, own, theme, place: int) -> None:
         z=np.sign(score).reshape(shape),
         zmin=-1,
         zmax=1,
-        colorscale=[[0, colour(0)], [0.5, look(theme).paper], [1, colour(1)]],
+        colorscale=[[0, color(0)], [0.5, look(theme).paper], [1, color(1)]],
         opacity=0.18,
         showscale=False,
         hoverinfo="skip",
@@ -852,7 +852,7 @@ def _add_weighted_rows(figure, model, rows, codes, weights, theme, place: int) -
             showlegend=place == 1,
             marker={
                 "size": 9 * np.sqrt(weights[mine]).clip(0.25, 4),
-                "color": colour(k),
+                "color": color(k),
                 "symbol": ("circle", "diamond")[k],
                 "line": {"width": 0.8, "color": look(theme).paper},
             },

@@ -15,7 +15,7 @@ from gnomon.engine.errors import DataError
 from gnomon.neighbors import NearestNeighbors
 from gnomon.show.labels import label
 from gnomon.show.points import SYMBOLS
-from gnomon.show.theme import colour, dress, faded, legend_below, look
+from gnomon.show.theme import color, dress, faded, legend_below, look
 
 MOST_SUBGRAPHS = 60
 
@@ -87,8 +87,8 @@ def geodesic_path(
     thin = faded("#8C8C8C", 0.35) if rows.shape[1] == 2 else look(theme).grid
     line = {"color": thin, "width": 1}
     _draw(figure, edges.reshape(-1, rows.shape[1]), mode="lines", line=line,
-          name="neighbours", showlegend=False, hoverinfo="skip")  # fmt: skip
-    _labelled(figure, rows, _known(labels, len(rows)), theme)
+          name="neighbors", showlegend=False, hoverinfo="skip")  # fmt: skip
+    _labeled(figure, rows, _known(labels, len(rows)), theme)
     straight = float(np.linalg.norm(rows[start] - rows[end]))
     _draw(figure, rows[way], mode="lines+markers", marker={"size": 5},
           line={"color": look(theme).strong, "width": 5},
@@ -113,7 +113,7 @@ def _draw(figure: go.Figure, places: np.ndarray, **more: Any) -> None:
     figure.add_trace(kind(**dict(zip("xyz", places.T, strict=False)), **more))
 
 
-def _labelled(figure: go.Figure, rows: np.ndarray, names: np.ndarray, theme: str) -> None:
+def _labeled(figure: go.Figure, rows: np.ndarray, names: np.ndarray, theme: str) -> None:
     flat = rows.shape[1] == 2
     free = names == ""
     size = 7 if flat else 3
@@ -124,7 +124,7 @@ def _labelled(figure: go.Figure, rows: np.ndarray, names: np.ndarray, theme: str
     for k, each in enumerate(np.unique(names[~free].astype(str))):
         symbol = SYMBOLS[k % 8] if flat else "circle"
         marker = {
-            "color": colour(k),
+            "color": color(k),
             "symbol": symbol,
             "size": 1.8 * size,
             "line": {"color": look(theme).ink, "width": 1},
@@ -178,13 +178,13 @@ def low_density_boundary(
         x=x,
         y=y,
         z=np.exp(law.score_samples(cells)).reshape(80, 80),
-        colorscale=[[0, faded(colour(5), 0.0)], [1, faded(colour(5), 0.75)]],
+        colorscale=[[0, faded(color(5), 0.0)], [1, faded(color(5), 0.75)]],
         line={"width": 0.5, "color": look(theme).grid},
         showscale=False,
         hoverinfo="skip",
         name="density",
     )
-    _labelled(figure, rows, _known(labels, len(rows)), theme)
+    _labeled(figure, rows, _known(labels, len(rows)), theme)
     means = {}
     for k, (name, (w, b)) in enumerate(lines.items()):
         places = _inside(np.asarray(w, dtype=float), float(b), low, high)

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 from scipy import stats
 
-from gnomon.show.theme import colour, dress, faded, legend_below, look
+from gnomon.show.theme import color, dress, faded, legend_below, look
 
 
 def influence_plot(influence, *, most: int = 5, theme: str = "light") -> go.Figure:
@@ -34,16 +34,16 @@ def influence_plot(influence, *, most: int = 5, theme: str = "light") -> go.Figu
     -------
     figure : plotly.graph_objects.Figure
     """
-    colours = look(theme)
-    leverage, residual = influence.leverage, influence.standardised
+    colors = look(theme)
+    leverage, residual = influence.leverage, influence.standardized
     worst = influence.suspects(most)
     worst = worst[influence.cooks[worst] > 4 / len(leverage)]
     others = np.setdiff1d(np.arange(len(leverage)), worst)
     d = float(leverage.sum())
     figure = go.Figure()
     for places, name, size, shade in (
-        (others, "rows", 7, colour(0)),
-        (worst, "greatest Cook's distance", 10, colours.strong),
+        (others, "rows", 7, color(0)),
+        (worst, "greatest Cook's distance", 10, colors.strong),
     ):
         figure.add_scatter(
             x=leverage[places],
@@ -68,7 +68,7 @@ def influence_plot(influence, *, most: int = 5, theme: str = "light") -> go.Figu
                 x=grid,
                 y=side * height,
                 mode="lines",
-                line={"dash": dash, "color": colours.faint, "width": 1.5},
+                line={"dash": dash, "color": colors.faint, "width": 1.5},
                 name=f"Cook's distance {level:g}",
                 legendgroup=str(level),
                 showlegend=side == 1,
@@ -101,7 +101,7 @@ def coefficient_path(path, *, most: int = 8, theme: str = "light") -> go.Figure:
     -------
     figure : plotly.graph_objects.Figure
     """
-    colours = look(theme)
+    colors = look(theme)
     used = np.flatnonzero(path.coefficients.any(axis=0))
     order = used[np.argsort(-np.abs(path.coefficients[-1, used]), kind="stable")]
     figure = go.Figure()
@@ -112,7 +112,7 @@ def coefficient_path(path, *, most: int = 8, theme: str = "light") -> go.Figure:
             x=path.alphas,
             y=path.coefficients[:, column],
             mode="lines",
-            line={"color": colour(place) if named else colours.grid, "width": 2 if named else 1},
+            line={"color": color(place) if named else colors.grid, "width": 2 if named else 1},
             name=path.names[column],
             showlegend=named,
             legendrank=place,
@@ -171,8 +171,8 @@ def validation_curve(path, *, theme: str = "light") -> go.Figure:
         y=path.errors,
         mode="markers+lines",
         error_y={"array": path.standard_errors, "color": look(theme).faint, "thickness": 1.2},
-        marker={"color": colour(0), "size": 5},
-        line={"color": colour(0)},
+        marker={"color": color(0), "size": 5},
+        line={"color": color(0)},
         showlegend=False,
         hovertemplate="alpha %{x:.3g}: %{y:.4g}<extra></extra>",
     )
@@ -245,7 +245,7 @@ def fit_over_scatter(
             x=grid,
             y=model.predict(grid[:, None]),
             mode="lines",
-            line={"color": colour(place), "width": 3},
+            line={"color": color(place), "width": 3},
             name=name,
         )
     figure.update_xaxes(title=x_title)
@@ -268,7 +268,7 @@ def box_cox_profile(profile, *, theme: str = "light") -> go.Figure:
     -------
     figure : plotly.graph_objects.Figure
     """
-    colours = look(theme)
+    colors = look(theme)
     height = profile.log_likelihood - profile.log_likelihood.max()
     line = -stats.chi2.ppf(profile.confidence_level, 1) / 2
     figure = go.Figure()
@@ -276,15 +276,15 @@ def box_cox_profile(profile, *, theme: str = "light") -> go.Figure:
         x=profile.powers,
         y=height,
         mode="lines",
-        line={"color": colour(0), "width": 3},
+        line={"color": color(0), "width": 3},
         showlegend=False,
         hovertemplate="power %{x:.2f}: %{y:.2f}<extra></extra>",
     )
-    figure.add_vrect(x0=profile.low, x1=profile.high, fillcolor=faded(colour(0)), line_width=0)
-    figure.add_hline(y=line, line={"dash": "dot", "color": colours.faint})
+    figure.add_vrect(x0=profile.low, x1=profile.high, fillcolor=faded(color(0)), line_width=0)
+    figure.add_hline(y=line, line={"dash": "dot", "color": colors.faint})
     figure.add_vline(
         x=profile.power,
-        line={"dash": "dash", "color": colours.strong},
+        line={"dash": "dash", "color": colors.strong},
         annotation_text=f"best {profile.power:.2f}",
         annotation_position="bottom right",
     )
@@ -334,7 +334,7 @@ def penalty_pressure(
                 x=w,
                 y=shown,
                 mode="lines",
-                line={"color": colour(place), "width": 2.5},
+                line={"color": color(place), "width": 2.5},
                 name=name,
                 legendgroup=name,
                 showlegend=column == 1,
@@ -379,7 +379,7 @@ def robust_losses(
     titles = ("loss", "influence", "weight")
     figure = make_subplots(1, 3, subplot_titles=titles, horizontal_spacing=0.07)
     for place, (name, values) in enumerate(curves.items()):
-        shade = look(theme).faint if place == 0 else colour(place - 1)
+        shade = look(theme).faint if place == 0 else color(place - 1)
         for column, curve in enumerate(values, start=1):
             figure.add_scatter(
                 x=u,

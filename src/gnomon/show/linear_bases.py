@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gnomon.engine.errors import DataError
-from gnomon.show.theme import colour, dress, faded, legend_below, look
+from gnomon.show.theme import color, dress, faded, legend_below, look
 
 POINTS = 300
 FAINTEST = 0.12
@@ -49,10 +49,10 @@ def local_fit(
         raise DataError(
             f"the picture is of one column, and the model has {estimator.rows_.shape[1]}; fit one"
         )
-    colours = look(theme)
-    x = estimator.rows_[:, 0] * estimator.scale_[0] + estimator.centre_[0]
+    colors = look(theme)
+    x = estimator.rows_[:, 0] * estimator.scale_[0] + estimator.center_[0]
     y = estimator.targets_ * getattr(estimator, "target_scale_", 1.0)
-    y = y + getattr(estimator, "target_centre_", 0.0)
+    y = y + getattr(estimator, "target_center_", 0.0)
     counts = estimator.significances([query])
     grid = np.linspace(min(x.min(), query), max(x.max(), query), POINTS)
     figure = go.Figure()
@@ -64,12 +64,12 @@ def local_fit(
             confidence_level,
         )
     else:
-        _springs(figure, estimator, query, x, y, counts, colours)
+        _springs(figure, estimator, query, x, y, counts, colors)
     figure.add_scatter(
         x=grid,
         y=estimator.predict(grid[:, None]),
         mode="lines",
-        line={"color": colour(0), "width": 3},
+        line={"color": color(0), "width": 3},
         name="answers for all queries",
     )
     figure.add_scatter(
@@ -78,7 +78,7 @@ def local_fit(
         mode="markers",
         marker={
             "size": 8,
-            "color": colours.ink,
+            "color": colors.ink,
             "opacity": FAINTEST + (1 - FAINTEST) * counts / max(counts.max(), 1e-300),
         },
         customdata=counts,
@@ -89,7 +89,7 @@ def local_fit(
         x=[query],
         y=estimator.predict([[query]]),
         mode="markers",
-        marker={"size": 14, "symbol": "diamond", "color": colours.strong},
+        marker={"size": 14, "symbol": "diamond", "color": colors.strong},
         name=f"answer at {query:.4g}",
     )
     figure.update_xaxes(title=x_title)
@@ -106,14 +106,14 @@ def _band(figure: go.Figure, grid: np.ndarray, ends: np.ndarray, confidence_leve
         x=np.r_[grid, grid[::-1]],
         y=np.r_[ends[:, 0], ends[::-1, 1]],
         fill="toself",
-        fillcolor=faded(colour(0), 0.3),
+        fillcolor=faded(color(0), 0.3),
         line={"width": 0},
         hoverinfo="skip",
         name=f"{100 * confidence_level:g}% interval of the answer",
     )
 
 
-def _springs(figure: go.Figure, model, query: float, x, y, counts, colours) -> None:
+def _springs(figure: go.Figure, model, query: float, x, y, counts, colors) -> None:
     height, slopes = model.local_line([query])
     line = height + slopes[0] * (x - query)
     for place in np.flatnonzero(counts > 0.05):
@@ -123,7 +123,7 @@ def _springs(figure: go.Figure, model, query: float, x, y, counts, colours) -> N
             x1=x[place],
             y0=y[place],
             y1=line[place],
-            line={"color": faded(colours.strong, 0.55), "width": 4 * counts[place]},
+            line={"color": faded(colors.strong, 0.55), "width": 4 * counts[place]},
             layer="below",
         )
     near = x[counts > 0.02] if (counts > 0.02).any() else x
@@ -132,7 +132,7 @@ def _springs(figure: go.Figure, model, query: float, x, y, counts, colours) -> N
         x=ends,
         y=height + slopes[0] * (ends - query),
         mode="lines",
-        line={"color": colours.strong, "width": 3, "dash": "dash"},
+        line={"color": colors.strong, "width": 3, "dash": "dash"},
         name="local line",
     )
 
@@ -151,26 +151,26 @@ def degree_curve(path, *, theme: str = "light") -> go.Figure:
     -------
     figure : plotly.graph_objects.Figure
     """
-    colours = look(theme)
+    colors = look(theme)
     figure = go.Figure()
     figure.add_scatter(
         x=path.degrees,
         y=path.training_errors,
         mode="lines+markers",
-        line={"color": colour(0), "width": 2, "dash": "dot"},
+        line={"color": color(0), "width": 2, "dash": "dot"},
         name="rows of the fit",
     )
     figure.add_scatter(
         x=path.degrees,
         y=path.errors,
-        error_y={"array": path.standard_errors, "color": colours.faint, "width": 4},
+        error_y={"array": path.standard_errors, "color": colors.faint, "width": 4},
         mode="lines+markers",
-        line={"color": colour(1), "width": 3},
+        line={"color": color(1), "width": 3},
         name="rows left out, ± one standard error",
         customdata=path.counts,
         hovertemplate="degree %{x}: %{y:.4g}, %{customdata} coefficients<extra></extra>",
     )
-    figure.add_vline(x=path.degree_min, line={"dash": "dash", "color": colours.ink, "width": 1.5})
+    figure.add_vline(x=path.degree_min, line={"dash": "dash", "color": colors.ink, "width": 1.5})
     ticks = [f"{k}<br>({count:,})" for k, count in zip(path.degrees, path.counts)]
     figure.update_xaxes(
         title="degree (coefficients)", tickmode="array", tickvals=path.degrees, ticktext=ticks
@@ -220,11 +220,11 @@ def hinge_parts(estimator, X, *, most: int = 6, theme: str = "light") -> go.Figu
     for place, (_, j, grid, heights, knots, at_knots) in enumerate(shown):
         where = {"row": place // width + 1, "col": place % width + 1}
         figure.add_scatter(
-            x=grid, y=heights, mode="lines", line={"color": colour(0), "width": 3},
+            x=grid, y=heights, mode="lines", line={"color": color(0), "width": 3},
             name=str(names[j]), showlegend=False, **where,
         )  # fmt: skip
         figure.add_scatter(
-            x=knots, y=at_knots, mode="markers", marker={"color": colour(1), "size": 8},
+            x=knots, y=at_knots, mode="markers", marker={"color": color(1), "size": 8},
             name="knots", showlegend=place == 0, **where,
         )  # fmt: skip
     figure.update_yaxes(title="change of the prediction", col=1)
@@ -274,7 +274,7 @@ def both_coordinates(both, *, unit: str = "", theme: str = "light") -> go.Figure
     -------
     figure : plotly.graph_objects.Figure
     """
-    colours = look(theme)
+    colors = look(theme)
     systems = {
         "original": (both.fitted, both.residuals),
         "transformed": (both.transformed_fitted, both.transformed_residuals),
@@ -289,13 +289,13 @@ def both_coordinates(both, *, unit: str = "", theme: str = "light") -> go.Figure
             x=fitted,
             y=residuals,
             mode="markers",
-            marker={"color": colour(place), "size": 7, "opacity": 0.8},
+            marker={"color": color(place), "size": 7, "opacity": 0.8},
             name=name,
             showlegend=False,
             row=1,
             col=place + 1,
         )
-        figure.add_hline(y=0, line={"color": colours.faint, "width": 1.5}, row=1, col=place + 1)
+        figure.add_hline(y=0, line={"color": colors.faint, "width": 1.5}, row=1, col=place + 1)
     shown = f" ({unit})" if unit else ""
     figure.update_xaxes(title=f"fitted{shown}", col=1)
     figure.update_xaxes(title="fitted, transformed", col=2)
@@ -338,14 +338,14 @@ def tangent(
         x=np.r_[grid, grid[::-1]],
         y=np.r_[said, plane[::-1]],
         fill="toself",
-        fillcolor=faded(colour(1)),
+        fillcolor=faded(color(1)),
         line={"width": 0},
         hoverinfo="skip",
         name="error of the tangent",
     )
     for values, name, shade, dash in (
-        (said, "model", colour(0), "solid"),
-        (plane, "tangent", colour(1), "dash"),
+        (said, "model", color(0), "solid"),
+        (plane, "tangent", color(1), "dash"),
     ):
         figure.add_scatter(
             x=grid, y=values, mode="lines", line={"color": shade, "width": 3, "dash": dash},

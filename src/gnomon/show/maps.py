@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 from gnomon.engine.errors import DataError
 from gnomon.show.labels import label
 from gnomon.show.points import SYMBOLS
-from gnomon.show.theme import colour, dress, faded, legend_below, look
+from gnomon.show.theme import color, dress, faded, legend_below, look
 
 MOST_PAIRS = 20_000
 
@@ -23,7 +23,7 @@ def scree(
     *,
     kept: int | None = None,
     noise: Any = None,
-    normalised: bool = False,
+    normalized: bool = False,
     zoom: int | None = None,
     theme: str = "light",
 ):
@@ -40,7 +40,7 @@ def scree(
         How many to mark as kept; a choice brings its own.
     noise : array-like or None, default=None
         Variances of noise to compare with; a choice by "parallel" brings its own.
-    normalised : bool, default=False
+    normalized : bool, default=False
         Divide by the largest variance.
     zoom : int or None, default=None
         A second panel, with the variances from this component on, on its own scale.
@@ -73,12 +73,12 @@ def scree(
         raise DataError(f"zoom={zoom} is a component, 1 to {len(values)}")
     shares = np.cumsum(values) / max(total, 1e-300)
     gap = _spectral_gap(values)
-    unit = max(float(values.max(initial=0.0)), 1e-300) if normalised else 1.0
+    unit = max(float(values.max(initial=0.0)), 1e-300) if normalized else 1.0
     values = values / unit
     panels = [{"secondary_y": True}] if zoom is None else [{"secondary_y": True}, {}]
     figure = make_subplots(1, len(panels), specs=[panels], horizontal_spacing=0.26)
     ours = np.ones(len(values), bool) if kept is None else number <= kept
-    for name, which, tint in (("kept", ours, colour(0)), ("left out", ~ours, look(theme).faint)):
+    for name, which, tint in (("kept", ours, color(0)), ("left out", ~ours, look(theme).faint)):
         if which.any():
             figure.add_bar(
                 x=number[which],
@@ -94,7 +94,7 @@ def scree(
         y=shares,
         name="share so far",
         mode="lines+markers",
-        line={"color": colour(1), "width": 2},
+        line={"color": color(1), "width": 2},
         marker={"size": 5},
         secondary_y=True,
         hovertemplate="%{x} components: %{y:.1%}<extra></extra>",
@@ -107,7 +107,7 @@ def scree(
             y=np.asarray(noise) / unit,
             name="of noise",
             mode="lines",
-            line={"color": colour(3), "dash": "dash", "width": 2},
+            line={"color": color(3), "dash": "dash", "width": 2},
             row=1,
             col=1,
         )
@@ -118,7 +118,7 @@ def scree(
         line = {"color": look(theme).strong, "width": 2, "dash": "dot"}
         figure.add_vline(x=gap + 0.5, line=line, row=1, col=1)
         said.append(f"dotted: the spectral gap after {gap}")
-    name = "variance / largest" if normalised else "variance"
+    name = "variance / largest" if normalized else "variance"
     dress(
         figure,
         "Variance of components",
@@ -159,7 +159,7 @@ def _zoomed(figure: go.Figure, number: np.ndarray, values: np.ndarray, theme: st
         y=values,
         mode="lines+markers",
         line={"color": look(theme).faint, "width": 2},
-        marker={"size": 6, "color": colour(0)},
+        marker={"size": 6, "color": color(0)},
         name=f"from component {number[0]} on",
         hovertemplate="component %{x}: %{y:.4g}<extra></extra>",
         row=1,
@@ -215,7 +215,7 @@ def map_points(
             textposition="top center",
             name=label(each),
             marker={
-                "color": colour(k),
+                "color": color(k),
                 "symbol": SYMBOLS[(k + k // 8) % 8],
                 "size": 6 if len(at) > 500 else 8,
                 "opacity": 0.75,
@@ -263,7 +263,7 @@ def keyword_map(places: Any, found: Any, *, most: int = 5, theme: str = "light")
         x=at[:, 0],
         y=at[:, 1],
         mode="markers",
-        marker={"color": colour(0), "size": 5, "opacity": 0.3},
+        marker={"color": color(0), "size": 5, "opacity": 0.3},
         hovertemplate="%{x:.3g}, %{y:.3g}<extra></extra>",
         showlegend=False,
     )
@@ -427,7 +427,7 @@ def canonical_correlations(test: Any, *, theme: str = "light"):
         y=test.correlations,
         mode="lines+markers",
         name="correlation",
-        line={"color": colour(0), "width": 2},
+        line={"color": color(0), "width": 2},
         row=1,
         col=1,
     )
@@ -454,7 +454,7 @@ def canonical_correlations(test: Any, *, theme: str = "light"):
         y=test.wilks,
         mode="lines+markers",
         name="observed lambda",
-        line={"color": colour(1), "width": 2},
+        line={"color": color(1), "width": 2},
         customdata=np.column_stack([test.fractions, test.p_values]),
         hovertemplate="first %{x}: %{y:.3g}, f = %{customdata[0]:.3f}<extra></extra>",
         row=2,
@@ -573,7 +573,7 @@ def network(
                 text=names[mine],
                 textposition="top center",
                 marker={
-                    "color": colour(k),
+                    "color": color(k),
                     "symbol": SYMBOLS[(k + k // 8) % 8],
                     "size": 9 if net.n_nodes <= 200 else 5,
                     "opacity": opacity,
@@ -670,7 +670,7 @@ def shepard(distances: Any, places: Any, *, random_state: int = 0, theme: str = 
         x=given[known],
         y=drawn[known],
         mode="markers",
-        marker={"color": colour(0), "size": 4, "opacity": 0.3},
+        marker={"color": color(0), "size": 4, "opacity": 0.3},
         name="pairs",
         hovertemplate="given %{x:.3g}, on the map %{y:.3g}<extra></extra>",
     )

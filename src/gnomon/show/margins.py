@@ -16,7 +16,7 @@ from plotly.subplots import make_subplots
 from gnomon.engine.errors import DataError
 from gnomon.margin.hulls import convex_hull
 from gnomon.show.labels import label
-from gnomon.show.theme import DIVERGING, SEQUENTIAL, colour, dress, faded, legend_below, look
+from gnomon.show.theme import DIVERGING, SEQUENTIAL, color, dress, faded, legend_below, look
 
 SYMBOLS = ("circle", "diamond")
 GRID = 121
@@ -54,7 +54,7 @@ def _add_classes(figure, rows, sign, classes, *, size: int = 8, legend: bool = T
             mode="markers",
             marker={
                 "size": size,
-                "color": colour(k),
+                "color": color(k),
                 "symbol": SYMBOLS[k],
                 "line": {"width": 0.5, "color": "white"},
             },
@@ -67,7 +67,7 @@ def _add_classes(figure, rows, sign, classes, *, size: int = 8, legend: bool = T
         )
 
 
-def _add_levels(figure, axes, scores, colours, levels=(-1.0, 0.0, 1.0), **where) -> None:
+def _add_levels(figure, axes, scores, colors, levels=(-1.0, 0.0, 1.0), **where) -> None:
     """Lines of equal score: the border, and the margins beside it."""
     for level in levels:
         border = level == 0
@@ -77,7 +77,7 @@ def _add_levels(figure, axes, scores, colours, levels=(-1.0, 0.0, 1.0), **where)
             z=scores,
             contours={"start": level, "end": level, "size": 1, "coloring": "lines"},
             line={"width": 3 if border else 1.5, "dash": "solid" if border else "dash"},
-            colorscale=[[0, colours.ink], [1, colours.ink]],
+            colorscale=[[0, colors.ink], [1, colors.ink]],
             showscale=False,
             hoverinfo="skip",
             name="border" if border else f"score {level:+g}",
@@ -94,7 +94,7 @@ def _add_shading(figure, axes, scores, **where) -> None:
         z=np.clip(scores, -2, 2),
         zmin=-3.5,
         zmax=3.5,
-        colorscale=[[0, colour(0)], [0.5, "rgba(255,255,255,0)"], [1, colour(1)]],
+        colorscale=[[0, color(0)], [0.5, "rgba(255,255,255,0)"], [1, color(1)]],
         opacity=0.45,
         showscale=False,
         hoverinfo="skip",
@@ -134,19 +134,19 @@ def support_vectors(
     -------
     figure : plotly.graph_objects.Figure
     """
-    rows, colours = _plane_rows(X), look(theme)
+    rows, colors = _plane_rows(X), look(theme)
     sign = _signs(y, estimator.classes_)
     x, z, mesh = _mesh(rows)
     scores = np.asarray(estimator.decision_function(mesh)).reshape(len(z), len(x))
     figure = go.Figure()
     _add_shading(figure, (x, z), scores)
-    _add_levels(figure, (x, z), scores, colours)
+    _add_levels(figure, (x, z), scores, colors)
     functional = sign * np.asarray(estimator.decision_function(rows))
     normal = linear_normal(estimator)
     if normal is not None:
-        _add_normal(figure, estimator, normal, rows, colours)
+        _add_normal(figure, estimator, normal, rows, colors)
         if slacks:
-            _add_slacks(figure, rows, sign, functional, normal, colours)
+            _add_slacks(figure, rows, sign, functional, normal, colors)
     _add_classes(figure, rows, sign, estimator.classes_)
     said = f"{int((functional < 1 - 1e-6).sum())} of {len(rows)} rows beyond their margin"
     if hasattr(estimator, "support_"):
@@ -158,7 +158,7 @@ def support_vectors(
             marker={
                 "size": 15,
                 "symbol": "circle-open",
-                "color": colours.ink,
+                "color": colors.ink,
                 "line": {"width": 1.8},
             },
             name="support vectors",
@@ -189,13 +189,13 @@ def linear_normal(model: Any) -> np.ndarray | None:
     return None
 
 
-def _add_normal(figure, model, normal, rows, colours) -> None:
+def _add_normal(figure, model, normal, rows, colors) -> None:
     """An arrow from the border to the positive margin."""
     square = float(normal @ normal)
     along = np.array([-normal[1], normal[0]]) / np.sqrt(square)
     # beside the thick of the rows
-    centre = rows.mean(axis=0) + 1.5 * float(np.std(rows @ along)) * along
-    foot = centre - float(np.ravel(model.decision_function(centre[None, :]))[0]) / square * normal
+    center = rows.mean(axis=0) + 1.5 * float(np.std(rows @ along)) * along
+    foot = center - float(np.ravel(model.decision_function(center[None, :]))[0]) / square * normal
     tip = foot + normal / square
     figure.add_annotation(
         x=tip[0],
@@ -209,12 +209,12 @@ def _add_normal(figure, model, normal, rows, colours) -> None:
         showarrow=True,
         arrowhead=2,
         arrowwidth=2.5,
-        arrowcolor=colours.strong,
+        arrowcolor=colors.strong,
         text="",
     )
 
 
-def _add_slacks(figure, rows, sign, functional, normal, colours) -> None:
+def _add_slacks(figure, rows, sign, functional, normal, colors) -> None:
     slack = np.maximum(1 - functional, 0.0)
     beyond = np.flatnonzero(slack > 1e-6)
     ends = rows + (sign * slack / float(normal @ normal))[:, None] * normal
@@ -222,7 +222,7 @@ def _add_slacks(figure, rows, sign, functional, normal, colours) -> None:
         x=np.column_stack([rows[beyond, 0], ends[beyond, 0], np.full(len(beyond), np.nan)]).ravel(),
         y=np.column_stack([rows[beyond, 1], ends[beyond, 1], np.full(len(beyond), np.nan)]).ravel(),
         mode="lines",
-        line={"color": colours.faint, "width": 1, "dash": "dot"},
+        line={"color": colors.faint, "width": 1, "dash": "dot"},
         name="slack",
         hoverinfo="skip",
     )
@@ -246,7 +246,7 @@ def hulls(margin: Any, X: Any, y: Any, *, names=("x0", "x1"), theme: str = "ligh
     -------
     figure : plotly.graph_objects.Figure
     """
-    rows, colours = _plane_rows(X), look(theme)
+    rows, colors = _plane_rows(X), look(theme)
     sign = _signs(y, margin.classes)
     figure = go.Figure()
     for k, side in enumerate((-1.0, 1.0)):
@@ -256,21 +256,21 @@ def hulls(margin: Any, X: Any, y: Any, *, names=("x0", "x1"), theme: str = "ligh
             y=ring[:, 1],
             mode="lines",
             fill="toself",
-            fillcolor=faded(colour(k)),
-            line={"color": colour(k), "width": 1.5},
+            fillcolor=faded(color(k)),
+            line={"color": color(k), "width": 1.5},
             name=f"hull of {label(margin.classes[k])}",
             hoverinfo="skip",
         )
     x, z, mesh = _mesh(rows)
     scores = margin.plane.score(mesh).reshape(len(z), len(x))
-    _add_levels(figure, (x, z), scores, colours)
+    _add_levels(figure, (x, z), scores, colors)
     ends = np.vstack([margin.nearest.first, margin.nearest.second])
     figure.add_scatter(
         x=ends[:, 0],
         y=ends[:, 1],
         mode="lines+markers",
-        line={"color": colours.strong, "width": 3},
-        marker={"size": 9, "symbol": "square", "color": colours.strong},
+        line={"color": colors.strong, "width": 3},
+        marker={"size": 9, "symbol": "square", "color": colors.strong},
         name="nearest points",
         hovertemplate="(%{x:.4g}, %{y:.4g})<extra></extra>",
     )
@@ -293,8 +293,8 @@ def hulls(margin: Any, X: Any, y: Any, *, names=("x0", "x1"), theme: str = "ligh
 def _ring(points: np.ndarray) -> np.ndarray:
     """Corners of the hull of points in the plane, round once and closed."""
     corners = convex_hull(points).corners
-    centre = corners.mean(axis=0)
-    order = np.argsort(np.arctan2(corners[:, 1] - centre[1], corners[:, 0] - centre[0]))
+    center = corners.mean(axis=0)
+    order = np.argsort(np.arctan2(corners[:, 1] - center[1], corners[:, 0] - center[0]))
     return corners[np.append(order, order[:1])]
 
 
@@ -319,7 +319,7 @@ def tube(estimator: Any, X: Any, y: Any, *, names=("x", "y"), theme: str = "ligh
     rows, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != 1:
         raise DataError(f"the picture is of one column, not of shape {rows.shape}")
-    colours = look(theme)
+    colors = look(theme)
     grid = np.linspace(rows.min(), rows.max(), 300)
     middle = estimator.predict(grid[:, None])
     figure = go.Figure()
@@ -328,22 +328,22 @@ def tube(estimator: Any, X: Any, y: Any, *, names=("x", "y"), theme: str = "ligh
         y=np.concatenate([middle + estimator.epsilon_, (middle - estimator.epsilon_)[::-1]]),
         mode="lines",
         fill="toself",
-        fillcolor=faded(colour(0)),
-        line={"color": colour(0), "width": 1, "dash": "dash"},
+        fillcolor=faded(color(0)),
+        line={"color": color(0), "width": 1, "dash": "dash"},
         name="tube",
         hoverinfo="skip",
     )
     figure.add_scatter(
-        x=grid, y=middle, mode="lines", line={"color": colour(0), "width": 3}, name="regression"
+        x=grid, y=middle, mode="lines", line={"color": color(0), "width": 3}, name="regression"
     )
     holding = np.zeros(len(y), dtype=bool)
     holding[estimator.support_] = True
     for here, name, style in (
-        (~holding, "inside the tube", {"color": colours.faint, "symbol": "circle"}),
+        (~holding, "inside the tube", {"color": colors.faint, "symbol": "circle"}),
         (
             holding,
             "support vectors",
-            {"color": colour(1), "symbol": "circle-open", "line": {"width": 2}},
+            {"color": color(1), "symbol": "circle-open", "line": {"width": 2}},
         ),
     ):
         figure.add_scatter(
@@ -394,7 +394,7 @@ def corrections(
     -------
     figure : plotly.graph_objects.Figure
     """
-    rows, colours = _plane_rows(X), look(theme)
+    rows, colors = _plane_rows(X), look(theme)
     sign = _signs(y, estimator.classes_)
     states = estimator.history_.states
     if not states:
@@ -422,7 +422,7 @@ def corrections(
                 z=scores,
                 contours={"start": 0, "end": 0, "size": 1, "coloring": "lines"},
                 line={"width": 2.5, "dash": dash},
-                colorscale=[[0, colours.ink], [1, colours.ink]],
+                colorscale=[[0, colors.ink], [1, colors.ink]],
                 showscale=False,
                 hoverinfo="skip",
                 name=name,
@@ -442,7 +442,7 @@ def corrections(
             marker={
                 "size": 15,
                 "symbol": "circle-open",
-                "color": colours.strong,
+                "color": colors.strong,
                 "line": {"width": 2},
             },
             name="wrong before",
@@ -495,7 +495,7 @@ def feature_space(
     -------
     figure : plotly.graph_objects.Figure
     """
-    rows, colours = _plane_rows(X), look(theme)
+    rows, colors = _plane_rows(X), look(theme)
     sign = _signs(y, estimator.classes_)
     features = np.asarray(transform(rows), dtype=np.float64)
     d = features.shape[1]
@@ -514,7 +514,7 @@ def feature_space(
         GRID, GRID
     )
     _add_shading(figure, (x, z), scores, row=1, col=1)
-    _add_levels(figure, (x, z), scores, colours, (0.0,), row=1, col=1)
+    _add_levels(figure, (x, z), scores, colors, (0.0,), row=1, col=1)
     _add_classes(figure, rows, sign, estimator.classes_, row=1, col=1)
     figure.update_xaxes(title=label(names[0]), range=[x[0], x[-1]], row=1, col=1)
     figure.update_yaxes(title=label(names[1]), range=[z[0], z[-1]], row=1, col=1)
@@ -522,12 +522,12 @@ def feature_space(
         u, v, mesh = _mesh(features)
         scores = np.asarray(estimator.decision_function(mesh)).reshape(GRID, GRID)
         _add_shading(figure, (u, v), scores, row=1, col=2)
-        _add_levels(figure, (u, v), scores, colours, (0.0,), row=1, col=2)
+        _add_levels(figure, (u, v), scores, colors, (0.0,), row=1, col=2)
         _add_classes(figure, features, sign, estimator.classes_, legend=False, row=1, col=2)
         figure.update_xaxes(title=label(feature_names[0]), range=[u[0], u[-1]], row=1, col=2)
         figure.update_yaxes(title=label(feature_names[1]), range=[v[0], v[-1]], row=1, col=2)
     else:
-        _add_lifted(figure, estimator, features, sign, feature_names, colours)
+        _add_lifted(figure, estimator, features, sign, feature_names, colors)
     wrong = int((np.asarray(estimator.predict(features)) != np.asarray(y)).sum())
     return dress(
         figure,
@@ -540,7 +540,7 @@ def feature_space(
     )
 
 
-def _add_lifted(figure, model, features, sign, names, colours) -> None:
+def _add_lifted(figure, model, features, sign, names, colors) -> None:
     for k, side in enumerate((-1.0, 1.0)):
         here = features[sign == side]
         figure.add_scatter3d(
@@ -548,7 +548,7 @@ def _add_lifted(figure, model, features, sign, names, colours) -> None:
             y=here[:, 1],
             z=here[:, 2],
             mode="markers",
-            marker={"size": 4, "color": colour(k), "symbol": SYMBOLS[k]},
+            marker={"size": 4, "color": color(k), "symbol": SYMBOLS[k]},
             name=f"class {label(model.classes_[k])}",
             showlegend=False,
             row=1,
@@ -571,13 +571,13 @@ def _add_lifted(figure, model, features, sign, names, colours) -> None:
         z=corner[2],
         opacity=0.5,
         showscale=False,
-        colorscale=[[0, colours.faint], [1, colours.faint]],
+        colorscale=[[0, colors.faint], [1, colors.faint]],
         name="plane",
         hoverinfo="skip",
         row=1,
         col=2,
     )
-    plain = {"gridcolor": colours.grid, "backgroundcolor": colours.paper, "color": colours.ink}
+    plain = {"gridcolor": colors.grid, "backgroundcolor": colors.paper, "color": colors.ink}
     axes = {f"{a}axis": {**plain, "title": label(n)} for a, n in zip("xyz", names)}
     figure.update_layout(scene={**axes, "camera": {"eye": {"x": 1.6, "y": 1.6, "z": 0.8}}})
 
@@ -607,29 +607,29 @@ def kernel_surface(
     -------
     figure : plotly.graph_objects.Figure
     """
-    colours, centre = look(theme), np.asarray(point, dtype=np.float64)
-    x, y = (np.linspace(c - extent, c + extent, 61) for c in centre)
+    colors, center = look(theme), np.asarray(point, dtype=np.float64)
+    x, y = (np.linspace(c - extent, c + extent, 61) for c in center)
     mesh = np.column_stack([each.ravel() for each in np.meshgrid(x, y)])
-    values = kernel(mesh, centre[None, :]).reshape(61, 61)
+    values = kernel(mesh, center[None, :]).reshape(61, 61)
     figure = go.Figure()
     figure.add_surface(x=x, y=y, z=values, colorscale=SEQUENTIAL, colorbar={"title": "k"})
-    own = float(kernel(centre[None, :], centre[None, :])[0, 0])
+    own = float(kernel(center[None, :], center[None, :])[0, 0])
     figure.add_scatter3d(
-        x=[centre[0]],
-        y=[centre[1]],
+        x=[center[0]],
+        y=[center[1]],
         z=[own],
         mode="markers",
-        marker={"size": 5, "color": colours.strong},
+        marker={"size": 5, "color": colors.strong},
         name="x'",
     )
-    plain = {"gridcolor": colours.grid, "backgroundcolor": colours.paper, "color": colours.ink}
+    plain = {"gridcolor": colors.grid, "backgroundcolor": colors.paper, "color": colors.ink}
     axes = {f"{a}axis": {**plain, "title": n} for a, n in zip("xyz", ("x0", "x1", "k(x, x')"))}
     figure.update_layout(scene=axes)
     return dress(
         figure,
         f"Likeness to one point by the kernel {type(kernel).__name__}",
         theme,
-        note=f"x' = ({centre[0]:g}, {centre[1]:g}), k(x', x') = {own:.4g}",
+        note=f"x' = ({center[0]:g}, {center[1]:g}), k(x', x') = {own:.4g}",
         width=760,
         height=640,
         margin={"l": 10, "r": 10, "t": 90, "b": 10},
@@ -661,7 +661,7 @@ def kernel_bumps(estimator: Any, *, names=("x", "score"), theme: str = "light") 
         )
     if vectors.shape[1] == 2:
         return _bump_surface(estimator, names, theme)
-    colours = look(theme)
+    colors = look(theme)
     low, high = float(vectors.min()), float(vectors.max())
     room = 0.15 * (high - low if high > low else 1.0)
     grid = np.linspace(low - room, high + room, 400)
@@ -673,7 +673,7 @@ def kernel_bumps(estimator: Any, *, names=("x", "score"), theme: str = "light") 
                 x=grid,
                 y=bumps[:, i],
                 mode="lines",
-                line={"color": colour(k), "width": 1},
+                line={"color": color(k), "width": 1},
                 opacity=0.6,
                 name="bumps below zero" if side < 0 else "bumps above zero",
                 legendgroup=str(side),
@@ -684,14 +684,14 @@ def kernel_bumps(estimator: Any, *, names=("x", "score"), theme: str = "light") 
         x=grid,
         y=bumps.sum(axis=1) + float(estimator.intercept_[0]),
         mode="lines",
-        line={"color": colours.ink, "width": 3},
+        line={"color": colors.ink, "width": 3},
         name="sum and offset",
     )
     figure.add_scatter(
         x=vectors[:, 0],
         y=np.zeros(len(vectors)),
         mode="markers",
-        marker={"symbol": "line-ns-open", "size": 12, "color": colours.strong},
+        marker={"symbol": "line-ns-open", "size": 12, "color": colors.strong},
         name="support vectors",
     )
     figure.update_xaxes(title=label(names[0]))
@@ -706,7 +706,7 @@ def kernel_bumps(estimator: Any, *, names=("x", "score"), theme: str = "light") 
 
 
 def _bump_surface(model, names, theme: str) -> go.Figure:
-    colours, vectors = look(theme), model.support_vectors_
+    colors, vectors = look(theme), model.support_vectors_
     x, y, mesh = _mesh(vectors)
     scores = (model.kernel_(mesh, vectors) @ model.dual_coef_[0] + model.intercept_[0]).reshape(
         len(y), len(x)
@@ -723,7 +723,7 @@ def _bump_surface(model, names, theme: str) -> go.Figure:
         cmin=-top,
         cmax=top,
         colorbar={"title": "score"},
-        contours={"z": {"show": True, "start": 0, "end": 0, "size": 1, "color": colours.ink}},
+        contours={"z": {"show": True, "start": 0, "end": 0, "size": 1, "color": colors.ink}},
     )
     for k, side in enumerate((-1, 1)):
         here = np.sign(model.dual_coef_[0]) == side
@@ -732,11 +732,11 @@ def _bump_surface(model, names, theme: str) -> go.Figure:
             y=vectors[here, 1],
             z=on[here],
             mode="markers",
-            marker={"size": 4, "color": colour(k), "symbol": SYMBOLS[k]},
+            marker={"size": 4, "color": color(k), "symbol": SYMBOLS[k]},
             name="pull down" if side < 0 else "push up",
         )
     titles = (*names[:2], "score") if len(names) > 2 else ("x0", "x1", "score")
-    plain = {"gridcolor": colours.grid, "backgroundcolor": colours.paper, "color": colours.ink}
+    plain = {"gridcolor": colors.grid, "backgroundcolor": colors.paper, "color": colors.ink}
     axes = {f"{a}axis": {**plain, "title": label(n)} for a, n in zip("xyz", titles)}
     figure.update_layout(scene={**axes, "camera": {"eye": {"x": 1.6, "y": 1.6, "z": 1.2}}})
     return dress(
@@ -782,7 +782,7 @@ def seasons(estimators: Mapping[str, Any], *, theme: str = "light") -> go.Figure
                 if row == 1
                 else None,
                 mode="lines",
-                line={"color": colour(k), "width": 2},
+                line={"color": color(k), "width": 2},
                 name=label(name),
                 legendgroup=str(k),
                 showlegend=row == 1,

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from gnomon.engine.errors import DataError
 from gnomon.show.arrows import arrow, one_scale, written
 from gnomon.show.labels import label
-from gnomon.show.theme import colour, dress, legend_below, look
+from gnomon.show.theme import color, dress, legend_below, look
 
 MOST_DRAWN = 50_000
 
@@ -117,7 +117,7 @@ def _entries(figure: go.Figure, rows, columns, names, n: int) -> None:
         x=columns,
         y=rows,
         mode="markers",
-        marker={"color": colour(0), "symbol": "square", "size": float(np.clip(480 / n, 1.5, 14))},
+        marker={"color": color(0), "symbol": "square", "size": float(np.clip(480 / n, 1.5, 14))},
         text=[f"{label(names[i])} → {label(names[j])}" for i, j in zip(rows, columns, strict=True)],
         hovertemplate="%{text}<extra></extra>",
         name="entries",
@@ -166,7 +166,7 @@ def vector_sum(vectors: Any, *, theme: str = "light") -> go.Figure:
     ends = np.vstack([np.zeros(2), np.cumsum(steps, axis=0)])
     figure = go.Figure()
     for k, step in enumerate(steps):
-        arrow(figure, ends[k], ends[k + 1], colour(k), width=3)
+        arrow(figure, ends[k], ends[k + 1], color(k), width=3)
         _beside(figure, ends[k], ends[k + 1], f"({step[0]:g}, {step[1]:g})", look(theme).ink)
     arrow(figure, ends[0], ends[-1], look(theme).strong, width=4)
     total = f"<b>({ends[-1, 0]:g}, {ends[-1, 1]:g})</b>"
@@ -252,10 +252,10 @@ def change_of_basis(basis: Any, vector: Any, *, theme: str = "light") -> go.Figu
             hoverinfo="skip",
         )
     corner = inner[0] * columns[:, 0]
-    parts = [(np.zeros(2), corner, f"{inner[0]:.3g} b₁", colour(2)),
-             (corner, given, f"{inner[1]:.3g} b₂", colour(2)),
-             (np.zeros(2), columns[:, 0], "", colour(0)),
-             (np.zeros(2), columns[:, 1], "", colour(0))]  # fmt: skip
+    parts = [(np.zeros(2), corner, f"{inner[0]:.3g} b₁", color(2)),
+             (corner, given, f"{inner[1]:.3g} b₂", color(2)),
+             (np.zeros(2), columns[:, 0], "", color(0)),
+             (np.zeros(2), columns[:, 1], "", color(0))]  # fmt: skip
     for start, end, text, tint in parts:
         arrow(figure, start, end, tint, width=2.5)
         if text:
@@ -298,8 +298,8 @@ def matrix_product(A: Any, B: Any, *, theme: str = "light") -> go.Figure:
     k = left.shape[1]
     figure = go.Figure()
     blocks = [
-        ("A", left, 0, k + 1, colour(0)),
-        ("B", right, k + 1, 0, colour(2)),
+        ("A", left, 0, k + 1, color(0)),
+        ("B", right, k + 1, 0, color(2)),
         ("AB", left @ right, k + 1, k + 1, look(theme).strong),
     ]
     for name, table, across, down, tint in blocks:
@@ -378,12 +378,12 @@ def repeated_application(
                 x=[-way[0], way[0]],
                 y=[-way[1], way[1]],
                 mode="lines",
-                line={"color": colour(k + 1), "dash": "dash", "width": 1.5},
+                line={"color": color(k + 1), "dash": "dash", "width": 1.5},
                 name=f"eigenvalue {value.real:.3g}",
             )
     for k, end in enumerate(path):
         strong = k == len(path) - 1
-        tint = look(theme).strong if strong else colour(0)
+        tint = look(theme).strong if strong else color(0)
         arrow(figure, (0, 0), end, tint, width=3 if strong else 1.8)
     _plane(figure, places, "A matrix applied again and again", f"{n} times", theme)
     shown = [k for k in range(n + 1) if k in (0, n) or _apart(path[k], path[k - 1], size)]

@@ -46,9 +46,9 @@ from gnomon.evaluate.probability_measures import Calibration
 from gnomon.evaluate.probability_measures import calibration as calibrate
 from gnomon.evaluate.ranking import PrecisionRecallCurve, RejectionCurve, RocCurve
 from gnomon.show.edges import note_in_lines
-from gnomon.show.theme import SEQUENTIAL, colour, dress, error_bars, faded, look
+from gnomon.show.theme import SEQUENTIAL, color, dress, error_bars, faded, look
 
-MOST_LABELLED = 20
+MOST_LABELED = 20
 MOST_MARKERS = 5_000
 MOST_STEPS = 1_000
 RECALL_LEVELS = np.arange(11) / 10
@@ -97,7 +97,7 @@ def confusion(
     rows = _tests(y_true, weighted=True) or f"{table.n:,.10g} rows"
     parts = _cell_shares(table, shares)
     names = [str(each) for each in table.classes]
-    k, labelled = len(names), len(names) <= MOST_LABELLED
+    k, labeled = len(names), len(names) <= MOST_LABELED
     cells = [[_cell(n, part) for n, part in zip(*row)] for row in zip(table.counts, parts)]
     figure = go.Figure(
         go.Heatmap(
@@ -105,24 +105,24 @@ def confusion(
             x=names,
             y=names,
             text=cells,
-            texttemplate="%{text}" if labelled else None,
+            texttemplate="%{text}" if labeled else None,
             hovertemplate="true %{y}, predicted %{x}<br>%{text}<extra></extra>",
-            colorscale=[[0, look(theme).paper], [1, colour(0)]],
+            colorscale=[[0, look(theme).paper], [1, color(0)]],
             zmin=0,
             zmax=1 if shares != "all" else None,
             xgap=2,
             ygap=2,
-            showscale=not labelled,
+            showscale=not labeled,
             colorbar={"title": SHARES[shares], "tickformat": ".0%"},
         )
     )
     figure.update_xaxes(title="predicted class", type="category", showgrid=False)
     figure.update_yaxes(title="true class", type="category", autorange="reversed", showgrid=False)
-    if labelled:
+    if labeled:
         _add_class_errors(figure, table, theme)
-    size = max(70, 44) * k if labelled else 640
+    size = max(70, 44) * k if labeled else 640
     left = 60 + 8 * max(map(len, names))
-    width = max(size + left + (230 if labelled else 120), 620)
+    width = max(size + left + (230 if labeled else 120), 620)
     note = f"{rows}, error {table.error}; cells: count and {SHARES[shares]}"
     note, top = note_in_lines(note, width)
     return dress(
@@ -132,7 +132,7 @@ def confusion(
         note=note,
         width=width,
         height=max(size, 160) + 80 + top,
-        margin={"l": left, "r": 230 if labelled else 120, "t": top, "b": 70},
+        margin={"l": left, "r": 230 if labeled else 120, "t": top, "b": 70},
     )
 
 
@@ -241,7 +241,7 @@ def _add_areas(figure, rates: Rates, n: int, above, below, theme: str, column: i
         share = 0.85 if name in above else (0.3 if name in below else 0.0)
         box = {"x0": x0, "x1": x1, "y0": y0, "y1": y1, "layer": "below"}
         line = {"color": look(theme).faint, "width": 1}
-        figure.add_shape(**box, fillcolor=faded(colour(0), share), line=line, row=1, col=column)
+        figure.add_shape(**box, fillcolor=faded(color(0), share), line=line, row=1, col=column)
         if count:
             ink = "#ffffff" if share > 0.5 else look(theme).ink
             figure.add_annotation(
@@ -297,13 +297,13 @@ def roc(
         kept = _kept_steps(len(curve.thresholds))
         thinned = max(thinned, len(curve.thresholds) - len(kept))
         if len(curves) == 1:
-            _add_roc_band(figure, curve, kept, colour(place))
+            _add_roc_band(figure, curve, kept, color(place))
         figure.add_scatter(
             x=curve.false_positive_rate[kept],
             y=curve.true_positive_rate[kept],
             mode="lines",
             name=f"{name}{': ' if name else ''}area {curve.area}",
-            line={"color": colour(place), "width": 2.5},
+            line={"color": color(place), "width": 2.5},
             customdata=curve.thresholds[kept],
             hovertemplate="threshold %{customdata:.4g}<br>false %{x:.3f}, true %{y:.3f}",
         )
@@ -380,7 +380,7 @@ def precision_recall(
             y=curve.precision[kept],
             mode="lines",
             name=f"{prefix}average precision {curve.average_precision}",
-            line={"color": colour(place), "width": 2},
+            line={"color": color(place), "width": 2},
             customdata=curve.thresholds[kept],
             hovertemplate="threshold %{customdata:.4g}<br>recall %{x:.3f}, precision %{y:.3f}",
         )
@@ -407,7 +407,7 @@ def _add_interpolated(figure: go.Figure, curve: PrecisionRecallCurve) -> None:
         x=curve.recall[kept],
         y=best[kept],
         mode="lines",
-        line={"color": colour(1), "width": 1.5, "shape": "vh"},
+        line={"color": color(1), "width": 1.5, "shape": "vh"},
         name="largest precision at this recall or more",
         hoverinfo="skip",
     )
@@ -415,7 +415,7 @@ def _add_interpolated(figure: go.Figure, curve: PrecisionRecallCurve) -> None:
         x=RECALL_LEVELS,
         y=curve.interpolated(RECALL_LEVELS),
         mode="markers",
-        marker={"color": colour(1), "size": 8, "symbol": "diamond"},
+        marker={"color": color(1), "size": 8, "symbol": "diamond"},
         name=f"eleven points, mean {curve.eleven_point:.3f}",
     )
 
@@ -457,19 +457,19 @@ def calibration(
         x=[0, 1], y=[0, 1], mode="lines", line=_dashed(theme), name="right", hoverinfo="skip"
     )
     for place, (name, each) in enumerate(found.items()):
-        bars = error_bars(each.observed, theme) | {"color": colour(place)}
+        bars = error_bars(each.observed, theme) | {"color": color(place)}
         figure.add_scatter(
             x=each.predicted,
             y=each.shares,
             error_y=bars,
             mode="lines+markers",
-            line={"color": colour(place), "width": 1.5},
-            marker={"size": 8, "color": colour(place)},
+            line={"color": color(place), "width": 1.5},
+            marker={"size": 8, "color": color(place)},
             customdata=each.counts,
             name=f"{name or f'P({each.positive})'}: mean distance {each.expected_error:.3f}",
             hovertemplate="predicted %{x:.3f}, observed %{y:.3f}<br>%{customdata:,.1~f} rows",
         )
-        _add_bin_counts(figure, each, colour(place))
+        _add_bin_counts(figure, each, color(place))
     figure.update_xaxes(range=[-0.02, 1.02])
     figure.update_xaxes(title="predicted probability", row=2, col=1)
     figure.update_yaxes(title="observed share", range=[-0.02, 1.02], row=1, col=1)
@@ -532,12 +532,12 @@ def rejection(
         thinned = max(thinned, len(curve.rejected) - len(kept))
         ends = np.array([(f.value, f.low, f.high) for f in curve.accuracy])[kept]
         x = curve.rejected[kept]
-        _add_band(figure, x, ends[:, 1], ends[:, 2], colour(place))
+        _add_band(figure, x, ends[:, 1], ends[:, 2], color(place))
         figure.add_scatter(
             x=x,
             y=ends[:, 0],
             mode="lines",
-            line={"color": colour(place), "width": 2.5},
+            line={"color": color(place), "width": 2.5},
             name=name or "accuracy of the rest",
             showlegend=len(curves) > 1,
             customdata=curve.thresholds[kept],
@@ -591,7 +591,7 @@ def reject_zones(
         edges = places[start], places[min(end, len(places) - 1)]
         figure.add_vrect(*edges, fillcolor=look(theme).faint, opacity=0.2, line_width=0)
     for k, name in enumerate(names):
-        line = {"color": colour(k), "width": 2.5}
+        line = {"color": color(k), "width": 2.5}
         figure.add_scatter(x=places, y=block[:, k], mode="lines", name=f"P({name})", line=line)
     figure.add_hline(y=threshold, line=_dashed(theme))
     figure.update_xaxes(title=x_name)
@@ -647,7 +647,7 @@ def category_errors(
             x=[errors[k].value for k in shown],
             error_x=error_bars([errors[k] for k in shown], theme) | {"color": look(theme).ink},
             orientation="h",
-            marker={"color": colour(0)},
+            marker={"color": color(0)},
             hovertemplate="%{y}: %{x:.3f}<extra></extra>",
         )
     )
@@ -699,7 +699,7 @@ def predicted_versus_true(
     y, said = _numbers_of(y_true, y_pred)
     gaps = y - said
     figure = go.Figure()
-    _add_points(figure, y, said, colour(0), "true %{x:.4g}, predicted %{y:.4g}<extra></extra>")
+    _add_points(figure, y, said, color(0), "true %{x:.4g}, predicted %{y:.4g}<extra></extra>")
     low, high = min(y.min(), said.min()), max(y.max(), said.max())
     slack = 0.04 * ((high - low) or 1.0)
     ends = [low - slack, high + slack]
@@ -789,8 +789,8 @@ def _add_residuals(figure, values, gaps, sd: float, groups, column: int) -> None
     hover = "at %{x:.4g}: residual %{y:.4g}<extra></extra>"
     far = np.abs(gaps - gaps.mean()) > 3 * sd
     if groups is None:
-        _add_points(figure, values[~far], gaps[~far], colour(0), hover, **place)
-        _add_far(figure, values[far], gaps[far], colour(1), hover, **place)
+        _add_points(figure, values[~far], gaps[~far], color(0), hover, **place)
+        _add_far(figure, values[far], gaps[far], color(1), hover, **place)
         return
     names, codes = np.unique(groups, return_inverse=True)
     for k, name in enumerate(names):
@@ -798,7 +798,7 @@ def _add_residuals(figure, values, gaps, sd: float, groups, column: int) -> None
         figure.add_scatter(
             x=values[own], y=gaps[own], mode="markers", name=str(name), legendgroup=str(name),
             marker={
-                "color": colour(k), "size": 6, "opacity": 0.7,
+                "color": color(k), "size": 6, "opacity": 0.7,
                 "symbol": np.where(far[own], "circle", "circle-open"),
             },
             showlegend=column == 1, hovertemplate=hover, **place,
@@ -821,7 +821,7 @@ def _add_residual_histogram(figure, gaps, sd: float, theme: str, column: int) ->
         x=counts / (counts.sum() * width),
         orientation="h",
         width=width,
-        marker={"color": faded(colour(0), 0.6)},
+        marker={"color": faded(color(0), 0.6)},
         hovertemplate="%{y:.4g}: density %{x:.3g}<extra></extra>",
         showlegend=False,
         **place,
@@ -869,7 +869,7 @@ def losses(kind: str = "margin", *, delta: float = 1.0, theme: str = "light") ->
     figure = go.Figure()
     dashes = ("solid", "dash", "dot", "dashdot", "longdash")
     for k, (name, values) in enumerate(lines.items()):
-        line = {"color": colour(k), "width": 2.5, "dash": dashes[k % 5]}
+        line = {"color": color(k), "width": 2.5, "dash": dashes[k % 5]}
         figure.add_scatter(x=x, y=values, mode="lines", name=name, line=line)
     figure.update_xaxes(title=axis)
     figure.update_yaxes(title="loss", range=[-0.1, 4.5])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnomon.show.theme import COLOURS, dress, look
+from gnomon.show.theme import COLORS, dress, look
 
 SYMBOLS = {"good": "▲", "fair": "●", "poor": "▼"}
-GRADE_COLOURS = {"good": COLOURS[2], "fair": COLOURS[4], "poor": COLOURS[1]}
+GRADE_COLORS = {"good": COLORS[2], "fair": COLORS[4], "poor": COLORS[1]}
 
 
 def method_properties(
@@ -57,7 +57,7 @@ def method_properties(
             y=known,
             mode="text",
             text=[f"{SYMBOLS[word]}{more}" for word, more in zip(words, beside, strict=True)],
-            textfont={"size": 17, "color": [GRADE_COLOURS[word] for word in words]},
+            textfont={"size": 17, "color": [GRADE_COLORS[word] for word in words]},
             customdata=words,
             hovertemplate="%{x}<br>%{y}: %{customdata}<extra></extra>",
             showlegend=False,

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from gnomon.engine.errors import DataError
 from gnomon.show.arrows import one_scale
 from gnomon.show.densities import CORNERS
-from gnomon.show.theme import colour, dress, legend_below, look
+from gnomon.show.theme import color, dress, legend_below, look
 
 Family = Callable[[float], Sequence[float]]
 
@@ -104,14 +104,14 @@ def model_set(
         x=curve[:, 0],
         y=curve[:, 1],
         mode="lines",
-        line={"color": colour(0), "width": 4},
+        line={"color": color(0), "width": 4},
         name="the model",
         hoverinfo="skip",
     )
     for one, other, name, tint in (
-        (law, best, f"approximation error {approximation:.3g}", colour(1)),
-        (best, estimate, f"estimation error {estimation:.3g}", colour(2)),
-        (sample, estimate, f"sample to estimate {divergence(sample, estimate):.3g}", colour(6)),
+        (law, best, f"approximation error {approximation:.3g}", color(1)),
+        (best, estimate, f"estimation error {estimation:.3g}", color(2)),
+        (sample, estimate, f"sample to estimate {divergence(sample, estimate):.3g}", color(6)),
     ):
         ends = np.array([one, other]) @ CORNERS
         figure.add_scatter(
@@ -124,9 +124,9 @@ def model_set(
         )
     marks = [
         ("truth", law, "star", look(theme).strong, "middle left"),
-        ("nearest member", best, "circle", colour(1), "bottom left"),
+        ("nearest member", best, "circle", color(1), "bottom left"),
         ("sample", sample, "x", look(theme).ink, "bottom right"),
-        ("estimate", estimate, "diamond", colour(2), "top right"),
+        ("estimate", estimate, "diamond", color(2), "top right"),
     ]
     for name, point, symbol, tint, side in marks:
         place = point @ CORNERS

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from gnomon.engine.errors import DataError
 from gnomon.graphical import PairwiseModel, markov_blanket, topological_order
 from gnomon.graphical.dag import children_of
-from gnomon.show.theme import Theme, colour, dress, legend_below, look
+from gnomon.show.theme import Theme, color, dress, legend_below, look
 
 NODE_SIZE = 46
 ROWS_SHOWN = 8
@@ -68,11 +68,11 @@ def belief_network(
     parents = _parents(network)
     around = markov_blanket(parents, blanket) if blanket is not None else set()
     places = layered_places(parents)
-    colours = look(theme)
+    colors = look(theme)
     figure = go.Figure()
-    _frames(figure, places, plates or {}, colours)
+    _frames(figure, places, plates or {}, colors)
     links = [(parent, name) for name, each in parents.items() for parent in each]
-    _arrows(figure, places, links, colours)
+    _arrows(figure, places, links, colors)
     held = set(observed)
     _refuse_unknown(held, places)
     others = set(places) - around - {blanket}
@@ -86,11 +86,11 @@ def belief_network(
         }
     )
     for k, (name, members) in enumerate(groups.items()):
-        paint = colour((1, 4, 0)[k]) if blanket is not None else colour(0)
-        _nodes(figure, places, sorted(members, key=str), held, paint, name, colours)
+        paint = color((1, 4, 0)[k]) if blanket is not None else color(0)
+        _nodes(figure, places, sorted(members, key=str), held, paint, name, colors)
     if tables and hasattr(network, "tables"):
         for name, place in places.items():
-            _table_beside(figure, place, _table_lines(network, name), colours)
+            _table_beside(figure, place, _table_lines(network, name), colors)
     note = f"{len(parents)} nodes, {len(links)} links"
     note += "; shaded nodes are observed" if held else ""
     return _dressed(figure, places, title or "Belief network", note, theme, blanket is not None)
@@ -137,7 +137,7 @@ def graphical_model(
     2
     """
     directed = not isinstance(model, PairwiseModel)
-    colours = look(theme)
+    colors = look(theme)
     if directed:
         parents = dict(model) if isinstance(model, Mapping) else _parents(model)
         places = layered_places(parents)
@@ -152,13 +152,13 @@ def graphical_model(
     _refuse_unknown(held, places)
     figure = go.Figure()
     if directed:
-        _arrows(figure, places, links, colours)
+        _arrows(figure, places, links, colors)
     else:
-        _lines(figure, places, links, colours)
+        _lines(figure, places, links, colors)
     free = [node for node in places if node not in held]
     for members, name in ((free, "unknown"), ([n for n in places if n in held], "observed")):
         if members:
-            _nodes(figure, places, members, held, colour(0), name, colours, labels)
+            _nodes(figure, places, members, held, color(0), name, colors, labels)
     note = f"{len(places)} variables, {len(links)} links"
     kind = "Directed graphical model" if directed else "Markov random field"
     return _dressed(figure, places, title or kind, note, theme, bool(held))
@@ -286,7 +286,7 @@ def layered_places_of_forest(model: PairwiseModel) -> Places:
     return layered_places(parents)
 
 
-def _lines(figure: go.Figure, places: Places, links: Sequence[tuple], colours: Theme) -> None:
+def _lines(figure: go.Figure, places: Places, links: Sequence[tuple], colors: Theme) -> None:
     x: list[float | None] = []
     y: list[float | None] = []
     for first, second in links:
@@ -297,14 +297,14 @@ def _lines(figure: go.Figure, places: Places, links: Sequence[tuple], colours: T
             x=x,
             y=y,
             mode="lines",
-            line={"color": colours.faint, "width": 2},
+            line={"color": colors.faint, "width": 2},
             hoverinfo="skip",
             showlegend=False,
         )
     )
 
 
-def _arrows(figure: go.Figure, places: Places, links: Sequence[tuple], colours: Theme) -> None:
+def _arrows(figure: go.Figure, places: Places, links: Sequence[tuple], colors: Theme) -> None:
     for parent, child in links:
         figure.add_annotation(
             x=places[child][0],
@@ -319,7 +319,7 @@ def _arrows(figure: go.Figure, places: Places, links: Sequence[tuple], colours: 
             arrowhead=2,
             arrowsize=1.2,
             arrowwidth=1.6,
-            arrowcolor=colours.faint,
+            arrowcolor=colors.faint,
             standoff=node_size(places) / 2 + 2,
             startstandoff=node_size(places) / 2,
         )
@@ -332,7 +332,7 @@ def _nodes(
     held: set,
     paint: str,
     legend: str,
-    colours: Theme,
+    colors: Theme,
     labels: Mapping | None = None,
 ) -> None:
     said = [str(labels[node]) if labels else str(node) for node in members]
@@ -344,11 +344,11 @@ def _nodes(
             y=[places[node][1] for node in members],
             mode="markers+text" if inside else "markers",
             text=said if inside else None,
-            textfont={"size": font_size(places), "color": colours.ink},
+            textfont={"size": font_size(places), "color": colors.ink},
             marker={
                 "size": size,
                 "color": [
-                    mixed(paint, colours.paper, 0.5) if node in held else colours.paper
+                    mixed(paint, colors.paper, 0.5) if node in held else colors.paper
                     for node in members
                 ],
                 "line": {"color": paint, "width": 2.5},
@@ -361,14 +361,14 @@ def _nodes(
     )
     if not inside:
         for node, name in zip(members, said):
-            _name_below(figure, places, node, name, colours)
+            _name_below(figure, places, node, name, colors)
 
 
 def _labels_inside(places: Places, labels: Mapping | None) -> bool:
     return all(len(str(labels[node] if labels else node)) <= LABEL_INSIDE for node in places)
 
 
-def _name_below(figure: go.Figure, places: Places, node, name: str, colours: Theme) -> None:
+def _name_below(figure: go.Figure, places: Places, node, name: str, colors: Theme) -> None:
     figure.add_annotation(
         x=places[node][0],
         y=places[node][1],
@@ -376,8 +376,8 @@ def _name_below(figure: go.Figure, places: Places, node, name: str, colours: The
         showarrow=False,
         yanchor="top",
         yshift=-node_size(places) / 2 - 3,
-        font={"size": font_size(places), "color": colours.ink},
-        bgcolor=colours.paper,
+        font={"size": font_size(places), "color": colors.ink},
+        bgcolor=colors.paper,
         borderpad=1,
     )
 
@@ -416,7 +416,7 @@ def _table_lines(network, name: str) -> list[str]:
     return [line.replace(" ", "&nbsp;") for line in lines]
 
 
-def _table_beside(figure: go.Figure, place: tuple, lines: list[str], colours: Theme) -> None:
+def _table_beside(figure: go.Figure, place: tuple, lines: list[str], colors: Theme) -> None:
     figure.add_annotation(
         x=place[0],
         y=place[1],
@@ -428,14 +428,14 @@ def _table_beside(figure: go.Figure, place: tuple, lines: list[str], colours: Th
         yshift=8,
         align="left",
         font={"family": "Menlo, Consolas, 'DejaVu Sans Mono', monospace", "size": 11},
-        bordercolor=colours.grid,
+        bordercolor=colors.grid,
         borderwidth=1,
         borderpad=4,
-        bgcolor=colours.paper,
+        bgcolor=colors.paper,
     )
 
 
-def _frames(figure: go.Figure, places: Places, plates: Mapping, colours: Theme) -> None:
+def _frames(figure: go.Figure, places: Places, plates: Mapping, colors: Theme) -> None:
     for label, (members, count) in plates.items():
         _refuse_unknown(set(members), places)
         x, y = np.array([places[name] for name in members]).T
@@ -445,7 +445,7 @@ def _frames(figure: go.Figure, places: Places, plates: Mapping, colours: Theme) 
             x1=x.max() + 0.42,
             y0=y.min() - 0.42,
             y1=y.max() + 0.36,
-            line={"color": colours.faint, "width": 1.5, "dash": "dot"},
+            line={"color": colors.faint, "width": 1.5, "dash": "dot"},
             layer="below",
         )
         figure.add_annotation(
@@ -455,7 +455,7 @@ def _frames(figure: go.Figure, places: Places, plates: Mapping, colours: Theme) 
             showarrow=False,
             xanchor="right",
             yanchor="bottom",
-            font={"size": 12, "color": colours.faint},
+            font={"size": 12, "color": colors.faint},
         )
 
 

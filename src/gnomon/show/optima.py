@@ -13,7 +13,7 @@ from scipy.optimize import brentq, minimize, nnls
 
 from gnomon.engine.errors import DataError
 from gnomon.show.arrows import arrow, one_scale
-from gnomon.show.theme import colour, dress, faded, legend_below, look
+from gnomon.show.theme import color, dress, faded, legend_below, look
 
 GRID = 161
 STARTS = 6
@@ -148,7 +148,7 @@ def constrained_optimum(
         marked = np.atleast_2d(np.asarray(points, dtype=float))
     figure = go.Figure()
     if inequalities:
-        tint = colour(0)
+        tint = color(0)
         figure.add_heatmap(
             x=x,
             y=y,
@@ -171,7 +171,7 @@ def constrained_optimum(
         hovertemplate="f(%{x:.3g}, %{y:.3g}) = %{z:.4g}<extra></extra>",
     )
     edges = [(g, look(theme).ink, "rim of the feasible set") for g in inequalities]
-    edges += [(h, colour(2), "equality") for h in equalities]
+    edges += [(h, color(2), "equality") for h in equalities]
     for k, (edge, tint, name) in enumerate(edges):
         figure.add_contour(
             x=x,
@@ -219,7 +219,7 @@ def _forces(figure: go.Figure, objective, rules, point, span: float, theme: str)
     """Downhill of f and the gradients of active constraints, as arrows of one length."""
     down = -_gradient(objective, point)
     if np.linalg.norm(down) > 1e-6:
-        arrow(figure, point, point + span * down / np.linalg.norm(down), colour(1), width=3.5)
+        arrow(figure, point, point + span * down / np.linalg.norm(down), color(1), width=3.5)
     for rule in (*rules["inequalities"], *rules["equalities"]):
         if abs(_at(rule, point)) > 1e-3 * span:
             continue
@@ -232,7 +232,7 @@ def _forces(figure: go.Figure, objective, rules, point, span: float, theme: str)
 
 
 def _legend_of_arrows(figure: go.Figure, constrained: bool, theme: str) -> None:
-    arrows = [("downhill −∇f", colour(1))]
+    arrows = [("downhill −∇f", color(1))]
     arrows += [("∇ of the constraint", look(theme).ink)] if constrained else []
     for name, tint in arrows:
         figure.add_scatter(
@@ -244,7 +244,7 @@ def _legend_of_arrows(figure: go.Figure, constrained: bool, theme: str) -> None:
         )
 
 
-def penalised_optimum(X: Any, y: Any, size: float | None = None, *, theme: str = "light"):
+def penalized_optimum(X: Any, y: Any, size: float | None = None, *, theme: str = "light"):
     """Least squares of two columns held to a diamond (lasso) and to a circle (ridge).
 
     The contours of the squared error around the least-squares answer touch the diamond in a corner
@@ -269,7 +269,7 @@ def penalised_optimum(X: Any, y: Any, size: float | None = None, *, theme: str =
     --------
     >>> import numpy as np
     >>> X = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
-    >>> figure = penalised_optimum(X, X @ [3.0, 0.5], 1.0)
+    >>> figure = penalized_optimum(X, X @ [3.0, 0.5], 1.0)
     >>> figure.data[2].x[0], figure.data[2].y[0]
     (1.0, 0.0)
     """
@@ -369,8 +369,8 @@ def _held(figure, gram, moment, free, rim, best, theme: str, panel: int) -> None
         y=rim[:, 1],
         mode="lines",
         fill="toself",
-        fillcolor=faded(colour(0), 0.25),
-        line={"color": colour(0), "width": 2},
+        fillcolor=faded(color(0), 0.25),
+        line={"color": color(0), "width": 2},
         hoverinfo="skip",
         name="allowed",
         showlegend=panel == 1,
@@ -424,7 +424,7 @@ def barrier_curves(
             x=u,
             y=-np.log(-u) / t,
             mode="lines",
-            line={"color": colour(k), "width": 2.5},
+            line={"color": color(k), "width": 2.5},
             name=f"t = {t:g}",
             hovertemplate="u = %{x:.3g}: %{y:.3g}<extra></extra>",
         )

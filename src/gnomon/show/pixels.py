@@ -16,7 +16,7 @@ from gnomon.show.theme import SEQUENTIAL, dress
 PANEL = 300
 
 
-def labelled_image(found: Any, image: Any = None, *, theme: str = "light") -> go.Figure:
+def labeled_image(found: Any, image: Any = None, *, theme: str = "light") -> go.Figure:
     """An image before and after cleaning or segmenting, and how unsure each pixel is.
 
     Texts: 000 15.1, 15.2 (denoising) · 002 "Segmentation".
@@ -37,7 +37,7 @@ def labelled_image(found: Any, image: Any = None, *, theme: str = "light") -> go
     Examples
     --------
     >>> from gnomon.graphical import denoise_binary
-    >>> len(labelled_image(denoise_binary([[1, 1, 1], [1, 0, 1], [1, 1, 1]])).data)
+    >>> len(labeled_image(denoise_binary([[1, 1, 1], [1, 0, 1], [1, 1, 1]])).data)
     2
     """
     is_mixture = hasattr(found, "means")
@@ -122,7 +122,7 @@ def segment_maps(
     --------
     >>> from gnomon.cluster import segment_image
     >>> image = [[0.0, 0.1, 0.9], [0.1, 0.9, 1.0]]
-    >>> len(segment_maps(image, {"colour": segment_image(image, 2, random_state=0)}).data)
+    >>> len(segment_maps(image, {"color": segment_image(image, 2, random_state=0)}).data)
     4
     """
     given = np.asarray(image, dtype=np.float64)
@@ -136,7 +136,7 @@ def segment_maps(
             raise DataError(f"the image is {given.shape}, the segments of {name} {means.shape}")
         maps = [(f"segment {k}", one, True) for k, one in enumerate(weights[:most_maps])]
         lines.append([("image", given, False), (str(name), means, False), *maps])
-    return _grey_panels(
+    return _gray_panels(
         lines,
         "Segments and their weights",
         "each pixel as the mean of its segment; maps: white where a pixel is all of the segment",
@@ -190,10 +190,10 @@ def potts_samples(
     ]
     top = max(float(values.max()) for line in lines for _, values, _ in line)
     note = "a grey for each state; energies fall as neighbours agree"
-    return _grey_panels(lines, "Samples of a Potts model", note, (0.0, max(top, 1.0)), theme)
+    return _gray_panels(lines, "Samples of a Potts model", note, (0.0, max(top, 1.0)), theme)
 
 
-def _grey_panels(lines, title: str, note: str, limits: tuple[float, float], theme: str):
+def _gray_panels(lines, title: str, note: str, limits: tuple[float, float], theme: str):
     """Lines of grey images with a name above each; weights go from 0 to 1, the rest by limits."""
     wide = max(map(len, lines))
     names = [line[k][0] if k < len(line) else "" for line in lines for k in range(wide)]

@@ -14,7 +14,7 @@ from gnomon.density import covariance_ellipse
 from gnomon.engine.errors import DataError
 from gnomon.show.columns import Rows
 from gnomon.show.labels import label, labels
-from gnomon.show.theme import colour, dress, look
+from gnomon.show.theme import color, dress, look
 from gnomon.show.values import class_codes, class_names
 
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star", "pentagon")
@@ -74,7 +74,7 @@ def scatterplot_matrix(
         figure.add_splom(
             dimensions=[{"label": name, "values": v[picked]} for name, v in zip(names, values)],
             showupperhalf=False,
-            marker={"color": colour(k), "symbol": SYMBOLS[k % 8], "size": 4, "opacity": 0.7},
+            marker={"color": color(k), "symbol": SYMBOLS[k % 8], "size": 4, "opacity": 0.7},
             selected={"marker": {"color": look_of.strong, "opacity": 1, "size": 6}},
             unselected={"marker": {"opacity": 0.15}},
             name=label(each),
@@ -167,7 +167,7 @@ def class_scatter(
     by: str | None = None,
     characters: bool = False,
     query: Sequence[float] | None = None,
-    neighbours: int = 5,
+    neighbors: int = 5,
     numbered: Sequence[int] = (),
     rows: int = MOST_ROWS,
     random_state: int = 0,
@@ -188,7 +188,7 @@ def class_scatter(
     query : sequence of float, default=None
         A point to mark, joined to its nearest rows (Euclidean distance in units of the columns'
         deviations).
-    neighbours : int, default=5
+    neighbors : int, default=5
         How many of them.
     numbered : sequence of int, default=()
         Rows to number.
@@ -223,7 +223,7 @@ def class_scatter(
         dots = {
             "mode": "markers",
             "marker": {
-                "color": colour(k),
+                "color": color(k),
                 "symbol": SYMBOLS[k % (5 if len(columns) == 3 else 8)].replace("triangle-up", "x"),
                 "size": 4 if len(columns) == 3 else 7,
                 "opacity": 0.8,
@@ -236,14 +236,12 @@ def class_scatter(
                 customdata=picked,
                 hovertemplate="row %{customdata}<extra></extra>",
                 **(
-                    {**letters, "textfont": {"color": colour(k), "size": 13}}
-                    if characters
-                    else dots
+                    {**letters, "textfont": {"color": color(k), "size": 13}} if characters else dots
                 ),
             )
         )
     if query is not None:
-        _mark_query(figure, values, np.asarray(query, dtype=np.float64), neighbours, look_of)
+        _mark_query(figure, values, np.asarray(query, dtype=np.float64), neighbors, look_of)
     if len(numbered):
         figure.add_trace(
             _points(
@@ -376,7 +374,7 @@ def covariance_contours(
             x=values[picked, 0],
             y=values[picked, 1],
             mode="markers",
-            marker={"color": colour(k), "symbol": symbol, "size": 5, "opacity": 0.5},
+            marker={"color": color(k), "symbol": symbol, "size": 5, "opacity": 0.5},
             name=label(each),
             legendgroup=str(k),
         )
@@ -393,7 +391,7 @@ def covariance_contours(
                     x=ellipse[0],
                     y=ellipse[1],
                     mode="lines",
-                    line={"color": colour(k), "width": 2.5},
+                    line={"color": color(k), "width": 2.5},
                     legendgroup=str(k),
                     showlegend=False,
                     hoverinfo="skip",
@@ -516,7 +514,7 @@ def parallel_coordinates(
             x=[None],
             y=[None],
             mode="lines",
-            line={"color": colour(k), "width": 4},
+            line={"color": color(k), "width": 4},
             name=label(each),
         )
     figure.update_xaxes(visible=False)
@@ -556,7 +554,7 @@ def _parallel_trace(rows: Rows, columns, by: str | None, drawn: np.ndarray, them
     classes = class_codes(rows, by)[drawn][complete]
     names = class_names(classes)
     place = {each: k for k, each in enumerate(names)}
-    tones = [colour(k) for k in range(max(len(names), 1))]
+    tones = [color(k) for k in range(max(len(names), 1))]
     top = max(len(tones) - 1, 1)
     scale = [[k / top, tone] for k, tone in enumerate(tones)] if len(tones) > 1 else None
     trace = go.Parcoords(
@@ -630,7 +628,7 @@ def linked_views(
     classes = class_codes(all_rows, by)[drawn]
     names = class_names(classes)
     symbol = {each: SYMBOLS[k % 8] for k, each in enumerate(names)}
-    tone = {each: colour(k) for k, each in enumerate(names)}
+    tone = {each: color(k) for k, each in enumerate(names)}
     look_of = look(theme)
     figure = make_subplots(
         rows=2,
@@ -666,7 +664,7 @@ def linked_views(
         customdata=drawn,
         line={
             "color": np.ones(len(drawn)),
-            "colorscale": [[0, look_of.grid], [1, colour(0)]],
+            "colorscale": [[0, look_of.grid], [1, color(0)]],
             "cmin": 0,
             "cmax": 1,
         },

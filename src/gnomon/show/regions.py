@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from gnomon.engine.errors import DataError
 from gnomon.show.labels import label
 from gnomon.show.points import drawn_rows
-from gnomon.show.theme import SEQUENTIAL, colour, dress, legend_below, look
+from gnomon.show.theme import SEQUENTIAL, color, dress, legend_below, look
 
 GRID = 161
 ROOM = 0.08
@@ -178,9 +178,9 @@ def _unclear(model: Any, places: np.ndarray) -> np.ndarray | None:
 
 def _add_classes(figure, axes, model, places, n_classes: int, theme: str, where) -> None:
     shares = _shares(model, places, n_classes)
-    colours = np.array([_rgb(colour(k)) for k in range(n_classes)])
+    colors = np.array([_rgb(color(k)) for k in range(n_classes)])
     paper = np.array(_rgb(look(theme).paper))
-    blend = STRENGTH * (shares @ colours) + (1 - STRENGTH) * paper
+    blend = STRENGTH * (shares @ colors) + (1 - STRENGTH) * paper
     steps = [axis[1] - axis[0] for axis in axes]
     figure.add_trace(
         go.Image(
@@ -270,7 +270,7 @@ def _add_rows(figure, points, targets, classes, legend: bool, theme: str, where)
             mode="markers",
             marker={
                 "size": 8,
-                "color": colour(k),
+                "color": color(k),
                 "symbol": SYMBOLS[k % len(SYMBOLS)],
                 "line": edge,
             },

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from gnomon.show.theme import colour, dress, look
+from gnomon.show.theme import color, dress, look
 
 MOST_PATHS = 12
 
@@ -40,14 +40,14 @@ def replay(steps: Any, *, parameter: str | None = None, theme: str = "light") ->
         rows=1, cols=2, subplot_titles=["objective", name.replace("_", " ")], horizontal_spacing=0.1
     )
     figure.add_scatter(
-        x=places, y=steps.objective, mode="lines", line={"color": colour(0)}, row=1, col=1
+        x=places, y=steps.objective, mode="lines", line={"color": color(0)}, row=1, col=1
     )
     for k, entry in enumerate(shown):
         figure.add_scatter(
             x=places,
             y=paths[:, entry],
             mode="lines",
-            line={"color": colour(k), "dash": "solid" if k < 8 else "dot"},
+            line={"color": color(k), "dash": "solid" if k < 8 else "dot"},
             name=f"entry {entry}",
             row=1,
             col=2,

@@ -12,10 +12,10 @@ from plotly.subplots import make_subplots
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import CrossValidation, Curve, Estimate, Leaderboard, Splits
 from gnomon.evaluate.empirical_risk import StructuralChoice
-from gnomon.evaluate.growth import Dichotomies, all_labellings
+from gnomon.evaluate.growth import Dichotomies, all_labelings
 from gnomon.evaluate.intake import label_column, number_block
 from gnomon.show.edges import at_edge, axis_range, edges, note_in_lines
-from gnomon.show.theme import colour, dress, error_bars, faded, look
+from gnomon.show.theme import color, dress, error_bars, faded, look
 
 MOST_LINES = 40
 MOST_PANELS = 32
@@ -91,10 +91,10 @@ def _add_fold_line(figure, result: CrossValidation, measure: str, k: int) -> Non
     figure.add_scatter(
         x=_fold_places(len(scores), k),
         y=np.where(np.isinf(scores), np.nan, scores),
-        error_y={"array": np.nan_to_num(errors), "color": faded(colour(k), 0.5), "width": 0},
+        error_y={"array": np.nan_to_num(errors), "color": faded(color(k), 0.5), "width": 0},
         mode="lines+markers",
-        line={"color": faded(colour(k), 0.6), "width": 1.2},
-        marker={"color": colour(k), "size": 8, "symbol": SYMBOLS[k % len(SYMBOLS)]},
+        line={"color": faded(color(k), 0.6), "width": 1.2},
+        marker={"color": color(k), "size": 8, "symbol": SYMBOLS[k % len(SYMBOLS)]},
         name=result.name,
         legendgroup=result.name,
         hovertemplate="fold %{x:.0f}: %{y:.4g}",
@@ -118,7 +118,7 @@ def _add_infinite_folds(figure, result: CrossValidation, measure: str, k: int, e
         y=np.clip(scores[infinite], *ends),
         mode="markers",
         marker={
-            "color": colour(k),
+            "color": color(k),
             "size": 11,
             "symbol": [ARROWS[score] for score in scores[infinite]],
         },
@@ -137,9 +137,9 @@ def _add_all_folds(figure, name: str, found: Estimate, k: int, ends, theme: str)
     figure.add_scatter(
         x=[k],
         y=[drawn.value],
-        error_y=error_bars([drawn], theme) | {"color": colour(k), "thickness": 2.5, "width": 6},
+        error_y=error_bars([drawn], theme) | {"color": color(k), "thickness": 2.5, "width": 6},
         mode="markers",
-        marker={"color": colour(k), "size": 11, "symbol": symbol},
+        marker={"color": color(k), "size": 11, "symbol": symbol},
         name=name,
         legendgroup=name,
         showlegend=False,
@@ -169,7 +169,7 @@ def learning_curve(curve: Curve, *, log_x: bool | None = None, theme: str = "lig
     """
     figure = go.Figure()
     for k, name in enumerate(curve.lines):
-        _add_line(figure, curve, name, colour(k), theme, name)
+        _add_line(figure, curve, name, color(k), theme, name)
     # lines lie on all bands
     figure.data = sorted(figure.data, key=lambda trace: trace.fill is None)
     for name, value in curve.baselines.items():
@@ -268,7 +268,7 @@ def cv_curve(
     curves = {"": curve} if isinstance(curve, Curve) else dict(curve)
     figure = go.Figure()
     for k, (name, each) in enumerate(curves.items()):
-        _add_standard_errors(figure, each, line, colour(k), name)
+        _add_standard_errors(figure, each, line, color(k), name)
     one = next(iter(curves.values()))
     note = "bars: ± one standard error"
     if len(curves) == 1:
@@ -358,17 +358,17 @@ def splits(plan: Splits, *, strata: Any = None, theme: str = "light") -> go.Figu
         if len(codes) != n:
             raise DataError(f"{len(codes)} classes for {n} rows")
         table, names = np.vstack([table, codes + 3]), [*names, "class"]
-    colours = [look(theme).grid, faded(colour(0), 0.45), colour(1)]
-    colours += [colour(k + 2) for k in range(len(kinds))]
+    colors = [look(theme).grid, faded(color(0), 0.45), color(1)]
+    colors += [color(k + 2) for k in range(len(kinds))]
     figure = go.Figure(
         go.Heatmap(
-            z=table, y=names, colorscale=_steps_of(colours), zmin=-0.5, zmax=len(colours) - 0.5,
+            z=table, y=names, colorscale=_steps_of(colors), zmin=-0.5, zmax=len(colors) - 0.5,
             showscale=False, ygap=3, hovertemplate="%{y}, row %{x}<extra></extra>",
         )
     )  # fmt: skip
     labels = ["not used", "train", "test", *(f"class {each}" for each in kinds)]
     used = set(np.unique(table).astype(int))
-    for k, (label, code) in enumerate(zip(labels, colours)):
+    for k, (label, code) in enumerate(zip(labels, colors)):
         if k in used:
             marker = {"color": code, "symbol": "square", "size": 12}
             figure.add_scatter(x=[None], y=[None], mode="markers", marker=marker, name=label)
@@ -385,10 +385,10 @@ def splits(plan: Splits, *, strata: Any = None, theme: str = "light") -> go.Figu
     )
 
 
-def _steps_of(colours: list[str]) -> list[list]:
+def _steps_of(colors: list[str]) -> list[list]:
     """A colour scale of equal steps without blending."""
-    n = len(colours)
-    return [[(k + end) / n, code] for k, code in enumerate(colours) for end in (0, 1)]
+    n = len(colors)
+    return [[(k + end) / n, code] for k, code in enumerate(colors) for end in (0, 1)]
 
 
 def sorted_scores(
@@ -417,7 +417,7 @@ def sorted_scores(
             x=(np.arange(len(values)) + 0.5) / len(values),
             y=values,
             mode="lines",
-            line={"color": colour(k), "width": 2.2},
+            line={"color": color(k), "width": 2.2},
             name=f"{label}: mean {values.mean():.3f} ± {error:.2g} ({len(values):,})",
             hovertemplate="%{x:.1%} of the items score %{y:.4g} or more",
         )
@@ -502,7 +502,7 @@ def _add_boundaries(figure, models, rows: np.ndarray, n_points: int, theme: str)
             y=axes[1],
             z=_lean(model, grid).reshape(n_points, n_points),
             contours={"start": 0, "end": 0, "size": 1, "coloring": "none"},
-            line={"color": colour(k), "width": 2},
+            line={"color": color(k), "width": 2},
             showscale=False,
             name=f"model {k}",
             showlegend=len(models) <= 10,
@@ -546,7 +546,7 @@ def _add_curves(figure, models, x: np.ndarray, y, n_points: int, theme: str) -> 
             x=line,
             y=np.asarray(model.predict(line[:, None]), float),
             mode="lines",
-            line={"color": colour(k), "width": 1.8},
+            line={"color": color(k), "width": 1.8},
             name=f"model {k}",
             showlegend=len(models) <= 10,
         )
@@ -615,7 +615,7 @@ def complexity(choice: StructuralChoice, *, theme: str = "light") -> go.Figure:
     Parameters
     ----------
     choice : StructuralChoice
-        Of `gnomon.evaluate.structural_risk_minimisation`.
+        Of `gnomon.evaluate.structural_risk_minimization`.
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -633,7 +633,7 @@ def complexity(choice: StructuralChoice, *, theme: str = "light") -> go.Figure:
             x=choice.dimensions,
             y=values,
             mode="lines+markers",
-            line={"color": colour(k), "width": 2.5, "dash": dash},
+            line={"color": color(k), "width": 2.5, "dash": dash},
             name=name,
             text=choice.names,
             hovertemplate="%{text}: %{y:.4g}",
@@ -667,24 +667,24 @@ def shattering(found: Dichotomies, *, theme: str = "light") -> go.Figure:
     """
     points = np.asarray(found.points, dtype=float)
     points = np.column_stack([points, np.zeros(len(points))]) if points.shape[1] == 1 else points
-    every = all_labellings(len(points))
+    every = all_labelings(len(points))
     if points.shape[1] != 2 or len(every) > MOST_PANELS:
         raise DataError(
             f"the picture is of at most five points in the plane, not {len(points)} points of "
             f"{points.shape[1]} columns"
         )
-    realised = {tuple(row) for row in found.labellings.tolist()}
+    realized = {tuple(row) for row in found.labelings.tolist()}
     columns = min(len(every), 8)
     lines = -(-len(every) // columns)
     figure = make_subplots(lines, columns, horizontal_spacing=0.015, vertical_spacing=0.03)
     for k, labels in enumerate(every.tolist()):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        _add_labelling(figure, points, np.array(labels), tuple(labels) in realised, theme, place)
+        _add_labeling(figure, points, np.array(labels), tuple(labels) in realized, theme, place)
     low, high = points.min(axis=0), points.max(axis=0)
     half = 0.7 * max(float((high - low).max()), 1e-9)
     for axis, middle in ((figure.update_xaxes, 0), (figure.update_yaxes, 1)):
-        centre = float((low + high)[middle] / 2)
-        axis(showticklabels=False, ticks="", showgrid=False, range=[centre - half, centre + half])
+        center = float((low + high)[middle] / 2)
+        axis(showticklabels=False, ticks="", showgrid=False, range=[center - half, center + half])
     shattered = "; the points are shattered" if found.shattered else ""
     note = f"{len(found)} of {len(every)} labellings can be had{shattered}; crossed out: never"
     figure = dress(
@@ -701,15 +701,15 @@ def shattering(found: Dichotomies, *, theme: str = "light") -> go.Figure:
     return figure.update_yaxes(ticks="")
 
 
-def _add_labelling(figure, points, labels, there: bool, theme: str, place) -> None:
+def _add_labeling(figure, points, labels, there: bool, theme: str, place) -> None:
     figure.add_scatter(
         x=points[:, 0],
         y=points[:, 1],
         mode="markers",
         marker={
             "size": 13,
-            "color": np.where(labels, colour(0), look(theme).paper),
-            "line": {"color": colour(0), "width": 2},
+            "color": np.where(labels, color(0), look(theme).paper),
+            "line": {"color": color(0), "width": 2},
         },
         opacity=1.0 if there else 0.45,
         hoverinfo="skip",

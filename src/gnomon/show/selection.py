@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.show.theme import colour, dress, error_bars, faded, legend_below, look
+from gnomon.show.theme import color, dress, error_bars, faded, legend_below, look
 
 MOST_BARS = 40
 
@@ -38,19 +38,19 @@ def selection_trace(selector: Any, *, theme: str = "light") -> Any:
     import plotly.graph_objects as go
 
     trace = getattr(selector, "trace_", selector)
-    colours = look(theme)
+    colors = look(theme)
     labels = [f"{k}. {label}" for k, label in enumerate(trace.labels)]
-    fills = [colours.strong if k == trace.chosen else colour(0) for k in range(len(labels))]
+    fills = [colors.strong if k == trace.chosen else color(0) for k in range(len(labels))]
     figure = go.Figure(
         go.Scatter(
             x=labels,
             y=trace.scores,
             mode="lines+markers",
-            line={"color": faded(colour(0), 0.5), "width": 2},
+            line={"color": faded(color(0), 0.5), "width": 2},
             marker={"size": 11, "color": fills},
             error_y={
                 "array": np.nan_to_num(trace.errors),
-                "color": colours.faint,
+                "color": colors.faint,
                 "thickness": 1.5,
                 "width": 4,
             },
@@ -104,7 +104,7 @@ def feature_ranking(ranking: Any, *, most: int = 25, theme: str = "light") -> An
             x=ranking.scores[:shown],
             y=ranking.names[:shown],
             orientation="h",
-            marker={"color": colour(0)},
+            marker={"color": color(0)},
             text=texts,
             textposition="outside",
             cliponaxis=False,
@@ -158,7 +158,7 @@ def selection_stability(stability: Any, *, most: int = MOST_BARS, theme: str = "
             x=[stability.names[j] for j in order],
             y=[each.value for each in figures],
             error_y=error_bars(figures, theme),
-            marker={"color": colour(0)},
+            marker={"color": color(0)},
         )
     )
     figure.update_yaxes(title="share of resamples", range=[0, 1.05], tickformat=".0%")
@@ -193,7 +193,7 @@ def elimination_curve(selector: Any, *, theme: str = "light") -> Any:
     """
     import plotly.graph_objects as go
 
-    colours = look(theme)
+    colors = look(theme)
     kept = int(selector.support_.sum())
     place = int(np.argmin(np.abs(selector.sizes_ - kept)))
     measure = "accuracy" if selector.target_kind_ == "classes" else "variance explained"
@@ -204,15 +204,15 @@ def elimination_curve(selector: Any, *, theme: str = "light") -> Any:
                 y=selector.scores_,
                 mode="lines+markers",
                 name="mean over folds",
-                line={"color": colour(0)},
-                error_y={"array": selector.errors_, "color": colours.faint, "thickness": 1.5},
+                line={"color": color(0)},
+                error_y={"array": selector.errors_, "color": colors.faint, "thickness": 1.5},
             ),
             go.Scatter(
                 x=[kept],
                 y=[selector.scores_[place]],
                 mode="markers",
                 name=f"kept: {kept}",
-                marker={"size": 14, "color": colours.strong, "symbol": "diamond"},
+                marker={"size": 14, "color": colors.strong, "symbol": "diamond"},
             ),
         ]
     )

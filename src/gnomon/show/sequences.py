@@ -10,7 +10,7 @@ import numpy as np
 from gnomon.sequence.costs import least_cost_path
 from gnomon.show.arrows import arrow
 from gnomon.show.replays import slider
-from gnomon.show.theme import colour, dress, faded, legend_below, look
+from gnomon.show.theme import color, dress, faded, legend_below, look
 
 MOST_STATES = 20
 MOST_STEPS = 60
@@ -52,7 +52,7 @@ def chain_graph(chain: Any, *, theme: str = "light") -> Any:
                 _draw_link(figure, places, i, j, table[i, j], theme)
     structure = chain.structure()
     groups = [
-        (names, colour(c), f"closed, period {period}: {_few(names)}")
+        (names, color(c), f"closed, period {period}: {_few(names)}")
         for c, (names, closed, period) in enumerate(
             zip(structure.classes, structure.closed, structure.periods, strict=True)
         )
@@ -105,7 +105,7 @@ def _few(names: Sequence) -> str:
 
 def _draw_link(figure: Any, places: np.ndarray, i: int, j: int, weight: float, theme: str) -> None:
     """A bent line with an arrow, or a loop outside the circle."""
-    colours = look(theme)
+    colors = look(theme)
     if i == j:
         out = places[i] / np.linalg.norm(places[i])
         turn = np.linspace(np.pi, 3 * np.pi, 41) + np.arctan2(out[1], out[0])
@@ -125,18 +125,18 @@ def _draw_link(figure: Any, places: np.ndarray, i: int, j: int, weight: float, t
         x=curve[:, 0],
         y=curve[:, 1],
         mode="lines",
-        line={"width": 1 + 4 * weight, "color": colours.faint},
+        line={"width": 1 + 4 * weight, "color": colors.faint},
         showlegend=False,
         hoverinfo="skip",
     )
-    arrow(figure, curve[-4], curve[-1], colours.faint, width=1.5 + weight)
+    arrow(figure, curve[-4], curve[-1], colors.faint, width=1.5 + weight)
     figure.add_annotation(
         x=label[0],
         y=label[1],
         text=f"{weight:.2g}",
         showarrow=False,
-        bgcolor=colours.paper,
-        font={"size": 12, "color": colours.ink},
+        bgcolor=colors.paper,
+        font={"size": 12, "color": colors.ink},
     )
 
 
@@ -177,8 +177,8 @@ def state_probabilities(
             y=table[:, k],
             stackgroup="states",
             name=f"state {name}",
-            line={"width": 0.5, "color": colour(k)},
-            fillcolor=faded(colour(k), 0.75),
+            line={"width": 0.5, "color": color(k)},
+            fillcolor=faded(color(k), 0.75),
             hovertemplate=f"step %{{x}}, {name}: %{{y:.3f}}<extra></extra>",
         )
     if path is not None:
@@ -187,7 +187,7 @@ def state_probabilities(
             x=steps,
             y=np.full(len(steps), 1.05),
             mode="markers",
-            marker={"symbol": "square", "size": 9, "color": [colour(k) for k in codes]},
+            marker={"symbol": "square", "size": 9, "color": [color(k) for k in codes]},
             name="path",
             showlegend=False,
             hovertext=[str(state) for state in path],
@@ -236,7 +236,7 @@ def trellis_replay(
     total = nodes + found.to_go
     ahead = edges + total[1:, None, :]
     way = np.where(np.isfinite(ahead.min(axis=2)), ahead.argmin(axis=2), -1)
-    colours = look(theme)
+    colors = look(theme)
 
     def survivors(first: int) -> tuple[list, list]:
         links = [
@@ -271,7 +271,7 @@ def trellis_replay(
         x=x,
         y=y,
         mode="lines",
-        line={"width": 2, "dash": "dash", "color": colour(0)},
+        line={"width": 2, "dash": "dash", "color": color(0)},
         name="best way on from a node",
         hoverinfo="skip",
     )
@@ -279,7 +279,7 @@ def trellis_replay(
         x=[],
         y=[],
         mode="lines",
-        line={"width": 5, "color": colours.strong},
+        line={"width": 5, "color": colors.strong},
         name="best path",
         hoverinfo="skip",
     )
@@ -287,10 +287,10 @@ def trellis_replay(
         x=np.repeat(steps, k),
         y=np.tile(np.arange(k), length),
         mode="markers+text",
-        marker={"size": 14, "color": colour(0), "line": {"width": 1, "color": colours.paper}},
+        marker={"size": 14, "color": color(0), "line": {"width": 1, "color": colors.paper}},
         text=numbers(length - 1),
         textposition="top center",
-        textfont={"size": 12, "color": colours.ink},
+        textfont={"size": 12, "color": colors.ink},
         name="node, with the least cost to the end",
         hoverinfo="skip",
     )
@@ -366,7 +366,7 @@ def state_trellis(model: Any, sequence: Any, *, theme: str = "light") -> Any:
             f"a trellis of {length} steps and {k} states cannot be read; draw at most "
             f"{MOST_STEPS} steps of {MOST_STATES} states"
         )
-    colours = look(theme)
+    colors = look(theme)
     smooth = model.smooth([sequence])[0]
     pairs = model.pair_posteriors(sequence)
     best = [model.states_.index(state) for state in model.predict([sequence])[0]]
@@ -389,7 +389,7 @@ def state_trellis(model: Any, sequence: Any, *, theme: str = "light") -> Any:
         x=steps,
         y=best,
         mode="lines",
-        line={"width": 4, "color": colours.strong},
+        line={"width": 4, "color": colors.strong},
         name="best path (Viterbi)",
     )
     figure.add_scatter(
@@ -398,9 +398,9 @@ def state_trellis(model: Any, sequence: Any, *, theme: str = "light") -> Any:
         mode="markers",
         marker={
             "size": 6 + 24 * smooth.ravel(),
-            "color": colour(0),
+            "color": color(0),
             "opacity": 1,
-            "line": {"width": 1, "color": colours.paper},
+            "line": {"width": 1, "color": colors.paper},
         },
         customdata=smooth.ravel(),
         name="state (size: smoothed probability)",

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from gnomon.engine.errors import DataError
 from gnomon.sequence.speech import spectrogram
 from gnomon.show.labels import label
-from gnomon.show.theme import SEQUENTIAL, colour, dress, look
+from gnomon.show.theme import SEQUENTIAL, color, dress, look
 
 QUIETEST = 80.0
 
@@ -79,7 +79,7 @@ def signal_traces(
                     x=np.arange(len(channel)) / rate,
                     y=channel,
                     mode="lines",
-                    line={"color": colour(c if values.shape[1] > 1 else line), "width": 1.3},
+                    line={"color": color(c if values.shape[1] > 1 else line), "width": 1.3},
                     name=f"channel {c + 1}",
                     legendgroup=str(c),
                     showlegend=values.shape[1] > 1 and line == 0 and column == 0,
@@ -110,8 +110,8 @@ def signal_traces(
     return figure
 
 
-def centre_traces(
-    centres: Any,
+def center_traces(
+    centers: Any,
     counts: Sequence[int] | None = None,
     *,
     rate: float = 1.0,
@@ -124,7 +124,7 @@ def centre_traces(
 
     Parameters
     ----------
-    centres : array-like of shape (k, length) or (k, length, n_channels)
+    centers : array-like of shape (k, length) or (k, length, n_channels)
         As of ``KMeans.cluster_centers_`` of pieces.
     counts : sequence of int, default=None
         Pieces in each cluster; they are written above, and order the panels.
@@ -139,10 +139,10 @@ def centre_traces(
 
     Examples
     --------
-    >>> centre_traces([[0, 1], [1, 0]], [3, 9]).layout.annotations[0].text
+    >>> center_traces([[0, 1], [1, 0]], [3, 9]).layout.annotations[0].text
     'centre 1 (9)'
     """
-    tables = np.asarray(centres, dtype=float)
+    tables = np.asarray(centers, dtype=float)
     tables = tables[:, :, None] if tables.ndim == 2 else tables
     if tables.ndim != 3:
         raise DataError(f"centres have a length and perhaps channels, not shape {tables.shape}")
@@ -171,7 +171,7 @@ def centre_traces(
                 x=np.arange(tables.shape[1]) / rate,
                 y=tables[k, :, c],
                 mode="lines",
-                line={"color": colour(c), "width": 2},
+                line={"color": color(c), "width": 2},
                 showlegend=False,
                 hovertemplate=f"centre {k}, channel {c + 1}: %{{y:.4g}}<extra></extra>",
                 row=number // wide + 1,
@@ -244,7 +244,7 @@ def sound_layers(
         x=np.arange(len(sound)) / rate,
         y=sound,
         mode="lines",
-        line={"color": colour(0), "width": 1},
+        line={"color": color(0), "width": 1},
         showlegend=False,
         name="waveform",
         row=1,
@@ -280,7 +280,7 @@ def sound_layers(
 
 
 def _layers(figure: go.Figure, layers: Mapping, theme: str) -> None:
-    colours = look(theme)
+    colors = look(theme)
     for k, (name, stretches) in enumerate(layers.items()):
         for number, (start, end, text) in enumerate(stretches):
             figure.add_scatter(
@@ -289,7 +289,7 @@ def _layers(figure: go.Figure, layers: Mapping, theme: str) -> None:
                 mode="lines",
                 fill="toself",
                 fillcolor=f"rgba(0,114,178,{0.35 if number % 2 else 0.15})",
-                line={"color": colours.faint, "width": 1},
+                line={"color": colors.faint, "width": 1},
                 hoveron="fills",
                 name=f"{label(text)}: {start:.3g} to {end:.3g} s",
                 hoverinfo="name",
@@ -302,7 +302,7 @@ def _layers(figure: go.Figure, layers: Mapping, theme: str) -> None:
             y=[k] * len(stretches),
             mode="text",
             text=[label(text) for _, _, text in stretches],
-            textfont={"color": colours.ink, "size": 13},
+            textfont={"color": colors.ink, "size": 13},
             name=label(name),
             showlegend=False,
             hoverinfo="skip",

@@ -15,7 +15,7 @@ from gnomon.sequence.costs import least_cost_path
 from gnomon.show.arrows import one_scale, written
 from gnomon.show.labels import label
 from gnomon.show.sequences import chain_graph
-from gnomon.show.theme import colour, dress, legend_below, look
+from gnomon.show.theme import color, dress, legend_below, look
 
 
 def state_inference(
@@ -68,8 +68,8 @@ def state_inference(
     )
     _seen(figure, sequence, steps)
     lines = (
-        (model.filter, "filtered", colour(0), "dot"),
-        (model.smooth, "smoothed", colour(1), None),
+        (model.filter, "filtered", color(0), "dot"),
+        (model.smooth, "smoothed", color(1), None),
     )
     for infer, name, tint, dash in lines:
         figure.add_scatter(
@@ -83,7 +83,7 @@ def state_inference(
             col=1,
         )
     decoded = model.predict([sequence])[0]
-    paths = [("decoded", decoded, colour(2))]
+    paths = [("decoded", decoded, color(2))]
     note = f"P({label(state)}) given the sequence so far (filtered) and all of it (smoothed)"
     if truth is not None:
         paths.append(("true", list(truth), look(theme).ink))
@@ -128,7 +128,7 @@ def _seen(figure: go.Figure, sequence: Any, steps: np.ndarray) -> None:
         x=steps,
         y=first,
         mode="markers",
-        marker={"color": colour(6), "size": 5},
+        marker={"color": color(6), "size": 5},
         name="seen",
         showlegend=False,
         row=1,
@@ -175,7 +175,7 @@ def occupation(
             x=np.arange(n_steps + 1),
             y=shares[:, k],
             mode="lines+markers",
-            line={"color": colour(k), "width": 2.5},
+            line={"color": color(k), "width": 2.5},
             marker={"size": 5},
             name=label(name),
             hovertemplate=f"step %{{x}}, {label(name)}: %{{y:.4f}}<extra></extra>",
@@ -185,7 +185,7 @@ def occupation(
                 x=[0, n_steps],
                 y=[limit[k], limit[k]],
                 mode="lines",
-                line={"color": colour(k), "width": 1.2, "dash": "dash"},
+                line={"color": color(k), "width": 1.2, "dash": "dash"},
                 showlegend=False,
                 hoverinfo="skip",
                 name=f"limit of {label(name)}",
@@ -277,7 +277,7 @@ def chain_and_trellis(
 
 def _trellis(figure: go.Figure, nodes, edges, path, theme: str) -> None:
     """Links with their costs, where those up and down do not meet, and the path."""
-    colours = look(theme)
+    colors = look(theme)
     k = nodes.shape[1]
     for step in range(len(nodes) - 1):
         for i, j in np.argwhere(np.isfinite(edges)):
@@ -285,7 +285,7 @@ def _trellis(figure: go.Figure, nodes, edges, path, theme: str) -> None:
                 x=[step + 1, step + 2],
                 y=[i, j],
                 mode="lines",
-                line={"color": colours.faint, "width": 1},
+                line={"color": colors.faint, "width": 1},
                 showlegend=False,
                 hoverinfo="skip",
                 row=1,
@@ -297,16 +297,16 @@ def _trellis(figure: go.Figure, nodes, edges, path, theme: str) -> None:
                 figure,
                 (step + 1 + share, i + share * (j - i)),
                 f"<b>{cost:.2f}</b>",
-                colours.ink,
+                colors.ink,
                 axis=2,
-                bgcolor=colours.paper,
-                font={"size": 11, "color": colours.ink},
+                bgcolor=colors.paper,
+                font={"size": 11, "color": colors.ink},
             )
     figure.add_scatter(
         x=np.arange(1, len(path) + 1),
         y=path,
         mode="lines",
-        line={"color": colours.strong, "width": 5},
+        line={"color": colors.strong, "width": 5},
         name="best path",
         row=1,
         col=2,
@@ -315,7 +315,7 @@ def _trellis(figure: go.Figure, nodes, edges, path, theme: str) -> None:
         x=np.repeat(np.arange(1, len(nodes) + 1), k),
         y=np.tile(np.arange(k), len(nodes)),
         mode="markers",
-        marker={"size": 16, "color": colour(0), "line": {"color": colours.paper, "width": 1}},
+        marker={"size": 16, "color": color(0), "line": {"color": colors.paper, "width": 1}},
         customdata=nodes.ravel(),
         hovertemplate="cost of the node %{customdata:.3f}<extra></extra>",
         showlegend=False,

@@ -12,12 +12,12 @@ from plotly.subplots import make_subplots
 from gnomon.contract.intake import as_table
 from gnomon.engine.errors import DataError
 from gnomon.show.labels import label, labels
-from gnomon.show.theme import colour, dress, look
+from gnomon.show.theme import color, dress, look
 from gnomon.table.kinds import Kind
 from gnomon.table.recode import as_strings
 from gnomon.table.schema import no_such_column
 
-KIND_COLOURS = {
+KIND_COLORS = {
     Kind.NUMBER: 0,
     Kind.INTEGER: 5,
     Kind.CATEGORY: 2,
@@ -68,7 +68,7 @@ def table_roles(
         kind = table.schema[name].kind
         role = _role(name, kind, target)
         top.append(f"<b>{label(name, 14)}</b><br>{role}<br><i>{kind}</i>")
-        fills.append(look_of.strong if role == "target" else colour(KIND_COLOURS[kind]))
+        fills.append(look_of.strong if role == "target" else color(KIND_COLORS[kind]))
         column = head.column(name)
         if kind is Kind.BOOLEAN:
             column = as_strings(column, table.schema[name])
@@ -179,13 +179,13 @@ def missing_cells(
         x=names,
         y=[100 * counts[name] / rows for name in columns],
         customdata=[counts[name] for name in columns],
-        marker_color=colour(0),
+        marker_color=color(0),
         hovertemplate="%{x}: %{customdata:,} rows, %{y:.1f} %<extra></extra>",
         row=1,
         col=1,
     )
     lines = list(range(len(kept)))
-    for hole, tone in ((False, look_of.grid), (True, colour(1))):
+    for hole, tone in ((False, look_of.grid), (True, color(1))):
         at = [
             (names[k], line)
             for line in lines
@@ -206,7 +206,7 @@ def missing_cells(
         y=lines,
         x=[count for _, count in kept],
         orientation="h",
-        marker_color=colour(1),
+        marker_color=color(1),
         text=[f"{count:,}" for _, count in kept],
         textposition="outside",
         cliponaxis=False,
@@ -389,7 +389,7 @@ def overview_matrix(
                 "symbol": "square",
                 "size": (step - 6) * np.sqrt(drawn),
                 "color": drawn,
-                "colorscale": [[0, look_of.grid], [0.5, colour(5)], [1, colour(0)]],
+                "colorscale": [[0, look_of.grid], [0.5, color(5)], [1, color(0)]],
                 "cmin": 0,
                 "cmax": 1,
                 "line": {"width": 0},
@@ -488,7 +488,7 @@ def joint_grid(
             x=across,
             y=down,
             zmin=0,
-            colorscale=[[0, look_of.paper], [1, colour(5)]],
+            colorscale=[[0, look_of.paper], [1, color(5)]],
             text=[[f"<b>{c:,g}</b><br>{c / total:.3f}" for c in row] for row in counts],
             texttemplate="%{text}",
             textfont={"color": look_of.ink},
@@ -506,7 +506,7 @@ def joint_grid(
         note += f"; P({down[i]}) = {counts[i].sum() / total:.3f}"
     if event is not None:
         j = _place(event, columns, "event")
-        _frame(figure, j - 0.5, j + 0.5, 0, len(rows) - 1, colour(0))
+        _frame(figure, j - 0.5, j + 0.5, 0, len(rows) - 1, color(0))
         note += f"; P({across[j]}) = {counts[:, j].sum() / total:.3f}"
     if condition is not None and event is not None and counts[i].sum() > 0:
         note += f"; P({across[j]} | {down[i]}) = {counts[i, j] / counts[i].sum():.3f}"

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 from scipy.optimize import minimize_scalar
 
 from gnomon.engine.errors import DataError
-from gnomon.show.theme import SEQUENTIAL, colour, dress, legend_below, look
+from gnomon.show.theme import SEQUENTIAL, color, dress, legend_below, look
 
 GRID = 401
 Curve = Callable[[np.ndarray], np.ndarray]
@@ -92,8 +92,8 @@ def function_with_tangents(
             x=[ends[0], place, ends[1]],
             y=[height - slope * reach, height, height + slope * reach],
             mode="lines+markers",
-            marker={"size": [0, 9, 0], "color": colour(k + 1)},
-            line={"color": colour(k + 1), "width": 2, "dash": "dash"},
+            marker={"size": [0, 9, 0], "color": color(k + 1)},
+            line={"color": color(k + 1), "width": 2, "dash": "dash"},
             name=f"slope {slope:.3g} at {place:.3g}".replace("-0 ", "0 "),
         )
     notes = []
@@ -108,7 +108,7 @@ def function_with_tangents(
             x=ends,
             y=heights,
             mode="lines+markers",
-            line={"color": colour(3), "width": 2},
+            line={"color": color(3), "width": 2},
             marker={"size": 8},
             name="chord",
         )
@@ -123,7 +123,7 @@ def function_with_tangents(
 
 
 def _curve(x: np.ndarray, y: np.ndarray) -> go.Figure:
-    line = {"color": colour(0), "width": 3}
+    line = {"color": color(0), "width": 3}
     return go.Figure(go.Scatter(x=x, y=y, mode="lines", line=line, name="function"))
 
 
@@ -215,7 +215,7 @@ def newton_steps(
             x=[places[k], places[k], places[k + 1]],
             y=[0, heights[k], 0],
             mode="lines",
-            line={"color": colour(1 + k % 5), "width": 2, "dash": "dash"},
+            line={"color": color(1 + k % 5), "width": 2, "dash": "dash"},
             name=f"tangent {k + 1}",
         )
     apart = np.abs(places - places[-1]) > 0.03 * (high - low)
@@ -297,7 +297,7 @@ def step_sizes(
             x=x,
             y=y,
             mode="lines",
-            line={"color": colour(0), "width": 3},
+            line={"color": color(0), "width": 3},
             name="function",
             showlegend=k == 1,
             row=1,
@@ -370,7 +370,7 @@ def restarts(
             x=between,
             y=_heights(function, between) + 0.012 * np.ptp(y),
             mode="lines",
-            line={"color": colour(3), "width": 2, "dash": "dot"},
+            line={"color": color(3), "width": 2, "dash": "dot"},
             showlegend=False,
             hoverinfo="skip",
         )
@@ -378,7 +378,7 @@ def restarts(
         x=begun,
         y=_heights(function, begun),
         mode="markers",
-        marker={"color": colour(3), "size": 10, "symbol": "diamond"},
+        marker={"color": color(3), "size": 10, "symbol": "diamond"},
         name="starts",
     )
     _mark_minima(figure, minima, _heights(function, minima), theme)
@@ -435,7 +435,7 @@ def tangent_plane(
             z = height + gradient[0] * (x - at[0]) + gradient[1] * (y - at[1])
         else:
             z = np.asarray(function(x, y), dtype=float)
-        scale = [[0, colour(1)], [1, colour(1)]] if is_plane else SEQUENTIAL
+        scale = [[0, color(1)], [1, color(1)]] if is_plane else SEQUENTIAL
         figure.add_surface(
             x=x,
             y=y,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 # Okabe and Ito's colours, in an order in which neighbours differ much
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C", "#B3A400")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C", "#B3A400")
 SEQUENTIAL = "Cividis"
 DIVERGING = "RdBu"
 FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
@@ -45,9 +45,9 @@ def look(theme: str) -> Theme:
     return THEMES[theme]
 
 
-def colour(k: int) -> str:
+def color(k: int) -> str:
     """The colour of the k-th class or series."""
-    return COLOURS[k % len(COLOURS)]
+    return COLORS[k % len(COLORS)]
 
 
 def faded(code: str, share: float = 0.18) -> str:
@@ -86,10 +86,10 @@ def legend_below(*, top: int = 90, bottom: int = 110) -> dict[str, Any]:
 
 def dress(figure: Any, title: str, theme: str, *, note: str = "", **layout: Any) -> Any:
     """Give a Plotly figure its title, a note below it, and the look of a theme."""
-    colours = look(theme)
+    colors = look(theme)
     text = f"<b>{title}</b>"
     if note:
-        text += f"<br><span style='font-size:13px;color:{colours.faint}'>{note}</span>"
+        text += f"<br><span style='font-size:13px;color:{colors.faint}'>{note}</span>"
     figure.update_layout(
         title={
             "text": text,
@@ -100,19 +100,19 @@ def dress(figure: Any, title: str, theme: str, *, note: str = "", **layout: Any)
             "yanchor": "top",
             "pad": {"t": 24},
         },
-        font={"family": FONT, "size": 14, "color": colours.ink},
-        paper_bgcolor=colours.paper,
-        plot_bgcolor=colours.paper,
+        font={"family": FONT, "size": 14, "color": colors.ink},
+        paper_bgcolor=colors.paper,
+        plot_bgcolor=colors.paper,
         margin={"l": 70, "r": 30, "t": 90, "b": 60},
         hoverlabel={"font": {"family": FONT}},
         legend={"bgcolor": "rgba(0,0,0,0)"},
     )
     axis = {
-        "gridcolor": colours.grid,
+        "gridcolor": colors.grid,
         "zeroline": False,
-        "linecolor": colours.faint,
+        "linecolor": colors.faint,
         "ticks": "outside",
-        "tickcolor": colours.faint,
+        "tickcolor": colors.faint,
         "title_standoff": 10,
     }
     figure.update_xaxes(**axis)

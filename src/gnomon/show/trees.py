@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 from plotly.subplots import make_subplots
 
-from gnomon.show.theme import SEQUENTIAL, Theme, colour, dress, faded, look
+from gnomon.show.theme import SEQUENTIAL, Theme, color, dress, faded, look
 from gnomon.trees.conditions import Interval, NumberSet
 from gnomon.trees.impurity import Entropy, Gini, Misclassification
 from gnomon.trees.rules import Rule, RuleList
@@ -299,7 +299,7 @@ class Drawing:
         """The coloured parts of a node's bar: class shares, or the mean on a scale."""
         value = self.view.tree.value[node]
         if self.view.classes is not None:
-            return [(float(share), colour(k)) for k, share in enumerate(value) if share > 0]
+            return [(float(share), color(k)) for k, share in enumerate(value) if share > 0]
         low, high = value_range(self.view)
         at = 0.5 if high == low else (float(value[0]) - low) / (high - low)
         return [(1.0, sample_colorscale(SEQUENTIAL, [min(max(at, 0.0), 1.0)])[0])]
@@ -378,7 +378,7 @@ def _legend_of_values(figure: go.Figure, views: list[TreeView], theme: Theme) ->
                 x=[None],
                 y=[None],
                 mode="markers",
-                marker={"size": 12, "symbol": "square", "color": colour(k)},
+                marker={"size": 12, "symbol": "square", "color": color(k)},
                 name=str(name),
             )
         figure.update_layout(
@@ -430,7 +430,7 @@ def impurity_curves(*, scaled: bool = True, theme: str = "light") -> go.Figure:
     dashes = ("solid", "dash", "dot")
     for k, (name, values) in enumerate(curves.items()):
         figure.add_scatter(
-            x=share, y=values, name=name, line={"color": colour(k), "width": 3, "dash": dashes[k]}
+            x=share, y=values, name=name, line={"color": color(k), "width": 3, "dash": dashes[k]}
         )
     figure.update_xaxes(title="share of the first class", range=[0, 1])
     figure.update_yaxes(title="impurity", rangemode="tozero")
@@ -477,7 +477,7 @@ def split_purity(estimator, node: int = 0, *, tree=None, theme: str = "light") -
             x=share * weight,
             name=str(label),
             orientation="h",
-            marker={"color": colour(k), "line": {"width": 0}},
+            marker={"color": color(k), "line": {"width": 0}},
             text=[f"{each:.0%}" if each >= 0.06 else "" for each in share],
             textposition="inside",
             insidetextanchor="middle",
@@ -525,7 +525,7 @@ def split_candidates(
     -------
     figure : plotly.graph_objects.Figure
     """
-    rows, colours = np.asarray(X, float)[:, list(columns)], look(theme)
+    rows, colors = np.asarray(X, float)[:, list(columns)], look(theme)
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     savings = [threshold_savings(column, codes, criterion) for column in rows.T]
     figure = make_subplots(
@@ -546,13 +546,13 @@ def split_candidates(
             y=rows[mine, 1],
             mode="markers",
             name=str(label),
-            marker={"color": colour(k), "symbol": symbols[k % 6], "size": 8, "opacity": 0.85},
+            marker={"color": color(k), "symbol": symbols[k % 6], "size": 8, "opacity": 0.85},
             row=2,
             col=1,
         )
     for side, (cuts, saved) in enumerate(savings):
         xs, ys = _ticks(cuts, saved)
-        line = {"color": colours.faint, "width": 1.5}
+        line = {"color": colors.faint, "width": 1.5}
         flat = {"mode": "lines", "line": line, "showlegend": False, "hoverinfo": "skip"}
         place = {"row": 1, "col": 1} if side == 0 else {"row": 2, "col": 2}
         figure.add_scatter(
@@ -564,7 +564,7 @@ def split_candidates(
     add = figure.add_vline if winner == 0 else figure.add_hline
     for place in ((1, 1), (2, 1)) if winner == 0 else ((2, 1), (2, 2)):
         at = {"x": best} if winner == 0 else {"y": best}
-        add(**at, row=place[0], col=place[1], line={"color": colours.strong, "width": 3})
+        add(**at, row=place[0], col=place[1], line={"color": colors.strong, "width": 3})
     figure.update_xaxes(title=f"column {columns[0]}", row=2, col=1)
     figure.update_yaxes(title=f"column {columns[1]}", row=2, col=1)
     top = 1.08 * max(float(each.max(initial=0.0)) for _, each in savings)
@@ -628,7 +628,7 @@ def rules(
     -------
     figure : plotly.graph_objects.Figure
     """
-    colours = look(theme)
+    colors = look(theme)
     sides = {name: (limits or {}).get(name) or _limits(rule_list, name) for name in (x, y)}
     labels = list(dict.fromkeys(str(rule.label) for rule in rule_list))
     figure = go.Figure()
@@ -637,7 +637,7 @@ def rules(
         label = str(rule.label)
         k = labels.index(label)
         for box in _boxes(rule, x, y, sides):
-            _add_box(figure, box, colour(k), label, rule.text(), label not in named)
+            _add_box(figure, box, color(k), label, rule.text(), label not in named)
             named.add(label)
             figure.add_annotation(
                 x=box[0] + 0.02 * (sides[x][1] - sides[x][0]),
@@ -646,19 +646,19 @@ def rules(
                 showarrow=False,
                 xanchor="left",
                 yanchor="top",
-                font={"color": colours.ink},
+                font={"color": colors.ink},
             )
     clashes = [c for c in rule_list.contradictions()]
     for clash in clashes:
         for box in _boxes(Rule(clash.where, None), x, y, sides):
-            _add_box(figure, box, colours.ink, "contradiction", str(clash), False, hatched=True)
+            _add_box(figure, box, colors.ink, "contradiction", str(clash), False, hatched=True)
     if clashes:
         figure.add_scatter(
             x=[None],
             y=[None],
             mode="markers",
             name="rules disagree",
-            marker={"symbol": "hash-open", "size": 12, "color": colours.ink},
+            marker={"symbol": "hash-open", "size": 12, "color": colors.ink},
         )
     figure.update_xaxes(title=x, range=sides[x], showgrid=False)
     figure.update_yaxes(title=y, range=sides[y], showgrid=False)

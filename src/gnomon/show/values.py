@@ -16,7 +16,7 @@ from gnomon.contract.intake import as_table
 from gnomon.engine.errors import DataError
 from gnomon.show.columns import Rows
 from gnomon.show.labels import label, labels
-from gnomon.show.theme import colour, dress, look
+from gnomon.show.theme import color, dress, look
 from gnomon.table.recode import as_strings
 from gnomon.table.summary import five_numbers
 
@@ -75,7 +75,7 @@ def box_plot(
     n_outliers = 0
     for k, (name, values) in enumerate(samples.items()):
         box = five_numbers(values, whiskers)
-        tone = colour(k) if by is not None else colour(0)
+        tone = color(k) if by is not None else color(0)
         known = values[np.isfinite(values)]
         if _has_density(known):
             at = np.linspace(known.min(), known.max(), 160)
@@ -246,7 +246,7 @@ def category_bars(
             direction="clockwise",
             textinfo="label+percent",
             marker={
-                "colors": [colour(k) for k in range(len(ticks))],
+                "colors": [color(k) for k in range(len(ticks))],
                 "line": {"color": look(theme).paper, "width": 2},
             },
             hovertemplate="%{label}: %{value:,}<extra></extra>",
@@ -257,7 +257,7 @@ def category_bars(
         figure.add_bar(
             x=ticks,
             y=[100 * span.value for span in spans],
-            marker_color=colour(0),
+            marker_color=color(0),
             customdata=heights,
             error_y={
                 "type": "data",
@@ -355,7 +355,7 @@ def class_histograms(
             x=(edges[1:] + edges[:-1]) / 2,
             y=density,
             width=np.diff(edges),
-            marker={"color": colour(k), "line": {"width": 0}},
+            marker={"color": color(k), "line": {"width": 0}},
             opacity=0.45,
             name=f"{label(each)} ({len(sample):,}; {_bits_of(heights):.2f} bits)",
             legendgroup=str(k),
@@ -367,7 +367,7 @@ def class_histograms(
                 x=at,
                 y=_curve(sample, at, curve),
                 mode="lines",
-                line={"color": colour(k), "width": 2.5},
+                line={"color": color(k), "width": 2.5},
                 legendgroup=str(k),
                 showlegend=False,
                 hoverinfo="skip",
@@ -468,7 +468,7 @@ def buckets(values: Any, edges: Any, *, name: str = "", theme: str = "light") ->
         x=points,
         y=np.full(len(points), 0.28),
         mode="markers",
-        marker={"symbol": "line-ns", "size": 12, "line": {"width": 1, "color": colour(0)}},
+        marker={"symbol": "line-ns", "size": 12, "line": {"width": 1, "color": color(0)}},
         opacity=0.6,
         hovertemplate="%{x}<extra></extra>",
     )
@@ -480,7 +480,7 @@ def buckets(values: Any, edges: Any, *, name: str = "", theme: str = "light") ->
             y0=0,
             y1=0.5,
             layer="below",
-            fillcolor=colour(5 if k % 2 else 6),
+            fillcolor=color(5 if k % 2 else 6),
             opacity=0.25,
             line_width=0,
         )
@@ -570,7 +570,7 @@ def stem(
             x=stems_x,
             y=stems_y,
             mode="lines",
-            line={"color": colour(k), "width": 1.5},
+            line={"color": color(k), "width": 1.5},
             hoverinfo="skip",
             showlegend=False,
         )
@@ -578,7 +578,7 @@ def stem(
             x=x,
             y=vector,
             mode="markers",
-            marker={"color": colour(k), "size": 8},
+            marker={"color": color(k), "size": 8},
             name=label(key),
             hovertemplate="%{x:.0f}: %{y:.4g}<extra></extra>",
         )
@@ -587,7 +587,7 @@ def stem(
             x=at,
             y=vector,
             mode="lines+markers",
-            line={"color": colour(k), "width": 1.5, "dash": "dot"},
+            line={"color": color(k), "width": 1.5, "dash": "dot"},
             marker={"symbol": "diamond-open", "size": 7},
             name=label(key),
         )

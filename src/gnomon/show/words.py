@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from gnomon.density import Zipf
 from gnomon.engine.errors import DataError
 from gnomon.show.labels import label
-from gnomon.show.theme import colour, dress, legend_below, look
+from gnomon.show.theme import color, dress, legend_below, look
 
 
 def ngram_tables(
@@ -50,24 +50,24 @@ def ngram_tables(
         parts.append(_triples(model, most))
     wide = [2.0, 1.0 + per_item, 2.0][: len(parts)]
     ends = np.cumsum([0.0, *wide]) / sum(wide)
-    colours = look(theme)
+    colors = look(theme)
     figure = go.Figure()
     for (header, columns), left, right in zip(parts, ends[:-1], ends[1:], strict=True):
         figure.add_table(
             domain={"x": [left + 0.008, right - 0.008]},
             header={
                 "values": [f"<b>{each}</b>" for each in header],
-                "fill_color": colours.grid,
-                "line_color": colours.grid,
-                "font": {"color": colours.ink, "size": 13},
+                "fill_color": colors.grid,
+                "line_color": colors.grid,
+                "font": {"color": colors.ink, "size": 13},
                 "align": "left",
                 "height": 26,
             },
             cells={
                 "values": columns,
-                "fill_color": colours.paper,
-                "line_color": colours.grid,
-                "font": {"color": colours.ink, "size": 13},
+                "fill_color": colors.paper,
+                "line_color": colors.grid,
+                "font": {"color": colors.ink, "size": 13},
                 "align": "left",
                 "height": 24,
             },
@@ -170,7 +170,7 @@ def zipf_plot(
         x=ranks,
         y=numbers[order],
         mode="markers",
-        marker={"color": colour(0), "size": 6, "opacity": 0.7},
+        marker={"color": color(0), "size": 6, "opacity": 0.7},
         hovertext=names,
         hovertemplate="%{hovertext} rank %{x}: %{y}<extra></extra>"
         if names is not None
@@ -261,7 +261,7 @@ def smoothed_counts(
         raise DataError(f"there are {len(before)} counts and {len(names)} words")
     order = np.lexsort((-after, -before))[:most]
     figure = go.Figure()
-    for counts, name, tint in ((before, "raw", colour(0)), (after, "smoothed", colour(1))):
+    for counts, name, tint in ((before, "raw", color(0)), (after, "smoothed", color(1))):
         figure.add_bar(
             x=[names[k] for k in order],
             y=counts[order],

@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from gnomon.show.theme import colour, dress, faded, look
+from gnomon.show.theme import color, dress, faded, look
 
 BOX_WIDTH, BOX_HEIGHT, GAP = 1.0, 0.6, 0.35
 LONGEST_LINE = 12
@@ -102,18 +102,18 @@ def workflow(
             x1=x + BOX_WIDTH / 2,
             y0=y - BOX_HEIGHT / 2,
             y1=y + BOX_HEIGHT / 2,
-            line={"color": colour(0), "width": 1.5},
-            fillcolor=faded(colour(0)),
+            line={"color": color(0), "width": 1.5},
+            fillcolor=faded(color(0)),
             layer="below",
         )
         figure.add_annotation(x=x, y=y, text=_wrapped(step), showarrow=False)
-    colours = look(theme)
+    colors = look(theme)
     lowest = min(y for _, y in places.values()) - BOX_HEIGHT / 2
     for way in ways:
-        _draw(figure, way, colours.faint)
+        _draw(figure, way, colors.faint)
     for number, (step, after) in enumerate(sorted(back)):
         low = lowest - 0.25 * (number + 1)
-        _draw(figure, _way_back(places[step], places[after], low), colours.strong, dash="dash")
+        _draw(figure, _way_back(places[step], places[after], low), colors.strong, dash="dash")
     dress(figure, title or heading, theme)
     reach = BOX_WIDTH / 2 + 0.05
     figure.update_xaxes(visible=False, range=[-reach, places[columns[-1][0]][0] + reach])

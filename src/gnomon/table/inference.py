@@ -141,7 +141,7 @@ def infer_arrow(
 
     findings = list(in_order(understand, columns))
     if parse:
-        findings = _decide_by_neighbours(findings, columns, hints)
+        findings = _decide_by_neighbors(findings, columns, hints)
     findings = [_as_input(finding, names) for finding in findings]
     return Inferred(
         Schema(finding.column for finding in findings),
@@ -177,7 +177,7 @@ def _infer_stored(name: str, values: pa.ChunkedArray, hints: Hints) -> Finding:
     return replace(finding, column=column, decimal=".")
 
 
-def _decide_by_neighbours(findings: list[Any], columns: list[Any], hints: Hints) -> list[Finding]:
+def _decide_by_neighbors(findings: list[Any], columns: list[Any], hints: Hints) -> list[Finding]:
     """Settle what is ambiguous alone (``1,234``, ``3/4/2024``) by what the other columns show."""
     marks = {finding.decimal for finding in findings if finding.decimal and not finding.ambiguous}
     orders = {finding.day_first for finding in findings if not finding.ambiguous} - {None}

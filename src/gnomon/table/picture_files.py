@@ -47,10 +47,10 @@ def read_picture(path: str | Path) -> np.ndarray:
         if content[:2] in (b"P1", b"P2", b"P4", b"P5"):
             return _from_netpbm(content)
         if path.suffix == ".npy":
-            return _grey(np.load(path, allow_pickle=False))
+            return _gray(np.load(path, allow_pickle=False))
         if not content.strip():
             raise ValueError("it is empty")
-        return _grey(np.loadtxt(path, delimiter=",", ndmin=2))
+        return _gray(np.loadtxt(path, delimiter=",", ndmin=2))
     except (ValueError, IndexError, struct.error, zlib.error, UnicodeDecodeError) as error:
         raise ReadError(
             f"is no picture that can be read ({error})", file=str(path), remedy=f"Give {KNOWN}."
@@ -88,7 +88,7 @@ def _chunk(name: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + name + body + struct.pack(">I", check)
 
 
-def _grey(array: np.ndarray) -> np.ndarray:
+def _gray(array: np.ndarray) -> np.ndarray:
     """Grey levels of an array of pixels, with or without channels."""
     if array.dtype.kind not in "biuf":
         raise ValueError(f"its cells are {array.dtype}, not numbers")
@@ -115,21 +115,21 @@ def _from_png(content: bytes) -> np.ndarray:
     for needed in (b"IHDR", b"IDAT"):
         if needed not in chunks:
             raise ValueError(f"its part {needed.decode()} is not there")
-    width, height, depth, colours, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
-    if interlaced or colours not in CHANNELS or depth not in (1, 2, 4, 8, 16):
+    width, height, depth, colors, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+    if interlaced or colors not in CHANNELS or depth not in (1, 2, 4, 8, 16):
         raise ValueError("it is interlaced, or of a kind that is not read; save it plainly")
-    bits = depth * CHANNELS[colours]
+    bits = depth * CHANNELS[colors]
     line = (width * bits + 7) // 8
     memory.require(16 * height * (line + width), f"a picture of {height:,} x {width:,}", "Crop it.")
     unpacked = zlib.decompressobj().decompress(chunks[b"IDAT"], height * (line + 1))
     lines = np.frombuffer(unpacked, dtype=np.uint8).reshape(height, line + 1).astype(np.int64)
     unfilter(lines, max(bits // 8, 1))
     raw = lines[:, 1:].astype(np.uint8)
-    samples = _samples(raw, depth, width * CHANNELS[colours]).reshape(height, width, -1)
-    if colours == 3:
+    samples = _samples(raw, depth, width * CHANNELS[colors]).reshape(height, width, -1)
+    if colors == 3:
         palette = np.frombuffer(chunks.get(b"PLTE", b""), dtype=np.uint8).reshape(-1, 3)
-        return _grey(palette[samples[:, :, 0]])
-    return _grey(samples[:, :, :3] if colours in (2, 6) else samples[:, :, 0])
+        return _gray(palette[samples[:, :, 0]])
+    return _gray(samples[:, :, :3] if colors in (2, 6) else samples[:, :, 0])
 
 
 def _samples(raw: np.ndarray, depth: int, count: int) -> np.ndarray:
@@ -191,12 +191,12 @@ def _from_netpbm(content: bytes) -> np.ndarray:
     rest = content[place + 1 :]
     if kind == b"P5":
         cell = ">u2" if numbers[2] > 255 else "u1"
-        return _grey(np.frombuffer(rest, cell, count=width * height).reshape(height, width))
+        return _gray(np.frombuffer(rest, cell, count=width * height).reshape(height, width))
     if kind == b"P4":
         line = (width + 7) // 8
         packed = np.frombuffer(rest, np.uint8, count=height * line).reshape(height, line)
-        return _grey(1 - np.unpackbits(packed, axis=1)[:, :width].astype(np.int64))
+        return _gray(1 - np.unpackbits(packed, axis=1)[:, :width].astype(np.int64))
     if kind == b"P1":
         marks = [int(mark) for mark in rest.decode("ascii") if mark in "01"]
-        return _grey(1 - np.array(marks[: width * height]).reshape(height, width))
-    return _grey(np.array(rest.split()[: width * height], dtype=np.int64).reshape(height, width))
+        return _gray(1 - np.array(marks[: width * height]).reshape(height, width))
+    return _gray(np.array(rest.split()[: width * height], dtype=np.int64).reshape(height, width))

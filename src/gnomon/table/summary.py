@@ -321,10 +321,10 @@ def describe(table: Any) -> Summary:
     from gnomon.table.table import Table
 
     table = Table.from_frame(table)
-    return Summary(list(in_order(lambda column: _summarise(table, column), table.schema)))
+    return Summary(list(in_order(lambda column: _summarize(table, column), table.schema)))
 
 
-def _summarise(table: Table, column: Column) -> ColumnSummary:
+def _summarize(table: Table, column: Column) -> ColumnSummary:
     values = table.column(column.name)
     common = {
         "name": column.name,

@@ -1,6 +1,6 @@
 """Trees: one histogram grower under single trees, forests and boosting."""
 
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.trees.anova import AnovaExpansion, anova_expansion
 from gnomon.trees.boosting import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from gnomon.trees.conditions import Condition
@@ -33,7 +33,7 @@ from gnomon.trees.rules import Rule, RuleList
 from gnomon.trees.shrinkage import ShrinkageTable, shrinkage_table
 from gnomon.trees.stump import DecisionStump, RegressionStump, decision_stump, regression_stump
 from gnomon.trees.tree import Tree
-from gnomon.trees.tree_rules import generalise, rules_from_tree
+from gnomon.trees.tree_rules import generalize, rules_from_tree
 
 __all__ = [
     "AnovaExpansion",
@@ -71,7 +71,7 @@ __all__ = [
     "cost_complexity_path",
     "decision_stump",
     "export_text",
-    "generalise",
+    "generalize",
     "prune",
     "reduced_error_prune",
     "regression_stump",
@@ -80,3 +80,10 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(
+    __name__,
+    {
+        "generalise": "generalize",
+    },
+)

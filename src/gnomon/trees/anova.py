@@ -161,13 +161,13 @@ def anova_expansion(
     total = _variance(alone, weights)
     if not total[0] > 1e-20 * float(np.abs(alone).max()) ** 2:
         raise DataError("the model says the same of all rows: there is no variance to share out")
-    effects = {j: _centred(said, weights) for j, said in single.items()}
+    effects = {j: _centered(said, weights) for j, said in single.items()}
     main, found_pairs, shares, h = {}, {}, {}, {}
     for j in chosen:
         main[names[j]] = effects[j][0]
         shares[names[j]] = _figure(_mean_square(effects[j], weights) / total, confidence_level)
     for (j, k), said in joint.items():
-        both = _centred(said, weights)
+        both = _centered(said, weights)
         together = both - effects[j] - effects[k]
         together -= (weights * together).sum(axis=1, keepdims=True)
         key = (names[j], names[k])
@@ -255,11 +255,11 @@ def _bootstrap_weights(n: int, n_times: int, rng: np.random.Generator) -> np.nda
 
 def _variance(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Variance of values (n,) under each set of weights (b, n)."""
-    centred = values - values.mean()
-    return weights @ centred**2 - (weights @ centred) ** 2
+    centered = values - values.mean()
+    return weights @ centered**2 - (weights @ centered) ** 2
 
 
-def _centred(said: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _centered(said: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Partial dependence at the rows less its mean (b, n), for answers said (n, n)."""
     effect = weights @ (said - said.mean()).T
     return effect - (weights * effect).sum(axis=1, keepdims=True)

@@ -45,7 +45,7 @@ from gnomon.trees.binning import Binner
 from gnomon.trees.boosting_grower import BoostingRules, PackedTable
 from gnomon.trees.boosting_rounds import NONE, Booster, Scored, Target, Tickets
 from gnomon.trees.constraints import directions_of, interaction_sets
-from gnomon.trees.learner import GrowsTrees, columns_per_node, dense, normalised
+from gnomon.trees.learner import GrowsTrees, columns_per_node, dense, normalized
 from gnomon.trees.tree import Forest, Tree
 
 OPTIONAL = ("validation_loss_", "best_round_", "oob_improvement_", "_stopping_rows")
@@ -427,7 +427,7 @@ class Boosted(GrowsTrees):
             self.validation_loss_ = np.array(course.validation)
         if course.improvements:
             self.oob_improvement_ = np.array(course.improvements)
-        self.feature_importances_ = normalised(gains_by_column(self.trees_, self._n_columns))
+        self.feature_importances_ = normalized(gains_by_column(self.trees_, self._n_columns))
         self._pack()
 
     def _all_trees(self) -> list[Tree]:

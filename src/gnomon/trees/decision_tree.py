@@ -44,7 +44,7 @@ from gnomon.trees.learner import (
     VALUE_CRITERION,
     GrowsTrees,
     columns_per_node,
-    normalised,
+    normalized,
 )
 from gnomon.trees.outputs import ManyClasses
 from gnomon.trees.pruning import pruned_tree
@@ -103,7 +103,7 @@ class OneTree(GrowsTrees):
         """Make a tree the model: the grown one, or one that was pruned."""
         self.nodes_ = tree
         self._pack()
-        self.feature_importances_ = normalised(tree.importances(self._n_columns))
+        self.feature_importances_ = normalized(tree.importances(self._n_columns))
 
     def _all_trees(self) -> list[Tree]:
         return [self.nodes_]

@@ -23,7 +23,7 @@ from gnomon.trees.distinct import CountsRows, DistinctRows
 from gnomon.trees.flexible_grower import Finder, Grower, Limits
 from gnomon.trees.general_tree import GeneralTree
 from gnomon.trees.impurity import Impurity, SquaredError, class_impurity
-from gnomon.trees.learner import columns_per_node, normalised
+from gnomon.trees.learner import columns_per_node, normalized
 from gnomon.trees.pruning import pruned_tree
 from gnomon.trees.splits import BestOfColumns, LeastBranch, RandomSplit
 
@@ -184,7 +184,7 @@ class FlexibleTree(OneGeneralTree):
 
     def _take_tree(self, tree: GeneralTree) -> None:
         super()._take_tree(tree)
-        self.feature_importances_ = normalised(tree.importances(self._n_columns))
+        self.feature_importances_ = normalized(tree.importances(self._n_columns))
 
 
 @method(

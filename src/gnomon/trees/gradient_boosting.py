@@ -34,7 +34,7 @@ from gnomon.engine.parameters import (
 from gnomon.engine.registry import method
 from gnomon.trees.decision_tree import DecisionTreeRegressor
 from gnomon.trees.exact import EqualRows, from_scikit_learn
-from gnomon.trees.learner import dense, normalised
+from gnomon.trees.learner import dense, normalized
 from gnomon.trees.tree import Forest, PackedLater, Tree
 
 BYTES_PER_NODE = 90
@@ -169,7 +169,7 @@ class ExactBoosting(Learner):
             "n_trees_per_iteration_": stages.shape[1],
             "train_score_": estimator.train_score_[: len(stages)].copy(),
             "max_features_": estimator.max_features_,
-            "feature_importances_": normalised(np.mean(importances, axis=0))
+            "feature_importances_": normalized(np.mean(importances, axis=0))
             if importances
             else np.zeros(n_columns),
             "_n_columns": n_columns,

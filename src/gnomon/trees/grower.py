@@ -151,14 +151,14 @@ def value_statistics(
     used = fixed > 0
     present = values[used] if used.any() else np.zeros((1, values.shape[1]))
     offset = present.min(axis=0) / 2 + present.max(axis=0) / 2
-    centred = np.where(used[:, None], values - offset, 0.0)
-    greatest = float(np.abs(centred).max(initial=0.0))
+    centered = np.where(used[:, None], values - offset, 0.0)
+    greatest = float(np.abs(centered).max(initial=0.0))
     total = _greatest_total(fixed, draws) * unit
     exponent = min(61 - _bits(greatest * total), 53 - _bits(greatest), 1000) if greatest else 0
     if unit == 1.0:
-        targets = np.rint(np.ldexp(centred, exponent)).astype(np.int64) * fixed[:, None]
+        targets = np.rint(np.ldexp(centered, exponent)).astype(np.int64) * fixed[:, None]
     else:
-        weighted = centred * (fixed * unit)[:, None]
+        weighted = centered * (fixed * unit)[:, None]
         targets = np.rint(np.ldexp(weighted, exponent)).astype(np.int64)
     sums = np.column_stack((fixed, targets))
     value_unit = math.ldexp(1.0, -exponent)

@@ -897,10 +897,10 @@ def part_rows(start, end, codes, stride, shift, goes_left, rows):
     Every row is written to both sides, and the place of the one it belongs to moves on: no branch.
     """
     index, label, sums = rows.index, rows.label, rows.sums
-    labelled = label.shape[1] > 0
+    labeled = label.shape[1] > 0
     n_sums = sums.shape[1]
     left, right = np.uint64(start), np.uint64(0)
-    if labelled:
+    if labeled:
         for i in range(np.uint64(start), np.uint64(end)):
             row, kind, weight = index[HERE, i], label[HERE, i], sums[HERE, 0, i]
             to_left = np.uint64(goes_left[codes[np.uint64(row) * stride + shift]])

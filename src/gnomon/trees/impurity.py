@@ -132,12 +132,12 @@ class SquaredError:
     """Sums are the weight, the weighted targets and their squares, about a fixed centre."""
 
     def __init__(self, y: np.ndarray, weights: np.ndarray):
-        self.centre = weights @ as_columns(y) / weights.sum()
+        self.center = weights @ as_columns(y) / weights.sum()
 
     def addends(self, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        centred = as_columns(y) - self.centre
-        weighted = centred * weights[:, None]
-        return np.column_stack([weights, weighted, weighted * centred])
+        centered = as_columns(y) - self.center
+        weighted = centered * weights[:, None]
+        return np.column_stack([weights, weighted, weighted * centered])
 
     def total(self, sums):
         weight = sums[..., :1]
@@ -147,7 +147,7 @@ class SquaredError:
 
     def value(self, sums: np.ndarray) -> np.ndarray:
         n_targets = (len(sums) - 1) // 2
-        return sums[1 : 1 + n_targets] / sums[0] + self.centre
+        return sums[1 : 1 + n_targets] / sums[0] + self.center
 
     def is_pure(self, y: np.ndarray) -> bool:
         return bool((y == y[0]).all())

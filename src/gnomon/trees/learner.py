@@ -184,7 +184,7 @@ def dense(rows) -> np.ndarray:
     return rows.toarray() if sp.issparse(rows) else rows
 
 
-def normalised(importances: np.ndarray) -> np.ndarray:
+def normalized(importances: np.ndarray) -> np.ndarray:
     """Importances that add up to one; all zero where no split gained anything."""
     total = importances.sum()
     return importances / total if total > 0 else importances

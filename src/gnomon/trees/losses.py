@@ -394,22 +394,22 @@ def huber_location(values: np.ndarray, weights: np.ndarray, delta: float) -> flo
     >>> huber_location(np.array([0.0, 1.0, 2.0, 100.0]), np.ones(4), 1.5)
     1.5
     """
-    centre = weighted_quantile(values, weights, 0.5)
+    center = weighted_quantile(values, weights, 0.5)
     if not delta > 0:
-        return centre
+        return center
     order = np.argsort(values, kind="stable")
     values, weights = values[order], weights[order]
     low, high = float(values[0]), float(values[-1])
     for _ in range(100):
-        residual = values - centre
+        residual = values - center
         slope = weights[np.abs(residual) < delta].sum()
         pull = (weights * np.clip(residual, -delta, delta)).sum()
-        low, high = (centre, high) if pull > 0 else (low, centre)
-        moved = centre + pull / slope if slope > 0 else (low + high) / 2
+        low, high = (center, high) if pull > 0 else (low, center)
+        moved = center + pull / slope if slope > 0 else (low + high) / 2
         moved = moved if low <= moved <= high else (low + high) / 2
-        if abs(moved - centre) <= 1e-13 * max(abs(low), abs(high), delta):
+        if abs(moved - center) <= 1e-13 * max(abs(low), abs(high), delta):
             break
-        centre = moved
+        center = moved
     return rounded(moved, 40)
 
 

@@ -180,8 +180,8 @@ class NodeModels:
         self.tree = tree
         d = sample.rows.shape[1]
         shares = sample.weights / sample.weights.sum()
-        self.centre = shares @ sample.rows
-        spread = np.array([shares @ (x - c) ** 2 for x, c in zip(sample.rows.T, self.centre)])
+        self.center = shares @ sample.rows
+        spread = np.array([shares @ (x - c) ** 2 for x, c in zip(sample.rows.T, self.center)])
         self.scale = np.where(spread > 0, np.sqrt(spread), 1.0)
         self.unit = float(sample.weights.sum() / sample.counts.sum())
         self.slopes = np.zeros((tree.n_nodes, d))
@@ -195,7 +195,7 @@ class NodeModels:
             self._fit(node, sample.part(places[starts[node] : starts[node + 1]]), alpha)
 
     def _fit(self, node: int, part: DistinctRows, alpha: float) -> None:
-        points = (part.rows - self.centre) / self.scale
+        points = (part.rows - self.center) / self.scale
         weights = part.weights / self.unit
         total = weights.sum()
         mean, y_mean = weights @ points / total, weights @ part.y / total
@@ -207,7 +207,7 @@ class NodeModels:
         v = 1 + parameters
         factor = (n + v) / max(n - v, 0.5)
         self.slopes[node] = slopes / self.scale
-        self.constants[node] = y_mean - slopes @ (mean + self.centre / self.scale)
+        self.constants[node] = y_mean - slopes @ (mean + self.center / self.scale)
         self.errors[node] = factor * float(weights @ residuals)
         self.counts[node] = n
 

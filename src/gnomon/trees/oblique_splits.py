@@ -34,8 +34,8 @@ class ObliqueSplit:
     ----------
     impurity : Impurity
     how : {"means", "random", "optimised"}
-    centre, scale : float64 arrays (d,)
-        Columns are measured from `centre` in units of `scale`.
+    center, scale : float64 arrays (d,)
+        Columns are measured from `center` in units of `scale`.
     least : LeastBranch
     n_directions : int
         Random directions tried.
@@ -43,26 +43,26 @@ class ObliqueSplit:
 
     impurity: Impurity
     how: str
-    centre: np.ndarray
+    center: np.ndarray
     scale: np.ndarray
     least: LeastBranch
     n_directions: int
 
     def __call__(self, pool: Pool, rng: np.random.Generator) -> Candidate | None:
-        points = (pool.rows[pool.places] - self.centre) / self.scale
+        points = (pool.rows[pool.places] - self.center) / self.scale
         if self.how == "means":
             return self._candidate(pool, between_means(points, pool.y, pool.weights))
         best = self._best_random(pool, points, rng)
         if self.how == "random":
             return self._candidate(pool, best)
-        return self._optimised(pool, points, best, rng)
+        return self._optimized(pool, points, best, rng)
 
     def _candidate(self, pool: Pool, plane: Plane | None) -> Candidate | None:
         """A plane in the columns' own units, as a question with its saving."""
         if plane is None:
             return None
         direction = plane.direction / self.scale
-        threshold = plane.threshold + float(direction @ self.centre)
+        threshold = plane.threshold + float(direction @ self.center)
         question = make_question(LINEAR, threshold=threshold, direction=direction)
         return measured(pool, question, self.impurity, self.least)
 
@@ -91,7 +91,7 @@ class ObliqueSplit:
         cut = finder.cuts(projected, np.zeros(1, np.int64))[0]
         return None if cut is None else Plane(direction, float(cut.threshold), float(cut.saving))
 
-    def _optimised(
+    def _optimized(
         self, pool: Pool, points: np.ndarray, random: Plane | None, rng: np.random.Generator
     ) -> Candidate | None:
         starts = [random, *self._axis_planes(pool, points)]
@@ -218,10 +218,10 @@ def label_groups(y: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
         first = vectors[:, -1]
         return (first - share @ first >= 0)[codes]
     labels = y.reshape(len(y), -1)
-    centred = labels - weights @ labels / weights.sum()
-    _, vectors = np.linalg.eigh((centred * weights[:, None]).T @ centred)
+    centered = labels - weights @ labels / weights.sum()
+    _, vectors = np.linalg.eigh((centered * weights[:, None]).T @ centered)
     first = vectors[:, -1]
-    upper = centred @ (first * np.sign(first[np.argmax(np.abs(first))])) >= 0
+    upper = centered @ (first * np.sign(first[np.argmax(np.abs(first))])) >= 0
     return upper if upper.any() and not upper.all() else None
 
 
@@ -300,7 +300,7 @@ def covariance(
     """Mean, and covariance with divisor n - 1 (n the number of rows); zero for a single row."""
     shares = weights / weights.sum()
     mean = shares @ points
-    centred = points - mean
+    centered = points - mean
     n = counts.sum()
-    second = (centred * shares[:, None]).T @ centred
+    second = (centered * shares[:, None]).T @ centered
     return mean, second * n / (n - 1) if n > 1 else np.zeros_like(second)

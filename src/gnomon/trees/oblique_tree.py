@@ -19,7 +19,7 @@ from gnomon.trees.oblique_splits import GaussianSplit, ObliqueSplit
 OBLIQUE_CONSTRAINTS = {
     "directions": [StrOptions({"means", "random", "optimised"})],
     "n_directions": [whole(1)],
-    "standardise": FLAG,
+    "standardize": FLAG,
     **GENERAL_CONSTRAINTS,
 }
 
@@ -32,19 +32,19 @@ class ObliqueTree(OneGeneralTree):
 
     directions: str
     n_directions: int
-    standardise: bool
+    standardize: bool
 
     def _finder(self, sample: DistinctRows, levels: np.ndarray, impurity: Impurity) -> Finder:
-        centre, scale = np.zeros(len(levels)), np.ones(len(levels))
-        if self.standardise:
+        center, scale = np.zeros(len(levels)), np.ones(len(levels))
+        if self.standardize:
             shares = sample.weights / sample.weights.sum()
-            centre = shares @ sample.rows
-            spread = np.array([shares @ (x - c) ** 2 for x, c in zip(sample.rows.T, centre)])
+            center = shares @ sample.rows
+            spread = np.array([shares @ (x - c) ** 2 for x, c in zip(sample.rows.T, center)])
             scale = np.where(spread > 0, np.sqrt(spread), 1.0)
         return ObliqueSplit(
             impurity,
             self.directions,
-            centre,
+            center,
             scale,
             self._least(sample),
             self.n_directions,
@@ -74,7 +74,7 @@ class ObliqueTreeClassifier(ObliqueTree, Classifier):
     search, coefficient by coefficient, for the least Gini index. More than two classes are first
     put in two groups along the first principal component of the class indicators. A node that no
     such plane parts stays a leaf. Unlike 003, columns are measured in units of their deviation
-    (``standardise=False`` for the text's form), so that units do not matter. Texts: 003 2.3.2.3,
+    (``standardize=False`` for the text's form), so that units do not matter. Texts: 003 2.3.2.3,
     004 6.1.
 
     Parameters
@@ -83,7 +83,7 @@ class ObliqueTreeClassifier(ObliqueTree, Classifier):
         How a plane is found.
     n_directions : int, default=10
         Random directions tried in a node.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Measure columns from their mean in units of their standard deviation.
     max_depth : int, default=None
         Most questions on a path; None for no limit.
@@ -130,7 +130,7 @@ class ObliqueTreeClassifier(ObliqueTree, Classifier):
         directions="means",
         *,
         n_directions=10,
-        standardise=True,
+        standardize=True,
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=1,
@@ -142,7 +142,7 @@ class ObliqueTreeClassifier(ObliqueTree, Classifier):
     ):
         self.directions = directions
         self.n_directions = n_directions
-        self.standardise = standardise
+        self.standardize = standardize
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -181,7 +181,7 @@ class ObliqueTreeRegressor(ObliqueTree, Regressor):
         How a plane is found.
     n_directions : int, default=10
         Random directions tried in a node.
-    standardise : bool, default=True
+    standardize : bool, default=True
         Measure columns from their mean in units of their standard deviation.
     max_depth : int, default=None
         Most questions on a path; None for no limit.
@@ -222,7 +222,7 @@ class ObliqueTreeRegressor(ObliqueTree, Regressor):
         directions="means",
         *,
         n_directions=10,
-        standardise=True,
+        standardize=True,
         max_depth=None,
         min_samples_split=2,
         min_samples_leaf=5,
@@ -233,7 +233,7 @@ class ObliqueTreeRegressor(ObliqueTree, Regressor):
     ):
         self.directions = directions
         self.n_directions = n_directions
-        self.standardise = standardise
+        self.standardize = standardize
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

@@ -49,7 +49,7 @@ from gnomon.trees.learner import (
     VALUE_CRITERION,
     GrowsTrees,
     columns_per_node,
-    normalised,
+    normalized,
 )
 from gnomon.trees.naming import names_of_columns
 from gnomon.trees.outputs import ManyClasses
@@ -282,9 +282,9 @@ class ManyTrees(GrowsTrees):
     def _mean_importances(self, n_columns: int) -> np.ndarray:
         """Importances of the trees that split, each adding up to one, averaged."""
         shares = [
-            normalised(tree.importances(n_columns)) for tree in self.trees_ if tree.n_nodes > 1
+            normalized(tree.importances(n_columns)) for tree in self.trees_ if tree.n_nodes > 1
         ]
-        return normalised(np.mean(shares, axis=0)) if shares else np.zeros(n_columns)
+        return normalized(np.mean(shares, axis=0)) if shares else np.zeros(n_columns)
 
     @property
     def estimator(self) -> Any:

@@ -61,9 +61,9 @@ class Specified:
         total = np.zeros((len(rows), len(self.low)))
         exact = self._exact & ~np.isnan(rows).any(axis=0)
         if exact.any():
-            points, centres = rows[:, exact] / self.scale[exact], self.low[:, exact]
+            points, centers = rows[:, exact] / self.scale[exact], self.low[:, exact]
             measure = {"metric": "chebyshev"} if np.isinf(p) else {"metric": "minkowski", "p": p}
-            total = cdist(points, centres / self.scale[exact], **measure)
+            total = cdist(points, centers / self.scale[exact], **measure)
             total = total if np.isinf(p) else total**p
         for j in np.flatnonzero(~exact):
             gap = self._outside(rows[:, j], j)

@@ -427,10 +427,10 @@ def _parsed_line(line: str, number: int) -> tuple[Rule | None, Any]:
 
 def _parsed_condition(test: str, number: int) -> Condition:
     if found := WITHIN.match(test):
-        centre, radius = float(found["centre"]), float(found["radius"])
+        center, radius = float(found["center"]), float(found["radius"])
         sign = SAME.get(found["sign"], found["sign"])
         closed = sign in ("<=", ">")
-        inside = NumberSet((Interval(centre - radius, centre + radius, closed, closed),))
+        inside = NumberSet((Interval(center - radius, center + radius, closed, closed),))
         region = inside if sign.startswith("<") else _present(inside.denied())
         return Condition(found["name"].strip(), region)
     if found := BETWEEN.match(test):

@@ -514,9 +514,9 @@ def first_principal_scores(sums: np.ndarray) -> np.ndarray:
         n_targets = (sums.shape[1] - 1) // 2
         weights = sums[:, 0]
         points = sums[:, 1 : 1 + n_targets] / weights[:, None]
-    centred = points - weights @ points / weights.sum()
-    _, vectors = np.linalg.eigh((centred * weights[:, None]).T @ centred)
-    return centred @ vectors[:, -1]
+    centered = points - weights @ points / weights.sum()
+    _, vectors = np.linalg.eigh((centered * weights[:, None]).T @ centered)
+    return centered @ vectors[:, -1]
 
 
 def gain_ratio(candidate: Cut | Candidate, weight: float) -> float:

@@ -197,8 +197,8 @@ def regression_stump(X, y, sample_weight=None, column: int | None = None) -> Reg
 def _best_step(values, y, weights, column: int) -> RegressionStump | None:
     order = np.argsort(values, kind="stable")
     values, weights = values[order], weights[order]
-    centre = np.average(y, weights=weights[np.argsort(order)])
-    gap = y[order] - centre
+    center = np.average(y, weights=weights[np.argsort(order)])
+    gap = y[order] - center
     cuts = np.flatnonzero(values[1:] > values[:-1])
     if cuts.size == 0:
         return None
@@ -214,8 +214,8 @@ def _best_step(values, y, weights, column: int) -> RegressionStump | None:
     return RegressionStump(
         column,
         float(midpoints(values[cut : cut + 1], values[cut + 1 : cut + 2])[0]),
-        float(centre + left[place]),
-        float(centre + right[place]),
+        float(center + left[place]),
+        float(center + right[place]),
         float(weights @ (gap - answers) ** 2),
     )
 

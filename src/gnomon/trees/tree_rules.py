@@ -1,7 +1,7 @@
 """Rules read off a tree: one per leaf, and shorter ones that may overlap.
 
 Every path from the root to a leaf is a rule; its conditions are joined to at most one per column.
-Such rules cover everything and contradict nowhere. `generalise` drops the conditions that the data
+Such rules cover everything and contradict nowhere. `generalize` drops the conditions that the data
 do not support (as C4.5rules does), which makes rules shorter, lets them overlap, and so needs an
 order and a default.
 
@@ -27,7 +27,7 @@ def rules_from_tree(estimator, *, tree=None) -> RuleList:
 
     The list says what the tree says, also of missing cells where the tree sends them down one
     branch; a tree that divides such rows, or asks surrogates, is more than rules, and here they get
-    the root's answer. Use `generalise` for shorter rules.
+    the root's answer. Use `generalize` for shorter rules.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def label_of(view: TreeView, node: int):
     return {f"y{k}": float(each) for k, each in enumerate(value)}
 
 
-def generalise(
+def generalize(
     rules: RuleList, columns: Mapping[str, np.ndarray], y: np.ndarray, weights: np.ndarray
 ) -> RuleList:
     """Shorter rules in order of their expected accuracy, with a default.

@@ -400,11 +400,11 @@ def ratio_of_groups(numbers: Standard, codes: np.ndarray) -> tuple[float, float,
     if k < 2 or n <= k:
         return np.nan, np.nan, n
     without_group = float((numbers.values[codes < 0] ** 2).sum()) if (codes < 0).any() else 0.0
-    centre = sums.sum() ** 2 / n
-    total = float(numbers.values @ numbers.values) - without_group - centre
+    center = sums.sum() ** 2 / n
+    total = float(numbers.values @ numbers.values) - without_group - center
     if total <= 1e-12 * n:
         return np.nan, np.nan, n
-    between = float((sums[used] ** 2 / sizes[used]).sum()) - centre
+    between = float((sums[used] ** 2 / sizes[used]).sum()) - center
     within = total - between
     if within <= 1e-12 * total:
         return 1.0, 0.0, n

@@ -43,8 +43,8 @@ NEAR_COUNTS = (1, 5, 25)
 USUAL_COUNT = 5
 BASELINE = "baseline"
 STACK = "stack"
-NEIGHBOURS, MACHINE = "nearest neighbours", "support vector machine"
-SQUARE = (NEIGHBOURS, MACHINE)
+NEIGHBORS, MACHINE = "nearest neighbours", "support vector machine"
+SQUARE = (NEIGHBORS, MACHINE)
 SCORING = {"log_loss": "log_loss", "auc": "log_loss", "brier": "brier", "mae": "absolute"}
 
 
@@ -112,14 +112,14 @@ def classifiers(search: bool, measure: str | None, counts: list[int]) -> list[En
     """The portfolio for classes."""
     scoring = SCORING.get(measure or "", "error")
     logistic, boosting = LogisticRegression(), boosted(HistGradientBoostingClassifier, 31)
-    neighbours, machine = KNeighborsClassifier(usual_count(counts)), scaled(SVC(probability=True))
+    neighbors, machine = KNeighborsClassifier(usual_count(counts)), scaled(SVC(probability=True))
     if search:
         strengths = [(f"C={c:g}", LogisticRegression(C=c)) for c in (0.01, 0.1, 1.0, 10.0)]
         logistic = BucketClassifier(strengths, cv=3, scoring="log_loss")
         sizes = [(f"{n} leaves", boosted(HistGradientBoostingClassifier, n)) for n in (8, 31)]
         boosting = BucketClassifier(sizes, cv=2, scoring=scoring)
         near = [(f"k={k}", KNeighborsClassifier(k)) for k in counts]
-        neighbours = BucketClassifier(near, cv=3, scoring=scoring)
+        neighbors = BucketClassifier(near, cv=3, scoring=scoring)
         prices = [(f"C={c:g}", scaled(SVC(C=c, probability=True))) for c in (1.0, 10.0)]
         machine = BucketClassifier(prices, cv=2, scoring=scoring)
     return [
@@ -129,7 +129,7 @@ def classifiers(search: bool, measure: str | None, counts: list[int]) -> list[En
         Entrant("gradient boosting", boosting, 3, boosting_search(search), FEWEST_TO_BOOST),
         Entrant("random forest", RandomForestClassifier(), 4),
         Entrant("pruned tree", PrunedTreeClassifier(n_folds=5), 2, "size by pruning with 5 folds"),
-        Entrant(NEIGHBOURS, neighbours, 2, neighbour_search(counts) if search else ""),
+        Entrant(NEIGHBORS, neighbors, 2, neighbor_search(counts) if search else ""),
         Entrant(MACHINE, machine, 4, "price C of slack by 2 folds" if search else ""),
     ]
 
@@ -138,14 +138,14 @@ def regressors(search: bool, measure: str | None, counts: list[int]) -> list[Ent
     """The portfolio for numbers."""
     scoring = SCORING.get(measure or "", "squared")
     ridge, boosting = Ridge(), boosted(HistGradientBoostingRegressor, 31)
-    neighbours, machine = KNeighborsRegressor(usual_count(counts)), scaled(SVR(), StandardScaler())
+    neighbors, machine = KNeighborsRegressor(usual_count(counts)), scaled(SVR(), StandardScaler())
     if search:
         strengths = [(f"alpha={a:g}", Ridge(alpha=a)) for a in (1e-2, 1.0, 1e2, 1e4)]
         ridge = BucketRegressor(strengths, cv=3, scoring=scoring)
         sizes = [(f"{n} leaves", boosted(HistGradientBoostingRegressor, n)) for n in (8, 31)]
         boosting = BucketRegressor(sizes, cv=2, scoring=scoring)
         near = [(f"k={k}", KNeighborsRegressor(k)) for k in counts]
-        neighbours = BucketRegressor(near, cv=3, scoring=scoring)
+        neighbors = BucketRegressor(near, cv=3, scoring=scoring)
         prices = [(f"C={c:g}", scaled(SVR(C=c), StandardScaler())) for c in (1.0, 10.0)]
         machine = BucketRegressor(prices, cv=2, scoring=scoring)
     return [
@@ -155,7 +155,7 @@ def regressors(search: bool, measure: str | None, counts: list[int]) -> list[Ent
         Entrant("gradient boosting", boosting, 3, boosting_search(search), FEWEST_TO_BOOST),
         Entrant("random forest", RandomForestRegressor(), 4),
         Entrant("pruned tree", PrunedTreeRegressor(n_folds=5), 2, "size by pruning with 5 folds"),
-        Entrant(NEIGHBOURS, neighbours, 2, neighbour_search(counts) if search else ""),
+        Entrant(NEIGHBORS, neighbors, 2, neighbor_search(counts) if search else ""),
         Entrant(MACHINE, machine, 4, "price C of slack by 2 folds" if search else ""),
     ]
 
@@ -171,7 +171,7 @@ def usual_count(counts: list[int]) -> int:
     return max(k for k in counts if k <= USUAL_COUNT)
 
 
-def neighbour_search(counts: list[int]) -> str:
+def neighbor_search(counts: list[int]) -> str:
     """Which numbers of neighbours are tried, in words."""
     *first, last = map(str, counts)
     listed = f"{', '.join(first)} or {last}" if first else last

@@ -54,7 +54,7 @@ class LearningProblem:
     ----------
     rows : Table
         All rows whose target is known, with the target.
-    unlabelled : Table
+    unlabeled : Table
         Rows set apart because their target is missing.
     target, task, measure : str
     groups, time : str or None
@@ -64,7 +64,7 @@ class LearningProblem:
     """
 
     rows: Table
-    unlabelled: Table
+    unlabeled: Table
     target: str
     task: str
     measure: str
@@ -145,7 +145,7 @@ class LearningProblem:
         return "which class is" if self.task == "classify" else "how large is"
 
     def _apart(self) -> str:
-        n = len(self.unlabelled)
+        n = len(self.unlabeled)
         return f"; {n:,} without it are set apart and not used" if n else ""
 
     def _target_in_words(self) -> str:
@@ -203,7 +203,7 @@ def set_up(
     column = table.column(target)
     known = pc.is_valid(column).to_numpy(zero_copy_only=False)
     rows = table if known.all() else table[np.flatnonzero(known)]
-    unlabelled = table[np.flatnonzero(~known)]
+    unlabeled = table[np.flatnonzero(~known)]
     distinct = len(rows.column(target).unique())
     if distinct < 2:
         what = "one value only" if distinct else "no value at all"
@@ -214,7 +214,7 @@ def set_up(
             f"{FEWEST_ROWS} are the least"
         )
     settled = settled_task(rows, target, task, distinct)
-    problem = LearningProblem(rows, unlabelled, target, settled, "", groups, time)
+    problem = LearningProblem(rows, unlabeled, target, settled, "", groups, time)
     if not problem.features:
         raise DataError(
             f"every column beside the target {target!r} is an identifier: there is nothing to "

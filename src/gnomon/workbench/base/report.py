@@ -156,7 +156,7 @@ class Report:
             report=self,
             style=_asset("report.css"),
             script=_asset("report.js"),
-            colours=_script_safe(json.dumps(_colours())),
+            colors=_script_safe(json.dumps(_colors())),
             themes=THEMES,
             plotly=_packed_plotly() if self._n_figures else "",
         )
@@ -235,7 +235,7 @@ def _script_safe(text: str) -> str:
     )
 
 
-def _colours() -> dict[str, dict[str, str]]:
+def _colors() -> dict[str, dict[str, str]]:
     """By theme: every colour of the other themes, as figures write it, and the one to show."""
     return {
         wanted: {

@@ -116,7 +116,7 @@ TERMS: dict[str, tuple[str, ...]] = {
     "regularization": (
         "A penalty on large coefficients that trades variance for bias (linear.Ridge, "
         "linear.Lasso).",
-        "regularisation",
+        "regularization",
         "shrinkage",
         "penalty",
     ),

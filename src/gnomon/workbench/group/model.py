@@ -33,7 +33,7 @@ class GroupModel(Estimator):
     Attributes
     ----------
     encoder_ : TableEncoder
-    centre_, scale_ : ndarray of shape (n_columns,)
+    center_, scale_ : ndarray of shape (n_columns,)
         Coordinates are (numbers - centre) / scale.
     group_names_ : list of str
         A name for every group.
@@ -65,7 +65,7 @@ class GroupModel(Estimator):
         self.n_features_in_ = len(used)
         self.encoder_ = TableEncoder(Takes()).fit(rows)
         numbers = self.encoder_.transform(rows)
-        self.centre_, self.scale_ = numbers.mean(axis=0), numbers.std(axis=0)
+        self.center_, self.scale_ = numbers.mean(axis=0), numbers.std(axis=0)
         for code, span in zip(self.encoder_.codes, self.spans()):
             if isinstance(code, CategoryCode):
                 self.scale_[span] = 1.0
@@ -108,7 +108,7 @@ class GroupModel(Estimator):
         table : Table or data frame
         """
         rows = Table.from_frame(table).select([str(name) for name in self.feature_names_in_])
-        return (self.encoder_.transform(rows) - self.centre_) / self.scale_
+        return (self.encoder_.transform(rows) - self.center_) / self.scale_
 
     def predict(self, table: Any) -> np.ndarray:
         """The group of each row; -1 for rows of none.

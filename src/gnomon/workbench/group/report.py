@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gnomon import show
-from gnomon.cluster import AgglomerativeClustering, SelfOrganisingMap, silhouette
+from gnomon.cluster import AgglomerativeClustering, SelfOrganizingMap, silhouette
 from gnomon.cluster.choice import ChoiceOfK
 from gnomon.reduce import PCA
 from gnomon.table import Table
@@ -108,8 +108,8 @@ def _hierarchy_and_planes(result: GroupResult, points: np.ndarray, theme: str) -
     found = {"tree": show.dendrogram(tree, n_clusters=result.chosen.k, theme=theme)}
     names = result.model.encoder_.columns.names
     if len(names) > 1:
-        planes = SelfOrganisingMap(random_state=result.settings.random_state).fit(rows)
-        planes.prototypes_ = planes.prototypes_ * result.model.scale_ + result.model.centre_
+        planes = SelfOrganizingMap(random_state=result.settings.random_state).fit(rows)
+        planes.prototypes_ = planes.prototypes_ * result.model.scale_ + result.model.center_
         found["planes"] = show.component_planes(
             planes, _telling(points, result.labels), names=list(names), theme=theme
         )

@@ -28,7 +28,7 @@ MOST_MERGED = 20_000
 HALVES = 5
 # Agreement of two halves from which on a grouping is called stable.
 STABLE = 0.8
-NEIGHBOURS = 10
+NEIGHBORS = 10
 # Shares of the rows that are dense at the reaches that DBSCAN tries.
 DENSE_SHARES = (0.5, 0.75, 0.9, 0.97)
 LEAST_REACH = 1e-12
@@ -179,17 +179,17 @@ def allowed_numbers(
 
 def dense_shares(rows: np.ndarray) -> Iterator[float]:
     """Shares of dense rows that give DBSCAN different reaches, none of them zero."""
-    distances = neighbour_distances(rows, NEIGHBOURS)
+    distances = neighbor_distances(rows, NEIGHBORS)
     by_reach = {np.quantile(distances, share): share for share in reversed(DENSE_SHARES)}
     yield from sorted(share for reach, share in by_reach.items() if reach > 0)
 
 
 def reach_of(rows: np.ndarray, share: float) -> float:
     """The reach at which this share of the rows is dense: has as many neighbours as DBSCAN asks."""
-    return max(float(np.quantile(neighbour_distances(rows, NEIGHBOURS), share)), LEAST_REACH)
+    return max(float(np.quantile(neighbor_distances(rows, NEIGHBORS), share)), LEAST_REACH)
 
 
-def neighbour_distances(rows: np.ndarray, k: int) -> np.ndarray:
+def neighbor_distances(rows: np.ndarray, k: int) -> np.ndarray:
     """The distance of every row to its k-th nearest other row, or to the farthest of fewer."""
     search = NearestNeighbors(metric="euclidean").fit(rows)
     return search.others(min(k, len(rows) - 1)).distances[:, -1]
@@ -207,7 +207,7 @@ def made(method: str, k: int, share: float, rows: np.ndarray, random_state: int)
         return mixture.fit(rows)
     if method == "Ward":
         return AgglomerativeClustering(k, linkage="ward").fit(rows)
-    return DBSCAN(reach_of(rows, share), min_samples=NEIGHBOURS).fit(rows)
+    return DBSCAN(reach_of(rows, share), min_samples=NEIGHBORS).fit(rows)
 
 
 def fitted(
@@ -249,7 +249,7 @@ def made_of_all(
         )
     if grouping.method == "DBSCAN":
         # as many more rows within the same reach: dense is what was dense among the judged
-        enough = NEIGHBOURS * len(points) / n_judged
+        enough = NEIGHBORS * len(points) / n_judged
         return DBSCAN(grouping.reach, min_samples=enough).fit(points)
     return made(grouping.method, grouping.k, grouping.dense_share, points, random_state)
 

@@ -23,7 +23,7 @@ from gnomon.workbench.base.runs import Run
 from gnomon.workbench.image.options import JOB, ImageOptions
 from gnomon.workbench.image.result import ImageResult
 
-GREY_LEVELS = 32
+GRAY_LEVELS = 32
 TO_DEVIATION = 1.4826
 
 
@@ -89,12 +89,12 @@ def _cleaned(levels: np.ndarray, options: ImageOptions, run: Run) -> PixelLabels
             "half of the pixels equal their neighbours: there is no noise of grey levels to clean. "
             "Two values are cleaned by their share of flips (--noise); cut the picture there"
         )
-    grey = np.linspace(levels.min(), levels.max(), min(len(values), GREY_LEVELS))
+    gray = np.linspace(levels.min(), levels.max(), min(len(values), GRAY_LEVELS))
     run.decide(
-        f"{len(grey)} grey levels, noise of standard deviation {spread:.3g}",
+        f"{len(gray)} grey levels, noise of standard deviation {spread:.3g}",
         "measured by the median difference of neighbours",
     )
-    return denoise_gray(levels, options.strength, levels=grey, weight=1 / (2 * spread**2))
+    return denoise_gray(levels, options.strength, levels=gray, weight=1 / (2 * spread**2))
 
 
 def noise_deviation(levels: np.ndarray) -> float:

@@ -13,7 +13,7 @@ from gnomon.workbench.image.result import ImageResult
 def pictures_of(result: ImageResult) -> dict[str, Callable[[str], Any]]:
     """The pictures of a result: functions of the theme, by name."""
     return {
-        "before and after": lambda theme: show.labelled_image(
+        "before and after": lambda theme: show.labeled_image(
             result.found, result.picture, theme=theme
         )
     }

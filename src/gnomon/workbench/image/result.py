@@ -57,7 +57,7 @@ class ImageResult(JobResult):
 
     def write_files(self, folder: Path) -> None:
         """Write the answer as a picture and as an array."""
-        write_picture(_as_grey(self.answer), folder / "answer.png")
+        write_picture(_as_gray(self.answer), folder / "answer.png")
         labels = self.found.labels if isinstance(self.found, MixtureSegments) else self.answer
         np.save(folder / "answer.npy", labels)
 
@@ -75,7 +75,7 @@ class ImageResult(JobResult):
         return f"{said}, {100 * self.changed:.1f} % changed by {self.found.method}"
 
 
-def _as_grey(levels: np.ndarray) -> np.ndarray:
+def _as_gray(levels: np.ndarray) -> np.ndarray:
     """On the scale of a picture file: 0 to 255 as they are, others stretched."""
     low, high = float(levels.min()), float(levels.max())
     if low >= 0 and 1 < high <= 255:

@@ -169,9 +169,9 @@ class LearnCommand(JobCommand):
         good = sum(each.verdict == "good" for each in made)
         say(f"{len(made)} checks were made; {good} found nothing.")
         for check in result.worries:
-            colour = "red" if check.verdict == "bad" else "yellow"
+            color = "red" if check.verdict == "bad" else "yellow"
             console.print(
-                f"[{colour}]![/{colour}] [bold]{escape(check.title)}[/bold]: "
+                f"[{color}]![/{color}] [bold]{escape(check.title)}[/bold]: "
                 f"{escape(check.finding)} {escape(check.remedy)}",
                 highlight=False,
             )

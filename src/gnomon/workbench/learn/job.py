@@ -298,9 +298,9 @@ class Learning:
         )
         how = f"{len(parts.rows[1]):,} test rows are put aside {parts.how} and used once"
         self.run.decide(how, "a figure that chose nothing is not too good")
-        if len(problem.unlabelled):
+        if len(problem.unlabeled):
             self.run.decide(
-                f"{len(problem.unlabelled):,} rows without a target are set apart",
+                f"{len(problem.unlabeled):,} rows without a target are set apart",
                 "nothing can be learnt from them, nor tested",
             )
         if not rare:

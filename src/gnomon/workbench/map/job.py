@@ -32,13 +32,13 @@ from gnomon.workbench.base.given import as_table, source_of
 from gnomon.workbench.base.job import Request
 from gnomon.workbench.base.runs import Run
 from gnomon.workbench.group.model import GroupModel
-from gnomon.workbench.group.search import neighbour_distances
+from gnomon.workbench.group.search import neighbor_distances
 from gnomon.workbench.map.options import FEWEST_ROWS, JOB, METHODS, MapOptions
 from gnomon.workbench.map.quality import map_quality
 from gnomon.workbench.map.result import MapResult
 
-OUTLYING_NEIGHBOUR = 6
-NEIGHBOURS = 10
+OUTLYING_NEIGHBOR = 6
+NEIGHBORS = 10
 # Standard deviations of a normal law in the median of its absolute deviations.
 NORMAL_SPREAD = 1.4826
 # Of equal values, the share of others that are outliers whatever they are.
@@ -156,9 +156,9 @@ def placed(method: str, points: np.ndarray, random_state: int) -> Placed:
         return Placed(sammon(points, duplicates="together", random_state=random_state).places)
     makers = {
         "t-SNE": lambda: TSNE(perplexity="auto", random_state=random_state),
-        "Isomap": lambda: Isomap(n_neighbors=NEIGHBOURS, random_state=random_state),
-        "LLE": lambda: LocallyLinearEmbedding(n_neighbors=NEIGHBOURS, random_state=random_state),
-        "spectral": lambda: SpectralEmbedding(n_neighbors=NEIGHBOURS),
+        "Isomap": lambda: Isomap(n_neighbors=NEIGHBORS, random_state=random_state),
+        "LLE": lambda: LocallyLinearEmbedding(n_neighbors=NEIGHBORS, random_state=random_state),
+        "spectral": lambda: SpectralEmbedding(n_neighbors=NEIGHBORS),
         "UMAP": lambda: UMAP(random_state=random_state),
     }
     mapper = makers[method]()
@@ -182,7 +182,7 @@ def placed_others(
 
 def far_rows(points: np.ndarray) -> np.ndarray:
     """Rows whose nearest neighbours are much farther than those of others, the farthest first."""
-    distances = neighbour_distances(points, OUTLYING_NEIGHBOUR)
+    distances = neighbor_distances(points, OUTLYING_NEIGHBOR)
     middle = np.median(distances)
     limit = middle + FAR * max(robust_spread(distances), 1e-12 * middle)
     far = np.flatnonzero(distances > limit)

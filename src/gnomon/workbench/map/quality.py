@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 from gnomon.contract.estimate import Estimate, mean_interval
 from gnomon.engine.errors import DataError
 
-NEIGHBOURS = 12
+NEIGHBORS = 12
 BLOCK = 256
 
 
@@ -42,9 +42,7 @@ class MapQuality(NamedTuple):
     lost: np.ndarray
 
 
-def map_quality(
-    points: np.ndarray, places: np.ndarray, n_neighbors: int = NEIGHBOURS
-) -> MapQuality:
+def map_quality(points: np.ndarray, places: np.ndarray, n_neighbors: int = NEIGHBORS) -> MapQuality:
     """Compare the neighbours and distances of rows with those of their places on a map.
 
     Distances of a block of rows to all others are held at a time.

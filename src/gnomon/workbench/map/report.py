@@ -16,10 +16,10 @@ from gnomon.workbench.analysis.row_names import LONGEST_NAME, name_columns
 from gnomon.workbench.base.report import Report
 from gnomon.workbench.map.result import MapResult
 
-MOST_COLOURS = 12
+MOST_COLORS = 12
 MOST_OUTLIERS = 50
 MISSING = "missing"
-UNCOLOURED = (Kind.IDENTIFIER, Kind.TEXT, Kind.DATETIME)
+UNCOLORED = (Kind.IDENTIFIER, Kind.TEXT, Kind.DATETIME)
 CAPTION = (
     "Point at a row to find it on every map; draw round some with the mouse to mark them on all, "
     "double-click to let them go. The menu chooses the column that colours them. Axes have no "
@@ -41,7 +41,7 @@ def maps_of(result: MapResult, theme: str = "light") -> Any:
     }
     return show.embeddings(
         result.places,
-        colours_of(result),
+        colors_of(result),
         notes=notes,
         ids=names_of(result),
         far=result.far.tolist(),
@@ -49,11 +49,11 @@ def maps_of(result: MapResult, theme: str = "light") -> Any:
     )
 
 
-def colours_of(result: MapResult) -> dict[str, list[Any]]:
+def colors_of(result: MapResult) -> dict[str, list[Any]]:
     """Columns to colour by: the one asked for first, and how far each row is to be believed."""
-    wanted = [column for column in result.table.schema if column.kind not in UNCOLOURED]
+    wanted = [column for column in result.table.schema if column.kind not in UNCOLORED]
     wanted.sort(key=lambda column: column.name != result.settings.color)
-    found = {column.name: _cells(result, column) for column in wanted[:MOST_COLOURS]}
+    found = {column.name: _cells(result, column) for column in wanted[:MOST_COLORS]}
     invented = result.quality[result.best].invented
     return found | {f"neighbours invented by {result.best}": invented.tolist()}
 

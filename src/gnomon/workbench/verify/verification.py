@@ -74,8 +74,8 @@ def ridge_constant() -> tuple[float, ...]:
 
     rows, y = iris()
     ones = np.column_stack([np.ones(len(y)), rows])
-    penalised = Ridge(alpha=1.0, fit_intercept=False).fit(ones, y).coef_[0]
-    return float(penalised), float(Ridge(alpha=1.0).fit(rows, y).intercept_)
+    penalized = Ridge(alpha=1.0, fit_intercept=False).fit(ones, y).coef_[0]
+    return float(penalized), float(Ridge(alpha=1.0).fit(rows, y).intercept_)
 
 
 def cook_noise() -> tuple[float, ...]:

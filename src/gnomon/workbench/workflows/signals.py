@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
-from gnomon.cluster import DictionaryVote, VectorQuantiser
+from gnomon.cluster import DictionaryVote, VectorQuantizer
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate import ConfusionTable, Estimate, accuracy, confusion_table, k_fold
@@ -149,12 +149,12 @@ def signal_recipe(
     )
     checked = []
     for size in sizes:
-        quantiser = VectorQuantiser(size, n_entries=n_entries, random_state=random_state)
-        checked.append(_checked(quantiser, signals, y, splits, learner))
+        quantizer = VectorQuantizer(size, n_entries=n_entries, random_state=random_state)
+        checked.append(_checked(quantizer, signals, y, splits, learner))
     best = int(np.argmax([each.nearest.value for each in checked]))
-    quantiser = VectorQuantiser(sizes[best], n_entries=n_entries, random_state=random_state)
+    quantizer = VectorQuantizer(sizes[best], n_entries=n_entries, random_state=random_state)
     model = DictionaryVote(
-        quantiser, learner, n_dictionaries=n_dictionaries, random_state=random_state
+        quantizer, learner, n_dictionaries=n_dictionaries, random_state=random_state
     )
     said = np.empty(len(y), dtype=y.dtype)
     for train, test in splits:
@@ -185,11 +185,11 @@ class _Check:
     forest: Estimate
 
 
-def _checked(quantiser: Any, signals: Any, y: np.ndarray, splits: Any, learner: Any) -> _Check:
+def _checked(quantizer: Any, signals: Any, y: np.ndarray, splits: Any, learner: Any) -> _Check:
     by_nearest, by_learner = np.empty_like(y), np.empty_like(y)
     sums, counts = np.zeros(2), np.zeros(2)
     for train, test in splits:
-        fitted = clone(quantiser).fit([signals[i] for i in train])
+        fitted = clone(quantizer).fit([signals[i] for i in train])
         known = fitted.transform([signals[i] for i in train])
         asked = fitted.transform([signals[i] for i in test])
         distances = cdist(asked, known)

@@ -40,7 +40,7 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.linear.design import LARGEST, Centred, centred_rows, decision
+from gnomon.linear.design import LARGEST, Centered, centered_rows, decision
 from gnomon.linear.inference import NoSummary, column_names
 from gnomon.linear.losses import logistic
 from gnomon.linear.penalties import (
@@ -199,23 +199,23 @@ class AugmentedModel(Regressor):
 
     def _fit(self, data: Data) -> None:
         with one_blas_thread():
-            self._minimise(data, self._loss(), self._penalty(data.n_columns))
+            self._minimize(data, self._loss(), self._penalty(data.n_columns))
 
-    def _minimise(self, data: Data, loss: Loss, penalty: Penalty) -> None:
+    def _minimize(self, data: Data, loss: Loss, penalty: Penalty) -> None:
         """One quadratic problem."""
-        centred = centred_rows(data, self.fit_intercept, column_names(self))
+        centered = centered_rows(data, self.fit_intercept, column_names(self))
         working = squared_working(data.y, data.y)
-        sums = products(centred.rows, working, data.weight_array, self.fit_intercept)
+        sums = products(centered.rows, working, data.weight_array, self.fit_intercept)
         zero = np.zeros(data.n_columns)
         coef = penalty.minimum(sums.gram, sums.cross, float(self.alpha), zero)
         constant = sums.target_mean - sums.location @ coef
-        self._keep(self._found(data, centred, coef, constant, loss, penalty))
+        self._keep(self._found(data, centered, coef, constant, loss, penalty))
 
-    def _found(self, data, centred, coef, constant, loss, penalty) -> dict[str, Any]:
-        predictor = centred.rows @ coef + constant
+    def _found(self, data, centered, coef, constant, loss, penalty) -> dict[str, Any]:
+        predictor = centered.rows @ coef + constant
         return {
             "coef_": coef,
-            "intercept_": float(constant - centred.location @ coef) if self.fit_intercept else 0.0,
+            "intercept_": float(constant - centered.location @ coef) if self.fit_intercept else 0.0,
             "loss_": float(data.weight_array @ loss.value(data.y, predictor)),
             "penalty_": float(self.alpha) * penalty.value(coef),
         }
@@ -264,7 +264,7 @@ class AugmentedModel(Regressor):
     avoid="Where one has: Ridge, Lasso, ElasticNet, GLM are faster, stream, and choose alpha.",
     peers=("skglm.GeneralizedLinearEstimator", "sklearn.linear_model.SGDRegressor"),
 )
-class PenalisedModel(AugmentedModel):
+class PenalizedModel(AugmentedModel):
     """Any loss plus any penalty: the augmented error and its two parts.
 
     Minimises sum_i w_i L(y_i, b0 + x_i b) + alpha P(b). Use it for pairs that have no estimator of
@@ -344,9 +344,9 @@ class PenalisedModel(AugmentedModel):
 
     Examples
     --------
-    >>> from gnomon.linear import PenalisedModel
+    >>> from gnomon.linear import PenalizedModel
     >>> X, y = [[0, 0], [1, 1], [2, 0], [3, 1], [4, 0], [5, 9]], [0, 1, 2, 3, 4, 50]
-    >>> model = PenalisedModel("huber", "l1", alpha=2.0).fit(X, y)
+    >>> model = PenalizedModel("huber", "l1", alpha=2.0).fit(X, y)
     >>> round(model.loss_, 3), round(model.penalty_, 3)
     (16.914, 12.049)
     """
@@ -458,17 +458,17 @@ class PenalisedModel(AugmentedModel):
                 "more rows, or loss='squared'"
             )
 
-    def _minimise(self, data: Data, loss: Loss, penalty: Penalty) -> None:
+    def _minimize(self, data: Data, loss: Loss, penalty: Penalty) -> None:
         self._refuse_what_cannot_be_solved(loss, penalty, data.y)
-        centred = centred_rows(data, self.fit_intercept, column_names(self))
+        centered = centered_rows(data, self.fit_intercept, column_names(self))
         course = self._course("step", self.max_iter)
-        place = self._first_place(data, centred, loss)
+        place = self._first_place(data, centered, loss)
         error = np.inf
         for _ in course:
             before = place
-            place, error = self._next_place(data, centred, loss, penalty, before, error)
-            ended = loss is SQUARED or loss.working is None or self._still(centred, before, place)
-            found = partial(self._found, data, centred, place[0], place[1], loss, penalty)
+            place, error = self._next_place(data, centered, loss, penalty, before, error)
+            ended = loss is SQUARED or loss.working is None or self._still(centered, before, place)
+            found = partial(self._found, data, centered, place[0], place[1], loss, penalty)
             if course.end_step(
                 error,
                 ended,
@@ -489,29 +489,29 @@ class PenalisedModel(AugmentedModel):
     def _so_far(self, found: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return self._public() | found()
 
-    def _first_place(self, data: Data, centred: Centred, loss: Loss) -> tuple[np.ndarray, float]:
+    def _first_place(self, data: Data, centered: Centered, loss: Loss) -> tuple[np.ndarray, float]:
         constant = 0.0
         if self.fit_intercept:
             mean = float(data.weight_array @ data.y / data.weight_array.sum())
             constant = loss.predictor(mean)
         return np.zeros(data.n_columns), constant
 
-    def _still(self, centred: Centred, before, place) -> bool:
-        predictor = centred.rows @ place[0] + place[1]
-        moved = np.abs(predictor - centred.rows @ before[0] - before[1]).max()
+    def _still(self, centered: Centered, before, place) -> bool:
+        predictor = centered.rows @ place[0] + place[1]
+        moved = np.abs(predictor - centered.rows @ before[0] - before[1]).max()
         return bool(moved <= self.tol * max(1.0, np.abs(predictor).max()))
 
-    def _next_place(self, data, centred, loss, penalty, place, error):
+    def _next_place(self, data, centered, loss, penalty, place, error):
         weights, alpha = data.weight_array, float(self.alpha)
 
         def total(coef, constant):
-            value = weights @ loss.value(data.y, centred.rows @ coef + constant)
+            value = weights @ loss.value(data.y, centered.rows @ coef + constant)
             return float(value) + alpha * penalty.value(coef)
 
         if loss.working is None:
             absolute = self.loss == "absolute"
             costs = np.full(data.n_columns, alpha if isinstance(penalty, NetPenalty) else 0.0)
-            rows = centred.rows.toarray() if sp.issparse(centred.rows) else centred.rows
+            rows = centered.rows.toarray() if sp.issparse(centered.rows) else centered.rows
             scale = np.sqrt(np.einsum("ij,ij,i->j", rows, rows, weights) / weights.sum())
             coef, constant, _ = quantile_plane(
                 rows,
@@ -524,8 +524,8 @@ class PenalisedModel(AugmentedModel):
                 costs,
             )
             return (coef, constant), total(coef, constant)
-        working = loss.working(data.y, centred.rows @ place[0] + place[1])
-        sums = products(centred.rows, working, weights, self.fit_intercept)
+        working = loss.working(data.y, centered.rows @ place[0] + place[1])
+        sums = products(centered.rows, working, weights, self.fit_intercept)
         coef = penalty.minimum(sums.gram, sums.cross, alpha, place[0])
         constant = sums.target_mean - float(sums.location @ coef)
         if loss.descends:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from gnomon.engine.errors import DataError
 from gnomon.show.labels import label
-from gnomon.show.theme import SEQUENTIAL, colour, dress, faded, legend_below, look
+from gnomon.show.theme import SEQUENTIAL, color, dress, faded, legend_below, look
 
 CIRCLE = np.linspace(0, 2 * np.pi, 121)
 MOST_CLASSES = 40
@@ -20,7 +20,7 @@ def ball_tree(
     tree: Any,
     query: Sequence[float] | None = None,
     *,
-    neighbours: int = 3,
+    neighbors: int = 3,
     depth: int | None = None,
     theme: str = "light",
 ) -> go.Figure:
@@ -35,7 +35,7 @@ def ball_tree(
     query : sequence of two float, default=None
         A point whose nearest rows are looked for; balls that the search opens are filled, darker
         the earlier, and their order is told on hovering.
-    neighbours : int, default=3
+    neighbors : int, default=3
         How many nearest rows.
     depth : int or None, default=None
         Draw balls down to this depth only, the root being 0; None for all.
@@ -57,7 +57,7 @@ def ball_tree(
         raise DataError(f"nested circles need two columns; the tree has {tree.rows.shape[1]}")
     look_of = look(theme)
     depths = _depths(tree)
-    opened = [] if query is None else tree.path(query, neighbours)
+    opened = [] if query is None else tree.path(query, neighbors)
     place = {ball: k for k, ball in enumerate(opened)}
     figure = go.Figure()
     for ball in np.argsort(depths, kind="stable").tolist():
@@ -74,7 +74,7 @@ def ball_tree(
     )
     note = f"{len(tree.rows):,} rows in {tree.n_balls:,} balls"
     if query is not None:
-        found = tree.query(np.asarray(query, dtype=np.float64)[None], neighbours)
+        found = tree.query(np.asarray(query, dtype=np.float64)[None], neighbors)
         note += (
             f"; the search opens {len(opened)} balls and compares {int(found.evaluations[0])} rows"
         )
@@ -109,16 +109,16 @@ def _depths(tree: Any) -> np.ndarray:
 
 
 def _circle(tree, ball: int, depth: int, place: dict, n_opened: int, look_of) -> go.Scatter:
-    centre, radius = tree.centres[ball], tree.radii[ball]
-    tone = colour(depth)
+    center, radius = tree.centers[ball], tree.radii[ball]
+    tone = color(depth)
     filled = ball in place
     leaf = tree.children[ball, 0] < 0
     order = f"<br>opened as number {place[ball] + 1}" if filled else ""
     share = (0.3 if leaf else 0.06) * (1 - 0.7 * place[ball] / n_opened) if filled else 0.0
     inside = int(tree.spans[ball, 1] - tree.spans[ball, 0])
     return go.Scatter(
-        x=centre[0] + radius * np.cos(CIRCLE),
-        y=centre[1] + radius * np.sin(CIRCLE),
+        x=center[0] + radius * np.cos(CIRCLE),
+        y=center[1] + radius * np.sin(CIRCLE),
         mode="lines",
         line={
             "color": faded(tone, 0.9 if filled or not n_opened else 0.35),
@@ -161,16 +161,16 @@ def bounding_ball_growth(points: Any, *, theme: str = "light") -> go.Figure:
     ball = bounding_ball(points)
     look_of = look(theme)
     figure = go.Figure()
-    steps = [*ball.steps, (ball.centre, ball.radius)]
-    for k, (centre, radius) in enumerate(steps):
+    steps = [*ball.steps, (ball.center, ball.radius)]
+    for k, (center, radius) in enumerate(steps):
         last = k == len(steps) - 1
         share = 0.2 + 0.6 * k / max(len(steps) - 1, 1)
         figure.add_scatter(
-            x=centre[0] + radius * np.cos(CIRCLE),
-            y=centre[1] + radius * np.sin(CIRCLE),
+            x=center[0] + radius * np.cos(CIRCLE),
+            y=center[1] + radius * np.sin(CIRCLE),
             mode="lines",
             line={
-                "color": look_of.strong if last else faded(colour(0), share),
+                "color": look_of.strong if last else faded(color(0), share),
                 "width": 3 if last else 1.5,
                 "dash": "solid" if last else "dot",
             },
@@ -178,10 +178,10 @@ def bounding_ball_growth(points: Any, *, theme: str = "light") -> go.Figure:
             showlegend=last or k == 0,
             hovertemplate=f"step {k}, radius {radius:.4g}<extra></extra>",
         )
-    centres = np.array([centre for centre, _ in steps])
+    centers = np.array([center for center, _ in steps])
     figure.add_scatter(
-        x=centres[:, 0],
-        y=centres[:, 1],
+        x=centers[:, 0],
+        y=centers[:, 1],
         mode="lines+markers",
         marker={"size": 4},
         line={"color": look_of.faint, "width": 1},
@@ -325,7 +325,7 @@ def unit_balls(
             x=x,
             y=y,
             mode="lines",
-            line={"color": colour(k), "width": 2.5, "dash": ("solid", "dash")[k % 2]},
+            line={"color": color(k), "width": 2.5, "dash": ("solid", "dash")[k % 2]},
             name="p = ∞" if np.isinf(p) else f"p = {p:g}",
         )
     reach = 1.35 if minimum is None else max(1.35, 1.25 * float(np.abs(minimum).max()))
@@ -418,7 +418,7 @@ def nearest_regions(
             y=closed[:, 1],
             mode="lines",
             fill="toself",
-            fillcolor=faded(colour(names.index(each)), 0.22),
+            fillcolor=faded(color(names.index(each)), 0.22),
             line={"color": look_of.faint, "width": 0.7},
             showlegend=False,
             hoverinfo="skip",
@@ -440,7 +440,7 @@ def nearest_regions(
             x=cells.points[members, 0],
             y=cells.points[members, 1],
             mode="markers",
-            marker={"color": colour(k), "size": 7, "line": {"color": look_of.paper, "width": 1}},
+            marker={"color": color(k), "size": 7, "line": {"color": look_of.paper, "width": 1}},
             name=label(each) if classes is not None else "points",
             showlegend=classes is not None,
         )
@@ -487,12 +487,12 @@ def _class_border(polygons, of_points) -> tuple[list, list]:
     return x, y
 
 
-def neighbour_curves(
+def neighbor_curves(
     x: Any,
     y: Any,
     powers: Sequence[float] = (0.0, 1.0, 2.0),
     *,
-    neighbours: int = 2,
+    neighbors: int = 2,
     theme: str = "light",
 ) -> go.Figure:
     """What nearest neighbours predict along a line, for several powers of the weights 1/d^q.
@@ -505,7 +505,7 @@ def neighbour_curves(
     x : array-like of shape (n,)
     y : array-like of shape (n,)
     powers : sequence of float, default=(0.0, 1.0, 2.0)
-    neighbours : int, default=2
+    neighbors : int, default=2
     theme : {"light", "dark"}, default="light"
 
     Returns
@@ -514,7 +514,7 @@ def neighbour_curves(
 
     Examples
     --------
-    >>> figure = neighbour_curves([0, 1, 2], [1, 3, 2])
+    >>> figure = neighbor_curves([0, 1, 2], [1, 3, 2])
     >>> [trace.name for trace in figure.data]
     ['q = 0', 'q = 1', 'q = 2', 'rows']
     """
@@ -525,12 +525,12 @@ def neighbour_curves(
     line = np.linspace(x.min() - margin, x.max() + margin, 601)
     figure = go.Figure()
     for k, q in enumerate(powers):
-        model = KNeighborsRegressor(neighbours, weights="distance", power=q, metric="euclidean")
+        model = KNeighborsRegressor(neighbors, weights="distance", power=q, metric="euclidean")
         figure.add_scatter(
             x=line,
             y=model.fit(x[:, None], y).predict(line[:, None]),
             mode="lines",
-            line={"color": colour(k), "width": 2},
+            line={"color": color(k), "width": 2},
             name=f"q = {q:g}",
         )
     figure.add_scatter(
@@ -544,7 +544,7 @@ def neighbour_curves(
     figure.update_yaxes(title="prediction")
     return dress(
         figure,
-        f"{neighbours} neighbours weighted by 1/d<sup>q</sup>",
+        f"{neighbors} neighbours weighted by 1/d<sup>q</sup>",
         theme,
         note="predictions between the rows; no error bars: the curve is the rule itself",
         **legend_below(),
@@ -605,7 +605,7 @@ def scaling_chart(
             y=means[name],
             error_y=bars,
             mode="lines+markers",
-            line={"color": colour(k), "width": 2.5},
+            line={"color": color(k), "width": 2.5},
             marker={"size": 7},
             name=label(name),
         )

@@ -11,7 +11,7 @@ from sklearn import linear_model as peer
 from gnomon.linear import (
     GLM,
     ChiSquareFit,
-    PenalisedModel,
+    PenalizedModel,
     QuantileRegressor,
     RegressionClassifier,
     Ridge,
@@ -39,7 +39,7 @@ def test_quantile_regression_agrees_with_statsmodels(quantile, rng):
 def test_quantile_regression_agrees_with_scikit_learn_with_and_without_a_penalty(alpha, rng):
     X, y = line(rng)
     expected = peer.QuantileRegressor(quantile=0.3, alpha=alpha).fit(X, y)
-    found = PenalisedModel("quantile", "l1", alpha=alpha * len(y), quantile=0.3).fit(X, y)
+    found = PenalizedModel("quantile", "l1", alpha=alpha * len(y), quantile=0.3).fit(X, y)
     np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-6)
     assert found.intercept_ == pytest.approx(expected.intercept_, abs=1e-6)
 
@@ -48,7 +48,7 @@ def test_quantile_regression_agrees_with_scikit_learn_with_and_without_a_penalty
 def test_logistic_loss_with_a_ridge_agrees_with_scikit_learn(rng):
     X, y = line(rng)
     labels = (y > np.median(y)).astype(float)
-    found = PenalisedModel("logistic", "l2", alpha=0.5).fit(X, labels)
+    found = PenalizedModel("logistic", "l2", alpha=0.5).fit(X, labels)
     expected = peer.LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000).fit(X, labels)
     np.testing.assert_allclose(found.coef_, expected.coef_[0], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(
@@ -58,10 +58,10 @@ def test_logistic_loss_with_a_ridge_agrees_with_scikit_learn(rng):
 
 @pytest.mark.covers("augmented-error-minimisation")
 @pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0])
-def test_poisson_loss_agrees_with_the_generalised_linear_model(ratio, rng):
+def test_poisson_loss_agrees_with_the_generalized_linear_model(ratio, rng):
     X, y = line(rng)
     counts = rng.poisson(np.exp(np.clip(y / 3, -2, 2)))
-    found = PenalisedModel("poisson", "elastic net", alpha=8.0, l1_ratio=ratio).fit(X, counts)
+    found = PenalizedModel("poisson", "elastic net", alpha=8.0, l1_ratio=ratio).fit(X, counts)
     expected = GLM("poisson", alpha=8.0 / len(y), l1_ratio=ratio, tol=1e-14).fit(X, counts)
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-5, atol=1e-6)
 
@@ -70,7 +70,7 @@ def test_poisson_loss_agrees_with_the_generalised_linear_model(ratio, rng):
 def test_hubers_loss_with_a_ridge_agrees_with_scikit_learn_at_its_scale(rng):
     X, y = line(rng)
     expected = peer.HuberRegressor(epsilon=1.5, alpha=0.3, tol=1e-9, max_iter=10_000).fit(X, y)
-    found = PenalisedModel(
+    found = PenalizedModel(
         "huber", "l2", alpha=0.3 * expected.scale_, threshold=1.5 * expected.scale_
     ).fit(X, y)
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-3, atol=1e-4)

@@ -13,7 +13,7 @@ from gnomon.linear import (
     GroupLasso,
     LineWithOutliers,
     LpRegression,
-    PenalisedModel,
+    PenalizedModel,
     QuantileRegressor,
     TikhonovRegression,
 )
@@ -71,7 +71,7 @@ def test_shifting_the_columns_changes_no_prediction(seed):
     for model in (
         TikhonovRegression(2.0, "order"),
         GroupLasso(3.0, [0, 0, 1]),
-        PenalisedModel("huber", "l1", alpha=2.0),
+        PenalizedModel("huber", "l1", alpha=2.0),
         BudgetRegression(0.5, 1),
         ChiSquareFit(),
     ):

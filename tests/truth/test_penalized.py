@@ -18,7 +18,7 @@ from gnomon.linear import (
     LinearRegression,
     LpRegression,
     NoSummary,
-    PenalisedModel,
+    PenalizedModel,
     Ridge,
     TikhonovRegression,
     lp_decay,
@@ -46,10 +46,10 @@ def test_no_place_near_the_minimum_has_a_lower_augmented_error(loss, penalty, rn
     if loss == "poisson":
         y = rng.poisson(np.exp(np.clip(y / 4, -2, 2))).astype(float)
     groups = [0, 0, 1, 1, 1, 2] if penalty == "group" else None
-    model = PenalisedModel(loss, penalty, alpha=1.5, groups=groups).fit(X, y)
+    model = PenalizedModel(loss, penalty, alpha=1.5, groups=groups).fit(X, y)
     least = model.augmented_error_
     assert least == pytest.approx(model.history_[-1], rel=1e-9)
-    one = PenalisedModel(loss, penalty, alpha=1.5, groups=groups)
+    one = PenalizedModel(loss, penalty, alpha=1.5, groups=groups)
     for size in (1e-1, 1e-3):
         for _ in range(40):
             coef = model.coef_ + size * rng.normal(size=6) * rng.integers(0, 2, 6)
@@ -61,7 +61,7 @@ def test_no_place_near_the_minimum_has_a_lower_augmented_error(loss, penalty, rn
 @pytest.mark.covers("augmented-error-minimisation")
 def test_the_two_parts_are_the_loss_and_the_weighted_penalty(rng):
     X, y = problem(rng)
-    model = PenalisedModel("huber", "elastic net", alpha=3.0, l1_ratio=0.25, threshold=0.7)
+    model = PenalizedModel("huber", "elastic net", alpha=3.0, l1_ratio=0.25, threshold=0.7)
     model.fit(X, y)
     residual = np.abs(y - model.predict(X))
     loss = np.where(residual <= 0.7, residual**2, 1.4 * residual - 0.49).sum()
@@ -77,7 +77,7 @@ def test_the_augmented_error_never_rises(loss, rng):
     X, y = problem(rng)
     y = np.abs(np.round(y)) if loss == "poisson" else y
     y = (y > 2).astype(float) if loss == "logistic" else y
-    course = np.asarray(PenalisedModel(loss, "l1", alpha=0.5).fit(X, y).history_)
+    course = np.asarray(PenalizedModel(loss, "l1", alpha=0.5).fit(X, y).history_)
     assert (np.diff(course) <= 1e-9 * np.abs(course[:-1])).all()
 
 
@@ -102,7 +102,7 @@ def test_a_pair_that_cannot_be_solved_is_refused_with_reason_and_alternative(
 ):
     X, y = problem(rng)
     with pytest.raises(DataError, match=words):
-        PenalisedModel(**parameters).fit(X, np.append(y[:-1], -9.0))
+        PenalizedModel(**parameters).fit(X, np.append(y[:-1], -9.0))
 
 
 @pytest.mark.covers("augmented-error-minimisation")
@@ -110,14 +110,14 @@ def test_without_weight_the_penalty_changes_nothing(rng):
     X, y = problem(rng)
     plain = LinearRegression().fit(X, y)
     for penalty in ("l2", "l1", "group", "lp"):
-        found = PenalisedModel("squared", penalty, alpha=0).fit(X, y)
+        found = PenalizedModel("squared", penalty, alpha=0).fit(X, y)
         np.testing.assert_allclose(found.coef_, plain.coef_, rtol=1e-8)
         assert found.intercept_ == pytest.approx(plain.intercept_)
 
 
-def test_a_penalised_model_refuses_a_summary(rng):
+def test_a_penalized_model_refuses_a_summary(rng):
     with pytest.raises(NoSummary, match="coefficient_bootstrap"):
-        PenalisedModel().fit(*problem(rng)).summary()
+        PenalizedModel().fit(*problem(rng)).summary()
 
 
 @pytest.mark.covers("order-weighted-tikhonov")
@@ -126,8 +126,8 @@ def test_a_tikhonov_fit_solves_its_normal_equations(rng):
     half = rng.normal(size=(4, 6))
     G = half.T @ half
     model = TikhonovRegression(2.5, G).fit(X, y)
-    centred = X - X.mean(axis=0)
-    expected = np.linalg.solve(centred.T @ centred + 2.5 * G, centred.T @ (y - y.mean()))
+    centered = X - X.mean(axis=0)
+    expected = np.linalg.solve(centered.T @ centered + 2.5 * G, centered.T @ (y - y.mean()))
     np.testing.assert_allclose(model.coef_, expected, rtol=1e-7, atol=1e-9)
     assert model.penalty_ == pytest.approx(2.5 * expected @ G @ expected)
     diagonal = TikhonovRegression(2.5, np.arange(6.0)).fit(X, y)
@@ -263,15 +263,15 @@ def test_groups_of_one_column_are_the_lasso(rng):
 
 def test_the_elastic_net_of_the_frame_is_the_elastic_net(rng):
     X, y = problem(rng)
-    found = PenalisedModel("squared", "elastic net", alpha=12.0, l1_ratio=0.3).fit(X, y)
+    found = PenalizedModel("squared", "elastic net", alpha=12.0, l1_ratio=0.3).fit(X, y)
     expected = ElasticNet(12.0 / (2 * len(y)), l1_ratio=0.3, tol=0).fit(X, y)
     np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-8)
 
 
 SPARSE = [
-    PenalisedModel("squared", "group", alpha=2.0, groups=[0, 0, 1, 1, 2, 2]),
-    PenalisedModel("huber", "elastic net", alpha=3.0),
-    PenalisedModel("absolute", "l1", alpha=2.0),
+    PenalizedModel("squared", "group", alpha=2.0, groups=[0, 0, 1, 1, 2, 2]),
+    PenalizedModel("huber", "elastic net", alpha=3.0),
+    PenalizedModel("absolute", "l1", alpha=2.0),
     TikhonovRegression(alpha=2.0),
     GroupLasso(alpha=0.1, groups=[0, 0, 1, 1, 2, 2]),
     LpRegression(alpha=3.0, p=1.5),

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from gnomon.engine.errors import DataError
 from gnomon.show.labels import label
-from gnomon.show.theme import colour, dress, legend_below, look
+from gnomon.show.theme import color, dress, legend_below, look
 
 
 def expected_errors(
@@ -43,10 +43,10 @@ def expected_errors(
     return np.array(found)
 
 
-def regulariser_comparison(
+def regularizer_comparison(
     features: Any,
     target: Any,
-    regularisers: Mapping[str, Any],
+    regularizers: Mapping[str, Any],
     noises: Sequence[float],
     penalties: Any = None,
     *,
@@ -63,7 +63,7 @@ def regulariser_comparison(
         Such as polynomials at the places of the data.
     target : array-like of shape (n,)
         The true function there.
-    regularisers : mapping from names to array-like of shape (p,)
+    regularizers : mapping from names to array-like of shape (p,)
         Weights g_j of the penalty sum g_j w_j^2: ones for the uniform one, degrees for low order.
     noises : sequence of float
         Standard deviations.
@@ -80,16 +80,16 @@ def regulariser_comparison(
     --------
     >>> import numpy as np
     >>> Z = np.vander(np.linspace(-1, 1, 20), 4)
-    >>> figure = regulariser_comparison(Z, Z[:, 2], {"uniform": np.ones(4)}, [0.1, 0.5])
+    >>> figure = regularizer_comparison(Z, Z[:, 2], {"uniform": np.ones(4)}, [0.1, 0.5])
     >>> len(figure.data)
     4
     """
     grid = np.geomspace(1e-3, 1e3, 40) if penalties is None else np.asarray(penalties, dtype=float)
     figure = make_subplots(
-        1, len(regularisers), subplot_titles=[label(name) for name in regularisers],
+        1, len(regularizers), subplot_titles=[label(name) for name in regularizers],
         shared_yaxes=True, horizontal_spacing=0.04,
     )  # fmt: skip
-    for panel, weights in enumerate(regularisers.values(), 1):
+    for panel, weights in enumerate(regularizers.values(), 1):
         for k, noise in enumerate(noises):
             errors = expected_errors(features, target, weights, noise, grid)
             best = int(errors.argmin())
@@ -97,7 +97,7 @@ def regulariser_comparison(
                 x=grid,
                 y=errors,
                 mode="lines",
-                line={"color": colour(k), "width": 2.5},
+                line={"color": color(k), "width": 2.5},
                 name=f"noise {noise:g}",
                 legendgroup=str(noise),
                 showlegend=panel == 1,

@@ -9,7 +9,7 @@ from gnomon.linear import (
     BudgetRegression,
     LineWithOutliers,
     LpRegression,
-    PenalisedModel,
+    PenalizedModel,
     SigmoidUnits,
     TikhonovRegression,
     chi_square_fit,
@@ -43,14 +43,14 @@ def test_001_7_2_3_the_second_scale_of_lambda_gives_the_printed_hat_matrix(rng):
     Z, lam = powers(rng.uniform(-1, 1, 20), 4), 0.7
     y = rng.normal(size=20)
     H = Z @ np.linalg.solve(Z.T @ Z + lam * np.eye(5), Z.T)
-    model = PenalisedModel("squared", "l2", alpha=lam, fit_intercept=False).fit(Z, y)
+    model = PenalizedModel("squared", "l2", alpha=lam, fit_intercept=False).fit(Z, y)
     np.testing.assert_allclose(model.predict(Z), H @ y, atol=1e-9)
     augmented = ((y - H @ y) ** 2).mean() + lam / 20 * model.coef_ @ model.coef_
     assert model.augmented_error_ / 20 == pytest.approx(augmented)
 
 
 @pytest.mark.covers("norm-constrained-least-squares")
-def test_001_7_2_2_the_regularised_weights_are_on_the_sphere(rng):
+def test_001_7_2_2_the_regularized_weights_are_on_the_sphere(rng):
     """min E_in so that w'w <= C: where w_lin is outside, w_reg is on it (not w_lin, as printed)."""
     Z, y = powers(rng.uniform(-1, 1, 40), 3), rng.normal(size=40)
     w_lin = np.linalg.lstsq(Z, y)[0]

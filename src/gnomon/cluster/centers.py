@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from gnomon.cluster.nearest import Centres, Nearest, all_distances, find_nearest
+from gnomon.cluster.nearest import Centers, Nearest, all_distances, find_nearest
 from gnomon.cluster.sparse_rows import dense_rows
 from gnomon.cluster.starts import STARTS, SurveyedData
 from gnomon.contract import Clusterer, Data, SumLearner, Takes, Transformer
@@ -34,21 +34,21 @@ class CentreClusterer(Clusterer, SumLearner):
         require_rows(data.n_rows, self.n_clusters)
         super()._fit(SurveyedData.of(data, self.n_jobs))
 
-    def _first_centres(self, data: SurveyedData, rng: np.random.Generator) -> np.ndarray:
+    def _first_centers(self, data: SurveyedData, rng: np.random.Generator) -> np.ndarray:
         """Where the centres start: by k-means++, or as given."""
         given = meant(self, "init") if hasattr(self, "init") else "k-means++"
         if isinstance(given, str):
             return STARTS[given](data, self.n_clusters, rng)
-        return given_centres(given, self.n_clusters, data.n_columns)
+        return given_centers(given, self.n_clusters, data.n_columns)
 
     def _attributes(self, state: dict[str, Any]) -> dict[str, Any]:
-        return {"cluster_centers_": state["centres"].points}
+        return {"cluster_centers_": state["centers"].points}
 
     def _replayable(self, state: dict[str, Any]) -> dict[str, Any]:
-        return {"cluster_centers": state["centres"].points.copy()}
+        return {"cluster_centers": state["centers"].points.copy()}
 
-    def _prepared(self) -> Centres:
-        return Centres.at(self.cluster_centers_, self.cluster_centers_.mean(axis=0))
+    def _prepared(self) -> Centers:
+        return Centers.at(self.cluster_centers_, self.cluster_centers_.mean(axis=0))
 
     def _nearest(self, rows: np.ndarray) -> np.ndarray:
         return find_nearest(rows, self._prepared(), Nearest.of(len(rows))).labels
@@ -64,7 +64,7 @@ class CentreClusterer(Clusterer, SumLearner):
         if hasattr(self, "cluster_centers_"):
             encoder = getattr(self, "encoder_", None)
             n_columns = self.n_features_in_ if encoder is None else len(encoder.columns)
-            check_centres(self.cluster_centers_, n_columns)
+            check_centers(self.cluster_centers_, n_columns)
 
 
 class CentrePredictor(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer):
@@ -72,9 +72,9 @@ class CentrePredictor(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer):
 
     natively = Takes(sparse=True, float32=True)
 
-    def _prepared(self) -> Centres:
+    def _prepared(self) -> Centers:
         points = dense_rows(self.cluster_centers_)
-        return Centres.at(points, points.mean(axis=0))
+        return Centers.at(points, points.mean(axis=0))
 
     def _nearest(self, rows) -> np.ndarray:
         rows = dense_rows(rows)
@@ -129,7 +129,7 @@ class CentrePredictor(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer):
         if hasattr(self, "cluster_centers_"):
             encoder = getattr(self, "encoder_", None)
             n_columns = self.n_features_in_ if encoder is None else len(encoder.columns)
-            check_centres(self.cluster_centers_, n_columns)
+            check_centers(self.cluster_centers_, n_columns)
 
 
 def require_rows(n_rows: int, n_clusters: int) -> None:
@@ -153,39 +153,39 @@ def warn_fewer_clusters(labels: np.ndarray, n_clusters: int) -> None:
         )
 
 
-def given_centres(centres: Any, n_clusters: int, n_columns: int) -> np.ndarray:
+def given_centers(centers: Any, n_clusters: int, n_columns: int) -> np.ndarray:
     """First centres that the user gives, checked; a C-ordered copy."""
-    centres = np.array(centres, dtype=np.float64, order="C")
-    if centres.ndim != 2 or len(centres) != n_clusters:
+    centers = np.array(centers, dtype=np.float64, order="C")
+    if centers.ndim != 2 or len(centers) != n_clusters:
         raise ValueError(
-            f"The shape of the initial centers {centres.shape} does not match the number of "
+            f"The shape of the initial centers {centers.shape} does not match the number of "
             f"clusters {n_clusters}."
         )
-    if centres.shape[1] != n_columns:
+    if centers.shape[1] != n_columns:
         raise ValueError(
-            f"The shape of the initial centers {centres.shape} does not match the number of "
+            f"The shape of the initial centers {centers.shape} does not match the number of "
             f"features of the data {n_columns}."
         )
-    if not np.isfinite(centres).all():
+    if not np.isfinite(centers).all():
         raise ValueError("the initial centers hold numbers that are missing or infinite")
-    return centres
+    return centers
 
 
-def check_centres(centres: Any, n_columns: int) -> None:
+def check_centers(centers: Any, n_columns: int) -> None:
     """Raise where centres read from a model file do not fit the columns."""
-    wrong = not isinstance(centres, np.ndarray) or centres.dtype.kind != "f"
-    if wrong or centres.ndim != 2 or centres.shape[1] != n_columns or len(centres) == 0:
+    wrong = not isinstance(centers, np.ndarray) or centers.dtype.kind != "f"
+    if wrong or centers.ndim != 2 or centers.shape[1] != n_columns or len(centers) == 0:
         raise ValueError(f"the centres do not fit rows of {n_columns} columns")
 
 
-def distances_to(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def distances_to(rows: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Distance of every row to every centre."""
-    distances = np.empty((len(rows), len(centres)))
-    all_distances(np.ascontiguousarray(rows), np.ascontiguousarray(centres), distances)
+    distances = np.empty((len(rows), len(centers)))
+    all_distances(np.ascontiguousarray(rows), np.ascontiguousarray(centers), distances)
     return distances
 
 
-def squared_spread(chunk: Chunk, centres: Centres) -> tuple[float, float]:
+def squared_spread(chunk: Chunk, centers: Centers) -> tuple[float, float]:
     """Weight of a chunk, and squared distances of its rows to their nearest centres, summed."""
-    found = find_nearest(chunk.rows, centres, Nearest.of(len(chunk.rows)))
+    found = find_nearest(chunk.rows, centers, Nearest.of(len(chunk.rows)))
     return float(chunk.weights.sum()), float(chunk.weights @ found.squared)
