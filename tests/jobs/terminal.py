@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 from gnomon.workbench import cli
+from gnomon.workbench.base import screen
 
 QUICK = ("--budget", "20", "--folds", "5", "--repeats", "1", "--learner", "naive Bayes")
 
@@ -45,6 +46,7 @@ def call(*words, folder: Path) -> subprocess.CompletedProcess:
     with (
         mock.patch.object(sys, "argv", ["gnomon", *map(str, words)]),
         mock.patch.dict(os.environ, {"COLUMNS": "160"}),
+        mock.patch.object(screen.console, "_width", 160),  # read from COLUMNS at import only
         warnings.catch_warnings(),
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 
 from gnomon.engine.errors import GnomonWarning
+from gnomon.table.notes import level_of_caller
 
 ONCE_PER_PLACE = ("default", "module", "once")
 _listening = threading.Lock()
@@ -104,4 +105,4 @@ def _say(category: type[Warning], texts: dict[int, str], n_folds: int) -> None:
     except TypeError:
         # some categories are made of more than a text
         warning = GnomonWarning(f"{category.__name__}: {text} ({where})")
-    warnings.warn(warning, stacklevel=6)
+    warnings.warn(warning, stacklevel=level_of_caller())

@@ -132,7 +132,7 @@ def selection_stability(stability: Any, *, most: int = MOST_BARS, theme: str = "
     Parameters
     ----------
     stability : SelectionStability
-        Of `gnomon.select.stability`.
+        Of `gnomon.select.selection_stability`.
     most : int, default=40
         Features at most.
     theme : {"light", "dark"}, default="light"
@@ -143,10 +143,12 @@ def selection_stability(stability: Any, *, most: int = MOST_BARS, theme: str = "
 
     Examples
     --------
-    >>> from gnomon.select import FilterSelector, stability
+    >>> from gnomon import select, show
     >>> X = np.random.default_rng(0).normal(size=(80, 5))
-    >>> found = stability(FilterSelector(2), X, X[:, 0], n_resamples=10)
-    >>> selection_stability(found).layout.yaxis.title.text
+    >>> found = select.selection_stability(
+    ...     select.FilterSelector(2), X, X[:, 0], n_resamples=10
+    ... )
+    >>> show.selection_stability(found).layout.yaxis.title.text
     'share of resamples'
     """
     import plotly.graph_objects as go

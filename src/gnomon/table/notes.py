@@ -11,16 +11,23 @@ from gnomon.engine.errors import GnomonWarning
 
 def warn(note: str) -> None:
     """Warn that the result differs from what was given; the same sentence stands in the notes."""
-    warnings.warn(note, GnomonWarning, stacklevel=_level_of_caller())
+    warnings.warn(note, GnomonWarning, stacklevel=level_of_caller())
 
 
-def _level_of_caller() -> int:
-    """The level of the first caller outside this package, whose line a warning should show."""
+def level_of_caller() -> int:
+    """The ``stacklevel`` of the first caller outside gnomon, whose line a warning should show.
+
+    For the function that warns. Frames of context managers are passed over too.
+    """
     frame: FrameType | None = sys._getframe(2)
     level = 2
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("gnomon."):
+    while frame is not None and _is_inside(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _is_inside(module: str) -> bool:
+    return module.startswith("gnomon.") or module == "contextlib"
 
 
 def counted(count: int, word: str) -> str:

@@ -2,7 +2,7 @@
 (() => {
   const root = document.documentElement;
   const figures = [...document.querySelectorAll(".figure")];
-  const colours = JSON.parse(document.getElementById("colours").textContent);
+  const colors = JSON.parse(document.getElementById("colors").textContent);
   const paperWidth = 680;
   const paperHeight = 405; // two figures with their captions on a page
   const leastScale = 0.64; // below it small letters cannot be read
@@ -20,9 +20,9 @@
     return loading;
   }
 
-  function recoloured(text, theme) {
+  function recolored(text, theme) {
     return text.replace(/#[0-9a-f]{6}\b|rgba\(\d+, ?\d+, ?\d+,/gi, (found) => {
-      return colours[theme][found.toLowerCase().replaceAll(" ", "")] ?? found;
+      return colors[theme][found.toLowerCase().replaceAll(" ", "")] ?? found;
     });
   }
 
@@ -52,7 +52,7 @@
     if (place.dataset.drawn === key) return;
     place.dataset.drawn = key;
     const text = document.getElementById(place.id.replace("figure", "data")).textContent;
-    const { data, layout, frames } = JSON.parse(recoloured(text, theme));
+    const { data, layout, frames } = JSON.parse(recolored(text, theme));
     const wanted = Number(place.dataset.width) || 980;
     const fitting = Math.max(leastScale, paperHeight / (layout.height ?? 450));
     const scale = room ? Math.min(1, fitting) : 1;
