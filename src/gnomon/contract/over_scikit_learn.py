@@ -100,14 +100,6 @@ class OverScikitLearn(Estimator):
         """Tables hold features, not distances."""
         return False
 
-    def _row_factors(self, y: np.ndarray, weights: np.ndarray | None) -> tuple[None, None]:
-        """None, as `_class_weights`."""
-        return None, None
-
-    def _is_pairwise(self) -> bool:
-        """A table holds features; scikit-learn's code looks at arrays itself."""
-        return False
-
     def _public(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
 
