@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from gnomon.density import GaussianMixture
 
 FORMS = ("full", "tied", "diag", "spherical")
-INITS = ("k-means", "k-means++", "random-rows", "uniform")
+INITS = ("kmeans", "k-means++", "random_from_data", "uniform")
 
 
 def fitted(rows, k, weights=None, **parameters) -> GaussianMixture:
@@ -44,7 +44,7 @@ def test_the_likelihood_never_falls(seed, n, d, share_missing, k, form, init):
     rows = table(seed, n, d, share_missing)
     try:
         model = fitted(
-            rows, k, covariance_type=form, init=init, random_state=seed, reg_covar=0, tol=0
+            rows, k, covariance_type=form, init_params=init, random_state=seed, reg_covar=0, tol=0
         )
     except ValueError as error:
         if "collapsed" not in str(error):

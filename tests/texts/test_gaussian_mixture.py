@@ -109,7 +109,7 @@ def test_density_and_posterior_of_the_mixture_of_002():
 def test_of_several_starts_the_likeliest_is_kept_as_002_asks(rng):
     rows = rng.normal(size=(150, 2)) + 6 * rng.integers(0, 4, size=(150, 1))
     seed = int(rng.integers(2**31))
-    common = {"init": "random-rows", "random_state": seed, "max_iter": 300}
+    common = {"init_params": "random_from_data", "random_state": seed, "max_iter": 300}
     once = GaussianMixture(4, n_init=1, **common).fit(rows)
     often = GaussianMixture(4, n_init=8, **common).fit(rows)
     assert often.lower_bound_ >= once.lower_bound_

@@ -200,10 +200,10 @@ def _by_refitting(
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = list(in_order(after, places, n_jobs))
     last = found[-1][1]
-    ended = getattr(last, "n_iter_", None)
+    ended = getattr(last, "n_iter_", None)  # some learners give one number per class or target
     note = f"fitted again with {name} = {places[0]} to {places[-1]}"
-    if ended is not None and np.ndim(ended) == 0 and ended < places[-1]:
-        note += f"; it ended by itself after {int(ended)} steps"
+    if ended is not None and np.size(ended) and np.max(ended) < places[-1]:
+        note += f"; it ended by itself after {int(np.max(ended))} steps"
     return places, [figures for figures, _ in found], _record(last), note
 
 
