@@ -392,7 +392,7 @@ ELSE = re.compile(r"\s*[,;]?\s+else\s+", re.IGNORECASE)
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 NAME = r"[^<>=!|{}]+?"
 WITHIN = re.compile(
-    rf"^\|+\s*(?P<name>{NAME})\s*[-−]\s*(?P<centre>{NUMBER})\s*\|+\s*"
+    rf"^\|+\s*(?P<name>{NAME})\s*[-−]\s*(?P<center>{NUMBER})\s*\|+\s*"
     rf"(?P<sign><=|>=|<|>|≤|≥)\s*(?P<radius>{NUMBER})$"
 )
 BETWEEN = re.compile(
