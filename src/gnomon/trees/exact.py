@@ -23,6 +23,19 @@ from gnomon.trees.tree import LEAF, Tree
 
 # Beyond, a number is no finite one in single precision.
 LARGEST = float(np.finfo(np.float32).max)
+# Sparse rows of at most so many cells are grown dense: 64 MB in single precision.
+MOST_DENSE_CELLS = 2**24
+
+
+def dense_if_small(rows: Any) -> Any:
+    """Rows for scikit-learn's builder; sparse ones as a dense array where that takes little memory.
+
+    The sparse builder adds up in another order, so that of two splits with equal gain it may take
+    the other one.
+    """
+    if sp.issparse(rows) and rows.shape[0] * rows.shape[1] <= MOST_DENSE_CELLS:
+        return rows.toarray()
+    return rows
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,7 @@ class ExactRows:
 
     @classmethod
     def of(cls, rows) -> ExactRows:
+        rows = dense_if_small(rows)
         if sp.issparse(rows):
             columns = sp.csc_matrix(rows, dtype=np.float32)
             columns.sort_indices()

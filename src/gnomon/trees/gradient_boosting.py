@@ -33,7 +33,7 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.registry import method
 from gnomon.trees.decision_tree import DecisionTreeRegressor
-from gnomon.trees.exact import EqualRows, from_scikit_learn
+from gnomon.trees.exact import EqualRows, dense_if_small, from_scikit_learn
 from gnomon.trees.learner import dense, normalized
 from gnomon.trees.tree import Forest, PackedLater, Tree
 
@@ -67,8 +67,9 @@ def _without_repetitions(data: Data) -> tuple[Any, np.ndarray, np.ndarray | None
     """
     groups = EqualRows(data)
     if data.weights is None and len(groups.first) == data.n_rows:
-        return data.rows, data.y, None
-    return data.rows[groups.first], data.y[groups.first], groups.total(data.weights)
+        return dense_if_small(data.rows), data.y, None
+    rows = dense_if_small(data.rows[groups.first])
+    return rows, data.y[groups.first], groups.total(data.weights)
 
 
 class ExactBoosting(Learner):
