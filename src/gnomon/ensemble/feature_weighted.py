@@ -31,6 +31,7 @@ from gnomon.table.encode import TableEncoder
 from gnomon.table.table import Table
 
 BLOCK = 4096
+CONSTANT = 1e-13  # a target with less relative spread is constant up to rounding of its mean
 WEIGHTED_CONSTRAINTS = {
     "estimators": [None, list, tuple],
     "meta_features": [None, list, tuple],
@@ -156,7 +157,9 @@ class FeatureWeighted(LevelZero):
             targets = (y[:, None] == np.arange(n_classes)).astype(np.float64)
         else:
             center = float(weights @ y / weights.sum())
-            unit = max(float(np.abs(y - center).max()), np.finfo(float).tiny)
+            unit = float(np.abs(y - center).max())
+            if unit <= CONSTANT * abs(center):
+                unit = 1.0
             targets = ((y - center) / unit)[:, None]
         n_members, n_features = len(said), features.shape[1]
         start = np.zeros((n_members, n_features))

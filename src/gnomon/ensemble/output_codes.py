@@ -249,12 +249,12 @@ class OutputCodeClassifier(Ensemble, Classifier):
         """Distance of each row to each codeword, over the bits that have been learnt."""
         total = np.zeros((rows.shape[0], len(self.classes_)))
         if self.decoding == "hamming":
-            said = self._ask(lambda member: member.codes(rows).astype(np.float64), rows)
+            said = self._ask(lambda member: member.votes(rows, 2), rows)
         else:
-            said = self._ask(lambda member: member.proba(rows, 2)[:, 1], rows)
+            said = self._ask(lambda member: member.proba(rows, 2), rows)
         for bit, found in enumerate(said):
             for k, wanted in enumerate(self.code_[:, bit]):
-                right = found if wanted else 1.0 - found
+                right = found[:, wanted]  # 1 - p would lose the digits of a small probability
                 if self.decoding == "hamming":
                     total[:, k] += 1.0 - right
                 else:
