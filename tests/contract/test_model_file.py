@@ -58,7 +58,8 @@ def test_a_loaded_model_says_the_same_to_the_bit(cls, on_numbers, loaded):
     assert repr(loaded) == repr(estimator)
     assert_same_bits(outputs(loaded, on_numbers.X), on_numbers.outputs)
     assert attributes(loaded) == attributes(estimator)
-    assert vars(loaded).keys() == vars(estimator).keys()
+    computed = set(cls._transient)  # made when first asked for, maybe by another test
+    assert vars(loaded).keys() - computed == vars(estimator).keys() - computed
 
 
 @every_method

@@ -121,13 +121,12 @@ def test_003_erratum_the_dropped_determinant_and_prior_change_the_division():
 @pytest.mark.covers("regression-tree", "tree-cost-complexity-pruning", "tree-relative-importance")
 def test_001_a14_splits_importances_and_pruning_prices_of_eight_points():
     rows, y = np.arange(1, 9)[:, None], np.array([1, 1.2, 0.8, 1, 5, 5.2, 4.8, 9])
-    for cls, more in (
-        (DecisionTreeRegressor, {}),
-        (FlexibleTreeRegressor, {"min_samples_leaf": 1}),
+    exact = DecisionTreeRegressor().fit(rows, y)
+    flexible = FlexibleTreeRegressor(min_samples_leaf=1).fit(rows, y)
+    for model, tree, threshold in (
+        (exact, exact.nodes_, exact.nodes_.threshold),
+        (flexible, flexible.tree_, flexible.tree_.questions.threshold),
     ):
-        model = cls(**more).fit(rows, y)
-        tree = model.tree_
-        threshold = tree.threshold if hasattr(tree, "threshold") else tree.questions.threshold
         assert threshold[0] == 4.5
         assert tree.impurity[0] * 8 == pytest.approx(62.16)
         assert tree.gain[0] == pytest.approx(50)

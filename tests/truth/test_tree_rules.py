@@ -1,6 +1,7 @@
 """Rules: sets of conditions by membership, lists by hand, and trees read as rules."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -264,11 +265,14 @@ def test_fully_specified_rules_are_nearest_neighbors(rng):
 
 @pytest.mark.covers("rule-instance-learner")
 def test_leaves_as_rules_are_the_tree(rng):
-    rows, y = rng.normal(size=(100, 3)), rng.integers(0, 2, 100)
+    def table(n: int) -> pd.DataFrame:  # with a category both trees come from the same grower
+        numbers = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("xyz"))
+        return numbers.assign(kind=rng.choice(["a", "b"], n))
+
+    rows, new, y = table(100), table(200), rng.integers(0, 2, 100)
     model = RuleInstanceClassifier(rules="leaves", max_conditions=4, min_samples_rule=1)
     model.fit(rows, y)
     tree = DecisionTreeClassifier(max_depth=4).fit(rows, y)
-    new = rng.normal(size=(200, 3))
     np.testing.assert_allclose(model.predict_proba(new), tree.predict_proba(new))
 
 

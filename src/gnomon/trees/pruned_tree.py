@@ -240,8 +240,10 @@ class PrunedTreeClassifier(PrunedTree, Classifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    tree_ : Tree
-        The pruned tree.
+    tree_ : sklearn.tree._tree.Tree
+        The pruned tree in scikit-learn's arrays; ``nodes_`` where a node splits sets of levels.
+    nodes_ : Tree
+        The pruned tree in gnomon's arrays, with sets of levels and gains.
     feature_importances_ : ndarray of shape (n_columns,)
         Savings by column, adding up to one. Biased towards columns of many values.
     alpha_ : float
@@ -352,8 +354,10 @@ class PrunedTreeRegressor(PrunedTree, Regressor):
 
     Attributes
     ----------
-    tree_ : Tree
-        The pruned tree.
+    tree_ : sklearn.tree._tree.Tree
+        The pruned tree in scikit-learn's arrays; ``nodes_`` where a node splits sets of levels.
+    nodes_ : Tree
+        The pruned tree in gnomon's arrays, with sets of levels and gains.
     feature_importances_ : ndarray of shape (n_columns,)
         Savings by column, adding up to one. Biased towards columns of many values.
     alpha_ : float
