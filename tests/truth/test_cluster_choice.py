@@ -300,7 +300,7 @@ def test_an_image_of_two_fields_is_segmented(rng):
     image[:, :8], image[:, 8:] = [0.8, 0.1, 0.1], [0.1, 0.2, 0.9]
     image += 0.02 * rng.normal(size=image.shape)
     truth = np.arange(16) >= 8
-    for features in ("color", "colour+place"):
+    for features in ("color", "color+place"):
         found = segment_image(image, 2, features=features, random_state=0)
         assert (np.abs(found.labels - found.labels[0, 0]) == truth).all()
         for half, column in ((image[:, :8], 0), (image[:, 8:], 15)):
@@ -312,7 +312,7 @@ def test_an_image_of_two_fields_is_segmented(rng):
     texture = segment_image(striped, 2, features="histogram", random_state=0, window=5)
     assert (texture.labels[:, 2:5] == texture.labels[0, 2]).all()
     assert texture.labels[0, 2] != texture.labels[0, 13]
-    assert pixel_features(image, "colour+place").shape == (192, 5)
+    assert pixel_features(image, "color+place").shape == (192, 5)
 
 
 @pytest.mark.covers("kmeans-collaborative-filter")

@@ -62,7 +62,7 @@ class Denclue(RowsClusterer):
         variance of the columns.
     xi : float, default=0.0
         Least density of an attractor, and along a way that joins two.
-    shape : {"centre", "arbitrary"}, default="centre"
+    shape : {"center", "arbitrary"}, default="center"
         Clusters of one attractor, or of attractors joined by ways.
     update : {"direct", "gradient"}, default="direct"
         The step. "gradient" moves by ``h^2 / f`` times the gradient halved: half the direct step.

@@ -627,7 +627,7 @@ def pixel_features(
     Parameters
     ----------
     image : array-like of shape (height, width) or (height, width, n_channels)
-    features : {"colour", "colour+place", "histogram"}, default="colour"
+    features : {"color", "color+place", "histogram"}, default="color"
         Channels; channels and coordinates in [0, 1]; counts of grey levels in a window around.
     place_weight : float, default=1
         Factor of the coordinates.
@@ -653,13 +653,13 @@ def pixel_features(
     colors = pixels.reshape(-1, channels)
     if features == "color":
         return colors
-    if features == "colour+place":
+    if features == "color+place":
         y, x = np.mgrid[:height, :width]
         scale = max(height - 1, width - 1, 1)
         places = np.column_stack([x.ravel(), y.ravel()]) / scale * place_weight
         return np.column_stack([colors, places])
     if features != "histogram" or window % 2 == 0:
-        raise DataError("features is 'colour', 'colour+place' or 'histogram', with an odd window")
+        raise DataError("features is 'color', 'color+place' or 'histogram', with an odd window")
     gray = pixels.mean(axis=2)
     low, high = gray.min(), gray.max()
     level = np.minimum(((gray - low) / ((high - low) or 1.0) * n_levels).astype(int), n_levels - 1)
@@ -686,7 +686,7 @@ def segment_image(
         So many segments by `KMeans`; or any clusterer or mixture (`gnomon.density.GaussianMixture`,
         a multinomial mixture for "histogram") with ``predict``; where it has ``predict_proba`` its
         weight maps are soft.
-    features : {"colour", "colour+place", "histogram"}, default="colour"
+    features : {"color", "color+place", "histogram"}, default="color"
     random_state : int or None, default=None
     **options
         Of `pixel_features`.

@@ -140,7 +140,7 @@ class Mallows(ExponentialFamily):
     def __init__(self, center: ArrayLike):
         self.center = [int(place) for place in np.asarray(center)]
         if sorted(self.center) != list(range(len(self.center))):
-            raise DataError(f"centre={self.center} is not a permutation of 0 .. m-1")
+            raise DataError(f"center={self.center} is not a permutation of 0 .. m-1")
 
     @classmethod
     def central(cls, rankings: ArrayLike) -> Mallows:

@@ -179,7 +179,7 @@ def baseline_labels(labels: Any) -> dict[str, Any]:
     Examples
     --------
     >>> baseline_labels({"value": [1.0, 2.0, 6.0], "color": ["red", "blue", "red"]})
-    {'value': 3.0, 'colour': 'red'}
+    {'value': 3.0, 'color': 'red'}
     """
     if isinstance(labels, dict):
         table = Table.from_dict({name: list(column) for name, column in labels.items()})

@@ -144,7 +144,7 @@ class PolynomialFeatures(Basis):
         How the result is stored in memory: row by row or column by column.
     terms : {"total", "tensor"}, default="total"
         The degree bounds the sum of exponents, or each of them.
-    basis : {"monomial", "centred", "orthogonal"}, default="monomial"
+    basis : {"monomial", "centered", "orthogonal"}, default="monomial"
         What stands for the powers of a column.
     n_jobs : int or None, default=None
         Threads; None for one per processor. Does not change the result.

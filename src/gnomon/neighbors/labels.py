@@ -61,7 +61,7 @@ class NeighborLabels(Estimator):
     >>> labels = {"price": [10.0, 20.0, 90.0], "color": ["red", "red", "blue"]}
     >>> model = NeighborLabels(2).fit([[0.0], [1.0], [9.0]], Table.from_dict(labels))
     >>> model.predict([[0.4]]).arrow.to_pylist()
-    [{'price': 15.0, 'colour': 'red'}]
+    [{'price': 15.0, 'color': 'red'}]
     """
 
     _parameter_constraints = {

@@ -33,7 +33,7 @@ class Ratings(NamedTuple):
     neighbors : ndarray of int of shape (n,)
         How many similar users each is the mean of.
     source : ndarray of str of shape (n,)
-        "neighbours", or what stood in for them: "item mean", "user mean" or "overall mean".
+        "neighbors", or what stood in for them: "item mean", "user mean" or "overall mean".
     """
 
     ratings: np.ndarray

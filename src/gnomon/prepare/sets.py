@@ -26,7 +26,7 @@ from gnomon.table.table import Table, understood
 class FeatureSets(NumberFilter):
     """Named sets of number columns side by side, each raw or by its principal components.
 
-    The columns of set "colour" come out as ``color:name`` or, reduced, as ``colour:0, colour:1
+    The columns of set "color" come out as ``color:name`` or, reduced, as ``color:0, color:1
     ...``. Use it when rows are described in several ways (000a joins fifteen sets of image
     features) and a large set shall not drown a small one. The way back is exact for raw sets, and
     the projection on the components for reduced ones; a column in several sets comes back from
