@@ -130,6 +130,20 @@ UNWEIGHTED = {
     ("bandwidth", "silverman"),
     ("bandwidth", "improved-sheather-jones"),
 }
+# Options that scikit-learn's class computes, and it takes no weights with them: they are refused.
+WITHOUT_WEIGHTS = {
+    ("KernelPCA", "kernel", "cosine"),
+    ("KernelPCA", "fit_inverse_transform", True),
+    ("LocallyLinearEmbedding", "method", "ltsa"),
+    ("LocallyLinearEmbedding", "method", "modified"),
+    ("KBinsDiscretizer", "quantile_method", "closest_observation"),
+    ("KBinsDiscretizer", "quantile_method", "hazen"),
+    ("KBinsDiscretizer", "quantile_method", "interpolated_inverted_cdf"),
+    ("KBinsDiscretizer", "quantile_method", "linear"),
+    ("KBinsDiscretizer", "quantile_method", "median_unbiased"),
+    ("KBinsDiscretizer", "quantile_method", "normal_unbiased"),
+    ("KBinsDiscretizer", "quantile_method", "weibull"),
+}
 # Parameters of which some values are refused and NEEDS does not say yet on what problem they give a
 # result: expected failures, named in the summary of the run. The list may only shrink.
 OPEN = {
@@ -218,8 +232,16 @@ def test_an_option_keeps_the_contract(cls, name, value, rng, tmp_path, small_chu
         assert_same_bits(outputs(fit(make(cls, **chosen), X, y), X), found)
     if (cls.__name__, name) in WRONG_WEIGHTS:
         pytest.xfail("weights are not repetitions: a defect that is to be fixed")
-    if takes_weights(estimator) and (name, value) not in UNWEIGHTED:
+    if (cls.__name__, name, value) in WITHOUT_WEIGHTS:
+        assert_weights_refused(cls, chosen, X, y, rng)
+    elif takes_weights(estimator) and (name, value) not in UNWEIGHTED:
         assert_weights_repeat(cls, chosen, X, y, rng)
+
+
+def assert_weights_refused(cls: type, chosen: dict, X, y, rng: np.random.Generator) -> None:
+    with pytest.raises(ValueError, match=r"sample.weight") as refused:
+        fit(make(cls, **chosen), X, y, sample_weight=rng.integers(1, 4, len(X)))
+    assert_clear(refused.value)
 
 
 def assert_weights_repeat(cls: type, chosen: dict, X, y, rng: np.random.Generator) -> None:

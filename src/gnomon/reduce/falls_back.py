@@ -7,10 +7,34 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import decomposition, manifold, preprocessing
+from sklearn.neighbors import NearestNeighbors
 
 from gnomon.contract import intake
 from gnomon.contract.over_scikit_learn import needs_encoder
 from gnomon.engine.errors import DataError
+from gnomon.engine.storable import storable
+
+for _peer in (
+    decomposition.KernelPCA,
+    manifold.Isomap,
+    manifold.LocallyLinearEmbedding,
+    manifold.SpectralEmbedding,
+    manifold.TSNE,
+    preprocessing.KernelCenterer,
+):
+    storable(_peer, f"sklearn.{_peer.__name__}")
+
+
+@storable
+class StoredNeighbors(NearestNeighbors):
+    """scikit-learn's neighbors in a model file: the rows are stored, and their tree made anew."""
+
+    _transient = ("_tree",)
+
+    def _check_loaded(self) -> None:
+        if hasattr(self, "_fit_X"):
+            self.fit(self._fit_X)
 
 
 class FallsBack:
@@ -63,6 +87,8 @@ class FallsBack:
         self.peer_ = self._peer(**{name: getattr(self, name) for name in names})
         with np.errstate(all="ignore"):
             self.peer_.fit(rows, y)
+        if hasattr(self.peer_, "nbrs_"):
+            self.peer_.nbrs_.__class__ = StoredNeighbors
         for name, value in vars(self.peer_).items():
             if name.endswith("_") and not name.startswith("_") and not hasattr(type(self), name):
                 setattr(self, name, value)
