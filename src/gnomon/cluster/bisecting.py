@@ -8,7 +8,8 @@ References: Steinbach, Karypis and Kumar (2000). Texts: 001 18.2 describes k-mea
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from gnomon.cluster.sparse_rows import dense_rows
 from gnomon.cluster.transfer import fit_quietly
 from gnomon.contract import Data
 from gnomon.contract.inert import without_effect
-from gnomon.engine.parameters import JOBS, SEED, StrOptions, at_least, whole
+from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 
 
@@ -65,6 +66,8 @@ class BisectingKMeans(CentrePredictor):
         Which group is split next: that of the largest sum of squares, or of the most weight.
     n_jobs : int or None, default=None
         Threads; None for one per processor. The result does not depend on it.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps the centres after every split in ``history_.states``.
 
     Attributes
     ----------
@@ -80,6 +83,10 @@ class BisectingKMeans(CentrePredictor):
         The centre of each node; node 0 holds all rows.
     node_labels_ : ndarray of int of shape (n_nodes,)
         The group that each node is; -1 where it was split.
+    n_iter_ : int
+        Number of splits.
+    history_ : History
+        The sum of squares after each split. The passes within a split are not recorded.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -110,6 +117,7 @@ class BisectingKMeans(CentrePredictor):
         "tol": [at_least(0)],
         "bisecting_strategy": [StrOptions({"biggest_inertia", "largest_cluster"})],
         "n_jobs": JOBS,
+        "keep_history": HISTORY,
     }
 
     def __init__(
@@ -126,6 +134,7 @@ class BisectingKMeans(CentrePredictor):
         algorithm="lloyd",
         bisecting_strategy="biggest_inertia",
         n_jobs=None,
+        keep_history="objective",
     ):
         self.n_clusters = n_clusters
         self.init = init
@@ -138,6 +147,10 @@ class BisectingKMeans(CentrePredictor):
         self.algorithm = algorithm
         self.bisecting_strategy = bisecting_strategy
         self.n_jobs = n_jobs
+        self.keep_history = keep_history
+
+    def _most_steps(self) -> int:
+        return self.n_clusters - 1
 
     def _learn(self, X, y, sample_weight):
         vars(self).pop("labels_", None)
@@ -151,19 +164,34 @@ class BisectingKMeans(CentrePredictor):
         rows, weights, rng = data.rows, data.weight_array, self._rng()
         mean = dense_rows(weights @ rows[:] / weights.sum()).ravel()
         children, centers = [[-1, -1]], [mean]
-        whole_set = np.arange(data.n_rows)
-        parts = [Part(0, whole_set, float(weights.sum()), np.inf)]
-        done: list[Part] = []
-        while parts and len(parts) + len(done) < self.n_clusters:
+        # a single group is never compared with another, so its sum of squares is not needed
+        parts, done = [Part(0, np.arange(data.n_rows), float(weights.sum()), 0.0)], []
+        course = self._course("split", self._most_steps())
+        for _ in course:
+            self._split_next(rows, weights, parts, done, children, centers, rng)
+            found = partial(tree_of_splits, [*children], [*centers])
+            if course.end_step(
+                sum(part.inertia for part in parts + done),
+                not parts or len(parts) + len(done) == self.n_clusters,
+                state=lambda found=found: {"cluster_centers": found()["cluster_centers_"]},
+                attributes=lambda found=found: self._public() | found(),
+            ):
+                break
+        self._keep(tree_of_splits(children, centers))
+        self.history_, self.n_iter_ = course.history, len(course.history)
+        self._label(parts + done, data)
+
+    def _split_next(self, rows, weights, parts, done, children, centers, rng) -> None:
+        """Split the first part in order of importance that can be; the others before are done."""
+        while parts:
             part = parts.pop(int(np.argmax([self._importance(each) for each in parts])))
             halves = self._split(rows, weights, part, centers, rng)
-            if halves is None:
-                done.append(part)
-                continue
-            children[part.node] = [half.node for half in halves]
-            children += [[-1, -1], [-1, -1]]
-            parts += halves
-        self._number(children, centers, parts + done, data)
+            if halves is not None:
+                children[part.node] = [half.node for half in halves]
+                children += [[-1, -1], [-1, -1]]
+                parts += halves
+                return
+            done.append(part)
 
     def _importance(self, part: Part) -> float:
         return part.weight if self.bisecting_strategy == "largest_cluster" else part.inertia
@@ -195,21 +223,8 @@ class BisectingKMeans(CentrePredictor):
             centers.append(np.asarray(model.cluster_centers_[label], dtype=np.float64))
         return halves
 
-    def _number(self, children: list, centers: list, parts: list[Part], data: Data) -> None:
-        """Set the fitted attributes; groups are numbered from left to right in the tree."""
-        self.children_ = np.array(children, dtype=np.int64)
-        self.node_centers_ = np.array(centers)
-        self.node_labels_ = np.full(len(children), -1, np.int64)
-        waiting, leaves = [0], []
-        while waiting:
-            node = waiting.pop()
-            left, right = self.children_[node]
-            if left < 0:
-                self.node_labels_[node] = len(leaves)
-                leaves.append(node)
-            else:
-                waiting += [right, left]
-        self.cluster_centers_ = self.node_centers_[leaves]
+    def _label(self, parts: list[Part], data: Data) -> None:
+        """Set the sum of squares and the labels."""
         labels = np.empty(data.n_rows, np.int32)
         for part in parts:
             labels[part.rows] = self.node_labels_[part.node]
@@ -249,3 +264,25 @@ class BisectingKMeans(CentrePredictor):
             raise ValueError("the tree of splits does not fit together")
         if ((below >= 0) & ((below <= order) | (below >= n))).any():
             raise ValueError("a node of the tree of splits is not below its parent")
+
+
+def tree_of_splits(children: list, centers: list) -> dict[str, Any]:
+    """The fitted attributes of a tree; groups are numbered from left to right in it."""
+    below = np.array(children, dtype=np.int64)
+    labels = np.full(len(below), -1, np.int64)
+    waiting, leaves = [0], []
+    while waiting:
+        node = waiting.pop()
+        left, right = below[node]
+        if left < 0:
+            labels[node] = len(leaves)
+            leaves.append(node)
+        else:
+            waiting += [right, left]
+    points = np.array(centers)
+    return {
+        "children_": below,
+        "node_centers_": points,
+        "node_labels_": labels,
+        "cluster_centers_": points[leaves],
+    }

@@ -24,12 +24,14 @@ from gnomon.cluster.distinct import (
 )
 from gnomon.cluster.linkage_kernel import tile_in_reach
 from gnomon.engine.kernel import kernel, subkernel
-from gnomon.engine.parameters import FLAG, JOBS, StrOptions, above, at_least, whole
+from gnomon.engine.parameters import FLAG, HISTORY, JOBS, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
 from gnomon.engine.threads import in_order
 
 SEEDS_AT_ONCE = 64
+BANDWIDTH_BATCH = 500  # rows at once in scikit-learn's estimate_bandwidth
+LEAST_MOVE = 1e-3  # of a bandwidth, as in scikit-learn
 
 
 @method(
@@ -73,6 +75,8 @@ class MeanShift(RowsClusterer):
         Threads; the result does not depend on it.
     max_iter : int, default=300
         Most steps of a climb.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps where the seeds are after every step in ``history_.states``.
 
     Attributes
     ----------
@@ -86,6 +90,8 @@ class MeanShift(RowsClusterer):
         The bandwidth used.
     n_iter_ : int
         Steps of the longest climb.
+    history_ : History
+        The longest move of a seed in each step.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -112,6 +118,7 @@ class MeanShift(RowsClusterer):
         "cluster_all": FLAG,
         "n_jobs": JOBS,
         "max_iter": [whole(0)],
+        "keep_history": HISTORY,
     }
     _largest = 1e100
 
@@ -125,6 +132,7 @@ class MeanShift(RowsClusterer):
         cluster_all=True,
         n_jobs=None,
         max_iter=300,
+        keep_history="objective",
     ):
         self.bandwidth = bandwidth
         self.seeds = seeds
@@ -133,32 +141,51 @@ class MeanShift(RowsClusterer):
         self.cluster_all = cluster_all
         self.n_jobs = n_jobs
         self.max_iter = max_iter
+        self.keep_history = keep_history
 
     def _group(self, distinct: DistinctRows) -> np.ndarray:
         self.bandwidth_ = self._chosen_bandwidth(distinct)
         window = Window.of(distinct.rows, distinct.weights)
-        seeds = self._first_points(distinct)
+        points = self._first_points(distinct) - window.middle
+        moving = np.arange(len(points))
+        course = self._course("step", self.max_iter)
+        for _ in course:
+            points[moving], moved = self._on_seeds(window.shifted, points[moving])
+            moving = moving[moved > LEAST_MOVE * self.bandwidth_]
+            if course.end_step(
+                moved.max(),
+                len(moving) == 0,
+                state=lambda: {"seeds": points + window.middle},
+                attributes=lambda: self._public() | self._modes(window, points),
+            ):
+                break
+        self._keep(self._modes(window, points))
+        self.history_, self.n_iter_ = course.history, len(course.history)
+        return self._nearest(distinct.rows)
+
+    def _on_seeds(self, function, points: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The arrays that a function gives for some points at a time, on threads."""
         parts = in_order(
-            lambda first: window.climbed(
-                seeds[first : first + SEEDS_AT_ONCE], self.bandwidth_, self.max_iter
-            ),
-            range(0, len(seeds), SEEDS_AT_ONCE),
+            lambda first: function(points[first : first + SEEDS_AT_ONCE], self.bandwidth_),
+            range(0, len(points), SEEDS_AT_ONCE),
             self.n_jobs,
             short=True,
         )
-        tops, weight, steps = (np.concatenate(each) for each in zip(*parts))
+        return tuple(np.concatenate(each) for each in zip(*parts))
+
+    def _modes(self, window: Window, points: np.ndarray) -> dict[str, np.ndarray]:
+        """The fitted attributes of seeds that have come to these points."""
+        (weight,) = self._on_seeds(window.weights, points)
         if not (weight > 0).any():
             raise ValueError(
                 f"No point was within bandwidth={self.bandwidth_:f} of any seed. Try a different "
                 "seeding strategy or increase the bandwidth."
             )
-        tops, weight, steps = tops[weight > 0], weight[weight > 0], steps[weight > 0]
-        merged = merged_points(tops, weight, self.bandwidth_)
-        centers, self.n_iter_ = tops[merged.chosen], int(steps.max())
-        within = weight[merged.chosen]
+        tops, weight = points[weight > 0] + window.middle, weight[weight > 0]
+        chosen = merged_points(tops, weight, self.bandwidth_).chosen
+        centers, within = tops[chosen], weight[chosen]
         order = np.lexsort((*centers.T[::-1], within))[::-1]  # the densest first, as scikit-learn
-        self.cluster_centers_, self.weight_within_ = centers[order], within[order]
-        return self._nearest(distinct.rows)
+        return {"cluster_centers_": centers[order], "weight_within_": within[order]}
 
     def _first_points(self, distinct: DistinctRows) -> np.ndarray:
         if self.seeds is not None:
@@ -192,7 +219,12 @@ class MeanShift(RowsClusterer):
         return labels
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return self._distinct_memory(n_rows, 6 * n_columns) + 8 * n_rows * (n_columns + 16)
+        climbs = self._distinct_memory(n_rows, 6 * n_columns) + 8 * n_rows * (n_columns + 16)
+        if self.bandwidth is not None:
+            return climbs
+        # estimate_bandwidth: distances and indices of 0.3 n neighbours of a batch, sorted copies
+        batch = 32 * min(n_rows, BANDWIDTH_BATCH) * int(0.3 * n_rows)
+        return max(climbs, batch + self._distinct_memory(n_rows, 2 * n_columns))
 
     def _check_loaded(self) -> None:
         if hasattr(self, "cluster_centers_"):
@@ -254,16 +286,20 @@ class Window(NamedTuple):
         columns = np.ascontiguousarray(tree.rows.T)
         return cls(columns, middle, before, sums, *tree[2:])
 
-    def climbed(
-        self, seeds: np.ndarray, bandwidth: float, max_steps: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the seeds stand at last, the weight around them there, and their steps."""
-        points, weight = seeds - self.middle, np.empty(len(seeds))
-        steps = np.empty(len(seeds), np.int64)
-        tree = (self.columns, self.before, self.sums, *self[4:])
-        climb_windows(*tree, bandwidth, max_steps, points, weight, steps)
-        points[weight == 0] = 0.0  # no row is near: not a mode
-        return points + self.middle, weight, steps
+    def shifted(self, points: np.ndarray, bandwidth: float) -> tuple[np.ndarray, np.ndarray]:
+        """The points (less the mean of the rows) after one step, and how far each has moved."""
+        points, moved = points.copy(), np.empty(len(points))
+        shift_points(*self._tree(), bandwidth, points, moved)
+        return points, moved
+
+    def weights(self, points: np.ndarray, bandwidth: float) -> tuple[np.ndarray]:
+        """The weight of the rows around each point."""
+        weight = np.empty(len(points))
+        weigh_points(*self._tree(), bandwidth, np.ascontiguousarray(points), weight)
+        return (weight,)
+
+    def _tree(self) -> tuple[np.ndarray, ...]:
+        return (self.columns, self.before, self.sums, *self[4:])
 
 
 @subkernel
@@ -311,57 +347,70 @@ def window_sums(
     "f8[:,:]",
     "f8[:,:]",
     "f8",
-    "i8",
     "out f8[:,:]",
     "out f8[:]",
-    "out i8[:]",
 )
-def climb_windows(
-    columns,
-    before,
-    sums,
-    start,
-    stop,
-    child,
-    low,
-    high,
-    bandwidth,
-    max_steps,
-    points,
-    weight,
-    steps,
-):
-    """Move the points (m, d) to the mean of the rows around until they stand; weight, steps (m,).
+def shift_points(columns, before, sums, start, stop, child, low, high, bandwidth, points, moved):
+    """Move the points (m, d) to the mean of the rows around; moved (m,) is how far.
 
     A point with no row around it stays; a bin's mean may be such a one.
     """
     d = len(columns)
     stack, total, tile = np.empty(DEEPEST, np.int64), np.empty(d), np.empty(LEAF)
-    least, squared = (1e-3 * bandwidth) ** 2, bandwidth * bandwidth
     for p in range(len(points)):
-        steps[p] = 0
-        moved = np.inf
-        while True:
-            weight[p] = window_sums(
-                points[p],
-                columns,
-                before,
-                sums,
-                start,
-                stop,
-                child,
-                low,
-                high,
-                squared,
-                total,
-                stack,
-                tile,
-            )
-            if moved <= least or steps[p] == max_steps or weight[p] == 0.0:
-                break
-            moved = 0.0
+        weight = window_sums(
+            points[p],
+            columns,
+            before,
+            sums,
+            start,
+            stop,
+            child,
+            low,
+            high,
+            bandwidth * bandwidth,
+            total,
+            stack,
+            tile,
+        )
+        squared = 0.0
+        if weight > 0.0:
             for j in range(d):
-                place = total[j] / weight[p]
-                moved += (place - points[p, j]) ** 2
+                place = total[j] / weight
+                squared += (place - points[p, j]) ** 2
                 points[p, j] = place
-            steps[p] += 1
+        moved[p] = np.sqrt(squared)
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:]",
+    "f8[:,:]",
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+    "f8[:,:]",
+    "f8[:,:]",
+    "f8",
+    "f8[:,:]",
+    "out f8[:]",
+)
+def weigh_points(columns, before, sums, start, stop, child, low, high, bandwidth, points, weight):
+    """The weight (m,) of the rows within a bandwidth of each of the points (m, d)."""
+    stack, total, tile = np.empty(DEEPEST, np.int64), np.empty(len(columns)), np.empty(LEAF)
+    for p in range(len(points)):
+        weight[p] = window_sums(
+            points[p],
+            columns,
+            before,
+            sums,
+            start,
+            stop,
+            child,
+            low,
+            high,
+            bandwidth * bandwidth,
+            total,
+            stack,
+            tile,
+        )
