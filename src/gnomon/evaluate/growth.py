@@ -166,7 +166,7 @@ def dichotomies(points: ArrayLike, family: Any = "hyperplanes") -> Dichotomies:
     >>> found = dichotomies([0.0, 1.0, 2.0])
     >>> print(found)
     hyperplanes: 6 of 8 labellings of 3 points
-    labelling
+    labeling
     ---
     --+
     -++
