@@ -235,7 +235,7 @@ class LinearDiscriminant:
         if not self.comparable and lengths.max() > UNLIKE_LENGTHS * lengths.min():
             warnings.warn(
                 f"the weight vectors have lengths from {lengths.min():.3g} to {lengths.max():.3g}, "
-                "so that their scores are not comparable distances; use normalised()",
+                "so that their scores are not comparable distances; use normalized()",
                 GnomonWarning,
                 stacklevel=3,
             )
