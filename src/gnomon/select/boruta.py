@@ -12,12 +12,13 @@ Texts: 004 6.2, 7.1 (importance in forests; embedded selection).
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 from scipy import stats
 
 from gnomon.engine.errors import GnomonWarning
-from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, share, whole
+from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, HasMethods, share, whole
 from gnomon.engine.registry import method
 from gnomon.select.models import fitted, read_importances, require_kind
 from gnomon.select.problem import Problem
@@ -62,13 +63,13 @@ class Boruta(Selector):
         Threads of the forest.
     random_state : int, RandomState instance or None, default=None
         Of the shuffles and the forests.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps the hits after every round in ``history_.states``.
 
     Attributes
     ----------
     hits_ : ndarray of shape (n_features_in_,)
         Rounds in which each column beat all shadows; NaN where it cannot be used.
-    n_rounds_ : int
-        Rounds that were made.
     decisions_ : list of str
         "confirmed", "rejected", "tentative" or "not used", per column.
     support_ : ndarray of bool of shape (n_features_in_,)
@@ -87,6 +88,8 @@ class Boruta(Selector):
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
         Their names, where they had any.
+    n_iter_ : int
+        Rounds that were made.
     history_ : History
         Number of undecided features after each round.
 
@@ -109,6 +112,7 @@ class Boruta(Selector):
         "task": TASK,
         "n_jobs": JOBS,
         "random_state": SEED,
+        "keep_history": HISTORY,
     }
 
     def __init__(
@@ -122,6 +126,7 @@ class Boruta(Selector):
         task="auto",
         n_jobs=None,
         random_state=None,
+        keep_history="objective",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -131,6 +136,7 @@ class Boruta(Selector):
         self.task = task
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.keep_history = keep_history
 
     def _most_steps(self) -> int:
         return self.max_iter
@@ -148,9 +154,14 @@ class Boruta(Selector):
             totals += found
             undecided = self._decide(problem, hits, totals, n_done)
             converged = not undecided
-            if course.end_step(undecided, converged=converged, attributes=self._public):
+            if course.end_step(
+                undecided,
+                converged=converged,
+                state=partial(dict, hits=hits.copy()),
+                attributes=self._public,
+            ):
                 break
-        self.history_ = course.history
+        self.history_, self.n_iter_ = course.history, len(course.history)
         if "confirmed" not in self.decisions_:
             warnings.warn(
                 "no feature is confirmed to beat shuffled ones; the one with most hits is kept "
@@ -188,7 +199,6 @@ class Boruta(Selector):
         if not kept.any():
             kept = np.arange(d) == order[0]
         self.hits_ = self._spread(hits)
-        self.n_rounds_ = n_rounds
         words = np.where(confirmed, "confirmed", np.where(rejected, "rejected", "tentative"))
         self.decisions_ = ["not used"] * self.n_features_in_
         for place, word in zip(self._places, words, strict=True):
