@@ -23,7 +23,7 @@ from gnomon.cluster.intake import number_rows
 from gnomon.cluster.linkage_kernel import tile_in_reach
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, subkernel
-from gnomon.engine.parameters import JOBS, StrOptions, above, at_least, whole
+from gnomon.engine.parameters import HISTORY, JOBS, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order
 
@@ -74,6 +74,8 @@ class Denclue(RowsClusterer):
         Attractors within so many bandwidths of each other are one.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps where the rows have climbed to after every step in ``history_.states``.
 
     Attributes
     ----------
@@ -91,6 +93,10 @@ class Denclue(RowsClusterer):
         The rows that make the density.
     row_weights_ : ndarray of shape (n_distinct,)
         Their weights. A new row climbs too, and goes to the nearest attractor.
+    n_iter_ : int
+        Steps of the longest climb.
+    history_ : History
+        The longest move of a row in each step.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
@@ -116,6 +122,7 @@ class Denclue(RowsClusterer):
         "max_iter": [whole(1)],
         "merge_within": [at_least(0)],
         "n_jobs": JOBS,
+        "keep_history": HISTORY,
     }
     _largest = 1e100
     _keeps_rows = True
@@ -131,6 +138,7 @@ class Denclue(RowsClusterer):
         max_iter=500,
         merge_within=0.5,
         n_jobs=None,
+        keep_history="objective",
     ):
         self.bandwidth = bandwidth
         self.xi = xi
@@ -140,12 +148,30 @@ class Denclue(RowsClusterer):
         self.max_iter = max_iter
         self.merge_within = merge_within
         self.n_jobs = n_jobs
+        self.keep_history = keep_history
 
     def _group(self, distinct: DistinctRows) -> np.ndarray:
         self.rows_, self.row_weights_ = distinct.rows, distinct.weights
         self.bandwidth_ = self._chosen_bandwidth(distinct)
         hills = self._hills()
-        tops, density = self._climbed(distinct.rows, hills)
+        points, moving = distinct.rows.copy(), np.arange(len(distinct.rows))
+        course = self._course("step", self.max_iter)
+        for _ in course:
+            points[moving], squared = self._stepped(points[moving], hills)
+            moving = moving[squared > (self.tol * self.bandwidth_) ** 2]
+            if course.end_step(
+                np.sqrt(squared.max()),
+                len(moving) == 0,
+                state=lambda: {"points": points.copy()},
+                attributes=lambda: self._settled(points, hills)[1],
+            ):
+                break
+        self.history_, self.n_iter_ = course.history, len(course.history)
+        return self._settled(points, hills)[0]
+
+    def _settled(self, points: np.ndarray, hills: Hills) -> tuple[np.ndarray, dict[str, Any]]:
+        """Labels of rows that have climbed to these points; the fitted attributes, set too."""
+        tops, density = self._climbed(points, hills, max_iter=0)
         merged = merged_points(tops, density, self.merge_within * self.bandwidth_)
         self.attractors_, self.attractor_density_ = tops[merged.chosen], density[merged.chosen]
         self.attractor_labels_ = self._attractor_labels(hills)
@@ -156,7 +182,20 @@ class Denclue(RowsClusterer):
         self.attractor_labels_ = np.array(
             [pairs.get(label, -1) for label in self.attractor_labels_.tolist()], dtype=np.int64
         )
-        return self._of_tops(tops, density)
+        return self._of_tops(tops, density), self._public()
+
+    def _stepped(self, points: np.ndarray, hills: Hills) -> tuple[np.ndarray, np.ndarray]:
+        """The points after one step, and the squared length of each move."""
+
+        def step(start: int) -> tuple[np.ndarray, np.ndarray]:
+            moved = points[start : start + ROWS_AT_ONCE].copy()
+            squared = np.empty(len(moved))
+            step_uphill(*hills[:-1], WAYS.index(self.update), moved, squared)
+            return moved, squared
+
+        parts = list(in_order(step, range(0, len(points), ROWS_AT_ONCE), self.n_jobs, short=True))
+        moved, squared = (np.concatenate(each) for each in zip(*parts))
+        return moved, squared
 
     def _chosen_bandwidth(self, distinct: DistinctRows) -> float:
         if self.bandwidth != "auto":
@@ -170,14 +209,16 @@ class Denclue(RowsClusterer):
     def _hills(self) -> Hills:
         return Hills.of(self.rows_, self.row_weights_, self.bandwidth_)
 
-    def _climbed(self, rows: np.ndarray, hills: Hills) -> tuple[np.ndarray, np.ndarray]:
+    def _climbed(
+        self, rows: np.ndarray, hills: Hills, max_iter: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The top that each row reaches, and the density there."""
 
         def climb(start: int) -> tuple[np.ndarray, np.ndarray]:
             tops = rows[start : start + ROWS_AT_ONCE].copy()
             density = np.empty(len(tops))
             way = WAYS.index(self.update)
-            climb_hills(*hills, way, self.tol, self.max_iter, tops, density)
+            climb_hills(*hills, way, self.tol, max_iter, tops, density)
             return tops, density
 
         parts = list(in_order(climb, range(0, len(rows), ROWS_AT_ONCE), self.n_jobs, short=True))
@@ -207,7 +248,7 @@ class Denclue(RowsClusterer):
         return labels
 
     def _nearest(self, rows: np.ndarray) -> np.ndarray:
-        return self._of_tops(*self._climbed(rows, self._hills()))
+        return self._of_tops(*self._climbed(rows, self._hills(), self.max_iter))
 
     def density(self, X) -> np.ndarray:
         """The kernel density at each row.
@@ -354,6 +395,48 @@ def kernel_sums(
             for t in range(size):
                 total[j] += tile[t] * (columns[j, begin + t] - point[j])
     return mass
+
+
+@kernel(
+    "f8[:,:]",
+    "f8[:]",
+    "i8[:]",
+    "i8[:]",
+    "i8[:]",
+    "f8[:,:]",
+    "f8[:,:]",
+    "f8",
+    "i8",
+    "out f8[:,:]",
+    "out f8[:]",
+)
+def step_uphill(columns, weights, start, stop, child, low, high, bandwidth, way, points, squared):
+    """Move the points (m, d) one step uphill; squared (m,) is the squared length of each move."""
+    d = len(columns)
+    stack, total, tile = np.empty(DEEPEST, np.int64), np.empty(d), np.empty(LEAF)
+    share = 1.0 if way == DIRECT else 0.5
+    for i in range(len(points)):
+        mass = kernel_sums(
+            points[i],
+            columns,
+            weights,
+            start,
+            stop,
+            child,
+            low,
+            high,
+            bandwidth,
+            total,
+            stack,
+            tile,
+        )
+        squared[i] = 0.0
+        if mass == 0.0:
+            continue
+        for j in range(d):
+            away = share * total[j] / mass
+            points[i, j] += away
+            squared[i] += away * away
 
 
 @kernel(
