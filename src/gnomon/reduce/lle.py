@@ -96,6 +96,9 @@ class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
         Which of the different rows each row is; absent where some rows were not needed.
     n_neighbors_ : int
         Neighbours that were taken: fewer where fewer rows differ.
+    grid_ : ndarray of shape (n_columns,)
+        Steps that rows are rounded to before all else, 2^-32 of a column's range: the map would
+        otherwise hang on the last bits of a row.
     index_ : NeighbourIndex
         The different rows that the map is made from.
     peer_ : sklearn.manifold.LocallyLinearEmbedding
@@ -163,6 +166,7 @@ class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
         self.n_landmarks = n_landmarks
         self.disconnected = disconnected
 
+    _chaotic = True
     _peer = manifold.LocallyLinearEmbedding
     _of_rows_dtype = ("embedding_",)
 
