@@ -10,6 +10,7 @@ Texts: 002 "Kernels" (the trick, and PCA by it) · 004 10.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
 
 import numpy as np
@@ -26,7 +27,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import FLAG, SEED, Interval, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import in_order, resolve_jobs
-from gnomon.margin.kernels import Kernel, kernel_of
+from gnomon.margin.kernels import Kernel, Linear, kernel_of
 from gnomon.reduce.falls_back import FallsBack
 from gnomon.reduce.float32 import KeepsFloat32
 from gnomon.reduce.rows_map import weighted_pairs
@@ -99,8 +100,11 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
     landmarks_ : ndarray of shape (n_landmarks, n_columns)
         The rows that kernels are taken against.
     coefficients_ : ndarray of shape (n_landmarks, n_components_)
-        Coordinates are ``k(x, landmarks) @ coefficients_ - offset_``.
+        Coordinates are ``k(x - shift_, landmarks_ - shift_) @ coefficients_ - offset_``.
     offset_ : ndarray of shape (n_components_,)
+    shift_ : ndarray of shape (n_columns,)
+        The mean of the rows with a linear kernel, whose components do not depend on it, so that
+        columns far from zero lose no digits; zero with others.
     kernel_ : Kernel
         The kernel with its numbers.
     n_components_ : int
@@ -232,6 +236,9 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
         self.kernel_ = kernel_of(self.kernel, gamma, int(self.degree), self.coef0).fitted(
             distinct.rows, distinct.weights
         )
+        self.shift_ = np.zeros(distinct.rows.shape[1])
+        if isinstance(self.kernel_, Linear):
+            self.shift_ = np.average(distinct.rows, axis=0, weights=distinct.weights)
         n = len(distinct.rows)
         wanted = self._wanted_landmarks(n)
         self.n_components_ = wanted if self.n_components is None else min(self.n_components, wanted)
@@ -293,7 +300,7 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
 
     def _by_landmarks(self, distinct: DistinctRows) -> None:
         """Components of the projections on the space that the landmarks span."""
-        gram = self.kernel_.against(self.landmarks_)(self.landmarks_)
+        gram = self._kernel_values()(self.landmarks_)
         self._require_finite(gram)
         values, vectors = scipy.linalg.eigh((gram + gram.T) / 2)
         kept = values > FLAT * max(values[-1], np.finfo(float).tiny)
@@ -314,9 +321,15 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
 
     def _kernel_blocks(self, rows: np.ndarray):
         """Slices of rows and their kernels against the landmarks."""
-        values = self.kernel_.against(self.landmarks_)
+        values = self._kernel_values()
         slices = [slice(s, s + ROWS_TOGETHER) for s in range(0, len(rows), ROWS_TOGETHER)]
         yield from zip(slices, in_order(lambda mine: values(rows[mine]), slices, self.n_jobs))
+
+    def _kernel_values(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The function of rows that gives their kernels against the landmarks."""
+        shift = vars(self).get("shift_", 0.0)  # model files of earlier versions have none
+        values = self.kernel_.against(self.landmarks_ - shift)
+        return lambda rows: values(rows - shift)
 
     def _require_finite(self, gram: np.ndarray) -> None:
         if not np.isfinite(gram).all():
@@ -327,7 +340,12 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
 
     def _map(self, rows):
         rows = np.ascontiguousarray(rows, dtype=np.float64)
-        return self.kernel_.against(self.landmarks_)(rows) @ self.coefficients_ - self.offset_
+        if isinstance(self.kernel_, Linear):
+            # products with the axes themselves round less than those with all landmarks
+            shift = vars(self).get("shift_", 0.0)
+            axes = (self.landmarks_ - shift).T @ self.coefficients_
+            return (rows - shift) @ axes - self.offset_
+        return self._kernel_values()(rows) @ self.coefficients_ - self.offset_
 
     def _rows_at_once(self, rows) -> int:
         return min(ROWS_TOGETHER, max(2**19 // len(self.landmarks_), 16))
