@@ -41,6 +41,8 @@ ELSE = {
     "evaluate.Measure(said)": "what an estimator predicts, in several forms",
     "evaluate.rejection_curve(confidence)": "confidence of each row, not a level",
     "margin.solve(max_steps)": "pair steps; max_iter counts working sets",
+    "margin.SparseSVM(max_passes)": "passes of liblinear, which reports no steps",
+    "reduce.NIPALS(max_turns)": "for each component; no step of the whole fit is recorded",
     "sample.burn_in(tolerance)": "the largest ratio of variances",
     "select.RecursiveElimination(n_folds)": "a number of folds only, no splitter",
     "select.WrapperSelector(n_folds)": "a number of folds only, no splitter",

@@ -608,7 +608,7 @@ def test_a_small_price_leaves_few_columns_and_a_great_one_the_optimum(rng):
     counts = SparseSVM(random_state=0).non_zeros(X, sign, [1e-5, 0.005, 10.0])
     assert counts[0] == 0
     assert counts[0] <= counts[1] <= counts[2]
-    model = SparseSVM(0.05, tol=1e-8, max_iter=10**5, random_state=0).fit(X, sign)
+    model = SparseSVM(0.05, tol=1e-8, max_passes=10**5, random_state=0).fit(X, sign)
 
     def objective(w, b):
         slack = np.maximum(0, 1 - sign * (X @ w + b))

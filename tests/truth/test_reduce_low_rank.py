@@ -137,14 +137,14 @@ def test_nipals_finds_the_components_of_the_singular_vectors(rng):
 def test_data_of_rank_k_with_a_third_missing_are_recovered(rng, k):
     truth = rank_k(rng, 60, 25, k) + rng.normal(size=25)
     table = with_gaps(rng, truth, 0.3)
-    found = NIPALS(k, max_iter=20_000, tol=1e-14).fit(table)
+    found = NIPALS(k, max_turns=20_000, tol=1e-14).fit(table)
     np.testing.assert_allclose(found.fill(table), truth, atol=1e-5 * np.abs(truth).max())
 
 
 @pytest.mark.covers("nipals-missing")
 def test_cost_over_known_cells_never_rises(rng):
     table = with_gaps(rng, rng.normal(size=(30, 12)), 0.3)
-    costs = NIPALS(2, max_iter=300, tol=1e-9).fit(table).costs_
+    costs = NIPALS(2, max_turns=300, tol=1e-9).fit(table).costs_
     assert (np.diff(costs) <= 1e-9 * costs[0]).all()
 
 

@@ -298,7 +298,7 @@ class SparseSVM(LinearMachine):
         Factors of C per class.
     fit_intercept : bool, default=True
         Whether the planes have offsets.
-    max_iter : int, default=2000
+    max_passes : int, default=2000
         Most passes over the rows.
     tol : float, default=0.0001
         Tolerance of liblinear.
@@ -332,7 +332,7 @@ class SparseSVM(LinearMachine):
         "C": [above(0.0)],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "fit_intercept": FLAG,
-        "max_iter": [whole(1)],
+        "max_passes": [whole(1)],
         "tol": [above(0.0)],
         "random_state": SEED,
     }
@@ -343,14 +343,14 @@ class SparseSVM(LinearMachine):
         *,
         class_weight=None,
         fit_intercept=True,
-        max_iter=2000,
+        max_passes=2000,
         tol=1e-4,
         random_state=None,
     ):
         self.C = C
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
+        self.max_passes = max_passes
         self.tol = tol
         self.random_state = random_state
 
@@ -366,7 +366,7 @@ class SparseSVM(LinearMachine):
             penalty="l1",
             dual=False,
             fit_intercept=self.fit_intercept,
-            max_iter=self.max_iter,
+            max_iter=self.max_passes,
             tol=self.tol,
             random_state=int(self._rng().integers(2**31)),
         )
@@ -378,10 +378,10 @@ class SparseSVM(LinearMachine):
         self.intercept_ = np.broadcast_to(intercepts, len(self.coef_)).copy()
         self.n_passes_ = int(np.max(peer.n_iter_))
         self.n_nonzero_ = int((self.coef_ != 0).any(axis=0).sum())
-        if self.n_passes_ >= self.max_iter:
+        if self.n_passes_ >= self.max_passes:
             warnings.warn(
-                f"SparseSVM has not converged in max_iter={self.max_iter}; scale the columns, "
-                "lower C, or raise max_iter or tol",
+                f"SparseSVM has not converged in max_passes={self.max_passes}; scale the columns, "
+                "lower C, or raise max_passes or tol",
                 ConvergenceWarning,
                 stacklevel=2,
             )

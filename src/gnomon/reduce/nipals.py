@@ -82,7 +82,7 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
         Whether the model has a mean.
     refine : bool, default=True
         Whether components and mean are improved together where cells are missing.
-    max_iter : int, default=2000
+    max_turns : int, default=2000
         Most turns for one component, and most turns of the refinement.
     tol : float, default=1e-11
         A component has converged when its unit vector moves by less than this; the refinement when
@@ -122,7 +122,7 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
         "n_components": [whole(1)],
         "center": FLAG,
         "refine": FLAG,
-        "max_iter": [whole(1)],
+        "max_turns": [whole(1)],
         "tol": [above(0)],
     }
 
@@ -132,13 +132,13 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
         *,
         center=True,
         refine=True,
-        max_iter=2000,
+        max_turns=2000,
         tol=1e-11,
     ):
         self.n_components = n_components
         self.center = center
         self.refine = refine
-        self.max_iter = max_iter
+        self.max_turns = max_turns
         self.tol = tol
 
     def _fit(self, data: Data) -> None:
@@ -149,7 +149,7 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
             data.weight_array[:, np.newaxis],
             center=self.center,
             refine=self.refine,
-            max_iter=self.max_iter,
+            max_iter=self.max_turns,
             tol=self.tol,
         )
         self._keep(self._attributes(factors, data.weight_array))
@@ -158,7 +158,7 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
         )
         if not factors.converged:
             warnings.warn(
-                f"NIPALS stopped after max_iter={self.max_iter} turns, before its components "
+                f"NIPALS stopped after max_turns={self.max_turns} turns, before its components "
                 "stood still; allow more turns, a larger tol, or fewer components",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -248,7 +248,7 @@ def factorize(
         Components, at most.
     entry_weights : float or array that fits (n, d), default=1.0
         Weight of every cell: one per row, one per column, or one per cell.
-    centre, refine, max_iter, tol
+    center, refine, max_iter, tol
         As in `NIPALS`.
 
     Returns
