@@ -431,7 +431,7 @@ def test_networks_are_learned_saved_and_loaded(cls, data, name, tmp_path):
 
 def test_former_names_in_british_spelling_answer_with_a_warning():
     with pytest.warns(FutureWarning, match="WordRecognizer"):
-        assert gnomon.sequence.WordRecognizer is gnomon.sequence.WordRecognizer
+        assert gnomon.sequence.WordRecogniser is gnomon.sequence.WordRecognizer
     table = gnomon.graphical.JointTable([[0.1, 0.3], [0.2, 0.4]], {"x": "ab", "y": "cd"})
     with pytest.warns(FutureWarning, match=r"JointTable\.marginalize"):
         former = table.marginalise("y")

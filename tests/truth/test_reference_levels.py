@@ -13,7 +13,7 @@ Y = np.array([1.0, 4.0, 9.0, 2.0, 6.0, 8.0, 3.0, 7.0])
 def test_coefficients_of_a_category_are_differences_of_means_from_the_first_level():
     model = LinearRegression().fit(Table.from_dict({"color": COLORS}), Y)
     means = {c: Y[np.array(COLORS) == c].mean() for c in set(COLORS)}
-    assert model.encoder_.columns.names == ("colour=green", "colour=red")
+    assert model.encoder_.columns.names == ("color=green", "color=red")
     assert model.intercept_ == pytest.approx(means["blue"])
     assert model.coef_ == pytest.approx(
         [means["green"] - means["blue"], means["red"] - means["blue"]]

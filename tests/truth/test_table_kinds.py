@@ -391,13 +391,13 @@ def test_codes_of_categories_follow_the_levels():
 
 
 def test_columns_refuse_what_makes_no_sense():
-    with pytest.raises(DataError, match="'colour' is not a kind"):
+    with pytest.raises(DataError, match="'color' is not a kind"):
         Column("x", "color")
     with pytest.raises(DataError, match="occurs twice"):
         Column("x", "category", levels=["a", "a"])
     with pytest.raises(DataError, match="list of strings"):
         Column("x", "category", levels="ab")
-    with pytest.raises(DataError, match="has no 'colour'"):
+    with pytest.raises(DataError, match="has no 'color'"):
         Column("x", "category").set(color="red")
     with pytest.raises(DataError, match="Two columns are named 'x'"):
         Schema([Column("x", "number"), Column("x", "text")])

@@ -18,7 +18,7 @@ def csv(tmp_path, rng):
     """A file of 5,000 rows with every kind of column."""
     n = 5000
     words = rng.choice(["red", "green", "blue", ""], n)
-    lines = ["id,x,n,colour,day,ok,weight,note"]
+    lines = ["id,x,n,color,day,ok,weight,note"]
     for row in range(n):
         ok = "yes" if rng.random() < 0.5 else "no"
         lines.append(

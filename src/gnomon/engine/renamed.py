@@ -237,6 +237,8 @@ def name_of_today(cls: type, stored: str) -> str:
     former = getattr(cls, "_former_parameters", {})
     if stored in former:
         return former[stored]
+    if not hasattr(cls, "get_params"):
+        return FORMER_FITTED.get(stored, stored)
     parameters = inspect.signature(cls).parameters
     if stored not in parameters and (today := _today_among(stored, parameters)):
         return today

@@ -869,7 +869,7 @@ def distance_of(metric: Any, p: float = 2, metric_params: dict[str, Any] | None 
     metric : str, Distance or callable
         A name of scikit-learn or SciPy ("minkowski", "euclidean", "manhattan", "chebyshev",
         "seuclidean", "hamming", "mahalanobis", "cosine", "correlation", "haversine", "canberra",
-        "jaccard", "nan_euclidean", "precomputed" ...), or one of our own: "standardised" (columns
+        "jaccard", "nan_euclidean", "precomputed" ...), or one of our own: "standardized" (columns
         divided by their deviation), "range" (by their range), "adjusted_cosine", "pearson",
         "chi_square", "great_circle".
     p : float, default=2

@@ -118,7 +118,7 @@ class KNNImputer(Filter):
     n_neighbors : int, default=5
         Rows that are asked, fewer where fewer know the column; rows tied with the last share its
         weight.
-    metric : str, Distance or callable, default="standardised"
+    metric : str, Distance or callable, default="standardized"
         See `gnomon.neighbors.distance_of`; "pearson" and "adjusted_cosine" leave holes out in
         their own way, "mahalanobis" and "cosine" count them as the column's mean.
     columns : list of str or int, or None, default=None

@@ -45,7 +45,7 @@ class NeighborLabels(Estimator):
     n_neighbors : int, default=5
     power : float, default=0.0
         Neighbours weigh 1/d^power; rows at distance zero then decide alone.
-    metric : str, Distance or callable, default="standardised"
+    metric : str, Distance or callable, default="standardized"
     n_jobs : int or None, default=None
 
     Attributes

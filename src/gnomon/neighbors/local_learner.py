@@ -159,7 +159,7 @@ class LocalRegressor(LocalLearner, Regressor):
         them share its weight.
     alpha : float, default=0.01
         Ridge of the planes, in units of the neighbours' mean square distance from their mean.
-    metric : str, Distance or callable, default="standardised"
+    metric : str, Distance or callable, default="standardized"
         How rows are compared: see `gnomon.neighbors.distance_of`.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         How the nearest rows are found.
@@ -269,7 +269,7 @@ class LocalClassifier(LocalLearner, Classifier):
         them share its weight.
     alpha : float, default=0.01
         Ridge of the planes, in units of the neighbours' mean square distance from their mean.
-    metric : str, Distance or callable, default="standardised"
+    metric : str, Distance or callable, default="standardized"
         How rows are compared: see `gnomon.neighbors.distance_of`.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         How the nearest rows are found.

@@ -106,7 +106,7 @@ def prune_stored_set(
     small : float, default=0.1
     trials : int, default=10
         The u of satisficing.
-    metric : str, Distance or callable, default="standardised"
+    metric : str, Distance or callable, default="standardized"
     random_state : int or None, default=None
 
     Returns

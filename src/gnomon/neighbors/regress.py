@@ -55,7 +55,7 @@ class KNeighborsRegressor(NearestQueries, WeighedNeighbors, Regressor):
     metric : str, Distance or callable, default="minkowski"
         How rows are compared: see `gnomon.neighbors.distance_of`. In a `Table`, and in a data frame
         that holds more than numbers, the columns of "minkowski" are divided by their deviation
-        ("standardised"); "euclidean" compares all tables as they are.
+        ("standardized"); "euclidean" compares all tables as they are.
     metric_params : dict or None, default=None
         Further arguments of the metric.
     n_jobs : int or None, default=None

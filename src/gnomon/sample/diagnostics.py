@@ -147,7 +147,7 @@ def r_hat(chains: ArrayLike, kind: str = "rank") -> float:
     if kind != "rank":
         raise DataError(f"kind={kind!r} is none of rank, split, classic")
     halves = _split(values)
-    folded = np.abs(halves - np.median(halves))
+    folded = _folded(halves)
     found = [_plain_r_hat(_normal_ranks(each)) for each in (halves, folded)]
     return float("nan") if np.isnan(found).all() else float(np.nanmax(found))
 
@@ -297,6 +297,17 @@ def _autocovariances(values: np.ndarray) -> np.ndarray:
     size = 2 ** int(np.ceil(np.log2(2 * n)))
     spectrum = np.fft.rfft(centered, size, axis=1)
     return np.fft.irfft(np.abs(spectrum) ** 2, size, axis=1)[:, :n] / n
+
+
+def _folded(draws: np.ndarray) -> np.ndarray:
+    """Distances from the median, on a grid of 2^-40 of their largest.
+
+    Of an even number of draws the two in the middle are equally far from it: without the grid
+    rounding, and so the unit, would decide which of them has the higher rank.
+    """
+    distances = np.abs(draws - np.median(draws))
+    step = np.ldexp(distances.max(), -40)
+    return distances if step == 0 else np.round(distances / step)
 
 
 def _normal_ranks(values: np.ndarray) -> np.ndarray:
