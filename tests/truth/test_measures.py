@@ -940,7 +940,7 @@ def test_the_error_of_r_squared_is_that_of_the_jackknife_by_leaving_rows_out(rng
     assert small.high - small.low == pytest.approx(figure.high - figure.low)
 
 
-@pytest.mark.covers("accuracy")
+@pytest.mark.covers("error-rate-accuracy")
 @pytest.mark.parametrize("scale", [1e-3, 0.1, 7.3])
 def test_intervals_under_fractional_weights_have_the_effective_number_of_rows(scale, rng):
     y, said = rng.integers(0, 2, size=(2, 80))
@@ -954,7 +954,7 @@ def test_intervals_under_fractional_weights_have_the_effective_number_of_rows(sc
     assert mean.error == pytest.approx(mean_interval(y.astype(float), weights).error)
 
 
-@pytest.mark.covers("accuracy")
+@pytest.mark.covers("error-rate-accuracy")
 def test_whole_weights_are_repetitions(rng):
     y, said = rng.integers(0, 2, size=(2, 30))
     times = rng.integers(1, 4, 30)

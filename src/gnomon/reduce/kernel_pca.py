@@ -369,3 +369,5 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
                 raise ValueError("landmarks_, coefficients_ and offset_ do not fit together")
             if not isinstance(self.kernel_, Kernel):
                 raise ValueError("kernel_ is no kernel")
+            if "shift_" not in vars(self) and isinstance(self.kernel_, Linear):
+                raise ValueError("shift_ is missing: it was fitted before rows were centered")
