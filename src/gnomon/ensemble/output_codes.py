@@ -18,6 +18,7 @@ import numpy as np
 from gnomon.contract import Classifier
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Object, Whole
 from gnomon.ensemble.base import Ensemble, Training, chosen, weighted_error
 from gnomon.ensemble.member import Member, fit_member, seeded
 from gnomon.linear import LogisticRegression
@@ -150,6 +151,12 @@ class OutputCodeClassifier(Ensemble, Classifier):
         "decoding": [StrOptions({"loss", "hamming"})],
         "n_jobs": JOBS,
         "random_state": SEED,
+    }
+    _stored = {
+        "code_": Array("i8", ("n_classes", "n_code_1"), low=0),
+        "members_": ListOf(Object(("Member",)), "n_code_1"),
+        "min_distance_": Whole(),
+        "n_corrected_": Whole(),
     }
 
     def __init__(

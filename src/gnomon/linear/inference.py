@@ -15,6 +15,7 @@ from scipy import stats
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Number, Whole
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
@@ -47,6 +48,13 @@ class LeastSquaresStatistics:
     residual: np.ndarray
     total: np.ndarray
     inverse_diagonal: np.ndarray
+    _stored = {
+        "fractional": Whole(),
+        "inverse_diagonal": Array("f8", (None,)),
+        "residual": Array("f8", ("n_residual",)),
+        "total": Array("f8", ("n_residual",)),
+        "weight": Number(),
+    }
 
 
 @storable
@@ -73,6 +81,14 @@ class LikelihoodStatistics:
     null_log_likelihood: float
     estimates: np.ndarray
     standard_errors: np.ndarray
+    _stored = {
+        "weight": Number(),
+        "fractional": Whole(),
+        "log_likelihood": Number(),
+        "null_log_likelihood": Number(),
+        "estimates": Array("f8", (None,)),
+        "standard_errors": Array("f8", (None,), finite=False),
+    }
 
 
 @dataclass

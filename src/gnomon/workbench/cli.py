@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ from gnomon.workbench.look.command import LookCommand
 from gnomon.workbench.map.command import MapCommand
 from gnomon.workbench.predict.command import predict
 from gnomon.workbench.runs.command import runs
+from gnomon.workbench.sign.command import sign
 from gnomon.workbench.verify.command import conventions, verify
 
 JOB_COMMANDS = (
@@ -44,6 +46,7 @@ OTHERS = (
     explain,
     conventions,
     verify,
+    sign,
 )
 
 app = typer.Typer(
@@ -104,6 +107,7 @@ def main() -> None:
             complaints.print(str(message), markup=False, highlight=False)
 
     warnings.showwarning = say
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is lost
     try:
         app()
     except GnomonError as error:

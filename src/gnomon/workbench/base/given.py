@@ -12,15 +12,18 @@ import numpy as np
 from gnomon.engine.errors import DataError
 from gnomon.table import Table, example, read
 from gnomon.table.schema import no_such_column
+from gnomon.table.sql import is_postgres, without_secret
 
 TARGET = "target"
 
 
 def source_of(table: Any) -> str | None:
-    """Where a table can be read again: a path, ``example:name``, or None."""
+    """Where a table can be read again: a path, an example, a URL without its password; or None."""
     if not isinstance(table, (str, os.PathLike)):
         return None
     text = os.fspath(table)
+    if is_postgres(text):
+        return without_secret(text)
     return text if text.startswith("example:") else str(Path(text).resolve())
 
 

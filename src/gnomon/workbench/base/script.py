@@ -83,6 +83,8 @@ def opening(source: str | None, subject: str = "table") -> list[str]:
         ]
     else:
         place = [f"file = sys.argv[1] if len(sys.argv) > 1 else {source!r}"]
+        if source.split("://")[0] in ("postgresql", "postgres"):
+            place.insert(0, "# the password is taken from the environment: PGPASSWORD")
     if subject == "picture":
         return ["import sys", "", "import gnomon", "", *place, "picture = file"]
     reading = [
