@@ -232,6 +232,12 @@ class LagRegressor(SequenceEstimator):
         self.regressor = regressor
         self.lags = lags
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        inside = vars(getattr(self, "regressor_", self)).get("n_features_in_")
+        if inside is not None and inside != self.lags * self.n_columns_:
+            raise ValueError("the regressor takes another number of columns than the lags make")
+
     @fits()
     def fit(self, sequences: Sequence, y: Any = None) -> LagRegressor:
         """Fit the regressor to the table of lags of all sequences."""
