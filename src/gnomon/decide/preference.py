@@ -279,12 +279,12 @@ def binary_entropy(share: np.ndarray) -> np.ndarray:
     return -(share * np.log(share) + (1 - share) * np.log1p(-share))
 
 
-def preference_cycle(answers: Sequence[tuple[Any, Any]]) -> list[Any]:
+def preference_cycle(preferences: Sequence[tuple[Any, Any]]) -> list[Any]:
     """The shortest cycle of contradictory preferences.
 
     Parameters
     ----------
-    answers : sequence of (preferred, other)
+    preferences : sequence of (preferred, other)
 
     Returns
     -------
@@ -298,7 +298,7 @@ def preference_cycle(answers: Sequence[tuple[Any, Any]]) -> list[Any]:
     ['a', 'b', 'c']
     """
     below: dict[Any, list[Any]] = {}
-    for preferred, other in answers:
+    for preferred, other in preferences:
         below.setdefault(preferred, []).append(other)
     shortest: list[Any] = []
     for start in below:
