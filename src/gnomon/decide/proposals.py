@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from gnomon.contract.columns import Rows
 from gnomon.contract.estimate import Estimate
-from gnomon.contract.result import Result
+from gnomon.contract.result import Result, cell_text
 from gnomon.decide.nsga2 import nsga2
 from gnomon.decide.pareto import non_dominated
 from gnomon.decide.support import Support
@@ -122,6 +122,15 @@ class Proposals(Result):
 
     def _title(self) -> str:
         return f"{len(self.settings)} settings worth a trial"
+
+    def shown(self) -> dict[str, list[Any]]:
+        """The proposals as columns of texts, numbers with four digits.
+
+        Returns
+        -------
+        columns : dict of str to list of str
+        """
+        return {name: list(map(cell_text, cells)) for name, cells in self._columns().items()}
 
     def _columns(self) -> dict[str, list[Any]]:
         columns: dict[str, list[Any]] = {

@@ -8,6 +8,7 @@ Texts: 004 9.1 (Fig. 9.4).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -147,10 +148,10 @@ def sweep(
 def usual(values: np.ndarray) -> Any:
     """The median of numbers (of whole ones a whole number), the commonest of other values."""
     if values.dtype.kind == "f":
-        known = np.sort(values[~np.isnan(values)])
-        return float(known[(len(known) - 1) // 2]) if len(known) else None
-    known = [each for each in values.tolist() if each is not None]
-    return max(sorted(set(known), key=str), key=known.count) if known else None
+        numbers = np.sort(values[~np.isnan(values)])
+        return float(numbers[(len(numbers) - 1) // 2]) if len(numbers) else None
+    counts = Counter(each for each in values.tolist() if each is not None)
+    return min(counts, key=lambda each: (-counts[each], str(each))) if counts else None
 
 
 def predictions(model: Any, rows: Any, class_: Any = None) -> tuple[np.ndarray, str]:

@@ -414,7 +414,7 @@ class UtilityTree:
             best = np.maximum.reduce(np.broadcast_arrays(*below.values()))
             return float(best) if np.ndim(best) == 0 else best
         assert isinstance(node, Chance)
-        shares = known.get(node.name) if node.name in known else node.probabilities(values)
+        shares = known[node.name] if node.name in known else node.probabilities(values)
         return sum(shares[key] * below[key] for key in below)
 
     def solve(self, **values: float) -> Solution:
@@ -438,8 +438,8 @@ class UtilityTree:
                 decisions.append((label, best, options[best]))
         root = self.root
         first = self._options(root, values) if isinstance(root, Decision) else {}
-        best = max(first, key=first.__getitem__) if first else None
-        return Solution(float(self.value(**values)), best, first, decisions, self.sunk)
+        chosen = max(first, key=first.__getitem__) if first else None
+        return Solution(float(self.value(**values)), chosen, first, decisions, self.sunk)
 
     def _options(self, node: Decision, values: Values) -> dict[str, Any]:
         return {key: self._rolled_back(each, values, {}) for key, each in node.children().items()}
