@@ -2,7 +2,7 @@
 
 Parents are chosen by tournaments (lower front, then less crowded), children are made by simulated
 binary crossover and polynomial mutation, and the best of parents and children survive: front by
-front, the last one by crowding distance, removing the most crowded row and computing anew.
+front, the last one by crowding distance, computed anew while rows are removed.
 
 Deb, Pratap, Agarwal, Meyarivan (2002). Texts: 004 1.2.
 """
@@ -115,7 +115,8 @@ def nsga2(
     points = settled(rng.uniform(low, high, (population_size, len(box))), box, whole)
     goals = evaluate(points)
     used, generation = population_size, 0
-    rank, crowd = fronts(goals)
+    rank = non_dominated_rank(bounded(goals))
+    crowd = crowding(goals, rank)
     while used + population_size <= max_evaluations:
         mothers, fathers = tournament(rank, crowd, rng), tournament(rank, crowd, rng)
         children = crossed(
@@ -125,38 +126,42 @@ def nsga2(
         points = np.vstack([points, children])
         goals = np.vstack([goals, evaluate(children)])
         used, generation = used + population_size, generation + 1
-        keep = survivors(goals, population_size)
+        keep, rank = survivors(goals, population_size)
         points, goals = points[keep], goals[keep]
-        rank, crowd = fronts(goals)
+        crowd = crowding(goals, rank)
         if callback is not None and callback(points, goals):
             break
     first = (rank == 0) & np.isfinite(goals).all(axis=1)
     return FrontSearch(points[first], goals[first], used, generation)
 
 
-def fronts(goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The front of each row, and its crowding distance within it."""
-    finite = np.where(np.isfinite(goals), goals, np.finfo(np.float64).max)
-    rank = non_dominated_rank(finite)
+def bounded(goals: np.ndarray) -> np.ndarray:
+    """Goals with the greatest number in place of infinite ones."""
+    return np.where(np.isfinite(goals), goals, np.finfo(np.float64).max)
+
+
+def crowding(goals: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """The crowding distance of each row within its front."""
     crowd = np.empty(len(goals))
     for number in range(rank.max() + 1):
         members = rank == number
-        crowd[members] = crowding_distance(finite[members])
-    return rank, crowd
+        crowd[members] = crowding_distance(bounded(goals[members]))
+    return crowd
 
 
-def survivors(goals: np.ndarray, size: int) -> np.ndarray:
-    """Places of the rows that survive."""
-    finite = np.where(np.isfinite(goals), goals, np.finfo(np.float64).max)
+def survivors(goals: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places of the rows that survive, and their fronts."""
+    finite = bounded(goals)
     rank = non_dominated_rank(finite)
     last = np.sort(rank)[size - 1]
     keep = np.flatnonzero(rank < last)
     left = np.flatnonzero(rank == last)
-    crowd = crowding_distance(finite[left])
-    while len(keep) + len(left) > size:
-        left = np.delete(left, crowd.argmin())
+    while (excess := len(keep) + len(left) - size) > 0:
+        # a quarter of what is too much at a time: removing one row makes its neighbors less crowded
         crowd = crowding_distance(finite[left])
-    return np.concatenate([keep, left])
+        left = np.delete(left, np.argpartition(crowd, -(-excess // 4) - 1)[: -(-excess // 4)])
+    kept = np.concatenate([keep, left])
+    return kept, rank[kept]
 
 
 def tournament(rank: np.ndarray, crowd: np.ndarray, rng: np.random.Generator) -> np.ndarray:
