@@ -27,8 +27,8 @@ from gnomon.evaluate import (
     Curve,
     Leaderboard,
     Measure,
-    cross_validate,
-    learning_curve,
+    cross_validation_estimates,
+    learning_curve_estimates,
     one_standard_error,
     ranked,
 )
@@ -362,7 +362,7 @@ class Learning:
 
         try:
             require_time()
-            found = cross_validate(
+            found = cross_validation_estimates(
                 entrant.learner,
                 rows,
                 y,
@@ -518,7 +518,7 @@ class Learning:
         self.settings.curve = bool(wanted)
         if not wanted or self.problem.time or self.problem.groups:
             return None
-        found = learning_curve(
+        found = learning_curve_estimates(
             chosen.learner,
             self.problem.inputs(train),
             y,
