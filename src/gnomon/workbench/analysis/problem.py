@@ -61,6 +61,8 @@ class LearningProblem:
         Columns that say which rows belong together, or come when.
     classes : dict
         Class to number of rows; empty for numbers.
+    places : ndarray of int or None
+        Positions of `rows` in the table that was given.
     """
 
     rows: Table
@@ -71,6 +73,7 @@ class LearningProblem:
     groups: str | None = None
     time: str | None = None
     classes: dict[Any, int] = field(default_factory=dict)
+    places: np.ndarray | None = None
 
     @property
     def figure(self) -> Measure:
@@ -214,7 +217,9 @@ def set_up(
             f"{FEWEST_ROWS} are the least"
         )
     settled = settled_task(rows, target, task, distinct)
-    problem = LearningProblem(rows, unlabeled, target, settled, "", groups, time)
+    problem = LearningProblem(
+        rows, unlabeled, target, settled, "", groups, time, places=np.flatnonzero(known)
+    )
     if not problem.features:
         raise DataError(
             f"every column beside the target {target!r} is an identifier: there is nothing to "

@@ -242,6 +242,7 @@ class Learning:
         self.budget, self.run, self.progress = budget, run, progress
         self.random_state = settings.random_state
         self.done = self.total = 0
+        self.test_places = np.zeros(0, dtype=int)
 
     def do(self) -> LearnResult:
         with never_repeated():
@@ -303,9 +304,12 @@ class Learning:
                 f"{len(problem.unlabeled):,} rows without a target are set apart",
                 "nothing can be learnt from them, nor tested",
             )
+        places = np.flatnonzero(~trains_only)
+        assert problem.places is not None
+        self.test_places = problem.places[places[parts.rows[1]]]
         if not rare:
             return parts["train"], parts
-        kept = np.flatnonzero(~trains_only)[parts.rows[0]]
+        kept = places[parts.rows[0]]
         return problem.rows[np.sort(np.concatenate([kept, np.flatnonzero(trains_only)]))], parts
 
     def plan(self, train: Table, y: np.ndarray) -> Plan:
@@ -596,6 +600,7 @@ class Learning:
             model=model,
             test=figure,
             test_table=test,
+            test_places=self.test_places,
             said=said,
             n_train=len(train),
             n_fitted=n_fitted,
