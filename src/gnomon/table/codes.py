@@ -25,13 +25,12 @@ from gnomon.table.inference import WRITTEN_NUMBERS
 from gnomon.table.kinds import Kind
 from gnomon.table.notes import counted, warn
 from gnomon.table.recode import as_strings, recode
-from gnomon.table.schema import Column
+from gnomon.table.schema import WRITING, Column
 
 DAY = 86_400.0
 WORD = re.compile(r"\w\w+")
 OTHER = "(other)"
 MOST_DENSE_LEVELS = 100
-WRITING = ("unit", "format", "decimal", "thousands", "missing")
 
 
 class Code:
@@ -136,8 +135,28 @@ class NumberCode(Code):
         added = float(weights[present].sum())
         if added > 0:
             total = self.weight + added
-            shift = float(weights[present] @ (values[present] - self.mean)) / total
+            shift = float((weights[present] * (values[present] - self.mean)).sum()) / total
             self.weight, self.mean = total, self.mean + shift
+
+    @staticmethod
+    def look_at_block(codes: list[NumberCode], columns: np.ndarray, weights: np.ndarray) -> None:
+        """Let every code learn from its column, as `look_at_numbers` does, to the bit.
+
+        Parameters
+        ----------
+        codes : list of NumberCode
+        columns : ndarray of shape (n_codes, n)
+            In C order, without missing cells.
+        weights : ndarray of shape (n,)
+        """
+        added = float(weights.sum())
+        if not added > 0:
+            return
+        means = np.array([code.mean for code in codes])
+        totals = np.array([code.weight + added for code in codes])
+        means = means + (weights * (columns - means[:, None])).sum(axis=1) / totals
+        for code, weight, mean in zip(codes, totals.tolist(), means.tolist()):
+            code.weight, code.mean = weight, mean
 
     def finish(self) -> None:
         if self.weight == 0:

@@ -102,23 +102,28 @@ class TableEncoder:
         return self.finish()
 
     def fit_floats(
-        self, names: Iterable[str], rows: np.ndarray, weights: np.ndarray | None = None
+        self, columns: Iterable[Column], rows: np.ndarray, weights: np.ndarray | None = None
     ) -> TableEncoder:
-        """Learn the codes of a table of floats from its cells: those that `fit` learns.
+        """Learn the codes of a table of numbers from its cells: those that `fit` learns.
 
         Parameters
         ----------
-        names : iterable of str
+        columns : iterable of Column
+            Of numbers.
         rows : ndarray of shape (n_rows, n_columns)
         weights : ndarray of shape (n_rows,) or None
         """
-        self.begin([Column(name, Kind.NUMBER) for name in names])
+        self.begin(list(columns))
+        codes = [code for code in self.codes if isinstance(code, NumberCode)]
         for start in range(0, len(rows), LOOK_ROWS):
             stop = start + LOOK_ROWS
-            part = None if weights is None else weights[start:stop]
-            for code, values in zip(self.codes, rows[start:stop].T):
-                assert isinstance(code, NumberCode)
-                code.look_at_numbers(np.array(values, dtype=np.float64), part)
+            block = np.ascontiguousarray(rows[start:stop].T, dtype=np.float64)
+            part = np.ones(block.shape[1]) if weights is None else weights[start:stop]
+            if not np.isnan(block).any():
+                NumberCode.look_at_block(codes, block, part)
+                continue
+            for code, values in zip(codes, block):
+                code.look_at_numbers(values, part)
         return self.finish()
 
     def begin(self, schema: Any) -> None:
