@@ -255,7 +255,8 @@ class Table:
         dropped = [names] if isinstance(names, str) else list(names)
         for name in dropped:
             self._schema[name]
-        return self.select(name for name in self.columns if name not in dropped)
+        gone = set(dropped)
+        return self.select(name for name in self.columns if name not in gone)
 
     def rename(self, names: Mapping[str, str]) -> Table:
         """New names for some columns; keys are the present names."""

@@ -14,12 +14,7 @@ from typing import Any
 
 from gnomon.bayes import NaiveBayes
 from gnomon.engine.errors import DataError
-from gnomon.ensemble import (
-    BucketClassifier,
-    BucketRegressor,
-    StackingClassifier,
-    StackingRegressor,
-)
+from gnomon.ensemble import BucketClassifier, BucketRegressor
 from gnomon.evaluate import BaselineClassifier, BaselineRegressor
 from gnomon.linear import LinearRegression, LogisticRegression, Ridge
 from gnomon.margin import SVC, SVR
@@ -73,7 +68,7 @@ class Entrant:
 
 
 def portfolio(
-    task: str, n_rows: int, measure: str | None = None, search: bool | None = None
+    task: str, n_rows: int, measure: str | None = None, search: bool | list[str] | None = None
 ) -> list[Entrant]:
     """The learners that compete, in the order in which they are tried.
 
@@ -86,9 +81,9 @@ def portfolio(
         Training rows.
     measure : str, default=None
         What searches go by, where it is a loss that they know.
-    search : bool, default=None
+    search : bool or list of str, default=None
         Search settings inside every training part; by default up to 20,000 rows: with many rows
-        there is little need of penalties (001 7.3.3).
+        there is little need of penalties (001 7.3.3). A list names the learners that search.
 
     Returns
     -------
@@ -102,7 +97,10 @@ def portfolio(
     if search is None:
         search = n_rows <= SEARCH_UP_TO
     kind = classifiers if task == "classify" else regressors
-    with_square = kind(search, measure, near_counts(n_rows))
+    with_square = kind(bool(search), measure, near_counts(n_rows))
+    if isinstance(search, list | tuple):
+        without = {each.name: each for each in kind(False, measure, near_counts(n_rows))}
+        with_square = [e if e.name in search else without[e.name] for e in with_square]
     if n_rows <= SQUARE_UP_TO:
         return with_square
     return [each for each in with_square if each.name not in SQUARE]
@@ -198,21 +196,6 @@ def boosting_search(search: bool) -> str:
     """What boosting searches, in words."""
     rounds = "rounds by early stopping"
     return f"8 or 31 leaves by 2 folds, {rounds}" if search else rounds
-
-
-def stack_of(task: str, finished: list[Entrant]) -> Entrant | None:
-    """The finished learners joined with weights learnt from rows that they have not seen.
-
-    Models made during selection are not thrown away (004 11): the linear one, boosting, the
-    forest, neighbours and the kernel machine, as they are before any search, so that the stack
-    stays affordable. None where fewer than two of them ran.
-    """
-    names = ("logistic regression", "ridge", "gradient boosting", "random forest", *SQUARE)
-    chosen = [(each.name, plain(each.learner)) for each in finished if each.name in names]
-    if len(chosen) < 2:
-        return None
-    kind = StackingClassifier if task == "classify" else StackingRegressor
-    return Entrant(STACK, kind(chosen, "weights", cv=3), 5, "weights of the members by 3 folds")
 
 
 def plain(learner: Any) -> Any:

@@ -109,7 +109,8 @@ class LearningProblem:
     @property
     def features(self) -> list[str]:
         """Columns that learners see."""
-        return [each for each in self.rows.columns if each not in self.roles]
+        roles = set(self.roles)
+        return [each for each in self.rows.columns if each not in roles]
 
     def inputs(self, rows: Table) -> Table:
         """Rows as learners see them."""
