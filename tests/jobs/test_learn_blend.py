@@ -7,11 +7,12 @@ import pytest
 from scipy.optimize import minimize
 
 from gnomon.bayes import NaiveBayes
+from gnomon.ensemble import VotingClassifier, VotingRegressor
 from gnomon.evaluate import cross_validate
 from gnomon.evaluate.splits import forward_in_time, k_fold
 from gnomon.linear import LinearRegression, LogisticRegression
 from gnomon.trees import DecisionTreeRegressor
-from gnomon.workbench.analysis.portfolio import Entrant
+from gnomon.workbench.analysis.portfolio import Entrant, portfolio
 from gnomon.workbench.learn.blend import blended, weights_for, weights_from
 
 
@@ -101,3 +102,9 @@ def test_one_learner_alone_is_no_stack(numbers):
     learners, X, y = numbers
     entrants, results = compared(learners[:1], X, y, k_fold(120, 3), "rmse")
     assert "no two learners" in blended("regress", entrants, results)
+
+
+def test_every_learner_of_the_portfolio_may_be_a_member():
+    for task, kind in (("classify", VotingClassifier), ("regress", VotingRegressor)):
+        members = [(each.name, each.learner) for each in portfolio(task, 500)]
+        assert kind(members).forecast(1_000, 10) > 0

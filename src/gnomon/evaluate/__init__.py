@@ -54,6 +54,7 @@ from gnomon.evaluate.confusion import (
     per_label_rates,
     two_class_rates,
 )
+from gnomon.evaluate.contributions import Contributions, contributions
 from gnomon.evaluate.correction import correct_probabilities, fit_corrected
 from gnomon.evaluate.cross_validation import cross_validate
 from gnomon.evaluate.cross_validation_result import CrossValidation
@@ -213,6 +214,7 @@ __all__ = [
     "BaselineRegressor",
     "ConfidenceRegion",
     "ConfusionTable",
+    "Contributions",
     "CrossValidation",
     "Curve",
     "DummyClassifier",
@@ -274,6 +276,7 @@ __all__ = [
     "complexity_penalized",
     "confidence_region",
     "confusion_table",
+    "contributions",
     "correct_probabilities",
     "corrected_standard_error",
     "corrected_t_test",

@@ -112,6 +112,12 @@ class LearningProblem:
         roles = set(self.roles)
         return [each for each in self.rows.columns if each not in roles]
 
+    @property
+    def texts(self) -> list[str]:
+        """Columns of text that learners see."""
+        roles = set(self.roles)
+        return [name for name in self.rows.schema.of_kind(Kind.TEXT) if name not in roles]
+
     def inputs(self, rows: Table) -> Table:
         """Rows as learners see them."""
         return rows.drop(self.roles)

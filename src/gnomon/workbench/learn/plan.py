@@ -19,6 +19,7 @@ import numpy as np
 from gnomon.evaluate.cross_validation import fold_pairs
 from gnomon.evaluate.splits import Splits, forward_in_time, k_fold, random_splits
 from gnomon.table import Table
+from gnomon.table.encode import MOST_TERMS, MOST_WORDS
 from gnomon.workbench.analysis.portfolio import (
     BASELINE,
     SEARCH_UP_TO,
@@ -314,7 +315,7 @@ def make_plan(
     """
 
     def all_entrants(effort: Effort) -> list[Entrant]:
-        found = portfolio(problem.task, len(y), problem.measure, effort.search)
+        found = portfolio(problem.task, len(y), problem.measure, effort.search, bool(problem.texts))
         return picked(found, learners)
 
     def entrants_at(effort: Effort) -> list[Entrant]:
@@ -322,6 +323,8 @@ def make_plan(
 
     def begun(effort: Effort) -> Plan:
         plan = planned(problem, train, y, effort, random_state)
+        if problem.texts:
+            plan.decisions.append(text_decision(problem.texts))
         for each in all_entrants(effort):
             if each.fewest > len(y):
                 plan.left_out[each.name] = (
@@ -351,7 +354,7 @@ def make_plan(
     plan.costs = costs
     if spared:
         why = f"{budget} are short for {len(entrants)} learners: {spared}"
-        plan.decisions = [(plan.splits.how, why)]
+        plan.decisions[0] = (plan.splits.how, why)
     chosen = entrants_at(effort)
     for entrant in chosen:
         if entrant.name not in taking:
@@ -364,6 +367,16 @@ def make_plan(
         key=lambda e: (e.name != BASELINE, each.get(e.name, np.inf) * fits[e.name]),
     )
     return plan
+
+
+def text_decision(names: list[str]) -> tuple[str, str]:
+    """How columns of text are read."""
+    listed = ", ".join(map(repr, names[:3])) + (" ..." if len(names) > 3 else "")
+    what = (
+        f"text ({listed}) is read by linear learners as up to {MOST_TERMS:,} words and pairs of "
+        f"words, by all others as its {MOST_WORDS} commonest words"
+    )
+    return what, "linear learners take thousands of columns; the others would not end"
 
 
 def why_left_out(name: str, each: dict[str, float], limit: float, how: str) -> str:
@@ -524,7 +537,7 @@ def within_evaluations(
     if short and plan.splits.n_repeats > 1 and asked.repeats is None:
         plan = begun(replace(asked, repeats=1))
         why = f"{most:,} evaluations are short for {len(entrants)} learners: folds are not repeated"
-        plan.decisions = [(plan.splits.how, why)]
+        plan.decisions[0] = (plan.splits.how, why)
     left, needed = most, plan.evaluations
     for entrant in entrants:
         if entrant.name != BASELINE and left < needed:
