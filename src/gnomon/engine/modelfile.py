@@ -138,7 +138,11 @@ def load(path: str | Path) -> Any:
     """
     from gnomon.engine.registry import load_packages
 
-    load_packages()
+    try:  # a class that is not imported yet is unknown; importing all packages takes a second
+        with _opened(path) as reader:
+            return reader.model()
+    except ModelFileError:
+        load_packages()
     with _opened(path) as reader:
         return reader.model()
 

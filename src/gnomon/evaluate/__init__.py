@@ -54,6 +54,7 @@ from gnomon.evaluate.confusion import (
     per_label_rates,
     two_class_rates,
 )
+from gnomon.evaluate.contributions import Contributions, contributions
 from gnomon.evaluate.correction import correct_probabilities, fit_corrected
 from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.cross_validation_result import CrossValidation
@@ -222,6 +223,7 @@ __all__ = [
     "BaselineRegressor",
     "ConfidenceRegion",
     "ConfusionTable",
+    "Contributions",
     "CrossValidation",
     "Curve",
     "DummyClassifier",
@@ -283,6 +285,7 @@ __all__ = [
     "complexity_penalized",
     "confidence_region",
     "confusion_table",
+    "contributions",
     "correct_probabilities",
     "corrected_standard_error",
     "corrected_t_test",
