@@ -91,9 +91,9 @@ def test_a_missing_value_moves_no_state_and_gives_a_forecast():
 
 
 def test_the_form_is_chosen_by_the_structure_of_the_series(rng):
-    noise = rng.normal(size=96)
-    trend = 100 + 2.0 * np.arange(96)
-    wave = np.tile([0.0, 9, 4, -8], 24)
+    noise = rng.normal(size=64)
+    trend = 100 + 2.0 * np.arange(64)
+    wave = np.tile([0.0, 9, 4, -8], 16)
     auto = ETSModel("auto", "auto", "auto", "auto", 4)
     assert auto.fit([trend + noise]).form_[6] == "A"
     assert auto.fit([trend + 4 * wave + noise]).form_.endswith("A)")
@@ -195,7 +195,7 @@ def test_intervals_hold_their_level_from_few_and_from_many_errors(rng):
     held = {}
     for n in (8, 300):
         inside = []
-        for _ in range(300):
+        for _ in range(100):
             errors = rng.normal(size=(n + 20, 6)) * np.sqrt(np.arange(1, 7))
             found = horizon_intervals(errors[:n], confidence_level=0.9)
             inside.append((np.abs(errors[n:]) <= found.half_widths).mean())

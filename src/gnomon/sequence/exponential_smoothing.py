@@ -42,6 +42,7 @@ DAMPED = (0.8, 0.98)
 # Starts of the smoothing parameters, as shares of their ranges: alpha, beta / alpha,
 # gamma / (1 - alpha), place of phi. The best end is kept; the first alone ended 8 units of
 # log-likelihood lower on the airline series with a multiplicative season.
+COARSE = 0.1  # gain of log-likelihood below which a first climb ends
 STARTS = ((0.3, 0.1, 0.3, 0.9), (0.75, 0.02, 0.002, 0.98), (0.95, 0.8, 0.1, 0.9))
 
 
@@ -374,22 +375,16 @@ def log_likelihood(
     form: Form, smoothing: np.ndarray, series: np.ndarray, start: np.ndarray
 ) -> float:
     """Log-likelihood of a series, the variance at its maximum."""
-    fitted = filtered(form, smoothing, series, start).fitted
-    known = ~np.isnan(series)
-    mean, errors = fitted[known], (series - fitted)[known]
-    if not np.isfinite(fitted).all():
-        return -np.inf
-    scale = 0.0
-    if form.error == "mul":
-        if (mean <= 0).any():
-            return -np.inf
-        errors, scale = errors / mean, float(np.log(mean).sum())
-    # a perfect fit has no largest likelihood: the variance is kept off zero
-    least = (
-        1e-16 * max(float(np.mean(series[known] ** 2)), 1e-300) if form.error == "add" else 1e-16
+    sums = np.empty(4)
+    likelihood_sums(
+        series, smoothing, CODES[form.trend], CODES[form.seasonal], form.error == "mul", start, sums
     )
-    variance = max(float(np.mean(errors**2)), least)
-    return -0.5 * len(errors) * (np.log(2 * np.pi * variance) + 1) - scale
+    n, squares, logs, size = sums.tolist()
+    if not np.isfinite(squares + logs):
+        return -np.inf
+    # a perfect fit has no largest likelihood: the variance is kept off zero
+    least = 1e-16 * max(size / n if form.error == "add" else 1.0, 1e-300)
+    return -0.5 * n * (np.log(2 * np.pi * max(squares / n, least)) + 1) - logs
 
 
 def _improved_start(
@@ -453,21 +448,24 @@ def _maximum(
         )
         return -value if np.isfinite(value) else 1e300
 
-    def climbed(point: np.ndarray) -> tuple[float, np.ndarray]:
-        states = improved(point, firsts)
-        last = cost(point, states)
+    def climbed(
+        point: np.ndarray, states: list[np.ndarray], max_iter: int, tol: float
+    ) -> tuple[float, np.ndarray, list[np.ndarray]]:
+        last = np.inf
         for _ in range(max_iter):
-            options = {"xatol": 1e-3, "fatol": tol / 10, "maxfev": 150 * int(free.sum())}
+            options = {"xatol": 1e-2, "fatol": tol, "maxfev": 100 * int(free.sum())}
             point = minimize(cost, point, (states,), method="Nelder-Mead", options=options).x
             states = improved(point, states)
             value = cost(point, states)
             if last - value < tol:
                 break
             last = value
-        return cost(point, states), point
+        return value, point, states
 
-    ends = [climbed(logit(np.array(each))[free]) for each in STARTS]
-    least, point = min(ends, key=lambda each: each[0])
+    points = [logit(np.array(each))[free] for each in STARTS]
+    ends = [climbed(point, improved(point, firsts), 1, COARSE) for point in points]
+    _, point, states = min(ends, key=lambda each: each[0])
+    least, point, _ = climbed(point, states, max_iter, tol)
     return _smoothing_of(point, free), -least
 
 
@@ -527,6 +525,34 @@ def smooth_along(series, smoothing, trend, seasonal, state, out):
     changed to the last one; out (4, n): forecast, level, trend and season before each step.
     """
     _along(series, smoothing, trend, seasonal, state, out)
+
+
+@kernel("f8[:]", "f8[:]", "i8", "i8", "b1", "f8[:]", "out f8[:]")
+def likelihood_sums(series, smoothing, trend, seasonal, relative, start, sums):
+    """Known values, sum of squared (relative) errors, sum of log forecasts, sum of squares (4).
+
+    The sums are NaN where a forecast is, or where relative errors meet a forecast below 0.
+    """
+    n = len(series)
+    state = start.copy()
+    out = np.empty((4, n))
+    _along(series, smoothing, trend, seasonal, state, out)
+    sums[:] = 0.0
+    for t in range(n):
+        mean = out[0, t]
+        if relative and not mean > 0:
+            sums[1] = np.nan
+            mean = 1.0
+        if np.isnan(series[t]):
+            sums[1] += 0.0 * mean
+            continue
+        error = series[t] - mean
+        sums[0] += 1.0
+        sums[3] += series[t] ** 2
+        if relative:
+            error = error / mean
+            sums[2] += np.log(mean)
+        sums[1] += error * error
 
 
 @kernel("f8[:]", "f8[:]", "i8", "i8", "f8[:]", "f8[:]", "out f8[:,:]")

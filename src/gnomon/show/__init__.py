@@ -68,6 +68,7 @@ _PICTURES = {
         "trellis",
         "variance_shares",
     ],
+    "forecasts": ["forecast_fan", "forecast_residuals", "horizon_errors", "series_parts"],
     "graphs": ["geodesic_path", "low_density_boundary", "subgraphs"],
     "linear": [
         "box_cox_profile",

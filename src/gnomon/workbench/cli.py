@@ -15,6 +15,7 @@ from gnomon.workbench.base.screen import complaints, console, progress_bar
 from gnomon.workbench.catalogue.command import examples, methods, theory, workflows
 from gnomon.workbench.compare.command import compare
 from gnomon.workbench.explain.command import explain
+from gnomon.workbench.forecast.command import ForecastCommand
 from gnomon.workbench.group.command import GroupCommand
 from gnomon.workbench.image.command import ImageCommand
 from gnomon.workbench.learn.command import LearnCommand
@@ -26,6 +27,7 @@ from gnomon.workbench.verify.command import conventions, verify
 
 JOB_COMMANDS = (
     LearnCommand,
+    ForecastCommand,
     GroupCommand,
     MapCommand,
     ImageCommand,
