@@ -26,6 +26,7 @@ _HOMES = {
     "predict": "gnomon.workbench.predict.job",
     "read": "gnomon.table",
     "resume": "gnomon.workbench.learn.job",
+    "rules": "gnomon.workbench.rules.job",
     "scan": "gnomon.table",
     "shift_check": "gnomon.workbench.analysis.diagnosis",
 }

@@ -150,6 +150,7 @@ _PICTURES = {
         "sorted_scores",
         "splits",
     ],
+    "rules": ["rule_lifts", "rule_points"],
     "selection": ["elimination_curve", "feature_ranking", "selection_stability", "selection_trace"],
     "sequences": ["chain_graph", "state_probabilities", "state_trellis", "trellis_replay"],
     "signals": ["center_traces", "signal_traces", "sound_layers"],

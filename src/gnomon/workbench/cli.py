@@ -22,6 +22,7 @@ from gnomon.workbench.learn.command import LearnCommand
 from gnomon.workbench.look.command import LookCommand
 from gnomon.workbench.map.command import MapCommand
 from gnomon.workbench.predict.command import predict
+from gnomon.workbench.rules.command import RulesCommand
 from gnomon.workbench.runs.command import runs
 from gnomon.workbench.verify.command import conventions, verify
 
@@ -30,6 +31,7 @@ JOB_COMMANDS = (
     ForecastCommand,
     GroupCommand,
     MapCommand,
+    RulesCommand,
     ImageCommand,
     AdviseCommand,
     LookCommand,
