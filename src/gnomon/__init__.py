@@ -14,6 +14,7 @@ _HOMES = {
     "settings": "gnomon.engine.config",
     "again": "gnomon.workbench.again.job",
     "compare": "gnomon.workbench.compare.job",
+    "forecast": "gnomon.workbench.forecast.job",
     "find": "gnomon.workbench.explain.index",
     "group": "gnomon.workbench.group.job",
     "image": "gnomon.workbench.image.job",
@@ -26,6 +27,7 @@ _HOMES = {
     "predict": "gnomon.workbench.predict.job",
     "read": "gnomon.table",
     "resume": "gnomon.workbench.learn.job",
+    "rules": "gnomon.workbench.rules.job",
     "scan": "gnomon.table",
     "shift_check": "gnomon.workbench.analysis.diagnosis",
 }

@@ -74,6 +74,13 @@ from gnomon.evaluate.empirical_risk import (
     structural_risk_minimization,
 )
 from gnomon.evaluate.experiment import Experiment, experiment
+from gnomon.evaluate.forecast_measures import (
+    diebold_mariano_test,
+    mean_absolute_scaled_error,
+    mean_over_origins,
+    naive_error,
+    symmetric_mean_absolute_percentage_error,
+)
 from gnomon.evaluate.frequencies import (
     chi2_frequencies,
     chi2_independence,
@@ -301,6 +308,7 @@ __all__ = [
     "detection_curve",
     "deviance",
     "dichotomies",
+    "diebold_mariano_test",
     "effective_parameters",
     "error_agreement",
     "error_rate",
@@ -352,10 +360,12 @@ __all__ = [
     "mcnemar_of_counts",
     "mcnemar_test",
     "mean_absolute_error",
+    "mean_absolute_scaled_error",
     "mean_average_precision",
     "mean_estimation_error",
     "mean_estimation_error_of",
     "mean_interval",
+    "mean_over_origins",
     "mean_region",
     "mean_squared_distance",
     "mean_squared_error",
@@ -367,6 +377,7 @@ __all__ = [
     "mixture_parameters",
     "monte_carlo_error_bars",
     "multiclass_area",
+    "naive_error",
     "nested_cross_validation",
     "no_free_lunch",
     "normal_log_likelihood",
@@ -407,6 +418,7 @@ __all__ = [
     "squared_loss",
     "structural_risk_minimization",
     "sum_squared_error",
+    "symmetric_mean_absolute_percentage_error",
     "symmetrisation",
     "three_way",
     "top_k_error",
