@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import gnomon.workbench.learn
@@ -85,5 +84,4 @@ def test_no_statement_is_refuted_by_a_few_tables(each, seed):
     for law in each.laws[: each.quick_laws]:
         record = repeated(each, law, Record(), each.quick, seed=1 + seed)
         assert [(s.name, law) for s, law, _, v in lines(each, law, record) if v == "FAILS"] == []
-        told = sum(count.n + count.declined for count in record.counts.values())
-        assert told > 0 and np.isfinite(told)
+        assert sum(count.n + count.declined for count in record.counts.values()) > 0

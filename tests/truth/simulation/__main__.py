@@ -1,7 +1,7 @@
-"""Run the simulations and write benchmarks/TRUTH.md: ``python -m tests.truth.simulation [word ...]``.
+"""Run the simulations and write benchmarks/TRUTH.md.
 
-Counts are kept in benchmarks/truth.json, so that a run that was stopped goes on where it ended, and
-more repeats add to those that were made. ``--fresh`` forgets the counts of what is run.
+``python -m tests.truth.simulation [word ...]`` runs those whose job or name has a word. Counts are kept in benchmarks/truth.json, so that a run that was stopped goes on where it ended, and more
+repeats add to those that were made. ``--fresh`` forgets the counts of what is run.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ HEAD = """# How often statements are true, measured
 Every test and interval that a job prints, in simulated tables in which the truth is known. Nominal
 is the level of a test (share of false alarms) or the coverage of an interval; measured is the share
 of simulated tables, with its Monte Carlo error; *open* is a share outside the band that so few
-repeats do not decide; *declined* counts tables in which the job says itself that the statement cannot
-be made or trusted. In the laws "grouped" and "autocorrelated" the job is told the groups or the time.
+repeats do not decide; *declined* counts tables in which the job itself says that the statement
+cannot be made or trusted, or, in the laws "grouped" and "autocorrelated", that it is for independent
+rows. Where a job can be told the groups or the time of these laws, it is told.
 Written by `make truth`; descriptions of the table at hand (`figure` in
 `gnomon.workbench.base.statements`) claim nothing of other rows and are not listed.
 

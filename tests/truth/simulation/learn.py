@@ -1,4 +1,4 @@
-"""What `learn` says of tables in which nothing is wrong, and of tables in which nothing is found."""
+"""What `learn` says of tables in which nothing is wrong, and in which nothing is found."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def noise(law: str, rng: np.random.Generator, n: int) -> np.ndarray:
 )
 def numbers(law: str, rng: np.random.Generator) -> Outcome:
     """y = x0 + noise of a law, in a table of four columns; two of them say nothing."""
-    X, told = columns("normal", rng, ROWS, 3), question(law, ROWS)
+    X, (others, options) = columns("normal", rng, ROWS, 3), question(law, ROWS)
     y = X[:, 0] + noise(law, rng, ROWS)
     level = np.array(["a", "b"])[rng.integers(2, size=ROWS)]
     found = learn(
