@@ -1,6 +1,7 @@
 """Run the simulations and write benchmarks/TRUTH.md.
 
-``python -m tests.truth.simulation [word ...]`` runs those whose job or name has a word. Counts are kept in benchmarks/truth.json, so that a run that was stopped goes on where it ended, and more
+``python -m tests.truth.simulation [word ...]`` runs those whose job or name has a word. Counts are
+kept in benchmarks/truth.json, so that a run that was stopped goes on where it ended, and more
 repeats add to those that were made. ``--fresh`` forgets the counts of what is run.
 """
 
@@ -25,8 +26,8 @@ Every test and interval that a job prints, in simulated tables in which the trut
 is the level of a test (share of false alarms) or the coverage of an interval; measured is the share
 of simulated tables, with its Monte Carlo error; *open* is a share outside the band that so few
 repeats do not decide; *declined* counts tables in which the job itself says that the statement
-cannot be made or trusted, or, in the laws "grouped" and "autocorrelated", that it is for independent
-rows. Where a job can be told the groups or the time of these laws, it is told.
+cannot be made or trusted, or, in the laws "grouped" and "autocorrelated", that it is for
+independent rows. Where a job can be told the groups or the time of these laws, it is told.
 Written by `make truth`; descriptions of the table at hand (`figure` in
 `gnomon.workbench.base.statements`) claim nothing of other rows and are not listed.
 

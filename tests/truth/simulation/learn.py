@@ -78,9 +78,8 @@ def numbers(law: str, rng: np.random.Generator) -> Outcome:
     X, (others, options) = columns("normal", rng, ROWS, 3), question(law, ROWS)
     y = X[:, 0] + noise(law, rng, ROWS)
     level = np.array(["a", "b"])[rng.integers(2, size=ROWS)]
-    found = learn(
-        as_dict(X, level=level, y=y, **told[0]), "y", learners=["ridge"], **told[1], **QUICK
-    )
+    table = as_dict(X, level=level, y=y, **others)
+    found = learn(table, "y", learners=["ridge"], **options, **QUICK)
     return checked(found, TESTS) | scores(found, law, rng) | importances(found, law, rng)
 
 
