@@ -163,8 +163,8 @@ class MapResult(JobResult):
                 *listed("missing:", self.missing),
                 "",
                 self.verdict(),
-                f"Rows that lie far from the others{where}: {far_ones or 'none'} (a row is listed wrongly in "
-                "5 of 100 tables).",
+                f"Rows that lie far from the others{where}: {far_ones or 'none'} (in 5 of 100 "
+                "tables without such rows one is listed).",
             ]
         )
 
