@@ -61,7 +61,7 @@ from gnomon.workbench.base.runs import Run, RunError, plain_name, read_record
 from gnomon.workbench.learn.blend import blended
 from gnomon.workbench.learn.checks import all_checks
 from gnomon.workbench.learn.evidence import Evidence
-from gnomon.workbench.learn.final_figure import final_figure
+from gnomon.workbench.learn.final_figure import final_figure, owners_of
 from gnomon.workbench.learn.lead import gap_between, leads
 from gnomon.workbench.learn.leaks import other_than, ties_of
 from gnomon.workbench.learn.options import BEST, JOB, LearnOptions
@@ -544,6 +544,7 @@ class Learning:
             first=[other_than(problem.target, pair) for pair in ties],
             seconds=self.seconds_to_shuffle(chosen),
             random_state=self.random_state,
+            owners=owners_of(problem, test),
         )
         if importance.is_partial:
             self.run.decide(
