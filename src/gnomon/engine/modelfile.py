@@ -219,6 +219,8 @@ class _Writer:
         return name
 
     def encode_array(self, array: np.ndarray, where: str) -> dict[Any, Any]:
+        if isinstance(array, np.ma.MaskedArray):  # masked cells are None
+            array = np.array(array.tolist(), dtype=object)
         if array.dtype.kind in KINDS:
             return {TAG: "array", "array": self.keep(array)} | _declared(array)
         if array.dtype.kind == "O":
