@@ -487,8 +487,8 @@ def _room_for_the_tail(squares: np.ndarray, sample_weight: Any, confidence_level
 
     The largest errors of a heavy-tailed law are mostly not among few rows, and an interval from the
     others ends too low: of 95% intervals of 80 rows it held 81% with Student's t of three degrees
-    of freedom. One more row of the largest square, up to four times it where the six largest are far
-    apart, holds 94 to 97% in normal, skewed, discrete and such laws from 50 rows on.
+    of freedom. One more row of the largest square, up to four times it where the six largest are
+    far apart, holds 94 to 97% in normal, skewed, discrete and such laws from 50 rows on.
     """
     weights = frequency_weights(sample_weight, len(squares))
     counts = np.ones(len(squares)) if weights is None else np.asarray(weights)
