@@ -218,7 +218,7 @@ class AgglomerativeClustering(RowsClusterer):
         if isinstance(self.n_clusters, Integral) and n_different < self.n_clusters:
             raise ValueError(
                 f"n_samples={n_rows} rows of which {n_different} differ should be >= "
-                f"n_clusters={self.n_clusters}; ask for fewer clusters: Cannot extract more "
+                f"n_clusters={self.n_clusters}; choose fewer clusters: Cannot extract more "
                 "clusters than samples"
             )
 
@@ -474,7 +474,7 @@ def lance_williams(
     if linkage in SQUARED and not squared:
         raise DataError(
             f"the update of {linkage} linkage holds for squared Euclidean distances only; square "
-            "them and say squared=True"
+            "them and use squared=True"
         )
     code = LINKAGES.index(linkage)
     values = (*map(float, distances), *map(float, sizes))
