@@ -116,7 +116,6 @@ CALLED_HERE: dict[str, str] = {
     "brier_score_loss": "gnomon.evaluate.brier_score",
     "calibration_curve": "gnomon.evaluate.calibration",
     "confusion_matrix": "gnomon.evaluate.confusion_table",
-    "linkage": "gnomon.cluster.linkage_tree",
     "permutation_test_score": "gnomon.evaluate.label_permutation_test",
     "train_test_split": "gnomon.evaluate.hold_out_split",
 }
