@@ -52,7 +52,7 @@ from gnomon.bayes.rule import (
     probability_to_odds,
     simplicity_prior,
 )
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 
 __all__ = [
     "BayesRisk",
@@ -103,3 +103,5 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(__name__, {})

@@ -45,7 +45,7 @@ def quiet(step: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """What a job is asked beside its options.
+    """What a job is given beside its options.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What can be asked of the job ``learn``."""
+"""The options of the job ``learn``."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ def splits_of_many(
 
 
 def efforts(problem: LearningProblem, n: int, asked: Effort) -> Iterator[tuple[Effort, str]]:
-    """What was asked for, then ever cheaper efforts, each with what it spares.
+    """The effort requested, then ever cheaper ones, each with what it spares.
 
     Parameters
     ----------
