@@ -20,6 +20,7 @@ from gnomon.evaluate.cross_validation import fold_pairs
 from gnomon.evaluate.splits import Splits, forward_in_time, k_fold, random_splits
 from gnomon.table import Table
 from gnomon.table.encode import MOST_TERMS, MOST_WORDS
+from gnomon.table.terms import shared_counts
 from gnomon.workbench.analysis.portfolio import (
     BASELINE,
     SEARCH_UP_TO,
@@ -490,6 +491,9 @@ def forecasts(
     """
     costs: list[Cost] = []
     inputs = problem.inputs(train)
+    for name in problem.texts:  # texts are split once: the first trial must not pay for all
+        tell(f"splitting the texts of {name}")
+        shared_counts().of(inputs.column(name).to_pylist())
     least_left = (1 - SHARE_TO_TRY) * budget.left
     for entrant in entrants:
         if budget.left < least_left:
