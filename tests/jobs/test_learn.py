@@ -11,7 +11,7 @@ from scipy import stats
 
 import gnomon
 from gnomon.engine.errors import DataError, GnomonError
-from gnomon.evaluate import cross_validate
+from gnomon.evaluate import cross_validation_estimates
 from gnomon.evaluate.fold_run import Failure
 from gnomon.table import Table, example
 from gnomon.table.split import TestRowsUsed
@@ -63,13 +63,13 @@ def test_test_rows_are_put_aside_first_and_no_learner_ever_fits_on_them(rng, mon
     table = classes(rng, 200)
     table = table.with_column("row", list(range(200)), kind="number")
     seen: list[set] = []
-    whole_fit = learn_module.cross_validate
+    whole_fit = learn_module.cross_validation_estimates
 
     def watched(learner, rows, y, **options):
         seen.append(set(rows.column("row").to_pylist()))
         return whole_fit(learner, rows, y, **options)
 
-    monkeypatch.setattr(learn_module, "cross_validate", watched)
+    monkeypatch.setattr(learn_module, "cross_validation_estimates", watched)
     result = gnomon.learn(table, "y", learners=["naive Bayes"], **QUICK)
     aside = set(result.test_table.column("row").to_pylist())
     assert len(aside) == pytest.approx(50, abs=2)
@@ -94,7 +94,7 @@ def test_the_test_rows_can_be_taken_once_only(rng):
 def test_the_board_holds_what_a_plain_cross_validation_gives(found):
     rows, aside = found.problem.rows, rows_of(found.test_table)
     part = rows[np.flatnonzero([row not in aside for row in rows_of(rows)])]
-    plain = cross_validate(
+    plain = cross_validation_estimates(
         portfolio("classify", len(part))[1].learner,
         part.drop("y"),
         found.problem.values(part),
@@ -148,11 +148,11 @@ def test_no_more_models_are_compared_than_the_budget_has_evaluations(rng, monkey
     fits = []
 
     def counted(*given, **options):
-        found = cross_validate(*given, **options)
+        found = cross_validation_estimates(*given, **options)
         fits.append(len(found.folds) + len(found.pair_folds))
         return found
 
-    monkeypatch.setattr(learn_module, "cross_validate", counted)
+    monkeypatch.setattr(learn_module, "cross_validation_estimates", counted)
     found = gnomon.learn(classes(rng, 120), "y", budget=25, curve=False)
     assert found.competed == ["baseline", "naive Bayes"]
     assert fits == [10, 10]  # five folds and five pairs of them, not repeated

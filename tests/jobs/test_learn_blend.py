@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from gnomon.bayes import NaiveBayes
 from gnomon.ensemble import VotingClassifier, VotingRegressor
-from gnomon.evaluate import cross_validate
+from gnomon.evaluate import cross_validation_estimates
 from gnomon.evaluate.splits import forward_in_time, k_fold
 from gnomon.linear import LinearRegression, LogisticRegression
 from gnomon.trees import DecisionTreeRegressor
@@ -20,7 +20,7 @@ def compared(learners, X, y, splits, measures):
     """Entrants and their results on the same splits."""
     entrants = [Entrant(type(each).__name__, each, 1) for each in learners]
     results = [
-        cross_validate(
+        cross_validation_estimates(
             e.learner, X, y, cv=splits, measures=measures, train_scores=True, name=e.name
         )
         for e in entrants

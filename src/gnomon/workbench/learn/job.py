@@ -26,8 +26,8 @@ from gnomon.evaluate import (
     Curve,
     Leaderboard,
     Measure,
-    cross_validate,
-    learning_curve,
+    cross_validation_estimates,
+    learning_curve_estimates,
     ranked,
 )
 from gnomon.evaluate.fold_run import seeded
@@ -388,7 +388,7 @@ class Learning:
 
         try:
             require_time()
-            found = cross_validate(
+            found = cross_validation_estimates(
                 entrant.learner,
                 rows,
                 y,
@@ -516,7 +516,7 @@ class Learning:
         self.settings.curve = bool(wanted)
         if not wanted or self.problem.time or self.problem.groups:
             return None
-        found = learning_curve(
+        found = learning_curve_estimates(
             chosen.learner,
             self.problem.inputs(train),
             y,
@@ -559,6 +559,7 @@ class Learning:
             first=[other_than(problem.target, pair) for pair in ties],
             seconds=self.seconds_to_shuffle(chosen),
             random_state=self.random_state,
+            owners=owners_of(problem, test),
         )
         if importance.is_partial:
             self.run.decide(

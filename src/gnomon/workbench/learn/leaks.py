@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from gnomon.evaluate import cross_validate
+from gnomon.evaluate import cross_validation_estimates
 from gnomon.table import Kind, Table
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from gnomon.workbench.analysis.associations import Association, associations_with
@@ -279,7 +279,7 @@ def single_columns(
     for place, name in enumerate(tried[:GOLDEN_COLUMNS]):
         if place >= FEWEST_ALONE and not seen.in_time():
             break
-        result = cross_validate(
+        result = cross_validation_estimates(
             kind(max_depth=4, min_samples_leaf=5),
             rows.select([name]),
             y,
