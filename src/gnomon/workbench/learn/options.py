@@ -51,6 +51,12 @@ class LearnOptions(Options):
         choices=(SIMPLEST, BEST),
         help="The simplest learner within one standard error of the best, or the best mean.",
     )
+    cost: Any = option(
+        None,
+        help="What a wrong answer costs, of two classes: 'miss=10,false alarm=1'. The threshold of "
+        "least cost is chosen on the folds; its cost on the test rows is told, and `predict` uses "
+        "it. The class that sorts second is positive.",
+    )
     without: list[str] = option(
         [], help="Columns that are not used, such as one that is known only after the target."
     )

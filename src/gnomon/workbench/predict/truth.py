@@ -68,3 +68,13 @@ def question_of(folder: Path) -> dict[str, Any] | None:
     except RunError:
         return None
     return record["settings"] if record.get("job") == "learn" else None
+
+
+def threshold_of(folder: Path) -> dict[str, Any] | None:
+    """The threshold of least cost that a run of `learn` chose; None where it was given no costs."""
+    try:
+        record = read_record(folder)
+    except RunError:
+        return None
+    found: dict[str, Any] | None = (record.get("results") or {}).get("threshold")
+    return found
