@@ -19,6 +19,7 @@ _HOMES = {
     "find": "gnomon.workbench.explain.index",
     "group": "gnomon.workbench.group.job",
     "image": "gnomon.workbench.image.job",
+    "improve": "gnomon.workbench.decide.job",
     "learn": "gnomon.workbench.learn.job",
     "load": "gnomon.engine.modelfile",
     "look": "gnomon.workbench.look.job",

@@ -55,6 +55,7 @@ _PICTURES = {
         "majority_vote",
         "null_histogram",
     ],
+    "decisions": ["front", "proposals", "sweeper", "threshold_regions", "utility_tree"],
     "densities": ["density_curves", "kriging_surface", "posterior_curves", "simplex"],
     "embedding_panels": ["embeddings"],
     "ensembles": [

@@ -14,6 +14,7 @@ from gnomon.workbench.again.command import again
 from gnomon.workbench.base.screen import complaints, console, progress_bar
 from gnomon.workbench.catalogue.command import examples, methods, theory, workflows
 from gnomon.workbench.compare.command import compare
+from gnomon.workbench.decide.command import DecideCommand
 from gnomon.workbench.explain.command import explain
 from gnomon.workbench.export.command import export
 from gnomon.workbench.forecast.command import ForecastCommand
@@ -38,6 +39,7 @@ JOB_COMMANDS = (
     ImageCommand,
     AdviseCommand,
     LookCommand,
+    DecideCommand,
 )
 OTHERS = (
     predict,

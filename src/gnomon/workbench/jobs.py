@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gnomon.workbench.advise.options import JOB as ADVISE
+from gnomon.workbench.decide.options import JOB as DECIDE
 from gnomon.workbench.forecast.options import JOB as FORECAST
 from gnomon.workbench.group.options import JOB as GROUP
 from gnomon.workbench.image.options import JOB as IMAGE
@@ -12,4 +13,7 @@ from gnomon.workbench.map.options import JOB as MAP
 from gnomon.workbench.reshape.options import JOB as RESHAPE
 from gnomon.workbench.rules.options import JOB as RULES
 
-JOBS = {job.name: job for job in (LEARN, FORECAST, GROUP, MAP, RULES, RESHAPE, IMAGE, ADVISE, LOOK)}
+JOBS = {
+    job.name: job
+    for job in (LEARN, FORECAST, GROUP, MAP, RULES, RESHAPE, IMAGE, ADVISE, LOOK, DECIDE)
+}

@@ -107,8 +107,8 @@ def report_of(result: MapResult) -> Report:
 def _outliers(report: Report, result: MapResult) -> None:
     among = " They were sought among the mapped rows." if result.n_rows > len(result.rows) else ""
     report.section("Outliers").text(
-        "Their sixth nearest neighbour is much farther than that of other rows: look at them."
-        + among
+        "Their sixth nearest neighbour is farther than that of any row of one cloud would be, in "
+        "95 of 100 tables: look at them." + among
     )
     far = result.far[:MOST_OUTLIERS]
     columns = list(result.table.columns)[:8]
