@@ -82,13 +82,19 @@ def opening(source: str | None, subject: str = "table") -> list[str]:
             f'    sys.exit("the {subject} was in memory; save it, then: python again.py FILE")',
             "file = sys.argv[1]",
         ]
+        options: dict[str, Any] = {}
     else:
-        place = [f"file = sys.argv[1] if len(sys.argv) > 1 else {source!r}"]
+        from gnomon.workbench.base.given import read_options, split_source
+
+        file, found = split_source(source)
+        options = read_options(found)
+        place = [f"file = sys.argv[1] if len(sys.argv) > 1 else {file!r}"]
     if subject == "picture":
         return ["import sys", "", "import gnomon", "", *place, "picture = file"]
+    asked = "".join(f", {name}={value!r}" for name, value in options.items())
     reading = [
         "try:",
-        "    table = gnomon.read(file)",
+        f"    table = gnomon.read(file{asked})",
         "except GnomonError as error:",
         '    sys.exit(f"{error} If the file has moved: python again.py FILE")',
     ]
