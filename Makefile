@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 QUIET  := -qq --progress-bar off
 
-.PHONY: help demo test test-all truth mutants lint format warm duels clean
+.PHONY: help demo test test-all truth mutants lint format warm duels tables clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -58,6 +58,9 @@ format: $(VENV)/.lint  ## put the code in its style
 
 duels: warm $(VENV)/.bench  ## measure against the peers, write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks.duels $(DUELS)
+
+tables: warm $(VENV)/.bench  ## learn on many tables against the peers, write benchmarks/TABLES.md
+	@$(BIN)/python -m benchmarks.tables $(TABLES)
 
 clean:           ## remove what the targets made
 	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .ruff_cache demo.gnomon

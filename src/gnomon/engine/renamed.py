@@ -47,6 +47,13 @@ VOCABULARY: dict[str, str | tuple[str, ...]] = {
     "standardise": "standardize",
 }
 
+# classes that have a new meaning under their name: an object in a file of an earlier version that
+# holds this value is of the class that keeps the earlier meaning
+FORMER_MEANINGS = {
+    "KNNImputer": ("n_jobs", "NeighborImputer"),
+    "Perceptron": ("pick", "PocketPerceptron"),
+}
+
 # fitted attributes of earlier versions in model files, and their names of today
 FORMER_FITTED = {"centre_": "center_", "centres_": "centers_", "target_centre_": "target_center_"}
 
@@ -230,6 +237,12 @@ def _warning_getter(owner: str, former: str, today: str) -> Callable[[Any], Any]
         return getattr(self, today)
 
     return get
+
+
+def class_of_today(name: str, stored: Collection[str]) -> str:
+    """The name of today of a class that a model file holds with values of these names."""
+    mark, today = FORMER_MEANINGS.get(name, ("", name))
+    return today if mark in stored else FORMER_CLASSES.get(name, name)
 
 
 def name_of_today(cls: type, stored: str) -> str:

@@ -62,6 +62,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "OutputCode": ("ecoc", "error-correcting output codes"),
     "PCA": ("principal component analysis", "Karhunen-Loeve", "svd"),
     "Perceptron": ("linear threshold unit",),
+    "PocketPerceptron": ("linear threshold unit", "pocket algorithm"),
     "PolynomialFeatures": ("interactions",),
     "QuantileRegress": ("median regression", "pinball loss"),
     "QuantileTransformer": ("rank transform",),

@@ -32,7 +32,7 @@ from gnomon.evaluate.splits import PLENTY, Splits, as_splits
 PAIR_FITS = 5
 
 
-def cross_validate(
+def cross_validation_estimates(
     estimator: Any,
     X: Any,
     y: Any = None,
@@ -107,7 +107,7 @@ def cross_validate(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> found = cross_validate(GaussianNB(), *load_iris(return_X_y=True), cv=5)
+    >>> found = cross_validation_estimates(GaussianNB(), *load_iris(return_X_y=True), cv=5)
     >>> print(found.figure())
     0.953 (0.905 to 0.979)
     """

@@ -140,8 +140,8 @@ def root_mean_squared_error(
 ) -> Estimate:
     """Root of `mean_squared_error`, in the units of y; the interval is square-rooted too.
 
-    Over folds, pool the squared errors and take the root once (003 2.1.7.2), as `cross_validate`
-    does; the mean of the folds' roots is smaller.
+    Over folds, pool the squared errors and take the root once (003 2.1.7.2), as
+    `cross_validation_estimates` does; the mean of the folds' roots is smaller.
 
     Parameters
     ----------

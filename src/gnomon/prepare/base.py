@@ -314,14 +314,14 @@ class NumberFilter(Filter):
 
     def _order(self, n_in: int, n_new: int) -> list[tuple[int, int]]:
         """What comes out: (place among the new, -1) or (-1, position of what passes through)."""
-        positions = self.positions_.tolist()
+        places = {position: place for place, position in enumerate(self.positions_.tolist())}
         out: list[tuple[int, int]] = []
         for position in range(n_in):
-            if position not in positions:
+            if position not in places:
                 out.append((-1, position))
             elif self._one_to_one:
-                out.append((positions.index(position), -1))
-            elif position == positions[0]:
+                out.append((places[position], -1))
+            elif places[position] == 0:
                 out += [(place, -1) for place in range(n_new)]
         return out
 

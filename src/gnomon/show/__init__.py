@@ -55,6 +55,7 @@ _PICTURES = {
         "majority_vote",
         "null_histogram",
     ],
+    "decisions": ["front", "proposals", "sweeper", "threshold_regions", "utility_tree"],
     "densities": ["density_curves", "kriging_surface", "posterior_curves", "simplex"],
     "embedding_panels": ["embeddings"],
     "ensembles": [
@@ -68,6 +69,7 @@ _PICTURES = {
         "trellis",
         "variance_shares",
     ],
+    "forecasts": ["forecast_fan", "forecast_residuals", "horizon_errors", "series_parts"],
     "graphs": ["geodesic_path", "low_density_boundary", "subgraphs"],
     "linear": [
         "box_cox_profile",
@@ -149,6 +151,7 @@ _PICTURES = {
         "sorted_scores",
         "splits",
     ],
+    "rules": ["rule_lifts", "rule_points"],
     "selection": ["elimination_curve", "feature_ranking", "selection_stability", "selection_trace"],
     "sequences": ["chain_graph", "state_probabilities", "state_trellis", "trellis_replay"],
     "signals": ["center_traces", "signal_traces", "sound_layers"],

@@ -24,6 +24,8 @@ from gnomon.table.numbers import wrong_marks
 
 FORMAT_VERSION = 1
 BY_HAND = "set by hand"
+# fields of a column that say how its values are written
+WRITING = ("unit", "format", "decimal", "thousands", "missing")
 
 
 @dataclass(frozen=True)

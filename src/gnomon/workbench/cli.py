@@ -14,23 +14,29 @@ from gnomon.workbench.again.command import again
 from gnomon.workbench.base.screen import complaints, console, progress_bar
 from gnomon.workbench.catalogue.command import examples, methods, theory, workflows
 from gnomon.workbench.compare.command import compare
+from gnomon.workbench.decide.command import DecideCommand
 from gnomon.workbench.explain.command import explain
+from gnomon.workbench.forecast.command import ForecastCommand
 from gnomon.workbench.group.command import GroupCommand
 from gnomon.workbench.image.command import ImageCommand
 from gnomon.workbench.learn.command import LearnCommand
 from gnomon.workbench.look.command import LookCommand
 from gnomon.workbench.map.command import MapCommand
 from gnomon.workbench.predict.command import predict
+from gnomon.workbench.rules.command import RulesCommand
 from gnomon.workbench.runs.command import runs
 from gnomon.workbench.verify.command import conventions, verify
 
 JOB_COMMANDS = (
     LearnCommand,
+    ForecastCommand,
     GroupCommand,
     MapCommand,
+    RulesCommand,
     ImageCommand,
     AdviseCommand,
     LookCommand,
+    DecideCommand,
 )
 OTHERS = (
     predict,

@@ -14,7 +14,7 @@ from gnomon.contract.estimate import student_quantile
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.evaluate import MEASURES, CrossValidation, Estimate, Measure, area_under_roc
-from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.fold_run import FoldWork, Problem
 from gnomon.evaluate.measures import Said
 from gnomon.table import Kind, Table
@@ -484,7 +484,9 @@ def shift_check(one: Table, other: Table, *, random_state: int = 0) -> Shift:
     learner = HistGradientBoostingClassifier(
         max_iter=60, max_leaf_nodes=8, min_samples_leaf=10, random_state=random_state
     )
-    result = cross_validate(learner, both, marks, cv=3, measures="auc", random_state=random_state)
+    result = cross_validation_estimates(
+        learner, both, marks, cv=3, measures="auc", random_state=random_state
+    )
     if result.failures:
         raise DataError(f"the tables could not be compared: {result.failures[0]}")
     rows, said = result.out_of_fold()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 SHORT = 60
+FUNCTIONS = {"decide": "improve"}  # jobs whose function has another name, as a package has theirs
 
 
 def job_script(record: dict[str, Any], options: dict[str, Any], same_if: str) -> str:
@@ -23,7 +24,7 @@ def job_script(record: dict[str, Any], options: dict[str, Any], same_if: str) ->
     -------
     script : str
     """
-    job, data = record["job"], record["data"]
+    job, data = FUNCTIONS.get(record["job"], record["job"]), record["data"]
     subject = "picture" if job == "image" else "table"
     version, mark = record["versions"]["gnomon"], data["fingerprint"]
     return "\n".join(

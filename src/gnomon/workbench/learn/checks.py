@@ -44,6 +44,7 @@ SLOWER = 10.0
 EQUIVALENT = 0.05  # of the gain over the baseline may be lost by a learner called as good
 STILL_RISING = 0.02
 SCALES_APART = 100.0
+UNKNOWN_ON_TRAINING = "the score of the stack on its training rows is not known."
 
 
 def beats_the_baseline(seen: Evidence) -> Check:
@@ -65,6 +66,8 @@ def beats_the_baseline(seen: Evidence) -> Check:
 def overfitting(seen: Evidence) -> Check:
     """How much of what was gained on training rows is lost on others?"""
     train, test, base = seen.losses
+    if np.isnan(train):
+        return Check("overfitting", "not made", UNKNOWN_ON_TRAINING)
     gained, kept = base - train, base - test
     if seen.chosen == BASELINE or not gained > 0:
         return Check("overfitting", "good", "nothing was gained on the training rows to lose.")
@@ -85,6 +88,8 @@ def overfitting(seen: Evidence) -> Check:
 def underfitting(seen: Evidence) -> Check:
     """Is the learner rich enough to fit even the training rows?"""
     train, _, base = seen.losses
+    if np.isnan(train):
+        return Check("underfitting", "not made", UNKNOWN_ON_TRAINING)
     if seen.problem.figure.greater_is_better:
         train, base = 1 + train, 1 + base
     gain = 1 - train / base if base > 0 else np.nan

@@ -21,15 +21,13 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.engine.threads import processors
 from gnomon.evaluate import (
     CrossValidation,
     Curve,
     Leaderboard,
     Measure,
-    cross_validate,
-    learning_curve,
-    one_standard_error,
+    cross_validation_estimates,
+    learning_curve_estimates,
     ranked,
 )
 from gnomon.evaluate.fold_run import seeded
@@ -53,8 +51,6 @@ from gnomon.workbench.analysis.portfolio import (
     Entrant,
     picked,
     portfolio,
-    search_fits,
-    stack_of,
 )
 from gnomon.workbench.analysis.problem import FEWEST_TESTED, LearningProblem, set_up
 from gnomon.workbench.base.budget import Budget
@@ -62,16 +58,16 @@ from gnomon.workbench.base.given import as_table, left_out, source_of, with_targ
 from gnomon.workbench.base.job import INTERIM, Progress, Request
 from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.runs import Run, RunError, plain_name, read_record
+from gnomon.workbench.learn.blend import blended
 from gnomon.workbench.learn.checks import all_checks
 from gnomon.workbench.learn.evidence import Evidence
 from gnomon.workbench.learn.final_figure import final_figure, owners_of
-from gnomon.workbench.learn.lead import leads
+from gnomon.workbench.learn.lead import gap_between, leads
 from gnomon.workbench.learn.leaks import other_than, ties_of
 from gnomon.workbench.learn.options import BEST, JOB, LearnOptions
 from gnomon.workbench.learn.plan import (
     ALWAYS,
     LATEST_TO_COMPARE,
-    SHARE_TO_COMPARE,
     Plan,
     effort_of,
     make_plan,
@@ -219,6 +215,14 @@ def why_failed(found: CrossValidation) -> str:
     return f"it failed on all {len(found.folds)} splits; the first one says: {said}"
 
 
+def is_near(best: CrossValidation, other: CrossValidation) -> bool:
+    """Whether a learner is within one standard error of the best, by paired losses of the rows."""
+    if other is best:
+        return True
+    gap, error = gap_between(best, other)
+    return bool(gap <= error)
+
+
 def inputs_sample(rows: Table, random_state: int) -> Table:
     """Some training rows, which later rows are compared with."""
     if len(rows) <= SAMPLE_ROWS:
@@ -242,6 +246,7 @@ class Learning:
         self.budget, self.run, self.progress = budget, run, progress
         self.random_state = settings.random_state
         self.done = self.total = 0
+        self.test_places = np.zeros(0, dtype=int)
 
     def do(self) -> LearnResult:
         with never_repeated():
@@ -303,9 +308,12 @@ class Learning:
                 f"{len(problem.unlabeled):,} rows without a target are set apart",
                 "nothing can be learnt from them, nor tested",
             )
+        places = np.flatnonzero(~trains_only)
+        assert problem.places is not None
+        self.test_places = problem.places[places[parts.rows[1]]]
         if not rare:
             return parts["train"], parts
-        kept = np.flatnonzero(~trains_only)[parts.rows[0]]
+        kept = places[parts.rows[0]]
         return problem.rows[np.sort(np.concatenate([kept, np.flatnonzero(trains_only)]))], parts
 
     def plan(self, train: Table, y: np.ndarray) -> Plan:
@@ -322,31 +330,35 @@ class Learning:
         )
         settings.folds, settings.repeats = plan.effort.folds, plan.effort.repeats
         settings.search, settings.compare_rows = plan.effort.search, plan.effort.compare_rows
+        settings.pair_fits = plan.effort.pair_fits
         for what, why in plan.decisions:
             self.run.decide(what, why)
         for name, reason in plan.left_out.items():
             self.run.decide(f"{name} does not compete", reason)
-        self.total = (len(plan.entrants) + 1) * len(plan.splits) + 4
+        self.total = len(plan.entrants) * len(plan.splits) + 4
         return plan
 
     def compare(self, plan: Plan, train: Table, y: np.ndarray) -> Leaderboard:
-        """Cross-validate the entrants, then the stack of those that finished."""
+        """Cross-validate the entrants, then join those that finished in a stack."""
         rows = self.problem.inputs(train)
         results: list[CrossValidation] = []
         for entrant in plan.entrants:
-            found = self.cross_validate(entrant, rows, y, plan, len(results))
+            found = self.cross_validate(entrant, rows, y, plan)
             if found is not None:
                 results.append(found)
-        stack = self.affordable_stack(plan, results)
-        if stack is not None:
-            plan.entrants.append(stack)
-            found = self.cross_validate(stack, rows, y, plan, len(results))
-            if found is not None:
-                results.append(found)
+        wanted = self.settings.learners
+        if wanted is None or STACK in wanted:
+            stack = blended(self.problem.task, plan.entrants, results)
+            if isinstance(stack, str):
+                plan.left_out[STACK] = stack
+            else:
+                plan.entrants.append(stack[0])
+                results.append(stack[1])
+                self.note_score(stack[1])
         return ranked(results)
 
     def cross_validate(
-        self, entrant: Entrant, rows: Table, y: np.ndarray, plan: Plan, place: int
+        self, entrant: Entrant, rows: Table, y: np.ndarray, plan: Plan
     ) -> CrossValidation | None:
         """One learner over the splits; None where the seconds were spent before it ended."""
 
@@ -356,19 +368,19 @@ class Learning:
                 require_time()
 
         def require_time() -> None:
-            share = SHARE_TO_COMPARE if entrant.name == STACK else LATEST_TO_COMPARE
-            if entrant not in plan.entrants[:ALWAYS] and self.budget.over(share):
+            if entrant not in plan.entrants[:ALWAYS] and self.budget.over(LATEST_TO_COMPARE):
                 raise OutOfTime
 
         try:
             require_time()
-            found = cross_validate(
+            found = cross_validation_estimates(
                 entrant.learner,
                 rows,
                 y,
                 cv=plan.splits,
-                measures=self.measures(entrant),
+                measures=self.measures(),
                 train_scores=True,
+                pair_fits=plan.effort.pairs,
                 random_state=self.random_state,
                 progress=tell,
                 folder=self.run.folds(entrant.name),
@@ -383,47 +395,23 @@ class Learning:
             plan.left_out[entrant.name] = why_failed(found)
             self.run.decide(f"{entrant.name} is left out", plan.left_out[entrant.name])
             return None
+        self.note_score(found)
+        return found
+
+    def note_score(self, found: CrossValidation) -> None:
+        """Record and show the score of a learner."""
         self.run.record["scores"][found.name] = as_json(found.figure())
         self.run.write()
         score = f"{self.problem.measure} {found.figure()}"
-        self.progress(f"{INTERIM}{entrant.name}: {score}", self.done, self.total)
-        return found
+        self.progress(f"{INTERIM}{found.name}: {score}", self.done, self.total)
 
-    def measures(self, entrant: Entrant) -> list[Measure | str]:
+    def measures(self) -> list[Measure | str]:
         """The measure that counts first, then those that people ask for, then the model's size."""
         wanted = ["accuracy", "log_loss"] if self.problem.task == "classify" else ["rmse", "r2"]
         if len(self.problem.classes) == 2:
             wanted.append("auc")
         rest = [each for each in wanted if each != self.problem.measure]
         return [self.problem.measure, *rest, MODEL_SIZE]
-
-    def affordable_stack(self, plan: Plan, results: list[CrossValidation]) -> Entrant | None:
-        """The stack of the learners that finished, where it was asked for and fits the budget."""
-        wanted = self.settings.learners
-        if wanted is not None and STACK not in wanted:
-            return None
-        names = [each.name for each in results]
-        stack = stack_of(self.problem.task, [e for e in plan.entrants if e.name in names])
-        if stack is None:
-            return None
-        members = [name for name, _ in stack.learner.estimators]
-        fits = {each.name: search_fits(each.learner) for each in plan.entrants}
-        spent = sum(each.fit_seconds / fits[each.name] for each in results if each.name in members)
-        needed = (stack.learner.cv + 1) * spent / processors()
-        reason = ""
-        if self.budget.seconds is not None:
-            left = SHARE_TO_COMPARE * self.budget.seconds - self.budget.spent
-            if needed > left:
-                reason = f"about {needed:.0f} s needed, {max(left, 0):.0f} s left for comparing"
-        if self.budget.evaluations is not None:
-            left = self.budget.evaluations - plan.evaluations * len(plan.entrants)
-            if left < plan.evaluations:
-                reason = f"{plan.evaluations} evaluations needed, {max(left, 0)} left"
-        if reason:
-            plan.left_out[STACK] = reason
-            self.run.decide(f"{STACK} does not compete", reason)
-            return None
-        return stack
 
     def choose(self, plan: Plan, board: Leaderboard) -> Entrant:
         """The simplest within one standard error of the best, or the best."""
@@ -435,21 +423,16 @@ class Learning:
             return entrants[best.name]
         # where a learner beats the baseline beyond chance, only such learners are chosen from
         ahead = [each for each in board.results if each.name in real]
-        fit = ahead or board.results
-        place = one_standard_error(
-            [each.mean for each in fit],
-            [each.standard_error for each in fit],
-            [entrants[each.name].complexity for each in fit],
-            greater_is_better=board.greater_is_better,
-        )
-        name = fit[place].name
-        why = (
-            f"it has the best mean, and nothing simpler is within one standard error "
-            f"({best.standard_error:.2g}) of it"
-            if name == best.name
-            else f"it is the simplest within one standard error ({best.standard_error:.2g}) of "
-            f"the best, {best.name}"
-        )
+        near = [each for each in ahead or board.results if is_near(best, each)]
+        # of equally simple ones the best, which comes first
+        name = min(near, key=lambda each: entrants[each.name].complexity).name
+        why = "it has the best mean, and no simpler learner is within one standard error of it"
+        if name != best.name:
+            gap, error = gap_between(best, board[name])
+            why = (
+                f"it is the simplest learner within one standard error of the best, {best.name} "
+                f"({error:.2g}, of the paired losses, which differ by {max(gap, 0):.2g})"
+            )
         self.run.decide(f"{name} is chosen", why)
         return entrants[name]
 
@@ -518,7 +501,7 @@ class Learning:
         self.settings.curve = bool(wanted)
         if not wanted or self.problem.time or self.problem.groups:
             return None
-        found = learning_curve(
+        found = learning_curve_estimates(
             chosen.learner,
             self.problem.inputs(train),
             y,
@@ -597,6 +580,7 @@ class Learning:
             model=model,
             test=figure,
             test_table=test,
+            test_places=self.test_places,
             said=said,
             n_train=len(train),
             n_fitted=n_fitted,

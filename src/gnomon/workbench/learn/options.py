@@ -82,11 +82,20 @@ class LearnOptions(Options):
         least=1,
         help="Rows that the final model learns from at most; all that time allows.",
     )
-    search: bool | None = option(
+    search: Any = option(
         None,
         flag=None,
         settled=True,
-        help="Search settings inside every training part; by default up to 20,000 rows.",
+        help="Search settings inside every training part, of all learners or of those in a list; "
+        "by default up to 20,000 rows.",
+    )
+    pair_fits: int | None = option(
+        None,
+        flag=None,
+        settled=True,
+        least=0,
+        help="Further fits without pairs of folds, which widen intervals where models hang on "
+        "single rows; by default five below 10,000 rows.",
     )
     compare_rows: int | None = option(
         None,

@@ -55,6 +55,8 @@ class LearnResult(JobResult):
     test : Estimate
         Its score on the test rows, which were used once.
     test_table : Table
+    test_places : ndarray of int
+        Positions of the test rows in the table that was given.
     said : Said
         What the model says of the test rows.
     n_train, n_fitted : int
@@ -88,6 +90,7 @@ class LearnResult(JobResult):
     model: Any
     test: Estimate
     test_table: Table
+    test_places: np.ndarray
     said: Said
     n_train: int
     n_fitted: int
@@ -293,7 +296,7 @@ class LearnResult(JobResult):
         return "\n".join([*lines, how, *failed])
 
     def test_predictions(self) -> Table:
-        """Truth, prediction and loss of every test row, in the order of the split.
+        """Truth, prediction and loss of every test row, and its row in the file, from 1.
 
         The loss is that of the measure, or where it is no mean over rows, the squared error or
         whether the class is wrong. Rows that hang together, by group or in time, count as one.
@@ -307,6 +310,7 @@ class LearnResult(JobResult):
         owners = owners_of(self.problem, self.test_table)
         return Table.from_dict(
             {
+                "row": (self.test_places + 1).tolist(),
                 "truth": y.tolist(),
                 "prediction": self.said.predictions.tolist(),
                 "loss": losses,
