@@ -37,6 +37,7 @@ SMALLEST: dict[str, float] = {
     "scaling": 100,  # rows
     "support vector predictions": 1e6,  # cells of the support vectors times rows
     "support vectors": 5e6,  # pairs of rows times columns
+    "tree": 2_000,  # cells
     "ward": 500,  # rows
 }
 # Counted alike: a call of this size takes scikit-learn more than two seconds.
@@ -48,6 +49,7 @@ LARGE: dict[str, float] = {
     "paths": 2_500,
     "quantile": 50_000,
     "scaling": 1_500,
+    "tree": 1e7,
     "ward": 6_000,
 }
 
