@@ -20,6 +20,7 @@ from gnomon.workbench.image.command import ImageCommand
 from gnomon.workbench.learn.command import LearnCommand
 from gnomon.workbench.look.command import LookCommand
 from gnomon.workbench.map.command import MapCommand
+from gnomon.workbench.minimize.command import MinimizeCommand
 from gnomon.workbench.predict.command import predict
 from gnomon.workbench.runs.command import runs
 from gnomon.workbench.verify.command import conventions, verify
@@ -31,6 +32,7 @@ JOB_COMMANDS = (
     ImageCommand,
     AdviseCommand,
     LookCommand,
+    MinimizeCommand,
 )
 OTHERS = (
     predict,

@@ -8,5 +8,6 @@ from gnomon.workbench.image.options import JOB as IMAGE
 from gnomon.workbench.learn.options import JOB as LEARN
 from gnomon.workbench.look.options import JOB as LOOK
 from gnomon.workbench.map.options import JOB as MAP
+from gnomon.workbench.minimize.options import JOB as MINIMIZE
 
-JOBS = {job.name: job for job in (LEARN, GROUP, MAP, IMAGE, ADVISE, LOOK)}
+JOBS = {job.name: job for job in (LEARN, GROUP, MAP, IMAGE, ADVISE, LOOK, MINIMIZE)}

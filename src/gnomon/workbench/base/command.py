@@ -18,6 +18,7 @@ from gnomon.workbench.base.screen import complaints, print_json, say, shown_prog
 FILES = {
     "table": "The table: CSV, Parquet, Excel, ARFF, JSON lines ...",
     "picture": "The picture: PNG, PGM, PBM, NPY or CSV.",
+    "function": "The function: FILE.py:NAME.",
 }
 
 

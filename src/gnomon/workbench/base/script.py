@@ -24,7 +24,7 @@ def job_script(record: dict[str, Any], options: dict[str, Any], same_if: str) ->
     script : str
     """
     job, data = record["job"], record["data"]
-    subject = "picture" if job == "image" else "table"
+    subject = {"image": "picture", "minimize": "function"}.get(job, "table")
     version, mark = record["versions"]["gnomon"], data["fingerprint"]
     return "\n".join(
         [
@@ -65,7 +65,7 @@ def opening(source: str | None, subject: str = "table") -> list[str]:
     ----------
     source : str or None
         Where it was read; None where it was in memory.
-    subject : {"table", "picture"}, default="table"
+    subject : {"table", "picture", "function"}, default="table"
 
     Returns
     -------
@@ -83,8 +83,8 @@ def opening(source: str | None, subject: str = "table") -> list[str]:
         ]
     else:
         place = [f"file = sys.argv[1] if len(sys.argv) > 1 else {source!r}"]
-    if subject == "picture":
-        return ["import sys", "", "import gnomon", "", *place, "picture = file"]
+    if subject != "table":
+        return ["import sys", "", "import gnomon", "", *place, f"{subject} = file"]
     reading = [
         "try:",
         "    table = gnomon.read(file)",
