@@ -30,6 +30,7 @@ from gnomon.bayes.naive_bayes_by_kind import (
     GaussianNB,
     MultinomialNB,
 )
+from gnomon.bayes.optimization import BayesianOptimization
 from gnomon.bayes.posteriors import (
     BetaBinomial,
     DirichletMultinomial,
@@ -56,6 +57,7 @@ from gnomon.engine.renamed import accept_former_vocabulary, former_names
 
 __all__ = [
     "BayesRisk",
+    "BayesianOptimization",
     "Belief",
     "BernoulliNB",
     "BetaBinomial",

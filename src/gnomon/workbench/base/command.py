@@ -26,6 +26,7 @@ READING_OPTIONS = (
 FILES = {
     "table": "The table: CSV, Parquet, Excel, a data base, a postgresql:// URL, a zip archive ...",
     "picture": "The picture: PNG, PGM, PBM, NPY or CSV.",
+    "function": "The function: FILE.py:NAME.",
 }
 
 
