@@ -166,7 +166,7 @@ class OneVsRestClassifier(OfBinary):
 
     Parameters
     ----------
-    estimator : classifier or None, default=None
+    estimator : classifier or None
         Learner of two classes, of any library; None for `LinearSVC`.
     normalize : bool, default=False
         Whether scores of linear members (with ``coef_``) are divided by the length of the weights.
@@ -188,8 +188,8 @@ class OneVsRestClassifier(OfBinary):
 
     Examples
     --------
-    >>> from gnomon.margin import OneVsRestClassifier
-    >>> model = OneVsRestClassifier().fit([[0, 0], [5, 0], [0, 5]], ["a", "b", "c"])
+    >>> from gnomon.margin import LinearSVC, OneVsRestClassifier
+    >>> model = OneVsRestClassifier(LinearSVC()).fit([[0, 0], [5, 0], [0, 5]], ["a", "b", "c"])
     >>> model.predict([[4, 0], [0, 4]]).tolist()
     ['b', 'c']
     >>> model.claims([[5, 0]]).tolist()
@@ -207,7 +207,7 @@ class OneVsRestClassifier(OfBinary):
         "sparse_labels_": Flag(),
     }
 
-    def __init__(self, estimator=None, *, n_jobs=None, verbose=0, normalize=False):
+    def __init__(self, estimator, *, n_jobs=None, verbose=0, normalize=False):
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -373,7 +373,7 @@ class OneVsOneClassifier(OfBinary):
 
     Parameters
     ----------
-    estimator : classifier or None, default=None
+    estimator : classifier or None
         Learner of two classes, of any library; None for `LinearSVC`.
     tie_rule : {"score", "first", "common"}, default="score"
         Of classes with equal votes, that of the greatest sum of scores, the first, or the most
@@ -398,8 +398,8 @@ class OneVsOneClassifier(OfBinary):
 
     Examples
     --------
-    >>> from gnomon.margin import OneVsOneClassifier
-    >>> model = OneVsOneClassifier().fit([[0, 0], [5, 0], [0, 5]], ["a", "b", "c"])
+    >>> from gnomon.margin import LinearSVC, OneVsOneClassifier
+    >>> model = OneVsOneClassifier(LinearSVC()).fit([[0, 0], [5, 0], [0, 5]], ["a", "b", "c"])
     >>> model.predict([[4, 0], [0, 4]]).tolist()
     ['b', 'c']
     >>> model.votes([[4, 0]]).tolist()
@@ -416,7 +416,7 @@ class OneVsOneClassifier(OfBinary):
         "shares_": Array("f8", ("n_classes",), low=0.0),
     }
 
-    def __init__(self, estimator=None, *, n_jobs=None, tie_rule="score"):
+    def __init__(self, estimator, *, n_jobs=None, tie_rule="score"):
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.tie_rule = tie_rule

@@ -25,7 +25,7 @@ NUMBERS = (Kind.NUMBER, Kind.INTEGER)
 
 @storable
 class NumberFill(Change):
-    """Holes in a column of numbers become its mean or median, marked beside it if asked."""
+    """Holes in a column of numbers become its mean or median, marked beside it on request."""
 
     _stored = {
         "fill": Number(),
