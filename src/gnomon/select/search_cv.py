@@ -95,6 +95,8 @@ class GridSearchCV(OverSearch, model_selection.GridSearchCV):
     """
 
     _stored = {
+        "n_features_in_": Optional(Whole(1)),
+        "pre_dispatch": Optional(Anything()),
         "best_estimator_": Optional(Object()),
         "best_params_": Optional(DictOf(Anything())),
         "best_score_": Optional(Number(finite=False)),
@@ -133,6 +135,8 @@ class RandomizedSearchCV(OverSearch, model_selection.RandomizedSearchCV):
     """
 
     _stored = {
+        "n_features_in_": Optional(Whole(1)),
+        "pre_dispatch": Optional(Anything()),
         "best_estimator_": Optional(Object()),
         "best_params_": Optional(DictOf(Anything())),
         "best_score_": Optional(Number(finite=False)),
@@ -171,6 +175,8 @@ class HalvingGridSearchCV(OverSearch, model_selection.HalvingGridSearchCV):
     """
 
     _stored = {
+        "n_features_in_": Optional(Whole(1)),
+        "pre_dispatch": Optional(Anything()),
         "best_estimator_": Optional(Object()),
         "best_params_": Optional(DictOf(Anything())),
         "best_score_": Optional(Number(finite=False)),
@@ -221,6 +227,8 @@ class HalvingRandomSearchCV(OverSearch, model_selection.HalvingRandomSearchCV):
     """
 
     _stored = {
+        "n_features_in_": Optional(Whole(1)),
+        "pre_dispatch": Optional(Anything()),
         "best_estimator_": Optional(Object()),
         "best_params_": Optional(DictOf(Anything())),
         "best_score_": Optional(Number(finite=False)),
