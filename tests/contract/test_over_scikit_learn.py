@@ -44,6 +44,20 @@ FEW = {
     "GenericUnivariateSelect": {"mode": "k_best", "param": 2},
     "SequentialFeatureSelector": {"n_features_to_select": 1, "cv": 2},
     "RFECV": {"cv": 2},
+    "Perceptron": {"shuffle": False},  # rows are shuffled from a canonical order, not as given
+    "CCA": {"n_components": 1},
+    "PLSCanonical": {"n_components": 1},
+    "GridSearchCV": {"param_grid": {"fit_intercept": [True, False]}, "cv": 2},
+    "RandomizedSearchCV": {
+        "param_distributions": {"fit_intercept": [True, False]},
+        "cv": 2,
+        "n_iter": 2,
+    },
+    "HalvingGridSearchCV": {"param_grid": {"fit_intercept": [True, False]}, "cv": 2},
+    "HalvingRandomSearchCV": {
+        "param_distributions": {"fit_intercept": [True, False]},
+        "cv": 2,
+    },
     "FastICA": {"n_components": 2, "whiten_solver": "eigh"},
 }
 
@@ -96,7 +110,8 @@ def test_an_array_gives_the_bits_of_scikit_learn(cls, rng):
     theirs = fit(peer_of(cls)(**make(cls).get_params(deep=False)), X, y)
     assert_same_bits(outputs(ours, X), outputs(theirs, X))
     assert vars(theirs).keys() <= vars(ours).keys()
-    assert inspect.signature(cls) == inspect.signature(peer_of(cls))
+    # as text: a default of NaN is not equal to itself
+    assert str(inspect.signature(cls)) == str(inspect.signature(peer_of(cls)))
 
 
 @every_class
@@ -165,6 +180,12 @@ def test_the_docstring_lists_the_parameters_and_an_example(cls):
     assert "encoder_ : TableEncoder" in text
 
 
+def failures_of_the_peer(estimator) -> dict[str, str]:
+    """Checks that scikit-learn itself expects its class to fail."""
+    peer = peer_of(type(estimator))(**estimator.get_params(deep=False))
+    return _get_expected_failed_checks(peer)
+
+
 @pytest.mark.slow
 @parametrize_with_checks(
     [
@@ -172,7 +193,7 @@ def test_the_docstring_lists_the_parameters_and_an_example(cls):
         for cls in OVER_OTHERS
         for each in _construct_instances(peer_of(cls))
     ],
-    expected_failed_checks=_get_expected_failed_checks,
+    expected_failed_checks=failures_of_the_peer,
 )
 def test_common_test_of_scikit_learn(estimator, check):
     with warnings.catch_warnings():
