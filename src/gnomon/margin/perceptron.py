@@ -24,7 +24,7 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, HISTORY, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.margin.distinct import distinct_rows
+from gnomon.margin.distinct import distinct_data
 from gnomon.margin.hyperplane import Hyperplane, margins
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest
 
@@ -114,7 +114,7 @@ class _Corrected(LinearMachine):
             self._correct(data)
 
     def _correct(self, data: Data) -> None:
-        given = distinct_rows(data)
+        given = distinct_data(data)
         rows = np.column_stack([given.rows, np.full(len(given.rows), float(self.fit_intercept))])
         signs = one_against_rest(given.y, len(self.classes_))
         planes = np.zeros((len(signs), rows.shape[1]))
