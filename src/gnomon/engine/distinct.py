@@ -73,7 +73,7 @@ def distinct_rows(rows: Any, weights: np.ndarray, y: np.ndarray | None = None) -
     if first.all():
         return DistinctRows(ordered, given, places, target)
     summed = np.bincount(number, given)
-    return DistinctRows(ordered[first], summed, places, None if y is None else target[first])
+    return DistinctRows(ordered[first], summed, places, None if target is None else target[first])
 
 
 def _differing(rows: Any) -> np.ndarray:
