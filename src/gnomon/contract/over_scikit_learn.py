@@ -124,7 +124,7 @@ class OverScikitLearn(Estimator):
         return plain
 
     @with_callbacks
-    def _learn(self, fit: Callable[..., Any], X: Any, given: dict[str, Any]) -> Any:
+    def _learn(self, fit: functools.partial[Any], X: Any, given: dict[str, Any]) -> Any:
         """scikit-learn's `fit` of rows that it takes, between the callbacks' begin and end."""
         self._validate_params()
         more = fit.func.__name__ == "partial_fit"
@@ -181,13 +181,13 @@ class OverScikitLearn(Estimator):
     @contextlib.contextmanager
     def _outside_fit(self, **changed: Any) -> Iterator[dict[str, Any]]:
         """As callbacks may see the estimator in mid-fit; gives the attributes of the table."""
-        hidden = {name: vars(self).get(name) for name in ("_given", "_during", *changed)}
-        vars(self).update(changed)
+        hidden = {name: getattr(self, name) for name in ("_given", "_during", *changed)}
+        self.__dict__.update(changed)
         del self._given, self._during
         try:
             yield hidden["_during"][1]
         finally:
-            vars(self).update(hidden)
+            self.__dict__.update(hidden)
 
     def _taken(
         self, X: Any, given: dict[str, Any], more: bool
