@@ -74,7 +74,7 @@ class OverScikitLearn(Estimator):
     _many_targets: ClassVar[bool] = False
     _largest: ClassVar[float] = 1e100
     _largest_target: ClassVar[float] = 1e100
-    _keeps_cells: ClassVar[bool] = False  # whether transform selects columns
+    _keeps_cells: ClassVar[bool] = False  # whether cells are handed on, as columns are selected
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         peers = [base for base in cls.__mro__ if is_peer(base)]
@@ -90,7 +90,8 @@ class OverScikitLearn(Estimator):
                 setattr(cls, name, wrapped(name, inspect.getattr_static(theirs, name)))
         if hasattr(theirs, "get_feature_names_out"):
             cls.get_feature_names_out = names_out
-        cls._keeps_cells = issubclass(theirs, SelectorMixin)
+        if issubclass(theirs, SelectorMixin):
+            cls._keeps_cells = True
         own = vars(cls).get("_parameter_constraints", {})
         cls._parameter_constraints = theirs._parameter_constraints | own
         cls.__doc__ = documentation(cls.__doc__ or "", theirs.__doc__ or "")

@@ -13,6 +13,12 @@ from gnomon.select.honest import (
     stability_score,
 )
 from gnomon.select.scores import entropy_of, mutual_information
+from gnomon.select.search_cv import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    RandomizedSearchCV,
+)
 from gnomon.select.searches import (
     AlongRanking,
     Backward,
@@ -23,6 +29,7 @@ from gnomon.select.searches import (
     Forward,
 )
 from gnomon.select.stable import StabilitySelector
+from gnomon.select.tuning import PenaltySearch, Tuning, penalty_search, tune
 from gnomon.select.univariate import (
     GenericUnivariateSelect,
     SelectFdr,
@@ -48,6 +55,11 @@ __all__ = [
     "Floating",
     "Forward",
     "GenericUnivariateSelect",
+    "GridSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+    "PenaltySearch",
+    "RandomizedSearchCV",
     "RecursiveElimination",
     "SelectFdr",
     "SelectFpr",
@@ -59,14 +71,17 @@ __all__ = [
     "SelectionTrace",
     "SequentialFeatureSelector",
     "StabilitySelector",
+    "Tuning",
     "VarianceThreshold",
     "WrapperSelector",
     "entropy_of",
     "mutual_information",
+    "penalty_search",
     "rank_features",
     "selection_bias",
     "selection_stability",
     "stability_score",
+    "tune",
 ]
 
 __getattr__ = former_names(__name__, {"stability": "selection_stability"})

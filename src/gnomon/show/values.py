@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import stats
 
+from gnomon.contract.columns import Rows
 from gnomon.contract.intake import as_table
 from gnomon.engine.errors import DataError
-from gnomon.show.columns import Rows
 from gnomon.show.labels import label, labels
 from gnomon.show.theme import color, dress, look
 from gnomon.table.recode import as_strings

@@ -50,7 +50,7 @@ PROCEDURES = (
         "gnomon.workbench.workflows.single_method:grow_and_prune",
         "001 11",
     ),
-    ("verify a gradient", "gnomon.workbench.workflows.single_method:check_gradient", "003 5"),
+    ("verify a gradient", "gnomon.optimize.derivatives:check_gradient", "003 5"),
     ("repair a regression", "gnomon.workbench.workflows.repair:repair_regression", "000 10.4.3"),
     ("read training curves", "gnomon.workbench.workflows.curve_reading:read_curves", "000 16.2"),
     ("replay a fit", "gnomon.workbench.workflows.fit_replay:replay", "001 8"),

@@ -5,16 +5,14 @@ Each gives the steps that it took with their figures, so that every choice can b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import Estimate, cross_validate, k_fold, one_standard_error
+from gnomon.evaluate import Estimate, cross_validation_estimates, k_fold, one_standard_error
+from gnomon.optimize import check_gradient as check_gradient
 from gnomon.table import Kind, Table
 from gnomon.trees import (
     DecisionTreeClassifier,
@@ -145,7 +143,7 @@ def judged(problem: LearningProblem, learner: Any, n_folds: int, random_state: i
     y = problem.values(problem.rows)
     strata = y if problem.task == "classify" else None
     splits = k_fold(len(y), n_folds, stratify=strata, random_state=random_state)
-    found = cross_validate(
+    found = cross_validation_estimates(
         learner,
         problem.inputs(problem.rows),
         y,
@@ -249,90 +247,3 @@ def tree_cautions(problem: LearningProblem) -> list[str]:
         if missing:
             found.append(f"{name!r} is missing in {missing:,} rows, which are kept")
     return found
-
-
-@dataclass(repr=False)
-class GradientCheck(Result):
-    """A gradient beside finite differences of its function.
-
-    Attributes
-    ----------
-    given, differences : ndarray
-        The gradient, and central differences.
-    errors : ndarray
-        |given - difference| / max(1, |given|, |difference|).
-    tolerance : float
-    """
-
-    given: np.ndarray
-    differences: np.ndarray
-    errors: np.ndarray
-    tolerance: float
-
-    @property
-    def right(self) -> bool:
-        """Whether every entry agrees."""
-        return bool((self.errors <= self.tolerance).all())
-
-    def _title(self) -> str:
-        wrong = int((~(self.errors <= self.tolerance)).sum())
-        verdict = "is right" if self.right else f"is wrong in {wrong} of {len(self.errors)} entries"
-        return f"The gradient {verdict}; largest error {np.max(self.errors):.2g}"
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return {
-            "entry": list(range(len(self.errors))),
-            "gradient": self.given.tolist(),
-            "difference": self.differences.tolist(),
-            "error": self.errors.tolist(),
-        }
-
-
-def check_gradient(
-    function: Callable[[np.ndarray], float],
-    gradient: Callable[[np.ndarray], ArrayLike],
-    at: ArrayLike,
-    *,
-    step: float = 1e-5,
-    tolerance: float = 1e-6,
-) -> GradientCheck:
-    """Verify a gradient by central differences, (f(x + h) - f(x - h)) / 2h, entry by entry.
-
-    Verify every gradient so before trusting it (003 5, 001 8). Not where the function has kinks
-    near the place: differences across a kink are not the slope.
-
-    Parameters
-    ----------
-    function : callable
-    gradient : callable
-    at : array-like of shape (d,)
-    step : float, default=1e-5
-        Relative to each entry where that is larger than one.
-    tolerance : float, default=1e-6
-
-    Returns
-    -------
-    check : GradientCheck
-
-    Examples
-    --------
-    >>> check_gradient(lambda x: x @ x, lambda x: 2 * x, [1.0, -2.0]).right
-    True
-    >>> check_gradient(lambda x: x @ x, lambda x: 3 * x, [1.0, -2.0]).right
-    False
-    """
-    place = np.asarray(at, dtype=float)
-    if place.ndim != 1 or not len(place) or not np.isfinite(place).all():
-        raise DataError("`at` must be one row of finite numbers")
-    given = np.asarray(gradient(place.copy()), dtype=float)
-    if given.shape != place.shape:
-        raise DataError(f"the gradient has shape {given.shape}, the place {place.shape}")
-    differences = np.empty_like(place)
-    for j in range(len(place)):
-        width = step * max(1.0, abs(place[j]))
-        above, below = place.copy(), place.copy()
-        above[j] += width
-        below[j] -= width
-        differences[j] = (function(above) - function(below)) / (above[j] - below[j])
-    scale = np.maximum(1.0, np.maximum(np.abs(given), np.abs(differences)))
-    return GradientCheck(given, differences, np.abs(given - differences) / scale, tolerance)

@@ -1,0 +1,176 @@
+"""Search of parameters by cross-validation, under scikit-learn's names.
+
+GridSearchCV tries all combinations, RandomizedSearchCV random ones, the halving searches many with
+few rows and the best of them with more. They are scikit-learn's own classes, which take any table:
+a table goes as it is to an estimator of this library, which encodes it inside each fold, so that
+nothing leaks from the rows that judge; other estimators get encoded numbers. The score of the best
+parameters is optimistic: `gnomon.select.tune` and `gnomon.evaluate.nested_cross_validation` give
+the honest one.
+
+Texts: 002 "Model selection" · 004 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn import model_selection
+from sklearn.base import is_classifier, is_regressor
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+
+from gnomon.contract import intake
+from gnomon.contract.over_scikit_learn import OverScikitLearn, is_foreign, needs_encoder
+from gnomon.engine.estimator import Estimator
+from gnomon.engine.registry import method
+
+TEXTS = "002 Model selection · 004 3.2"
+
+
+class OverSearch(OverScikitLearn):
+    """A search over the parameters of an estimator."""
+
+    _transient = ("scorer_", "_checked_cv_orig")
+    _keeps_cells = True  # the estimator inside takes frames
+
+    def _check_loaded(self) -> None:
+        """Scorers are functions, which model files do not hold: they follow from ``scoring``."""
+        if hasattr(self, "cv_results_"):
+            self.scorer_ = self._get_scorers()[0]
+
+    @property
+    def _target(self):
+        if is_classifier(self.estimator):
+            return "classes"
+        return "numbers" if is_regressor(self.estimator) else None
+
+    def _learn(self, fit: Callable[..., Any], X: Any, given: dict[str, Any]) -> Any:
+        """scikit-learn's `fit`, which tells callbacks of the search and of each fit by itself."""
+        self._require_rows(X)
+        rows, changed, of_table = self._taken(X, given, more=False)
+        self._given = True
+        try:
+            result = fit(rows, **changed)
+        finally:
+            del self._given
+        self.__dict__.update(of_table)
+        return result
+
+    def _taken(
+        self, X: Any, given: dict[str, Any], more: bool
+    ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+        """A table as it is for an estimator of this library, which encodes it in each fold."""
+        if not isinstance(self.estimator, Estimator) or not needs_encoder(X):
+            return super()._taken(X, given, more)
+        table = intake.as_table(X)
+        y = given.get("y")
+        if isinstance(y, str):
+            values = np.array(table.column(y).to_pylist())
+            given, table = {**given, "y": values}, table.drop([y])
+            return table.to_pandas(), given, {"target_name_": y}
+        return (table.to_pandas() if is_foreign(X) else X), given, {}
+
+
+@method(
+    task="classify",
+    texts=TEXTS,
+    use="Few parameters with few values each.",
+    avoid="Many parameters: v values of d parameters are v^d fits.",
+    peers=("sklearn.model_selection.GridSearchCV",),
+    on="scikit-learn",
+    synonyms=("tuning", "hyperparameter search", "model selection"),
+)
+class GridSearchCV(OverSearch, model_selection.GridSearchCV):
+    """Try all combinations of parameters by cross-validation and fit the best on all rows.
+
+    Use it for few parameters; not for many, where random search finds better ones in the same
+    time. ``best_score_`` was used for the choice and is optimistic: see `gnomon.select.tune`.
+
+    Examples
+    --------
+    >>> from gnomon.linear import Ridge
+    >>> from gnomon.select import GridSearchCV
+    >>> X, y = [[0], [1], [2], [3], [4], [5]], [0, 1, 2, 3, 4, 5.5]
+    >>> GridSearchCV(Ridge(), {"alpha": [0.1, 100]}, cv=3).fit(X, y).best_params_
+    {'alpha': 0.1}
+    """
+
+
+@method(
+    task="classify",
+    texts=TEXTS,
+    use="Several parameters of which some matter more than others.",
+    avoid="One parameter of few values, which a grid covers.",
+    peers=("sklearn.model_selection.RandomizedSearchCV",),
+    on="scikit-learn",
+    synonyms=("tuning", "hyperparameter search", "random search"),
+)
+class RandomizedSearchCV(OverSearch, model_selection.RandomizedSearchCV):
+    """Try random combinations of parameters by cross-validation and fit the best on all rows.
+
+    Use it for several parameters; not for one of few values, which a grid covers.
+    ``best_score_`` was used for the choice and is optimistic: see `gnomon.select.tune`.
+
+    Examples
+    --------
+    >>> from gnomon.linear import Ridge
+    >>> from gnomon.select import RandomizedSearchCV
+    >>> X, y = [[0], [1], [2], [3], [4], [5]], [0, 1, 2, 3, 4, 5.5]
+    >>> search = RandomizedSearchCV(Ridge(), {"alpha": [0.1, 100]}, n_iter=2, cv=3, random_state=0)
+    >>> search.fit(X, y).best_params_
+    {'alpha': 0.1}
+    """
+
+
+@method(
+    task="classify",
+    texts=TEXTS,
+    use="Many combinations whose rank shows on few rows already.",
+    avoid="Small tables: ranks on a few rows are chance.",
+    peers=("sklearn.model_selection.HalvingGridSearchCV",),
+    on="scikit-learn",
+    synonyms=("tuning", "successive halving"),
+)
+class HalvingGridSearchCV(OverSearch, model_selection.HalvingGridSearchCV):
+    """Try all combinations on few rows, keep the best part and try it on more, and so on.
+
+    Use it for many combinations and many rows; not for small tables, where ranks on a few rows are
+    chance.
+
+    Examples
+    --------
+    >>> from gnomon.linear import Ridge
+    >>> from gnomon.select import HalvingGridSearchCV
+    >>> X, y = [[k] for k in range(40)], [float(k) for k in range(40)]
+    >>> search = HalvingGridSearchCV(Ridge(), {"alpha": [0.1, 1e6]}, cv=3, random_state=0)
+    >>> search.fit(X, y).best_params_
+    {'alpha': 0.1}
+    """
+
+
+@method(
+    task="classify",
+    texts=TEXTS,
+    use="Wide ranges of parameters whose rank shows on few rows already.",
+    avoid="Small tables: ranks on a few rows are chance.",
+    peers=("sklearn.model_selection.HalvingRandomSearchCV",),
+    on="scikit-learn",
+    synonyms=("tuning", "successive halving", "hyperband"),
+)
+class HalvingRandomSearchCV(OverSearch, model_selection.HalvingRandomSearchCV):
+    """Try random combinations on few rows, keep the best part and try it on more, and so on.
+
+    Use it for wide ranges and many rows; not for small tables, where ranks on a few rows are
+    chance.
+
+    Examples
+    --------
+    >>> from gnomon.linear import Ridge
+    >>> from gnomon.select import HalvingRandomSearchCV
+    >>> X, y = [[k] for k in range(40)], [float(k) for k in range(40)]
+    >>> alphas = {"alpha": [0.1, 1e6]}
+    >>> search = HalvingRandomSearchCV(Ridge(), alphas, n_candidates=2, cv=3, min_resources=12)
+    >>> search.fit(X, y).best_params_
+    {'alpha': 0.1}
+    """

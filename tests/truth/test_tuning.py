@@ -1,0 +1,117 @@
+"""Search of parameters: agreement with exhaustive search, honest scores, tables inside folds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import model_selection
+
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.evaluate import cross_validation_estimates, one_standard_error
+from gnomon.linear import LogisticRegression, Ridge
+from gnomon.neighbors import KNeighborsClassifier
+from gnomon.optimize import Integer, Real
+from gnomon.select import GridSearchCV, HalvingGridSearchCV, penalty_search, tune
+from gnomon.table import Table
+
+
+@pytest.fixture
+def noisy(rng):
+    X = rng.normal(size=(80, 6))
+    return X, X[:, 0] + rng.normal(size=80)
+
+
+@pytest.mark.covers("parameter-search-cv")
+def test_every_method_of_tuning_finds_the_best_of_a_small_grid(noisy):
+    X, y = noisy
+    space = {"alpha": [0.01, 1.0, 100.0]}
+    means = {
+        alpha: cross_validation_estimates(Ridge(alpha), X, y, cv=5, pair_fits=0).mean
+        for alpha in space["alpha"]
+    }
+    best = min(means, key=means.get)
+    for method in ("grid", "random", "evolution"):
+        found = tune(Ridge(), X, y, space, method=method, max_evaluations=60)
+        assert found.best_params_ == {"alpha": best}
+        assert found.best_score_ == pytest.approx(means[best])
+        assert len(found.cv_results_["params"]) == 3  # none is fitted twice
+        assert found.best_estimator_.alpha == best
+
+
+@pytest.mark.covers("parameter-search-cv")
+def test_the_honest_score_of_noise_is_chance_and_the_best_score_is_not(rng):
+    X, y = rng.normal(size=(60, 4)), rng.permutation(np.arange(60) % 2)
+    found = tune(
+        KNeighborsClassifier(),
+        X,
+        y,
+        {"n_neighbors": Integer(1, 25)},
+        max_evaluations=15,
+        nested=3,
+        measure="accuracy",
+    )
+    assert found.best_score_ > 0.4
+    assert found.honest_score.low < 0.6
+    assert found.best_score_ >= found.cv_results_["mean_test_score"][0]
+    assert "no part in the choice" in str(found)
+
+
+@pytest.mark.covers("parameter-search-cv", "successive-halving")
+def test_searches_of_scikit_learns_names_agree_with_it(noisy):
+    X, y = noisy
+    grid = {"alpha": [0.01, 1.0, 100.0]}
+    ours = GridSearchCV(Ridge(), grid, cv=4).fit(X, y)
+    theirs = model_selection.GridSearchCV(Ridge(), grid, cv=4).fit(X, y)
+    assert ours.best_params_ == theirs.best_params_
+    np.testing.assert_array_equal(
+        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"]
+    )
+    halved = HalvingGridSearchCV(Ridge(), grid, cv=2, random_state=0).fit(X, y)
+    assert halved.best_params_["alpha"] in grid["alpha"]
+
+
+@pytest.mark.covers("parameter-search-cv")
+def test_tables_are_encoded_inside_the_folds(rng):
+    frame = pd.DataFrame(
+        {
+            "place": rng.choice(["north", "south", None], 60),
+            "size": rng.normal(size=60),
+            "y": np.arange(60) % 2,
+        }
+    )
+    frame["size"] += frame["y"]
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3)
+    found = search.fit(Table.from_frame(frame), "y")
+    assert list(found.feature_names_in_) == ["place", "size"]
+    assert found.best_estimator_.encoder_ is not None
+    assert not hasattr(found, "encoder_")
+    assert len(found.predict(frame[["place", "size"]])) == 60
+
+
+@pytest.mark.covers("penalty-weight-search", "one-standard-error-rule")
+def test_penalty_curve_takes_the_strongest_within_one_standard_error(noisy):
+    X, y = noisy
+    found = penalty_search(Ridge(), X, y, low=1e-3, high=1e5, rule="one-standard-error")
+    assert found.simplest >= found.best
+    place = one_standard_error(found.means, found.errors, -found.values)
+    assert found.simplest == found.values[place]
+    assert found.best_estimator_.alpha == found.simplest
+    np.testing.assert_allclose(found.values[1:] / found.values[:-1], 10)
+    best = int(np.argmin(found.means))
+    assert found.means[place] <= found.means[best] + found.errors[best]
+
+
+@pytest.mark.covers("penalty-weight-search")
+def test_a_best_penalty_at_the_edge_is_told(rng):
+    X = rng.normal(size=(60, 2))
+    with pytest.warns(GnomonWarning, match="edge"):
+        found = penalty_search(Ridge(), X, X @ [1.0, 2.0], low=0.1, high=100)
+    assert found.at_edge
+
+
+def test_unknown_parameters_and_unnamed_spaces_are_refused(noisy):
+    with pytest.raises(DataError, match="no parameters"):
+        tune(Ridge(), *noisy, {"beta": Real(0, 1)})
+    with pytest.raises(DataError, match="dict"):
+        tune(Ridge(), *noisy, [(0, 1)])
