@@ -60,8 +60,10 @@ class Perceptron(OverScikitLearn, linear_model.Perceptron):
         "t_": Number(),
     }
 
-    def _taken(self, X: Any, given: dict[str, Any], *more: Any) -> tuple[Any, Any, Any]:
-        rows, given, of_table = super()._taken(X, given, *more)
+    def _taken(
+        self, X: Any, given: dict[str, Any], more: bool
+    ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+        rows, given, of_table = super()._taken(X, given, more)
         if not self.shuffle or not can_be_sorted(rows, given.get("y")):
             return rows, given, of_table
         numbers = rows if sp.issparse(rows) else np.asarray(rows)
