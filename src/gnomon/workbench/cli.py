@@ -28,7 +28,7 @@ from gnomon.workbench.predict.command import predict
 from gnomon.workbench.reshape.command import PrepareCommand
 from gnomon.workbench.rules.command import RulesCommand
 from gnomon.workbench.runs.command import runs
-from gnomon.workbench.verify.command import conventions, verify
+from gnomon.workbench.verify.command import conventions, levels, verify
 
 JOB_COMMANDS = (
     LearnCommand,
@@ -55,6 +55,7 @@ OTHERS = (
     theory,
     explain,
     conventions,
+    levels,
     verify,
 )
 
