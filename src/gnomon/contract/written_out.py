@@ -43,7 +43,7 @@ def written_out(rows: Any, given: dict[str, Any], in_order: bool) -> tuple[Any, 
     order = np.arange(numbers.shape[0])
     if in_order:
         order = canonical_order(numbers, np.unique(labels.ravel(), return_inverse=True)[1])
-    changed = {}
+    changed: dict[str, Any] = {}
     if repeats is not None:
         order, changed["sample_weight"] = np.repeat(order, repeats[order].astype(np.int64)), None
     elif weights is not None and np.shape(weights) == (numbers.shape[0],):
