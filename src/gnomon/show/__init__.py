@@ -129,6 +129,7 @@ _PICTURES = {
     ],
     "networks": ["belief_network", "graphical_model"],
     "optima": ["barrier_curves", "constrained_optimum", "penalized_optimum"],
+    "optimizers": ["optimizer_paths", "quadratic_form", "search_progress", "self_changes"],
     "pixels": ["labeled_image", "potts_samples", "segment_maps"],
     "points": [
         "class_scatter",

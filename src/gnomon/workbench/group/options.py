@@ -1,4 +1,4 @@
-"""What can be asked of the job ``group``."""
+"""The options of the job ``group``."""
 
 from __future__ import annotations
 

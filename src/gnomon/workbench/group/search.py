@@ -435,7 +435,7 @@ def stability_in_order(judged: Judged) -> float:
 
 
 def drawback(grouping: Grouping) -> str:
-    """What speaks against a grouping."""
+    """Evidence against a grouping."""
     if not grouping.is_stable:
         return "not stable"
     return "no gaps between groups" if grouping.is_cut else ""

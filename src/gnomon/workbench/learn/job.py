@@ -219,7 +219,7 @@ def resume(folder: str | os.PathLike[str], *, table: Any = None, progress: Any =
 
 
 def pace_of(scores: CrossValidation, plan: Plan) -> float:
-    """Seconds per row that a learner was asked about in the folds."""
+    """Seconds per row that a learner predicted in the folds."""
     return scores.predict_seconds / sum(len(test) for _, test in plan.splits)
 
 
@@ -540,7 +540,7 @@ class Learning:
         test: Table,
         curve: Curve | None,
     ) -> LearnResult:
-        """Everything that is said of the test rows, and the checks."""
+        """Everything that is reported of the test rows, and the checks."""
         problem = self.problem
         self.step("judging on the test rows")
         rows, y = problem.inputs(test), problem.values(test)
@@ -642,7 +642,7 @@ class Learning:
         return n
 
     def shift(self, train: Table, test: Table) -> Shift | None:
-        """Are training and test rows alike? Not asked where they differ by design.
+        """Are training and test rows alike? Not checked where they differ by design.
 
         That is: by time or by groups; nor where all columns are text.
         """

@@ -344,7 +344,7 @@ def has_decimals(values: pa.ChunkedArray) -> bool:
 
 
 def without_unseen_words(inputs: Table, schema: Schema) -> tuple[Table, list[str]]:
-    """Words that are neither of the two of a training column are missing values, and said."""
+    """Words that are neither of the two of a training column are missing values, and reported."""
     notes = []
     for name in inputs.columns:
         learnt, values = schema[name], inputs.column(name)
@@ -370,7 +370,7 @@ def missing_columns(missing: list[str], present: Any, wanted: list[str]) -> str:
 
 
 def unseen_levels(inputs: Table, schema: Schema) -> list[str]:
-    """Categories that the model has never seen, said per column."""
+    """Categories that the model has never seen, reported per column."""
     notes = []
     for column in inputs.schema:
         known = schema[column.name].levels

@@ -62,7 +62,7 @@ def score_on(
 
 
 def question_of(folder: Path) -> dict[str, Any] | None:
-    """What a run of `learn` was asked; None for other runs."""
+    """The options of a run of `learn`; None for other runs."""
     try:
         record = read_record(folder)
     except RunError:
