@@ -72,10 +72,10 @@ def weights_in_words(named: list[tuple[str, Any]], shares: list[float]) -> str:
 
 def is_complete(result: CrossValidation, task: str) -> bool:
     """Whether a learner has for every fold the predictions that the stack needs."""
-    folds = [*result.folds, *result.pair_folds]
-    if any(fold.said is None for fold in folds):
-        return False
-    return task != "classify" or all(fold.said.probabilities is not None for fold in folds)
+    said = [fold.said for fold in (*result.folds, *result.pair_folds)]
+    if task != "classify":
+        return all(each is not None for each in said)
+    return all(each is not None and each.probabilities is not None for each in said)
 
 
 def judged(members: list[CrossValidation]) -> CrossValidation:

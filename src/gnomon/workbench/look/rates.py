@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gnomon.contract.estimate import Estimate, mean_interval, share_interval
@@ -63,11 +61,12 @@ def target_by_category(
 
 def target_values(table: Table, target: str) -> tuple[np.ndarray, str]:
     """The target as numbers, of classes whether a row is of the one that is counted."""
-    if table.schema[target].kind not in GROUPED:
-        column: Any = table.column(target).cast("float64")
-        numeric = table.schema[target].kind in (Kind.NUMBER, Kind.INTEGER)
-        found = column.to_numpy() if numeric else np.full(len(table), np.nan)
-        return np.asarray(found, dtype=float), f"mean of {target}"
+    kind = table.schema[target].kind
+    if kind in (Kind.NUMBER, Kind.INTEGER):
+        numbers = np.asarray(table.column(target).cast("float64").to_numpy(), dtype=float)
+        return np.where(np.isfinite(numbers), numbers, np.nan), f"mean of {target}"
+    if kind not in GROUPED:
+        return np.full(len(table), np.nan), target
     words, codes = coded(table.column(target))
     order = sorted(range(len(words)), key=lambda k: str(words[k]))
     counts = np.bincount(codes[codes >= 0], minlength=len(words))

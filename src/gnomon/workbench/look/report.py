@@ -204,9 +204,9 @@ def report_of(look: Look) -> Report:
     report = Report(f"A look at {name}", f"{n:,} rows · {d:,} columns" + _of_target(look))
     figures = figures_of(look)
     _findings_section(report, look)
+    _target_section(report, look, figures)
     report.section("Columns").figure(figures.pop("roles"), CAPTIONS["roles"])
     _columns_table(report, look)
-    _target_section(report, look, figures)
     if "missing" in figures:
         report.section("Missing cells").figure(figures.pop("missing"), CAPTIONS["missing"])
         _missing_tables(report, look)
@@ -305,15 +305,15 @@ def _target_section(report: Report, look: Look, figures: dict[str, Any]) -> None
     if look.target is None:
         return
     values = figures.pop(f"values of {look.target}", None)
-    rates = figures.pop("rates", None)
-    if "classes" in figures:
-        report.section("The target").figure(figures.pop("classes"), CAPTIONS["classes"])
-    elif values is not None:
-        report.section("The target").figure(values)
-    elif look.predictors:
+    classes, rates = figures.pop("classes", None), figures.pop("rates", None)
+    if classes is not None or values is not None or rates is not None or look.predictors:
         report.section("The target")
     if rates is not None:
         report.figure(rates, CAPTIONS["rates"])
+    if classes is not None:
+        report.figure(classes, CAPTIONS["classes"])
+    elif values is not None:
+        report.figure(values)
     rows = [
         [name, f"{share:.1%}", f"± {error:.1%}"]
         for name, share, error in look.predictors[:MOST_TABLE_ROWS]
