@@ -25,6 +25,7 @@ _HOMES = {
     "look": "gnomon.workbench.look.job",
     "map": "gnomon.workbench.map.job",
     "methods": "gnomon.engine.registry",
+    "minimize": "gnomon.workbench.minimize.job",
     "predict": "gnomon.workbench.predict.job",
     "read": "gnomon.table",
     "reshape": "gnomon.workbench.reshape.job",

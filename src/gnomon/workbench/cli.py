@@ -23,6 +23,7 @@ from gnomon.workbench.image.command import ImageCommand
 from gnomon.workbench.learn.command import LearnCommand
 from gnomon.workbench.look.command import LookCommand
 from gnomon.workbench.map.command import MapCommand
+from gnomon.workbench.minimize.command import MinimizeCommand
 from gnomon.workbench.predict.command import predict
 from gnomon.workbench.reshape.command import PrepareCommand
 from gnomon.workbench.rules.command import RulesCommand
@@ -40,6 +41,7 @@ JOB_COMMANDS = (
     AdviseCommand,
     LookCommand,
     DecideCommand,
+    MinimizeCommand,
 )
 OTHERS = (
     predict,

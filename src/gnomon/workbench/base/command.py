@@ -26,6 +26,7 @@ READING_OPTIONS = (
 FILES = {
     "table": "The table: CSV, Parquet, Excel, a data base, a postgresql:// URL, a zip archive ...",
     "picture": "The picture: PNG, PGM, PBM, NPY or CSV.",
+    "function": "The function: FILE.py:NAME.",
 }
 
 
@@ -37,7 +38,7 @@ def parameter(name: str, kind: Any, default: Any, info: Any) -> inspect.Paramete
 
 
 def flag(each: Option) -> inspect.Parameter:
-    """An option as a flag of the command line; what is required is asked for by the command."""
+    """An option as a flag of the command line; the command checks what is required."""
     kind: Any = str if each.type is object else each.type
     repeated = " May be repeated." if each.many or each.repeats else ""
     allowed = f" One of: {', '.join(each.choices)}." if each.choices else ""

@@ -520,6 +520,21 @@ def as_on_folds(seen: Evidence) -> Check:
     )
 
 
+def interval_is_wide_enough(seen: Evidence) -> Check:
+    """Can the interval of the test score be trusted: do many rows tell it?"""
+    name, figure = "interval of the score", seen.figure
+    if not np.isfinite([figure.low, figure.high]).all():
+        return Check(name, "not made", f"there is none ({figure.how}).")
+    remedy = "Judge by mae or on more rows, and look at the worst rows."
+    limit = "no width, or a fifth of the squared errors in one row"
+    if figure.high - figure.low <= 1e-9 * abs(figure.value):
+        found = "all test rows have the same loss: the interval has no width, and rare losses are "
+        return Check(name, "warning", found + "not seen.", 0.0, limit, "Judge on more rows.")
+    if "too short" in figure.how:
+        return Check(name, "warning", f"{figure.how}.", np.nan, limit, remedy)
+    return Check(name, "good", "no single row decides it.", np.nan, limit)
+
+
 def error_towards(one: Estimate, other: Estimate) -> float:
     """The standard error that the printed interval has on the side of another figure.
 
@@ -675,6 +690,7 @@ CHECKS: tuple[Callable[[Evidence], Check | None], ...] = (
     folds_agree,
     stable_choice,
     as_on_folds,
+    interval_is_wide_enough,
     same_target,
     same_columns,
     balanced_classes,

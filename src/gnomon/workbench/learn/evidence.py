@@ -31,6 +31,7 @@ WRONG = {
     "folds agree": "Folds disagree",
     "stable choice": "The choice of the learner is not stable",
     "test agrees with folds": "Test rows and folds disagree",
+    "interval of the score": "The interval of the test score may be too short",
     "same target": "The target differs between training and test rows",
     "drift": "Training and test rows differ",
     "balanced classes": "Classes are unbalanced",
