@@ -15,6 +15,7 @@ from sklearn import discriminant_analysis
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Whole
 
 TEXTS = "000 4.3 · 001 4.3 · 004 9.2"
 
@@ -42,6 +43,17 @@ class LinearDiscriminantAnalysis(OverScikitLearn, discriminant_analysis.LinearDi
     """
 
     _target = "classes"
+    _stored = {
+        "_max_components": Whole(),
+        "_n_features_out": Whole(1),
+        "coef_": Array("f", ("n_coef", "n_columns")),
+        "explained_variance_ratio_": Array("f", ("n_classes - 1",)),
+        "intercept_": Array("f", ("n_coef",)),
+        "means_": Array("f", ("n_classes", "n_columns")),
+        "priors_": Array("f", ("n_classes",), low=0.0),
+        "scalings_": Array("f", ("n_columns", "n_classes - 1")),
+        "xbar_": Array("f", ("n_columns",)),
+    }
 
 
 @method(
@@ -69,3 +81,9 @@ class QuadraticDiscriminantAnalysis(
     """
 
     _target = "classes"
+    _stored = {
+        "means_": Array("f", ("n_classes", "n_columns")),
+        "priors_": Array("f8", ("n_classes",), low=0.0),
+        "rotations_": ListOf(Array("f", ("n_columns", "n_columns")), "n_classes"),
+        "scalings_": ListOf(Array("f", ("n_columns",)), "n_classes"),
+    }

@@ -16,6 +16,7 @@ from sklearn import naive_bayes
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number
 
 TEXTS = "000 4.2 · 001 4 · 004 9"
 
@@ -42,6 +43,13 @@ class GaussianNB(OverScikitLearn, naive_bayes.GaussianNB):
     """
 
     _target = "classes"
+    _stored = {
+        "class_count_": Array("f", ("n_classes",)),
+        "class_prior_": Array("f", ("n_classes",), low=0.0),
+        "epsilon_": Number(),
+        "theta_": Array("f", ("n_classes", "n_columns")),
+        "var_": Array("f", ("n_classes", "n_columns")),
+    }
 
 
 @method(
@@ -66,6 +74,12 @@ class MultinomialNB(OverScikitLearn, naive_bayes.MultinomialNB):
 
     natively = Takes(sparse=True)
     _target = "classes"
+    _stored = {
+        "class_count_": Array("f8", ("n_classes",), low=0.0),
+        "class_log_prior_": Array("f8", ("n_classes",)),
+        "feature_count_": Array("f8", ("n_classes", "n_columns"), low=0.0),
+        "feature_log_prob_": Array("f8", ("n_classes", "n_columns")),
+    }
 
 
 @method(
@@ -91,6 +105,13 @@ class ComplementNB(OverScikitLearn, naive_bayes.ComplementNB):
 
     natively = Takes(sparse=True)
     _target = "classes"
+    _stored = {
+        "class_count_": Array("f8", ("n_classes",)),
+        "class_log_prior_": Array("f8", ("n_classes",)),
+        "feature_all_": Array("f8", ("n_columns",)),
+        "feature_count_": Array("f8", ("n_classes", "n_columns")),
+        "feature_log_prob_": Array("f8", ("n_classes", "n_columns")),
+    }
 
 
 @method(
@@ -115,6 +136,12 @@ class BernoulliNB(OverScikitLearn, naive_bayes.BernoulliNB):
 
     natively = Takes(sparse=True)
     _target = "classes"
+    _stored = {
+        "class_count_": Array("f8", ("n_classes",), low=0.0),
+        "class_log_prior_": Array("f8", ("n_classes",)),
+        "feature_count_": Array("f8", ("n_classes", "n_columns"), low=0.0),
+        "feature_log_prob_": Array("f8", ("n_classes", "n_columns")),
+    }
 
 
 @method(
@@ -139,3 +166,10 @@ class CategoricalNB(OverScikitLearn, naive_bayes.CategoricalNB):
     """
 
     _target = "classes"
+    _stored = {
+        "category_count_": ListOf(Array("f8", ("n_classes", None), low=0.0), "n_columns"),
+        "class_count_": Array("f8", ("n_classes",)),
+        "class_log_prior_": Array("f8", ("n_classes",)),
+        "feature_log_prob_": ListOf(Array("f8", ("n_classes", None)), "n_columns"),
+        "n_categories_": Array("i8", ("n_columns",), low=0),
+    }

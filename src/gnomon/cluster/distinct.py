@@ -18,6 +18,7 @@ from gnomon.contract import Clusterer, Data, Takes
 from gnomon.contract.intake import as_table, is_frame
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
+from gnomon.engine.stored import Array
 from gnomon.table.encode import TableEncoder
 from gnomon.table.table import Table
 
@@ -53,7 +54,7 @@ def plain_numbers(X: Any, name: str = "X") -> Any:
                 f"column {column!r} of {name} has {values.null_count:,} missing cells (the first "
                 f"in row {first}): leave these rows out, or fill them"
             )
-        columns.append(values.cast("float64").to_numpy())
+        columns.append(values.cast("float64", safe=False).to_numpy())
     return np.column_stack(columns)
 
 
@@ -111,6 +112,10 @@ def nearest_label(rows: np.ndarray, points: np.ndarray, labels: np.ndarray) -> n
 
 class RowsClusterer(Clusterer):
     """A clusterer that needs all rows at once: gives ``_group(distinct)``, their labels."""
+
+    _stored = {
+        "labels_": Array("i", (None,), low=-1),
+    }
 
     def _learn(self, X, y, sample_weight):
         vars(self).pop("labels_", None)

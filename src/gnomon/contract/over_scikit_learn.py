@@ -28,6 +28,7 @@ from gnomon.contract import intake
 from gnomon.contract.intake.arrays import refuse_huge
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
+from gnomon.engine.stored import CLASSES, Optional, Whole
 from gnomon.table.scan import Scan
 from gnomon.table.table import Table
 
@@ -68,6 +69,10 @@ class OverScikitLearn(Estimator):
     _many_targets: ClassVar[bool] = False
     _largest: ClassVar[float] = 1e100
     _largest_target: ClassVar[float] = 1e100
+    _stored = {
+        "n_features_in_": Whole(1),
+        "classes_": Optional(CLASSES),
+    }
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         peers = [base for base in cls.__mro__ if is_peer(base)]

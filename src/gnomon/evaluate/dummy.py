@@ -13,6 +13,7 @@ from sklearn import dummy
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, Text, Whole
 
 
 @method(
@@ -40,6 +41,13 @@ class DummyClassifier(OverScikitLearn, dummy.DummyClassifier):
     natively = Takes(missing=True, categories=True, sparse=True)
     _target = "classes"
     _largest = float("inf")
+    _stored = {
+        "_strategy": Text(),
+        "class_prior_": Array("f8", ("n_classes",), low=0.0),
+        "n_classes_": Whole(1),
+        "n_outputs_": Whole(1),
+        "sparse_output_": Flag(),
+    }
 
 
 @method(
@@ -65,3 +73,7 @@ class DummyRegressor(OverScikitLearn, dummy.DummyRegressor):
     natively = Takes(missing=True, categories=True, sparse=True)
     _target = "numbers"
     _largest = float("inf")
+    _stored = {
+        "constant_": Array("f8", (None, None)),
+        "n_outputs_": Whole(1),
+    }

@@ -21,6 +21,7 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted, has_
 from gnomon.contract.intake.arrays import checked_weights, refuse_huge
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import validated
+from gnomon.engine.stored import Anything, Array, DictOf, Number, Whole
 from gnomon.prepare.base import NumberFilter
 from gnomon.table.grid import Grid, is_table
 from gnomon.table.kinds import Kind
@@ -49,6 +50,9 @@ class WrappedFilter(NumberFilter):
     _kept_apart: ClassVar[tuple[str, ...]] = ()
     # sklearn classes whose fitted objects may stand inside a fitted one
     _inner_classes: ClassVar[tuple[type[BaseEstimator], ...]] = ()
+    _stored = {
+        "_private": DictOf(Anything()),
+    }
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -227,6 +231,10 @@ class WrappedFilter(NumberFilter):
 
 class BatchScaler(WrappedFilter):
     """A wrapped filter that can learn from one batch of rows after another."""
+
+    _stored = {
+        "n_samples_seen_": Whole() | Number() | Array("f8", (None,)),
+    }
 
     @validated
     def partial_fit(self, X, y=None, sample_weight=None):

@@ -13,6 +13,7 @@ from sklearn import decomposition
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 
 
 @method(
@@ -37,3 +38,11 @@ class FastICA(OverScikitLearn, decomposition.FastICA):
     >>> FastICA(random_state=0).fit_transform(sources @ np.array([[1, 1], [0, 1]])).shape
     (200, 2)
     """
+
+    _stored = {
+        "_unmixing": Array("f", ("n_unmixing", "n_unmixing")),
+        "components_": Array("f", ("n_unmixing", "n_columns")),
+        "mean_": Array("f", ("n_columns",)),
+        "mixing_": Array("f", ("n_columns", "n_unmixing")),
+        "whitening_": Array("f", ("n_unmixing", "n_columns")),
+    }

@@ -15,6 +15,7 @@ from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable_function
+from gnomon.engine.stored import Array
 
 TEXTS = "004 7.1 · 003 2.7.1"
 
@@ -53,6 +54,10 @@ class SelectKBest(OverScikitLearn, feature_selection.SelectKBest):
 
     natively = Takes(sparse=True)
     _target = "any"
+    _stored = {
+        "pvalues_": Array("f8", ("n_columns",)),
+        "scores_": Array("f8", ("n_columns",)),
+    }
 
 
 @method(
@@ -79,6 +84,10 @@ class SelectPercentile(OverScikitLearn, feature_selection.SelectPercentile):
 
     natively = Takes(sparse=True)
     _target = "any"
+    _stored = {
+        "pvalues_": Array("f8", ("n_columns",)),
+        "scores_": Array("f8", ("n_columns",)),
+    }
 
 
 @method(
@@ -105,6 +114,10 @@ class SelectFpr(OverScikitLearn, feature_selection.SelectFpr):
 
     natively = Takes(sparse=True)
     _target = "any"
+    _stored = {
+        "pvalues_": Array("f8", ("n_columns",), finite=False),
+        "scores_": Array("f8", ("n_columns",), finite=False),
+    }
 
 
 @method(
@@ -131,6 +144,10 @@ class SelectFdr(OverScikitLearn, feature_selection.SelectFdr):
 
     natively = Takes(sparse=True)
     _target = "any"
+    _stored = {
+        "pvalues_": Array("f8", ("n_columns",), finite=False),
+        "scores_": Array("f8", ("n_columns",), finite=False),
+    }
 
 
 @method(
@@ -157,6 +174,10 @@ class SelectFwe(OverScikitLearn, feature_selection.SelectFwe):
 
     natively = Takes(sparse=True)
     _target = "any"
+    _stored = {
+        "pvalues_": Array("f8", ("n_columns",), finite=False),
+        "scores_": Array("f8", ("n_columns",), finite=False),
+    }
 
 
 @method(
@@ -183,6 +204,10 @@ class GenericUnivariateSelect(OverScikitLearn, feature_selection.GenericUnivaria
 
     natively = Takes(sparse=True)
     _target = "any"
+    _stored = {
+        "pvalues_": Array("f8", ("n_columns",), finite=False),
+        "scores_": Array("f8", ("n_columns",), finite=False),
+    }
 
 
 @method(
@@ -206,3 +231,6 @@ class VarianceThreshold(OverScikitLearn, feature_selection.VarianceThreshold):
     """
 
     natively = Takes(sparse=True, missing=True)
+    _stored = {
+        "variances_": Array("f8", ("n_columns",), low=0.0),
+    }
