@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 QUIET  := -qq --progress-bar off
 
-.PHONY: help demo test test-all truth mutants lint format warm duels tables clean
+.PHONY: help demo test test-all truth mutants lint format warm duels tables swap accelerate clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -61,6 +61,14 @@ duels: warm $(VENV)/.bench  ## measure against the peers, write benchmarks/RESUL
 
 tables: warm $(VENV)/.bench  ## learn on many tables against the peers, write benchmarks/TABLES.md
 	@$(BIN)/python -m benchmarks.tables $(TABLES)
+
+swap: warm $(VENV)/.test  ## scikit-learn's own tests, accelerated and with our classes (takes hours)
+	@$(BIN)/python -m benchmarks.swap accelerate $(SWAP)
+	@$(BIN)/python -m benchmarks.swap forced $(SWAP)
+	@$(BIN)/python -m benchmarks.swap native $(SWAP)
+
+accelerate: warm  ## time scikit-learn scripts with gnomon.accelerate, write benchmarks/ACCELERATE.md
+	@$(BIN)/python -m benchmarks.accelerate
 
 clean:           ## remove what the targets made
 	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .ruff_cache demo.gnomon

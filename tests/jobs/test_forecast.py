@@ -11,6 +11,7 @@ import pytest
 import gnomon
 from gnomon.engine.errors import DataError
 from gnomon.table import Table
+from gnomon.workbench.analysis.series_hint import forecast_hint
 from gnomon.workbench.forecast.calendar import places_of, stretches
 from gnomon.workbench.forecast.competition import chosen_origins
 from gnomon.workbench.forecast.options import ForecastOptions
@@ -224,3 +225,17 @@ def test_strict_ends_with_3_where_nothing_beats_the_baseline(tmp_path):
     words = ["forecast", "flat.csv", "--target", "y", "--time", "t", "--horizon", "2"]
     done = call(*words, "--period", "1", "--method", "drift", "--strict", folder=tmp_path)
     assert done.returncode == 3
+
+
+def test_look_and_learn_suggest_a_forecast_of_a_series_and_of_no_other_table(tmp_path, rng):
+    dates = months(60)
+    values = sales(rng, 60).round(2).tolist()
+    rows = "\n".join(f"{month},{value}" for month, value in zip(dates, values, strict=True))
+    (tmp_path / "sales.csv").write_text(f"month,sales\n{rows}\n", encoding="utf-8")
+    found = gnomon.look(tmp_path / "sales.csv", "sales")
+    remedies = [each.remedy for each in found.findings if each.about == "series"]
+    assert remedies == ["to forecast it: gnomon forecast FILE --target sales --time month"]
+    assert forecast_hint(gnomon.read(tmp_path / "sales.csv"), source="sales.csv") == (
+        "gnomon forecast sales.csv --target COLUMN --time month"
+    )
+    assert forecast_hint(gnomon.table.example("iris")) == ""

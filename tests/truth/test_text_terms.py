@@ -9,8 +9,10 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 import gnomon
 from gnomon.engine.modelfile import load
 from gnomon.linear import LogisticRegression, Ridge
+from gnomon.margin import SVC
 from gnomon.table import Table, terms
 from gnomon.table.codes import TermCode, TextCode
+from gnomon.workbench.analysis.portfolio import scaled
 
 WORDS = ["red", "green", "blue", "bird", "fish", "sings", "swims", "deep", "high", "under", "sky"]
 
@@ -62,7 +64,9 @@ def test_a_weight_is_a_repetition_and_pieces_are_the_whole(texts, rng):
 
 def test_what_is_left_out_is_told(texts):
     code = coded(TermCode("t", 5), texts)[0]
-    assert len(code.vocabulary) == 5
+    whole = coded(TermCode("t", 10_000), texts)[0]
+    common = sorted(zip(whole.idf, whole.vocabulary))[:5]
+    assert code.vocabulary == sorted(term for _, term in common)
     assert "rarer ones are left out" in code.notes[0]
 
 
@@ -102,3 +106,9 @@ def test_pairs_of_words_decide_where_single_words_cannot(rng):
     )
     assert found.test.value > 0.85
     assert any("pairs of words" in each["what"] for each in found.decisions)
+
+
+def test_a_kernel_machine_takes_a_table_without_numbers(texts):
+    table = Table.from_dict({"t": texts}).set("t", kind="text")
+    machine = scaled(SVC()).fit(table, ["a", "b"] * 30)
+    assert set(machine.predict(table)) <= {"a", "b"}

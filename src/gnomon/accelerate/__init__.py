@@ -89,6 +89,7 @@ def install(*, always: bool = False) -> Installed:
         mixture,
         neighbors,
         svm,
+        tree_builder,
         trees,
     )
 

@@ -15,8 +15,10 @@ from collections.abc import Iterator
 
 from gnomon.accelerate.unsupported import Unsupported
 
-# Seconds for importing numba and a package of kernels and for reading a few from the cache.
-FIRST_USE = 1.0
+# Seconds for importing numba and a package of methods and for reading its kernels from the cache;
+# and for kernels of this package, which need no other.
+FIRST_USE, FIRST_USE_OF_OWN = 1.0, 0.5
+OWN = "gnomon.accelerate.tree_kernel"
 
 # The ratio of processor time at these sizes is 1.1 or more, or threads gain.
 SMALLEST: dict[str, float] = {
@@ -37,6 +39,7 @@ SMALLEST: dict[str, float] = {
     "scaling": 100,  # rows
     "support vector predictions": 1e6,  # cells of the support vectors times rows
     "support vectors": 5e6,  # pairs of rows times columns
+    "tree": 2_000,  # cells
     "ward": 500,  # rows
 }
 # Counted alike: a call of this size takes scikit-learn more than two seconds.
@@ -48,6 +51,7 @@ LARGE: dict[str, float] = {
     "paths": 2_500,
     "quantile": 50_000,
     "scaling": 1_500,
+    "tree": 1e7,
     "ward": 6_000,
 }
 
@@ -94,7 +98,8 @@ def worth(name: str, work: float) -> None:
         if work < SMALLEST[name]:
             raise Unsupported("small input")
         unloaded = needs is not None and needs not in sys.modules
-        if unloaded and work < LARGE[name] and _waited < FIRST_USE:
+        cost = FIRST_USE_OF_OWN if needs == OWN else FIRST_USE
+        if unloaded and work < LARGE[name] and _waited < cost:
             raise Unsupported("loading the compiled code would take longer", waits=True)
     if needs is not None:
         importlib.import_module(needs)

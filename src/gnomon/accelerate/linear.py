@@ -60,7 +60,7 @@ def least_squares(original: Any, self: Any, X: Any, y: Any, sample_weight: Any =
         rows = X[some] - x_mean
         return np.dot(rows.T, targets[some] - y_mean - rows @ coef)
 
-    coef = coef + solve(sum(each_block(left_over, n, d)))
+    coef = coef + solve(np.sum(list(each_block(left_over, n, d)), axis=0))
     several = np.ndim(y) > 1
     self.coef_ = np.ascontiguousarray(coef.T) if several else coef[:, 0].copy()
     self.rank_, self.singular_ = d, np.sqrt(values[::-1])
@@ -114,11 +114,47 @@ def quantile_programme(
     plane = quantile_plane(rows, location, scale, target, weights, quantile, intercept, costs)
     constant = plane.constant - location @ plane.coef
     residual = target - rows @ plane.coef - constant
-    touched = np.count_nonzero(np.abs(residual) <= 1e-9 * np.abs(target).max())
-    require(touched == np.count_nonzero(plane.coef) + intercept, "several planes are best")
+    touched = np.abs(residual) <= 1e-9 * np.abs(target).max()
+    used = np.concatenate([np.ones(int(intercept), bool), plane.coef != 0])
+    signs = np.concatenate([np.zeros(int(intercept)), np.sign(plane.coef)])
+    slopes = weights * (quantile - (residual < 0)) * ~touched
+    pull = slopes @ design - c[:p] * signs
+    limits = weights[touched] * (quantile - 1), weights[touched] * quantile
+    require(_is_only_best(design[touched], pull, used, limits, c[:p]), "several planes are best")
     theta = np.concatenate([[constant], plane.coef]) if intercept else plane.coef
     x = np.concatenate([theta, -theta, residual, -residual]).clip(min=0)
     return OptimizeResult(x=x, success=True, status=0, nit=1, fun=float(c @ x), message="")
+
+
+def _is_only_best(
+    rows: np.ndarray, pull: np.ndarray, used: np.ndarray, limits: Any, costs: np.ndarray
+) -> bool:
+    """Whether a plane through these rows is the only best: its dual is inside all its limits.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, p)
+        Those that the plane touches.
+    pull : ndarray of shape (p,)
+        The derivative of the loss of all other rows and of the costs, negative.
+    used : ndarray of shape (p,)
+        Coefficients that are not zero.
+    limits : tuple of two ndarrays of shape (m,)
+        Between which the dual of a touched row lies.
+    costs : ndarray of shape (p,)
+        What a coefficient's absolute value costs.
+    """
+    active = rows[:, used]
+    if active.shape[0] != active.shape[1] or np.linalg.matrix_rank(active) < len(active):
+        return False
+    dual = np.linalg.solve(active.T, -pull[used])
+    low, high = limits
+    inside = 1e-9 * (high - low)
+    rest = pull[~used] + dual @ rows[:, ~used]
+    return bool(
+        ((dual > low + inside) & (dual < high - inside)).all()
+        and (np.abs(rest) < (1 - 1e-9) * costs[~used]).all()
+    )
 
 
 @replaces(

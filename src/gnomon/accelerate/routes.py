@@ -43,6 +43,8 @@ class Route:
         would, or raises `Unsupported`.
     needs : str or None
         The module with compiled code that the first call imports; None where there is none.
+    counted : bool
+        Whether the report counts its calls.
     """
 
     module: str
@@ -50,6 +52,7 @@ class Route:
     serves: str
     ours: Callable[..., Any]
     needs: str | None = None
+    counted: bool = True
     original: Callable[..., Any] | None = field(default=None, init=False)
 
     def install(self, module: ModuleType) -> None:
@@ -58,11 +61,11 @@ class Route:
         original = _entries(owner).get(name)
         if original is None or not callable(original):
             ledger.not_installed(self.label(), f"{self.module} has no {self.path} any more")
-        elif _names(original) != _names(self.ours)[1:]:
+        elif not inspect.isclass(original) and _names(original) != _names(self.ours)[1:]:
             ledger.not_installed(self.label(), f"{self.path} has other parameters than expected")
         else:
             self.original = original
-            _put(owner, name, self._routed(original))
+            _put(owner, name, self.routed(original))
 
     def uninstall(self) -> None:
         """Put scikit-learn's routine back."""
@@ -82,12 +85,13 @@ class Route:
             found = getattr(found, each, None)
         return found, name
 
-    def _routed(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def routed(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Ours where it serves the call, else the original."""
         if isinstance(original, staticmethod):
-            return staticmethod(self._routed(original.__func__))
+            return staticmethod(self.routed(original.__func__))
 
         @functools.wraps(original)
-        def routed(*args: Any, **kwargs: Any) -> Any:
+        def replacement(*args: Any, **kwargs: Any) -> Any:
             label = self.label(args[0] if args else None)
             began = time.perf_counter()
             try:
@@ -98,7 +102,8 @@ class Route:
             except Exception as error:  # scikit-learn decides whether the call is at fault
                 why, waits = f"failed here: {type(error).__name__}: {error}"[:200], False
             else:
-                ledger.accelerated(label, time.perf_counter() - began)
+                if self.counted:
+                    ledger.accelerated(label, time.perf_counter() - began)
                 return result
             began = time.perf_counter()
             try:
@@ -109,16 +114,22 @@ class Route:
                 if waits:
                     limits.waited(seconds)
 
-        return routed
+        return replacement
 
 
 def replaces(
-    module: str, path: str, serves: str, *, needs: str | None = None, also: Sequence[str] = ()
+    module: str,
+    path: str,
+    serves: str,
+    *,
+    needs: str | None = None,
+    also: Sequence[str] = (),
+    counted: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a route; `also` names other modules that have imported the same function."""
 
     def declare(ours: Callable[..., Any]) -> Callable[..., Any]:
-        ROUTES.extend(Route(each, path, serves, ours, needs) for each in (module, *also))
+        ROUTES.extend(Route(each, path, serves, ours, needs, counted) for each in (module, *also))
         return ours
 
     return declare

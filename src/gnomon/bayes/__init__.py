@@ -30,6 +30,7 @@ from gnomon.bayes.naive_bayes_by_kind import (
     GaussianNB,
     MultinomialNB,
 )
+from gnomon.bayes.optimization import BayesianOptimization
 from gnomon.bayes.posteriors import (
     BetaBinomial,
     DirichletMultinomial,
@@ -52,10 +53,11 @@ from gnomon.bayes.rule import (
     probability_to_odds,
     simplicity_prior,
 )
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 
 __all__ = [
     "BayesRisk",
+    "BayesianOptimization",
     "Belief",
     "BernoulliNB",
     "BetaBinomial",
@@ -103,3 +105,5 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(__name__, {})

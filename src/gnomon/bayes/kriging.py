@@ -406,18 +406,25 @@ class Kriging(Regressor):
         per_row = 4 * n if k is None else n + 4 * (k + 1) ** 2
         return int(max(min(rows_per_chunk(rows.shape[1]), LARGEST_BLOCK // per_row), 1))
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X, return_std=False):
         """The height of the surface, for each row.
 
         Parameters
         ----------
         X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Give the standard deviation too, as `predict_std` does.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Only with ``return_std``.
         """
         check_is_fitted(self)
+        if return_std:
+            both = self._both(X)
+            return both[:, 0], np.sqrt(both[:, 1])
         if self.dual_coef_ is None:
             return self._both(X)[:, 0]
         return self._each_block(self._heights, X)

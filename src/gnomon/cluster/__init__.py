@@ -5,6 +5,7 @@ from gnomon.cluster.agglomerative import (
     between_clusters,
     cophenetic_correlation,
     lance_williams,
+    linkage,
     linkage_tree,
 )
 from gnomon.cluster.assignment import (
@@ -160,6 +161,7 @@ __all__ = [
     "k_medoids",
     "lance_williams",
     "likelihood_by_k",
+    "linkage",
     "linkage_tree",
     "maximum_matching",
     "membership_probability",

@@ -319,7 +319,7 @@ class _Reader:
         return made
 
     def try_out(self, model: Any) -> None:
-        """Ask a fitted model about one row: what it lacks, or what does not fit, is told now."""
+        """Predict one row with a fitted model, so that what does not fit fails now."""
         row = _any_row(model)
         for name in () if row is None else ANSWERS:
             flaw = self.flaw(model, name, row) if hasattr(model, name) else None

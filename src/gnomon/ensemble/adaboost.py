@@ -606,7 +606,7 @@ def balance(votes: np.ndarray, total: float) -> np.ndarray:
 
 
 class Cycle(NamedTuple):
-    """A repetition in the course of the weights.
+    """A repetition in the sequence of the weights.
 
     Attributes
     ----------

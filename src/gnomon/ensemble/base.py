@@ -1,4 +1,4 @@
-"""What learners made of learners share: intake of any table, threads over members, course, memory.
+"""What learners made of learners share: intake of any table, threads over members, history, memory.
 
 Members are fitted on engine threads with seeds drawn beforehand and put together in order, so that
 the number of threads changes no bit. Each fitted member is one step of the course.
@@ -32,7 +32,7 @@ BYTES_PER_NODE = 60
 
 
 class Given(NamedTuple):
-    """What members are told of the arguments of ``fit``.
+    """What members need to know of the arguments of ``fit``.
 
     Attributes
     ----------

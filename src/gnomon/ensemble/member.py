@@ -1,4 +1,4 @@
-"""Members: learners of any library, fitted on a part of a table and asked about any rows.
+"""Members: learners of any library, fitted on a part of a table, which predict any rows.
 
 Learners of this library get the table itself and encode it inside; others get numbers through a
 `TableEncoder` that is fitted on the member's own training rows, so that nothing leaks. Classes
@@ -201,7 +201,7 @@ def fit_on(
     weights: np.ndarray | None,
     columns: np.ndarray | None = None,
 ) -> Member:
-    """Fit a learner on rows; what goes wrong is told with its name."""
+    """Fit a learner on rows; errors name the learner."""
     if is_classifier(learner) and len(np.unique(y)) == 1:
         learner = BaselineClassifier()  # one class is all that these rows can teach
     given = {} if weights is None else {"sample_weight": weights}

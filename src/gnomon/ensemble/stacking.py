@@ -1,4 +1,4 @@
-"""Stacking: a second learner finds out whom of the first ones to trust.
+"""Stacking: a second learner learns how to combine the predictions of the first ones.
 
 Level 0 are learners of the rows. Level 1 learns the target from what level 0 says of rows that it
 has not learnt from: out-of-fold (each row's outputs come from a model that did not see it), or on a
@@ -59,7 +59,7 @@ STACK_CONSTRAINTS = {
 
 
 class Stacked(NamedTuple):
-    """A member of level 0, and what it (or its fold models) said of rows unknown to it."""
+    """A member of level 0, and the predictions of its fold models for rows unknown to them."""
 
     member: Member
     said: np.ndarray

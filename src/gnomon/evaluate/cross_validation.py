@@ -158,7 +158,7 @@ def without_both(plan: Splits, one: int, other: int) -> tuple[np.ndarray, np.nda
 
 
 def scored(name, splits, measures, problem, folds, train_scores: bool) -> CrossValidation:
-    """Measure what the folds said; a measure that cannot be taken of a fold is a failure."""
+    """Score the predictions of the folds; a measure that fails in a fold is a failure."""
     failures = [each.failure for each in folds if each.failure is not None]
     scores = {each.name: np.full(len(folds), np.nan) for each in measures}
     errors = {each.name: np.full(len(folds), np.nan) for each in measures}

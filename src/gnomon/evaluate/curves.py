@@ -632,7 +632,7 @@ def _by_complexity(curve: Curve, sizes: np.ndarray) -> Curve:
 
 
 def default_measures(measures: Any, problem: Problem) -> Any:
-    """What was asked for; losses where nothing was, as curves are of errors."""
+    """The measures given; losses where none is given, as curves are of errors."""
     if measures is not None:
         return measures
     return {"classify": "error", "regress": "mse"}.get(problem.task)

@@ -101,7 +101,7 @@ class Differences(Result):
         return figure, float(self.adjusted_p[pair])
 
     def as_good_as_best(self) -> list[str]:
-        """The best learner and those that are not told apart from it.
+        """The best learner and those that do not differ significantly from it.
 
         Returns
         -------

@@ -281,7 +281,7 @@ def huber_weight(residual: ArrayLike, delta: float = 1.0) -> np.ndarray:
 
 
 def cost_loss(costs: ArrayLike, classes: ArrayLike) -> Loss:
-    """A loss from a table of costs: entry (i, j) is paid when class i is said to be j.
+    """A loss from a table of costs: entry (i, j) is paid when class i is predicted as j.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class Said:
     lacks: dict[str, str] = field(default_factory=dict)
 
     def part(self, rows: Any) -> Said:
-        """What is said of some of the rows.
+        """The predictions for some of the rows.
 
         Parameters
         ----------
@@ -333,7 +333,7 @@ def _is_of_classes(measure: Measure) -> bool:
 
 
 def one_measure(measure: Any, task: str) -> Measure:
-    """The one measure that is asked for; several are refused.
+    """The one measure that is given; several are refused.
 
     Parameters
     ----------

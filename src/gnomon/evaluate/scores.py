@@ -1,4 +1,4 @@
-"""Measures under scikit-learn's names: its values, with an interval where one is asked for.
+"""Measures under scikit-learn's names: its values, with an interval on request.
 
 Each function takes the arguments of its namesake in `sklearn.metrics` and returns the same number.
 With ``confidence_level`` it returns an `Estimate`: the number with its standard error and interval.

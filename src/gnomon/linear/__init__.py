@@ -28,7 +28,7 @@ from gnomon.linear.diagnostics import (
 )
 from gnomon.linear.elastic_net import ElasticNet, Lasso, PenaltyPath
 from gnomon.linear.glm import GLM
-from gnomon.linear.inference import FitSummary, NoSummary
+from gnomon.linear.inference import FitSummary, NoSummary, PredictionResults
 from gnomon.linear.least_squares import LinearRegression, Ridge
 from gnomon.linear.line_with_outliers import LineWithOutliers
 from gnomon.linear.local import BayesianLocallyWeightedRegression, LocallyWeightedRegression
@@ -83,6 +83,7 @@ __all__ = [
     "PoissonRegressor",
     "PolynomialFeatures",
     "PolynomialRegression",
+    "PredictionResults",
     "QuantileRegressor",
     "RegressionClassifier",
     "Ridge",

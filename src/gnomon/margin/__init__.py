@@ -1,4 +1,4 @@
-"""Margin: planes between classes with room on both sides, and kernels."""
+"""Support vector machines and perceptrons: planes with a margin, and kernels."""
 
 from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.margin.hard_margin import HardMargin, hard_margin

@@ -48,8 +48,8 @@ class Perceptron(OverScikitLearn, linear_model.Perceptron):
     _largest = 1e20
     _transient = ("_loss_function_",)  # is made again from the parameters
 
-    def _taken(self, X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-        rows, given, of_table = super()._taken(X, given)
+    def _taken(self, X: Any, given: dict[str, Any], *more: Any) -> tuple[Any, Any, Any]:
+        rows, given, of_table = super()._taken(X, given, *more)
         if not self.shuffle or not can_be_sorted(rows, given.get("y")):
             return rows, given, of_table
         numbers = rows if sp.issparse(rows) else np.asarray(rows)

@@ -261,7 +261,9 @@ class NumberFilter(Filter):
     _one_to_one: ClassVar[bool] = True
 
     def _fit_columns(self, grid, columns, weights):
-        self._fit_block(self._training_block(grid, weights), weights)
+        block = self._training_block(grid, weights)
+        if block.shape[1]:  # a table without numbers passes as it is
+            self._fit_block(block, weights)
 
     def _training_block(self, grid: Grid, weights: np.ndarray | None) -> np.ndarray:
         """The columns concerned; learns what to put in holes of tables where none may be."""

@@ -129,6 +129,7 @@ _PICTURES = {
     ],
     "networks": ["belief_network", "graphical_model"],
     "optima": ["barrier_curves", "constrained_optimum", "penalized_optimum"],
+    "optimizers": ["optimizer_paths", "quadratic_form", "search_progress", "self_changes"],
     "pixels": ["labeled_image", "potts_samples", "segment_maps"],
     "points": [
         "class_scatter",
@@ -165,7 +166,14 @@ _PICTURES = {
         "tangent_plane",
     ],
     "trees": ["forest", "impurity_curves", "rules", "split_candidates", "split_purity", "tree"],
-    "values": ["box_plot", "buckets", "category_bars", "class_histograms", "stem"],
+    "values": [
+        "box_plot",
+        "buckets",
+        "category_bars",
+        "class_histograms",
+        "rates_by_category",
+        "stem",
+    ],
     "words": ["ngram_tables", "smoothed_counts", "zipf_plot"],
     "workflows": ["workflow"],
 }

@@ -575,16 +575,15 @@ class TermCode(Code):
 
     def finish(self) -> None:
         if self._pending is not None and not self.rows_with:
-            counts, seen = self._pending
-            several = [(counts.names[k], float(seen[k])) for k in np.flatnonzero(seen >= 2)]
+            names, seen = self._pending[0].names, self._pending[1]
         else:
             if self._pending is not None:
                 self._gather(*self._pending)
-            several = [(term, n) for term, n in self.rows_with.items() if n >= 2]
-        several.sort(key=lambda pair: (-pair[1], pair[0]))
-        kept = sorted(several[: self.most_terms])
+            names, seen = list(self.rows_with), np.array(list(self.rows_with.values()))
+        several = np.flatnonzero(seen >= 2)
+        kept = sorted((names[k], k) for k in self._commonest(names, seen, several))
         self.vocabulary = [term for term, _ in kept]
-        rows_with = np.array([n for _, n in kept])
+        rows_with = seen[[k for _, k in kept]] if kept else np.zeros(0)
         self.idf = 1 + np.log((1 + self.n_rows) / (1 + rows_with))
         cut = len(several) - len(kept)
         self.notes.append(
@@ -596,6 +595,15 @@ class TermCode(Code):
     @property
     def names(self) -> Any:
         return [f"{self.name}:{term}" for term in self.vocabulary]
+
+    def _commonest(self, names: list[str], seen: np.ndarray, several: np.ndarray) -> list[int]:
+        """Numbers of the terms in most rows; of equally common ones those that sort first."""
+        if len(several) <= self.most_terms:
+            return several.tolist()
+        last = np.partition(seen[several], -self.most_terms)[-self.most_terms]
+        more = several[seen[several] > last].tolist()
+        ties = sorted(several[seen[several] == last].tolist(), key=lambda k: names[k])
+        return more + ties[: self.most_terms - len(more)]
 
     @property
     def entries(self) -> int:

@@ -123,7 +123,7 @@ class Grid:
         return Grid(self.original, self.arrow.filter(pa.array(mask)), self.schema)
 
     def rebuilt(self, names: list[str], values: list[Values], passed: list[int], make: str) -> Any:
-        """Columns in the make of the original, or in the one asked for.
+        """Columns in the make of the original, or in the one requested.
 
         Parameters
         ----------

@@ -245,7 +245,7 @@ class Table:
         return taken
 
     def select(self, names: Iterable[str]) -> Table:
-        """Some columns, in the order asked for."""
+        """Some columns, in the order given."""
         names = [names] if isinstance(names, str) else list(names)
         schema = self._schema.select(names)
         return Table(self._arrow.select(names), schema, self.notes)
@@ -601,7 +601,7 @@ def _positions(key: Any, n: int) -> np.ndarray:
     if key.size == 0:
         return np.zeros(0, dtype=np.int64)
     if key.dtype.kind not in "iu" or key.ndim != 1:
-        raise DataError(f"Rows are asked for by number, slice or mask, not by {key!r}.")
+        raise DataError(f"Rows are selected by number, slice or mask, not by {key!r}.")
     key = key.astype(np.int64)
     wrong = (key < -n) | (key >= n)
     if wrong.any():

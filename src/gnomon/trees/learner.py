@@ -155,7 +155,7 @@ class GrowsTrees(Learner):
             return
         for tree in self._all_trees():
             if tree.feature.max(initial=-1) >= self._n_columns:
-                raise ValueError("a tree asks about a column that the model does not have")
+                raise ValueError("a tree tests a column that the model does not have")
             if tree.n_outputs != self._n_outputs:
                 raise ValueError("a tree has another number of outputs than the model")
         self._pack()

@@ -540,7 +540,7 @@ def tell_unasked(times: np.ndarray, member: str) -> None:
     if unasked:
         warnings.warn(
             f"{unasked:,} of {len(times):,} rows were drawn by every {member}, so that no "
-            f"{member} can be asked about them: oob_score_ is of the others, and their answers "
+            f"{member} can predict them out of bag: oob_score_ is of the others, and their answers "
             f"are NaN. More {member}s (n_estimators) leave fewer rows out",
             GnomonWarning,
             stacklevel=2,

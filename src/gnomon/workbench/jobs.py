@@ -10,6 +10,9 @@ from gnomon.workbench.image.options import JOB as IMAGE
 from gnomon.workbench.learn.options import JOB as LEARN
 from gnomon.workbench.look.options import JOB as LOOK
 from gnomon.workbench.map.options import JOB as MAP
+from gnomon.workbench.minimize.options import JOB as MINIMIZE
+from gnomon.workbench.reshape.options import JOB as RESHAPE
 from gnomon.workbench.rules.options import JOB as RULES
 
-JOBS = {job.name: job for job in (LEARN, FORECAST, GROUP, MAP, RULES, IMAGE, ADVISE, LOOK, DECIDE)}
+ALL = (LEARN, FORECAST, GROUP, MAP, RULES, RESHAPE, IMAGE, ADVISE, LOOK, DECIDE, MINIMIZE)
+JOBS = {job.name: job for job in ALL}

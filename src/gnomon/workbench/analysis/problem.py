@@ -346,7 +346,7 @@ def require_learnable(problem: LearningProblem) -> None:
     if len(problem.classes) > MOST_CLASSES:
         raise DataError(
             f"the target {problem.target!r} has {len(problem.classes):,} classes; more than "
-            f"{MOST_CLASSES} cannot be told apart honestly. Merge them, or regress a number "
+            f"{MOST_CLASSES} cannot be distinguished reliably. Merge them, or regress a number "
             "(task='regress')"
         )
     if len(problem.classes) - len(problem.untested) < 2:

@@ -25,6 +25,7 @@ Result = typing.TypeVar("Result")
 SUBJECTS = {
     "table": 'table : Table, data frame, array of shape (n, d), path of a file, or "example:NAME"',
     "picture": "picture : path or array-like of shape (height, width)",
+    "function": 'function : callable, or "FILE.py:NAME"',
 }
 COMMON = """\
 source : str, default=None
@@ -45,7 +46,7 @@ def quiet(step: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """What a job is asked beside its options.
+    """What a job is given beside its options.
 
     Attributes
     ----------
@@ -72,7 +73,7 @@ class Job:
         Of the job, its function, its command and its folder.
     options : type
         The class that declares the options.
-    subject : {"table", "picture"}
+    subject : {"table", "picture", "function"}
         What the job is given first.
     always_written : bool
         Whether the command line writes a run folder without being asked to.

@@ -24,7 +24,13 @@ from gnomon.workbench.base.job import Progress
 from gnomon.workbench.forecast.options import ForecastOptions
 from gnomon.workbench.forecast.series import OneSeries, SeriesSet
 
-COMBINED = ("exponential smoothing", "state space", "ridge on lags")
+# Weights of the combination are the scaled errors to minus this power, measured on 18 series at
+# three later windows: 4, 6, 8 and 12 gave 0.79, 0.78, 0.78, 0.79 of the error of statsmodels' ETS.
+POWER = 8
+LEAST_WEIGHT = 0.02
+# A single method is chosen where its error is below this share of the combination's: at 1, 0.95
+# and 0.9 the errors on later windows were 0.81, 0.80 and 0.78 of those of ETS.
+CLEARLY_BETTER = 0.9
 # Values of all series from which trees have enough rows to learn from.
 ROWS_FOR_TREES = 60
 MOST_LAGS = 24
@@ -88,7 +94,7 @@ def without_gaps(values: np.ndarray) -> np.ndarray:
 
 
 def chosen_origins(shortest: int, period: int, options: ForecastOptions) -> Origins:
-    """The origins: evenly over the later half, the last window put aside where there is room.
+    """The origins: evenly over the later half, the last window put aside where rows suffice.
 
     Parameters
     ----------
@@ -251,25 +257,59 @@ def competition(
         except DataError as error:
             left_out[each.name] = str(error)
     asked = options.methods is None or "combination" in options.methods
-    parts = combined_of(results)
-    if asked and len(parts) > 1:
-        results["combination"] = mean_of([results[name] for name in parts])
+    if asked and len(results) > 2:
+        results["combination"] = combination_of(results)
     return Competition(results, left_out), competing
 
 
-def combined_of(results: dict[str, RollingOrigin]) -> list[str]:
-    """The methods whose mean is the combination."""
-    return [name for name in COMBINED if name in results]
+def weights_of(results: dict[str, RollingOrigin], without: int | None = None) -> dict[str, float]:
+    """Weights of the combination: scaled errors to a negative power, over the other origins."""
+    sizes = {}
+    for name, result in results.items():
+        if name != "combination":
+            losses = result.scaled_losses()
+            kept = losses if without is None else np.delete(losses, without, axis=1)
+            sizes[name] = float(np.nanmean(kept)) if (~np.isnan(kept)).any() else np.inf
+    least = max(min(sizes.values()), 1e-12)
+    weights = {name: (max(size, 1e-12) / least) ** -POWER for name, size in sizes.items()}
+    total = sum(weights.values())
+    weights = {name: w / total for name, w in weights.items() if w / total >= LEAST_WEIGHT}
+    return {name: w / sum(weights.values()) for name, w in weights.items()}
 
 
-def mean_of(results: list[RollingOrigin]) -> RollingOrigin:
-    """The mean of several forecasts."""
-    return results[0]._replace(y_pred=np.mean([each.y_pred for each in results], axis=0))
+def combination_of(results: dict[str, RollingOrigin]) -> RollingOrigin:
+    """Weighted means of the methods; at each origin the weights come from the others."""
+    any_of_them = next(iter(results.values()))
+    y_pred = np.zeros_like(any_of_them.y_pred)
+    for k in range(len(any_of_them.origins)):
+        for name, weight in weights_of(results, without=k).items():
+            y_pred[:, k] += weight * results[name].y_pred[:, k]
+    return any_of_them._replace(y_pred=y_pred)
 
 
-def by_method(name: str, results: dict[str, RollingOrigin], ask: Callable[[str], Any]) -> list[Any]:
-    """What `ask` gives for a method, or for each of the parts of the combination."""
-    return [ask(part) for part in (combined_of(results) if name == "combination" else [name])]
+def chosen_of(errors: dict[str, float]) -> str:
+    """The combination, or the best single method where it is clearly better or there is no other.
+
+    Parameters
+    ----------
+    errors : dict of str to float
+        Scaled errors by method.
+
+    Returns
+    -------
+    name : str
+    """
+    best = min(errors, key=lambda name: errors[name])
+    together = errors.get("combination", np.inf)
+    return best if errors[best] < CLEARLY_BETTER * together else "combination"
+
+
+def by_method(
+    name: str, results: dict[str, RollingOrigin], ask: Callable[[str], Any]
+) -> list[tuple[float, Any]]:
+    """What `ask` gives for a method, or for each part of the combination, with weights."""
+    parts = weights_of(results) if name == "combination" else {name: 1.0}
+    return [(weight, ask(part)) for part, weight in parts.items()]
 
 
 def final_forecasts(

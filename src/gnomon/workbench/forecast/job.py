@@ -24,13 +24,13 @@ from gnomon.workbench.base.runs import Run
 from gnomon.workbench.forecast.competition import (
     Entrant,
     by_method,
+    chosen_of,
     chosen_origins,
-    combined_of,
     competition,
     final_forecasts,
-    mean_of,
     require_inputs_ahead,
     tried,
+    weights_of,
 )
 from gnomon.workbench.forecast.options import JOB, ForecastOptions
 from gnomon.workbench.forecast.result import ForecastResult, HeldOut, leaderboard_of
@@ -78,8 +78,13 @@ def forecast(table: Any, options: ForecastOptions, request: Request) -> Forecast
             warnings.simplefilter("ignore")
             competed, entrants = competition(found, period, origins, options, request.progress)
             board = leaderboard_of(competed.results, period, origins.overlap(options.horizon))
-            chosen = board[0].name
-            run.decide(f"{chosen} is chosen", "the least scaled error over the origins")
+            chosen = chosen_of({line.name: line.mase.value for line in board})
+            run.decide(
+                f"{chosen} is chosen",
+                "the least scaled error over the origins"
+                if chosen == board[0].name
+                else f"no method has an error 10% smaller; {board[0].name} has the least",
+            )
             request.progress("the last window, and the forecast", 0, 0)
             named = {each.name: each for each in entrants}
             relative = spread_grows(found.values, period)
@@ -171,7 +176,9 @@ def held_out(
     def ask(name: str) -> RollingOrigin:
         return tried(named[name], found, options.horizon, [origins.test], period)
 
-    result = mean_of(by_method(chosen, results, ask))
+    parts = by_method(chosen, results, ask)
+    y_pred = sum(weight * part.y_pred for weight, part in parts)
+    result: RollingOrigin = parts[0][1]._replace(y_pred=y_pred)
     intervals = horizon_intervals(
         scaled_errors(results[chosen], relative), confidence_level=options.confidence_level
     )
@@ -205,11 +212,13 @@ def ahead_of(
         return final_forecasts(named[name], found, options.horizon, period)
 
     made = by_method(chosen, results, ask)
-    ahead = np.mean([np.array(forecasts) for forecasts, _ in made], axis=0)
-    forms = sorted({model.form_ for _, fits in made for model in fits if hasattr(model, "form_")})
+    ahead = np.sum([weight * np.array(forecasts) for weight, (forecasts, _) in made], axis=0)
+    models = [model for _, (_, fits) in made for model in fits]
+    forms = sorted({model.form_ for model in models if hasattr(model, "form_")})
     name = chosen[:1].upper() + chosen[1:]
     if chosen == "combination":
-        name = f"Mean of {', '.join(combined_of(results))}"
+        parts = sorted(weights_of(results).items(), key=lambda part: -part[1])
+        name = "Mean of " + ", ".join(f"{part} ({weight:.0%})" for part, weight in parts)
     if forms:
-        name += f" ({', '.join(forms[:3])}{' ...' if len(forms) > 3 else ''})"
+        name += f"; {', '.join(forms[:3])}{' ...' if len(forms) > 3 else ''}"
     return ahead, name

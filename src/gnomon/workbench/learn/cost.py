@@ -95,7 +95,7 @@ class Cost:
         return self.at(train_rows) + asked
 
     def predict_at(self, n_rows: int) -> float:
-        """Seconds per row that a model of so many training rows is asked about.
+        """Seconds per predicted row of a model of so many training rows.
 
         Parameters
         ----------

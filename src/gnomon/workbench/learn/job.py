@@ -32,6 +32,7 @@ from gnomon.evaluate import (
 )
 from gnomon.evaluate.fold_run import seeded
 from gnomon.evaluate.fold_warnings import never_repeated
+from gnomon.evaluate.measures import Said
 from gnomon.table import Table, split
 from gnomon.workbench.analysis.diagnosis import (
     MOST_ROWS,
@@ -74,6 +75,7 @@ from gnomon.workbench.learn.plan import (
 )
 from gnomon.workbench.learn.result import LearnResult
 from gnomon.workbench.learn.targets import LearnTargets
+from gnomon.workbench.learn.threshold import Threshold, chosen_threshold, costs_of
 
 CURVE_SHARES = (0.125, 0.25, 0.5, 1.0)
 CURVE_ROWS = 20_000
@@ -142,11 +144,24 @@ def learn(table: Any, options: LearnOptions, request: Request) -> LearnResult | 
         time=options.time,
     )
     picked(portfolio(problem.task, len(problem.rows)), options.learners)
+    if options.cost is not None:
+        require_costs(options.cost, problem)
     options.task, options.measure = problem.task, problem.measure
     options.budget = allowance.given
     run = Run.begin(request.folder, rows, source, options, JOB.name)
     with run:
         return Learning(problem, options, allowance, run, request.progress).do()
+
+
+def require_costs(cost: Any, problem: LearningProblem) -> None:
+    """Refuse costs that are not understood, or that the problem has no use for."""
+    costs_of(cost)
+    if len(problem.classes) != 2:
+        what = f"{len(problem.classes)} classes" if problem.classes else "numbers"
+        raise DataError(
+            f"cost= is of misses and false alarms, which two classes have; the target "
+            f"{problem.target!r} has {what}"
+        )
 
 
 def has_columns(table: Any, names: Sequence[Any]) -> bool:
@@ -204,7 +219,7 @@ def resume(folder: str | os.PathLike[str], *, table: Any = None, progress: Any =
 
 
 def pace_of(scores: CrossValidation, plan: Plan) -> float:
-    """Seconds per row that a learner was asked about in the folds."""
+    """Seconds per row that a learner predicted in the folds."""
     return scores.predict_seconds / sum(len(test) for _, test in plan.splits)
 
 
@@ -525,7 +540,7 @@ class Learning:
         test: Table,
         curve: Curve | None,
     ) -> LearnResult:
-        """Everything that is said of the test rows, and the checks."""
+        """Everything that is reported of the test rows, and the checks."""
         problem = self.problem
         self.step("judging on the test rows")
         rows, y = problem.inputs(test), problem.values(test)
@@ -592,9 +607,22 @@ class Learning:
             sample=inputs_sample(problem.inputs(train), self.random_state),
             checks=checks,
             decisions=list(self.run.decisions),
+            threshold=self.threshold(board[chosen.name], y, said, test),
             seconds=self.budget.spent,
             run=self.run,
         )
+
+    def threshold(
+        self, scores: CrossValidation, y: np.ndarray, said: Said, test: Table
+    ) -> Threshold | None:
+        """The threshold of least cost, where costs were given."""
+        if self.settings.cost is None:
+            return None
+        owners = owners_of(self.problem, test)
+        found = chosen_threshold(self.settings.cost, scores, y, said, owners)
+        why = f"a miss costs {found.miss:g} and a false alarm {found.false_alarm:g}"
+        self.run.decide(f"the threshold of P({found.positive}) is {found.value:.3g}", why)
+        return found
 
     def seconds_to_shuffle(self, chosen: Entrant) -> float:
         """Seconds for the importance of columns; the baseline looks at none."""
@@ -614,7 +642,7 @@ class Learning:
         return n
 
     def shift(self, train: Table, test: Table) -> Shift | None:
-        """Are training and test rows alike? Not asked where they differ by design.
+        """Are training and test rows alike? Not checked where they differ by design.
 
         That is: by time or by groups; nor where all columns are text.
         """

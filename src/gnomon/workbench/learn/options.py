@@ -1,4 +1,4 @@
-"""What can be asked of the job ``learn``."""
+"""The options of the job ``learn``."""
 
 from __future__ import annotations
 
@@ -50,6 +50,12 @@ class LearnOptions(Options):
         SIMPLEST,
         choices=(SIMPLEST, BEST),
         help="The simplest learner within one standard error of the best, or the best mean.",
+    )
+    cost: Any = option(
+        None,
+        help="What a wrong answer costs, of two classes: 'miss=10,false alarm=1'. The threshold of "
+        "least cost is chosen on the folds; its cost on the test rows is reported, and `predict` "
+        "uses it. The class that sorts second is positive.",
     )
     without: list[str] = option(
         [], help="Columns that are not used, such as one that is known only after the target."

@@ -20,6 +20,7 @@ from gnomon.evaluate.cross_validation import fold_pairs
 from gnomon.evaluate.splits import Splits, forward_in_time, k_fold, random_splits
 from gnomon.table import Table
 from gnomon.table.encode import MOST_TERMS, MOST_WORDS
+from gnomon.table.terms import shared_counts
 from gnomon.workbench.analysis.portfolio import (
     BASELINE,
     SEARCH_UP_TO,
@@ -37,6 +38,7 @@ VERY_MANY = 100_000
 SHARE_TO_TRY = 0.25  # of the seconds left after reading; no trial begins after it
 SHARE_TO_COMPARE = 0.6
 LATEST_TO_COMPARE = 0.75  # for learners whose forecast was too low
+LINEAR = ("logistic regression", "ridge")
 FOLDS = 5
 ALWAYS = 2  # the baseline and the first learner compete in any case
 FEWEST_FOLDS = 3  # two cannot tell a difference from chance
@@ -96,7 +98,7 @@ class Effort:
 
     @property
     def pairs(self) -> int | str:
-        """The further fits, as `cross_validate` takes them."""
+        """The further fits, as `cross_validation_estimates` takes them."""
         return "auto" if self.pair_fits is None else self.pair_fits
 
 
@@ -243,7 +245,7 @@ def splits_of_many(
 
 
 def efforts(problem: LearningProblem, n: int, asked: Effort) -> Iterator[tuple[Effort, str]]:
-    """What was asked for, then ever cheaper efforts, each with what it spares.
+    """The effort requested, then ever cheaper ones, each with what it spares.
 
     Parameters
     ----------
@@ -344,7 +346,7 @@ def make_plan(
     # where trials alone took so long, nothing but the least effort will do
     most = SHARE_UNSEARCHED * limit if len(costs) == len(entrants) else -np.inf
     effort, spared, each = affordable_effort(costs, entrants, problem, len(y), asked, most)
-    taking = admitted(costs, entrants, each, limit, problem.figure.greater_is_better)
+    taking = admitted(costs, entrants, each, limit, problem)
     left = limit - sum(each[name] for name in taking if name in each)
     searched = affordable_searches(entrants, taking, each, left, len(y), asked)
     if searched is not None:
@@ -391,16 +393,17 @@ def admitted(
     entrants: list[Entrant],
     each: dict[str, float],
     limit: float,
-    greater_is_better: bool,
+    problem: LearningProblem,
 ) -> list[str]:
     """Learners that fit the seconds together; those of the best first score are taken first.
 
     Learners without a forecast are taken last, while seconds are left.
     """
-    sign = -1 if greater_is_better else 1
+    sign = -1 if problem.figure.greater_is_better else 1
     scores = {cost.name: sign * cost.score for cost in costs}
     usual = [entrant.name for entrant in entrants]
-    always = usual[:ALWAYS]
+    always = [name for name in usual if name in LINEAR] if problem.texts else []
+    always = [BASELINE, *always] if always else usual[:ALWAYS]  # of text linear learners know most
 
     def rank(name: str) -> tuple[bool, float]:
         score = scores.get(name, np.inf)
@@ -423,7 +426,7 @@ def affordable_searches(
     n: int,
     asked: Effort,
 ) -> list[str] | None:
-    """Learners whose settings are searched in the seconds left; None where all are, or as asked."""
+    """Learners whose settings are searched in the seconds left; None where all are."""
     if asked.search is not None or n > SEARCH_UP_TO:
         return None
     fits = {entrant.name: search_fits(entrant.learner) for entrant in entrants}
@@ -490,6 +493,9 @@ def forecasts(
     """
     costs: list[Cost] = []
     inputs = problem.inputs(train)
+    for name in problem.texts:  # texts are split once: the first trial must not pay for all
+        tell(f"splitting the texts of {name}")
+        shared_counts().of(inputs.column(name).to_pylist())
     least_left = (1 - SHARE_TO_TRY) * budget.left
     for entrant in entrants:
         if budget.left < least_left:

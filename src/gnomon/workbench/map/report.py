@@ -50,7 +50,7 @@ def maps_of(result: MapResult, theme: str = "light") -> Any:
 
 
 def colors_of(result: MapResult) -> dict[str, list[Any]]:
-    """Columns to colour by: the one asked for first, and how far each row is to be believed."""
+    """Columns to colour by: the one requested first, and how far each row is to be believed."""
     wanted = [column for column in result.table.schema if column.kind not in UNCOLORED]
     wanted.sort(key=lambda column: column.name != result.settings.color)
     found = {column.name: _cells(result, column) for column in wanted[:MOST_COLORS]}
