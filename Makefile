@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 QUIET  := -qq --progress-bar off
 
-.PHONY: help demo test test-all mutants lint format warm duels clean
+.PHONY: help demo test test-all truth mutants lint format warm duels tables swap accelerate clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -39,6 +39,9 @@ test: warm $(VENV)/.test  ## the test suite, without its slow tests
 test-all: warm $(VENV)/.test $(VENV)/.bench  ## the slow tests too, with a new seed in every run
 	@GNOMON_TEST_SEED=$${GNOMON_TEST_SEED:-random} $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
+truth: warm $(VENV)/.test  ## simulate every printed statement, write benchmarks/TRUTH.md (takes hours; goes on)
+	@$(BIN)/python -m tests.truth.simulation $(TRUTH)
+
 mutants: warm $(VENV)/.test  ## plant 240 small faults and count how many the tests find (takes hours)
 	@$(BIN)/python -m tests.mutants $(MUTANTS)
 
@@ -55,6 +58,17 @@ format: $(VENV)/.lint  ## put the code in its style
 
 duels: warm $(VENV)/.bench  ## measure against the peers, write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks.duels $(DUELS)
+
+tables: warm $(VENV)/.bench  ## learn on many tables against the peers, write benchmarks/TABLES.md
+	@$(BIN)/python -m benchmarks.tables $(TABLES)
+
+swap: warm $(VENV)/.test  ## scikit-learn's own tests, accelerated and with our classes (takes hours)
+	@$(BIN)/python -m benchmarks.swap accelerate $(SWAP)
+	@$(BIN)/python -m benchmarks.swap forced $(SWAP)
+	@$(BIN)/python -m benchmarks.swap native $(SWAP)
+
+accelerate: warm  ## time scikit-learn scripts with gnomon.accelerate, write benchmarks/ACCELERATE.md
+	@$(BIN)/python -m benchmarks.accelerate
 
 clean:           ## remove what the targets made
 	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .ruff_cache demo.gnomon

@@ -15,8 +15,8 @@ from benchmarks.duels.tables import SEED, clouds
 from gnomon.neighbors import (
     ApproximateNeighbors,
     KNeighborsClassifier,
-    KNNImputer,
     NearestNeighbors,
+    NeighborImputer,
 )
 
 K = 5
@@ -184,7 +184,7 @@ Duel(
     name=f"holes filled from {K} neighbours, 10 columns, a tenth of the cells missing",
     peer="scikit-learn KNNImputer",
     data=holed,
-    ours=lambda data: KNNImputer(K).fit_transform(data[0]),
+    ours=lambda data: NeighborImputer(K).fit_transform(data[0]),
     theirs=lambda data: PeerImputer(n_neighbors=K).fit_transform(data[0]),
     quality=closeness,
     higher_is_better=False,

@@ -20,7 +20,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import ClassifierMixin, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -70,20 +70,22 @@ def make(cls: type, **changes: Any):
         chosen["learning_rate"] = max(known["learning_rate"].default, LEAST_STEP)
     for name, parameter in known.items():
         if parameter.default is inspect.Parameter.empty and name not in changes:
-            chosen[name] = required(name)
+            chosen[name] = required(name, issubclass(cls, ClassifierMixin))
     if "random_state" in known:
         chosen["random_state"] = 0
     return cls(**(chosen | changes))
 
 
-def required(name: str):
-    """What to give for a parameter that has no default."""
+def required(name: str, of_classes: bool):
+    """What to give for a parameter that has no default, to a classifier or another estimator."""
     from gnomon.cluster import VectorQuantizer
-    from gnomon.linear import LinearRegression
+    from gnomon.ensemble.named import different_classifiers, different_regressors
+    from gnomon.linear import LinearRegression, LogisticRegression
     from gnomon.neighbors import KNeighborsClassifier
 
     given = {
-        "estimator": LinearRegression,
+        "estimator": LogisticRegression if of_classes else LinearRegression,
+        "estimators": different_classifiers if of_classes else different_regressors,
         "regressor": LinearRegression,
         "classifier": KNeighborsClassifier,
         "quantizer": VectorQuantizer,

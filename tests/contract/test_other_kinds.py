@@ -192,6 +192,10 @@ PROBLEMS = {
     "NGramModel": Problem((["abab", "abba"],), ("probabilities", "a"), {"n": 2}),
     "Autoregression": Problem((SERIES,), ("forecast_rows", NUMBERS, 3)),
     "LagRegressor": Problem((SERIES,), ("forecast_rows", NUMBERS, 3)),
+    "ETSModel": Problem((SERIES,), ("forecast_rows", NUMBERS, 3), {"trend": "add"}),
+    "NaiveForecaster": Problem((SERIES,), ("forecast_rows", NUMBERS, 3)),
+    "StructuralModel": Problem((SERIES,), ("forecast_rows", NUMBERS, 3)),
+    "LagForecaster": Problem((SERIES,), ("forecast_rows", NUMBERS, 3), {"lags": 3}),
     "WordRecognizer": Problem(
         (SOUNDS, ["la", "hi"] * 2), ("log_likelihood", SOUNDS), {"lexicon": WORDS, "parts": 2}
     ),

@@ -44,6 +44,9 @@ FEW = {
     "GenericUnivariateSelect": {"mode": "k_best", "param": 2},
     "SequentialFeatureSelector": {"n_features_to_select": 1, "cv": 2},
     "RFECV": {"cv": 2},
+    "Perceptron": {"shuffle": False},  # rows are shuffled from a canonical order, not as given
+    "CCA": {"n_components": 1},
+    "PLSCanonical": {"n_components": 1},
     "GridSearchCV": {"param_grid": {"fit_intercept": [True, False]}, "cv": 2},
     "RandomizedSearchCV": {
         "param_distributions": {"fit_intercept": [True, False]},

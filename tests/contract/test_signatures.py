@@ -18,20 +18,6 @@ from gnomon.contract import Regressor
 from gnomon.contract.inert import INERT, Inert, without_effect
 from tests.contract.cases import CLASSES, assert_same_bits, each, fit, make, outputs, problem
 
-# Classes whose signature differs from scikit-learn's still. The list may only shrink: a class that
-# conforms must be removed from it.
-DIFFERENT_STILL: set[str] = {
-    "KNNImputer",
-    "OneVsOneClassifier",
-    "OneVsRestClassifier",
-    "OutputCodeClassifier",
-    "Perceptron",
-    "StackingClassifier",
-    "StackingRegressor",
-    "VotingClassifier",
-    "VotingRegressor",
-}  # fmt: skip
-
 
 @functools.cache
 def sklearn_classes() -> dict[str, type]:
@@ -86,15 +72,7 @@ def same_value(one, other) -> bool:
 
 @pytest.mark.parametrize("name", sorted(namesakes()))
 def test_a_namesake_takes_the_parameters_of_scikit_learn_in_order_with_their_defaults(name):
-    told = differences(namesakes()[name], sklearn_classes()[name])
-    if name in DIFFERENT_STILL:
-        assert told, f"{name} conforms now: remove it from DIFFERENT_STILL"
-    else:
-        assert told == []
-
-
-def test_classes_that_are_listed_as_different_exist():
-    assert set(namesakes()) >= DIFFERENT_STILL
+    assert differences(namesakes()[name], sklearn_classes()[name]) == []
 
 
 @pytest.mark.parametrize("key", sorted(key for key in INERT if "." in key))

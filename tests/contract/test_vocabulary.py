@@ -34,6 +34,7 @@ OTHER_WORDS = {
 }
 # Parameters that bear such a word for something else.
 ELSE = {
+    "cluster.Rule(confidence)": "of an association rule: P(then given if), the usual term",
     "ensemble.CascadeClassifier(n_folds)": "a number of folds only, no splitter",
     "ensemble.accuracy_rejection_curve(confidence)": "confidence of each row, not a level",
     "evaluate.CrossValidation(splits)": "the splits of a result",

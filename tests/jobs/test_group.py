@@ -84,7 +84,7 @@ def test_one_normal_cloud_has_no_groups_and_it_is_said(rng):
     table = {name: rng.normal(size=300).tolist() for name in "abc"}
     result = gnomon.group(table, most=4, methods=["k-means"])
     assert not result.clear
-    assert "no groups" in result.verdict() or "No grouping is stable" in result.verdict()
+    assert "Groups are not shown" in result.verdict() or "No grouping is stable" in result.verdict()
 
 
 def test_clouds_without_groups_are_called_clear_at_most_as_often_as_chance_allows(rng):
@@ -362,3 +362,28 @@ def test_missing_answers_are_read_as_the_share_of_yes(rng):
     columns["member"] = [None, *(rng.random(n - 1) < 0.5).tolist()]
     model = GroupModel().fit_space(Table.from_dict(columns))
     assert "share of yes" in model.missing_cells(n)["member"]
+
+
+def fifteen_clouds(rng):
+    """Fifteen clouds on a grid, far apart, and the number of the cloud."""
+    centres = np.array([[10.0 * (k % 5), 10.0 * (k // 5)] for k in range(15)])
+    cloud = np.repeat(np.arange(15), 20)
+    points = centres[cloud] + 0.5 * rng.normal(size=(300, 2))
+    return {"x": points[:, 0], "y": points[:, 1], "cloud": [f"c{k}" for k in cloud]}
+
+
+def test_more_than_ten_groups_are_found_where_the_rows_have_them(rng):
+    result = gnomon.group(fifteen_clouds(rng), without=["cloud"], methods=["k-means", "Ward"])
+    assert result.chosen.k == 15
+    assert any("groups are tried too" in each for each in result.notes)
+    assert not any("cloud" in each.name for each in result.groups)
+    assert any(trait.column == "cloud" for each in result.groups for trait in each.traits)
+
+
+def test_a_search_that_stops_at_its_cap_says_so(rng):
+    result = gnomon.group(fifteen_clouds(rng), without=["cloud"], most=4, methods=["k-means"])
+    stopped = [each for each in result.notes if "stopped at" in each]
+    assert bool(stopped) == (result.chosen.k == 4)
+    result = gnomon.group(fifteen_clouds(rng), without=["cloud"], most=15, methods=["Ward"])
+    assert result.chosen.k == 15
+    assert "stopped at 15 groups" in " ".join(result.notes)

@@ -93,3 +93,12 @@ def test_columns_are_left_out_of_learn_look_advise_and_map(rng):
         gnomon.learn(table, "y", without=["copi"])
     with pytest.raises(DataError, match="cannot be left out"):
         gnomon.learn(table, "y", without=["y"])
+
+
+def test_two_parts_of_the_target_are_found_among_columns_that_explain_more_of_it(rng):
+    x = rng.normal(size=(300, 2))
+    y = 50 + 8 * x[:, 0] + 5 * x[:, 1] + 3 * rng.normal(size=300)
+    net = y * rng.uniform(0.3, 0.7, 300)
+    chosen, left = summands(np.column_stack([x, net, y - net]), y)
+    assert chosen == [2, 3]
+    assert left < 1e-9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import cross_validate, k_fold
+from gnomon.evaluate import cross_validation_estimates, k_fold
 from gnomon.table import Table
 from gnomon.workbench.workflows.single_method import check_gradient, grow_and_prune, tune_boosting
 
@@ -36,7 +36,7 @@ def test_pruning_leaves_a_smaller_tree_whose_score_is_that_of_plain_folds(rng):
     assert found.pruned_leaves < found.grown_leaves
     y = np.asarray(table.column("y").to_pylist(), dtype=object)
     splits = k_fold(len(y), 5, stratify=y, random_state=0)
-    plain = cross_validate(found.model, table.drop("y"), y, cv=splits, random_state=0)
+    plain = cross_validation_estimates(found.model, table.drop("y"), y, cv=splits, random_state=0)
     assert found.pruned.value == pytest.approx(plain.mean)
 
 

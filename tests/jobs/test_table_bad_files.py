@@ -151,6 +151,7 @@ def zipped():
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("inside.csv", "a\n1\n")
+        archive.writestr("other.csv", "a\n2\n")
     return out.getvalue()
 
 
@@ -161,8 +162,8 @@ def zipped():
         (b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(30), "JPEG picture"),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "PDF"),
         (pickle.dumps({"a": [1, 2]}, protocol=4), "pickle"),
-        (zipped(), "zip archive with inside.csv"),
-        (zipped()[:-10], "damaged zip"),
+        (zipped(), "zip archive with 2 files"),
+        (zipped()[:-10], "zip archive that cannot be unpacked"),
         (np.arange(1000, dtype=np.int32).tobytes()[200:], "NUL|binary|control"),
         (bytes(range(1, 32)) * 20, "control characters"),
     ],

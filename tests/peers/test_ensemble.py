@@ -120,6 +120,9 @@ def test_bagged_trees_are_as_good_as_theirs(rng):
 def test_output_codes_are_as_good_as_theirs(rng):
     X, y = blobs(rng, n=800, k=6)
     half = np.arange(800) < 400
-    ours = OutputCodeClassifier(LogisticRegression()).fit(X[half], y[half])
+    ours = OutputCodeClassifier(LogisticRegression(), code="auto").fit(X[half], y[half])
     peer = TheirCodes(LogisticRegression(), code_size=5, random_state=0).fit(X[half], y[half])
     assert ours.score(X[~half], y[~half]) > peer.score(X[~half], y[~half]) - 0.06
+    same = OutputCodeClassifier(LogisticRegression(), code_size=5, random_state=0)
+    np.testing.assert_array_equal(same.fit(X[half], y[half]).predict(X), peer.predict(X))
+    np.testing.assert_array_equal(same.code_book_, peer.code_book_)

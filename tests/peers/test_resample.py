@@ -28,7 +28,9 @@ def test_scores_on_scikit_learns_splits_are_its_scores(splitter):
     expected = cross_validate(
         GaussianNB(), X, y, cv=pairs, scoring=["accuracy"], return_train_score=True
     )
-    found = ge.cross_validate(GaussianNB(), X, y, cv=pairs, measures="accuracy", train_scores=True)
+    found = ge.cross_validation_estimates(
+        GaussianNB(), X, y, cv=pairs, measures="accuracy", train_scores=True
+    )
     assert found.scores["accuracy"] == pytest.approx(expected["test_accuracy"])
     assert found.train_scores["accuracy"] == pytest.approx(expected["train_accuracy"])
 
@@ -37,7 +39,7 @@ def test_scores_on_scikit_learns_splits_are_its_scores(splitter):
 def test_predictions_out_of_fold_are_scikit_learns():
     X, y = load_iris(return_X_y=True)
     splitter = KFold(5, shuffle=True, random_state=1)
-    found = ge.cross_validate(GaussianNB(), X, y, cv=splitter)
+    found = ge.cross_validation_estimates(GaussianNB(), X, y, cv=splitter)
     assert np.array_equal(found.predictions, cross_val_predict(GaussianNB(), X, y, cv=splitter))
 
 

@@ -101,7 +101,7 @@ def test_probabilities_are_such_on_any_small_table(seed):
     X, y = np.round(rng.normal(size=(n, 2)), 1), np.arange(n) % 3
     for model in (
         BaggingClassifier(n_estimators=3, random_state=seed % 1000),
-        StackingClassifier(final_estimator="weights", cv=2, random_state=seed % 1000),
+        StackingClassifier(None, "weights", cv=2, random_state=seed % 1000),
         LogitBoostClassifier(n_estimators=3),
         StagewiseClassifier(n_estimators=3),
     ):

@@ -105,13 +105,13 @@ def test_votes_and_claims_agree_with_what_is_predicted(seed, k):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(12 * k, 2))
     y = np.arange(12 * k) % k
-    one = quietly(OneVsOneClassifier(), X, y)
+    one = quietly(OneVsOneClassifier(None), X, y)
     votes = one.votes(X)
     assert (votes.sum(axis=1) == k * (k - 1) // 2).all()
     assert (votes[np.arange(len(X)), one.predict(X)] == votes.max(axis=1)).all()
     clear = ~one.ties(X)
     assert (votes.argmax(axis=1) == one.predict(X))[clear].all()
-    rest = quietly(OneVsRestClassifier(), X, y)
+    rest = quietly(OneVsRestClassifier(None), X, y)
     claims = rest.claims(X)
     single = claims.sum(axis=1) == 1
     assert (claims.argmax(axis=1) == rest.predict(X))[single].all()

@@ -231,7 +231,7 @@ def test_the_shortest_code_of_000a_corrects_nothing_and_the_exhaustive_one_does(
         assert set(codeword_distances(exhaustive_code(n_classes))) == {2 ** (n_classes - 2)}
     rows = np.repeat(np.eye(5) * 4, 6, axis=0)
     y = np.repeat(np.arange(5), 6)
-    model = OutputCodeClassifier(decoding="hamming").fit(rows, y)
+    model = OutputCodeClassifier(None, code="auto", decoding="hamming").fit(rows, y)
     assert (model.min_distance_, model.n_corrected_) == (8, 3)
     for spoilt in range(3):
         member = model.members_[spoilt].estimator

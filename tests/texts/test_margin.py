@@ -18,7 +18,7 @@ from gnomon.margin import (
     LinearThreshold,
     OneVsOneClassifier,
     OneVsRestClassifier,
-    Perceptron,
+    PocketPerceptron,
     Polynomial,
     Sigmoid,
     SquaredSlackSVM,
@@ -137,7 +137,7 @@ def test_a_threshold_unit_computes_and_or_and_is_what_linear_classifiers_are(rng
     corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     assert LinearThreshold([1, 1], 1.5, (0, 1)).predict(corners).tolist() == [0, 0, 0, 1]
     assert LinearThreshold([1, 1], 0.5, (0, 1)).predict(corners).tolist() == [0, 1, 1, 1]
-    model = Perceptron().fit(HULLS, np.where(SIDES > 0, "yes", "no"))
+    model = PocketPerceptron().fit(HULLS, np.where(SIDES > 0, "yes", "no"))
     unit = LinearThreshold.of(model)
     X = rng.normal(2, 3, size=(50, 2))
     np.testing.assert_array_equal(unit.predict(X), model.predict(X))
@@ -194,7 +194,7 @@ def test_the_geometric_margin_of_a_kernel_machine_is_a_distance_in_its_feature_s
 @pytest.mark.covers("perceptron")
 @pytest.mark.parametrize("pick", ["cyclic", "random", "first"])
 def test_a_perceptron_ends_on_separable_rows_within_novikoffs_count(pick, rng):
-    model = Perceptron(pick, max_iter=5000, random_state=int(rng.integers(1000)))
+    model = PocketPerceptron(pick, max_iter=5000, random_state=int(rng.integers(1000)))
     model.fit(HULLS, SIDES)
     assert model.separated_
     assert (model.predict(HULLS) == SIDES).all()
@@ -208,7 +208,7 @@ def test_a_perceptron_ends_on_separable_rows_within_novikoffs_count(pick, rng):
 def test_a_perceptron_says_that_xor_is_not_separated():
     X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
     with pytest.warns(UserWarning, match="not separated"):
-        model = Perceptron(max_iter=20).fit(X, y)
+        model = PocketPerceptron(max_iter=20).fit(X, y)
     assert not model.separated_
     assert model.n_iter_ == 20
     # the pocket keeps the plane of fewest errors, and no plane has fewer than one
@@ -237,7 +237,7 @@ def test_one_against_one_asks_a_question_for_every_pair(n_classes, n_pairs, rng)
     centers = 10 * np.column_stack([np.cos(angles), np.sin(angles)])
     X = np.repeat(centers, 5, axis=0) + rng.normal(0, 0.1, size=(5 * n_classes, 2))
     y = np.repeat(np.arange(n_classes), 5)
-    model = OneVsOneClassifier().fit(X, y)
+    model = OneVsOneClassifier(None).fit(X, y)
     assert len(model.estimators_) == n_pairs
     assert model.votes(X).sum(axis=1).tolist() == [n_pairs] * len(X)
     assert (model.predict(X) == y).all()
@@ -248,13 +248,13 @@ def test_regions_claimed_by_none_and_ties_of_votes_are_shown():
     angles = 2 * np.pi * np.arange(3) / 3
     X = 5 * np.column_stack([np.cos(angles), np.sin(angles)])
     y = np.array(["a", "b", "c"])
-    rest = OneVsRestClassifier().fit(X, y)
+    rest = OneVsRestClassifier(None).fit(X, y)
     assert rest.claims(X).sum(axis=1).tolist() == [1, 1, 1]
     assert rest.claims([[0.0, 0.0]]).sum() == 0
-    with_offset = OneVsRestClassifier(normalize=True).fit(X, y)
+    with_offset = OneVsRestClassifier(None, normalize=True).fit(X, y)
     assert with_offset.predict(X).tolist() == ["a", "b", "c"]
     # three planes of a ring of preferences: a beats b, b beats c, c beats a
-    ring = OneVsOneClassifier().fit(X, y)
+    ring = OneVsOneClassifier(None).fit(X, y)
     for member, pair in zip(ring.estimators_, ring.pairs_):
         for_second = tuple(pair) == (0, 2)
         member.coef_ = np.zeros((1, 2))

@@ -13,14 +13,14 @@ from gnomon.evaluate import (
     exponential_loss,
     gaussian_parameters,
     goodness_of_fit,
-    hinge_loss,
+    margin_hinge_loss,
     mean_average_precision,
     mixture_parameters,
     precision_recall_curve,
     rank_by_goodness,
-    root_mean_squared_error,
     two_class_rates,
 )
+from gnomon.evaluate.number_measures import root_mean_squared_error
 
 HEART = [[151, 7, 2, 3, 1], [32, 5, 9, 9, 0], [10, 9, 7, 9, 1], [6, 13, 9, 5, 2], [2, 3, 2, 6, 0]]
 TISSUE = [
@@ -85,7 +85,7 @@ def test_004_figure_3_5_threes_among_the_zip_digits():
 
 @pytest.mark.covers("hinge-loss")
 def test_000a_figure_2_1_hinge_loss():
-    assert hinge_loss.values(np.ones(5), [-1, 0, 0.5, 1, 2]).tolist() == [2, 1, 0.5, 0, 0]
+    assert margin_hinge_loss.values(np.ones(5), [-1, 0, 0.5, 1, 2]).tolist() == [2, 1, 0.5, 0, 0]
 
 
 @pytest.mark.covers("random-guess-baseline", "majority-mean-baseline")

@@ -8,7 +8,7 @@ from gnomon.evaluate import (
     auto_folds,
     bootstrap,
     bootstrap_bags,
-    cross_validate,
+    cross_validation_estimates,
     k_fold,
     leave_one_out,
     linear_leave_one_out,
@@ -27,7 +27,7 @@ def test_003_baseline_predicts_the_mean_value_of_the_cars():
 
 @pytest.mark.covers("kfold-cv", "squared-error-measures")
 def test_003_three_fold_cross_validation_pools_the_squared_errors():
-    found = cross_validate(
+    found = cross_validation_estimates(
         BaselineRegressor(), np.zeros((6, 1)), CARS, cv=k_fold(6, 3, shuffle=False)
     )
     _, said = found.out_of_fold()

@@ -11,9 +11,9 @@ from gnomon.evaluate import (
     accuracy,
     corrected_standard_error,
     k_fold,
-    root_mean_squared_error,
     share_interval,
 )
+from gnomon.evaluate.number_measures import root_mean_squared_error
 
 
 @pytest.mark.covers("majority-mean-baseline")

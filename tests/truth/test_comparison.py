@@ -23,7 +23,7 @@ from gnomon.evaluate import (
     compare_scores,
     corrected_standard_error,
     corrected_t_test,
-    cross_validate,
+    cross_validation_estimates,
     experiment,
     five_by_two_f_test,
     five_by_two_t_test,
@@ -310,7 +310,7 @@ def test_a_thousand_models_of_ten_folds_are_compared_in_under_two_seconds(rng):
 def test_a_leaderboard_of_a_thousand_models_is_compared_in_under_two_seconds(rng):
     X = rng.normal(size=(200, 3))
     y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
-    one = cross_validate(GaussianNB(), X, y, cv=10)
+    one = cross_validation_estimates(GaussianNB(), X, y, cv=10)
     scores = one.scores["accuracy"] + 0.05 * rng.normal(size=(1000, 10))
     board = ranked(
         [replace(one, name=f"model {i}", scores={"accuracy": row}) for i, row in enumerate(scores)]

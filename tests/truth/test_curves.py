@@ -26,13 +26,13 @@ from gnomon.evaluate import (
     bias_variance_of,
     complexity_curve,
     error_rate,
-    learning_curve,
+    learning_curve_estimates,
     linear_learning_curve,
     linear_prediction_variance,
     misspecification_study,
     overfitting_study,
     training_curve,
-    validation_curve,
+    validation_curve_estimates,
 )
 from gnomon.evaluate.comparison import resampled_figure
 from gnomon.linear import LogisticRegression
@@ -91,7 +91,7 @@ def test_the_learning_curve_of_least_squares_follows_the_closed_form(rng):
     X = rng.standard_normal((3000, 5))
     y = X @ np.arange(5.0) + rng.standard_normal(3000)
     sizes = [12, 30, 100, 1000]
-    found = learning_curve(
+    found = learning_curve_estimates(
         QuickLine(), X, y, sizes=sizes, cv=ShuffleSplit(60, test_size=0.3, random_state=1)
     )
     exact = linear_learning_curve(sizes, 5)
@@ -109,7 +109,9 @@ def test_bars_of_learning_curves_cover_the_expected_error_at_every_size(rng):
     covered = np.zeros(2)
     for k in range(runs):
         X, y = rng.standard_normal((75, 3)), rng.standard_normal(75)
-        curve = learning_curve(QuickLine(), X, y, sizes=sizes, cv=5, random_state=k, n_jobs=1)
+        curve = learning_curve_estimates(
+            QuickLine(), X, y, sizes=sizes, cv=5, random_state=k, n_jobs=1
+        )
         figures = curve.lines["validation"]
         covered += [f.low <= expected <= f.high for f, expected in zip(figures, truth)]
     assert (covered / runs > 0.89).all()
@@ -118,7 +120,9 @@ def test_bars_of_learning_curves_cover_the_expected_error_at_every_size(rng):
 @pytest.mark.covers("learning-curve")
 def test_bars_of_a_rare_class_are_no_narrower_than_those_of_its_rows():
     y = np.repeat([0, 1], [190, 10])
-    curve = learning_curve(BaselineClassifier(), np.zeros((200, 1)), y, sizes=[1.0], cv=10)
+    curve = learning_curve_estimates(
+        BaselineClassifier(), np.zeros((200, 1)), y, sizes=[1.0], cv=10
+    )
     (figure,) = curve.lines["validation"]
     rows = error_rate(y, np.zeros(200, dtype=int))
     assert figure.value == pytest.approx(0.05)
@@ -131,7 +135,9 @@ def test_bars_of_a_rare_class_are_no_narrower_than_those_of_its_rows():
 @pytest.mark.parametrize("size", ["half", np.nan, None])
 def test_sizes_that_are_no_number_are_refused(size):
     with pytest.raises(DataError, match="neither a number of rows nor a share"):
-        learning_curve(BaselineClassifier(), np.zeros((9, 1)), [0, 1, 1] * 3, sizes=[size], cv=3)
+        learning_curve_estimates(
+            BaselineClassifier(), np.zeros((9, 1)), [0, 1, 1] * 3, sizes=[size], cv=3
+        )
 
 
 @pytest.mark.covers("learning-curve", "validation-curve")
@@ -141,8 +147,10 @@ def test_bands_of_shares_stay_between_0_and_1(rng):
     X[[1, 2]] = X[[2, 1]]
     for measure in ("accuracy", "error", "auc"):
         asked = {"measures": measure, "cv": 5, "test": (X, y)}
-        curve = validation_curve(KNeighborsClassifier(), X, y, "n_neighbors", [3, 5, 9], **asked)
-        over_folds = learning_curve(
+        curve = validation_curve_estimates(
+            KNeighborsClassifier(), X, y, "n_neighbors", [3, 5, 9], **asked
+        )
+        over_folds = learning_curve_estimates(
             KNeighborsClassifier(3), X, y, sizes=[0.3, 1.0], cv=5, measures=measure
         )
         figures = [f for each in (curve, over_folds) for line in each.lines.values() for f in line]
@@ -154,7 +162,9 @@ def test_bands_of_shares_stay_between_0_and_1(rng):
 @pytest.mark.covers("learning-curve")
 def test_subsets_are_nested_and_hold_the_classes_in_proportion(rng):
     y = rng.permutation(np.repeat(["a", "b", "c"], [60, 30, 10]))
-    curve = learning_curve(GaussianNB(), rng.standard_normal((100, 2)), y, sizes=[10, 40, 0.99])
+    curve = learning_curve_estimates(
+        GaussianNB(), rng.standard_normal((100, 2)), y, sizes=[10, 40, 0.99]
+    )
     small, middle, large = (point.splits for point in curve.points)
     for (few, _), (some, _), (many, _) in zip(small, middle, large):
         assert set(few) < set(some) < set(many)
@@ -169,13 +179,14 @@ def test_curves_do_not_depend_on_the_number_of_threads_or_the_make_of_the_table(
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(c=rng.choice(["x", "y"], 60), out=y)
     learner = LogisticRegression()
     runs = [
-        learning_curve(learner, table, "out", sizes=[20, 40], cv=3, n_jobs=jobs)
+        learning_curve_estimates(learner, table, "out", sizes=[20, 40], cv=3, n_jobs=jobs)
         for table in (frame, Table.from_frame(frame))
         for jobs in (1, 3)
     ]
     forest = DecisionTreeClassifier(max_features=1)
     runs_of_random = [
-        validation_curve(forest, X, y, "max_depth", [1, 3], cv=3, n_jobs=jobs) for jobs in (1, 2, 5)
+        validation_curve_estimates(forest, X, y, "max_depth", [1, 3], cv=3, n_jobs=jobs)
+        for jobs in (1, 2, 5)
     ]
     for group in (runs, runs_of_random):
         for other in group[1:]:
@@ -188,7 +199,9 @@ def test_the_validation_curve_is_u_shaped_and_marks_its_minimum(rng):
     X, y = noisy_wave(rng, 300)
     test = noisy_wave(rng, 300)
     neighbors = [150, 40, 10, 3, 1]  # simple to complex
-    curve = validation_curve(KNeighborsRegressor(), X, y, "n_neighbors", neighbors, cv=5, test=test)
+    curve = validation_curve_estimates(
+        KNeighborsRegressor(), X, y, "n_neighbors", neighbors, cv=5, test=test
+    )
     assert (np.diff(curve.values("training")) < 0).all()
     assert curve.best() in (40, 10, 3)
     assert neighbors.index(curve.within_one_error()) <= neighbors.index(curve.best())
@@ -202,7 +215,7 @@ def test_the_validation_curve_is_u_shaped_and_marks_its_minimum(rng):
 def test_several_measures_give_several_lines(rng):
     X = rng.standard_normal((80, 2))
     y = (X[:, 0] + rng.standard_normal(80) > 0).astype(int)
-    curve = validation_curve(
+    curve = validation_curve_estimates(
         KNeighborsClassifier(), X, y, "n_neighbors", [5, 15], cv=4, measures=["error", "brier"]
     )
     assert set(curve.lines) == {
@@ -211,7 +224,7 @@ def test_several_measures_give_several_lines(rng):
         "validation error",
         "validation brier",
     }
-    better = validation_curve(
+    better = validation_curve_estimates(
         KNeighborsClassifier(), X, y, "n_neighbors", [1, 25], cv=4, measures="accuracy"
     )
     assert better.greater_is_better
@@ -221,31 +234,31 @@ def test_several_measures_give_several_lines(rng):
 @pytest.mark.covers("validation-curve")
 def test_a_failing_fit_is_kept_with_its_place_and_the_rest_goes_on(rng):
     X, y = rng.standard_normal((60, 1)), np.arange(60) % 2
-    curve = validation_curve(Fragile(), X, y, "broken", [False, True], cv=3)
+    curve = validation_curve_estimates(Fragile(), X, y, "broken", [False, True], cv=3)
     assert np.isfinite(curve.values("validation")[0])
     assert np.isnan(curve.values("validation")[1])
     assert len(curve.failures) == 3
     assert "broken True, fold 0, fit: RuntimeError: gave up" in curve.failures[0]
     assert "failed:" in str(curve)
-    few = learning_curve(Fragile(), X, y, sizes=[5, 30], cv=3)
+    few = learning_curve_estimates(Fragile(), X, y, sizes=[5, 30], cv=3)
     assert np.isnan(few.values("validation")[0])
     with pytest.raises(DataError, match=r"every fit failed; the first: .*gave up"):
-        validation_curve(Fragile(), X, y, "broken", [True], cv=3)
+        validation_curve_estimates(Fragile(), X, y, "broken", [True], cv=3)
 
 
 def test_curves_refuse_what_they_cannot_draw(rng):
     X, y = rng.standard_normal((30, 1)), np.arange(30) % 2
     with pytest.raises(DataError, match="size 100 is not among"):
-        learning_curve(GaussianNB(), X, y, sizes=[100])
+        learning_curve_estimates(GaussianNB(), X, y, sizes=[100])
     with pytest.raises(DataError, match="no places"):
-        validation_curve(GaussianNB(), X, y, "var_smoothing", [])
+        validation_curve_estimates(GaussianNB(), X, y, "var_smoothing", [])
     with pytest.raises(DataError, match="class that X has not"):
-        validation_curve(GaussianNB(), X, y, "var_smoothing", [1e-9], test=(X, y + 5))
-    curve = learning_curve(GaussianNB(), X, y, sizes=[20])
+        validation_curve_estimates(GaussianNB(), X, y, "var_smoothing", [1e-9], test=(X, y + 5))
+    curve = learning_curve_estimates(GaussianNB(), X, y, sizes=[20])
     with pytest.raises(DataError, match="no line 'tets'"):
         curve.values("tets")
     with pytest.raises(DataError, match="interval='both'"):
-        learning_curve(GaussianNB(), X, y, sizes=[20], interval="both")
+        learning_curve_estimates(GaussianNB(), X, y, sizes=[20], interval="both")
     with pytest.raises(DataError, match="does not learn in steps"):
         training_curve(GaussianNB(), X, y, X, y)
     with pytest.raises(DataError, match="cannot be followed"):
@@ -529,8 +542,8 @@ def test_the_overfit_measure_of_a_true_model_is_a_chi_square(rng):
 def test_splits_of_scikit_learn_and_pairs_are_taken_alike(rng):
     X, y = noisy_wave(rng, 60)
     folds = KFold(4, shuffle=True, random_state=3)
-    one = validation_curve(KNeighborsRegressor(), X, y, "n_neighbors", [3, 9], cv=folds)
-    other = validation_curve(
+    one = validation_curve_estimates(KNeighborsRegressor(), X, y, "n_neighbors", [3, 9], cv=folds)
+    other = validation_curve_estimates(
         KNeighborsRegressor(), X, y, "n_neighbors", [3, 9], cv=list(folds.split(X))
     )
     assert one.lines == other.lines

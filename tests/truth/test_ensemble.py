@@ -134,7 +134,7 @@ def test_a_member_that_cannot_take_the_data_is_named_with_its_reason(rng):
         model.fit(X, y)
     X[3, 1] = np.nan
     with pytest.raises(DataError, match=r"'linear' \(LogisticRegression\).*NaN"):
-        VotingClassifier().fit(X, y)
+        VotingClassifier(None).fit(X, y)
 
 
 def test_a_regressor_among_classifiers_is_refused():
@@ -278,11 +278,11 @@ def test_stacking_gives_all_weight_to_the_member_that_is_right(rng):
 def test_levels_may_be_stacked_on_levels_and_columns_passed_through(rng):
     X, y = blobs(rng)
     upper = StackingClassifier([NaiveBayes(), DecisionTreeClassifier(max_depth=3)], "weights")
-    model = StackingClassifier(final_estimator=upper, passthrough=True, random_state=0).fit(X, y)
+    model = StackingClassifier(None, upper, passthrough=True, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.6
     assert model.final_.estimator.n_features_in_ == 3 + 3 * 3
     frame = pd.DataFrame(X, columns=["p", "q", "r"]).assign(place=np.array(["n", "s"])[y % 2])
-    assert StackingClassifier(final_estimator=DecisionTreeClassifier(), passthrough=True).fit(
+    assert StackingClassifier(None, DecisionTreeClassifier(), passthrough=True).fit(
         frame, y
     ).predict(frame).shape == (90,)
 
@@ -567,7 +567,7 @@ def test_rows_go_to_the_nearest_codeword(code, rng):
     distance = (bits[:, None, :] != model.code_[None]).sum(axis=2)
     np.testing.assert_array_equal(model.predict(X), model.classes_[distance.argmin(axis=1)])
     with pytest.raises(ValueError, match="same codeword"):
-        OutputCodeClassifier(code=np.zeros((4, 3))).fit(X, y)
+        OutputCodeClassifier(None, code=np.zeros((4, 3))).fit(X, y)
 
 
 @pytest.mark.covers("classifier-cascade")
@@ -634,7 +634,7 @@ def test_the_distribution_is_of_what_members_say(rng):
 
 def test_prediction_speed_is_told_for_batches_and_single_rows(rng):
     X, y = blobs(rng)
-    speed = prediction_speed(VotingClassifier().fit(X, y), X, n_single=3)
+    speed = prediction_speed(VotingClassifier(None).fit(X, y), X, n_single=3)
     assert speed.rows_per_second > 0
     assert speed.single_row_seconds > 0
 

@@ -125,7 +125,7 @@ def test_roc_of_several_classes_has_one_curve_each(theme, rng):
 def test_a_cross_validation_is_drawn_from_its_predictions_out_of_fold(board):
     found = board["bayes"]
     rows, said = found.out_of_fold()
-    truth = evaluate.roc_curve(found.y[rows], said.scores, "yes")
+    truth = evaluate.roc_curve(found.y[rows], said.scores, pos_label="yes")
     assert str(truth.area) in named(show.roc(found), "area")[0].name
     with pytest.raises(DataError, match="log_loss"):
         show.calibration(found)
@@ -135,7 +135,7 @@ def test_a_cross_validation_is_drawn_from_its_predictions_out_of_fold(board):
 def test_all_tests_of_a_cross_validation_are_drawn_and_count_as_the_rows_tested(repeated, rows):
     X, y = rows
     plan = evaluate.k_fold(120, 3, 4) if repeated else evaluate.random_splits(120, 10)
-    found = evaluate.cross_validate(
+    found = evaluate.cross_validation_estimates(
         LogisticRegression(), X, y, cv=plan, measures=["error", "auc", "log_loss"]
     )
     n_tests = sum(len(test) for _, test in plan)
@@ -151,7 +151,7 @@ def test_all_tests_of_a_cross_validation_are_drawn_and_count_as_the_rows_tested(
     tested = np.concatenate([test for _, test in plan])
     scores = np.concatenate([fold.said.scores for fold in found.folds])
     weights = np.full(n_tests, n_rows / n_tests).view(Frequencies)
-    truth = evaluate.roc_curve(y[tested], scores, "yes", sample_weight=weights)
+    truth = evaluate.roc_curve(y[tested], scores, pos_label="yes", sample_weight=weights)
     area = figure_in(named(show.roc(found), "area")[0].name, "area")
     assert area == pytest.approx(truth.area[:3], abs=0.0051)
     bars = next(trace for trace in show.calibration(found).data if trace.type == "bar")
@@ -162,7 +162,7 @@ def test_all_tests_of_a_cross_validation_are_drawn_and_count_as_the_rows_tested(
 def test_numbers_of_every_repetition_are_drawn(rows):
     X, _ = rows
     plan = evaluate.random_splits(120, 6)
-    found = evaluate.cross_validate(LinearRegression(), X[:, :1], X[:, 1], cv=plan)
+    found = evaluate.cross_validation_estimates(LinearRegression(), X[:, :1], X[:, 1], cv=plan)
     figure = show.predicted_versus_true(found)
     assert len(figure.data[0].x) == sum(len(test) for _, test in plan)
     assert f"{len(figure.data[0].x)} tests of" in figure.layout.title.text
@@ -430,7 +430,7 @@ def test_fold_scores_are_the_scores_of_the_folds(theme, board):
 
 @both_themes
 def test_learning_curve_has_bars_and_the_baseline(theme, rows):
-    curve = evaluate.learning_curve(GaussianNB(), *rows, cv=4, sizes=(0.3, 0.6, 1.0))
+    curve = evaluate.learning_curve_estimates(GaussianNB(), *rows, cv=4, sizes=(0.3, 0.6, 1.0))
     figure = show.learning_curve(curve, theme=theme)
     for name, figures in curve.lines.items():
         line = named(figure, name)[0]
@@ -444,7 +444,9 @@ def test_learning_curve_has_bars_and_the_baseline(theme, rows):
 @pytest.mark.covers("cv-curve-with-bars")
 @both_themes
 def test_cv_curve_marks_the_best_and_the_simplest_as_good(theme, rows):
-    curve = evaluate.validation_curve(LogisticRegression(), *rows, "C", [0.001, 0.1, 10.0], cv=4)
+    curve = evaluate.validation_curve_estimates(
+        LogisticRegression(), *rows, "C", [0.001, 0.1, 10.0], cv=4
+    )
     figure = show.cv_curve(curve, counts=[1, 2, 2], theme=theme)
     marks = [shape.x0 for shape in figure.layout.shapes]
     assert marks == [curve.best(), curve.within_one_error()]
@@ -481,14 +483,14 @@ def test_sorted_scores_fall(theme, rng):
 @both_themes
 def test_stability_has_one_boundary_or_curve_per_model(theme, rows, rng):
     X, y = rows
-    found = evaluate.cross_validate(GaussianNB(), X, y, cv=3, keep_models=True)
+    found = evaluate.cross_validation_estimates(GaussianNB(), X, y, cv=3, keep_models=True)
     figure = show.fold_stability(found, X, y, theme=theme)
     assert sum(trace.type == "contour" for trace in figure.data) == 3
     fits = [LinearRegression().fit(X[half, :1], X[half, 1]) for half in np.split(np.arange(120), 2)]
     curves = named(show.fold_stability(fits, X[:, :1], X[:, 1], theme=theme), "model")
     assert len(curves) == 2
     with pytest.raises(DataError, match="keep_models"):
-        show.fold_stability(evaluate.cross_validate(GaussianNB(), X, y, cv=3), X, y)
+        show.fold_stability(evaluate.cross_validation_estimates(GaussianNB(), X, y, cv=3), X, y)
 
 
 @pytest.mark.covers("small-multiples-fit")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from gnomon.evaluate import cross_validate
+from gnomon.evaluate import cross_validation_estimates
 from gnomon.evaluate.fold_warnings import never_repeated
 
 
@@ -31,7 +31,7 @@ class Wrapper(Warner):
     """A learner that cross-validates another one to fit."""
 
     def fit(self, X, y):
-        cross_validate(Warner(), X, y, cv=3, n_jobs=1)
+        cross_validation_estimates(Warner(), X, y, cv=3, n_jobs=1)
         return self
 
 
@@ -44,7 +44,7 @@ def rows():
 @pytest.mark.parametrize("learner", [Warner(), Wrapper()])
 def test_a_warning_of_all_folds_is_said_once_with_their_number(learner, n_jobs, rows):
     with pytest.warns(RuntimeWarning) as said:
-        cross_validate(learner, *rows, cv=10, n_jobs=n_jobs)
+        cross_validation_estimates(learner, *rows, cv=10, n_jobs=n_jobs)
     assert len(said) == 1
     assert str(said[0].message).startswith("not done after")
     assert str(said[0].message).endswith("(in 10 of 10 folds)")
@@ -55,7 +55,7 @@ def test_folds_that_warn_are_counted(rows):
     X, y = rows
     splits = [(np.arange(1 + i % 2, 60), np.array([0])) for i in range(5)]
     with pytest.warns(RuntimeWarning, match=r"in 3 of 5 folds") as said:
-        cross_validate(Warner(only_odd=True), X, y, cv=splits, measures="mse")
+        cross_validation_estimates(Warner(only_odd=True), X, y, cv=splits, measures="mse")
     assert len(said) == 1
 
 
@@ -63,11 +63,11 @@ def test_filters_of_warnings_hold_and_are_left_as_they_were(rows):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("ignore", RuntimeWarning)
         before = warnings.showwarning, list(warnings.filters)
-        cross_validate(Warner(), *rows, cv=5, n_jobs=2)
+        cross_validation_estimates(Warner(), *rows, cv=5, n_jobs=2)
         assert before == (warnings.showwarning, list(warnings.filters))
         assert not said
         warnings.simplefilter("error", RuntimeWarning)
-        run = cross_validate(Warner(), *rows, cv=5, n_jobs=2)
+        run = cross_validation_estimates(Warner(), *rows, cv=5, n_jobs=2)
     assert len(run.failures) == 5
     assert "RuntimeWarning: not done" in run.failures[0].error
 

@@ -366,3 +366,28 @@ def test_the_squared_error_of_a_regression_tree_may_be_named(cls, rng):
 def test_a_target_that_does_not_vary_is_met_out_of_bag(rng):
     model = RandomForestRegressor(60, oob_score=True, random_state=0)
     assert model.fit(rng.normal(size=(30, 2)), np.full(30, 0.5)).oob_score_ == 1.0
+
+
+def test_intervals_for_new_rows_hold_nearly_their_level_of_them(rng):
+    X = rng.normal(size=(700, 3))
+    y = X[:, 0] + 0.5 * (rng.exponential(size=700) - 1)
+    model = RandomForestRegressor(60, oob_score=True, random_state=0).fit(X[:300], y[:300])
+    low, high = model.predict_interval(X[300:], 0.9)
+    assert 0.83 <= np.mean((low <= y[300:]) & (y[300:] <= high)) <= 0.96
+    own = np.quantile(model.predict_each(X[300:]), [0.05, 0.95], axis=1)
+    assert np.mean(high - low) > np.mean(own[1] - own[0])
+
+
+def test_intervals_for_new_rows_take_the_conformal_quantile_of_out_of_bag_errors(rng):
+    X, y = rng.normal(size=(99, 2)), rng.normal(size=99)
+    model = RandomForestRegressor(80, oob_score=True, random_state=0).fit(X, y)
+    errors = np.sort(np.abs(y - model.oob_prediction_))
+    low, high = model.predict_interval(X, 0.9)
+    assert high - low == pytest.approx(2 * errors[89])
+    assert np.isinf(model.predict_interval(X, 0.995)[1]).all()
+
+
+def test_intervals_for_new_rows_need_errors_out_of_bag(rng):
+    model = RandomForestRegressor(5).fit(rng.normal(size=(20, 1)), rng.normal(size=20))
+    with pytest.raises(AttributeError, match="oob_score=True"):
+        model.predict_interval([[0.0]])

@@ -27,7 +27,7 @@ from gnomon.margin import (
     NuSVC,
     NuSVR,
     OneClassSVM,
-    Perceptron,
+    PocketPerceptron,
     Polynomial,
     Programme,
     RandomWalkKernel,
@@ -452,7 +452,7 @@ def test_separability_comes_with_a_proof_either_way(rng):
     X, sign = overlapping(rng, 12, gap=6.0)
     assert separability(X, sign).separable
     assert not separability([[0.0], [1.0], [0.5]], [0, 0, 1]).separable
-    model = Perceptron(max_iter=10_000).fit(X, sign)
+    model = PocketPerceptron(max_iter=10_000).fit(X, sign)
     assert model.separated_
 
 
@@ -516,7 +516,7 @@ def test_several_classes_are_separated_by_corrections_of_two_planes(rng):
     centers = np.array([[0, 0], [8, 0], [0, 8], [8, 8]])
     X = np.repeat(centers, 10, axis=0) + rng.uniform(-1, 1, size=(40, 2))
     y = np.repeat(list("abcd"), 10)
-    model = Perceptron(max_iter=5000, margin=0.5).fit(X, y)
+    model = PocketPerceptron(max_iter=5000, margin=0.5).fit(X, y)
     assert model.separated_
     assert (model.predict(X) == y).all()
     scores = np.sort(model.decision_function(X), axis=1)

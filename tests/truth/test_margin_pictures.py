@@ -13,7 +13,7 @@ from gnomon.margin import (
     SVR,
     BatchPerceptron,
     LinearSVC,
-    Perceptron,
+    PocketPerceptron,
     StochasticSVM,
     hull_margin,
 )
@@ -62,7 +62,7 @@ def test_support_vectors_are_circled_and_slacks_end_on_the_margin(kernel, theme,
 def test_corrections_show_the_plane_before_and_after_and_the_row_that_made_them(rng):
     X, y = two_groups(rng, 1.2)
     X = X + np.array([3, 1])
-    model = Perceptron("first", keep_history="full").fit(X, y)
+    model = PocketPerceptron("first", keep_history="full").fit(X, y)
     figure = show.corrections(model, X, y, steps=(1,))
     marked = trace(figure, "wrong before")
     place = np.flatnonzero((np.array([marked.x[0], marked.y[0]]) == X).all(axis=1))[0]
@@ -73,7 +73,7 @@ def test_corrections_show_the_plane_before_and_after_and_the_row_that_made_them(
     batch = BatchPerceptron(keep_history="full").fit(X, y)
     assert len(trace(show.corrections(batch, X, y, steps=(1,)), "wrong before").x) == len(X)
     with pytest.raises(DataError, match="keep_history"):
-        show.corrections(Perceptron().fit(X, y), X, y)
+        show.corrections(PocketPerceptron().fit(X, y), X, y)
     with pytest.raises(DataError, match="no pass"):
         show.corrections(model, X, y, steps=(10**6,))
 

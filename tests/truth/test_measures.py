@@ -32,6 +32,7 @@ from gnomon.evaluate import (
     confusion_table,
     correct_probabilities,
     cost_loss,
+    cross_entropy,
     detection_curve,
     deviance,
     effective_parameters,
@@ -42,18 +43,16 @@ from gnomon.evaluate import (
     f_measure,
     fit_corrected,
     generalization_gap,
-    hinge_loss,
     huber_influence,
     huber_loss,
     huber_weight,
     label_agreement,
-    log_loss,
     logistic_loss,
+    margin_hinge_loss,
     margin_squared_loss,
-    mean_absolute_error,
     mean_interval,
     mean_squared_distance,
-    mean_squared_error,
+    misclassification_loss,
     mixed_errors,
     multiclass_area,
     per_label_rates,
@@ -65,7 +64,6 @@ from gnomon.evaluate import (
     rejection_curve,
     roc_curve,
     root_mean_squared_distance,
-    root_mean_squared_error,
     share_interval,
     sign_loss,
     smoothed_cosine,
@@ -73,7 +71,11 @@ from gnomon.evaluate import (
     sum_squared_error,
     top_k_error,
     two_class_rates,
-    zero_one_loss,
+)
+from gnomon.evaluate.number_measures import (
+    mean_absolute_error,
+    mean_squared_error,
+    root_mean_squared_error,
 )
 from gnomon.evaluate.ranking import jackknife_areas
 from gnomon.table import FunctionOracle, Table
@@ -292,19 +294,19 @@ def test_log_loss_from_probabilities_and_from_logits(rng):
     proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     y = np.concatenate([[0, 1, 2], rng.integers(0, 3, 17)])
     expected = -np.log(proba[np.arange(20), y]).mean()
-    assert log_loss(y, proba).value == pytest.approx(expected)
-    assert log_loss(y, logits, logits=True).value == pytest.approx(expected)
-    far = log_loss([0, 1], [[0.0, 2000.0], [0.0, 2000.0]], logits=True)
+    assert cross_entropy(y, proba).value == pytest.approx(expected)
+    assert cross_entropy(y, logits, logits=True).value == pytest.approx(expected)
+    far = cross_entropy([0, 1], [[0.0, 2000.0], [0.0, 2000.0]], logits=True)
     assert far.value == pytest.approx(1000)
 
 
 @pytest.mark.covers("cross-entropy-loss")
 def test_a_true_class_of_probability_zero_is_an_infinite_loss_and_is_said():
     with pytest.warns(GnomonWarning, match="1 of 2 rows"):
-        assert log_loss([0, 1], [[0.0, 1.0], [0.0, 1.0]]).value == np.inf
-    assert log_loss([0, 1], [[0.0, 1.0], [0.0, 1.0]], smallest=1e-15).value < 20
+        assert cross_entropy([0, 1], [[0.0, 1.0], [0.0, 1.0]]).value == np.inf
+    assert cross_entropy([0, 1], [[0.0, 1.0], [0.0, 1.0]], smallest=1e-15).value < 20
     with pytest.raises(DataError, match="add up to"):
-        log_loss([0, 1], [[0.2, 0.2], [0.5, 0.5]])
+        cross_entropy([0, 1], [[0.2, 0.2], [0.5, 0.5]])
 
 
 @pytest.mark.covers("cross-entropy-loss", "error-rate-accuracy")
@@ -313,7 +315,7 @@ def test_a_lower_loss_may_go_with_a_higher_error():
     sure_and_once_wrong = np.array([0.99, 0.99, 0.99, 0.45])
     timid = np.array([0.51, 0.51, 0.51, 0.51])
     losses = [
-        log_loss(y, np.column_stack([p, 1 - p]), [0, 1]) for p in (sure_and_once_wrong, timid)
+        cross_entropy(y, np.column_stack([p, 1 - p]), [0, 1]) for p in (sure_and_once_wrong, timid)
     ]
     errors = [error_rate(y, (p < 0.5).astype(int)).value for p in (sure_and_once_wrong, timid)]
     assert losses[0].value < losses[1].value
@@ -429,7 +431,7 @@ def test_intervals_of_what_is_never_negative_are_not_either(measure):
 def test_losses_of_probabilities_and_margins_are_never_negative():
     y, proba = [0, 1, 0], [0.001, 0.999, 0.9]
     margins = ([1, -1, 1], [5.0, -5.0, -5.0])
-    figures = [log_loss(y, proba), brier_score(y, proba), hinge_loss(*margins)]
+    figures = [cross_entropy(y, proba), brier_score(y, proba), margin_hinge_loss(*margins)]
     assert all(figure.low == 0 < figure.high for figure in figures)
     with_gains = cost_loss([[-1, 1], [5, 0]], [0, 1])
     assert with_gains([0, 1, 1], [0, 1, 0]).low == -1
@@ -441,7 +443,7 @@ def test_losses_of_0_and_1_are_a_share_only_where_losses_cannot_be_larger():
     assert exact[:3] == mean_squared_error([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])[:3] == (0, 0, 0)
     cheap, dear = cost_loss([[0, 1], [1, 0]], [0, 1]), cost_loss([[0, 1], [9, 0]], [0, 1])
     y, said = [0, 0, 0, 1], [0, 0, 1, 1]
-    assert cheap(y, said) == zero_one_loss(y, said)
+    assert cheap(y, said) == misclassification_loss(y, said)
     assert dear(y, said).high > 1 > cheap(y, said).high
 
 
@@ -466,14 +468,16 @@ def test_named_columns_of_probabilities_belong_to_their_classes(make):
     y = ["ja", "nein", "ja"]
     columns = {"nein": [0.1, 0.8, 0.1], "ja": [0.9, 0.2, 0.9]}
     sure = np.column_stack([columns["ja"], columns["nein"]])
-    assert log_loss(y, make(columns)) == log_loss(y, sure)
+    assert cross_entropy(y, make(columns)) == cross_entropy(y, sure)
     # other names, and numbers, leave the sorted order as it is
-    assert log_loss(y, make({"P1": columns["ja"], "P2": columns["nein"]})) == log_loss(y, sure)
-    assert log_loss([1, 2, 1], pd.DataFrame(sure)) == log_loss(y, sure)
+    assert cross_entropy(y, make({"P1": columns["ja"], "P2": columns["nein"]})) == cross_entropy(
+        y, sure
+    )
+    assert cross_entropy([1, 2, 1], pd.DataFrame(sure)) == cross_entropy(y, sure)
     with pytest.raises(DataError, match="some columns are named after classes"):
-        log_loss(y, make({"nein": columns["nein"], "x": columns["ja"]}))
+        cross_entropy(y, make({"nein": columns["nein"], "x": columns["ja"]}))
     with pytest.raises(DataError, match="classes= says"):
-        log_loss(y, make(columns), classes=["ja", "nein"])
+        cross_entropy(y, make(columns), classes=["ja", "nein"])
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -482,7 +486,7 @@ def test_named_columns_of_scores_belong_to_their_classes(make):
     columns = {"nein": [-2.0, 3.0, -1.0], "ja": [2.0, -3.0, 1.0]}
     block = np.column_stack([columns["ja"], columns["nein"]])
     assert top_k_error(y, make(columns), 1).value == top_k_error(y, block, 1).value == 0
-    assert log_loss(y, make(columns), logits=True) == log_loss(y, block, logits=True)
+    assert cross_entropy(y, make(columns), logits=True) == cross_entropy(y, block, logits=True)
 
 
 @pytest.mark.covers("error-rate-accuracy")
@@ -543,10 +547,10 @@ def test_losses_of_the_margin_bound_the_zero_one_loss_and_only_the_squared_one_r
     margin = np.linspace(-3, 5, 801)
     y = np.ones(801)
     wrong = sign_loss.values(y, margin)
-    for loss in (hinge_loss, exponential_loss, margin_squared_loss):
+    for loss in (margin_hinge_loss, exponential_loss, margin_squared_loss):
         assert (loss.values(y, margin) >= wrong - 1e-12).all()
     assert (logistic_loss.values(y, margin) / np.log(2) >= wrong - 1e-12).all()
-    for loss in (hinge_loss, exponential_loss, logistic_loss):
+    for loss in (margin_hinge_loss, exponential_loss, logistic_loss):
         assert (np.diff(loss.values(y, margin)) <= 1e-12).all()
     assert margin_squared_loss.values([1.0], [5.0])[0] > margin_squared_loss.values([1.0], [1.0])[0]
 
@@ -584,7 +588,7 @@ def test_huber_loss_in_both_scalings_with_a_continuous_derivative():
 
 @pytest.mark.covers("zero-one-loss")
 def test_zero_one_loss_of_categories_and_differences_of_numbers():
-    assert zero_one_loss.values(list("aab"), list("abb")).tolist() == [0, 1, 0]
+    assert misclassification_loss.values(list("aab"), list("abb")).tolist() == [0, 1, 0]
     y = pd.DataFrame({"size": [1.0, 2.0], "kind": ["a", "b"]})
     said = pd.DataFrame({"size": [0.5, 4.0], "kind": ["a", "a"]})
     assert mixed_errors(y, said).tolist() == [[0.5, 0], [-2, 1]]
@@ -711,7 +715,7 @@ def test_a_corrected_model_learns_its_correction_from_unseen_rows(rng):
     new = rng.normal(size=(2000, 4))
     truth = np.where(rng.random(2000) < 1 / (1 + np.exp(-new[:, 0])), "yes", "no")
     model = fit_corrected(DecisionTreeClassifier(), X, y)
-    assert log_loss(truth, model.predict_proba(new), model.classes_).value < 0.75
+    assert cross_entropy(truth, model.predict_proba(new), model.classes_).value < 0.75
     assert set(model.predict(new)) <= {"yes", "no"}
 
 
@@ -769,7 +773,7 @@ GIVEN = {
     "five_by_two_t_test": (FIVE_PAIRS, FIVE_PAIRS[::-1]),
     "friedman_test": (FIVE_PAIRS,),
     "joint_box": (FIVE_PAIRS,),
-    "learning_curve": (LinearRegression(), ROWS, ROWS[:, 0]),
+    "learning_curve_estimates": (LinearRegression(), ROWS, ROWS[:, 0]),
     "mcnemar_of_counts": (1, 2, 10),
     "mcnemar_test": (LABELS, SAID, LABELS),
     "mean_estimation_error_of": (PAIRS,),
@@ -783,7 +787,7 @@ GIVEN = {
     "share_interval": (1, 2),
     "smoothed_cosine": (PAIRS, PAIRS[::-1], PAIRS, 1),
     "top_k_error": (LABELS, TWO_SHARES, 1),
-    "validation_curve": (LinearRegression(), ROWS, ROWS[:, 0], "fit_intercept", [True]),
+    "validation_curve_estimates": (LinearRegression(), ROWS, ROWS[:, 0], "fit_intercept", [True]),
 } | {
     name: pair
     for names, pair in (
@@ -793,14 +797,20 @@ GIVEN = {
         ("precision_score recall_score", (LABELS, SAID)),
         ("roc_auc_score average_precision_score", (LABELS, SHARES)),
         ("r2_score", (NUMBERS, ESTIMATES)),
-        ("two_class_rates zero_one_loss", (LABELS, SAID)),
+        ("two_class_rates misclassification_loss zero_one_loss", (LABELS, SAID)),
         ("area_under_roc average_precision brier_score calibration", (LABELS, SHARES)),
-        ("detection_curve log_loss precision_recall_curve roc_curve", (LABELS, SHARES)),
+        (
+            "detection_curve cross_entropy log_loss precision_recall_curve roc_curve",
+            (LABELS, SHARES),
+        ),
         ("absolute_loss deviance mean_absolute_error", (NUMBERS, ESTIMATES)),
         ("mean_squared_distance mean_squared_error r_squared", (NUMBERS, ESTIMATES)),
         ("root_mean_squared_distance root_mean_squared_error", (NUMBERS, ESTIMATES)),
         ("squared_loss", (NUMBERS, ESTIMATES)),
-        ("exponential_loss hinge_loss logistic_loss", ([-1, 1, 1, -1], ESTIMATES)),
+        (
+            "exponential_loss hinge_loss margin_hinge_loss logistic_loss",
+            ([-1, 1, 1, -1], ESTIMATES),
+        ),
         ("margin_squared_loss sign_loss", ([-1, 1, 1, -1], ESTIMATES)),
     )
     for name in names.split()

@@ -21,15 +21,17 @@ from gnomon.evaluate import (
     f_measure,
     log_loss,
     mcnemar_test,
-    mean_absolute_error,
     mean_interval,
-    mean_squared_error,
     multiclass_area,
     precision,
     r_squared,
     recall,
-    root_mean_squared_error,
     squared_loss,
+)
+from gnomon.evaluate.number_measures import (
+    mean_absolute_error,
+    mean_squared_error,
+    root_mean_squared_error,
 )
 from tests.truth.coverage_bar import refuted
 

@@ -23,12 +23,12 @@ from gnomon.neighbors import (
     HammingDistance,
     KNeighborsClassifier,
     KNeighborsRegressor,
-    KNNImputer,
     LocalClassifier,
     LocalRegressor,
     MahalanobisDistance,
     MinkowskiDistance,
     NearestNeighbors,
+    NeighborImputer,
     NeighborLabels,
     NeighborRecommender,
     PearsonDistance,
@@ -651,7 +651,7 @@ def test_holes_take_the_mean_or_mode_of_the_nearest_rows_that_know_them(rng):
     rows = rng.normal(size=(50, 4))
     holed = np.where(rng.random(rows.shape) < 0.15, np.nan, rows)
     holed[:3] = rows[:3]
-    found = KNNImputer(3, metric="standardized").fit_transform(holed)
+    found = NeighborImputer(3, metric="standardized").fit_transform(holed)
     z = (holed - np.nanmean(holed, axis=0)) / np.nanstd(holed, axis=0, ddof=1)
     deviation = np.nanstd(z, axis=0)
     for i, j in np.argwhere(np.isnan(holed)):
@@ -684,12 +684,12 @@ def test_mixed_tables_are_filled_and_filled_cells_feed_no_others():
         }
     )
     table = Table.from_frame(frame)
-    found = KNNImputer(2).fit(table).transform(table)
+    found = NeighborImputer(2).fit(table).transform(table)
     assert found.column("size").to_pylist()[4] == pytest.approx(1.05)
     assert found.column("color").to_pylist()[5] == "blue"
     assert found.column("member").to_pylist()[4] is True
     chain = np.array([[0.0, 1.0, np.nan], [0.1, np.nan, 5.0], [9.0, 9.0, 7.0]])
-    filled = KNNImputer(1).fit_transform(chain)
+    filled = NeighborImputer(1).fit_transform(chain)
     assert filled[0, 2] == 5.0
     assert filled[1, 1] == 1.0
 
@@ -701,7 +701,7 @@ def test_recommending_is_imputation_by_similar_rows(rng):
     rows[:, :2] = rng.normal(size=(20, 2))
     model = NeighborRecommender(4, similarity="pearson").fit(rows)
     found = model.predict(*np.argwhere(np.isnan(rows)).T)
-    filled = KNNImputer(4, metric="pearson").fit_transform(rows)
+    filled = NeighborImputer(4, metric="pearson").fit_transform(rows)
     np.testing.assert_allclose(found.ratings, filled[np.isnan(rows)], atol=1e-9)
 
 

@@ -53,18 +53,17 @@ from gnomon.evaluate import (
     bootstrap_predictions,
     complexity_penalized,
     cost_loss,
-    cross_validate,
+    cross_validation_estimates,
     experiment,
     forward_in_time,
     hold_out_split,
     k_fold,
     label_permutation_test,
     leaderboard,
-    learning_curve,
+    learning_curve_estimates,
     leave_group_out,
     leave_one_out,
     linear_leave_one_out,
-    mean_squared_error,
     monte_carlo_error_bars,
     nested_cross_validation,
     one_standard_error,
@@ -73,6 +72,7 @@ from gnomon.evaluate import (
     random_splits,
     three_way,
 )
+from gnomon.evaluate.number_measures import mean_squared_error
 from gnomon.table import Table
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
@@ -175,9 +175,9 @@ def test_impossible_splits_are_refused_with_the_remedy():
     with pytest.raises(DataError, match="stratified or grouped"):
         random_splits(10, 2, 0.3, stratify=[0, 1] * 5, groups=[0, 1] * 5)
     with pytest.raises(DataError, match="beyond the 5"):
-        cross_validate(GaussianNB(), np.eye(5), [0, 1, 0, 1, 0], cv=[([0, 1], [9])])
+        cross_validation_estimates(GaussianNB(), np.eye(5), [0, 1, 0, 1, 0], cv=[([0, 1], [9])])
     with pytest.raises(DataError, match="150 rows and X has 10"):
-        cross_validate(GaussianNB(), np.eye(10), [0, 1] * 5, cv=k_fold(150, 5))
+        cross_validation_estimates(GaussianNB(), np.eye(10), [0, 1] * 5, cv=k_fold(150, 5))
 
 
 @pytest.mark.parametrize(
@@ -187,10 +187,18 @@ def test_impossible_splits_are_refused_with_the_remedy():
         (lambda: k_fold(10.0, 5), "n_rows=10.0 must be a whole number"),
         (lambda: random_splits(10, 2.5), "n_splits=2.5"),
         (lambda: bootstrap_bags(10, None), "n_bags=None"),
-        (lambda: cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=3.0), "whole number of folds"),
-        (lambda: cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=[1, 2]), "pairs of training"),
         (
-            lambda: cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=[(Y_IRIS > 0, Y_IRIS == 0)]),
+            lambda: cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, cv=3.0),
+            "whole number of folds",
+        ),
+        (
+            lambda: cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, cv=[1, 2]),
+            "pairs of training",
+        ),
+        (
+            lambda: cross_validation_estimates(
+                GaussianNB(), X_IRIS, Y_IRIS, cv=[(Y_IRIS > 0, Y_IRIS == 0)]
+            ),
             "positions of rows",
         ),
         (lambda: forward_in_time(range(12), 3, gap=-2), "would be test rows too"),
@@ -217,13 +225,14 @@ def test_groups_beside_splits_are_refused_on_both_sides_and_count_as_one_in_inte
     groups = np.repeat(np.arange(30), 5)
     for splits in (k_fold(150, 5), KFold(5, shuffle=True), list(k_fold(150, 5))):
         with pytest.raises(DataError, match="groups on both sides"):
-            cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=splits, groups=groups)
+            cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, cv=splits, groups=groups)
     X, y = rng.normal(size=(30, 1))[groups], rng.normal(size=30)[groups]
     apart = k_fold(150, 5, groups=groups)
     plain = [
-        cross_validate(LinearRegression(), X, y, cv=list(apart), groups=g) for g in (None, groups)
+        cross_validation_estimates(LinearRegression(), X, y, cv=list(apart), groups=g)
+        for g in (None, groups)
     ]
-    known = cross_validate(LinearRegression(), X, y, cv=apart)
+    known = cross_validation_estimates(LinearRegression(), X, y, cv=apart)
     assert plain[1].standard_error == known.standard_error > 1.2 * plain[0].standard_error
 
 
@@ -243,7 +252,7 @@ def test_the_same_splits_again_do_not_make_the_error_smaller(measure, rng):
     X = rng.normal(size=(120, 2)) + y[:, None]
     once = k_fold(120, 4, stratify=y)
     first, again = (
-        cross_validate(GaussianNB(), X, y, cv=s, measures=measure, pair_fits=0).figure()
+        cross_validation_estimates(GaussianNB(), X, y, cv=s, measures=measure, pair_fits=0).figure()
         for s in (once, list(once) * 6)
     )
     assert again.error == pytest.approx(first.error)
@@ -255,13 +264,13 @@ def test_splitters_of_scikit_learn_know_their_repetitions(rng):
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 2)) + y[:, None]
     repeated = RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0)
-    found = cross_validate(GaussianNB(), X, y, cv=repeated, measures="auc")
+    found = cross_validation_estimates(GaussianNB(), X, y, cv=repeated, measures="auc")
     assert (found.splits.n_repeats, found.splits.n_folds) == (4, 3)
     assert len(found.pairs) == 3
     assert len(found.predictions) == 60
-    shuffled = cross_validate(GaussianNB(), X, y, cv=ShuffleSplit(5, test_size=0.5))
+    shuffled = cross_validation_estimates(GaussianNB(), X, y, cv=ShuffleSplit(5, test_size=0.5))
     assert shuffled.splits.n_repeats == 5
-    assert cross_validate(GaussianNB(), X, y, cv=KFold(5)).splits.n_repeats == 1
+    assert cross_validation_estimates(GaussianNB(), X, y, cv=KFold(5)).splits.n_repeats == 1
 
 
 @pytest.mark.covers("random-split-cv", "holdout-validation", "bootstrap-prediction-error")
@@ -280,7 +289,7 @@ def test_random_splits_and_bags_leave_out_what_they_say(seed):
 def test_cross_validation_is_a_plain_loop_over_the_folds():
     splits = k_fold(150, 5, 2, stratify=Y_IRIS)
     measures = ["accuracy", "log_loss", "balanced_accuracy", "f1_macro"]
-    found = cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=splits, measures=measures)
+    found = cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, cv=splits, measures=measures)
     for number, (train, test) in enumerate(splits):
         model = GaussianNB().fit(X_IRIS[train], Y_IRIS[train])
         assert found.scores["accuracy"][number] == model.score(X_IRIS[test], Y_IRIS[test])
@@ -301,7 +310,7 @@ def test_cross_validation_is_a_plain_loop_over_the_folds():
 @pytest.mark.covers("kfold-cv", "squared-error-measures")
 def test_pooled_and_fold_averaged_measures_are_both_there_and_differ(rng):
     X, y = rng.normal(size=(47, 2)), rng.normal(size=47)
-    found = cross_validate(LinearRegression(), X, y, cv=k_fold(47, 5))
+    found = cross_validation_estimates(LinearRegression(), X, y, cv=k_fold(47, 5))
     errors = y - found.predictions
     assert found.pooled("rmse") == pytest.approx(np.sqrt((errors**2).mean()))
     assert found.figure().value == pytest.approx(found.pooled())
@@ -313,7 +322,9 @@ def test_pooled_and_fold_averaged_measures_are_both_there_and_differ(rng):
 @pytest.mark.parametrize("measure", ["mse", "r2"])
 def test_covariance_of_folds_is_that_of_a_plain_loop_over_pairs(measure, rng):
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
-    found = cross_validate(LinearRegression(), X, y, cv=6, measures=measure, pair_fits=4)
+    found = cross_validation_estimates(
+        LinearRegression(), X, y, cv=6, measures=measure, pair_fits=4
+    )
     assert found.pairs == [(0, 1), (2, 3), (4, 5), (1, 2)]
     score = {"mse": mean_squared_error, "r2": r_squared}[measure]
     changes = []
@@ -344,7 +355,7 @@ def test_pairs_whose_measure_is_undefined_do_not_count(rng):
 
     y = np.tile([0, 1], 20)
     X = rng.normal(size=(40, 2)) + 5 * y[:, None]
-    found = cross_validate(Shy(), X, y, cv=5, measures=["precision", "log_loss"])
+    found = cross_validation_estimates(Shy(), X, y, cv=5, measures=["precision", "log_loss"])
     assert len(found.pairs) == 5
     assert np.isnan(found.fold_covariance("precision"))
     assert found.figure("precision").value == 1
@@ -353,13 +364,13 @@ def test_pairs_whose_measure_is_undefined_do_not_count(rng):
 def test_pairs_of_folds_are_left_out_only_where_rows_are_dealt_out_in_folds(rng):
     X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
     for splits in (k_fold(30, 2), random_splits(30, 5), forward_in_time(np.arange(30), 3)):
-        assert cross_validate(LinearRegression(), X, y, cv=splits).pairs == []
-    assert len(cross_validate(LinearRegression(), X, y, cv=k_fold(30, 3, 2)).pairs) == 3
-    spared = cross_validate(LinearRegression(), X, y, cv=5, pair_fits=0)
+        assert cross_validation_estimates(LinearRegression(), X, y, cv=splits).pairs == []
+    assert len(cross_validation_estimates(LinearRegression(), X, y, cv=k_fold(30, 3, 2)).pairs) == 3
+    spared = cross_validation_estimates(LinearRegression(), X, y, cv=5, pair_fits=0)
     assert np.isnan(spared.fold_covariance())
     assert "may be too narrow" in str(spared)
     with pytest.raises(DataError, match="pair_fits"):
-        cross_validate(LinearRegression(), X, y, pair_fits=-1)
+        cross_validation_estimates(LinearRegression(), X, y, pair_fits=-1)
 
 
 @pytest.mark.covers("leave-one-out-cv", "analytic-loocv")
@@ -367,7 +378,7 @@ def test_pairs_of_folds_are_left_out_only_where_rows_are_dealt_out_in_folds(rng)
 def test_leave_one_out_in_closed_form_is_that_of_n_fits(penalty, rng):
     X, y = rng.normal(size=(25, 3)), rng.normal(size=25)
     learner = Ridge(penalty) if penalty else LinearRegression()
-    found = cross_validate(learner, X, y, cv=leave_one_out(25), measures="mse")
+    found = cross_validation_estimates(learner, X, y, cv=leave_one_out(25), measures="mse")
     closed = linear_leave_one_out(X, y, penalty)
     assert closed.residuals == pytest.approx(y - found.predictions)
     assert closed.mean_squared_error.value == pytest.approx(found.mean)
@@ -382,8 +393,8 @@ def test_results_are_the_same_to_the_bit_for_every_number_of_jobs(n_jobs):
     kwargs = {"cv": 4, "measures": ["accuracy", "log_loss"], "random_state": 3}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GnomonWarning)
-        one = cross_validate(learner, X_IRIS, Y_IRIS, n_jobs=1, **kwargs)
-        other = cross_validate(learner, X_IRIS, Y_IRIS, n_jobs=n_jobs, **kwargs)
+        one = cross_validation_estimates(learner, X_IRIS, Y_IRIS, n_jobs=1, **kwargs)
+        other = cross_validation_estimates(learner, X_IRIS, Y_IRIS, n_jobs=n_jobs, **kwargs)
     for name in one.scores:
         assert np.array_equal(one.scores[name], other.scores[name])
         np.testing.assert_equal(one.fold_covariance(name), other.fold_covariance(name))
@@ -392,14 +403,14 @@ def test_results_are_the_same_to_the_bit_for_every_number_of_jobs(n_jobs):
 
 def test_every_fold_of_a_random_learner_has_its_own_seed_and_given_seeds_are_kept(rng):
     X, y = rng.normal(size=(30, 1)), rng.normal(size=30)
-    unseeded = cross_validate(Even(), X, y, cv=5, keep_models=True)
+    unseeded = cross_validation_estimates(Even(), X, y, cv=5, keep_models=True)
     assert len({model.shift_ for model in unseeded.models}) == 5
-    again = cross_validate(Even(), X, y, cv=5, keep_models=True)
+    again = cross_validation_estimates(Even(), X, y, cv=5, keep_models=True)
     assert [m.shift_ for m in again.models] == [m.shift_ for m in unseeded.models]
-    seeded = cross_validate(Even(7), X, y, cv=5, keep_models=True)
+    seeded = cross_validation_estimates(Even(7), X, y, cv=5, keep_models=True)
     assert len({model.shift_ for model in seeded.models}) == 1
     nested = make_pipeline(StandardScaler(), RandomForestClassifier(3))
-    pipes = cross_validate(nested, X_IRIS, Y_IRIS, cv=3, keep_models=True)
+    pipes = cross_validation_estimates(nested, X_IRIS, Y_IRIS, cv=3, keep_models=True)
     assert len({model[-1].random_state for model in pipes.models}) == 3
     assert nested[-1].random_state is None
 
@@ -412,28 +423,30 @@ def test_tables_frames_and_arrays_give_the_same_scores():
     splits = k_fold(150, 3, stratify=Y_IRIS)
     labels = np.array(["x", "y", "z"])[Y_IRIS]
     whole = frame.assign(kind=labels)
-    expected = cross_validate(NaiveBayes(), X_IRIS, labels, cv=splits)
+    expected = cross_validation_estimates(NaiveBayes(), X_IRIS, labels, cv=splits)
     makes = [frame, pl.from_pandas(frame), Table.from_frame(frame)]
     for X in makes:
-        found = cross_validate(NaiveBayes(), X, labels, cv=splits)
+        found = cross_validation_estimates(NaiveBayes(), X, labels, cv=splits)
         assert np.array_equal(found.predictions, expected.predictions)
     for table in (whole, pl.from_pandas(whole), Table.from_frame(whole)):
-        found = cross_validate(NaiveBayes(), table, "kind", cv=splits)
+        found = cross_validation_estimates(NaiveBayes(), table, "kind", cv=splits)
         assert np.array_equal(found.predictions, expected.predictions)
     with pytest.raises(DataError, match="no column 'klnd'"):
-        cross_validate(NaiveBayes(), whole, "klnd", cv=splits)
+        cross_validation_estimates(NaiveBayes(), whole, "klnd", cv=splits)
 
 
 def test_sparse_rows_weights_and_groups_are_passed_on(rng):
     rows = sp.random_array((60, 5), density=0.3, rng=rng, format="coo")
     y = rng.integers(0, 2, 60)
-    found = cross_validate(LogisticRegression(), rows, y, cv=3)
+    found = cross_validation_estimates(LogisticRegression(), rows, y, cv=3)
     assert not found.failures
     weights = np.where(y == 1, 1e6, 1e-6)
-    heavy = cross_validate(BaselineClassifier(), rows, y, cv=3, sample_weight=weights)
+    heavy = cross_validation_estimates(BaselineClassifier(), rows, y, cv=3, sample_weight=weights)
     assert (heavy.predictions == 1).all()
     groups = np.repeat(np.arange(20), 3)
-    grouped = cross_validate(LogisticRegression(), rows, y, cv=GroupKFold(4), groups=groups)
+    grouped = cross_validation_estimates(
+        LogisticRegression(), rows, y, cv=GroupKFold(4), groups=groups
+    )
     for train, test in grouped.splits:
         assert not set(groups[train]) & set(groups[test])
 
@@ -441,11 +454,11 @@ def test_sparse_rows_weights_and_groups_are_passed_on(rng):
 def test_equal_rows_of_a_group_count_as_one_in_the_interval(rng):
     X, y = rng.normal(size=(200, 2)), rng.normal(size=200)
     ten = np.repeat(np.arange(200), 10)
-    single = cross_validate(LinearRegression(), X, y, cv=k_fold(200, 5, shuffle=False))
-    many = cross_validate(
+    single = cross_validation_estimates(LinearRegression(), X, y, cv=k_fold(200, 5, shuffle=False))
+    many = cross_validation_estimates(
         LinearRegression(), X[ten], y[ten], cv=k_fold(2000, 5, groups=ten, random_state=1)
     )
-    fooled = cross_validate(LinearRegression(), X[ten], y[ten], cv=k_fold(2000, 5))
+    fooled = cross_validation_estimates(LinearRegression(), X[ten], y[ten], cv=k_fold(2000, 5))
     assert fooled.standard_error < 0.6 * many.standard_error
     assert many.standard_error == pytest.approx(single.standard_error, rel=0.5)
 
@@ -454,7 +467,7 @@ def test_equal_rows_of_a_group_count_as_one_in_the_interval(rng):
 def test_a_learner_that_fails_in_one_fold_is_scored_on_the_others(stage):
     X = np.arange(30.0)[:, None]
     y = np.array([0, 1] * 15)
-    found = cross_validate(FailsOnce(0.0, stage), X, y, cv=k_fold(30, 5, shuffle=False))
+    found = cross_validation_estimates(FailsOnce(0.0, stage), X, y, cv=k_fold(30, 5, shuffle=False))
     assert [each.fold for each in found.failures] == [0]
     assert found.failures[0].stage == ("fit" if stage == "fit" else "predict")
     assert np.isnan(found.scores["accuracy"]).tolist() == [True] + [False] * 4
@@ -480,7 +493,7 @@ def test_a_learner_that_always_fails_is_last_on_the_board_and_its_reason_is_kept
 def test_folds_of_one_class_keep_their_failure_and_the_rest_goes_on():
     X = np.arange(20.0)[:, None]
     y = np.repeat([0, 1], [16, 4])
-    found = cross_validate(
+    found = cross_validation_estimates(
         GaussianNB(), X, y, cv=k_fold(20, 5, shuffle=False), measures=["accuracy", "auc"]
     )
     assert np.isnan(found.scores["auc"]).all() or np.isnan(found.scores["auc"]).sum() >= 4
@@ -489,25 +502,25 @@ def test_folds_of_one_class_keep_their_failure_and_the_rest_goes_on():
 
 
 def test_measures_that_a_learner_cannot_give_are_failures_with_the_reason():
-    found = cross_validate(
+    found = cross_validation_estimates(
         KNeighborsRegressor(), X_IRIS, Y_IRIS.astype(float), cv=3, measures="log_loss"
     )
     assert "predict_proba" in found.failures[0].error
-    three = cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=3, measures="auc")
+    three = cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, cv=3, measures="auc")
     assert "there are 3" in three.failures[0].error
     with pytest.raises(DataError, match="no measure 'accurracy'"):
-        cross_validate(GaussianNB(), X_IRIS, Y_IRIS, measures="accurracy")
+        cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, measures="accurracy")
     with pytest.raises(DataError, match="is no learner"):
-        cross_validate(GaussianNB, X_IRIS, Y_IRIS)
+        cross_validation_estimates(GaussianNB, X_IRIS, Y_IRIS)
     with pytest.raises(DataError, match="needs a target"):
-        cross_validate(GaussianNB(), X_IRIS)
+        cross_validation_estimates(GaussianNB(), X_IRIS)
 
 
 def test_a_measure_that_a_learner_cannot_give_leaves_the_others(tmp_path):
     X, y = X_IRIS[:100], Y_IRIS[:100]
     asked = {"cv": 5, "measures": ["accuracy", "log_loss", "neg_log_loss", "auc"]}
     for folder in (None, tmp_path, tmp_path):
-        found = cross_validate(SVC(), X, y, folder=folder, **asked)
+        found = cross_validation_estimates(SVC(), X, y, folder=folder, **asked)
         assert np.isfinite(found.scores["accuracy"]).all()
         assert np.isfinite(found.scores["auc"]).all()
         assert np.isnan(found.scores["log_loss"]).all()
@@ -520,12 +533,14 @@ def test_a_measure_that_a_learner_cannot_give_leaves_the_others(tmp_path):
 
 
 def test_measures_of_two_classes_fail_alone_with_three_and_know_their_positive_class():
-    three = cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=3, measures=["f1_macro", "precision"])
+    three = cross_validation_estimates(
+        GaussianNB(), X_IRIS, Y_IRIS, cv=3, measures=["f1_macro", "precision"]
+    )
     assert "precision could not be taken of 3 of 3 folds" in str(three)
     assert "there are 3" in str(three)
     assert "folds failed" not in str(three)
     y = np.repeat([0, 1], [16, 4])
-    alone = cross_validate(
+    alone = cross_validation_estimates(
         BaselineClassifier(),
         np.zeros((20, 1)),
         y,
@@ -546,7 +561,7 @@ def test_scores_of_training_rows_that_cannot_be_got_leave_those_of_test_rows(rng
             raise ValueError("too many rows")
         return 1.0
 
-    found = cross_validate(
+    found = cross_validation_estimates(
         GaussianNB(),
         rng.normal(size=(40, 2)),
         y,
@@ -564,7 +579,7 @@ def test_scores_of_training_rows_that_cannot_be_got_leave_those_of_test_rows(rng
 def test_folds_without_a_class_have_no_balanced_accuracy(rng):
     y = np.repeat([0, 1], [197, 3])
     with pytest.warns(GnomonWarning, match="Some folds will lack them"):
-        found = cross_validate(
+        found = cross_validation_estimates(
             BaselineClassifier(), np.zeros((200, 1)), y, cv=10, measures="balanced_accuracy"
         )
     assert found.mean == 0.5 == found.pooled()
@@ -588,7 +603,7 @@ def test_functions_rank_by_what_is_known_of_them_and_others_are_refused(rng):
     own = Measure("worst", worst, greater_is_better=False)
     assert leaderboard([LinearRegression()], X, y, cv=4, measures=own).names[0] != "baseline"
     with pytest.raises(DataError, match=r"not of predictions.*'roc_auc'"):
-        cross_validate(GaussianNB(), X_IRIS, Y_IRIS, measures=roc_auc_score)
+        cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, measures=roc_auc_score)
 
 
 def test_scorers_have_names_of_their_own_and_stay_between_0_and_1():
@@ -600,11 +615,11 @@ def test_scorers_have_names_of_their_own_and_stay_between_0_and_1():
         make_scorer(f1_score, average="micro"),
         make_scorer(zero_one_loss, greater_is_better=False),
     ]
-    found = cross_validate(KNeighborsClassifier(1), X, y, cv=3, measures=scorers)
+    found = cross_validation_estimates(KNeighborsClassifier(1), X, y, cv=3, measures=scorers)
     names = ["f1_macro", "roc_auc", "f1_score(average=micro)", "neg_zero_one_loss"]
     assert list(found.scores) == names
     assert [each.share for each in found.measures] == [True, True, True, False]
-    named = cross_validate(GaussianNB(), X, y, cv=3, measures={"right": "accuracy"})
+    named = cross_validation_estimates(GaussianNB(), X, y, cv=3, measures={"right": "accuracy"})
     assert list(named.scores) == ["right"]
 
 
@@ -613,13 +628,13 @@ def test_shares_of_folds_without_spread_are_not_certain():
     y = np.repeat([0, 1], [57, 3])
     X = np.column_stack([10.0 * y + np.arange(60) / 100, np.arange(60) % 5])
     measures = ["auc", "balanced_accuracy", "recall", "precision", "roc_auc", "f1"]
-    found = cross_validate(KNeighborsClassifier(1), X, y, cv=3, measures=measures)
+    found = cross_validation_estimates(KNeighborsClassifier(1), X, y, cv=3, measures=measures)
     for measure in measures:
         figure = found.figure(measure)
         assert figure.value == figure.high == 1
         assert figure.low < 0.85, measure
         assert found.figure(measure, confidence_level=0.5).low > figure.low
-    alone = cross_validate(GaussianNB(), X, y, cv=hold_out_split(60, 0.4, stratify=y))
+    alone = cross_validation_estimates(GaussianNB(), X, y, cv=hold_out_split(60, 0.4, stratify=y))
     assert 0 <= alone.figure().low <= alone.figure().high <= 1
 
 
@@ -627,25 +642,29 @@ def test_shares_of_folds_without_spread_are_not_certain():
 def test_intervals_of_losses_over_folds_are_never_negative(rng):
     X, y = rng.normal(size=(12, 3)), rng.normal(size=12)
     measures = ["mse", "mae", sklearn_mse, "neg_mean_squared_error"]
-    found = cross_validate(LinearRegression(), X, y, cv=3, measures=measures)
+    found = cross_validation_estimates(LinearRegression(), X, y, cv=3, measures=measures)
     for method in ("rows", "folds"):
         *losses, score = (found.figure(each.name, method=method) for each in found.measures)
         assert all(0 <= figure.low <= figure.value for figure in losses)
         assert score.high <= 0
-    curve = learning_curve(LinearRegression(), X, y, sizes=[5, 8], cv=3)
+    curve = learning_curve_estimates(LinearRegression(), X, y, sizes=[5, 8], cv=3)
     assert all(figure.low >= 0 for line in curve.lines.values() for figure in line)
 
 
 @pytest.mark.covers("kfold-cv")
 def test_measures_of_classes_are_refused_for_numbers_and_folds_of_one_class_for_kappa():
     with pytest.raises(DataError, match="accuracy is of classes, and the learner predicts numbers"):
-        cross_validate(LinearRegression(), X_IRIS, Y_IRIS, measures=["accuracy", "rmse"])
+        cross_validation_estimates(
+            LinearRegression(), X_IRIS, Y_IRIS, measures=["accuracy", "rmse"]
+        )
     X, y = X_IRIS[50:110:3], Y_IRIS[50:110:3]
-    alone = cross_validate(GaussianNB(), X, y, cv=leave_one_out(20), measures="kappa")
+    alone = cross_validation_estimates(GaussianNB(), X, y, cv=leave_one_out(20), measures="kappa")
     assert np.isnan(alone.scores["kappa"]).all()
     assert "kappa is of every class" in alone.failures[0].error
     with pytest.raises(DataError, match=r"weights must not be negative \(first: row 1, -1\)"):
-        cross_validate(GaussianNB(), X, y, sample_weight=np.where(np.arange(20) == 1, -1, 1))
+        cross_validation_estimates(
+            GaussianNB(), X, y, sample_weight=np.where(np.arange(20) == 1, -1, 1)
+        )
 
 
 @pytest.mark.covers("squared-error-measures")
@@ -659,21 +678,23 @@ def test_a_perfect_regression_has_no_interval_of_a_share():
         def predict(self, X):
             return 1000 * X[:, 0]
 
-    found = cross_validate(Exact(), X, 1000 * X[:, 0], cv=5)
+    found = cross_validation_estimates(Exact(), X, 1000 * X[:, 0], cv=5)
     assert found.figure()[:3] == (0, 0, 0)
 
 
 def test_classes_that_a_training_fold_lacks_get_probability_zero():
     X = np.arange(12.0)[:, None]
     y = np.repeat([0, 1, 2], 4)
-    found = cross_validate(GaussianNB(), X, y, cv=k_fold(12, 3, shuffle=False), measures="brier")
+    found = cross_validation_estimates(
+        GaussianNB(), X, y, cv=k_fold(12, 3, shuffle=False), measures="brier"
+    )
     _, said = found.out_of_fold()
     assert said.probabilities.shape == (12, 3)
     assert (said.probabilities[:4, 0] == 0).all()
 
 
 def test_learners_without_target_are_scored_by_their_own_score():
-    found = cross_validate(GaussianMixture(2, random_state=0), X_IRIS, cv=3)
+    found = cross_validation_estimates(GaussianMixture(2, random_state=0), X_IRIS, cv=3)
     train, test = found.splits[0]
     expected = GaussianMixture(2, random_state=0).fit(X_IRIS[train]).score(X_IRIS[test])
     assert found.scores["score"][0] == pytest.approx(expected)
@@ -682,7 +703,7 @@ def test_learners_without_target_are_scored_by_their_own_score():
 @pytest.mark.covers("pointwise-loss-object", "empirical-risk")
 def test_losses_of_ones_own_and_training_scores_work_as_measures():
     costs = cost_loss([[0, 1, 1], [5, 0, 1], [5, 1, 0]], [0, 1, 2])
-    found = cross_validate(
+    found = cross_validation_estimates(
         KNeighborsClassifier(1), X_IRIS, Y_IRIS, cv=5, measures=costs, train_scores=True
     )
     expected = costs.values(Y_IRIS, found.predictions).mean()
@@ -693,11 +714,11 @@ def test_losses_of_ones_own_and_training_scores_work_as_measures():
 
 def test_progress_is_told_fold_by_fold(capsys):
     seen = []
-    cross_validate(
+    cross_validation_estimates(
         GaussianNB(), X_IRIS, Y_IRIS, cv=4, progress=lambda done, total: seen.append(done)
     )
     assert seen == [0, 1, 2, 3, 4]
-    cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=4, progress=True)
+    cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, cv=4, progress=True)
     assert "4/4" in capsys.readouterr().err
 
 
@@ -708,8 +729,8 @@ def test_memory_is_measured_when_asked_and_scores_do_not_change(rng):
             return super().fit(X, y)
 
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
-    plain = cross_validate(Greedy(), X, y, cv=3)
-    measured = cross_validate(Greedy(), X, y, cv=3, measure_memory=True)
+    plain = cross_validation_estimates(Greedy(), X, y, cv=3)
+    measured = cross_validation_estimates(Greedy(), X, y, cv=3, measure_memory=True)
     assert np.isnan(plain.peak_memory)
     assert 24e6 <= measured.peak_memory <= 60e6
     assert np.array_equal(plain.scores["rmse"], measured.scores["rmse"])
@@ -721,7 +742,7 @@ LEARNER = """
     from pathlib import Path
     from sklearn.naive_bayes import GaussianNB
     from sklearn.datasets import load_iris
-    from gnomon.evaluate import cross_validate
+    from gnomon.evaluate import cross_validation_estimates
 
     class Fragile(GaussianNB):
         def fit(self, X, y):
@@ -735,7 +756,7 @@ LEARNER = """
     if __name__ == "__main__":
         X, y = load_iris(return_X_y=True)
         names = np.array(["setosa", "versicolor", "virginica"])[y]
-        found = cross_validate(Fragile(), X, names, cv=8, folder="run", n_jobs=1,
+        found = cross_validation_estimates(Fragile(), X, names, cv=8, folder="run", n_jobs=1,
                                measures=["accuracy", "brier"])
         print(found.scores["accuracy"].tolist(), found.scores["brier"].tolist(), found.figure())
 """
@@ -759,14 +780,14 @@ def test_a_killed_run_goes_on_where_it_ended(tmp_path):
 
 def test_a_folder_of_another_run_is_refused_and_a_broken_fold_is_run_again(tmp_path):
     kwargs = {"cv": 4, "folder": tmp_path / "run"}
-    first = cross_validate(GaussianNB(), X_IRIS, Y_IRIS, **kwargs)
+    first = cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, **kwargs)
     with pytest.raises(DataError, match="differs in learner"):
-        cross_validate(GaussianNB(var_smoothing=0.1), X_IRIS, Y_IRIS, **kwargs)
+        cross_validation_estimates(GaussianNB(var_smoothing=0.1), X_IRIS, Y_IRIS, **kwargs)
     with pytest.raises(DataError, match="differs in rows"):
-        cross_validate(GaussianNB(), X_IRIS + 1, Y_IRIS, **kwargs)
+        cross_validation_estimates(GaussianNB(), X_IRIS + 1, Y_IRIS, **kwargs)
     (tmp_path / "run" / "fold-0002.predictions.npy").write_bytes(b"broken")
     with pytest.warns(GnomonWarning, match="run again"):
-        again = cross_validate(GaussianNB(), X_IRIS, Y_IRIS, **kwargs)
+        again = cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, **kwargs)
     assert np.array_equal(first.predictions, again.predictions)
     facts = json.loads((tmp_path / "run" / "fold-0000.json").read_text())
     assert facts["failure"] is None
@@ -791,12 +812,14 @@ def test_a_folder_tells_functions_by_what_they_do(tmp_path, rng):
         power(3),
     ]
     for k, function in enumerate(functions):
-        cross_validate(scaled(function), X, y, cv=3, folder=tmp_path / str(k))
+        cross_validation_estimates(scaled(function), X, y, cv=3, folder=tmp_path / str(k))
         for other in range(k):
             with pytest.raises(DataError, match="differs in learner"):
-                cross_validate(scaled(function), X, y, cv=3, folder=tmp_path / str(other))
-    again = cross_validate(scaled(power(3)), X, y, cv=3, folder=tmp_path / "5")
-    assert again.mean == cross_validate(scaled(power(3)), X, y, cv=3).mean
+                cross_validation_estimates(
+                    scaled(function), X, y, cv=3, folder=tmp_path / str(other)
+                )
+    again = cross_validation_estimates(scaled(power(3)), X, y, cv=3, folder=tmp_path / "5")
+    assert again.mean == cross_validation_estimates(scaled(power(3)), X, y, cv=3).mean
 
 
 def test_a_folder_tells_measures_by_what_they_do(tmp_path, rng):
@@ -804,11 +827,11 @@ def test_a_folder_tells_measures_by_what_they_do(tmp_path, rng):
     one = Measure("q", lambda model, X, y: 1.0, "estimator")
     two = Measure("q", lambda model, X, y: 2.0, "estimator")
     asked = {"cv": 3, "folder": tmp_path}
-    assert cross_validate(LinearRegression(), X, y, measures=one, **asked).mean == 1
+    assert cross_validation_estimates(LinearRegression(), X, y, measures=one, **asked).mean == 1
     with pytest.raises(DataError, match="differs in measures"):
-        cross_validate(LinearRegression(), X, y, measures=two, **asked)
+        cross_validation_estimates(LinearRegression(), X, y, measures=two, **asked)
     named = {"cv": 3, "folder": tmp_path / "named", "measures": ["r2", "neg_max_error"]}
-    cross_validate(LinearRegression(), X, y, **named)
+    cross_validation_estimates(LinearRegression(), X, y, **named)
     plan = json.loads((tmp_path / "named" / "plan.json").read_text())
     assert plan["measures"] == ["neg_max_error", "r2"]
 
@@ -816,9 +839,9 @@ def test_a_folder_tells_measures_by_what_they_do(tmp_path, rng):
 def test_failed_folds_are_tried_again_when_a_run_goes_on(tmp_path):
     X, y = np.arange(20.0)[:, None], np.array([0, 1] * 10)
     splits = k_fold(20, 4, shuffle=False)
-    found = cross_validate(FailsOnce(0.0), X, y, cv=splits, folder=tmp_path)
+    found = cross_validation_estimates(FailsOnce(0.0), X, y, cv=splits, folder=tmp_path)
     assert len(found.failures) == 1
-    again = cross_validate(FailsOnce(0.0), X, y, cv=splits, folder=tmp_path)
+    again = cross_validation_estimates(FailsOnce(0.0), X, y, cv=splits, folder=tmp_path)
     assert len(again.failures) == 1
     assert again.folds[1].fit_seconds == found.folds[1].fit_seconds
 
@@ -833,7 +856,7 @@ def test_learners_on_the_same_folds_are_ranked_with_the_baseline_among_them():
     assert board.beats_baseline()
     assert board.differences(rope=0.02).equal is not None
     assert len(board.to_table()) == 3
-    other = cross_validate(GaussianNB(), X_IRIS, Y_IRIS, cv=3)
+    other = cross_validation_estimates(GaussianNB(), X_IRIS, Y_IRIS, cv=3)
     with pytest.raises(DataError, match="different splits"):
         board.best.p_against(other)
     twice = leaderboard([GaussianNB(), GaussianNB(var_smoothing=1)], X_IRIS, Y_IRIS, cv=3)
@@ -1112,8 +1135,10 @@ def test_memory_has_no_training_error_and_chance_beyond(seed, rng):
 @pytest.mark.covers("random-split-cv")
 def test_rows_that_are_tested_several_times_do_not_make_the_error_smaller_for_ever(rng):
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
-    few = cross_validate(LinearRegression(), X, y, cv=k_fold(60, 5), measures="mse")
-    many = cross_validate(LinearRegression(), X, y, cv=k_fold(60, 5, 10), measures="mse")
+    few = cross_validation_estimates(LinearRegression(), X, y, cv=k_fold(60, 5), measures="mse")
+    many = cross_validation_estimates(
+        LinearRegression(), X, y, cv=k_fold(60, 5, 10), measures="mse"
+    )
     assert many.standard_error == pytest.approx(few.standard_error, rel=0.25)
 
 
@@ -1173,7 +1198,7 @@ def test_infinite_scores_go_through_every_tool(rng):
     assert np.isnan(tables.against().outcome[0, 0])
     assert "Not compared" in str(tables.against())
     assert tables.ranks().ranks[0] == 3
-    curve = learning_curve(tree, X, y, sizes=[1.0], cv=4, measures="log_loss")
+    curve = learning_curve_estimates(tree, X, y, sizes=[1.0], cv=4, measures="log_loss")
     assert curve.values("validation")[0] == np.inf
     assert "inf" in str(curve)
     bags = bootstrap_error(tree, X, y, measure="log_loss", n_bags=30)
@@ -1231,7 +1256,9 @@ def test_shuffled_targets_and_learning_curves_go_on_from_a_folder(tmp_path, rng)
         "shuffles": lambda folder: label_permutation_test(
             Noted(), X, y, cv=4, n_permutations=3, folder=folder
         ),
-        "curve": lambda folder: learning_curve(Noted(), X, y, cv=4, sizes=[10, 30], folder=folder),
+        "curve": lambda folder: learning_curve_estimates(
+            Noted(), X, y, cv=4, sizes=[10, 30], folder=folder
+        ),
     }
     for name, tool in tools.items():
         fits.clear()

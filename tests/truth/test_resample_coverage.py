@@ -13,7 +13,7 @@ from gnomon.evaluate import (
     HoldOut,
     bootstrap,
     bootstrap_error,
-    cross_validate,
+    cross_validation_estimates,
     k_fold,
     linear_leave_one_out,
     random_splits,
@@ -95,7 +95,7 @@ def test_cross_validated_accuracy_and_area(splits, measure, rng):
     found = []
     for _ in range(RUNS):
         X, y = classes(rng, 200, mean)
-        run = cross_validate(
+        run = cross_validation_estimates(
             NearestMean(), X, y, cv=splits, measures=measure, n_jobs=1, keep_models=True
         )
         truth = [m.accuracy(mean) if measure == "accuracy" else m.area(mean) for m in run.models]
@@ -120,7 +120,7 @@ def test_cross_validated_error_of_least_squares_with_few_and_many_rows_per_colum
     splits, runs = k_fold(n, k), []
     for _ in range(RUNS):
         X, y = numbers(rng, n, d)
-        run = cross_validate(
+        run = cross_validation_estimates(
             LeastSquares(), X, y, cv=splits, measures="mse", n_jobs=1, keep_models=True
         )
         here = np.mean([model.risk() for model in run.models])
@@ -177,7 +177,9 @@ def test_cross_validated_quality_of_learners_that_hang_on_single_rows(
     splits, found = k_fold(100, 10), []
     for _ in range(RUNS):
         X, y = bell_and_logit(rng, 100, d, steepness)
-        run = cross_validate(learner, X, y, cv=splits, measures=measure, n_jobs=1, keep_models=True)
+        run = cross_validation_estimates(
+            learner, X, y, cv=splits, measures=measure, n_jobs=1, keep_models=True
+        )
         if measure == "accuracy":
             truth = expected_accuracy(run.models, rng, d, steepness)
         else:
@@ -191,7 +193,9 @@ def test_an_infinite_log_loss_has_a_lower_end_alone():
     """Two rows of a hundred had probability zero: at least the loss of 2^-53 for each."""
     X, y = np.arange(100.0)[:, None], np.repeat([0, 1], 50)
     y[[10, 90]] = [1, 0]
-    run = cross_validate(DecisionTreeClassifier(max_depth=1), X, y, measures="log_loss", n_jobs=1)
+    run = cross_validation_estimates(
+        DecisionTreeClassifier(max_depth=1), X, y, measures="log_loss", n_jobs=1
+    )
     found = run.figure()
     assert found.value == found.high == np.inf
     assert 0 < found.low < 2 * 53 * np.log(2) / 100
@@ -204,7 +208,7 @@ def test_without_pairs_of_folds_the_interval_is_too_narrow_and_that_of_fold_scor
     splits, rows, folds = k_fold(50, 5), [], []
     for _ in range(700):
         X, y = numbers(rng, 50, 10)
-        run = cross_validate(
+        run = cross_validation_estimates(
             LeastSquares(),
             X,
             y,
@@ -228,7 +232,7 @@ def test_the_plain_standard_error_of_repeated_folds_is_far_too_small(rng):
     mean = np.full(3, 0.5)
     for _ in range(300):
         X, y = classes(rng, 100, mean)
-        run = cross_validate(NearestMean(), X, y, cv=splits, n_jobs=1, keep_models=True)
+        run = cross_validation_estimates(NearestMean(), X, y, cv=splits, n_jobs=1, keep_models=True)
         truth = np.mean([model.accuracy(mean) for model in run.models])
         scores = run.values
         half = stats.t.ppf(0.975, 49) * scores.std(ddof=1) / np.sqrt(50)

@@ -8,7 +8,7 @@ import pytest
 from sklearn import model_selection
 
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate import cross_validate, one_standard_error
+from gnomon.evaluate import cross_validation_estimates, one_standard_error
 from gnomon.linear import LogisticRegression, Ridge
 from gnomon.neighbors import KNeighborsClassifier
 from gnomon.optimize import Integer, Real
@@ -27,7 +27,7 @@ def test_every_method_of_tuning_finds_the_best_of_a_small_grid(noisy):
     X, y = noisy
     space = {"alpha": [0.01, 1.0, 100.0]}
     means = {
-        alpha: cross_validate(Ridge(alpha), X, y, cv=5, pair_fits=0).mean
+        alpha: cross_validation_estimates(Ridge(alpha), X, y, cv=5, pair_fits=0).mean
         for alpha in space["alpha"]
     }
     best = min(means, key=means.get)

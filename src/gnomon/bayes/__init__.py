@@ -53,7 +53,7 @@ from gnomon.bayes.rule import (
     probability_to_odds,
     simplicity_prior,
 )
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 
 __all__ = [
     "BayesRisk",
@@ -105,3 +105,5 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(__name__, {})

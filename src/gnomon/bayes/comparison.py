@@ -21,7 +21,7 @@ from scipy import stats
 from gnomon.contract.estimate import Estimate
 from gnomon.contract.result import Result
 from gnomon.evaluate.comparison import corrected_standard_error
-from gnomon.evaluate.curves import SHARES, Curve, learning_curve
+from gnomon.evaluate.curves import SHARES, Curve, learning_curve_estimates
 
 
 @dataclass(repr=False, eq=False)
@@ -124,8 +124,8 @@ def compare_generative(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    one = learning_curve(generative, X, y, measures="error", **shared)
-    other = learning_curve(discriminative, X, y, measures="error", **shared)
+    one = learning_curve_estimates(generative, X, y, measures="error", **shared)
+    other = learning_curve_estimates(discriminative, X, y, measures="error", **shared)
     ours, theirs = one.samples["validation"], other.samples["validation"]
     test_share = min(point.splits.test_share for point in one.points)
     differences = [

@@ -5,6 +5,7 @@ from gnomon.cluster.agglomerative import (
     between_clusters,
     cophenetic_correlation,
     lance_williams,
+    linkage,
     linkage_tree,
 )
 from gnomon.cluster.assignment import (
@@ -41,6 +42,14 @@ from gnomon.cluster.denclue import Denclue, density_attractor
 from gnomon.cluster.dendrogram import Dendrogram, is_nested, number_of_dendrograms
 from gnomon.cluster.divisive import DivisiveClustering
 from gnomon.cluster.hdbscan import HDBSCAN
+from gnomon.cluster.itemsets import (
+    Itemsets,
+    Rule,
+    Suggestion,
+    association_rules,
+    frequent_itemsets,
+    suggest_items,
+)
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.mean_shift import MeanShift
 from gnomon.cluster.medoids import KMedoids, k_medoids
@@ -95,20 +104,24 @@ __all__ = [
     "DictionaryVote",
     "DivisiveClustering",
     "HartiganKMeans",
+    "Itemsets",
     "JunkKMeans",
     "KMeans",
     "KMeansTree",
     "KMedoids",
     "MeanShift",
     "MiniBatchKMeans",
+    "Rule",
     "SelfOrganizingMap",
     "SoftKMeans",
     "SubsampleKMeans",
+    "Suggestion",
     "TypeHistogramClassifier",
     "VectorQuantizer",
     "any_point_covered",
     "approximate_range_count",
     "assignment_matrix",
+    "association_rules",
     "best_partition",
     "betacv",
     "between_clusters",
@@ -136,6 +149,7 @@ __all__ = [
     "dunn",
     "external_validity",
     "fill_by_clusters",
+    "frequent_itemsets",
     "grid_distances",
     "grid_places",
     "hard_labels",
@@ -147,6 +161,7 @@ __all__ = [
     "k_medoids",
     "lance_williams",
     "likelihood_by_k",
+    "linkage",
     "linkage_tree",
     "maximum_matching",
     "membership_probability",
@@ -163,6 +178,7 @@ __all__ = [
     "silhouette",
     "soft_step",
     "stirling",
+    "suggest_items",
     "sum_of_squares",
     "type_histograms",
     "weights_of_k",

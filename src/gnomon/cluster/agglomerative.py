@@ -13,7 +13,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist, squareform
+from scipy.cluster.hierarchy import optimal_leaf_ordering
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.cluster import AgglomerativeClustering as Connected
 
 from gnomon.cluster.any_metric import METRICS, Metric
@@ -34,9 +35,9 @@ from gnomon.engine.parameters import FLAG, JOBS, HasMethods, StrOptions, at_leas
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
 
-LINKAGES = ("single", "complete", "average", "mean", "median", "ward")
+LINKAGES = ("single", "complete", "average", "mean", "median", "ward", "weighted")
 SQUARED = frozenset({"mean", "median", "ward"})
-NEEDS_TABLE = frozenset({"complete", "average"})
+NEEDS_TABLE = frozenset({"complete", "average", "weighted"})
 OTHER_NAMES = {"centroid": "mean"}
 SKLEARN_LINKAGES = ("ward", "complete", "average", "single")
 
@@ -137,7 +138,7 @@ class AgglomerativeClustering(RowsClusterer):
         "memory": [str, HasMethods("cache"), None],
         "connectivity": ["array-like", "sparse matrix", callable, None],
         "compute_full_tree": [StrOptions({"auto"}), "boolean"],
-        "linkage": [StrOptions({*LINKAGES, *OTHER_NAMES})],
+        "linkage": [StrOptions({*LINKAGES, *OTHER_NAMES} - {"weighted"})],
         "distance_threshold": [None, at_least(0)],
         "compute_distances": FLAG,
         "n_jobs": JOBS,
@@ -218,7 +219,7 @@ class AgglomerativeClustering(RowsClusterer):
         if isinstance(self.n_clusters, Integral) and n_different < self.n_clusters:
             raise ValueError(
                 f"n_samples={n_rows} rows of which {n_different} differ should be >= "
-                f"n_clusters={self.n_clusters}; ask for fewer clusters: Cannot extract more "
+                f"n_clusters={self.n_clusters}; choose fewer clusters: Cannot extract more "
                 "clusters than samples"
             )
 
@@ -308,9 +309,12 @@ def linkage_tree(
 
     Parameters
     ----------
-    X : array-like of shape (n, d), or (n, n) with metric="precomputed"
-    linkage : {"ward", "single", "complete", "average", "mean", "median"}, default="ward"
-        As in `AgglomerativeClustering`.
+    X : array-like of shape (n, d), or distances with metric="precomputed"
+        Distances as a table of shape (n, n), or condensed as SciPy's `pdist` gives them.
+    linkage : {"ward", "single", "complete", "average", "mean", "median", "weighted"}, \
+            default="ward"
+        As in `AgglomerativeClustering`; "weighted" is the mean of the distances to the two parts,
+        whatever their sizes (WPGMA).
     metric : str or callable, default="euclidean"
         A distance of scipy's `cdist`, a function of two rows, or "precomputed". Ward, mean and
         median linkage mean what they say for Euclidean distances only.
@@ -333,12 +337,44 @@ def linkage_tree(
         rows = number_rows(X)
         return tree_of_rows(rows, np.ones(len(rows)), linkage, n_jobs)
     if metric == "precomputed":
-        table = distance_table(X).copy()
+        table = distance_table(squareform(X) if np.ndim(X) == 1 else X).copy()
     else:
         rows = number_rows(X)
         _require_table(len(rows))
         table = cdist(rows, rows, metric=metric)
     return tree_of_table(table, np.ones(len(table)), linkage)
+
+
+def linkage(
+    y: Any, method: str = "single", metric: Any = "euclidean", optimal_ordering: bool = False
+) -> np.ndarray:
+    """The linkage matrix of rows or distances, as SciPy's ``linkage`` returns it.
+
+    Parameters
+    ----------
+    y : array-like of shape (n, d), or condensed distances of shape (n * (n - 1) / 2,)
+    method : {"single", "complete", "average", "weighted", "centroid", "median", "ward"}, \
+            default="single"
+    metric : str or callable, default="euclidean"
+        Of rows; not used for condensed distances.
+    optimal_ordering : bool, default=False
+        Whether leaves are ordered so that neighbors are near, by SciPy's function.
+
+    Returns
+    -------
+    Z : ndarray of shape (n - 1, 4)
+        Per merge the two clusters, their distance and the number of rows in the union.
+
+    Examples
+    --------
+    >>> linkage([1.0, 4.0, 3.0], "average").tolist()
+    [[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 3.5, 3.0]]
+    """
+    condensed = np.ndim(y) == 1
+    tree = linkage_tree(y, method, "precomputed" if condensed else metric)
+    if not optimal_ordering:
+        return tree.merges
+    return optimal_leaf_ordering(tree.merges, y if condensed else pdist(y, metric))
 
 
 def tree_of_rows(
@@ -474,7 +510,7 @@ def lance_williams(
     if linkage in SQUARED and not squared:
         raise DataError(
             f"the update of {linkage} linkage holds for squared Euclidean distances only; square "
-            "them and say squared=True"
+            "them and use squared=True"
         )
     code = LINKAGES.index(linkage)
     values = (*map(float, distances), *map(float, sizes))

@@ -167,7 +167,7 @@ class HamerlyBounds:
 
 
 class Ahead(NamedTuple):
-    """A pass made before it is asked for: with these centres, to these sums and centres."""
+    """A pass made before it is needed: with these centres, to these sums and centres."""
 
     centers: Centers
     sums: ClusterSums

@@ -137,17 +137,17 @@ def require_rows(n_rows: int, n_clusters: int) -> None:
     if n_rows < n_clusters:
         raise ValueError(
             f"n_samples={n_rows} should be >= n_clusters={n_clusters}: there are fewer rows (of "
-            "positive weight) than clusters; ask for fewer clusters"
+            "positive weight) than clusters; choose fewer clusters"
         )
 
 
 def warn_fewer_clusters(labels: np.ndarray, n_clusters: int) -> None:
-    """Say that rows fell into fewer clusters than were asked for; negative labels are none."""
+    """Warn that rows fell into fewer clusters than n_clusters; negative labels are none."""
     n_found = np.count_nonzero(np.bincount(labels[labels >= 0]))
     if n_found < n_clusters:
         warnings.warn(
             f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
-            f"({n_clusters}). Possibly due to duplicate points in X; ask for fewer.",
+            f"({n_clusters}). Possibly due to duplicate points in X; choose fewer.",
             ConvergenceWarning,
             stacklevel=3,
         )

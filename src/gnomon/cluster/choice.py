@@ -29,7 +29,7 @@ from gnomon.evaluate.information import mixture_parameters
 
 @dataclass(repr=False)
 class ChoiceOfK(Result):
-    """A measure for each number of clusters, and what it speaks for.
+    """A measure for each number of clusters, and the number that it suggests.
 
     Attributes
     ----------

@@ -467,7 +467,7 @@ class _Problem:
         if chosen is None:
             raise DataError(
                 f"no way was found to put rows in {k} clusters without breaking a cannot-link; "
-                "ask for more clusters, drop links, or allow broken ones with links='penalty'"
+                "use more clusters, drop links, or allow broken ones with links='penalty'"
             )
         for each, where in chosen.items():
             place[each] = where

@@ -106,7 +106,7 @@ class DivisiveClustering(RowsClusterer):
         if len(rows) < self.n_clusters:
             raise ValueError(
                 f"n_samples={len(distinct.places)} rows of which {len(rows)} differ should be >= "
-                f"n_clusters={self.n_clusters}; ask for fewer clusters"
+                f"n_clusters={self.n_clusters}; choose fewer clusters"
             )
         rng = self._rng()
         labels = np.zeros(len(rows), np.int64)

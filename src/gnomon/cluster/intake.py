@@ -1,4 +1,4 @@
-"""What the functions of this room take: rows of numbers, labels, tables of distances."""
+"""What the functions of this package take: rows of numbers, labels, tables of distances."""
 
 from __future__ import annotations
 

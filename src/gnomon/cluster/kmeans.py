@@ -207,7 +207,7 @@ class KMeans(CentrePredictor, SumLearner):
         if data.n_rows < self.n_clusters:
             raise ValueError(
                 f"n_samples={data.n_rows} should be >= n_clusters={self.n_clusters}: there are "
-                "fewer rows (of positive weight) than clusters; ask for fewer clusters"
+                "fewer rows (of positive weight) than clusters; choose fewer clusters"
             )
         if not isinstance(self.init, str) and self.n_init not in ("auto", 1) and self._is_given():
             warnings.warn(

@@ -13,7 +13,7 @@ import numpy as np
 
 from gnomon.engine.kernel import kernel, subkernel
 
-SINGLE, COMPLETE, AVERAGE, MEAN, MEDIAN, WARD = range(6)
+SINGLE, COMPLETE, AVERAGE, MEAN, MEDIAN, WARD, WEIGHTED = range(7)
 TILE = 256
 FIRST_COLUMNS = 6
 
@@ -183,6 +183,8 @@ def lance_williams_value(linkage, d_ir, d_jr, d_ij, n_i, n_j, n_r):
         return min(d_ir, d_jr)
     if linkage == COMPLETE:
         return max(d_ir, d_jr)
+    if linkage == WEIGHTED:
+        return 0.5 * d_ir + 0.5 * d_jr
     if linkage == AVERAGE:
         return (n_i * d_ir + n_j * d_jr) / both
     if linkage == MEAN:

@@ -219,7 +219,7 @@ class SoftKMeans(CentreClusterer):
         if share.min() < TINY_SHARE:
             warnings.warn(
                 f"cluster {int(share.argmin())} of SoftKMeans holds a share of {share.min():.1e} "
-                "of the rows: it is as good as empty; ask for fewer clusters or a larger scale",
+                "of the rows: it is as good as empty; choose fewer clusters or a larger scale",
                 GnomonWarning,
                 stacklevel=2,
             )

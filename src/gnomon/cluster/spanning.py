@@ -584,7 +584,7 @@ def find_ward_neighbors(
 def fill_ward_neighbors(
     asked, rows, columns, weights, order, start, stop, child, low, high, least_weight, near, added
 ):
-    """The cluster whose union with each asked one adds the least squares; of equals the first.
+    """The cluster whose union with each given one adds the least squares; of equals the first.
 
     A union with a cluster of weight v at distance r adds ``w v / (w + v) r^2``, which rises with v:
     the least weight and distance of a node bound it. rows (n, d) in the order of the tree; near and

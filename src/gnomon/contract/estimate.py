@@ -83,7 +83,7 @@ def share_interval(successes: float, n: float, confidence_level: float = 0.95) -
     every share in just 95% of cases: at n = 20 and a share of 0.95 there are 92.5% and 98.4% to
     choose from. This one holds 95 to 96% on average over shares, 93% at the least from 15 rows on,
     and more than 97% near 0 and 1. For independent rows; the scores of folds are not (see
-    `cross_validate`).
+    `cross_validation_estimates`).
 
     Parameters
     ----------

@@ -23,11 +23,12 @@ from sklearn.exceptions import ConvergenceWarning
 from gnomon.contract.estimate import Estimate, checked_weights, finite_column, mean_interval
 from gnomon.contract.result import Result
 from gnomon.density.draws import as_generator
+from gnomon.density.exponential_family import ScipyNames
 from gnomon.density.families import Normal, simplex
 from gnomon.engine.errors import DataError
 
 
-class Distribution:
+class Distribution(ScipyNames):
     """What every distribution of this module has in common."""
 
     def log_density(self, x: ArrayLike) -> np.ndarray:
@@ -91,6 +92,15 @@ class StudentT(Distribution):
         if self.degrees <= 2:
             return np.inf
         return self.scale**2 * self.degrees / (self.degrees - 2)
+
+    def cdf(self, x: ArrayLike) -> np.ndarray:
+        """F(x)."""
+        z = (np.asarray(x, dtype=float) - self.location) / self.scale
+        return special.stdtr(self.degrees, z)
+
+    def ppf(self, q: ArrayLike) -> np.ndarray:
+        """The quantile function, inverse of `cdf`."""
+        return self.location + self.scale * special.stdtrit(self.degrees, np.asarray(q, float))
 
     def sample(self, n=1, random_state=None):
         return self.location + self.scale * as_generator(random_state).standard_t(self.degrees, n)
@@ -157,6 +167,15 @@ class Uniform(Distribution):
         x = np.asarray(x, dtype=float)
         inside = (x >= self.low) & (x <= self.high)
         return np.where(inside, -np.log(self.high - self.low), -np.inf)
+
+    def cdf(self, x: ArrayLike) -> np.ndarray:
+        """F(x)."""
+        share = (np.asarray(x, dtype=float) - self.low) / (self.high - self.low)
+        return np.clip(share, 0.0, 1.0)
+
+    def ppf(self, q: ArrayLike) -> np.ndarray:
+        """The quantile function, inverse of `cdf`."""
+        return self.low + (self.high - self.low) * np.asarray(q, dtype=float)
 
     def sample(self, n=1, random_state=None):
         return as_generator(random_state).uniform(self.low, self.high, n)
@@ -360,6 +379,10 @@ class EmpiricalDistribution(Distribution):
         places = np.searchsorted(line, np.asarray(share, dtype=float) - 1e-12, side="left")
         return self.items[order][np.minimum(places, len(line) - 1)]
 
+    def ppf(self, q: ArrayLike) -> np.ndarray:
+        """The quantile function under SciPy's name; the same as `quantile`."""
+        return self.quantile(q)
+
     def sample(self, n=1, random_state=None):
         """Draws with replacement: a bootstrap sample."""
         rng = as_generator(random_state)
@@ -456,6 +479,10 @@ class Mixture(Distribution):
 
     def log_density(self, x):
         return special.logsumexp(self._joint(x), axis=-1)
+
+    def cdf(self, x: ArrayLike) -> np.ndarray:
+        """F(x) = sum_k c_k F_k(x)."""
+        return sum(c * part.cdf(x) for c, part in zip(self.weights, self.components))
 
     def posterior(self, x: ArrayLike) -> np.ndarray:
         """Probability of each component given the outcome; of shape (n, K)."""

@@ -169,7 +169,7 @@ def fit_mixture(
         if best is None or fit.log_likelihood > best.log_likelihood:
             best = fit
     if best is None:
-        raise DataError(f"every start collapsed: {trouble}. Ask for fewer components")
+        raise DataError(f"every start collapsed: {trouble}. Use fewer components")
     best.ends, best.steps = ends, steps
     return best
 

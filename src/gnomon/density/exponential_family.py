@@ -13,11 +13,13 @@ Texts: 002 "Exponential family models", "Moment matching", "Maximum entropy".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from gnomon.contract.estimate import checked_weights
 from gnomon.density.draws import as_generator
@@ -235,8 +237,49 @@ class ExponentialFamily:
         return f"{type(self).__name__}({inner})"
 
 
+class ScipyNames:
+    """Mixin: a distribution under the names of `scipy.stats`."""
+
+    log_density: Callable[[ArrayLike], np.ndarray]
+    density: Callable[[ArrayLike], np.ndarray]
+    sample: Callable[..., np.ndarray]
+
+    def pdf(self, x: ArrayLike) -> np.ndarray:
+        """The density, or the probability of counted outcomes; the same as `density`."""
+        return self.density(x)
+
+    def logpdf(self, x: ArrayLike) -> np.ndarray:
+        """Logarithm of the density; the same as `log_density`."""
+        return self.log_density(x)
+
+    def cdf(self, x: ArrayLike) -> np.ndarray:
+        """The cumulative distribution function F(x)."""
+        raise NotImplementedError(f"{type(self).__name__} has no cumulative distribution function")
+
+    def sf(self, x: ArrayLike) -> np.ndarray:
+        """Survival function, 1 - F(x)."""
+        return 1 - self.cdf(x)
+
+    def rvs(self, size: int = 1, random_state: Any = None) -> np.ndarray:
+        """Independent outcomes; the same as `sample`."""
+        return self.sample(size, random_state)
+
+
+# The distribution of SciPy with the parameters of a family.
+IN_SCIPY: dict[str, Callable[..., Any]] = {
+    "Bernoulli": lambda probability: stats.bernoulli(probability),
+    "Beta": lambda a, b: stats.beta(a, b),
+    "ChiSquared": lambda degrees: stats.chi2(degrees),
+    "Exponential": lambda rate: stats.expon(scale=1 / rate),
+    "Gamma": lambda shape, rate: stats.gamma(shape, scale=1 / rate),
+    "InverseGamma": lambda shape, scale: stats.invgamma(shape, scale=scale),
+    "Normal": lambda mean, variance: stats.norm(mean, np.sqrt(variance)),
+    "Poisson": lambda rate: stats.poisson(rate),
+}
+
+
 @dataclass(frozen=True, eq=False)
-class Member:
+class Member(ScipyNames):
     """One distribution of an exponential family.
 
     Attributes
@@ -298,6 +341,46 @@ class Member:
     def density(self, x: ArrayLike) -> np.ndarray:
         """p(x)."""
         return np.exp(self.log_density(x))
+
+    def _in_scipy(self) -> Any:
+        name = type(self.family).__name__
+        if name not in IN_SCIPY:
+            raise DataError(
+                f"the family {name} has no cumulative distribution function here; "
+                f"those of {', '.join(IN_SCIPY)} have one"
+            )
+        return IN_SCIPY[name](**self.parameters)
+
+    def cdf(self, x: ArrayLike) -> np.ndarray:
+        """F(x), for families of numbers.
+
+        Parameters
+        ----------
+        x : array-like of shape (n,)
+
+        Returns
+        -------
+        shares : ndarray of shape (n,)
+        """
+        return self._in_scipy().cdf(np.asarray(x, dtype=float))
+
+    def sf(self, x: ArrayLike) -> np.ndarray:
+        """Survival function, 1 - F(x), without loss of digits in the upper tail."""
+        return self._in_scipy().sf(np.asarray(x, dtype=float))
+
+    def ppf(self, q: ArrayLike) -> np.ndarray:
+        """The quantile function, inverse of `cdf`, for families of numbers.
+
+        Parameters
+        ----------
+        q : array-like of shape (n,)
+            Probabilities.
+
+        Returns
+        -------
+        x : ndarray of shape (n,)
+        """
+        return self._in_scipy().ppf(np.asarray(q, dtype=float))
 
     def log_likelihood(self, x: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Sum of log p(x) over outcomes, weighted."""

@@ -250,7 +250,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
         if data.n_rows < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
-                f"n_samples = {data.n_rows}; ask for fewer components"
+                f"n_samples = {data.n_rows}; use fewer components"
             )
         if self.outliers and self.family != "normal":
             raise ValueError(
@@ -552,7 +552,7 @@ class FamilyMixture(DensityEstimator, SumLearner):
         return max(8 * passing, start) + 8 * 12 * k * n_columns
 
     def _memory_remedy(self) -> str:
-        return "Stream the rows with gnomon.table.scan, or ask for fewer components."
+        return "Stream the rows with gnomon.table.scan, or use fewer components."
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "natural_"):

@@ -320,7 +320,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
         if data.n_rows < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
-                f"n_samples = {data.n_rows}; ask for fewer components"
+                f"n_samples = {data.n_rows}; use fewer components"
             )
         self.ends_ = np.empty(0)
         super()._fit(data)
@@ -454,7 +454,7 @@ class GaussianMixture(DensityEstimator, SumLearner):
         return (
             f"Fitting the mixture model failed: the covariance of component {component} (weight "
             f"{weights[component]:.3g}) has collapsed, as its rows lie in fewer dimensions than "
-            f"there are columns. Ask for fewer components than n_components={self.n_components}, "
+            f"there are columns. Use fewer components than n_components={self.n_components}, "
             f"raise reg_covar={self.reg_covar:g}, or take covariance_type='diag'"
         )
 
@@ -819,7 +819,7 @@ def warn_lost(weights: np.ndarray) -> None:
     if len(lost):
         warnings.warn(
             f"components {lost.tolist()} of n_components={len(weights)} have lost all their rows "
-            "and have weight 0; ask for fewer components or start otherwise",
+            "and have weight 0; use fewer components or start otherwise",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -1,4 +1,4 @@
-"""The base of every public estimator: parameters, callbacks, course, forecast, saving."""
+"""The base of every public estimator: parameters, callbacks, history, memory, saving."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def is_fitted(estimator: BaseEstimator) -> bool:
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
-    """Parameters validated from one table, a recorded course, a memory forecast, a model file."""
+    """Parameters validated from one table, a recorded history, a memory forecast, a model file."""
 
     natively: Takes = Takes()
     _parameter_constraints: ClassVar[dict[str, Any]] = {}

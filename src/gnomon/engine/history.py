@@ -1,4 +1,4 @@
-"""The course of a fit: the objective per step, and on request the state, for a replay."""
+"""The history of a fit: the objective per step, and on request the state, for a replay."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class History:
 
 
 class Course:
-    """The steps of one running fit: tells the callbacks, keeps the history, hears a wish to stop.
+    """The steps of one running fit: calls the callbacks, keeps the history, stops on request.
 
     ::
 

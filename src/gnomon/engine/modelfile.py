@@ -22,7 +22,7 @@ import struct
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ import scipy.sparse as sp
 
 from gnomon.engine import memory
 from gnomon.engine.errors import GnomonError, ModelFileError
-from gnomon.engine.renamed import FORMER_CLASSES, name_of_today
+from gnomon.engine.renamed import class_of_today, name_of_today
 from gnomon.engine.storable import FUNCTIONS, STORABLE, STORED_AS
 
 FORMAT = 1
@@ -138,7 +138,11 @@ def load(path: str | Path) -> Any:
     """
     from gnomon.engine.registry import load_packages
 
-    load_packages()
+    try:  # a class that is not imported yet is unknown; importing all packages takes a second
+        with _opened(path) as reader:
+            return reader.model()
+    except ModelFileError:
+        load_packages()
     with _opened(path) as reader:
         return reader.model()
 
@@ -315,7 +319,7 @@ class _Reader:
         return made
 
     def try_out(self, model: Any) -> None:
-        """Ask a fitted model about one row: what it lacks, or what does not fit, is told now."""
+        """Predict one row with a fitted model, so that what does not fit fails now."""
         row = _any_row(model)
         for name in () if row is None else ANSWERS:
             flaw = self.flaw(model, name, row) if hasattr(model, name) else None
@@ -423,7 +427,8 @@ class _Reader:
 
     def decode_object(self, value: Any, depth: Any) -> Any:
         name = value["class"]
-        cls = _storable_class(name) if isinstance(name, str) else None
+        known = isinstance(name, str) and isinstance(value["values"], dict)
+        cls = _storable_class(name, value["values"]) if known else None
         if cls is None:
             raise self.refuse(
                 f"it holds a {name!r}, a class that this version of gnomon does not know"
@@ -501,9 +506,9 @@ def describe(path: str | Path) -> dict[str, Any]:
         }
 
 
-def _storable_class(name: str) -> type | None:
+def _storable_class(name: str, stored: Collection[str] = ()) -> type | None:
     """The class of this name, or of the name that it had in an earlier version."""
-    return STORABLE.get(name) or STORABLE.get(FORMER_CLASSES.get(name, ""))
+    return STORABLE.get(class_of_today(name, stored)) or STORABLE.get(name)
 
 
 def _stored_attributes(value: Any) -> dict[str, Any]:

@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from gnomon.engine.synonyms import CALLED_HERE
+
 # names of classes in model files of earlier versions, and their names of today
 FORMER_CLASSES: dict[str, str] = {}
 
@@ -47,6 +49,13 @@ VOCABULARY: dict[str, str | tuple[str, ...]] = {
     "standardise": "standardize",
 }
 
+# classes that have a new meaning under their name: an object in a file of an earlier version that
+# holds this value is of the class that keeps the earlier meaning
+FORMER_MEANINGS = {
+    "KNNImputer": ("n_jobs", "NeighborImputer"),
+    "Perceptron": ("pick", "PocketPerceptron"),
+}
+
 # fitted attributes of earlier versions in model files, and their names of today
 FORMER_FITTED = {"centre_": "center_", "centres_": "centers_", "target_centre_": "target_center_"}
 
@@ -79,7 +88,7 @@ def former_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
 
     def __getattr__(name: str) -> Any:
         if name not in names:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            raise AttributeError(f"module {module!r} has no attribute {name!r}{_hint(name)}")
         home, _, today = names[name].rpartition(":")
         home = home or module
         warnings.warn(
@@ -90,6 +99,18 @@ def former_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(importlib.import_module(home), today)
 
     return __getattr__
+
+
+def _hint(name: str) -> str:
+    """What gnomon calls a name of another library, as the end of a message.
+
+    An import statement replaces the error of an attribute by its own, so that a warning gives the
+    hint as well.
+    """
+    if name not in CALLED_HERE:
+        return ""
+    warnings.warn(f"gnomon calls it {CALLED_HERE[name]}", UserWarning, stacklevel=3)
+    return f"; gnomon calls it {CALLED_HERE[name]}"
 
 
 def former_parameters(**names: str) -> Callable[[Any], Any]:
@@ -230,6 +251,12 @@ def _warning_getter(owner: str, former: str, today: str) -> Callable[[Any], Any]
         return getattr(self, today)
 
     return get
+
+
+def class_of_today(name: str, stored: Collection[str]) -> str:
+    """The name of today of a class that a model file holds with values of these names."""
+    mark, today = FORMER_MEANINGS.get(name, ("", name))
+    return today if mark in stored else FORMER_CLASSES.get(name, name)
 
 
 def name_of_today(cls: type, stored: str) -> str:

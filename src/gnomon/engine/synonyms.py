@@ -62,6 +62,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "OutputCode": ("ecoc", "error-correcting output codes"),
     "PCA": ("principal component analysis", "Karhunen-Loeve", "svd"),
     "Perceptron": ("linear threshold unit",),
+    "PocketPerceptron": ("linear threshold unit", "pocket algorithm"),
     "PolynomialFeatures": ("interactions",),
     "QuantileRegress": ("median regression", "pinball loss"),
     "QuantileTransformer": ("rank transform",),
@@ -95,3 +96,26 @@ def synonyms_of(name: str) -> tuple[str, ...]:
     ('rf', 'bagged trees')
     """
     return tuple(word for part, words in SYNONYMS.items() if part in name for word in words)
+
+
+# Names of other libraries for what has another name here: a different interface or meaning.
+CALLED_HERE: dict[str, str] = {
+    "BayesianNetwork": "gnomon.graphical.BeliefNetwork",
+    "ClassicalMDS": "gnomon.reduce.principal_coordinates",
+    "CountVectorizer": "gnomon.prepare.WordCounts",
+    "IterativeImputer": "gnomon.prepare.RegressionImpute",
+    "KFold": "gnomon.evaluate.k_fold",
+    "KernelRidge": "gnomon.margin.kernel_ridge",
+    "LeaveOneOut": "gnomon.evaluate.leave_one_out",
+    "Logit": "gnomon.linear.LogisticRegression",
+    "MDS": "gnomon.reduce.stress_map",
+    "OLS": "gnomon.linear.LinearRegression",
+    "OneHotEncoder": "gnomon.prepare.OneHot",
+    "OrdinalEncoder": "gnomon.prepare.OrdinalScores",
+    "SGDClassifier": "gnomon.margin.StochasticSVM",
+    "brier_score_loss": "gnomon.evaluate.brier_score",
+    "calibration_curve": "gnomon.evaluate.calibration",
+    "confusion_matrix": "gnomon.evaluate.confusion_table",
+    "permutation_test_score": "gnomon.evaluate.label_permutation_test",
+    "train_test_split": "gnomon.evaluate.hold_out_split",
+}

@@ -1,6 +1,6 @@
 """Ensembles: learners made of learners, of this library or any other that follows scikit-learn."""
 
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.ensemble.adaboost import AdaBoostClassifier, find_cycle
 from gnomon.ensemble.backfitting import BackfittingRegressor
 from gnomon.ensemble.bagging import BaggingClassifier, BaggingRegressor
@@ -98,3 +98,5 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(__name__, {})

@@ -230,7 +230,8 @@ class AdaBoostClassifier(Ensemble, Classifier):
     estimator_errors_ : ndarray of shape (n_rounds,)
         Its weighted error.
     feature_importances_ : ndarray of shape (n_columns,)
-        Sum of the say of the stumps on each column, adding up to one; only for stumps.
+        Sum of the say of the stumps on each column, adding up to one; for other learners that
+        have importances their mean, weighted by the say.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     history_ : History
@@ -279,6 +280,15 @@ class AdaBoostClassifier(Ensemble, Classifier):
         self.keep_history = keep_history
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __len__(self) -> int:
+        return len(self.estimator_weights_)
+
+    def __getitem__(self, place):
+        return self.estimators_[place]
+
+    def __iter__(self) -> Iterator:
+        return iter(self.estimators_)
 
     @property
     def n_classes_(self) -> int:
@@ -378,6 +388,9 @@ class AdaBoostClassifier(Ensemble, Classifier):
             n_columns = rounds.finder.binned.n_features
             totals = np.bincount(stumps.feature, np.abs(alphas), minlength=n_columns)
             found["feature_importances_"] = totals / totals.sum()
+        elif all(hasattr(each.estimator, "feature_importances_") for each in rounds.members):
+            each = [member.estimator.feature_importances_ for member in rounds.members]
+            found["feature_importances_"] = np.average(each, axis=0, weights=np.abs(alphas))
         return found
 
     def _each_block(self, function, X):
@@ -593,7 +606,7 @@ def balance(votes: np.ndarray, total: float) -> np.ndarray:
 
 
 class Cycle(NamedTuple):
-    """A repetition in the course of the weights.
+    """A repetition in the sequence of the weights.
 
     Attributes
     ----------

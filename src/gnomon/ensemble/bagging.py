@@ -10,6 +10,7 @@ Texts: 001 12.1 · 002 "Bagging" · 003 2.5.2 · 004 6.2, 11.2.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Classifier, Regressor
 from gnomon.contract.inert import without_effect
+from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, Interval, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.ensemble.base import Training, mean_squared_error, weighted_error
@@ -189,6 +191,13 @@ class Bagging(OfOneKind):
         return before
 
     def _fit_ensemble(self, training: Training) -> None:
+        if training.is_weighted and not self.bootstrap:
+            warnings.warn(
+                f"When fitting {type(self).__name__} with sample_weight it is recommended to use "
+                "bootstrap=True",
+                GnomonWarning,
+                stacklevel=2,
+            )
         size = self._size(training.lots.n_lots)
         if self.oob_score and not self.bootstrap and size >= training.lots.n_lots:
             raise ValueError(
@@ -232,6 +241,15 @@ class Bagging(OfOneKind):
             "members_": [bag.member for bag in bags],
             "distinct_shares_": np.array([bag.distinct for bag in bags]),
         }
+
+    def __len__(self) -> int:
+        return len(self.members_)
+
+    def __getitem__(self, place):
+        return self.estimators_[place]
+
+    def __iter__(self) -> Iterator:
+        return iter(self.estimators_)
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:

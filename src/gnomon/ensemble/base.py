@@ -1,4 +1,4 @@
-"""What learners made of learners share: intake of any table, threads over members, course, memory.
+"""What learners made of learners share: intake of any table, threads over members, history, memory.
 
 Members are fitted on engine threads with seeds drawn beforehand and put together in order, so that
 the number of threads changes no bit. Each fitted member is one step of the course.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,11 +24,31 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.ensemble.lots import Fold, Lots, Part
-from gnomon.ensemble.member import Member, Rows, named, require_kind, seeds
+from gnomon.ensemble.member import Member, Rows, named, require_kind, seeds, takes_missing
 from gnomon.table.scan import Scan
 
 FEW_ROWS = 2048
 BYTES_PER_NODE = 60
+
+
+class Given(NamedTuple):
+    """What members need to know of the arguments of ``fit``.
+
+    Attributes
+    ----------
+    is_weighted : bool
+        Whether there are weights.
+    sparse_type : type or None
+        The class of a sparse matrix of compressed rows or columns.
+    """
+
+    is_weighted: bool
+    sparse_type: type | None
+
+    @classmethod
+    def of(cls, X: Any, sample_weight: Any) -> Given:
+        compressed = sp.issparse(X) and X.format in ("csr", "csc")
+        return cls(sample_weight is not None, type(X) if compressed else None)
 
 
 @dataclass
@@ -48,6 +68,8 @@ class Training:
         What these numbers are.
     kept : ndarray of bool or None
         Which of the rows given are here, when some had weight zero.
+    is_weighted : bool
+        Whether weights were given, equal ones too.
     """
 
     rows: Rows
@@ -56,13 +78,17 @@ class Training:
     numbers: Any
     columns: Any
     kept: np.ndarray | None = None
+    is_weighted: bool = False
 
     @classmethod
-    def of(cls, data: Data) -> Training:
+    def of(cls, data: Data, given: Given | None = None) -> Training:
         rows = data.rows
         if data.table is not None:
             rows = data.table if data.kept is None else data.table[np.flatnonzero(data.kept)]
-        return cls(rows, data.y, data.weights, data.rows, data.columns, data.kept)
+        elif given is not None and given.sparse_type is not None:
+            rows = given.sparse_type(rows)
+        weighted = given is not None and given.is_weighted
+        return cls(rows, data.y, data.weights, data.rows, data.columns, data.kept, weighted)
 
     @property
     def n_rows(self) -> int:
@@ -158,7 +184,7 @@ class Ensemble(_BaseComposition):
             inside = [get_tags(learner).input_tags for _, learner in self._candidates()]
         except (ValueError, TypeError, AttributeError):
             return tags
-        tags.input_tags.allow_nan = all(each.allow_nan for each in inside)
+        tags.input_tags.allow_nan = all(takes_missing(each) for _, each in self._candidates())
         tags.input_tags.sparse = all(each.sparse for each in inside)
         return tags
 
@@ -181,12 +207,16 @@ class Ensemble(_BaseComposition):
         if isinstance(X, Scan):
             self._require_memory(X.count_rows(), len(X.columns))
             X = X.read()
-        return super()._learn(X, y, sample_weight)
+        self._of_fit = Given.of(X, sample_weight)
+        try:
+            return super()._learn(X, y, sample_weight)
+        finally:
+            del self._of_fit
 
     def _fit(self, data: Data) -> None:
         for name in [name for name in vars(self) if name in self._fitted_before()]:
             delattr(self, name)
-        self._fit_ensemble(Training.of(data))
+        self._fit_ensemble(Training.of(data, self._of_fit))
 
     def _fitted_before(self) -> tuple[str, ...]:
         """Attributes that another fit may not set again."""

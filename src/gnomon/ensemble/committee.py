@@ -1,4 +1,4 @@
-"""Committees: members that are fitted apart from each other and asked together."""
+"""Committees: members that are fitted separately and predict together."""
 
 from __future__ import annotations
 

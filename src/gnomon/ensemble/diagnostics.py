@@ -226,7 +226,7 @@ def member_distribution(estimator, X) -> ClassDistribution | NumberDistribution:
     Examples
     --------
     >>> from gnomon.ensemble import VotingRegressor
-    >>> model = VotingRegressor().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 6.0])
+    >>> model = VotingRegressor(None).fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 6.0])
     >>> member_distribution(model, [[2.0]]).values.round(6).tolist()
     [[2.0, 3.0]]
     """
@@ -322,7 +322,7 @@ def prediction_speed(estimator, X, n_single: int = 20) -> PredictionSpeed:
     >>> import numpy as np
     >>> from gnomon.ensemble import VotingRegressor
     >>> rows = np.arange(6.0)[:, None]
-    >>> prediction_speed(VotingRegressor().fit(rows, rows[:, 0]), rows).rows_per_second > 0
+    >>> prediction_speed(VotingRegressor(None).fit(rows, rows[:, 0]), rows).rows_per_second > 0
     True
     """
     rows = X if hasattr(X, "iloc") or hasattr(X, "schema") else np.asarray(X)

@@ -143,7 +143,7 @@ class FeatureSubsets(OfOneKind):
         self.redundancy_ = redundancy(rows) if usable else 0.0
         if self.redundancy_ < LITTLE_REDUNDANCY:
             warnings.warn(
-                f"the columns are hardly redundant (each is told by the others to a share of "
+                f"the columns are hardly redundant (each is explained by the others to a share of "
                 f"{self.redundancy_:.2f}): members that lack some of them may be much worse. Raise "
                 "max_features, or use bagging",
                 GnomonWarning,

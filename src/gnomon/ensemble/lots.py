@@ -1,4 +1,4 @@
-"""Lots: random parts of a table that depend neither on the rows' order nor on how weights are
+"""Random parts of a table that depend neither on the rows' order nor on how weights are
 written.
 
 Rows stand in canonical order on a line. A row of whole weight k has k lots, as k equal rows would
@@ -83,7 +83,7 @@ class Lots:
         return self._part(np.minimum(drawn, self.n_lots - 1), np.ones(size))
 
     def sample(self, size: int, rng: np.random.Generator) -> Part:
-        """`size` lots without replacement."""
+        """`size` units without replacement."""
         return self._part(rng.permutation(self.n_lots)[:size])
 
     def folds(self, n_folds: int, rng: np.random.Generator, strata=None) -> list[Fold]:
@@ -108,7 +108,7 @@ class Lots:
         ]
 
     def halves(self, held_share: float, rng: np.random.Generator, strata=None) -> Fold:
-        """Two disjoint parts, the second of the given share of the lots (by classes where
+        """Two disjoint parts, the second of the given share of the units (by classes where
         given).
         """
         dealt = self._dealt(rng, strata)
@@ -137,7 +137,7 @@ class Lots:
 
 
 def lots_within(part: Part, n_rows: int) -> Lots:
-    """Lots of a part of the rows."""
+    """Units to draw from a part of the rows."""
     weights = None
     if part.weights is not None:
         weights = np.zeros(n_rows)

@@ -1,4 +1,4 @@
-"""Members: learners of any library, fitted on a part of a table and asked about any rows.
+"""Members: learners of any library, fitted on a part of a table, which predict any rows.
 
 Learners of this library get the table itself and encode it inside; others get numbers through a
 `TableEncoder` that is fitted on the member's own training rows, so that nothing leaks. Classes
@@ -127,6 +127,12 @@ def takes_weights(estimator) -> bool:
     return has_fit_parameter(estimator, "sample_weight")
 
 
+def takes_missing(estimator) -> bool:
+    """Whether the learner takes missing cells; a pipeline, whether its first step does."""
+    steps = getattr(estimator, "steps", None)
+    return takes_missing(steps[0][1]) if steps else get_tags(estimator).input_tags.allow_nan
+
+
 def takes_tables(estimator) -> bool:
     """Whether the learner takes a `Table` as it is: one of this library, or a pipeline of such."""
     steps = getattr(estimator, "steps", None)
@@ -180,6 +186,8 @@ def fit_member(
         if written_out is None:
             written_out = resampled(part, np.random.default_rng([seed, 1]))
         positions, weights = written_out, None
+    elif weights is None and training.is_weighted and takes_weights(learner):
+        weights = np.ones(len(positions))
     y = training.y if y is None else y
     rows = training.at(positions)
     return fit_on(learner, name, rows, y[positions], weights, columns)
@@ -193,7 +201,7 @@ def fit_on(
     weights: np.ndarray | None,
     columns: np.ndarray | None = None,
 ) -> Member:
-    """Fit a learner on rows; what goes wrong is told with its name."""
+    """Fit a learner on rows; errors name the learner."""
     if is_classifier(learner) and len(np.unique(y)) == 1:
         learner = BaselineClassifier()  # one class is all that these rows can teach
     given = {} if weights is None else {"sample_weight": weights}
@@ -202,7 +210,7 @@ def fit_on(
         if columns is not None:
             rows = take_columns(rows, columns)
         if isinstance(rows, Table) and not takes_tables(learner):
-            takes = Takes(missing=get_tags(learner).input_tags.allow_nan)
+            takes = Takes(missing=takes_missing(learner))
             encoder = TableEncoder(takes).fit(rows, weights)
             rows = encoded(encoder, rows)
         learner.fit(rows, y, **given)

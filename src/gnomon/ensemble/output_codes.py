@@ -14,9 +14,12 @@ import math
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
 
 from gnomon.contract import Classifier
-from gnomon.engine.parameters import JOBS, SEED, HasMethods, StrOptions, whole
+from gnomon.engine.parameters import JOBS, SEED, HasMethods, StrOptions, above, whole
 from gnomon.engine.registry import method
 from gnomon.ensemble.base import Ensemble, Training, chosen, weighted_error
 from gnomon.ensemble.member import Member, fit_member, seeded
@@ -90,34 +93,42 @@ class OutputCodeClassifier(Ensemble, Classifier):
     """Many two-class questions about the class, answered apart and decoded together.
 
     Use it for many classes with a good learner of two; not for two classes. Predicts the class of
-    the least distance: the number of wrong bits (``decoding="hamming"``), or the log loss of the
-    bits' probabilities,
-    -sum_b log q_b(c_kb). Probabilities are exp(-distance), normalised: for the log loss those of
-    independent bits, for Hamming a ranking. Texts: 000a 2.1.7, 004 11.4.
+    the least distance: the Euclidean distance of the scores from the codeword (the default, which
+    is scikit-learn's), the number of wrong bits (``decoding="hamming"``), or the log loss of the
+    bits' probabilities, -sum_b log q_b(c_kb) (``decoding="loss"``). Probabilities are
+    exp(-distance), normalised: for the log loss those of independent bits, otherwise a ranking.
+    The default code is scikit-learn's too, bits drawn with equal chances, in which two classes may
+    get one codeword; ``code="auto"`` gives codes that correct errors. Texts: 000a 2.1.7, 004 11.4.
 
     Parameters
     ----------
-    estimator : estimator, default=None
+    estimator : estimator or None
         Learner of two classes, of any library. None for a logistic regression.
-    code : {"auto", "exhaustive", "random", "one_vs_rest", "minimal"} or array-like, default="auto"
-        The code: all questions (up to seven classes), random ones, one per class, the shortest, or
-        a matrix of 0 and 1 with a row per class. "auto" is exhaustive up to seven classes and
-        random beyond.
-    n_bits : int, default=None
-        Length of a random code; None for 10 log2(K), rounded up.
-    decoding : {"loss", "hamming"}, default="loss"
-        How distances are measured.
-    n_jobs : int, default=None
-        Threads; None for one per processor.
+    code_size : float, default=1.5
+        Bits per class, for ``code=None``: ``int(n_classes * code_size)`` bits in all.
     random_state : int, RandomState or None, default=None
         Of a random code, and of members whose own ``random_state`` is None.
+    n_jobs : int, default=None
+        Threads; None for one per processor.
+    code : {"auto", "exhaustive", "random", "one_vs_rest", "minimal"}, array-like or None, \
+            default=None
+        The code: bits drawn with equal chances (None), all questions (up to seven classes), the
+        best of several random codes, one question per class, the shortest code, or a matrix of 0
+        and 1 with a row per class. "auto" is exhaustive up to seven classes and random beyond.
+    n_bits : int, default=None
+        Length of a code that is ``"random"``; None for 10 log2(K), rounded up.
+    decoding : {"distance", "loss", "hamming"}, default="distance"
+        How distances to codewords are measured.
 
     Attributes
     ----------
     members_ : list of Member
         One per bit; ``estimators_`` lists their learners.
     code_ : ndarray of shape (n_classes, n_bits)
-        The codewords.
+        The codewords, bits 0 and 1.
+    code_book_ : ndarray of shape (n_classes, n_bits)
+        The codewords in the terms of the scores: -1 and 1 where the estimator has a decision
+        function, else 0 and 1.
     min_distance_ : int
         Least number of bits in which two codewords differ.
     n_corrected_ : int
@@ -132,9 +143,10 @@ class OutputCodeClassifier(Ensemble, Classifier):
     Examples
     --------
     >>> from gnomon.ensemble import OutputCodeClassifier
+    >>> from gnomon.linear import LogisticRegression
     >>> rows = [[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0], [0.0, 8.0], [0.0, 9.0]]
-    >>> model = OutputCodeClassifier().fit(rows, ["a", "a", "b", "b", "c", "c"])
-    >>> model.predict([[5.0, 0.5]]).tolist()
+    >>> model = OutputCodeClassifier(LogisticRegression(), code="auto")
+    >>> model.fit(rows, ["a", "a", "b", "b", "c", "c"]).predict([[5.0, 0.5]]).tolist()
     ['b']
     >>> model.min_distance_, model.n_corrected_
     (2, 0)
@@ -142,38 +154,44 @@ class OutputCodeClassifier(Ensemble, Classifier):
 
     _parameter_constraints = {
         "estimator": [None, HasMethods(["fit", "predict"])],
+        "code_size": [above(0.0)],
+        "random_state": SEED,
+        "n_jobs": JOBS,
         "code": [
+            None,
             StrOptions({"auto", "exhaustive", "random", "one_vs_rest", "minimal"}),
             "array-like",
         ],
         "n_bits": [None, whole(1)],
-        "decoding": [StrOptions({"loss", "hamming"})],
-        "n_jobs": JOBS,
-        "random_state": SEED,
+        "decoding": [StrOptions({"distance", "loss", "hamming"})],
     }
 
     def __init__(
         self,
-        estimator=None,
+        estimator,
         *,
-        code="auto",
-        n_bits=None,
-        decoding="loss",
-        n_jobs=None,
+        code_size=1.5,
         random_state=None,
+        n_jobs=None,
+        code=None,
+        n_bits=None,
+        decoding="distance",
     ):
         self.estimator = estimator
+        self.code_size = code_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
         self.code = code
         self.n_bits = n_bits
         self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _candidates(self):
         return chosen(self.estimator, LogisticRegression)
 
     def _most_steps(self) -> int:
         n_classes = len(getattr(self, "classes_", range(3)))
+        if self.code is None:
+            return int(n_classes * self.code_size)
         if not isinstance(self.code, str):
             return np.shape(self.code)[1]
         if self.code in ("minimal", "one_vs_rest"):
@@ -187,6 +205,8 @@ class OutputCodeClassifier(Ensemble, Classifier):
 
     def _codewords(self, rng: np.random.Generator) -> np.ndarray:
         n_classes = len(self.classes_)
+        if self.code is None:
+            return self._drawn_code(n_classes)
         if not isinstance(self.code, str):
             return self._given_code(n_classes)
         if n_classes == 1:
@@ -209,6 +229,16 @@ class OutputCodeClassifier(Ensemble, Classifier):
             return random_code(n_classes, n_bits, rng)
         return one_vs_rest_code(n_classes) if kind == "one_vs_rest" else minimal_code(n_classes)
 
+    def _drawn_code(self, n_classes: int) -> np.ndarray:
+        """Bits with equal chances, drawn as scikit-learn draws them."""
+        n_bits = int(n_classes * self.code_size)
+        if not n_bits:
+            raise ValueError(
+                f"code_size={self.code_size} gives no bit for {n_classes} classes; increase it"
+            )
+        draws = check_random_state(self.random_state).uniform(size=(n_classes, n_bits))
+        return (draws > 0.5).astype(np.int64)
+
     def _given_code(self, n_classes: int) -> np.ndarray:
         code = np.asarray(self.code)
         if code.ndim != 2 or len(code) != n_classes or not np.isin(code, (0, 1)).all():
@@ -221,11 +251,15 @@ class OutputCodeClassifier(Ensemble, Classifier):
         return code.astype(np.int64)
 
     def _fit_ensemble(self, training: Training) -> None:
-        [(name, learner)] = self._checked_candidates()
+        by_distance = self.decoding == "distance"  # of any numbers, those of regressors too
+        [(name, learner)] = self._candidates() if by_distance else self._checked_candidates()
         rng = self._rng()
         code = self._codewords(rng)
         distances = codeword_distances(code)
         self.code_ = code
+        self.code_book_ = code.astype(np.float64)
+        if hasattr(learner, "decision_function"):
+            self.code_book_ = 2 * self.code_book_ - 1
         self.min_distance_ = int(distances.min()) if len(distances) else 0
         self.n_corrected_ = max((self.min_distance_ - 1) // 2, 0)
         seeds = rng.integers(2**31 - 1, size=code.shape[1]).tolist()
@@ -237,7 +271,8 @@ class OutputCodeClassifier(Ensemble, Classifier):
             fresh = seeded(learner, seeds[bit], False)
             called = f"{name}, bit {bit + 1}"
             member = fit_member(fresh, called, training, part, y=y, seed=seeds[bit])
-            return member, weighted_error(member.codes(rows), y[part.positions], weights)
+            score = member.estimate(rows) > 0.5 if is_regressor(learner) else member.codes(rows)
+            return member, weighted_error(score, y[part.positions], weights)
 
         def so_far(made: list) -> dict[str, Any]:
             return {"members_": [member for member, _ in made]}
@@ -247,6 +282,9 @@ class OutputCodeClassifier(Ensemble, Classifier):
 
     def _distances(self, rows) -> np.ndarray:
         """Distance of each row to each codeword, over the bits that have been learnt."""
+        if self.decoding == "distance":
+            scores = np.column_stack(list(self._ask(lambda m: self._score(m, rows), rows)))
+            return euclidean_distances(scores, self.code_book_[:, : scores.shape[1]])
         total = np.zeros((rows.shape[0], len(self.classes_)))
         if self.decoding == "hamming":
             said = self._ask(lambda member: member.votes(rows, 2), rows)
@@ -260,6 +298,16 @@ class OutputCodeClassifier(Ensemble, Classifier):
                 else:
                     total[:, k] -= np.log(np.maximum(right, SMALLEST))
         return total
+
+    def _score(self, member: Member, rows) -> np.ndarray:
+        """What a member gives for its bit, in the terms of `code_book_`."""
+        estimator, given = member.estimator, member.given(rows)
+        if is_regressor(estimator):
+            return member.estimate(rows)
+        if hasattr(estimator, "decision_function"):
+            return np.ravel(estimator.decision_function(given))
+        bits = member.proba(rows, 2)[:, 1]
+        return 2 * bits - 1 if (self.code_book_ < 0).any() else bits
 
     def _proba(self, rows):
         distances = self._distances(rows)

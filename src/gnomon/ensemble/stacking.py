@@ -1,4 +1,4 @@
-"""Stacking: a second learner finds out whom of the first ones to trust.
+"""Stacking: a second learner learns how to combine the predictions of the first ones.
 
 Level 0 are learners of the rows. Level 1 learns the target from what level 0 says of rows that it
 has not learnt from: out-of-fold (each row's outputs come from a model that did not see it), or on a
@@ -37,6 +37,7 @@ from gnomon.ensemble.member import (
     fit_member,
     fit_on,
     seeded,
+    takes_weights,
 )
 from gnomon.ensemble.named import NamedMembers
 from gnomon.linear import LogisticRegression, Ridge
@@ -58,7 +59,7 @@ STACK_CONSTRAINTS = {
 
 
 class Stacked(NamedTuple):
-    """A member of level 0, and what it (or its fold models) said of rows unknown to it."""
+    """A member of level 0, and the predictions of its fold models for rows unknown to them."""
 
     member: Member
     said: np.ndarray
@@ -179,10 +180,12 @@ class Stack(TransformerMixin, LevelZero):
         self._uses_proba = all(each in ("predict_proba", "predict") for each in methods)
         self.stack_method_ = methods
         rng = self._rng()
+        # scikit-learn's folds are the same in every fit
+        dealer = np.random.default_rng(0) if self.random_state is None else rng
         if isinstance(self.cv, str):
             self._fit_on_fitted(training, candidates, int(rng.integers(2**31 - 1)))
             return
-        folds = self._parts(training, rng)
+        folds = self._parts(training, dealer)
         drawn = rng.integers(2**31 - 1, size=len(candidates) + 1).tolist()
         entries = Entries.of([fold.held for fold in folds])
         whole_part = training.whole() if self.split == "folds" else None
@@ -266,7 +269,9 @@ class Stack(TransformerMixin, LevelZero):
         if learner is None:
             raise ValueError("passthrough=True needs a final_estimator to pass the columns to")
         rows = self._level_1_rows(said, lambda: training.rows[entries.positions], found["members_"])
-        weights = None if (entries.weights == 1).all() else entries.weights
+        weights = entries.weights
+        if (weights == 1).all() and not (training.is_weighted and takes_weights(learner)):
+            weights = None
         final = seeded(clone(learner), seed, False)
         y = training.y[entries.positions]
         found["final_"] = fit_on(final, "final_estimator", rows, y, weights)
@@ -377,7 +382,7 @@ class StackingClassifier(Stack, Classifier):
 
     Parameters
     ----------
-    estimators : list of (str, estimator) pairs or of estimators, default=None
+    estimators : list of (str, estimator) pairs or of estimators
         Level 0, of any library; "drop" in the place of one leaves it out. None for
         a shallow tree, naive Bayes and a logistic regression.
     final_estimator : estimator or "weights", default=None
@@ -420,9 +425,12 @@ class StackingClassifier(Stack, Classifier):
 
     Examples
     --------
+    >>> from gnomon.bayes import GaussianNB
     >>> from gnomon.ensemble import StackingClassifier
+    >>> from gnomon.linear import LogisticRegression
     >>> rows = [[float(i)] for i in range(12)]
-    >>> model = StackingClassifier(final_estimator="weights", cv=3, random_state=0)
+    >>> learners = [("bayes", GaussianNB()), ("linear", LogisticRegression())]
+    >>> model = StackingClassifier(learners, "weights", cv=3, random_state=0)
     >>> model = model.fit(rows, [0] * 6 + [1] * 6)
     >>> model.predict([[0.0], [11.0]]).tolist()
     [0, 1]
@@ -437,7 +445,7 @@ class StackingClassifier(Stack, Classifier):
 
     def __init__(
         self,
-        estimators=None,
+        estimators,
         final_estimator=None,
         *,
         cv=None,
@@ -488,7 +496,7 @@ class StackingClassifier(Stack, Classifier):
 
     def _final_has(self, name: str) -> bool:
         final = vars(self).get("final_")
-        return hasattr(self._final_learner() if final is None else final.estimator, name)
+        return callable(getattr(self._final_learner() if final is None else final.estimator, name))
 
 
 @method(
@@ -511,7 +519,7 @@ class StackingRegressor(Stack, Regressor):
 
     Parameters
     ----------
-    estimators : list of (str, estimator) pairs or of estimators, default=None
+    estimators : list of (str, estimator) pairs or of estimators
         Level 0, of any library; "drop" in the place of one leaves it out. None for
         a shallow tree and a linear regression.
     final_estimator : estimator or "weights", default=None
@@ -551,8 +559,11 @@ class StackingRegressor(Stack, Regressor):
     Examples
     --------
     >>> from gnomon.ensemble import StackingRegressor
+    >>> from gnomon.linear import LinearRegression
+    >>> from gnomon.trees import DecisionTreeRegressor
     >>> rows = [[float(i)] for i in range(12)]
-    >>> model = StackingRegressor(final_estimator="weights", cv=3, random_state=0)
+    >>> learners = [("tree", DecisionTreeRegressor()), ("line", LinearRegression())]
+    >>> model = StackingRegressor(learners, "weights", cv=3, random_state=0)
     >>> model = model.fit(rows, [2.0 * i for i in range(12)])
     >>> model.weights_.round(6).tolist()
     [0.0, 1.0]
@@ -562,7 +573,7 @@ class StackingRegressor(Stack, Regressor):
 
     def __init__(
         self,
-        estimators=None,
+        estimators,
         final_estimator=None,
         *,
         cv=None,
@@ -582,6 +593,28 @@ class StackingRegressor(Stack, Regressor):
         self.split = split
         self.holdout = holdout
         self.random_state = random_state
+
+    def predict(self, X, **predict_params) -> Any:
+        """The estimate of level 1.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        **predict_params : dict
+            Parameters of ``final_estimator_.predict``, such as ``return_std``.
+
+        Returns
+        -------
+        estimates : ndarray of shape (n_samples,), or what the final estimator returns
+        """
+        if not predict_params:
+            return super().predict(X)
+        check_is_fitted(self)
+        if self.final_ is None:
+            raise ValueError("final_estimator='weights' takes no parameters of predict")
+        rows = put_together(list(intake.tables_of(self, X)))
+        made = self._level_1_rows(self._said(rows), lambda: rows, self.members_)
+        return self.final_.estimator.predict(self.final_.given(made), **predict_params)
 
     def _estimate(self, rows):
         said = self._said(rows)

@@ -104,7 +104,7 @@ class Stumps:
             if getattr(self, name).shape != (n,):
                 raise ValueError(f"the stumps' {name} has another length than their columns")
         if n and not (self.feature.min() >= 0 and self.feature.max() < n_columns):
-            raise ValueError("a stump asks about a column that the model does not have")
+            raise ValueError("a stump tests a column that the model does not have")
         for side in (self.left, self.right):
             if n and not (side.min() >= 0 and side.max() < n_classes):
                 raise ValueError("a stump names a class that the model does not have")

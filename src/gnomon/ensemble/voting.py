@@ -172,7 +172,7 @@ class VotingClassifier(OfDifferentKinds, Classifier):
 
     Parameters
     ----------
-    estimators : list of (str, estimator) pairs or of estimators, default=None
+    estimators : list of (str, estimator) pairs or of estimators
         The learners, of any library; "drop" in the place of one leaves it out. None for
         a shallow tree, naive Bayes and a logistic regression.
     voting : {"hard", "soft", "geometric"}, default="hard"
@@ -207,9 +207,12 @@ class VotingClassifier(OfDifferentKinds, Classifier):
 
     Examples
     --------
+    >>> from gnomon.bayes import GaussianNB
     >>> from gnomon.ensemble import VotingClassifier
+    >>> from gnomon.linear import LogisticRegression
     >>> rows = [[1.0], [2.0], [3.0], [7.0], [8.0], [9.0]]
-    >>> model = VotingClassifier(voting="hard").fit(rows, ["a", "a", "a", "b", "b", "b"])
+    >>> model = VotingClassifier([("bayes", GaussianNB()), ("linear", LogisticRegression())])
+    >>> model = model.fit(rows, ["a", "a", "a", "b", "b", "b"])
     >>> model.predict([[0.0], [10.0]]).tolist()
     ['a', 'b']
     """
@@ -223,7 +226,7 @@ class VotingClassifier(OfDifferentKinds, Classifier):
 
     def __init__(
         self,
-        estimators=None,
+        estimators,
         *,
         voting="hard",
         weights=None,
@@ -393,7 +396,7 @@ class VotingRegressor(OfDifferentKinds, Regressor):
 
     Parameters
     ----------
-    estimators : list of (str, estimator) pairs or of estimators, default=None
+    estimators : list of (str, estimator) pairs or of estimators
         The learners, of any library; "drop" in the place of one leaves it out. None for
         a shallow tree and a linear regression.
     weights : array-like of shape (n_estimators,), default=None
@@ -419,7 +422,10 @@ class VotingRegressor(OfDifferentKinds, Regressor):
     Examples
     --------
     >>> from gnomon.ensemble import VotingRegressor
-    >>> model = VotingRegressor().fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 3.0, 4.0])
+    >>> from gnomon.linear import LinearRegression
+    >>> from gnomon.trees import DecisionTreeRegressor
+    >>> model = VotingRegressor([LinearRegression(), DecisionTreeRegressor()])
+    >>> model = model.fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 3.0, 4.0])
     >>> model.predict([[2.0]]).round(6).tolist()
     [2.0]
     """
@@ -431,7 +437,7 @@ class VotingRegressor(OfDifferentKinds, Regressor):
 
     def __init__(
         self,
-        estimators=None,
+        estimators,
         *,
         weights=None,
         n_jobs=None,

@@ -54,10 +54,16 @@ from gnomon.evaluate.confusion import (
     per_label_rates,
     two_class_rates,
 )
+from gnomon.evaluate.contributions import Contributions, contributions
 from gnomon.evaluate.correction import correct_probabilities, fit_corrected
-from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.cross_validation_result import CrossValidation
-from gnomon.evaluate.curves import Curve, complexity_curve, learning_curve, validation_curve
+from gnomon.evaluate.curves import (
+    Curve,
+    complexity_curve,
+    learning_curve_estimates,
+    validation_curve_estimates,
+)
 from gnomon.evaluate.curves_training import training_curve
 from gnomon.evaluate.degree import choose_degree
 from gnomon.evaluate.digits import significant, with_error
@@ -68,6 +74,13 @@ from gnomon.evaluate.empirical_risk import (
     structural_risk_minimization,
 )
 from gnomon.evaluate.experiment import Experiment, experiment
+from gnomon.evaluate.forecast_measures import (
+    diebold_mariano_test,
+    mean_absolute_scaled_error,
+    mean_over_origins,
+    naive_error,
+    symmetric_mean_absolute_percentage_error,
+)
 from gnomon.evaluate.frequencies import (
     chi2_frequencies,
     chi2_independence,
@@ -108,37 +121,35 @@ from gnomon.evaluate.losses import (
     cost_loss,
     exponential_loss,
     generalization_gap,
-    hinge_loss,
     huber_influence,
     huber_loss,
     huber_weight,
     logistic_loss,
+    margin_hinge_loss,
     margin_squared_loss,
+    misclassification_loss,
     mixed_errors,
     pointwise,
     sign_loss,
     squared_loss,
-    zero_one_loss,
 )
 from gnomon.evaluate.measures import MEASURES, Measure
+from gnomon.evaluate.model_selection import cross_validate, learning_curve, validation_curve
 from gnomon.evaluate.multiclass_area import MulticlassArea, multiclass_area
 from gnomon.evaluate.normality import anderson_darling, dagostino_k2, kolmogorov_smirnov, normality
 from gnomon.evaluate.number_measures import (
     adjusted_r_squared,
     explained_variance_of_fit,
     goodness_of_fit,
-    mean_absolute_error,
     mean_squared_distance,
-    mean_squared_error,
     r_squared,
     rank_by_goodness,
     residuals,
     root_mean_squared_distance,
-    root_mean_squared_error,
     sum_squared_error,
 )
 from gnomon.evaluate.press import linear_leave_one_out, press
-from gnomon.evaluate.probability_measures import brier_score, calibration, deviance, log_loss
+from gnomon.evaluate.probability_measures import brier_score, calibration, cross_entropy, deviance
 from gnomon.evaluate.properties import property_table
 from gnomon.evaluate.ranking import (
     area_under_roc,
@@ -164,10 +175,16 @@ from gnomon.evaluate.scores import (
     balanced_accuracy_score,
     cohen_kappa_score,
     f1_score,
+    hinge_loss,
+    log_loss,
+    mean_absolute_error,
+    mean_squared_error,
     precision_score,
     r2_score,
     recall_score,
     roc_auc_score,
+    root_mean_squared_error,
+    zero_one_loss,
 )
 from gnomon.evaluate.selection import (
     HoldOut,
@@ -213,6 +230,7 @@ __all__ = [
     "BaselineRegressor",
     "ConfidenceRegion",
     "ConfusionTable",
+    "Contributions",
     "CrossValidation",
     "Curve",
     "DummyClassifier",
@@ -274,19 +292,23 @@ __all__ = [
     "complexity_penalized",
     "confidence_region",
     "confusion_table",
+    "contributions",
     "correct_probabilities",
     "corrected_standard_error",
     "corrected_t_test",
     "correlation_ratio",
     "cost_loss",
     "covariance_region",
+    "cross_entropy",
     "cross_val_predict",
     "cross_val_score",
     "cross_validate",
+    "cross_validation_estimates",
     "dagostino_k2",
     "detection_curve",
     "deviance",
     "dichotomies",
+    "diebold_mariano_test",
     "effective_parameters",
     "error_agreement",
     "error_rate",
@@ -323,6 +345,7 @@ __all__ = [
     "largest_family",
     "leaderboard",
     "learning_curve",
+    "learning_curve_estimates",
     "leave_group_out",
     "leave_one_out",
     "linear_learning_curve",
@@ -332,24 +355,29 @@ __all__ = [
     "logistic_loss",
     "margin_bound",
     "margin_bound_of",
+    "margin_hinge_loss",
     "margin_squared_loss",
     "mcnemar_of_counts",
     "mcnemar_test",
     "mean_absolute_error",
+    "mean_absolute_scaled_error",
     "mean_average_precision",
     "mean_estimation_error",
     "mean_estimation_error_of",
     "mean_interval",
+    "mean_over_origins",
     "mean_region",
     "mean_squared_distance",
     "mean_squared_error",
     "memorization",
     "minimize_empirical_risk",
+    "misclassification_loss",
     "misspecification_study",
     "mixed_errors",
     "mixture_parameters",
     "monte_carlo_error_bars",
     "multiclass_area",
+    "naive_error",
     "nested_cross_validation",
     "no_free_lunch",
     "normal_log_likelihood",
@@ -390,12 +418,14 @@ __all__ = [
     "squared_loss",
     "structural_risk_minimization",
     "sum_squared_error",
+    "symmetric_mean_absolute_percentage_error",
     "symmetrisation",
     "three_way",
     "top_k_error",
     "training_curve",
     "two_class_rates",
     "validation_curve",
+    "validation_curve_estimates",
     "vc_bound",
     "vc_dimension",
     "vc_gap",

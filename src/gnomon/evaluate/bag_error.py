@@ -17,7 +17,7 @@ from gnomon.contract.estimate import Estimate, mean_interval
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.class_measures import error_rate
-from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.cross_validation_result import (
     ROUNDED_TO_ZERO,
     CrossValidation,
@@ -160,7 +160,7 @@ def bootstrap_error(
     problem = Problem.of(estimator, X, y, None, None)
     chosen = _loss_measure(measure, problem.task)
     splits = bootstrap_bags(problem.n_rows, n_bags, random_state=random_state)
-    bags = cross_validate(
+    bags = cross_validation_estimates(
         estimator,
         problem.X,
         problem.y,

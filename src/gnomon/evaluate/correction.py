@@ -16,7 +16,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.fold_run import seeded, with_target
 from gnomon.evaluate.intake import label_column, number_block, plain, probability_block
 
@@ -194,7 +194,7 @@ def fit_corrected(
     >>> fit_corrected(GaussianNB(), X, y).predict_proba(X[:1]).shape
     (1, 3)
     """
-    found = cross_validate(
+    found = cross_validation_estimates(
         estimator,
         X,
         y,

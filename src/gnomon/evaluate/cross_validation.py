@@ -32,7 +32,7 @@ from gnomon.evaluate.splits import PLENTY, Splits, as_splits
 PAIR_FITS = 5
 
 
-def cross_validate(
+def cross_validation_estimates(
     estimator: Any,
     X: Any,
     y: Any = None,
@@ -107,7 +107,7 @@ def cross_validate(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> found = cross_validate(GaussianNB(), *load_iris(return_X_y=True), cv=5)
+    >>> found = cross_validation_estimates(GaussianNB(), *load_iris(return_X_y=True), cv=5)
     >>> print(found.figure())
     0.953 (0.905 to 0.979)
     """
@@ -158,7 +158,7 @@ def without_both(plan: Splits, one: int, other: int) -> tuple[np.ndarray, np.nda
 
 
 def scored(name, splits, measures, problem, folds, train_scores: bool) -> CrossValidation:
-    """Measure what the folds said; a measure that cannot be taken of a fold is a failure."""
+    """Score the predictions of the folds; a measure that fails in a fold is a failure."""
     failures = [each.failure for each in folds if each.failure is not None]
     scores = {each.name: np.full(len(folds), np.nan) for each in measures}
     errors = {each.name: np.full(len(folds), np.nan) for each in measures}

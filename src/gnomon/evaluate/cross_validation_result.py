@@ -295,7 +295,7 @@ class CrossValidation(Result):
         return float(np.nanmean(self.scores[self._measure(measure).name]))
 
     def out_of_fold(self, repeat: int = 0) -> tuple[np.ndarray, Said]:
-        """Positions of the rows tested in a repetition, ascending, and what was said of them.
+        """Positions of the rows tested in a repetition, ascending, and their predictions.
 
         Parameters
         ----------
@@ -348,7 +348,9 @@ class CrossValidation(Result):
         """
         name = self._measure(measure).name
         if name not in self.train_scores:
-            raise DataError("training scores were not asked for: cross_validate(train_scores=True)")
+            raise DataError(
+                "training scores were not computed: cross_validation_estimates(train_scores=True)"
+            )
         return gap_figure(self.scores[name], self.train_scores[name], self.test_share)
 
     def p_against(self, other: CrossValidation) -> float:

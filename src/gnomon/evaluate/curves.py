@@ -161,7 +161,7 @@ class Curve(Result):
         return [*levels, *self.notes, *shown]
 
 
-def learning_curve(
+def learning_curve_estimates(
     estimator: Any,
     X: Any,
     y: Any,
@@ -193,9 +193,9 @@ def learning_curve(
     sizes : sequence of float, default=(0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
         Numbers of training rows, or shares of those that a split has.
     cv : "auto", int, Splits, splitter or list of pairs, default=10
-        As in `cross_validate`.
+        As in `cross_validation_estimates`.
     measures : str, Measure, Loss, callable or list of these, default=None
-        As in `cross_validate`; ``"error"`` or ``"mse"`` by default.
+        As in `cross_validation_estimates`; ``"error"`` or ``"mse"`` by default.
     groups : array-like of shape (n,), default=None
         Rows of a group stay together.
     interval : {"folds", "rows"}, default="folds"
@@ -224,7 +224,7 @@ def learning_curve(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 5))
     >>> y = X.sum(axis=1) + rng.normal(size=200)
-    >>> curve = learning_curve(LinearRegression(), X, y, sizes=[10, 40, 160])
+    >>> curve = learning_curve_estimates(LinearRegression(), X, y, sizes=[10, 40, 160])
     >>> bool(np.all(np.diff(curve.values("training")) > 0))
     True
     """
@@ -264,7 +264,7 @@ def learning_curve(
     )
 
 
-def validation_curve(
+def validation_curve_estimates(
     estimator: Any,
     X: Any,
     y: Any,
@@ -298,14 +298,14 @@ def validation_curve(
     values : sequence
         What it is set to.
     cv : "auto", int, Splits, splitter or list of pairs, default=10
-        As in `cross_validate`.
+        As in `cross_validation_estimates`.
     test : (X, y), default=None
         Rows kept aside: a third line, of the same fits.
     measures : str, Measure, Loss, callable or list of these, default=None
         ``"error"`` or ``"mse"`` by default; several, such as 0-1 and log loss, give several lines.
     groups : array-like of shape (n,), default=None
     interval : {"rows", "folds"}, default="rows"
-        As in `learning_curve`; here the fitted models are compared.
+        As in `learning_curve_estimates`; here the fitted models are compared.
     confidence_level : float, default=0.95
     random_state : int or None, default=0
     n_jobs : int or None, default=None
@@ -322,7 +322,8 @@ def validation_curve(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(120, 1))
     >>> y = np.sin(6 * X[:, 0]) + rng.normal(size=120)
-    >>> curve = validation_curve(DecisionTreeRegressor(), X, y, "max_depth", [1, 2, 4, 8, 16])
+    >>> depths = [1, 2, 4, 8, 16]
+    >>> curve = validation_curve_estimates(DecisionTreeRegressor(), X, y, "max_depth", depths)
     >>> curve.best("training"), curve.best() < 16
     (16, True)
     """
@@ -631,7 +632,7 @@ def _by_complexity(curve: Curve, sizes: np.ndarray) -> Curve:
 
 
 def default_measures(measures: Any, problem: Problem) -> Any:
-    """What was asked for; losses where nothing was, as curves are of errors."""
+    """The measures given; losses where none is given, as curves are of errors."""
     if measures is not None:
         return measures
     return {"classify": "error", "regress": "mse"}.get(problem.task)

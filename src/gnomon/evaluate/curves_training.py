@@ -74,7 +74,7 @@ def training_curve(
         ``"partial_fit"`` shows all rows once more per step. Automatic is the first of the first
         two that the learner allows.
     measures : str, Measure, Loss, callable or list of these, default=None
-        As in `cross_validate`; ``"error"`` or ``"mse"`` by default.
+        As in `cross_validation_estimates`; ``"error"`` or ``"mse"`` by default.
     random_state : int or None, default=0
         For learners that were given none.
     n_jobs : int or None, default=None

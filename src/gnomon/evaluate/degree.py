@@ -132,8 +132,7 @@ def choose_degree(
         left, right = np.linalg.qr(powers / sigma[:, None])
         if np.linalg.cond(right) > 1e14:
             raise DataError(
-                f"the powers of x up to {degree} cannot be told apart on these x; give lower "
-                "degrees"
+                f"the powers of x up to {degree} are not distinct on these x; give lower degrees"
             )
         coef = np.linalg.solve(right, left.T @ (y / sigma))
         back = _powers_of_moved(degree, middle, half)

@@ -218,7 +218,7 @@ def experiment(
         The first one counts; it must be comparable between tables, as accuracy is.
     baseline : bool, default=True
     pair_fits : int or "auto", default="auto"
-        See `cross_validate`.
+        See `cross_validation_estimates`.
     random_state : int or None, default=0
     n_jobs : int or None, default=None
     progress : bool or callable, default=None

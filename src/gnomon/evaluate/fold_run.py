@@ -1,4 +1,4 @@
-"""Folds of a resampling: one learner fitted and asked on each split, timed, with its failures.
+"""Folds of a resampling: one learner fitted on each split, timed, with its failures.
 
 `Problem` holds the rows and the target, `FoldWork` fits and asks the learner on one split, and
 `run_folds` does so for all splits on threads, keeping finished folds in a run folder.
@@ -233,7 +233,7 @@ class FoldWork:
             wrong = ~np.isfinite(predictions)
             raise DataError(
                 f"{int(wrong.sum()):,} of {wrong.size:,} predictions are NaN or infinite "
-                f"(first: row {int(np.argwhere(wrong)[0][0])} of those asked for)"
+                f"(first: row {int(np.argwhere(wrong)[0][0])} of the test rows)"
             )
         said = Said(predictions, classes=self.problem.classes)
         asks = (("probabilities", self._probabilities), ("scores", self._scores))
@@ -261,7 +261,7 @@ class FoldWork:
         if self.problem.classes is None or len(self.problem.classes) != 2:
             n = 0 if self.problem.classes is None else len(self.problem.classes)
             raise Unsaid(
-                f"a measure of two classes was asked for, and there are {n}; auc_one_vs_one, "
+                f"a measure of two classes was given, and there are {n}; auc_one_vs_one, "
                 "auc_one_vs_rest and log_loss are of several"
             )
         if hasattr(model, "decision_function") and len(model.classes_) == 2:

@@ -1,4 +1,4 @@
-"""What learners warn of in many folds or fits is said once."""
+"""Warnings of many folds or fits are shown once."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.baseline import BaselineClassifier, BaselineRegressor
 from gnomon.evaluate.comparison import check_rope, check_test_share
-from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.cross_validation_result import CrossValidation
 from gnomon.evaluate.fold_run import Problem, check_learner
 from gnomon.evaluate.progress import Progress, told
@@ -101,7 +101,7 @@ class Differences(Result):
         return figure, float(self.adjusted_p[pair])
 
     def as_good_as_best(self) -> list[str]:
-        """The best learner and those that are not told apart from it.
+        """The best learner and those that do not differ significantly from it.
 
         Returns
         -------
@@ -395,7 +395,8 @@ def leaderboard(
         Add the baseline, which looks at no column.
     measure_memory : bool, default=False
     pair_fits : int or "auto", default="auto"
-        Further fits for the intervals; see `cross_validate`. Comparisons do not need them.
+        Further fits for the intervals; see `cross_validation_estimates`. Comparisons do not need
+        them.
     random_state : int or None, default=0
     n_jobs : int or None, default=None
     progress : bool or callable, default=None
@@ -425,7 +426,7 @@ def leaderboard(
     with told(progress, "folds") as tell:
         for place, (name, learner) in enumerate(chosen.items()):
             before = place * len(plan)
-            found = cross_validate(
+            found = cross_validation_estimates(
                 learner,
                 problem.X,
                 problem.y,

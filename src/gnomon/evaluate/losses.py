@@ -48,7 +48,7 @@ class Loss:
 
     Examples
     --------
-    >>> hinge_loss.values([1, 1, -1], [2.0, 0.5, 0.5])
+    >>> margin_hinge_loss.values([1, 1, -1], [2.0, 0.5, 0.5])
     array([0. , 0.5, 1.5])
     >>> squared_loss.derivatives([3.0], [1.0])
     array([-4.])
@@ -140,7 +140,7 @@ absolute_loss = Loss(
     "conditional median",
     least=0,
 )
-hinge_loss = Loss(
+margin_hinge_loss = Loss(
     "hinge",
     "margin",
     lambda y, f: np.maximum(0.0, 1 - y * f),
@@ -172,7 +172,7 @@ margin_squared_loss = Loss(
     "2 P(+1) - 1; it rises again beyond margin 1",
     least=0,
 )
-zero_one_loss = Loss(
+misclassification_loss = Loss(
     "0-1",
     "classes",
     lambda y, said: (y != said).astype(float),
@@ -193,7 +193,7 @@ sign_loss = Loss(
 
 MARGIN_LOSSES = (
     sign_loss,
-    hinge_loss,
+    margin_hinge_loss,
     logistic_loss,
     exponential_loss,
     margin_squared_loss,
@@ -281,7 +281,7 @@ def huber_weight(residual: ArrayLike, delta: float = 1.0) -> np.ndarray:
 
 
 def cost_loss(costs: ArrayLike, classes: ArrayLike) -> Loss:
-    """A loss from a table of costs: entry (i, j) is paid when class i is said to be j.
+    """A loss from a table of costs: entry (i, j) is paid when class i is predicted as j.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def mixed_errors(y_true: Any, y_pred: Any) -> np.ndarray:
         if one.dtype.kind in "fiu":
             columns.append(np.subtract(*number_pair(one, other)))
         else:
-            columns.append(zero_one_loss.values(one, other))
+            columns.append(misclassification_loss.values(one, other))
     return np.column_stack(columns)
 
 

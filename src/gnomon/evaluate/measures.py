@@ -1,6 +1,7 @@
 """Measures by name: what each needs of a learner, which way is better, its losses per row.
 
-`cross_validate` and `leaderboard` take these names; `gnomon.evaluate.MEASURES` lists them.
+`cross_validation_estimates` and `leaderboard` take these names; `gnomon.evaluate.MEASURES` lists
+them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from gnomon.evaluate.number_measures import (
 from gnomon.evaluate.probability_measures import (
     brier_losses,
     brier_score,
-    log_loss,
+    cross_entropy,
     log_losses,
     mean_log_loss,
 )
@@ -91,7 +92,7 @@ class Said:
     lacks: dict[str, str] = field(default_factory=dict)
 
     def part(self, rows: Any) -> Said:
-        """What is said of some of the rows.
+        """The predictions for some of the rows.
 
         Parameters
         ----------
@@ -332,7 +333,7 @@ def _is_of_classes(measure: Measure) -> bool:
 
 
 def one_measure(measure: Any, task: str) -> Measure:
-    """The one measure that is asked for; several are refused.
+    """The one measure that is given; several are refused.
 
     Parameters
     ----------
@@ -381,7 +382,8 @@ def _as_measure(measure: Any) -> Measure:
     if isinstance(measure, str):
         return MEASURES[measure] if measure in MEASURES else _scorer(measure)
     if callable(measure):
-        if measure is log_loss:
+        measure = getattr(measure, "estimate", measure)  # of a namesake of scikit-learn's
+        if measure is cross_entropy:
             return MEASURES["log_loss"]
         known = next((each for each in MEASURES.values() if each.function is measure), None)
         if known is not None:

@@ -16,6 +16,7 @@ from scipy import stats
 
 from gnomon.contract.estimate import (
     Estimate,
+    Frequencies,
     check_level,
     finite_column,
     float_array,
@@ -31,6 +32,7 @@ from gnomon.evaluate.intake import number_pair
 
 HEAVY_SHARE = 0.2  # of the sum of squares in one row: intervals of 95% then hold in some 85%
 ROWS_FOR_TAILS = 20  # with fewer rows one always holds much of the sum
+TAIL_ROWS = 6
 # Q below which model or errors are wrong, and below which their agreement is in doubt
 SURELY_WRONG, DOUBTFUL = 0.001, 0.05
 
@@ -138,8 +140,8 @@ def root_mean_squared_error(
 ) -> Estimate:
     """Root of `mean_squared_error`, in the units of y; the interval is square-rooted too.
 
-    Over folds, pool the squared errors and take the root once (003 2.1.7.2), as `cross_validate`
-    does; the mean of the folds' roots is smaller.
+    Over folds, pool the squared errors and take the root once (003 2.1.7.2), as
+    `cross_validation_estimates` does; the mean of the folds' roots is smaller.
 
     Parameters
     ----------
@@ -216,7 +218,7 @@ def r_squared(
 
     Below zero where the mean of the test rows would predict better. Its interval is symmetric in
     log(1 - R2), with the standard error of the jackknife and Student's quantile: of 95% intervals
-    94% hold from 10 rows on, about 90% where errors have heavy tails; ``how`` says so where one row
+    93 to 97% hold, also with heavy tails (see `mean_squared_error`); ``how`` says where one row
     holds a fifth of the squared errors. For the training rows of a fit with an intercept see
     `explained_variance_of_fit`.
 
@@ -254,7 +256,8 @@ def r_squared(
             1 - unexplained, -np.inf, 1.0, confidence_level, np.nan, "too few rows for an interval"
         )
     factor = float(np.exp(student_quantile(confidence_level, n - 1) * log_error))
-    low, high = 1 - unexplained * factor, 1 - unexplained / factor
+    room = _room_for_the_tail(squares, sample_weight, confidence_level)
+    low, high = 1 - unexplained * factor * room, 1 - unexplained / factor
     return Estimate(1 - unexplained, low, high, confidence_level, unexplained * log_error, how)
 
 
@@ -475,7 +478,37 @@ def rank_by_goodness(fits: dict[str, GoodnessOfFit]) -> RankedByGoodness:
 def _mean_of_squares(squares: np.ndarray, sample_weight: Any, confidence_level: float) -> Estimate:
     figure = mean_interval(squares, sample_weight, confidence_level=confidence_level, least=0)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    return figure._replace(how=figure.how + _of_heavy_tails(squares, weights))
+    high = figure.high * _room_for_the_tail(squares, sample_weight, confidence_level)
+    return figure._replace(high=high, how=figure.how + _of_heavy_tails(squares, weights))
+
+
+def _room_for_the_tail(squares: np.ndarray, sample_weight: Any, confidence_level: float) -> float:
+    """How much higher the interval of a mean square ends with one more row like the largest.
+
+    The largest errors of a heavy-tailed law are mostly not among few rows, and an interval from the
+    others ends too low: of 95% intervals of 80 rows it held 81% with Student's t of three degrees
+    of freedom. One more row of the largest square, up to four times it where the six largest are
+    far apart, holds 92 to 98% in normal, skewed, discrete and such laws of 100 rows.
+    """
+    weights = frequency_weights(sample_weight, len(squares))
+    counts = np.ones(len(squares)) if weights is None else np.asarray(weights)
+    if counts.sum() < ROWS_FOR_TAILS or not squares.any():
+        return 1.0
+    order = np.argsort(-squares, kind="stable")
+    sixth = squares[order[np.searchsorted(np.cumsum(counts[order]), TAIL_ROWS * (1 - 1e-12))]]
+    largest = squares[counts > 0].max()
+    apart = largest / sixth if sixth > 0 else np.inf
+    extra = float(largest * np.clip(apart / 2, 1.0, 4.0))
+    before, after = (
+        mean_interval(
+            values, rows.view(Frequencies), confidence_level=confidence_level, least=0
+        ).high
+        for values, rows in (
+            (squares, counts),
+            (np.append(squares, extra), np.append(counts, 1.0)),
+        )
+    )
+    return max(float(after / before), 1.0) if 0 < before < np.inf else 1.0
 
 
 def _of_heavy_tails(squares: np.ndarray, weights: np.ndarray | None) -> str:

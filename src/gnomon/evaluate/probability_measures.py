@@ -30,7 +30,7 @@ from gnomon.evaluate.intake import (
 FAMILIES = ("normal", "poisson", "bernoulli", "gamma")
 
 
-def log_loss(
+def cross_entropy(
     y: Any,
     proba: Any,
     classes: Any = None,
@@ -68,7 +68,7 @@ def log_loss(
 
     Examples
     --------
-    >>> round(log_loss([0, 1, 1], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]).value, 4)
+    >>> round(cross_entropy([0, 1, 1], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]).value, 4)
     0.2798
     """
     if logits:

@@ -6,6 +6,7 @@ Texts: 000c 18.2.5 (precision and recall down a list, interpolated precision, av
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ from gnomon.contract.estimate import (
 )
 from gnomon.contract.result import Result, p_text
 from gnomon.engine.errors import DataError
+from gnomon.engine.renamed import former_parameters
 from gnomon.evaluate.intake import both_present, label_pair, number_block, same_length, two_classes
 
 RECALL_LEVELS = np.arange(11) / 10
@@ -49,6 +51,8 @@ class RocCurve(Result):
         counting half.
     n_positive, n_negative : float
         Rows of both classes, or their weights.
+    corners : ndarray of int
+        Positions of the points that the curve unpacks to.
     """
 
     thresholds: np.ndarray
@@ -57,6 +61,18 @@ class RocCurve(Result):
     area: Estimate
     n_positive: float
     n_negative: float
+    corners: np.ndarray
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """``fpr, tpr, thresholds``, as scikit-learn's function returns them."""
+        for each in (self.false_positive_rate, self.true_positive_rate, self.thresholds):
+            yield each[self.corners]
+
+    def __getitem__(self, place: Any) -> Any:
+        return tuple(self)[place]
+
+    def __len__(self) -> int:
+        return 3
 
     def at(self, false_positive_rate: float) -> Estimate:
         """Largest true positive rate whose false positive rate is at most this.
@@ -85,30 +101,38 @@ class RocCurve(Result):
         }
 
 
+@former_parameters(y="y_true", scores="y_score", positive="pos_label")
 def roc_curve(
-    y: Any,
-    scores: Any,
-    positive: Any = None,
-    confidence_level: float = 0.95,
+    y_true: Any,
+    y_score: Any,
     *,
+    pos_label: Any = None,
     sample_weight: Any = None,
+    drop_intermediate: bool = True,
+    confidence_level: float = 0.95,
 ) -> RocCurve:
     """The ROC curve of scores, with its area and DeLong's interval.
+
+    The result unpacks as scikit-learn's does:
+    ``fpr, tpr, thresholds = roc_curve(y_true, y_score)``.
 
     The area does not depend on how common the positive class is; where it is rare and the false
     alarms matter, use `precision_recall_curve`. Equal scores are one step of the curve.
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         True labels of two classes.
-    scores : array-like of shape (n,)
+    y_score : array-like of shape (n,)
         Larger for rows likelier to be positive.
-    positive : label, default=None
+    pos_label : label, default=None
         The positive class; the second in sorted order where there are two.
-    confidence_level : float, default=0.95
     sample_weight : array-like of shape (n,), default=None
         Weight two is the same as the row standing there twice.
+    drop_intermediate : bool, default=True
+        Whether points on a straight line between others are left out when the curve is unpacked;
+        its attributes have them all.
+    confidence_level : float, default=0.95
 
     Returns
     -------
@@ -119,10 +143,13 @@ def roc_curve(
     >>> roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).area.value
     0.75
     """
-    is_positive, scores = _scored(y, scores, positive, "the ROC curve")
+    is_positive, scores = _scored(y_true, y_score, pos_label, "the ROC curve")
     area = area_under_roc(is_positive, scores, True, confidence_level, sample_weight=sample_weight)
     weights = _weights(sample_weight, len(scores))
     thresholds, hits, alarms = _steps(is_positive, scores, weights)
+    kept = np.ones(len(hits), dtype=bool)
+    if drop_intermediate and len(hits) > 2:
+        kept[1:-1] = (np.diff(alarms, 2) != 0) | (np.diff(hits, 2) != 0)
     return RocCurve(
         np.concatenate([[np.inf], thresholds]),
         np.concatenate([[0.0], alarms / alarms[-1]]),
@@ -130,6 +157,7 @@ def roc_curve(
         area,
         float(hits[-1]),
         float(alarms[-1]),
+        np.concatenate([[0], 1 + np.flatnonzero(kept)]),
     )
 
 
@@ -345,6 +373,8 @@ class PrecisionRecallCurve(Result):
         All relevant rows there are, which may exceed those in the list; or their weight.
     average_precision : Estimate
         Area form, sum over the steps of (rise of recall) x precision.
+    corners : ndarray of int
+        Positions of the points that the curve unpacks to.
     """
 
     depth: np.ndarray
@@ -353,6 +383,20 @@ class PrecisionRecallCurve(Result):
     thresholds: np.ndarray
     n_relevant: float
     average_precision: Estimate
+    corners: np.ndarray
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """``precision, recall, thresholds``, as scikit-learn's function returns them."""
+        rising = self.corners[::-1]
+        yield np.append(self.precision[rising], 1.0)
+        yield np.append(self.recall[rising], 0.0)
+        yield self.thresholds[rising]
+
+    def __getitem__(self, place: Any) -> Any:
+        return tuple(self)[place]
+
+    def __len__(self) -> int:
+        return 3
 
     def interpolated(self, recall: Any) -> np.ndarray:
         """Largest precision at a recall of at least this; 0 where it is never reached.
@@ -390,16 +434,21 @@ class PrecisionRecallCurve(Result):
         }
 
 
+@former_parameters(y="y_true", scores="y_score", positive="pos_label")
 def precision_recall_curve(
-    y: Any,
-    scores: Any = None,
-    positive: Any = None,
+    y_true: Any,
+    y_score: Any = None,
     *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    drop_intermediate: bool = False,
     n_relevant: float | None = None,
     confidence_level: float = 0.95,
-    sample_weight: Any = None,
 ) -> PrecisionRecallCurve:
     """Precision TP / retrieved and recall TP / relevant, as functions of the list's depth.
+
+    The result unpacks as scikit-learn's does:
+    ``precision, recall, thresholds = precision_recall_curve(y_true, y_score)``.
 
     Average precision has two definitions, both here: the area (scikit-learn's), and the 11-point
     form of the text. The interval of the area is symmetric in its log-odds, with the
@@ -407,18 +456,21 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         True labels of two classes, or marks of relevance 0 and 1.
-    scores : array-like of shape (n,), default=None
+    y_score : array-like of shape (n,), default=None
         Larger for rows likelier to be positive; None when the rows are in order already, the
         best first.
-    positive : label, default=None
+    pos_label : label, default=None
         The positive class; the second in sorted order where there are two.
+    sample_weight : array-like of shape (n,), default=None
+        Weight two is the same as the row standing there twice.
+    drop_intermediate : bool, default=False
+        Whether points with the true positives of both their neighbors are left out when the curve
+        is unpacked; its attributes have them all.
     n_relevant : float, default=None
         All relevant rows there are (or their weight); those in the list by default.
     confidence_level : float, default=0.95
-    sample_weight : array-like of shape (n,), default=None
-        Weight two is the same as the row standing there twice.
 
     Returns
     -------
@@ -429,9 +481,9 @@ def precision_recall_curve(
     >>> round(precision_recall_curve([1, 0, 1, 0]).eleven_point, 8)
     0.84848485
     """
-    if scores is None:
-        scores = -np.arange(len(y), dtype=float)
-    is_positive, scores = _scored(y, scores, positive, None)
+    if y_score is None:
+        y_score = -np.arange(len(y_true), dtype=float)
+    is_positive, scores = _scored(y_true, y_score, pos_label, None)
     weights = _weights(sample_weight, len(scores))
     found = float(weights[is_positive].sum())
     relevant = found if n_relevant is None else float(n_relevant)
@@ -445,6 +497,9 @@ def precision_recall_curve(
     rarer = min(found, depth[-1] - found)
     quantile = student_quantile(confidence_level, rarer - 1) if rarer > 1 else None
     how = "jackknife, log-odds"
+    kept = np.ones(len(hits), dtype=bool)
+    if drop_intermediate and len(hits) > 2:
+        kept[1:-1] = (np.diff(hits[:-1]) != 0) | (np.diff(hits[1:]) != 0)
     return PrecisionRecallCurve(
         depth,
         hits / depth,
@@ -452,6 +507,7 @@ def precision_recall_curve(
         thresholds,
         relevant,
         logit_scale_interval(reach * inside, error, confidence_level, how, quantile),
+        np.flatnonzero(kept),
     )
 
 
@@ -485,7 +541,11 @@ def average_precision(
     """
     is_positive, scores = _scored(y, scores, positive, "average precision")
     curve = precision_recall_curve(
-        is_positive, scores, True, confidence_level=confidence_level, sample_weight=sample_weight
+        is_positive,
+        scores,
+        pos_label=True,
+        confidence_level=confidence_level,
+        sample_weight=sample_weight,
     )
     return curve.average_precision
 
@@ -830,7 +890,7 @@ def _list_precision(relevance, n_relevant: int, form: str) -> float:
         raise DataError(f"form={form!r} is neither 'eleven_point' nor 'area'")
     if len(relevance) == 0:
         return 0.0
-    curve = precision_recall_curve(np.asarray(relevance), None, 1, n_relevant=n_relevant)
+    curve = precision_recall_curve(np.asarray(relevance), pos_label=1, n_relevant=n_relevant)
     return curve.eleven_point if form == "eleven_point" else curve.average_precision.value
 
 

@@ -64,7 +64,7 @@ class RunFolder:
         write_json(self._facts(number), {**facts, "arrays": sorted(arrays)})
 
     def read(self, number: int) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
-        """One fold, or None where it is not done; an unreadable one is said and done again."""
+        """One fold, or None where it is not done; an unreadable one is reported and done again."""
         place = self._facts(number)
         if not place.exists():
             return None

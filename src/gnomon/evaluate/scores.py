@@ -1,4 +1,4 @@
-"""Measures under scikit-learn's names: its values, with an interval where one is asked for.
+"""Measures under scikit-learn's names: its values, with an interval on request.
 
 Each function takes the arguments of its namesake in `sklearn.metrics` and returns the same number.
 With ``confidence_level`` it returns an `Estimate`: the number with its standard error and interval.
@@ -25,10 +25,16 @@ from gnomon.evaluate.class_measures import (
     precision,
     recall,
 )
+from gnomon.evaluate.losses import margin_hinge_loss, misclassification_loss
+from gnomon.evaluate.number_measures import mean_absolute_error as absolute_error
+from gnomon.evaluate.number_measures import mean_squared_error as squared_error
 from gnomon.evaluate.number_measures import r_squared
+from gnomon.evaluate.number_measures import root_mean_squared_error as root_error
+from gnomon.evaluate.probability_measures import cross_entropy
 from gnomon.evaluate.ranking import area_under_roc, average_precision
 
 Measured = Callable[..., Any]
+PREDICTED = {"y_true", "y_pred", "y1", "y2", "y_score", "y_proba", "pred_decision"}
 
 
 def with_interval(theirs: Measured, ours: Measured) -> Measured:
@@ -54,7 +60,7 @@ def with_interval(theirs: Measured, ours: Measured) -> Measured:
             return theirs(*args, **kwargs)
         check_level(confidence_level)
         given = signature.bind(*args, **kwargs)
-        changed = set(given.arguments) - {"y_true", "y_pred", "y1", "y2", "y_score"}
+        changed = set(given.arguments) - PREDICTED
         unknown = changed - {"sample_weight", "pos_label"}
         unknown = {
             name for name in unknown if given.arguments[name] != signature.parameters[name].default
@@ -74,6 +80,7 @@ def with_interval(theirs: Measured, ours: Measured) -> Measured:
     )
     parameters = [*signature.parameters.values(), keyword]
     measure.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    measure.estimate = ours  # type: ignore[attr-defined]
     measure.__module__ = __name__
     measure.__doc__ = _documented(theirs)
     return measure
@@ -112,3 +119,9 @@ cohen_kappa_score = with_interval(metrics.cohen_kappa_score, cohen_kappa)
 roc_auc_score = with_interval(metrics.roc_auc_score, area_under_roc)
 average_precision_score = with_interval(metrics.average_precision_score, average_precision)
 r2_score = with_interval(metrics.r2_score, r_squared)
+mean_absolute_error = with_interval(metrics.mean_absolute_error, absolute_error)
+mean_squared_error = with_interval(metrics.mean_squared_error, squared_error)
+root_mean_squared_error = with_interval(metrics.root_mean_squared_error, root_error)
+log_loss = with_interval(metrics.log_loss, cross_entropy)
+hinge_loss = with_interval(metrics.hinge_loss, margin_hinge_loss)
+zero_one_loss = with_interval(metrics.zero_one_loss, misclassification_loss)

@@ -22,7 +22,7 @@ from gnomon.contract.estimate import Estimate
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.threads import in_order
-from gnomon.evaluate.cross_validation import cross_validate, scored
+from gnomon.evaluate.cross_validation import cross_validation_estimates, scored
 from gnomon.evaluate.cross_validation_result import CrossValidation, gap_figure
 from gnomon.evaluate.fold_run import FoldWork, Problem, run_folds, seeded
 from gnomon.evaluate.intake import label_column
@@ -98,7 +98,7 @@ class HoldOut:
             self.splits = hold_out_split(
                 problem.n_rows, self.test_share, stratify=labels, random_state=self.random_state
             )
-        found = cross_validate(
+        found = cross_validation_estimates(
             learner,
             problem.X,
             problem.y,
@@ -193,7 +193,7 @@ def three_way(
     candidates : mapping of str to estimator, or list of estimators
     X : array-like, frame or Table of shape (n, d)
     y : array-like or str
-    validation : float, or anything that `cross_validate` takes as splits, default=0.2
+    validation : float, or anything that `cross_validation_estimates` takes as splits, default=0.2
         A share of all rows held out once (002), or a number of folds of the rows that are not
         test rows (000a procedure 1.1).
     test_share : float, default=0.2
@@ -239,7 +239,7 @@ def three_way(
         progress=progress,
     )
     name = _chosen(board, rule, complexity)
-    final = cross_validate(
+    final = cross_validation_estimates(
         learners[name],
         problem.X,
         problem.y,
@@ -557,7 +557,7 @@ def label_permutation_test(
         if number:
             order = np.random.default_rng(seeds[number - 1]).permutation(problem.n_rows)
             rows = take_rows(rows, order)
-        found = cross_validate(
+        found = cross_validation_estimates(
             estimator,
             rows,
             problem.y,

@@ -52,7 +52,7 @@ class RankTest(Result):
     confidence_level: float
 
     def groups(self) -> list[list[str]]:
-        """Largest sets of learners that are not told apart, best first: the bars of the diagram.
+        """Largest sets of learners that do not differ significantly, best first.
 
         Returns
         -------

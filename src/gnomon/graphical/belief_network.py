@@ -493,7 +493,7 @@ class BeliefNetwork(Saved):
             raise DataError("name the nodes to ask for, or use marginals() for all")
         dag.check_nodes(self.parents, wanted)
         if len(set(wanted)) < len(wanted) or set(wanted) & set(evidence):
-            raise DataError("the nodes asked for must be different and not be given")
+            raise DataError("the nodes of the query must be different and not be given")
 
     def marginals(self, /, **evidence: Any) -> dict[str, np.ndarray]:
         """Probabilities of the values of every free node, by a junction tree in two passes.

@@ -10,6 +10,7 @@ Texts: 000 15.2.1, 15.2.2 (free energy), 15.2 (the recipe).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -106,7 +107,7 @@ class DiagonalGaussian:
         return mean + np.exp(log_sd) * noise
 
     def entropy(self, parameters: np.ndarray, dimension: int) -> float:
-        return float(parameters[dimension:].sum() + dimension / 2 * np.log(2 * np.pi * np.e))
+        return float(parameters[dimension:].sum() + dimension / 2 * np.log(2 * np.pi * math.e))
 
     def slope(self, parameters: np.ndarray, noise: np.ndarray, gradients: np.ndarray) -> np.ndarray:
         sd = np.exp(parameters[noise.shape[1] :])
@@ -154,7 +155,7 @@ class FullGaussian:
     def entropy(self, parameters: np.ndarray, dimension: int) -> float:
         rows, columns = np.tril_indices(dimension)
         logs = parameters[dimension:][rows == columns]
-        return float(logs.sum() + dimension / 2 * np.log(2 * np.pi * np.e))
+        return float(logs.sum() + dimension / 2 * np.log(2 * np.pi * math.e))
 
     def slope(self, parameters: np.ndarray, noise: np.ndarray, gradients: np.ndarray) -> np.ndarray:
         n, d = noise.shape

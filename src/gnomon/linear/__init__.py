@@ -9,6 +9,13 @@ from gnomon.linear.basis import (
 )
 from gnomon.linear.budget import BudgetRegression
 from gnomon.linear.chi_square import ChiSquareFit, ChiSquareResult, chi_square_fit
+from gnomon.linear.chosen_penalty import (
+    ElasticNetCV,
+    LassoCV,
+    LogisticRegressionCV,
+    RidgeClassifierCV,
+    RidgeCV,
+)
 from gnomon.linear.coefficient_bootstrap import coefficient_bootstrap
 from gnomon.linear.diagnostics import (
     box_cox,
@@ -21,12 +28,13 @@ from gnomon.linear.diagnostics import (
 )
 from gnomon.linear.elastic_net import ElasticNet, Lasso, PenaltyPath
 from gnomon.linear.glm import GLM
-from gnomon.linear.inference import FitSummary, NoSummary
+from gnomon.linear.inference import FitSummary, NoSummary, PredictionResults
 from gnomon.linear.least_squares import LinearRegression, Ridge
 from gnomon.linear.line_with_outliers import LineWithOutliers
 from gnomon.linear.local import BayesianLocallyWeightedRegression, LocallyWeightedRegression
 from gnomon.linear.logistic import LogisticRegression
 from gnomon.linear.mars import MARS, AnovaTable
+from gnomon.linear.named_models import HuberRegressor, RidgeClassifier, TheilSenRegressor
 from gnomon.linear.penalized import GroupLasso, LpRegression, PenalizedModel, TikhonovRegression
 from gnomon.linear.penalties import lp_decay
 from gnomon.linear.polynomial import DegreePath, PolynomialRegression
@@ -55,15 +63,19 @@ __all__ = [
     "CoefficientReport",
     "DegreePath",
     "ElasticNet",
+    "ElasticNetCV",
     "FitSummary",
     "GammaRegressor",
     "GroupLasso",
+    "HuberRegressor",
     "Lasso",
+    "LassoCV",
     "LineWithOutliers",
     "LinearRegression",
     "LocalLinearization",
     "LocallyWeightedRegression",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "LpRegression",
     "NoSummary",
     "PenalizedModel",
@@ -71,15 +83,20 @@ __all__ = [
     "PoissonRegressor",
     "PolynomialFeatures",
     "PolynomialRegression",
+    "PredictionResults",
     "QuantileRegressor",
     "RegressionClassifier",
     "Ridge",
+    "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "RobustRegression",
     "SigmoidUnits",
     "SparseLogisticRegression",
     "SplineBasis",
     "SplineTransformer",
     "TangentErrors",
+    "TheilSenRegressor",
     "TikhonovRegression",
     "TransformedRegression",
     "TweedieRegressor",

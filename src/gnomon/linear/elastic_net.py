@@ -407,7 +407,7 @@ class PenalizedLeastSquares(LeastSquares):
         if cells > MOST_CELLS_OF_A_PATH:
             raise DataError(
                 f"a path of {n_alphas} penalties over {data.n_columns:,} columns would hold "
-                f"{cells:,} coefficients; ask for fewer penalties"
+                f"{cells:,} coefficients; use fewer penalties"
             )
         parts = None if cv is None else self._folds(data, cv)
         whole_centered, folds = self._problems(data, parts)

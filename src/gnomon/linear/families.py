@@ -43,6 +43,9 @@ LINKS = {
         "cloglog", lambda m: np.log(-np.log1p(-m)), _cloglog_mean, lambda f: np.exp(f - np.exp(f))
     ),
     "inverse": Link("inverse", lambda m: 1 / m, lambda f: 1 / f, lambda f: -1 / f**2),
+    "inverse squared": Link(
+        "inverse squared", lambda m: m**-2.0, lambda f: f**-0.5, lambda f: -0.5 * f**-1.5
+    ),
     "sqrt": Link("sqrt", np.sqrt, lambda f: f**2, lambda f: 2 * f),
 }
 
@@ -177,9 +180,11 @@ def negative_binomial(overdispersion: float) -> Family:
 
 
 def tweedie(power: float) -> Family:
-    """Variance dispersion * mean^power: power below 0, between 1 and 2 (zeros too), or above 2."""
+    """Variance dispersion * mean^power: power below 0, from 1 (zeros too) to 2, or above 2."""
 
     def deviance(y, mean):
+        if power in (1, 2):
+            return _poisson_deviance(y, mean) if power == 1 else _gamma_deviance(y, mean)
         first = np.maximum(y, 0.0) ** (2 - power) / ((1 - power) * (2 - power))
         second = y * mean ** (1 - power) / (1 - power)
         return 2 * (first - second + mean ** (2 - power) / (2 - power))
@@ -189,7 +194,7 @@ def tweedie(power: float) -> Family:
         "log",
         0.0,
         np.inf,
-        "above zero" if power > 2 else "zero or more" if power > 0 else "a number",
+        "above zero" if power >= 2 else "zero or more" if power > 0 else "a number",
         0.0 if power > 0 else -np.inf,
         power < 2,
         True,

@@ -167,7 +167,7 @@ class GLM(Regressor, SumLearner):
         Of the negative binomial family: the variance is mean + overdispersion mean^2; "fit" takes
         the one of greatest likelihood.
     power : float, default=1.5
-        Of the Tweedie family: the variance grows with this power of the mean.
+        Of the Tweedie family: the variance grows with this power of the mean, from 1 to 2.
     standard_errors : {"classic", "HC0", "HC1", "HC2", "HC3"}, default="classic"
         Those of the summary: from the family's variance, or robust against a wrong one.
     fit_intercept : bool, default=True
@@ -222,7 +222,7 @@ class GLM(Regressor, SumLearner):
         "l1_ratio": [between(0.0, 1.0)],
         "offset": [str, whole(0), None],
         "overdispersion": [above(0.0), StrOptions({"fit"})],
-        "power": [between(1.0, 2.0, closed="neither")],
+        "power": [between(1.0, 2.0)],
         "standard_errors": [StrOptions({"classic", "HC0", "HC1", "HC2", "HC3"})],
         "fit_intercept": FLAG,
         "max_iter": [whole(1)],

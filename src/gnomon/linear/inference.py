@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
+from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
 
@@ -40,6 +42,8 @@ class LeastSquaresStatistics:
         Sum of squares of the target about its mean (about zero without intercept).
     inverse_diagonal : ndarray of shape (n_columns + intercept,)
         Diagonal of (X'X)^-1, the intercept first; empty where it does not exist.
+    inverse : ndarray of shape (n_columns + intercept, n_columns + intercept) or None
+        (X'X)^-1 itself; None where there are many columns, or the solver does not give it.
     """
 
     weight: float
@@ -47,6 +51,7 @@ class LeastSquaresStatistics:
     residual: np.ndarray
     total: np.ndarray
     inverse_diagonal: np.ndarray
+    inverse: np.ndarray | None = None
 
 
 @storable
@@ -73,6 +78,67 @@ class LikelihoodStatistics:
     null_log_likelihood: float
     estimates: np.ndarray
     standard_errors: np.ndarray
+
+
+@dataclass(repr=False)
+class PredictionResults(Result):
+    """Predictions of least squares with standard errors and intervals.
+
+    Attributes
+    ----------
+    predicted_mean, se_mean : ndarray of shape (n_samples,)
+        The estimated means and their standard errors.
+    var_resid : float
+        Variance of the noise.
+    df : float
+        Degrees of freedom of Student's distribution.
+    confidence_level : float
+    """
+
+    predicted_mean: np.ndarray
+    se_mean: np.ndarray
+    var_resid: float
+    df: float
+    confidence_level: float = 0.95
+
+    @property
+    def se_obs(self) -> np.ndarray:
+        """Standard errors of single new targets."""
+        return np.sqrt(self.se_mean**2 + self.var_resid)
+
+    def conf_int(self, obs: bool = False) -> np.ndarray:
+        """Ends of the intervals of the means, or of single new targets (``obs=True``).
+
+        Parameters
+        ----------
+        obs : bool, default=False
+
+        Returns
+        -------
+        ends : ndarray of shape (n_samples, 2)
+        """
+        error = self.se_obs if obs else self.se_mean
+        half = stats.t.ppf(0.5 + self.confidence_level / 2, self.df) * error
+        return np.column_stack([self.predicted_mean - half, self.predicted_mean + half])
+
+    def summary_frame(self):
+        """The predictions and intervals as a `Table`, under statsmodels' names of columns."""
+        return self.to_table()
+
+    def _title(self) -> str:
+        return f"Predictions with intervals of level {self.confidence_level:g}"
+
+    def _columns(self) -> dict[str, Any]:
+        mean, single = self.conf_int(), self.conf_int(obs=True)
+        found = {
+            "mean": self.predicted_mean,
+            "mean_se": self.se_mean,
+            "mean_ci_lower": mean[:, 0],
+            "mean_ci_upper": mean[:, 1],
+            "obs_ci_lower": single[:, 0],
+            "obs_ci_upper": single[:, 1],
+        }
+        return {name: values.tolist() for name, values in found.items()}
 
 
 @dataclass
@@ -118,6 +184,71 @@ class FitSummary:
     def conf_int(self) -> np.ndarray:
         """The ends of the intervals, as statsmodels gives them: shape (n_coefficients, 2)."""
         return np.column_stack([self.low, self.high])
+
+    @property
+    def params(self) -> np.ndarray:
+        """The estimates, under statsmodels' name."""
+        return self.estimate
+
+    @property
+    def bse(self) -> np.ndarray:
+        """The standard errors, under statsmodels' name."""
+        return self.standard_error
+
+    @property
+    def tvalues(self) -> np.ndarray:
+        """The statistics t or z, under statsmodels' name."""
+        return self.statistic
+
+    @property
+    def pvalues(self) -> np.ndarray:
+        """The p-values, under statsmodels' name."""
+        return self.p_value
+
+    @property
+    def nobs(self) -> float:
+        """Number of rows."""
+        return self.facts["n"]
+
+    @property
+    def df_resid(self) -> float:
+        """Degrees of freedom of the residuals."""
+        return self.facts["degrees of freedom"]
+
+    @property
+    def llf(self) -> float:
+        """Log-likelihood."""
+        return self.facts["log-likelihood"]
+
+    @property
+    def aic(self) -> float:
+        """AIC in the convention of statsmodels, which does not count the variance of the noise."""
+        return 2 * len(self.estimate) - 2 * self.llf
+
+    @property
+    def bic(self) -> float:
+        """BIC in the convention of statsmodels, which does not count the variance of the noise."""
+        return float(len(self.estimate) * np.log(self.nobs) - 2 * self.llf)
+
+    @property
+    def rsquared(self) -> float:
+        """R2."""
+        return self.facts["R2"]
+
+    @property
+    def rsquared_adj(self) -> float:
+        """R2 adjusted for the number of coefficients."""
+        return self.facts["adjusted R2"]
+
+    @property
+    def fvalue(self) -> float:
+        """The F statistic of the whole model."""
+        return self.facts["F"]
+
+    @property
+    def f_pvalue(self) -> float:
+        """The p-value of the F statistic."""
+        return self.facts["F p"]
 
     def to_table(self):
         """The coefficients as a `gnomon.table.Table`, one row each."""

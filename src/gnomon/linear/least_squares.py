@@ -42,6 +42,7 @@ from gnomon.linear.inference import (
     FitSummary,
     LeastSquaresStatistics,
     NoSummary,
+    PredictionResults,
     coefficient_table,
     column_names,
     least_squares_summary,
@@ -61,6 +62,7 @@ from gnomon.linear.solve import (
 if TYPE_CHECKING:
     from gnomon.linear.elastic_net import PenaltyPath
 
+KEPT_COLUMNS = 500  # up to which the inverse (2 MB) is kept for intervals of predictions
 CLOSE_TO_DEPENDENT = 1e3  # condition from which on normal equations lose six digits or more
 VERY_CLOSE_TO_DEPENDENT = 1e8  # condition from which on one refinement is not enough
 CLOSE_TO_PERFECT = 1e-6  # share of unexplained variance below which residuals are summed anew
@@ -167,10 +169,10 @@ class LeastSquares(Regressor, SumLearner):
         coef[used] = solve_scaled(scaled, gram[:p, p:][used] / lengths[:, None]) / lengths[:, None]
         residual = remainder(gram, coef)
         condition = condition_of(scaled)
-        inverse = np.empty(0)
+        inverse = np.empty((0, 0))
         if condition < np.inf and used.all() and not self._penalty():
             inverse = symmetric_inverse(scaled) / lengths[:, None] / lengths
-            inverse = inverse_diagonal(inverse, location, total.weight, self.fit_intercept)
+            inverse = with_intercept(inverse, location, total.weight, self.fit_intercept)
         return state | {
             "location": location,
             "target_mean": target_mean,
@@ -183,7 +185,8 @@ class LeastSquares(Regressor, SumLearner):
             "total": np.diag(gram)[p:].copy(),
             "condition": condition,
             "rank": int(used.sum()),
-            "inverse_diagonal": inverse,
+            "inverse_diagonal": np.diag(inverse).copy(),
+            "inverse": inverse if p <= KEPT_COLUMNS else None,
             "objective": float(residual.sum() + self._penalty() * (coef**2).sum()),
             "solver": "cholesky",
         }
@@ -218,6 +221,7 @@ class LeastSquares(Regressor, SumLearner):
                 state["residual"],
                 state["total"],
                 state["inverse_diagonal"],
+                state.get("inverse"),
             ),
         }
 
@@ -318,6 +322,49 @@ class LeastSquares(Regressor, SumLearner):
                 raise ValueError(f"cov_type={cov_type!r} needs the training rows: give X and y")
             return found
         return self._with_rows(found, X, y, sample_weight, cov_type, groups, target)
+
+    def get_prediction(self, X: Any, confidence_level: float = 0.95) -> PredictionResults:
+        """Predictions with standard errors and intervals, as statsmodels' ``get_prediction``.
+
+        Valid where the summary is: errors independent, of one variance and near to normal.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Table or Scan of shape (n_samples, n_features)
+        confidence_level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        results : PredictionResults
+            The mean, its standard error, and intervals of the mean and of a new target.
+
+        Examples
+        --------
+        >>> from gnomon.linear import LinearRegression
+        >>> model = LinearRegression().fit([[0], [1], [2], [3]], [0, 1, 2, 4])
+        >>> model.get_prediction([[1.5]]).conf_int(obs=True).round(2).tolist()
+        [[-0.11, 3.61]]
+        """
+        summary = self.summary(confidence_level)
+        inverse = self.statistics_.inverse
+        if inverse is None:
+            raise NoSummary(
+                f"intervals of predictions are kept for up to {KEPT_COLUMNS} columns; "
+                "use gnomon.linear.prediction_intervals"
+            )
+
+        def design(rows):
+            rows = dense(rows).astype(float)
+            return np.column_stack([np.ones(len(rows)), rows]) if self.fit_intercept else rows
+
+        rows = np.concatenate([design(block) for block in intake.blocks_of(self, X)])
+        variance = summary.facts["residual standard error"] ** 2
+        spread = variance * np.einsum("ij,jk,ik->i", rows, inverse, rows)
+        free = summary.facts["degrees of freedom"]
+        return PredictionResults(
+            rows @ summary.estimate, np.sqrt(spread), variance, free, confidence_level
+        )
 
     def _with_rows(self, found: FitSummary, X, y, sample_weight, cov_type, groups, target):
         """The summary with robust standard errors, or with a test of the spread."""
@@ -710,11 +757,13 @@ def needs_refinement(state) -> bool:
     return bool(perfect or state["condition"] > CLOSE_TO_DEPENDENT)
 
 
-def inverse_diagonal(inverse: np.ndarray, location, weight: float, intercept: bool) -> np.ndarray:
-    """Diagonal of (X'X)^-1 with the intercept first, from the inverse for centred columns."""
+def with_intercept(inverse: np.ndarray, location, weight: float, intercept: bool) -> np.ndarray:
+    """(X'X)^-1 with the intercept first, from the inverse for centred columns."""
     if not intercept:
-        return np.diag(inverse).copy()
-    return np.concatenate([[1 / weight + location @ inverse @ location], np.diag(inverse)])
+        return inverse
+    cross = -(inverse @ location)
+    corner = 1 / weight + location @ inverse @ location
+    return np.block([[np.atleast_2d(corner), cross[None, :]], [cross[:, None], inverse]])
 
 
 def refined(state, total: Moments, alpha: float, intercept: bool):
@@ -747,10 +796,10 @@ def refined(state, total: Moments, alpha: float, intercept: bool):
     step = root @ correction
     residual = np.diag(gram)[k:] - (step * (2 * cross - inner @ step)).sum(axis=0)
     full = keep.all() and used.all()
-    inverse = np.empty(0)
+    inverse = np.empty((0, 0))
     if full and not alpha:
         half = right.T / values / lengths[:, None]
-        inverse = inverse_diagonal(half @ half.T, state["location"], total.weight, intercept)
+        inverse = with_intercept(half @ half.T, state["location"], total.weight, intercept)
     constant = None
     if intercept:
         constant = state["target_mean"] - state["location"] @ coef + mean[k:] - mean[:k] @ step
@@ -760,7 +809,8 @@ def refined(state, total: Moments, alpha: float, intercept: bool):
         "residual": np.maximum(residual, 0.0),
         "condition": float(values[0] / values[-1]) if full else np.inf,
         "rank": int(keep.sum()),
-        "inverse_diagonal": inverse,
+        "inverse_diagonal": np.diag(inverse).copy(),
+        "inverse": inverse if len(coef) <= KEPT_COLUMNS else None,
         "objective": float(residual.sum() + alpha * (coef**2).sum()),
         "solver": "orthogonal",
         "refinements": state["refinements"] + 1,

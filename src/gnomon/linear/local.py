@@ -177,7 +177,7 @@ class LocalModel(Regressor):
             alone = int(np.argmin(sums[:, -2, -2]))
             width = float(self._widths(queries[alone : alone + 1])[0])
             raise DataError(
-                f"no training row is within the bandwidth {width:.4g} of a row asked for (in "
+                f"no training row is within the bandwidth {width:.4g} of a row of X (in "
                 "units of the columns' deviations, where these are standardised); widen "
                 "bandwidth or span, or use kernel='gaussian'"
             )
@@ -659,7 +659,7 @@ def tricube(u: np.ndarray) -> np.ndarray:
 
 
 def between(line: np.ndarray, at: float, reach: float) -> tuple[int, int]:
-    """The stretch of a sorted line that lies within `reach` of a point, with room for rounding."""
+    """The part of a sorted line within `reach` of a point, with a margin for rounding."""
     reach = reach * (1 + 1e-9) + 1e-12 * abs(at)
     low, high = np.searchsorted(line, at - reach), np.searchsorted(line, at + reach, side="right")
     return int(low), int(high)

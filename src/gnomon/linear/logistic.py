@@ -85,7 +85,7 @@ STILL_MOVING = 0.5  # change of a predictor in a last step that tells partial se
 
 
 class LossSums(NamedTuple):
-    """Sums over rows at given coefficients; second derivatives only where they are asked for."""
+    """Sums over rows at given coefficients; second derivatives only where they are needed."""
 
     weight: float
     fractional: float

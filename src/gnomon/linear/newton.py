@@ -22,7 +22,7 @@ SMALLEST_STEP = 1e-10  # no shorter step changes the objective beyond rounding
 
 
 def start_at(parameters: np.ndarray) -> dict[str, Any]:
-    """The state of a course that begins at given parameters."""
+    """The state of a fit that starts at given parameters."""
     return {
         "parameters": parameters,
         "trial": parameters.copy(),

@@ -117,7 +117,7 @@ def independent(rows, location, factors: np.ndarray, weights: np.ndarray) -> np.
 
 
 def blocks(rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Some rows at a time, whose products need little room; row by row, however all rows lie."""
+    """Some rows at a time, whose products need little memory; row by row, however all rows lie."""
     for start in range(0, len(rows), BLOCK):
         some = slice(start, start + BLOCK)
         yield some, np.ascontiguousarray(rows[some])

@@ -1,4 +1,4 @@
-"""Margin: planes between classes with room on both sides, and kernels."""
+"""Support vector machines and perceptrons: planes with a margin, and kernels."""
 
 from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.margin.hard_margin import HardMargin, hard_margin
@@ -48,13 +48,14 @@ from gnomon.margin.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from gnomon.margin.one_class import OneClassSVM
 from gnomon.margin.perceptron import (
     BatchPerceptron,
-    Perceptron,
+    PocketPerceptron,
     novikoff_bound,
     perceptron_cost,
 )
 from gnomon.margin.report import SupportReport, support_vector_report
 from gnomon.margin.separability import FewestErrors, Separability, fewest_errors, separability
 from gnomon.margin.sequence_kernels import GraphletKernel, RandomWalkKernel, SpectrumKernel
+from gnomon.margin.sgd_perceptron import Perceptron
 from gnomon.margin.smo import SMORun, smo
 from gnomon.margin.stochastic_svm import PenaltySearch, StochasticSVM, penalty_search
 from gnomon.margin.svc import SVC, NuSVC, SquaredSlackSVM
@@ -93,6 +94,7 @@ __all__ = [
     "OneVsRestClassifier",
     "PenaltySearch",
     "Perceptron",
+    "PocketPerceptron",
     "Polynomial",
     "Precomputed",
     "Programme",

@@ -1,4 +1,4 @@
-"""The hard margin: the plane with most room between two classes that a plane separates.
+"""The hard margin: the plane of the widest margin between two classes that a plane separates.
 
     primal   min 1/2 |w|^2,  y_i (w . x_i + b) >= 1
     dual     max sum_i a_i - 1/2 sum_ij a_i a_j y_i y_j x_i . x_j,  a >= 0, sum_i a_i y_i = 0
@@ -115,7 +115,7 @@ def hard_margin(X: Any, y: Any, *, form: str = "dual") -> HardMargin:
             f"the point {np.array2string(answer.common_point, precision=4)} in common. Use a "
             "machine with slack (SVC, LinearSVC)"
             if answer.common_point is not None
-            else "no plane separates the two classes with room; use SVC or LinearSVC"
+            else "no plane separates the two classes with a margin; use SVC or LinearSVC"
         )
     center = X.mean(axis=0)
     scale = float(np.abs(X - center).max())

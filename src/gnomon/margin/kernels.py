@@ -684,7 +684,7 @@ def warn_indefinite(kernel: Kernel, rows: np.ndarray, most: int = 200) -> None:
         warnings.warn(
             f"kernel {type(kernel).__name__} is not positive semi-definite on these rows (least "
             f"eigenvalue {check.least_eigenvalue:.4g} of {len(places)} rows): the machine may stop "
-            "at a local optimum. gnomon.margin.repair mends a matrix of similarities",
+            "at a local optimum. gnomon.margin.repair corrects a matrix of similarities",
             GnomonWarning,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""What linear classifiers of this room share: planes, scores, and the class they stand for."""
+"""What linear classifiers of this package share: planes, scores, and the class they stand for."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def descend_once(rows, sign, bound, ridge, squares, order, low, high, alpha, pla
 
 
 class PlaneSearch:
-    """A search in mid-course.
+    """The state of a running search.
 
     Parameters
     ----------

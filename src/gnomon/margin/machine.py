@@ -92,7 +92,7 @@ class MachineRows:
 
 
 class WorkingSets:
-    """Tells the callbacks of each working set, and hears a wish to stop."""
+    """Calls the callbacks for each working set, and stops on request."""
 
     def __init__(self, course: Course):
         self.course = course

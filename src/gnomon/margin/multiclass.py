@@ -161,7 +161,7 @@ class OneVsRestClassifier(OfBinary):
 
     Parameters
     ----------
-    estimator : classifier or None, default=None
+    estimator : classifier or None
         Learner of two classes, of any library; None for `LinearSVC`.
     normalize : bool, default=False
         Whether scores of linear members (with ``coef_``) are divided by the length of the weights.
@@ -183,8 +183,8 @@ class OneVsRestClassifier(OfBinary):
 
     Examples
     --------
-    >>> from gnomon.margin import OneVsRestClassifier
-    >>> model = OneVsRestClassifier().fit([[0, 0], [5, 0], [0, 5]], ["a", "b", "c"])
+    >>> from gnomon.margin import LinearSVC, OneVsRestClassifier
+    >>> model = OneVsRestClassifier(LinearSVC()).fit([[0, 0], [5, 0], [0, 5]], ["a", "b", "c"])
     >>> model.predict([[4, 0], [0, 4]]).tolist()
     ['b', 'c']
     >>> model.claims([[5, 0]]).tolist()
@@ -198,7 +198,7 @@ class OneVsRestClassifier(OfBinary):
 
     _many_targets: ClassVar[bool] = True
 
-    def __init__(self, estimator=None, *, n_jobs=None, verbose=0, normalize=False):
+    def __init__(self, estimator, *, n_jobs=None, verbose=0, normalize=False):
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -364,7 +364,7 @@ class OneVsOneClassifier(OfBinary):
 
     Parameters
     ----------
-    estimator : classifier or None, default=None
+    estimator : classifier or None
         Learner of two classes, of any library; None for `LinearSVC`.
     tie_rule : {"score", "first", "common"}, default="score"
         Of classes with equal votes, that of the greatest sum of scores, the first, or the most
@@ -389,8 +389,8 @@ class OneVsOneClassifier(OfBinary):
 
     Examples
     --------
-    >>> from gnomon.margin import OneVsOneClassifier
-    >>> model = OneVsOneClassifier().fit([[0, 0], [5, 0], [0, 5]], ["a", "b", "c"])
+    >>> from gnomon.margin import LinearSVC, OneVsOneClassifier
+    >>> model = OneVsOneClassifier(LinearSVC()).fit([[0, 0], [5, 0], [0, 5]], ["a", "b", "c"])
     >>> model.predict([[4, 0], [0, 4]]).tolist()
     ['b', 'c']
     >>> model.votes([[4, 0]]).tolist()
@@ -402,7 +402,7 @@ class OneVsOneClassifier(OfBinary):
         "tie_rule": [StrOptions({"score", "first", "common"})],
     }
 
-    def __init__(self, estimator=None, *, n_jobs=None, tie_rule="score"):
+    def __init__(self, estimator, *, n_jobs=None, tie_rule="score"):
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.tie_rule = tie_rule

@@ -174,8 +174,8 @@ class _Corrected(LinearMachine):
     avoid="Overlapping classes, unless with pocket; LinearSVC finds the plane with most room.",
     peers=("sklearn.linear_model.Perceptron",),
 )
-class Perceptron(_Corrected):
-    """Perceptron: one row at a time, and only rows on the wrong side correct the plane.
+class PocketPerceptron(_Corrected):
+    """Perceptron with a pocket: one row at a time; only rows on the wrong side correct the plane.
 
     A wrong row, y_i (w . x_i + b) <= margin, does w <- w + y_i x_i, b <- b + y_i. Use it on classes
     that a plane separates, where it ends by itself after at most (R / gamma)^2 corrections; on
@@ -227,8 +227,8 @@ class Perceptron(_Corrected):
 
     Examples
     --------
-    >>> from gnomon.margin import Perceptron
-    >>> model = Perceptron().fit([[0, 0], [1, 1], [2, 2], [3, 3]], [0, 0, 1, 1])
+    >>> from gnomon.margin import PocketPerceptron
+    >>> model = PocketPerceptron().fit([[0, 0], [1, 1], [2, 2], [3, 3]], [0, 0, 1, 1])
     >>> model.predict([[0.5, 0.5], [2.5, 2.5]]).tolist(), model.separated_
     ([0, 1], True)
     """

@@ -23,7 +23,7 @@ from gnomon.margin.hulls import two_sides
 from gnomon.margin.hyperplane import Hyperplane
 from gnomon.margin.kernels import as_rows
 from gnomon.margin.linear_svm import LinearSVC
-from gnomon.margin.perceptron import Perceptron
+from gnomon.margin.perceptron import PocketPerceptron
 
 # What linear programmes are solved to, where columns reach from -1 to 1.
 LEAST_MARGIN = 1e-6
@@ -229,7 +229,7 @@ def _best_start(unit, sign, n_starts: int, random_state: int | None) -> np.ndarr
     """The best plane of perceptrons and a linear SVM."""
     seeds = np.random.default_rng(random_state).integers(2**31, size=max(n_starts, 1))
     models: list[Any] = [LinearSVC(random_state=0)]
-    models += [Perceptron("random", max_iter=100, random_state=int(seed)) for seed in seeds]
+    models += [PocketPerceptron("random", max_iter=100, random_state=int(seed)) for seed in seeds]
     planes = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -17,13 +17,13 @@ LEAST_CURVATURE = 1e-12
 
 @lean_subkernel
 def can_rise(alpha, bound, sign):
-    """Whether sign times alpha has room above."""
+    """Whether sign times alpha is below its upper bound."""
     return alpha < bound if sign > 0 else alpha > 0.0
 
 
 @lean_subkernel
 def can_fall(alpha, bound, sign):
-    """Whether sign times alpha has room below."""
+    """Whether sign times alpha is above its lower bound."""
     return alpha > 0.0 if sign > 0 else alpha < bound
 
 

@@ -28,7 +28,7 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.threads import one_blas_thread
-from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.splits import random_splits
 from gnomon.margin.distinct import distinct_rows
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest
@@ -342,7 +342,7 @@ def penalty_search(
     splits = random_splits(len(y), n_splits, test_share, stratify=y, random_state=random_state)
     errors = [
         1.0
-        - cross_validate(
+        - cross_validation_estimates(
             clone(model).set_params(penalty=float(penalty)),
             X,
             y,

@@ -37,7 +37,7 @@ Tell = Callable[[float], bool]
 
 
 class KernelRows:
-    """Rows of a kernel matrix, computed in blocks when asked for and kept while there is room.
+    """Rows of a kernel matrix, computed in blocks when needed and cached while memory lasts.
 
     Parameters
     ----------

@@ -26,8 +26,9 @@ from gnomon.neighbors.distances import (
     distance_of,
     hamming,
 )
-from gnomon.neighbors.impute import KNNImputer
+from gnomon.neighbors.impute import NeighborImputer
 from gnomon.neighbors.index import NeighborIndex, Neighbors
+from gnomon.neighbors.knn_imputer import KNNImputer
 from gnomon.neighbors.labels import NeighborLabels
 from gnomon.neighbors.local_learner import LocalClassifier, LocalRegressor
 from gnomon.neighbors.pairwise import (
@@ -75,6 +76,7 @@ __all__ = [
     "MinkowskiDistance",
     "NamedDistance",
     "NearestNeighbors",
+    "NeighborImputer",
     "NeighborIndex",
     "NeighborLabels",
     "NeighborRecommender",

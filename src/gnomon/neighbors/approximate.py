@@ -460,7 +460,7 @@ class ApproximateNeighbors(StoredRows):
         """
         k = self.n_neighbors if n_neighbors is None else int(n_neighbors)
         if not 1 <= k <= self.index_.n_rows:
-            raise DataError(f"{k} neighbours of {self.index_.n_rows} rows were asked for")
+            raise DataError(f"{k} neighbours of {self.index_.n_rows} rows were requested")
 
         def both(rows: np.ndarray) -> np.ndarray:
             queries = np.ascontiguousarray(self.distance_.coordinates(rows), dtype=np.float64)

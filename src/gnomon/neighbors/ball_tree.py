@@ -218,7 +218,7 @@ class BallTree:
         """
         queries = np.ascontiguousarray(queries, dtype=np.float64)
         if not 1 <= k <= len(self.rows):
-            raise DataError(f"{k} neighbours were asked for and the tree has {len(self.rows)} rows")
+            raise DataError(f"{k} neighbours were requested and the tree has {len(self.rows)} rows")
         if queries.ndim != 2 or queries.shape[1] != self.rows.shape[1]:
             raise DataError(f"queries need {self.rows.shape[1]} columns")
         if self.distance is None:

@@ -98,7 +98,7 @@ class HoleSearch:
     avoid="Holes that carry information; very many rows (all are kept and compared).",
     peers=("sklearn.impute.KNNImputer",),
 )
-class KNNImputer(Filter):
+class NeighborImputer(Filter):
     """Holes become the mean or the commonest value among the most similar rows that know it.
 
     For a hole in column j of a row, of the training rows that know column j the k nearest to the
@@ -149,9 +149,9 @@ class KNNImputer(Filter):
 
     Examples
     --------
-    >>> from gnomon.neighbors import KNNImputer
+    >>> from gnomon.neighbors import NeighborImputer
     >>> rows = [[1.0, 10.0], [1.1, 12.0], [5.0, 50.0], [1.05, float("nan")]]
-    >>> KNNImputer(2).fit_transform(rows)[3]
+    >>> NeighborImputer(2).fit_transform(rows)[3]
     array([ 1.05, 11.  ])
     """
 

@@ -71,7 +71,7 @@ def all_finite(numbers: np.ndarray) -> bool:
 
 
 def empty_heaps(n: int, k: int) -> Neighbors:
-    """Room for the k best of n queries."""
+    """Empty heaps for the k best of n queries."""
     return Neighbors(np.full((n, k), np.inf), np.full((n, k), NOBODY))
 
 
@@ -162,7 +162,7 @@ class NeighborIndex:
         """
         if not 1 <= k <= self.n_rows:
             raise DataError(
-                f"{k} neighbours were asked for and there are {self.n_rows} training rows"
+                f"{k} neighbours were requested and there are {self.n_rows} training rows"
             )
         if not self.has_coordinates:
             return self._nearest_in_pairs(rows, k)
@@ -221,7 +221,9 @@ class NeighborIndex:
     def _coordinates(self, rows: Any) -> np.ndarray:
         queries = np.ascontiguousarray(self.distance.coordinates(rows), dtype=np.float64)
         if not all_finite(queries):
-            raise DataError(f"{self.distance!r} overflows on a row asked for: rescale the columns")
+            raise DataError(
+                f"{self.distance!r} overflows on a row of the query: rescale the columns"
+            )
         return queries
 
     def _nearest_sums(self, queries: np.ndarray, k: int) -> Neighbors:
@@ -267,7 +269,7 @@ class NeighborIndex:
         """
         if not 1 <= k < self.n_rows:
             raise DataError(
-                f"{k} other rows were asked for and there are {self.n_rows - 1}; choose fewer"
+                f"{k} other rows were requested and there are {self.n_rows - 1}; choose fewer"
             )
         starts = range(0, self.n_rows, QUERIES_TOGETHER)
         parts = list(in_order(lambda start: self._others_of(start, k), starts, n_jobs))

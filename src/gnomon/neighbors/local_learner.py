@@ -141,7 +141,7 @@ def _each(near: Neighborhood):
     avoid="Fast answers: a model is fitted for each; few rows; many columns.",
 )
 class LocalRegressor(LocalLearner, Regressor):
-    """Any regressor, trained on the nearest rows of each query when it is asked.
+    """Any regressor, trained on the nearest rows of each query in predict.
 
     Minimises the learner's own objective over the k nearest rows only. Use it where a relation is
     simple nearby (a plane) and not as a whole, with a learner that is fast to fit: a model is
@@ -250,7 +250,7 @@ class LocalRegressor(LocalLearner, Regressor):
     avoid="Fast answers: a model is fitted for each; few rows; many columns.",
 )
 class LocalClassifier(LocalLearner, Classifier):
-    """Any classifier, trained on the nearest rows of each query when it is asked.
+    """Any classifier, trained on the nearest rows of each query in predict.
 
     Minimises the learner's own objective over the k nearest rows only. Use it where boundaries are
     simple nearby (a plane) and not as a whole; neighbours of one class need no model. A model is

@@ -192,7 +192,7 @@ def checked_dissimilarities(table, *, missing: bool = False) -> np.ndarray:
 
 
 def table_of_pairs(pairs, values, n: int | None = None, *, diagonal: float = 0.0) -> np.ndarray:
-    """A symmetric table from rated pairs: the mean of what was said of each, NaN where nothing was.
+    """A symmetric table from rated pairs: the mean of the ratings of each, NaN where nothing was.
 
     Texts: 004 12.2 (averages of customers' ratings of pairs of products).
 

@@ -112,7 +112,7 @@ def shared(distances, weights, reach, k: int) -> np.ndarray:
 
 
 class StoredRows(Learner):
-    """A learner that keeps its rows and looks for the nearest ones when asked."""
+    """A learner that keeps its rows and looks for the nearest ones in predict."""
 
     natively = Takes(missing=True, categories=True, sparse=True)
     _keeps_rows = True

@@ -261,7 +261,9 @@ class NumberFilter(Filter):
     _one_to_one: ClassVar[bool] = True
 
     def _fit_columns(self, grid, columns, weights):
-        self._fit_block(self._training_block(grid, weights), weights)
+        block = self._training_block(grid, weights)
+        if block.shape[1]:  # a table without numbers passes as it is
+            self._fit_block(block, weights)
 
     def _training_block(self, grid: Grid, weights: np.ndarray | None) -> np.ndarray:
         """The columns concerned; learns what to put in holes of tables where none may be."""
@@ -314,14 +316,14 @@ class NumberFilter(Filter):
 
     def _order(self, n_in: int, n_new: int) -> list[tuple[int, int]]:
         """What comes out: (place among the new, -1) or (-1, position of what passes through)."""
-        positions = self.positions_.tolist()
+        places = {position: place for place, position in enumerate(self.positions_.tolist())}
         out: list[tuple[int, int]] = []
         for position in range(n_in):
-            if position not in positions:
+            if position not in places:
                 out.append((-1, position))
             elif self._one_to_one:
-                out.append((positions.index(position), -1))
-            elif position == positions[0]:
+                out.append((places[position], -1))
+            elif places[position] == 0:
                 out += [(place, -1) for place in range(n_new)]
         return out
 

@@ -24,7 +24,7 @@ NUMBERS = (Kind.NUMBER, Kind.INTEGER)
 
 @storable
 class NumberFill(Change):
-    """Holes in a column of numbers become its mean or median, marked beside it if asked."""
+    """Holes in a column of numbers become its mean or median, marked beside it on request."""
 
     def __init__(self, name: str, strategy: str, mark: bool):
         super().__init__(name)

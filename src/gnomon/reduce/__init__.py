@@ -52,6 +52,7 @@ from gnomon.reduce.layout import (
     stress_layout,
     tuned_layout,
 )
+from gnomon.reduce.least_squares_pairs import CCA, PLSCanonical, PLSRegression
 from gnomon.reduce.lle import LocallyLinearEmbedding
 from gnomon.reduce.low_rank import (
     Compression,
@@ -101,6 +102,7 @@ from gnomon.reduce.tsne import TSNE
 from gnomon.reduce.umap import UMAP
 
 __all__ = [
+    "CCA",
     "ICA",
     "NIPALS",
     "PCA",
@@ -133,6 +135,8 @@ __all__ = [
     "Motion",
     "NonlinearFactors",
     "NormalizedPCA",
+    "PLSCanonical",
+    "PLSRegression",
     "ProjectedLearning",
     "Projection",
     "RandomProjection",

@@ -555,7 +555,7 @@ def retrieve(
     one = cca.transform(queries) if by == "x" else cca.transform_y(queries)
     other = cca.transform_y(library) if by == "x" else cca.transform(library)
     if not 1 <= n <= len(other):
-        raise DataError(f"n={n} items were asked of a library of {len(other)}")
+        raise DataError(f"n={n} items were requested of a library of {len(other)}")
     squares = (other**2).sum(axis=1)
     indices = np.empty((len(one), n), dtype=np.int64)
     distances = np.empty((len(one), n))

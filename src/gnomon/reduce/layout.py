@@ -465,7 +465,7 @@ def spectral_layout(
     if n_parts > 1 and disconnected == "refuse":
         raise DataError(
             f"the graph falls into {n_parts} parts, so that its smallest eigenvectors only tell "
-            "them apart: say disconnected='apart', or lay out one part"
+            "them apart: use disconnected='apart', or lay out one part"
         )
     places = np.zeros((net.n_nodes, n_components))
     largest = int(np.argmax(np.bincount(parts)))

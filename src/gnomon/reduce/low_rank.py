@@ -91,7 +91,7 @@ def svd(X: Any, k: int | None = None) -> SingularValues:
     matrix = check_array(plain_numbers(X), dtype=np.float64, accept_sparse="csr")
     side = min(matrix.shape)
     if k is not None and not 1 <= k <= side:
-        raise DataError(f"k={k} singular values were asked of a matrix with {side}")
+        raise DataError(f"k={k} singular values were requested of a matrix with {side}")
     few = k is not None and k < side and (sp.issparse(matrix) or (5 * k < side and side > 200))
     if few:
         start = np.random.default_rng(0).standard_normal(side)

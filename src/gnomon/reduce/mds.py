@@ -129,7 +129,7 @@ def _row_distances(rows: np.ndarray) -> np.ndarray:
     if rows.shape[0] == rows.shape[1] and (rows == rows.T).all() and not np.diag(rows).any():
         warnings.warn(
             "X is read as rows, and looks like a table of distances (symmetric, zero on its "
-            "diagonal): say metric='precomputed' if it is one",
+            "diagonal): use metric='precomputed' if it is one",
             GnomonWarning,
             stacklevel=3,
         )
@@ -554,7 +554,7 @@ def _merged(table: np.ndarray, duplicates: str) -> tuple[np.ndarray, np.ndarray]
         j = int(np.argmax(first != np.arange(len(table))))
         raise DataError(
             f"items {first[j]} and {j} have distance 0, which Sammon's stress divides by: leave "
-            "one out, or say duplicates='together'"
+            "one out, or use duplicates='together'"
         )
     kept, place = np.unique(first, return_inverse=True)
     return kept, place

@@ -392,7 +392,7 @@ def _require_known(known: np.ndarray) -> None:
     empty = np.flatnonzero(~known.any(axis=0))
     if len(empty):
         raise DataError(
-            f"column {empty[0]} has no known cell, so nothing can be said of it; leave it out"
+            f"column {empty[0]} has no known cell, so nothing can be learnt about it; leave it out"
         )
 
 
@@ -473,7 +473,7 @@ def first_principal_components(
             length = np.linalg.norm(t)
             if length == 0:
                 raise DataError(
-                    f"the rows have no variance beyond {len(components)} components; ask for fewer"
+                    f"the rows have no variance beyond {len(components)} components; use fewer"
                 )
             t /= length
             moves.append(float(np.linalg.norm(t - p)))

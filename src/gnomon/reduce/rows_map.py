@@ -154,7 +154,7 @@ class Part(NamedTuple):
 
 
 def neighbors_there(asked: int, n_distinct: int) -> int:
-    """As many neighbours as were asked for, or all other rows where these are fewer; says so."""
+    """n_neighbors, or all other rows where these are fewer, with a warning."""
     others = n_distinct - 1
     if others < asked:
         warnings.warn(
@@ -216,7 +216,7 @@ class GraphMap(RowsMap):
         )
         if self.disconnected == "refuse":
             raise DataError(
-                f"{said}; ask for more neighbours, map the parts one by one, or say "
+                f"{said}; use more neighbours, map the parts one by one, or say "
                 "disconnected='apart' or 'join'"
             )
         if self.disconnected == "apart":

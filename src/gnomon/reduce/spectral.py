@@ -1,4 +1,4 @@
-"""Laplacian eigenmaps: neighbours are drawn together, and nothing else is asked.
+"""Laplacian eigenmaps: the squared distances of neighbours are minimised, and nothing else.
 
 With affinities a_ij of neighbours and row weights w, places with the least
 sum_{i<j} w_i w_j a_ij |y_i - y_j|^2  at  sum_i d_i y_i y_i' = I,  d_i = w_i sum_j w_j a_ij: the
@@ -253,7 +253,7 @@ def leading_beside(table: sp.csr_array, first: np.ndarray, k: int):
     except ArpackNoConvergence as error:
         raise DataError(
             f"the eigenvectors of the graph of {n:,} rows were not found in {200 + n:,} restarts: "
-            "ask for more neighbours, which joins the graph better"
+            "use more neighbours, which joins the graph better"
         ) from error
     order = np.argsort(-values)
     return values[order], vectors[:, order]

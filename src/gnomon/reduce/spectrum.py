@@ -58,10 +58,10 @@ def with_signs(vectors: np.ndarray) -> np.ndarray:
 
 
 def warn_fewer(asked: int | None, found: int, reason: str) -> None:
-    """Say that there are fewer components than were asked for, and why."""
+    """Warn that there are fewer components than n_components, and why."""
     if asked is not None and found < asked:
         warnings.warn(
-            f"n_components={asked} was asked for and there are {found}: {reason}",
+            f"n_components={asked} was given and there are {found}: {reason}",
             GnomonWarning,
             stacklevel=3,
         )
@@ -149,7 +149,7 @@ def _log_evidence(values: np.ndarray, d: int, k: int, n: float) -> float:
 
 
 def of_covariance(covariance: np.ndarray, k: int) -> Spectrum:
-    """The k leading pairs of a symmetric matrix of shape (d, d), whose room is used."""
+    """The k leading pairs of a symmetric matrix of shape (d, d), whose memory is reused."""
     d, total = len(covariance), np.trace(covariance)
     if d <= FEW_COLUMNS:
         values, vectors = np.linalg.eigh(covariance)

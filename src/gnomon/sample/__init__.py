@@ -1,6 +1,6 @@
 """Sample: Monte Carlo with error bars, independent draws, Markov chains and their diagnostics."""
 
-from gnomon.engine.renamed import accept_former_vocabulary
+from gnomon.engine.renamed import accept_former_vocabulary, former_names
 from gnomon.sample.chains import Chains, continued, sample_chains
 from gnomon.sample.diagnostics import (
     ChainComparison,
@@ -90,3 +90,5 @@ __all__ = [
 ]
 
 accept_former_vocabulary(globals())
+
+__getattr__ = former_names(__name__, {})

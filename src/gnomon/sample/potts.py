@@ -343,7 +343,7 @@ def draw_weighed(grid, beta, field, pull, liking, key, number, begin, end, color
 
 @kernel("u2[:,:]", "f8", "f8[:,:,:]", "out i4[:,:,:]", "b1")
 def note_states(grid, beta, field, counts, counted):
-    """The energy: -beta times equal neighbours, less the field; states are counted where asked.
+    """The energy: -beta times equal neighbours, less the field; states are counted on request.
 
     grid (h + 2, w + 2) with a rim, field (h, w, q) or (1, 1, q), counts (h, w, q).
     """

@@ -43,7 +43,7 @@ class Score(NamedTuple):
 
 
 class Criterion:
-    """Scores of subsets, each computed once; asked for several at a time, on threads."""
+    """Scores of subsets, each computed once; several at a time, on threads."""
 
     def __init__(self, score: Callable[[Subset], Score], n_jobs: int | None):
         self._score = score

@@ -22,7 +22,7 @@ from gnomon.contract import intake
 from gnomon.contract.estimate import Estimate, normal_quantile, share_interval
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate.cross_validation import cross_validate
+from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.progress import Progress, told
 from gnomon.table.table import Table
 
@@ -81,7 +81,7 @@ def selection_bias(
     estimator : estimator
     X : array-like, data frame or Table
     y : array-like
-    cv, measures : see `gnomon.evaluate.cross_validate`
+    cv, measures : see `gnomon.evaluate.cross_validation_estimates`
     random_state : int or None, default=0
     n_jobs : int or None
 
@@ -108,8 +108,10 @@ def selection_bias(
         "n_jobs": n_jobs,
         "pair_fits": 0,
     }
-    inside = cross_validate(together, X, y, **settings)
-    outside = cross_validate(clone(estimator), np.asarray(chosen.transform(X)), y, **settings)
+    inside = cross_validation_estimates(together, X, y, **settings)
+    outside = cross_validation_estimates(
+        clone(estimator), np.asarray(chosen.transform(X)), y, **settings
+    )
     name = inside.measures[0].name if hasattr(inside, "measures") else "score"
     return SelectionBias(inside.figure(), outside.figure(), str(name))
 

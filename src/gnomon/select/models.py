@@ -1,4 +1,4 @@
-"""Learners inside selectors: fitted on some columns of distinct rows, scored, asked for weights."""
+"""Learners inside selectors: fitted on some columns of distinct rows, scored."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from sklearn.base import clone
 from gnomon.contract.estimate import Estimate
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.evaluate.cross_validation import cross_validate, scored
+from gnomon.evaluate.cross_validation import cross_validation_estimates, scored
 from gnomon.evaluate.fold_run import FoldWork, Problem, run_folds
 from gnomon.evaluate.measures import as_measures
 from gnomon.evaluate.selection import RULES, one_standard_error
@@ -171,7 +171,7 @@ def _searched(
         key = repr(sorted(params.items()))
         if key not in seen:
             candidate = clone(estimator).set_params(**params)
-            result = cross_validate(
+            result = cross_validation_estimates(
                 candidate,
                 problem.X,
                 problem.y,
@@ -356,7 +356,7 @@ def penalty_search(
     problem = Problem.of(estimator, X, y, None, None)
     splits = as_splits(cv, problem.n_rows, problem.strata, None, random_state)
     results = [
-        cross_validate(
+        cross_validation_estimates(
             clone(estimator).set_params(**{parameter: float(value)}),
             problem.X,
             problem.y,

@@ -26,6 +26,7 @@ from gnomon.sequence.emissions import (
     MixtureEmission,
     PoissonEmission,
 )
+from gnomon.sequence.exponential_smoothing import ETSModel
 from gnomon.sequence.gaussian_hmm import GMMHMM, GaussianHMM
 from gnomon.sequence.hmm import (
     HiddenMarkovModel,
@@ -35,8 +36,10 @@ from gnomon.sequence.hmm import (
     posteriors,
 )
 from gnomon.sequence.input_hmm import InputHMM
+from gnomon.sequence.lag_forecaster import LagForecaster
 from gnomon.sequence.markov_model import MarkovModel
 from gnomon.sequence.memm import LabelBias, MaxEntMarkovModel, label_bias
+from gnomon.sequence.naive_forecast import NaiveForecaster
 from gnomon.sequence.ngram import LETTERS, NGramModel, corpus_needed, plain_letters
 from gnomon.sequence.noisy_text import (
     SubstitutionCipher,
@@ -48,6 +51,19 @@ from gnomon.sequence.noisy_text import (
     matching_cost,
 )
 from gnomon.sequence.pagerank import LinkGraph, PageRank, link_graph, pagerank, search_pages
+from gnomon.sequence.rolling_origin import (
+    HorizonErrors,
+    RollingOrigin,
+    horizon_intervals,
+    rolling_origin,
+)
+from gnomon.sequence.seasonality import (
+    Season,
+    autocorrelation,
+    decomposition,
+    find_season,
+    seasonal_indices,
+)
 from gnomon.sequence.speech import (
     DIGITS,
     WordRecognizer,
@@ -63,6 +79,7 @@ from gnomon.sequence.state_space import (
     extended_kalman_filter,
     particle_filter,
 )
+from gnomon.sequence.structural import StructuralModel
 from gnomon.sequence.tagged_text import (
     SegmentScores,
     read_tagged_sentences,
@@ -85,16 +102,19 @@ __all__ = [
     "ConvergenceMonitor",
     "CostPath",
     "DurationHMM",
+    "ETSModel",
     "Emission",
     "GaussianEmission",
     "GaussianHMM",
     "GaussianStates",
     "HMMClassifier",
     "HiddenMarkovModel",
+    "HorizonErrors",
     "InputEmission",
     "InputHMM",
     "LabelBias",
     "LagEmission",
+    "LagForecaster",
     "LagRegressor",
     "LinearGaussianModel",
     "LinkGraph",
@@ -104,6 +124,7 @@ __all__ = [
     "MixtureEmission",
     "MultinomialHMM",
     "NGramModel",
+    "NaiveForecaster",
     "NextObservation",
     "OnlineFilter",
     "PageRank",
@@ -112,20 +133,27 @@ __all__ = [
     "PoissonHMM",
     "Posteriors",
     "PowerResult",
+    "RollingOrigin",
+    "Season",
     "SegmentScores",
+    "StructuralModel",
     "SubstitutionCipher",
     "WordMatcher",
     "WordRecognizer",
     "adapt_means",
+    "autocorrelation",
     "break_cipher",
     "cepstra",
     "channel",
     "corpus_needed",
     "correct_text",
     "corrupt",
+    "decomposition",
     "deltas",
     "extended_kalman_filter",
+    "find_season",
     "gamblers_ruin",
+    "horizon_intervals",
     "label_bias",
     "lag_table",
     "least_cost_path",
@@ -138,8 +166,10 @@ __all__ = [
     "posteriors",
     "random_walk",
     "read_tagged_sentences",
+    "rolling_origin",
     "run_lengths",
     "search_pages",
+    "seasonal_indices",
     "segment_scores",
     "segment_scores_by_kind",
     "segments",

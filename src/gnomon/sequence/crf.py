@@ -547,7 +547,7 @@ class _Problem:
         return self._truth_sums
 
     def blocks(self) -> list[tuple[int, int]]:
-        """Borders of a few lots of sequences of about equal length; they depend on lengths only."""
+        """Borders of a few batches of sequences of about equal length."""
         count = int(np.clip(self.bounds[-1] // LEAST_BLOCK, 1, MOST_BLOCKS))
         cuts = np.searchsorted(self.bounds, np.linspace(0, self.bounds[-1], count + 1)[1:-1])
         edges = np.unique(np.r_[0, cuts, self.n_sequences])

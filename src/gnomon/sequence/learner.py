@@ -1,4 +1,4 @@
-"""What every estimator of sequences inherits: two forms of input, callbacks, a recorded course.
+"""What every estimator of sequences inherits: two forms of input, callbacks, a recorded history.
 
 Sequences are given as a list with one entry per sequence, or end to end as rows of one array with
 the `lengths` of the sequences. A table alone (a 2-D array or a data frame) is one sequence, with

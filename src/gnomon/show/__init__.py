@@ -55,6 +55,7 @@ _PICTURES = {
         "majority_vote",
         "null_histogram",
     ],
+    "decisions": ["front", "proposals", "sweeper", "threshold_regions", "utility_tree"],
     "densities": ["density_curves", "kriging_surface", "posterior_curves", "simplex"],
     "embedding_panels": ["embeddings"],
     "ensembles": [
@@ -68,6 +69,7 @@ _PICTURES = {
         "trellis",
         "variance_shares",
     ],
+    "forecasts": ["forecast_fan", "forecast_residuals", "horizon_errors", "series_parts"],
     "graphs": ["geodesic_path", "low_density_boundary", "subgraphs"],
     "linear": [
         "box_cox_profile",
@@ -150,6 +152,7 @@ _PICTURES = {
         "sorted_scores",
         "splits",
     ],
+    "rules": ["rule_lifts", "rule_points"],
     "selection": ["elimination_curve", "feature_ranking", "selection_stability", "selection_trace"],
     "sequences": ["chain_graph", "state_probabilities", "state_trellis", "trellis_replay"],
     "signals": ["center_traces", "signal_traces", "sound_layers"],
@@ -163,7 +166,14 @@ _PICTURES = {
         "tangent_plane",
     ],
     "trees": ["forest", "impurity_curves", "rules", "split_candidates", "split_purity", "tree"],
-    "values": ["box_plot", "buckets", "category_bars", "class_histograms", "stem"],
+    "values": [
+        "box_plot",
+        "buckets",
+        "category_bars",
+        "class_histograms",
+        "rates_by_category",
+        "stem",
+    ],
     "words": ["ngram_tables", "smoothed_counts", "zipf_plot"],
     "workflows": ["workflow"],
 }

@@ -687,7 +687,7 @@ def low_rank_data(
 def _check_count(pca: Any, count: int) -> None:
     if not 0 <= count <= pca.n_components_:
         raise DataError(
-            f"{count} components are asked for, {pca.n_components_} were fitted; fit more of them"
+            f"{count} components are requested, {pca.n_components_} were fitted; fit more of them"
         )
 
 

@@ -191,7 +191,7 @@ def _dress_board(figure, title, names, axis: str, note: str, theme: str) -> go.F
 
 
 def critical_difference(test: RankTest, *, theme: str = "light") -> go.Figure:
-    """Mean ranks of learners over tables, with bars that join those not told apart (Nemenyi).
+    """Mean ranks of learners over tables, with bars joining those that do not differ (Nemenyi).
 
     Parameters
     ----------

@@ -42,13 +42,13 @@ def at_edge(figure: Estimate, ends: tuple[float, float]) -> Estimate:
 
 
 def axis_range(ends: tuple[float, float]) -> list[float]:
-    """The axis with room for arrows at its edges."""
+    """The axis with space for arrows at its edges."""
     room = 0.05 * (ends[1] - ends[0])
     return [ends[0] - room, ends[1] + room]
 
 
 def note_in_lines(note: str, width: int) -> tuple[str, int]:
-    """A note in lines that fit in a picture of some width, and the room that they take on top.
+    """A note in lines that fit in a picture of some width, and the space that they take on top.
 
     Lines end at semicolons where they can.
 

@@ -14,7 +14,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from gnomon.show.columns import Rows, grid_of
+from gnomon.contract.columns import Rows, grid_of
 from gnomon.show.theme import DIVERGING, SEQUENTIAL, color, dress, faded, look
 from gnomon.trees.naming import names_of_columns
 

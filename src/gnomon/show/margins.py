@@ -381,7 +381,8 @@ def corrections(
 
     Parameters
     ----------
-    estimator : Perceptron or BatchPerceptron of two classes, fitted with ``keep_history="full"``
+    estimator : PocketPerceptron or BatchPerceptron of two classes
+        Fitted with ``keep_history="full"``.
         With ``pick="first"`` a pass is a single correction, and the row that made it is marked.
     X : array-like of shape (n, 2)
     y : array-like of shape (n,)

@@ -287,7 +287,7 @@ def roc(
     >>> roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).layout.xaxis.title.text
     'false positive rate'
     """
-    curves = _curves(RocCurve, roc_curve, y_true, scores, positive, classes)
+    curves = _curves(RocCurve, partial(_of_label, roc_curve), y_true, scores, positive, classes)
     figure = go.Figure()
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", name="by chance", line=_dashed(theme), hoverinfo="skip"
@@ -368,7 +368,12 @@ def precision_recall(
     figure : plotly.graph_objects.Figure
     """
     curves = _curves(
-        PrecisionRecallCurve, precision_recall_curve, y_true, scores, positive, classes
+        PrecisionRecallCurve,
+        partial(_of_label, precision_recall_curve),
+        y_true,
+        scores,
+        positive,
+        classes,
     )
     figure, thinned = go.Figure(), 0
     for place, (name, curve) in enumerate(curves.items()):
@@ -881,6 +886,11 @@ def losses(kind: str = "margin", *, delta: float = 1.0, theme: str = "light") ->
         width=760,
         height=480,
     )
+
+
+def _of_label(curve, y_true, y_score, pos_label, **more):
+    """A curve of scikit-learn's form, which takes the positive class by keyword."""
+    return curve(y_true, y_score, pos_label=pos_label, **more)
 
 
 def _curves(kind, take, y_true, scores, positive, classes, probabilities: bool = False) -> dict:

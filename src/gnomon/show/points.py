@@ -9,10 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from gnomon.contract.columns import Rows
 from gnomon.contract.intake import as_table
 from gnomon.density import covariance_ellipse
 from gnomon.engine.errors import DataError
-from gnomon.show.columns import Rows
 from gnomon.show.labels import label, labels
 from gnomon.show.theme import color, dress, look
 from gnomon.show.values import class_codes, class_names

@@ -1,5 +1,6 @@
 """Tables: anything in, every column of a known kind, nothing lost in silence."""
 
+from gnomon.engine.renamed import former_names
 from gnomon.table.bundled import example, examples
 from gnomon.table.errors import ReadError
 from gnomon.table.generate import (
@@ -59,3 +60,5 @@ __all__ = [
     "spirals",
     "split",
 ]
+
+__getattr__ = former_names(__name__, {})

@@ -7,7 +7,6 @@ from later rows.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -25,13 +24,12 @@ from gnomon.table.inference import WRITTEN_NUMBERS
 from gnomon.table.kinds import Kind
 from gnomon.table.notes import counted, warn
 from gnomon.table.recode import as_strings, recode
-from gnomon.table.schema import Column
+from gnomon.table.schema import WRITING, Column
+from gnomon.table.terms import TermCounts, shared_counts
 
 DAY = 86_400.0
-WORD = re.compile(r"\w\w+")
 OTHER = "(other)"
 MOST_DENSE_LEVELS = 100
-WRITING = ("unit", "format", "decimal", "thousands", "missing")
 
 
 class Code:
@@ -136,8 +134,28 @@ class NumberCode(Code):
         added = float(weights[present].sum())
         if added > 0:
             total = self.weight + added
-            shift = float(weights[present] @ (values[present] - self.mean)) / total
+            shift = float((weights[present] * (values[present] - self.mean)).sum()) / total
             self.weight, self.mean = total, self.mean + shift
+
+    @staticmethod
+    def look_at_block(codes: list[NumberCode], columns: np.ndarray, weights: np.ndarray) -> None:
+        """Let every code learn from its column, as `look_at_numbers` does, to the bit.
+
+        Parameters
+        ----------
+        codes : list of NumberCode
+        columns : ndarray of shape (n_codes, n)
+            In C order, without missing cells.
+        weights : ndarray of shape (n,)
+        """
+        added = float(weights.sum())
+        if not added > 0:
+            return
+        means = np.array([code.mean for code in codes])
+        totals = np.array([code.weight + added for code in codes])
+        means = means + (weights * (columns - means[:, None])).sum(axis=1) / totals
+        for code, weight, mean in zip(codes, totals.tolist(), means.tolist()):
+            code.weight, code.mean = weight, mean
 
     def finish(self) -> None:
         if self.weight == 0:
@@ -478,10 +496,12 @@ class TextCode(Code):
 
     def look(self, column: Any, weights: Any) -> None:
         weights = np.ones(len(column)) if weights is None else weights
-        for text, weight in zip(column.to_pylist(), weights):
-            if text is not None and weight > 0:
-                for word in set(words(text)):
-                    self.rows_with[word] += weight
+        counts = shared_counts()
+        numbers, _, ends = counts.of(column.to_pylist())
+        seen = np.bincount(numbers, np.repeat(weights, np.diff(ends)))
+        for number in np.flatnonzero(seen > 0).tolist():
+            if " " not in counts.names[number]:
+                self.rows_with[counts.names[number]] += float(seen[number])
 
     def finish(self) -> None:
         several = [(word, n) for word, n in self.rows_with.items() if n >= 2]
@@ -497,23 +517,123 @@ class TextCode(Code):
         return [f"{self.name}:{word}" for word in self.vocabulary]
 
     def encode(self, column: Any, out: Any) -> None:
-        place = {word: j for j, word in enumerate(self.vocabulary)}
+        counts = shared_counts()
+        numbers, times, ends = counts.of(column.to_pylist())
+        places = counts.places(self.vocabulary)[numbers]
+        known = places >= 0
+        rows = np.repeat(np.arange(len(column)), np.diff(ends))
         out[:] = 0.0
-        for i, text in enumerate(column.to_pylist()):
-            for word in words(text) if text is not None else ():
-                j = place.get(word)
-                if j is not None:
-                    out[i, j] += 1.0
+        out[rows[known], places[known]] = times[known]
+
+
+@storable
+class TermCode(Code):
+    """Text as weights of its words and pairs of adjacent words (TF-IDF), sparse; not reversible.
+
+    A term that stands c times in a text and in m of n training rows weighs
+
+        (1 + log c) (1 + log((1 + n) / (1 + m))),
+
+    and the weights of a row have length one. A missing text has no terms.
+
+    Parameters
+    ----------
+    name : str
+    most_terms : int
+        Terms kept: those in most training rows, and in at least two.
+    """
+
+    reversible = False
+    wide = True
+
+    def __init__(self, name: str, most_terms: int):
+        super().__init__(name)
+        self.most_terms = most_terms
+        self.n_rows = 0.0
+        self.n_entries = 0
+        self.n_texts = 0
+        self.rows_with: dict[str, float] = {}
+        self._pending: tuple[TermCounts, np.ndarray] | None = None
+
+    def look(self, column: Any, weights: Any) -> None:
+        weights = np.ones(len(column)) if weights is None else weights
+        counts = shared_counts()
+        numbers, _, ends = counts.of(column.to_pylist())
+        owners = np.repeat(weights, np.diff(ends))
+        seen = np.bincount(numbers, owners, minlength=len(counts.names))
+        self.n_rows += float(weights.sum())
+        self.n_entries += len(numbers)
+        self.n_texts += len(column)
+        if self._pending is not None:
+            self._gather(*self._pending)
+        self._pending = counts, seen
+
+    def _gather(self, counts: TermCounts, seen: np.ndarray) -> None:
+        for number in np.flatnonzero(seen).tolist():
+            term = counts.names[number]
+            self.rows_with[term] = self.rows_with.get(term, 0.0) + float(seen[number])
+
+    def finish(self) -> None:
+        if self._pending is not None and not self.rows_with:
+            names, seen = self._pending[0].names, self._pending[1]
+        else:
+            if self._pending is not None:
+                self._gather(*self._pending)
+            names, seen = list(self.rows_with), np.array(list(self.rows_with.values()))
+        several = np.flatnonzero(seen >= 2)
+        kept = sorted((names[k], k) for k in self._commonest(names, seen, several))
+        self.vocabulary = [term for term, _ in kept]
+        rows_with = seen[[k for _, k in kept]] if kept else np.zeros(0)
+        self.idf = 1 + np.log((1 + self.n_rows) / (1 + rows_with))
+        cut = len(several) - len(kept)
+        self.notes.append(
+            f"column {self.name!r} is read as {len(kept):,} words and pairs of words, weighted by "
+            "TF-IDF" + (f"; {cut:,} rarer ones are left out" if cut else "")
+        )
+        self.rows_with, self._pending = {}, None
+
+    @property
+    def names(self) -> Any:
+        return [f"{self.name}:{term}" for term in self.vocabulary]
+
+    def _commonest(self, names: list[str], seen: np.ndarray, several: np.ndarray) -> list[int]:
+        """Numbers of the terms in most rows; of equally common ones those that sort first."""
+        if len(several) <= self.most_terms:
+            return several.tolist()
+        last = np.partition(seen[several], -self.most_terms)[-self.most_terms]
+        more = several[seen[several] > last].tolist()
+        ties = sorted(several[seen[several] == last].tolist(), key=lambda k: names[k])
+        return more + ties[: self.most_terms - len(more)]
+
+    @property
+    def entries(self) -> int:
+        """Terms of a training row, on the mean."""
+        return -(-self.n_entries // max(self.n_texts, 1))
+
+    def sparse(self, column: Any) -> sp.csr_array:
+        """The weights of the terms of every text."""
+        counts = shared_counts()
+        numbers, times, ends = counts.of(column.to_pylist())
+        places = counts.places(self.vocabulary)[numbers]
+        known = places >= 0
+        starts = np.concatenate([[0], np.cumsum(known)])[ends]
+        places = places[known]
+        values = (1 + np.log(times[known])) * self.idf[places]
+        shape = len(column), len(self.vocabulary)
+        rows = sp.csr_array((values, places, starts), shape=shape)
+        lengths = np.sqrt(np.bincount(np.repeat(np.arange(shape[0]), np.diff(starts)), values**2))
+        lengths = np.append(lengths, np.ones(shape[0] - len(lengths)))
+        rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(starts))
+        rows.sort_indices()
+        return rows
+
+    def encode(self, column: Any, out: Any) -> None:
+        out[:] = self.sparse(column).toarray()
 
 
 def _bare(value: Any) -> Any:
     """A word without outer spaces; other values as they are."""
     return value.strip() if isinstance(value, str) else value
-
-
-def words(text: Any) -> list[str]:
-    """Lower-case words of two characters or more."""
-    return WORD.findall(str(text).lower())
 
 
 def as_numbers(column: pa.ChunkedArray, name: str) -> np.ndarray:

@@ -34,7 +34,7 @@ def native(frame: Any) -> Any:
 
 
 def arrow_of(frame: Any) -> pa.Table:
-    """Any frame that speaks Arrow as an Arrow table."""
+    """Any frame with the Arrow interface as an Arrow table."""
     if isinstance(frame, pa.Table):
         return frame
     if isinstance(frame, pa.RecordBatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -73,8 +74,9 @@ class Grid:
     def n_rows(self) -> int:
         return len(self.original) if self.arrow is None else self.arrow.num_rows
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
+        """Names of the columns."""
         if self.arrow is None:
             return [f"x{j}" for j in range(self.original.shape[1])]
         return list(self.arrow.column_names)
@@ -105,6 +107,9 @@ class Grid:
             if len(positions) == self.original.shape[1]:
                 return self.original
             return self.original[:, list(positions)]
+        cells = self.original.cells if isinstance(self.original, Table) else None
+        if cells is not None and self.original.arrow is self.arrow:
+            return cells[:, list(positions)]
         names = self.names
         block = np.empty((self.n_rows, len(positions)))
         for place, position in enumerate(positions):
@@ -118,7 +123,7 @@ class Grid:
         return Grid(self.original, self.arrow.filter(pa.array(mask)), self.schema)
 
     def rebuilt(self, names: list[str], values: list[Values], passed: list[int], make: str) -> Any:
-        """Columns in the make of the original, or in the one asked for.
+        """Columns in the make of the original, or in the one requested.
 
         Parameters
         ----------

@@ -10,6 +10,7 @@ from typing import Any
 
 from gnomon.engine import memory
 from gnomon.table import delimited, formats
+from gnomon.table.archive import unpacked
 from gnomon.table.columnar import read_arrow, read_parquet, selected
 from gnomon.table.errors import ReadError
 from gnomon.table.kinds import Kind
@@ -34,22 +35,22 @@ def read(source: Any = None, *, schema: SchemaLike | None = None, **options: Any
     ----------
     source : path, ``postgresql://`` URL, data frame, dict of columns, bytes or binary file
         CSV, TSV and other delimited text, Parquet, Arrow or Feather, JSON (lines or an array of
-        objects), ARFF, Excel, SQLite, DuckDB; text may be compressed (gzip, bzip2, zstd, xz). Files
-        are read from disk, not fetched. A pandas, polars, Arrow or narwhals frame, whose types are
-        kept.
+        objects), ARFF, Excel, SQLite, DuckDB; text may be compressed (gzip, bzip2, zstd, xz), and a
+        file may stand in a zip archive. Files are read from disk, not fetched. A pandas, polars,
+        Arrow or narwhals frame, whose types are kept.
     schema : Schema, dict or path, optional
         Kinds of some or all columns: a `Schema`, ``{"zip": "category"}``, or a file that
         `Schema.save` wrote. If it is left out, ``FILE.schema.toml`` beside the file is used where
         it exists.
     **options
-        All sources: ``columns`` (names to read). Delimited text: ``delimiter`` (``"whitespace"``
-        for runs of spaces), ``quote``, ``escape``, ``encoding``, ``header``, ``names``,
-        ``decimal``, ``thousands``, ``missing`` (a word or words in place of the usual ones; an
-        empty cell is missing in any case), ``day_first``, ``comment``, ``skip_rows``,
-        ``ragged="pad"``. Excel: ``sheet``, ``header``, ``skip_rows``, ``missing``. SQLite, DuckDB,
-        PostgreSQL: ``table`` or ``sql``. Without a source: ``sql``, anything that DuckDB speaks,
-        with ``tables`` (dict of frames to be queried). Frames: ``parse=True`` to look for numbers
-        and dates in strings.
+        All sources: ``columns`` (names to read). Zip archives: ``member``. Delimited text:
+        ``delimiter`` (``"whitespace"`` for runs of spaces), ``quote``, ``escape``, ``encoding``,
+        ``header``, ``names``, ``decimal``, ``thousands``, ``missing`` (a word or words in place of
+        the usual ones; an empty cell is missing in any case), ``day_first``, ``comment``,
+        ``skip_rows``, ``ragged="pad"``. Excel: ``sheet``, ``header``, ``skip_rows``, ``missing``.
+        SQLite, DuckDB, PostgreSQL: ``table`` or ``sql``. Without a source: ``sql``, anything that
+        DuckDB speaks, with ``tables`` (dict of frames to be queried). Frames: ``parse=True`` to
+        look for numbers and dates in strings.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def is_bytes_like(source: Any) -> bool:
 
 
 def _read_file(given: Any, schema: Schema | None, options: dict[Any, Any], columns: Any) -> Table:
-    source = ByteSource(given)
+    source = unpacked(ByteSource(given), options.pop("member", None))
     name, notes = formats.format_of(source)
     if schema is None:
         schema, found = saved_schema(source)

@@ -24,6 +24,8 @@ from gnomon.table.numbers import wrong_marks
 
 FORMAT_VERSION = 1
 BY_HAND = "set by hand"
+# fields of a column that say how its values are written
+WRITING = ("unit", "format", "decimal", "thousands", "missing")
 
 
 @dataclass(frozen=True)
@@ -243,7 +245,7 @@ class Schema:
         return Schema(changed if column.name == name else column for column in self)
 
     def select(self, names: Iterable[str]) -> Schema:
-        """The schema of some columns, in the order asked for."""
+        """The schema of some columns, in the order given."""
         return Schema(self[name] for name in names)
 
     def rename(self, names: Mapping[str, str]) -> Schema:
@@ -286,7 +288,7 @@ class Schema:
 
 
 class NoSuchColumn(DataError, KeyError):
-    """A column was asked for by a name that the table does not have."""
+    """The table has no column of the name given."""
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -21,7 +21,7 @@ NAMES = {1: ("train",), 2: ("train", "test"), 3: ("train", "validation", "test")
 
 
 class TestRowsUsed(DataError):
-    """The test rows were asked for a second time."""
+    """The test rows were used a second time."""
 
     __test__ = False
 

@@ -1,4 +1,4 @@
-"""Growing the trees of a boosted model: the tables, rules and room around the kernels.
+"""Growing the trees of a boosted model: the tables, rules and memory around the kernels.
 
 A tree is grown on first and second derivatives of a loss, g and h, one of each per row. The step
 that lowers the loss most in a leaf, to second order, is  -G / (H + l2)  with sums over the leaf's
@@ -259,7 +259,7 @@ class GrownTree:
 
 
 class Workshop:
-    """Room to grow trees in, one after another, all on tables of the same shape.
+    """Memory to grow trees in, one after another, all on tables of the same shape.
 
     Parameters
     ----------

@@ -351,7 +351,7 @@ def bar_small_sides(counts, n_cuts, count, min_leaf, gains):
 
 @lean_subkernel
 def tie(node, state, rules):
-    """By how much the roots of two gains in a node must differ to be told apart.
+    """By how much the roots of two gains in a node must differ to count as different.
 
     The derivatives of its n rows are rounded to whole numbers, which changes their sums by the root
     of n or so, and the root of a gain by that over the root of the second derivatives' sum.
@@ -363,7 +363,7 @@ def tie(node, state, rules):
 
 @lean_subkernel
 def least_above(gain, margin):
-    """The least gain that is told apart from a given one."""
+    """The least gain that counts as different from a given one."""
     root = np.sqrt(gain) + margin
     return root * root
 

@@ -67,7 +67,7 @@ class Interval:
 @storable
 @dataclass(frozen=True)
 class NumberSet:
-    """The numbers of some intervals, in increasing order; missing cells too if so said."""
+    """The numbers of some intervals, in increasing order; missing cells too on request."""
 
     intervals: tuple[Interval, ...]
     missing: bool = False
@@ -105,7 +105,7 @@ class NumberSet:
 @storable
 @dataclass(frozen=True)
 class LevelSet:
-    """Some levels of a category, or all others; missing cells too if so said."""
+    """Some levels of a category, or all others; missing cells too on request."""
 
     values: frozenset
     others: bool = False
@@ -176,7 +176,7 @@ class Condition:
         return self.region.holds(columns[self.column])
 
     def text(self, digits: int = 4, missing: bool = True) -> str:
-        """In words; without `missing`, that missing cells pass as well is not said."""
+        """In words; without `missing`, that missing cells pass as well is left out."""
         return self.region.text(self.column, digits, missing)
 
     def __str__(self) -> str:

@@ -143,7 +143,7 @@ class OneGeneralTree(CountsRows):
         if any(each.feature.max(initial=-1) >= self._n_columns for each in asked) or (
             widths - {self._n_columns}
         ):
-            raise ValueError("a tree asks about a column that the model does not have")
+            raise ValueError("a tree tests a column that the model does not have")
 
 
 class FlexibleTree(OneGeneralTree):
@@ -391,7 +391,7 @@ def checked_costs(loss_matrix, classes: np.ndarray) -> np.ndarray:
     if not costs.any(axis=1).all():
         raise DataError(
             f"loss_matrix: mistaking class {classes[int(np.argmin(costs.any(axis=1)))]!r} costs "
-            "nothing, so that it never needs to be told apart; give it a cost or leave it out"
+            "nothing, so that it never needs to be distinguished; give it a cost or leave it out"
         )
     return costs
 

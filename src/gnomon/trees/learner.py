@@ -98,7 +98,7 @@ class GrowsTrees(Learner):
     def _n_nodes_at_most(self, n_rows: int) -> int:
         """Nodes of the largest tree that the parameters allow."""
         leaves = max(n_rows // rows_of(self.min_samples_leaf, n_rows), 1)
-        if self.max_leaf_nodes is not None:
+        if getattr(self, "max_leaf_nodes", None) is not None:
             leaves = min(leaves, self.max_leaf_nodes)
         if self.max_depth is not None:
             leaves = min(leaves, 2 ** min(self.max_depth, 60))
@@ -155,7 +155,7 @@ class GrowsTrees(Learner):
             return
         for tree in self._all_trees():
             if tree.feature.max(initial=-1) >= self._n_columns:
-                raise ValueError("a tree asks about a column that the model does not have")
+                raise ValueError("a tree tests a column that the model does not have")
             if tree.n_outputs != self._n_outputs:
                 raise ValueError("a tree has another number of outputs than the model")
         self._pack()

@@ -163,7 +163,7 @@ class ModelTreeRegressor(Regressor, Learner):
         if self.coef_.shape[0] != n or self.intercept_.shape != (n,):
             raise ValueError("a model tree has another number of models than of nodes")
         if self.tree_.feature.max(initial=-1) >= d:
-            raise ValueError("a tree asks about a column that the model does not have")
+            raise ValueError("a tree tests a column that the model does not have")
 
 
 class NodeModels:

@@ -228,7 +228,7 @@ def arrivals(tree, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 @dataclass
 class Family:
-    """Who stands below whom: the same view of a binary `Tree` and a `GeneralTree`."""
+    """Which node is below which: the same view of a binary `Tree` and a `GeneralTree`."""
 
     first_child: np.ndarray
     n_children: np.ndarray

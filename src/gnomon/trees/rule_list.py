@@ -137,7 +137,7 @@ class RuleListClassifier(CountsRows, Classifier):
         if self.shares_.shape != (len(self.rules_) + 1, len(self.classes_)):
             raise ValueError("a rule list has another number of shares than of rules")
         if not set(self.rules_.columns) <= set(labels_of_model(self)):
-            raise ValueError("a rule asks about a column that the model does not have")
+            raise ValueError("a rule tests a column that the model does not have")
 
 
 class Covering:

@@ -14,7 +14,10 @@ from gnomon.workbench.again.command import again
 from gnomon.workbench.base.screen import complaints, console, progress_bar
 from gnomon.workbench.catalogue.command import examples, methods, theory, workflows
 from gnomon.workbench.compare.command import compare
+from gnomon.workbench.decide.command import DecideCommand
 from gnomon.workbench.explain.command import explain
+from gnomon.workbench.export.command import export
+from gnomon.workbench.forecast.command import ForecastCommand
 from gnomon.workbench.group.command import GroupCommand
 from gnomon.workbench.image.command import ImageCommand
 from gnomon.workbench.learn.command import LearnCommand
@@ -22,20 +25,27 @@ from gnomon.workbench.look.command import LookCommand
 from gnomon.workbench.map.command import MapCommand
 from gnomon.workbench.minimize.command import MinimizeCommand
 from gnomon.workbench.predict.command import predict
+from gnomon.workbench.reshape.command import PrepareCommand
+from gnomon.workbench.rules.command import RulesCommand
 from gnomon.workbench.runs.command import runs
-from gnomon.workbench.verify.command import conventions, verify
+from gnomon.workbench.verify.command import conventions, levels, verify
 
 JOB_COMMANDS = (
     LearnCommand,
+    ForecastCommand,
     GroupCommand,
     MapCommand,
+    RulesCommand,
+    PrepareCommand,
     ImageCommand,
     AdviseCommand,
     LookCommand,
+    DecideCommand,
     MinimizeCommand,
 )
 OTHERS = (
     predict,
+    export,
     compare,
     runs,
     again,
@@ -45,6 +55,7 @@ OTHERS = (
     theory,
     explain,
     conventions,
+    levels,
     verify,
 )
 
@@ -57,7 +68,9 @@ app = typer.Typer(
     "Begin with: gnomon learn --example customers --target churn",
 )
 for each in JOB_COMMANDS:
-    app.command(each.job.name)(each().function())
+    app.command(each.job.name, hidden=bool(each.aliases))(each().function())
+    for alias in each.aliases:
+        app.command(alias)(each().function())
 for other in OTHERS:
     app.command()(other)
 

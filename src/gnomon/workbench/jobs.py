@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from gnomon.workbench.advise.options import JOB as ADVISE
+from gnomon.workbench.decide.options import JOB as DECIDE
+from gnomon.workbench.forecast.options import JOB as FORECAST
 from gnomon.workbench.group.options import JOB as GROUP
 from gnomon.workbench.image.options import JOB as IMAGE
 from gnomon.workbench.learn.options import JOB as LEARN
 from gnomon.workbench.look.options import JOB as LOOK
 from gnomon.workbench.map.options import JOB as MAP
 from gnomon.workbench.minimize.options import JOB as MINIMIZE
+from gnomon.workbench.reshape.options import JOB as RESHAPE
+from gnomon.workbench.rules.options import JOB as RULES
 
-JOBS = {job.name: job for job in (LEARN, GROUP, MAP, IMAGE, ADVISE, LOOK, MINIMIZE)}
+ALL = (LEARN, FORECAST, GROUP, MAP, RULES, RESHAPE, IMAGE, ADVISE, LOOK, DECIDE, MINIMIZE)
+JOBS = {job.name: job for job in ALL}

@@ -105,7 +105,7 @@ def tables_of(learner: Any, X: Any) -> Iterator[Any]:
 
 
 def given_to_callbacks(learner: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
-    """What callbacks that score steps need; a target given by name is looked up when asked for."""
+    """What callbacks that score steps need; a target given by name is looked up when needed."""
     target = y
     if isinstance(y, str):
         target = None if isinstance(X, Scan) else lambda: named_target(learner, as_table(X), y)

@@ -29,6 +29,7 @@ from gnomon.engine.errors import DataError
 from gnomon.table.encode import TableEncoder
 from gnomon.table.kinds import Kind
 from gnomon.table.names import repaired
+from gnomon.table.schema import Column
 from gnomon.table.table import Table
 
 
@@ -87,7 +88,8 @@ def _take_floats(learner: Any, X: Any, y: Any, sample_weight: Any) -> Data | Non
     weights = checked_weights(sample_weight, rows)
     learner.feature_names_in_ = np.array(list(X.columns), dtype=object)
     learner.n_features_in_ = rows.shape[1]
-    learner.encoder_ = TableEncoder(learner.natively).fit_floats(X.columns, rows, weights)
+    columns = X.schema if isinstance(X, Table) else [Column(n, Kind.NUMBER) for n in X.columns]
+    learner.encoder_ = TableEncoder(learner.natively).fit_floats(columns, rows, weights)
     target = checked_target(learner, y, rows)
     data = assembled(learner, rows, target, weights, learner.encoder_.columns)
     data.as_table = partial(as_table, X)
@@ -97,8 +99,11 @@ def _take_floats(learner: Any, X: Any, y: Any, sample_weight: Any) -> Data | Non
 def float_rows(learner: Any, X: Any) -> np.ndarray | None:
     """The cells of a pandas or polars frame all of whose columns are floats, in C order.
 
-    None for other frames, and where names must be repaired first.
+    Also those of a wide Table of numbers. None for other frames, and where names must be repaired
+    first.
     """
+    if isinstance(X, Table):
+        return X.cells if len(X) else None
     floats = _float_dtypes(X)
     if floats is None or 0 in X.shape or not floats.issuperset(X.dtypes):
         return None

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import Leaderboard, cross_validate, k_fold, ranked
+from gnomon.evaluate import Leaderboard, cross_validation_estimates, k_fold, ranked
 from gnomon.table import Kind, Table
 from gnomon.workbench.advise.options import JOB, AdviseOptions
 from gnomon.workbench.advise.result import FOLDS, Advice, Facts, Reason, Recommendation
@@ -158,7 +158,7 @@ def tried(
             progress(name, done, total)
 
         results.append(
-            cross_validate(
+            cross_validation_estimates(
                 learner,
                 inputs,
                 y,

@@ -1,4 +1,4 @@
-"""What can be asked of the job ``advise``."""
+"""The options of the job ``advise``."""
 
 from __future__ import annotations
 

@@ -61,6 +61,8 @@ class LearningProblem:
         Columns that say which rows belong together, or come when.
     classes : dict
         Class to number of rows; empty for numbers.
+    places : ndarray of int or None
+        Positions of `rows` in the table that was given.
     """
 
     rows: Table
@@ -71,6 +73,7 @@ class LearningProblem:
     groups: str | None = None
     time: str | None = None
     classes: dict[Any, int] = field(default_factory=dict)
+    places: np.ndarray | None = None
 
     @property
     def figure(self) -> Measure:
@@ -106,7 +109,14 @@ class LearningProblem:
     @property
     def features(self) -> list[str]:
         """Columns that learners see."""
-        return [each for each in self.rows.columns if each not in self.roles]
+        roles = set(self.roles)
+        return [each for each in self.rows.columns if each not in roles]
+
+    @property
+    def texts(self) -> list[str]:
+        """Columns of text that learners see."""
+        roles = set(self.roles)
+        return [name for name in self.rows.schema.of_kind(Kind.TEXT) if name not in roles]
 
     def inputs(self, rows: Table) -> Table:
         """Rows as learners see them."""
@@ -214,7 +224,9 @@ def set_up(
             f"{FEWEST_ROWS} are the least"
         )
     settled = settled_task(rows, target, task, distinct)
-    problem = LearningProblem(rows, unlabeled, target, settled, "", groups, time)
+    problem = LearningProblem(
+        rows, unlabeled, target, settled, "", groups, time, places=np.flatnonzero(known)
+    )
     if not problem.features:
         raise DataError(
             f"every column beside the target {target!r} is an identifier: there is nothing to "
@@ -334,7 +346,7 @@ def require_learnable(problem: LearningProblem) -> None:
     if len(problem.classes) > MOST_CLASSES:
         raise DataError(
             f"the target {problem.target!r} has {len(problem.classes):,} classes; more than "
-            f"{MOST_CLASSES} cannot be told apart honestly. Merge them, or regress a number "
+            f"{MOST_CLASSES} cannot be distinguished reliably. Merge them, or regress a number "
             "(task='regress')"
         )
     if len(problem.classes) - len(problem.untested) < 2:

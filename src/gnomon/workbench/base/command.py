@@ -15,8 +15,16 @@ from gnomon.workbench.base.job import Job
 from gnomon.workbench.base.options import Option
 from gnomon.workbench.base.screen import complaints, print_json, say, shown_progress
 
+READING_OPTIONS = (
+    Option("sheet", str, None, "The sheet of an Excel file.", flag="sheet"),
+    Option("table", str, None, "The table of a data base.", flag="table"),
+    Option("sql", str, None, "The query of a data base.", flag="sql"),
+    Option("encoding", str, None, "The encoding of a text file.", flag="encoding"),
+    Option("member", str, None, "The file of a zip archive.", flag="member"),
+    Option("kind", str, None, "The kind of a column: COLUMN=number.", flag="kind", many=True),
+)
 FILES = {
-    "table": "The table: CSV, Parquet, Excel, ARFF, JSON lines ...",
+    "table": "The table: CSV, Parquet, Excel, a data base, a postgresql:// URL, a zip archive ...",
     "picture": "The picture: PNG, PGM, PBM, NPY or CSV.",
     "function": "The function: FILE.py:NAME.",
 }
@@ -30,7 +38,7 @@ def parameter(name: str, kind: Any, default: Any, info: Any) -> inspect.Paramete
 
 
 def flag(each: Option) -> inspect.Parameter:
-    """An option as a flag of the command line; what is required is asked for by the command."""
+    """An option as a flag of the command line; the command checks what is required."""
     kind: Any = str if each.type is object else each.type
     repeated = " May be repeated." if each.many or each.repeats else ""
     allowed = f" One of: {', '.join(each.choices)}." if each.choices else ""
@@ -59,6 +67,8 @@ class JobCommand:
     failure : str
         What ``--strict`` ends with an error for; empty where there is no such option.
     failure_code : int
+    aliases : tuple of str
+        Names under which people find the command where its job has another one.
     """
 
     job: Job
@@ -66,6 +76,7 @@ class JobCommand:
     suffix = ""
     failure = ""
     failure_code = 3
+    aliases: tuple[str, ...] = ()
 
     def function(self) -> Any:
         """The function that Typer calls."""
@@ -84,11 +95,13 @@ class JobCommand:
         declared = [each for each in self.job.options.declared() if each.flag]
         is_table = self.job.subject == "table"
         file = typer.Argument(help=FILES[self.job.subject])
-        found = [parameter("file", Path | None, None, file)]
+        found = [parameter("file", str | None, None, file)]
         if is_table:
             info = typer.Option(help="Use a bundled example table instead of a file.")
             info.autocompletion = example_names
             found.append(parameter("example", str | None, None, info))
+            taken = {each.name for each in (*declared, *self.own)}
+            found += [flag(each) for each in READING_OPTIONS if each.name not in taken]
         found += [flag(each) for each in (*declared, *self.own)]
         runs = typer.Option(help="Folder of the run folders.")
         found.append(parameter("runs", Path, Path("runs"), runs))
@@ -131,7 +144,13 @@ class JobCommand:
             raise typer.BadParameter(
                 "give a file, or --example NAME" if "example" in words else "give a file"
             )
-        return str(file) if example is None else f"example:{example}"
+        if example is not None:
+            return f"example:{example}"
+        from gnomon.workbench.base.given import with_reading
+
+        taken = {each.name for each in self.job.options.declared()}
+        asked = {each.name: words.get(each.name) for each in READING_OPTIONS}
+        return with_reading(str(file), {k: v for k, v in asked.items() if k not in taken})
 
     def options(self, words: dict[str, Any]) -> dict[str, Any]:
         """The options of the job, by name."""

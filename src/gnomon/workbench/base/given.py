@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlencode
 
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.table import Table, example, read
+from gnomon.table import Kind, Table, example, read
 from gnomon.table.schema import no_such_column
+from gnomon.table.sql import without_password
 
 TARGET = "target"
+# how a file is read, beside its place; each is a flag of every command that reads a table
+READING = ("sheet", "table", "sql", "encoding", "member", "kind")
 
 
 def source_of(table: Any) -> str | None:
@@ -21,7 +25,56 @@ def source_of(table: Any) -> str | None:
     if not isinstance(table, (str, os.PathLike)):
         return None
     text = os.fspath(table)
-    return text if text.startswith("example:") else str(Path(text).resolve())
+    if text.startswith("example:"):
+        return text
+    place, options = split_source(text)
+    if "://" in place:
+        return with_reading(without_password(place), options)
+    return with_reading(str(Path(place).resolve()), options)
+
+
+def with_reading(place: str, options: Mapping[str, Any]) -> str:
+    """A place with the options that it is read with, as one string: ``x.xlsx#sheet=May``.
+
+    Parameters
+    ----------
+    place : str
+        A path or a URL.
+    options : dict
+        Of `READING`; ``kind`` is a list of ``COLUMN=KIND``.
+
+    Returns
+    -------
+    source : str
+    """
+    given = {name: options[name] for name in READING if options.get(name)}
+    return f"{place}#{urlencode(given, doseq=True)}" if given else place
+
+
+def split_source(source: str) -> tuple[str, dict[str, Any]]:
+    """The place and the reading options of a source that `with_reading` made."""
+    place, mark, rest = source.rpartition("#")
+    found = parse_qs(rest) if mark and not Path(source).exists() else {}
+    if not found or set(found) - set(READING):
+        return source, {}
+    return place, {name: each if name == "kind" else each[0] for name, each in found.items()}
+
+
+def read_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `gnomon.read` for reading options; kinds are a schema."""
+    found = {name: value for name, value in options.items() if name != "kind"}
+    if options.get("kind"):
+        found["schema"] = dict(_kind_of(each) for each in options["kind"])
+    return found
+
+
+def _kind_of(text: str) -> tuple[str, str]:
+    name, mark, kind = text.rpartition("=")
+    if not mark or not name or kind not in list(Kind):
+        raise DataError(
+            f"--kind {text!r}: give COLUMN=KIND, where the kind is one of {', '.join(Kind)}"
+        )
+    return name, kind
 
 
 def as_table(table: Any) -> Table:
@@ -30,7 +83,10 @@ def as_table(table: Any) -> Table:
         return table
     if isinstance(table, (str, os.PathLike)):
         text = os.fspath(table)
-        return example(text.removeprefix("example:")) if text.startswith("example:") else read(text)
+        if text.startswith("example:"):
+            return example(text.removeprefix("example:"))
+        place, options = split_source(text)
+        return read(place, **read_options(options))
     if isinstance(table, np.ndarray):
         if table.ndim != 2:
             raise DataError(f"X has rows and columns, and this array is of shape {table.shape}")

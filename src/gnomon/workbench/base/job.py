@@ -46,7 +46,7 @@ def quiet(step: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """What a job is asked beside its options.
+    """What a job is given beside its options.
 
     Attributes
     ----------
@@ -79,6 +79,8 @@ class Job:
         Whether the command line writes a run folder without being asked to.
     positional : tuple of str
         Options that may be given by position in Python, after the subject.
+    python : str
+        The name of its function where a package of `gnomon` has the name of the job.
     """
 
     name: str
@@ -86,12 +88,18 @@ class Job:
     subject: str = "table"
     always_written: bool = True
     positional: tuple[str, ...] = ()
+    python: str = ""
+
+    @property
+    def call(self) -> str:
+        """The name of the public function in `gnomon`."""
+        return self.python or self.name
 
     @property
     def function(self) -> Callable[..., Any]:
         """The public function."""
         module = importlib.import_module(f"gnomon.workbench.{self.name}.job")
-        found: Callable[..., Any] = getattr(module, self.name)
+        found: Callable[..., Any] = getattr(module, self.call)
         return found
 
     def public(self, work: Callable[[Any, Any, Request], Result]) -> Callable[..., Result]:
@@ -113,7 +121,7 @@ class Job:
             try:
                 values = dict(signature.bind(*args, **given).arguments)
             except TypeError as error:
-                raise TypeError(f"{self.name}(): {error}") from None
+                raise TypeError(f"{self.call}(): {error}") from None
             subject = values.pop(self.subject)
             request = Request(
                 values.pop("source", None),

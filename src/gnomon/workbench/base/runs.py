@@ -110,7 +110,7 @@ class Run:
             return
         if isinstance(error, OSError) and not isinstance(error, GnomonError):
             raise WriteError(
-                f"cannot write in {self.path}: {error.strerror or error}. Make room; "
+                f"cannot write in {self.path}: {error.strerror or error}. Free some space; "
                 f"'gnomon learn --resume {self.path}' goes on from the folds that are kept"
             ) from error
 

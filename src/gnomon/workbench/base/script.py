@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 SHORT = 60
+FUNCTIONS = {"decide": "improve"}  # jobs whose function has another name, as a package has theirs
 
 
 def job_script(record: dict[str, Any], options: dict[str, Any], same_if: str) -> str:
@@ -23,7 +24,7 @@ def job_script(record: dict[str, Any], options: dict[str, Any], same_if: str) ->
     -------
     script : str
     """
-    job, data = record["job"], record["data"]
+    job, data = FUNCTIONS.get(record["job"], record["job"]), record["data"]
     subject = {"image": "picture", "minimize": "function"}.get(job, "table")
     version, mark = record["versions"]["gnomon"], data["fingerprint"]
     return "\n".join(
@@ -81,13 +82,19 @@ def opening(source: str | None, subject: str = "table") -> list[str]:
             f'    sys.exit("the {subject} was in memory; save it, then: python again.py FILE")',
             "file = sys.argv[1]",
         ]
+        options: dict[str, Any] = {}
     else:
-        place = [f"file = sys.argv[1] if len(sys.argv) > 1 else {source!r}"]
+        from gnomon.workbench.base.given import read_options, split_source
+
+        file, found = split_source(source)
+        options = read_options(found)
+        place = [f"file = sys.argv[1] if len(sys.argv) > 1 else {file!r}"]
     if subject != "table":
         return ["import sys", "", "import gnomon", "", *place, f"{subject} = file"]
+    asked = "".join(f", {name}={value!r}" for name, value in options.items())
     reading = [
         "try:",
-        "    table = gnomon.read(file)",
+        f"    table = gnomon.read(file{asked})",
         "except GnomonError as error:",
         '    sys.exit(f"{error} If the file has moved: python again.py FILE")',
     ]

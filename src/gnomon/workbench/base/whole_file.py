@@ -43,8 +43,8 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> Path:
         os.replace(unfinished, path)
     except OSError as error:
         raise WriteError(
-            f"cannot write {path}: {error.strerror or error}. Give another place, or make room "
-            "there; nothing was written"
+            f"cannot write {path}: {error.strerror or error}. Give another place, or free "
+            "space there; nothing was written"
         ) from error
     finally:
         with contextlib.suppress(OSError):

@@ -93,29 +93,40 @@ def theory(
     one = hoeffding(n=rows, delta=delta).epsilon
     family = finite_family(hypotheses, n=rows, delta=delta).epsilon
     needed = hoeffding(epsilon=epsilon, delta=delta).n
-    lines = {
-        f"gap of one model, tested on {rows:,} rows (Hoeffding)": one,
-        f"gap of the best of {hypotheses:g} models, chosen on {rows:,} rows": family,
-        f"gap on {rows:,} training rows at VC dimension {dimension:g}": vc_gap(
-            rows, dimension, delta
+    at_dimension = f"at VC dimension {dimension:g}"
+    lines = [
+        (f"gap of one model, tested on {rows:,} rows", "Hoeffding", one),
+        (f"gap of the best of {hypotheses:g} models, chosen on {rows:,} rows", "union", family),
+        (
+            f"gap on {rows:,} training rows {at_dimension}",
+            "VC growth",
+            vc_gap(rows, dimension, delta),
         ),
-        f"test rows for a gap of {epsilon:g}": needed,
-        f"training rows for a gap of {epsilon:g} at VC dimension {dimension:g}": (
-            vc_sample_complexity(epsilon, delta, dimension).n
+        (f"test rows for a gap of {epsilon:g} of one model", "Hoeffding", needed),
+        (
+            f"training rows for a gap of {epsilon:g} {at_dimension}",
+            "VC growth",
+            vc_sample_complexity(epsilon, delta, dimension, form="growth").n,
         ),
-        f"dimensions that keep distances of {rows:,} points within {epsilon:.0%}": (
-            johnson_lindenstrauss_dimension(rows, epsilon, delta)
+        (
+            f"dimensions that keep distances of {rows:,} points within {epsilon:.0%}",
+            "JL",
+            johnson_lindenstrauss_dimension(rows, epsilon, delta),
         ),
-    }
+    ]
     if as_json:
-        print_json(lines)
+        print_json({f"{what} ({bound})": value for what, bound, value in lines})
         return
     print_table(
-        ["with probability " + f"{1 - delta:.0%}", "figure"],
+        ["with probability " + f"{1 - delta:.0%}", "bound", "figure"],
         [
-            [name, f"{value:,.4g}" if value < 10 else f"{value:,.0f}"]
-            for name, value in lines.items()
+            [what, bound, f"{value:,.4g}" if value < 10 else f"{value:,.0f}"]
+            for what, bound, value in lines
         ],
+    )
+    say(
+        "Bounds: Hoeffding's for one model; its union over the models compared; Vapnik and "
+        "Chervonenkis' with the growth function (Sauer's sum); JL: Johnson and Lindenstrauss."
     )
     say("Bounds hold for every data distribution, so they are wide; `gnomon learn` measures.")
 

@@ -52,7 +52,7 @@ TERMS: dict[str, tuple[str, ...]] = {
     ),
     "cross-validation": (
         "Every row is tested once by a model that was fitted on other rows "
-        "(evaluate.cross_validate).",
+        "(evaluate.cross_validation_estimates).",
         "k-fold",
         "cv",
         "resampling",

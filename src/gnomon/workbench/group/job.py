@@ -86,7 +86,7 @@ def group(table: Any, options: GroupOptions, request: Request) -> GroupResult:
         labels = np.asarray(model.predict(rows))
         chosen = parted_as_made(chosen, points, labels, random_state)
         groupings = [chosen, *(each.grouping for each in competed[1:])]
-        found = profiles(rows, labels)
+        found = profiles(rows, labels, options.without)
         model.n_clusters = int(labels.max()) + 1
         model.group_names_ = [each.name for each in found if each.number >= 0]
         result = GroupResult(

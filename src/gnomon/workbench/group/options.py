@@ -1,4 +1,4 @@
-"""What can be asked of the job ``group``."""
+"""The options of the job ``group``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,14 @@ class GroupOptions(Options):
         help="Columns that groups are not made from, such as an outcome; profiles show them.",
     )
     groups: int | None = option(
-        None, least=2, help="The number of groups; by default it is chosen from 2 to `most`."
+        None, least=2, help="The number of groups; by default it is chosen, from 2 to `most`."
     )
-    most: int = option(10, least=2, help="The greatest number of groups that is tried.")
+    most: int | None = option(
+        None,
+        least=2,
+        help="The greatest number of groups that is tried; by default 10, and up to 50 where more "
+        "groups are parted better.",
+    )
     methods: list[str] | None = option(
         None,
         flag="method",

@@ -7,6 +7,7 @@ Texts: 004 8 (naming groups by what is typical of them).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -117,7 +118,7 @@ class GroupProfile:
         return "\n".join([*lines, *(f"  {trait}" for trait in self.traits)])
 
 
-def profiles(table: Table, labels: np.ndarray) -> list[GroupProfile]:
+def profiles(table: Table, labels: np.ndarray, unnamed: Collection[str] = ()) -> list[GroupProfile]:
     """What sets each group apart from all other rows.
 
     Parameters
@@ -126,6 +127,8 @@ def profiles(table: Table, labels: np.ndarray) -> list[GroupProfile]:
         Also columns that the groups were not made from.
     labels : int array of shape (n_rows,)
         Groups 0, 1 ...; -1 for rows of none.
+    unnamed : collection of str, default=()
+        Columns that no group is named by.
 
     Returns
     -------
@@ -150,33 +153,35 @@ def profiles(table: Table, labels: np.ndarray) -> list[GroupProfile]:
         typical.sort(key=lambda each: -abs(each.effect))
         share = float(member.mean())
         found.append(GroupProfile(number, "", int(member.sum()), share, typical[:MOST_TRAITS]))
-    name_by_traits(found)
+    name_by_traits(found, unnamed)
     return found
 
 
-def name_by_traits(groups: list[GroupProfile]) -> None:
+def name_by_traits(groups: list[GroupProfile], unnamed: Collection[str] = ()) -> None:
     """Name every group by its strongest traits, as few as tell it from the others."""
     taken: dict[str, int] = {}
+    words = {each.number: _words_of(each, unnamed) for each in groups}
     for group in groups:
-        group.name = "no group" if group.number < 0 else _name_of(group, groups)
+        others = [words[each.number] for each in groups if each is not group]
+        group.name = "no group" if group.number < 0 else _name_of(group, words, others)
         taken[group.name] = taken.get(group.name, 0) + 1
         if taken[group.name] > 1:
             group.name = f"{group.name} ({taken[group.name]})"
 
 
-def _name_of(group: GroupProfile, groups: list[GroupProfile]) -> str:
-    labels = [trait.label for trait in _one_per_column(group.traits)][:MOST_IN_A_NAME]
+def _words_of(group: GroupProfile, unnamed: Collection[str]) -> list[str]:
+    """What a group may be named by: its strongest traits, one per column."""
+    traits = [each for each in group.traits if each.column not in unnamed]
+    return [trait.label for trait in _one_per_column(traits)][:MOST_IN_A_NAME]
+
+
+def _name_of(group: GroupProfile, words: dict[int, list[str]], others: list[list[str]]) -> str:
+    """As few words as are not all true of another group."""
+    labels = words[group.number]
     for count in range(1, len(labels) + 1):
-        name = ", ".join(labels[:count])
-        if not any(_says(other, name) for other in groups if other is not group):
-            return name
+        if not any(set(labels[:count]) <= set(other) for other in others):
+            return ", ".join(labels[:count])
     return ", ".join(labels) or f"group {group.number}"
-
-
-def _says(group: GroupProfile, name: str) -> bool:
-    """Whether the same words would be true of another group's strongest traits."""
-    labels = [trait.label for trait in _one_per_column(group.traits)]
-    return all(word in labels[:MOST_IN_A_NAME] for word in name.split(", "))
 
 
 def _one_per_column(traits: list[Trait]) -> list[Trait]:

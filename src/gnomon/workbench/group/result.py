@@ -79,8 +79,8 @@ class GroupResult(JobResult):
             return f"{how}. Other rows of this kind would give nearly the same groups."
         if not self.tendency.found:
             return (
-                "There are no groups to be seen in these columns: rows without any would be parted "
-                f"as well ({self.tendency}). The grouping given cuts a cloud into pieces; {how}."
+                "Groups are not shown in these columns: one cloud of rows would be parted as well "
+                f"({self.tendency}). The grouping given may cut a cloud into pieces; {how}."
             )
         return (
             f"No grouping is stable (at least {STABLE:g} is asked for): other rows would give "

@@ -25,6 +25,8 @@ from gnomon.workbench.group.options import METHODS, GroupOptions
 
 MOST_JUDGED = 2_000
 MOST_MERGED = 20_000
+USUAL_MOST = 10
+FURTHER = (12, 15, 18, 22, 26, 31, 37, 43, 50)  # numbers of groups that are looked at beyond ten
 HALVES = 5
 # Agreement of two halves from which on a grouping is called stable.
 STABLE = 0.8
@@ -125,19 +127,36 @@ def search(
     jobs = [(name, k, float("nan")) for name in methods if name != "DBSCAN" for k in numbers]
     if "DBSCAN" in methods:
         jobs += [("DBSCAN", settings.groups or 0, share) for share in dense_shares(rows)]
-    found = []
-    for done, (name, k, share) in enumerate(jobs):
-        what = f"{name}, {k} groups" if name != "DBSCAN" else f"DBSCAN, {share:.0%} dense"
-        tell(what, done, len(jobs))
-        found.append(judged(name, k, share, rows, settings.random_state))
-    kept = [each for each in found if each is not None]
+    kept = all_judged(jobs, rows, settings, tell)
+    further = further_numbers(rows, kept, settings, tell) if kept else range(0)
+    if further:
+        note(
+            f"{further[0]} to {further[-1]} groups are tried too",
+            f"more than {numbers[-1]} groups are parted better",
+        )
+        jobs = [(name, k, float("nan")) for name in methods if name != "DBSCAN" for k in further]
+        kept += all_judged(jobs, rows, settings, tell)
     if not kept:
         wanted = f"{settings.groups} groups" if settings.groups else "two groups or more"
         raise DataError(
             f"{' and '.join(methods)} could not make {wanted} of these rows. Ask for fewer groups, "
             "or for another method"
         )
-    return ranked(kept, rows)
+    best_first = ranked(kept, rows)
+    note_of_cap(best_first[0].grouping, [*numbers, *further], settings, note)
+    return best_first
+
+
+def all_judged(
+    jobs: list[tuple[str, int, float]], rows: np.ndarray, settings: GroupOptions, tell: Any
+) -> list[Judged]:
+    """The groupings of some methods and numbers that could be made."""
+    found = []
+    for done, (name, k, share) in enumerate(jobs):
+        what = f"{name}, {k} groups" if name != "DBSCAN" else f"DBSCAN, {share:.0%} dense"
+        tell(what, done, len(jobs))
+        found.append(judged(name, k, share, rows, settings.random_state))
+    return [each for each in found if each is not None]
 
 
 def allowed_methods(settings: GroupOptions, n: int, note: Callable[[str, str], None]) -> list[str]:
@@ -169,12 +188,54 @@ def allowed_numbers(
                 f"columns that groups are made from; ask for at most {different - 1} groups"
             )
         return range(settings.groups, settings.groups + 1)
-    if settings.most >= different:
+    most = settings.most or USUAL_MOST
+    if most >= different:
         note(
             f"at most {different - 1} groups are tried",
             f"the rows have {different} different values",
         )
-    return range(2, min(settings.most, different - 1) + 1)
+    return range(2, min(most, different - 1) + 1)
+
+
+def further_numbers(
+    rows: np.ndarray, found: list[Judged], settings: GroupOptions, tell: Any
+) -> range:
+    """Numbers of groups beyond the usual ones that are worth trying; none where fewer part better.
+
+    Ward's groups of a few larger numbers are judged by their silhouette alone; where one of them
+    is better than all groupings so far, the numbers around it are tried by all methods.
+    """
+    if settings.groups is not None or settings.most is not None:
+        return range(0)
+    different = len(np.unique(rows, axis=0))
+    ladder = [k for k in FURTHER if k < different // 2]
+    if not ladder:
+        return range(0)
+    best = max(each.grouping.silhouette.value for each in found)
+    scores = []
+    for k in ladder:
+        tell(f"looking ahead, {k} groups", 0, 0)
+        labels = np.asarray(
+            made("Ward", k, float("nan"), rows, settings.random_state).predict(rows)
+        )
+        scores.append(parted_by(rows, labels).value)
+    place = int(np.argmax(scores))
+    if scores[place] <= best:
+        return range(0)
+    low = ladder[place - 1] if place else USUAL_MOST
+    high = ladder[place + 1] if place + 1 < len(ladder) else ladder[place] + 1
+    return range(low + 1, high)
+
+
+def note_of_cap(
+    chosen: Grouping, tried: list[int], settings: GroupOptions, note: Callable[[str, str], None]
+) -> None:
+    """Say where the search stopped at the greatest number that it was allowed to try."""
+    if settings.groups is None and not chosen.any_shape and chosen.k == max(tried):
+        note(
+            f"the search stopped at {chosen.k} groups",
+            f"that is the greatest number that was tried; --most {2 * chosen.k} lets it go on",
+        )
 
 
 def dense_shares(rows: np.ndarray) -> Iterator[float]:
@@ -374,7 +435,7 @@ def stability_in_order(judged: Judged) -> float:
 
 
 def drawback(grouping: Grouping) -> str:
-    """What speaks against a grouping."""
+    """Evidence against a grouping."""
     if not grouping.is_stable:
         return "not stable"
     return "no gaps between groups" if grouping.is_cut else ""

@@ -4,7 +4,9 @@ A cloud without groups has the rows' columns one by one and the correlations of 
 nothing more: numbers that follow a normal copula. A column's spread is kept, skewness and all, but
 for its humps, which are flattened to one: two humps are groups. A column of few values, or with one
 very common value, keeps them: that answers are whole numbers, or often zero, makes no groups.
-Categories are dealt out anew.
+Categories are dealt out anew. Clouds of other shapes than these (bent, angular, of one skewed
+factor) are told from groups by the valleys between groups (`gnomon.workbench.group.valley`); groups
+are found where both tests find them.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from scipy.stats import rankdata
 from gnomon.cluster.tendency import hopkins
 from gnomon.engine.errors import GnomonWarning
 from gnomon.workbench.group.search import Grouping, density_of, made, parted_by
+from gnomon.workbench.group.valley import valley_p
 
+LEVEL = 0.05
 # Clouds without groups that a grouping is compared with, and the rows of each.
 CLOUDS, CLOUD_ROWS = 39, 1_000
 # A column of no more different values than this, and on average five rows each, keeps them; so does
@@ -44,6 +48,8 @@ class Tendency(NamedTuple):
     hopkins : float
         Half for rows spread evenly, near one for clumps; NaN for fewer than three different rows.
     measure : str
+    valley_p : float
+        Chance of so few rows between the groups if they are parts of one cloud of any shape.
     """
 
     parted: float
@@ -51,15 +57,18 @@ class Tendency(NamedTuple):
     p: float
     hopkins: float
     measure: str = "silhouette"
+    valley_p: float = 0.0
 
     @property
     def found(self) -> bool:
-        return self.p <= 0.05
+        """Whether there are groups; false for 95 of 100 single clouds at least."""
+        return self.p <= LEVEL and self.valley_p <= LEVEL
 
     def __str__(self) -> str:
         return (
             f"{self.measure} {self.parted:.3f} against {self.cloud:.3f} of clouds of the same "
-            f"columns without groups, p = {self.p:.3g}"
+            f"columns without groups, p = {self.p:.3g}; fewer rows between groups than inside "
+            f"them: p = {self.valley_p:.3g}"
         )
 
 
@@ -91,22 +100,27 @@ def tendency_of(
         rows = points[rng.choice(len(points), CLOUD_ROWS, replace=False)]
     cloud = Cloud(rows, spans or [slice(j, j + 1) for j in range(rows.shape[1])], rng)
 
-    def parted(some: np.ndarray) -> float:
+    def grouped(some: np.ndarray) -> np.ndarray:
         clusterer = made(grouping.method, grouping.k, grouping.dense_share, some, random_state)
-        labels = np.asarray(clusterer.predict(some))
+        return np.asarray(clusterer.predict(some))
+
+    def parted(some: np.ndarray, labels: np.ndarray) -> float:
         return density_of(some, labels) if grouping.any_shape else parted_by(some, labels).value
 
     with warnings.catch_warnings():
         # a cloud may have fewer different rows than groups are asked for
         warnings.simplefilter("ignore", GnomonWarning)
-        own = parted(rows)
-        others = [parted(cloud.draw(rng)) for _ in range(CLOUDS)]
+        labels = grouped(rows)
+        own = parted(rows, labels)
+        drawn = (cloud.draw(rng) for _ in range(CLOUDS))
+        others = [parted(each, grouped(each)) for each in drawn]
     p = (1 + sum(each >= own for each in others)) / (CLOUDS + 1)
     clumped = float("nan")
     if len(np.unique(rows, axis=0)) > 2:
         clumped = hopkins(rows, random_state=random_state).statistic
     measure = "density index" if grouping.any_shape else "silhouette"
-    return Tendency(own, float(np.mean(others)), p, clumped, measure)
+    apart = valley_p(rows, labels, random_state)
+    return Tendency(own, float(np.mean(others)), p, clumped, measure, apart)
 
 
 class Cloud:

@@ -1,4 +1,4 @@
-"""What can be asked of the job ``image``."""
+"""The options of the job ``image``."""
 
 from __future__ import annotations
 

@@ -122,6 +122,11 @@ class LearnCommand(JobCommand):
         )
         for note in table.notes:
             say(f"  · {note}")
+        from gnomon.workbench.analysis.series_hint import forecast_hint
+
+        hint = forecast_hint(table, source=given)
+        if hint:
+            say(f"  · One row for each date: to forecast the next values of a series, {hint}")
 
     @contextmanager
     def stopping(self, folder: Path | None) -> Iterator[None]:

@@ -19,10 +19,11 @@ from gnomon.evaluate.fold_run import seeded
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
 from gnomon.workbench.analysis.diagnosis import said_by
-from gnomon.workbench.analysis.portfolio import Entrant
+from gnomon.workbench.analysis.portfolio import Entrant, plain
 from gnomon.workbench.analysis.problem import LearningProblem
 
 SIZES = (1_000, 4_000)
+FEWEST = 40  # rows of the smaller trial, of tables of 160 rows or more
 POWERS = (0.5, 2.0)
 TEST_ROWS = 1_000
 # larger models predict more slowly: deeper trees, that leave the cache
@@ -39,7 +40,7 @@ class Cost:
     sizes : tuple of int
         Rows of the two trials.
     seconds : tuple of float
-        What they took.
+        What they took, without a search of settings.
     power : float
         How the time grows with the rows.
     score : float
@@ -94,7 +95,7 @@ class Cost:
         return self.at(train_rows) + asked
 
     def predict_at(self, n_rows: int) -> float:
-        """Seconds per row that a model of so many training rows is asked about.
+        """Seconds per predicted row of a model of so many training rows.
 
         Parameters
         ----------
@@ -109,20 +110,20 @@ class Cost:
 
 def trial_sizes(n_rows: int) -> tuple[int, int]:
     """Rows of the two trials for a table of so many training rows."""
-    return min(SIZES[0], n_rows // 8), min(SIZES[1], n_rows // 2)
+    return min(SIZES[0], max(n_rows // 8, min(FEWEST, n_rows // 4))), min(SIZES[1], n_rows // 2)
 
 
 def forecast_cost(
-    entrant: Entrant, problem: LearningProblem, train: Table, y: np.ndarray, random_state: int
+    entrant: Entrant, problem: LearningProblem, inputs: Table, y: np.ndarray, random_state: int
 ) -> Cost:
-    """Fit a learner on two small subsets and extrapolate.
+    """Fit a learner, without its search, on two small subsets and extrapolate.
 
     Parameters
     ----------
     entrant : Entrant
     problem : LearningProblem
-    train : Table
-        Training rows, with the target.
+    inputs : Table
+        Training rows as learners see them.
     y : ndarray
         Their target.
     random_state : int
@@ -132,18 +133,18 @@ def forecast_cost(
     cost : Cost
     """
     small, large = trial_sizes(len(y))
-    order = np.random.default_rng(random_state).permutation(len(y))
+    order = trial_order(problem, y, random_state)
     test = order[large : large + TEST_ROWS]
-    seconds, model = [], None
+    learner, seconds, model = plain(entrant.learner), [], None
     try:
         for size in (small, small, large):  # the first one loads kernels and does not count
             begin = time.perf_counter()
             rows = order[:size]
-            model = seeded(entrant.learner, random_state, 0)
-            model.fit(problem.inputs(train[rows]), y[rows])
+            model = seeded(learner, random_state, 0)
+            model.fit(inputs[rows], y[rows])
             seconds.append(time.perf_counter() - begin)
         begin = time.perf_counter()
-        said = said_by(model, problem.inputs(train[test]), y[test], problem.figure)
+        said = said_by(model, inputs[test], y[test], problem.figure)
         predict = (time.perf_counter() - begin) / len(test)
         score = trial_score(problem, y[test], said)
     except Exception as error:  # a subset may lack a class; the full rows may still do
@@ -159,6 +160,19 @@ def forecast_cost(
         score,
         predict=predict,
     )
+
+
+def trial_order(problem: LearningProblem, y: np.ndarray, random_state: int) -> np.ndarray:
+    """Rows at random, the classes mixed by their shares, so that small subsets have them all."""
+    order = np.random.default_rng(random_state).permutation(len(y))
+    if problem.task != "classify":
+        return order
+    codes = np.unique(y[order], return_inverse=True)[1]
+    counts = np.bincount(codes)
+    places = np.empty(len(y))
+    for code, count in enumerate(counts):
+        places[codes == code] = (np.arange(count) + 0.5) / count
+    return order[np.argsort(places, kind="stable")]
 
 
 def trial_score(problem: LearningProblem, y: np.ndarray, said: Said) -> float:

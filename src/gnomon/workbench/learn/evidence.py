@@ -31,6 +31,7 @@ WRONG = {
     "folds agree": "Folds disagree",
     "stable choice": "The choice of the learner is not stable",
     "test agrees with folds": "Test rows and folds disagree",
+    "interval of the score": "The interval of the test score may be too short",
     "same target": "The target differs between training and test rows",
     "drift": "Training and test rows differ",
     "balanced classes": "Classes are unbalanced",
@@ -122,7 +123,8 @@ class Evidence:
     def losses(self) -> tuple[float, float, float]:
         """Loss of the chosen learner in training and in test folds, and of the baseline."""
         measure = self.problem.measure
-        train = float(np.nanmean(self.scores.train_scores[measure]))
+        trained = self.scores.train_scores[measure]
+        train = float(np.nanmean(trained)) if np.isfinite(trained).any() else np.nan
         test, base = self.scores.mean_over_folds(), self.baseline.mean_over_folds()
         sign = -1.0 if self.problem.figure.greater_is_better else 1.0
         return sign * train, sign * test, sign * base

@@ -21,19 +21,18 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.engine.threads import processors
 from gnomon.evaluate import (
     CrossValidation,
     Curve,
     Leaderboard,
     Measure,
-    cross_validate,
-    learning_curve,
-    one_standard_error,
+    cross_validation_estimates,
+    learning_curve_estimates,
     ranked,
 )
 from gnomon.evaluate.fold_run import seeded
 from gnomon.evaluate.fold_warnings import never_repeated
+from gnomon.evaluate.measures import Said
 from gnomon.table import Table, split
 from gnomon.workbench.analysis.diagnosis import (
     MOST_ROWS,
@@ -53,8 +52,6 @@ from gnomon.workbench.analysis.portfolio import (
     Entrant,
     picked,
     portfolio,
-    search_fits,
-    stack_of,
 )
 from gnomon.workbench.analysis.problem import FEWEST_TESTED, LearningProblem, set_up
 from gnomon.workbench.base.budget import Budget
@@ -62,22 +59,23 @@ from gnomon.workbench.base.given import as_table, left_out, source_of, with_targ
 from gnomon.workbench.base.job import INTERIM, Progress, Request
 from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.runs import Run, RunError, plain_name, read_record
+from gnomon.workbench.learn.blend import blended
 from gnomon.workbench.learn.checks import all_checks
 from gnomon.workbench.learn.evidence import Evidence
-from gnomon.workbench.learn.final_figure import final_figure
-from gnomon.workbench.learn.lead import leads
+from gnomon.workbench.learn.final_figure import final_figure, owners_of
+from gnomon.workbench.learn.lead import gap_between, leads
 from gnomon.workbench.learn.leaks import other_than, ties_of
 from gnomon.workbench.learn.options import BEST, JOB, LearnOptions
 from gnomon.workbench.learn.plan import (
     ALWAYS,
     LATEST_TO_COMPARE,
-    SHARE_TO_COMPARE,
     Plan,
     effort_of,
     make_plan,
 )
 from gnomon.workbench.learn.result import LearnResult
 from gnomon.workbench.learn.targets import LearnTargets
+from gnomon.workbench.learn.threshold import Threshold, chosen_threshold, costs_of
 
 CURVE_SHARES = (0.125, 0.25, 0.5, 1.0)
 CURVE_ROWS = 20_000
@@ -146,11 +144,24 @@ def learn(table: Any, options: LearnOptions, request: Request) -> LearnResult | 
         time=options.time,
     )
     picked(portfolio(problem.task, len(problem.rows)), options.learners)
+    if options.cost is not None:
+        require_costs(options.cost, problem)
     options.task, options.measure = problem.task, problem.measure
     options.budget = allowance.given
     run = Run.begin(request.folder, rows, source, options, JOB.name)
     with run:
         return Learning(problem, options, allowance, run, request.progress).do()
+
+
+def require_costs(cost: Any, problem: LearningProblem) -> None:
+    """Refuse costs that are not understood, or that the problem has no use for."""
+    costs_of(cost)
+    if len(problem.classes) != 2:
+        what = f"{len(problem.classes)} classes" if problem.classes else "numbers"
+        raise DataError(
+            f"cost= is of misses and false alarms, which two classes have; the target "
+            f"{problem.target!r} has {what}"
+        )
 
 
 def has_columns(table: Any, names: Sequence[Any]) -> bool:
@@ -208,7 +219,7 @@ def resume(folder: str | os.PathLike[str], *, table: Any = None, progress: Any =
 
 
 def pace_of(scores: CrossValidation, plan: Plan) -> float:
-    """Seconds per row that a learner was asked about in the folds."""
+    """Seconds per row that a learner predicted in the folds."""
     return scores.predict_seconds / sum(len(test) for _, test in plan.splits)
 
 
@@ -217,6 +228,14 @@ def why_failed(found: CrossValidation) -> str:
     first = found.failures[0]
     said = first.error.removeprefix(f"{DataError.__name__}: ")
     return f"it failed on all {len(found.folds)} splits; the first one says: {said}"
+
+
+def is_near(best: CrossValidation, other: CrossValidation) -> bool:
+    """Whether a learner is within one standard error of the best, by paired losses of the rows."""
+    if other is best:
+        return True
+    gap, error = gap_between(best, other)
+    return bool(gap <= error)
 
 
 def inputs_sample(rows: Table, random_state: int) -> Table:
@@ -242,6 +261,7 @@ class Learning:
         self.budget, self.run, self.progress = budget, run, progress
         self.random_state = settings.random_state
         self.done = self.total = 0
+        self.test_places = np.zeros(0, dtype=int)
 
     def do(self) -> LearnResult:
         with never_repeated():
@@ -303,9 +323,12 @@ class Learning:
                 f"{len(problem.unlabeled):,} rows without a target are set apart",
                 "nothing can be learnt from them, nor tested",
             )
+        places = np.flatnonzero(~trains_only)
+        assert problem.places is not None
+        self.test_places = problem.places[places[parts.rows[1]]]
         if not rare:
             return parts["train"], parts
-        kept = np.flatnonzero(~trains_only)[parts.rows[0]]
+        kept = places[parts.rows[0]]
         return problem.rows[np.sort(np.concatenate([kept, np.flatnonzero(trains_only)]))], parts
 
     def plan(self, train: Table, y: np.ndarray) -> Plan:
@@ -322,31 +345,35 @@ class Learning:
         )
         settings.folds, settings.repeats = plan.effort.folds, plan.effort.repeats
         settings.search, settings.compare_rows = plan.effort.search, plan.effort.compare_rows
+        settings.pair_fits = plan.effort.pair_fits
         for what, why in plan.decisions:
             self.run.decide(what, why)
         for name, reason in plan.left_out.items():
             self.run.decide(f"{name} does not compete", reason)
-        self.total = (len(plan.entrants) + 1) * len(plan.splits) + 4
+        self.total = len(plan.entrants) * len(plan.splits) + 4
         return plan
 
     def compare(self, plan: Plan, train: Table, y: np.ndarray) -> Leaderboard:
-        """Cross-validate the entrants, then the stack of those that finished."""
+        """Cross-validate the entrants, then join those that finished in a stack."""
         rows = self.problem.inputs(train)
         results: list[CrossValidation] = []
         for entrant in plan.entrants:
-            found = self.cross_validate(entrant, rows, y, plan, len(results))
+            found = self.cross_validate(entrant, rows, y, plan)
             if found is not None:
                 results.append(found)
-        stack = self.affordable_stack(plan, results)
-        if stack is not None:
-            plan.entrants.append(stack)
-            found = self.cross_validate(stack, rows, y, plan, len(results))
-            if found is not None:
-                results.append(found)
+        wanted = self.settings.learners
+        if wanted is None or STACK in wanted:
+            stack = blended(self.problem.task, plan.entrants, results)
+            if isinstance(stack, str):
+                plan.left_out[STACK] = stack
+            else:
+                plan.entrants.append(stack[0])
+                results.append(stack[1])
+                self.note_score(stack[1])
         return ranked(results)
 
     def cross_validate(
-        self, entrant: Entrant, rows: Table, y: np.ndarray, plan: Plan, place: int
+        self, entrant: Entrant, rows: Table, y: np.ndarray, plan: Plan
     ) -> CrossValidation | None:
         """One learner over the splits; None where the seconds were spent before it ended."""
 
@@ -356,19 +383,19 @@ class Learning:
                 require_time()
 
         def require_time() -> None:
-            share = SHARE_TO_COMPARE if entrant.name == STACK else LATEST_TO_COMPARE
-            if entrant not in plan.entrants[:ALWAYS] and self.budget.over(share):
+            if entrant not in plan.entrants[:ALWAYS] and self.budget.over(LATEST_TO_COMPARE):
                 raise OutOfTime
 
         try:
             require_time()
-            found = cross_validate(
+            found = cross_validation_estimates(
                 entrant.learner,
                 rows,
                 y,
                 cv=plan.splits,
-                measures=self.measures(entrant),
+                measures=self.measures(),
                 train_scores=True,
+                pair_fits=plan.effort.pairs,
                 random_state=self.random_state,
                 progress=tell,
                 folder=self.run.folds(entrant.name),
@@ -383,47 +410,23 @@ class Learning:
             plan.left_out[entrant.name] = why_failed(found)
             self.run.decide(f"{entrant.name} is left out", plan.left_out[entrant.name])
             return None
+        self.note_score(found)
+        return found
+
+    def note_score(self, found: CrossValidation) -> None:
+        """Record and show the score of a learner."""
         self.run.record["scores"][found.name] = as_json(found.figure())
         self.run.write()
         score = f"{self.problem.measure} {found.figure()}"
-        self.progress(f"{INTERIM}{entrant.name}: {score}", self.done, self.total)
-        return found
+        self.progress(f"{INTERIM}{found.name}: {score}", self.done, self.total)
 
-    def measures(self, entrant: Entrant) -> list[Measure | str]:
+    def measures(self) -> list[Measure | str]:
         """The measure that counts first, then those that people ask for, then the model's size."""
         wanted = ["accuracy", "log_loss"] if self.problem.task == "classify" else ["rmse", "r2"]
         if len(self.problem.classes) == 2:
             wanted.append("auc")
         rest = [each for each in wanted if each != self.problem.measure]
         return [self.problem.measure, *rest, MODEL_SIZE]
-
-    def affordable_stack(self, plan: Plan, results: list[CrossValidation]) -> Entrant | None:
-        """The stack of the learners that finished, where it was asked for and fits the budget."""
-        wanted = self.settings.learners
-        if wanted is not None and STACK not in wanted:
-            return None
-        names = [each.name for each in results]
-        stack = stack_of(self.problem.task, [e for e in plan.entrants if e.name in names])
-        if stack is None:
-            return None
-        members = [name for name, _ in stack.learner.estimators]
-        fits = {each.name: search_fits(each.learner) for each in plan.entrants}
-        spent = sum(each.fit_seconds / fits[each.name] for each in results if each.name in members)
-        needed = (stack.learner.cv + 1) * spent / processors()
-        reason = ""
-        if self.budget.seconds is not None:
-            left = SHARE_TO_COMPARE * self.budget.seconds - self.budget.spent
-            if needed > left:
-                reason = f"about {needed:.0f} s needed, {max(left, 0):.0f} s left for comparing"
-        if self.budget.evaluations is not None:
-            left = self.budget.evaluations - plan.evaluations * len(plan.entrants)
-            if left < plan.evaluations:
-                reason = f"{plan.evaluations} evaluations needed, {max(left, 0)} left"
-        if reason:
-            plan.left_out[STACK] = reason
-            self.run.decide(f"{STACK} does not compete", reason)
-            return None
-        return stack
 
     def choose(self, plan: Plan, board: Leaderboard) -> Entrant:
         """The simplest within one standard error of the best, or the best."""
@@ -435,21 +438,16 @@ class Learning:
             return entrants[best.name]
         # where a learner beats the baseline beyond chance, only such learners are chosen from
         ahead = [each for each in board.results if each.name in real]
-        fit = ahead or board.results
-        place = one_standard_error(
-            [each.mean for each in fit],
-            [each.standard_error for each in fit],
-            [entrants[each.name].complexity for each in fit],
-            greater_is_better=board.greater_is_better,
-        )
-        name = fit[place].name
-        why = (
-            f"it has the best mean, and nothing simpler is within one standard error "
-            f"({best.standard_error:.2g}) of it"
-            if name == best.name
-            else f"it is the simplest within one standard error ({best.standard_error:.2g}) of "
-            f"the best, {best.name}"
-        )
+        near = [each for each in ahead or board.results if is_near(best, each)]
+        # of equally simple ones the best, which comes first
+        name = min(near, key=lambda each: entrants[each.name].complexity).name
+        why = "it has the best mean, and no simpler learner is within one standard error of it"
+        if name != best.name:
+            gap, error = gap_between(best, board[name])
+            why = (
+                f"it is the simplest learner within one standard error of the best, {best.name} "
+                f"({error:.2g}, of the paired losses, which differ by {max(gap, 0):.2g})"
+            )
         self.run.decide(f"{name} is chosen", why)
         return entrants[name]
 
@@ -518,7 +516,7 @@ class Learning:
         self.settings.curve = bool(wanted)
         if not wanted or self.problem.time or self.problem.groups:
             return None
-        found = learning_curve(
+        found = learning_curve_estimates(
             chosen.learner,
             self.problem.inputs(train),
             y,
@@ -542,7 +540,7 @@ class Learning:
         test: Table,
         curve: Curve | None,
     ) -> LearnResult:
-        """Everything that is said of the test rows, and the checks."""
+        """Everything that is reported of the test rows, and the checks."""
         problem = self.problem
         self.step("judging on the test rows")
         rows, y = problem.inputs(test), problem.values(test)
@@ -561,6 +559,7 @@ class Learning:
             first=[other_than(problem.target, pair) for pair in ties],
             seconds=self.seconds_to_shuffle(chosen),
             random_state=self.random_state,
+            owners=owners_of(problem, test),
         )
         if importance.is_partial:
             self.run.decide(
@@ -596,6 +595,7 @@ class Learning:
             model=model,
             test=figure,
             test_table=test,
+            test_places=self.test_places,
             said=said,
             n_train=len(train),
             n_fitted=n_fitted,
@@ -607,9 +607,22 @@ class Learning:
             sample=inputs_sample(problem.inputs(train), self.random_state),
             checks=checks,
             decisions=list(self.run.decisions),
+            threshold=self.threshold(board[chosen.name], y, said, test),
             seconds=self.budget.spent,
             run=self.run,
         )
+
+    def threshold(
+        self, scores: CrossValidation, y: np.ndarray, said: Said, test: Table
+    ) -> Threshold | None:
+        """The threshold of least cost, where costs were given."""
+        if self.settings.cost is None:
+            return None
+        owners = owners_of(self.problem, test)
+        found = chosen_threshold(self.settings.cost, scores, y, said, owners)
+        why = f"a miss costs {found.miss:g} and a false alarm {found.false_alarm:g}"
+        self.run.decide(f"the threshold of P({found.positive}) is {found.value:.3g}", why)
+        return found
 
     def seconds_to_shuffle(self, chosen: Entrant) -> float:
         """Seconds for the importance of columns; the baseline looks at none."""
@@ -629,7 +642,7 @@ class Learning:
         return n
 
     def shift(self, train: Table, test: Table) -> Shift | None:
-        """Are training and test rows alike? Not asked where they differ by design.
+        """Are training and test rows alike? Not checked where they differ by design.
 
         That is: by time or by groups; nor where all columns are text.
         """

@@ -83,6 +83,31 @@ def leads(board: Leaderboard) -> dict[str, Lead]:
 
 def lead_of(learner: CrossValidation, base: CrossValidation) -> Lead:
     """How far one learner is ahead of the baseline; p for it alone."""
+    gains, owners, strata = paired_gains(learner, base)
+    if not len(gains):
+        return Lead(learner.name, np.nan, np.nan, 0)
+    summed = learner.measures[0].name == "auc"
+    gain, p, n = paired_test(gains, owners, strata, summed=summed)
+    return Lead(learner.name, gain, p, n)
+
+
+def gap_between(best: CrossValidation, other: CrossValidation) -> tuple[float, float]:
+    """By how much one learner is better than another, and the standard error of that difference.
+
+    Both are of paired losses of the rows, so that what makes rows hard for both does not count.
+    NaN where no fold can be compared.
+    """
+    gains, owners, strata = paired_gains(best, other)
+    if not len(gains):
+        return np.nan, np.nan
+    summed = best.measures[0].name == "auc"
+    return paired_mean(gains, owners, strata, summed=summed)[:2]
+
+
+def paired_gains(
+    learner: CrossValidation, base: CrossValidation
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Differences of the losses of tested rows, what each row counts as, and its stratum."""
     measure, y = learner.measures[0], learner.y
     assert y is not None
     gains, owners, classes = [], [], []
@@ -97,21 +122,16 @@ def lead_of(learner: CrossValidation, base: CrossValidation) -> Lead:
         owners.append(test if learner.splits.groups is None else learner.splits.groups[test])
         classes.append(y[test])
     if not gains:
-        return Lead(learner.name, np.nan, np.nan, 0)
+        return np.zeros(0), np.zeros(0), None
     strata = np.concatenate(classes) if measure.name in ("auc", "balanced_accuracy") else None
-    gain, p, n = paired_test(
-        np.concatenate(gains),
-        np.concatenate(owners),
-        strata,
-        summed=measure.name == "auc",
-    )
-    return Lead(learner.name, gain, p, n)
+    return np.concatenate(gains), np.concatenate(owners), strata
 
 
 def gains_of(measure: Measure, y: np.ndarray, one: Said, base: Said) -> np.ndarray | None:
     """By how much every row is better by the learner; None where the fold cannot tell."""
     if measure.name == "auc":
-        return placements(y, one) - 0.5 if len(np.unique(y)) == 2 else None
+        two = len(np.unique(y)) == 2
+        return placements(y, one) - placements(y, base) if two else None
     rows = MEASURES[NEAREST.get(measure.name, measure.name)]
     losses = [each for said in (one, base) if (each := rows.row_losses(y, said)) is not None]
     if len(losses) < 2:
@@ -164,6 +184,23 @@ def paired_test(
     p : float
     n : int
     """
+    gain, error, sums, fewest = paired_mean(gains, owners, strata, summed=summed)
+    count = len(sums)
+    if count < 2:
+        return gain, np.nan, count
+    if error == 0:
+        return gain, 0.5**fewest if gain > 0 else 1.0, count
+    t = unskewed(gain / error, float(stats.skew(sums)), count)
+    return gain, float(stats.t.sf(t, max(fewest - 1, 1))), count
+
+
+def paired_mean(
+    gains: np.ndarray, owners: np.ndarray, strata: np.ndarray | None, *, summed: bool = False
+) -> tuple[float, float, np.ndarray, int]:
+    """The mean gain, its standard error, the sum of every owner and the fewest values that count.
+
+    Parameters as of `paired_test`.
+    """
     n = len(gains)
     kinds = np.zeros(n, dtype=int) if strata is None else np.unique(strata, return_inverse=True)[1]
     counts = np.bincount(kinds)
@@ -174,14 +211,10 @@ def paired_test(
     codes = np.unique(owners, return_inverse=True)[1]
     sums = np.bincount(codes, effects)
     count = len(sums)
-    if count < 2:
-        return gain, np.nan, count
-    error = float(np.sqrt(count / (count - 1) * (sums**2).sum()) / n)
     fewest = min(count, int(counts.min())) if strata is not None else count
-    if error == 0:
-        return gain, 0.5**fewest if gain > 0 else 1.0, count
-    t = unskewed(gain / error, float(stats.skew(sums)), count)
-    return gain, float(stats.t.sf(t, max(fewest - 1, 1))), count
+    if count < 2:
+        return gain, np.nan, sums, fewest
+    return gain, float(np.sqrt(count / (count - 1) * (sums**2).sum()) / n), sums, fewest
 
 
 def unskewed(t: float, skewness: float, n: int) -> float:

@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from gnomon.evaluate import cross_validate
+from gnomon.evaluate import cross_validation_estimates
 from gnomon.table import Kind, Table
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from gnomon.workbench.analysis.associations import Association, associations_with
@@ -29,6 +29,7 @@ GOLDEN_COLUMNS = 60
 FEWEST_ALONE = 5  # columns that are tried alone whatever the time
 TIED_ROWS = 50_000
 MOST_SUMMANDS = 3
+MOST_TO_ELIMINATE = 150  # columns: a second
 EXACT = 1e-6  # of the variance is left over by a sum that gives the target exactly
 FEWEST_KEYS = 10
 PURE = 0.99
@@ -75,25 +76,61 @@ def exact_sum(seen: Evidence) -> Check | None:
 
 
 def summands(block: np.ndarray, y: np.ndarray) -> tuple[list[int], float]:
-    """Columns taken one by one, each the one that explains most of what is left; what remains."""
+    """The fewest columns found whose weighted sum gives the target, and what remains of it.
+
+    All columns first, which are then left out one by one, those of the least weight first, as long
+    as the sum stays exact. Where rows are few for that, columns are taken one by one instead.
+    """
     spread = block.std(axis=0)
     usable = np.flatnonzero(spread > 0)
     columns = (block[:, usable] - block[:, usable].mean(axis=0)) / spread[usable]
     target = (y - y.mean()) / y.std()
+    if len(y) < 2 * len(usable) or len(usable) > MOST_TO_ELIMINATE:
+        chosen, left = forward_sum(columns, target)
+    else:
+        chosen, left = backward_sum(columns, target)
+    return [int(usable[j]) for j in chosen], left
+
+
+def forward_sum(columns: np.ndarray, target: np.ndarray) -> tuple[list[int], float]:
+    """Columns taken one by one, each the one that explains most of what is left; what remains."""
     chosen: list[int] = []
     rest, left = target, 1.0
-    for _ in range(min(MOST_SUMMANDS, len(usable))):
-        basis = np.linalg.qr(columns[:, chosen])[0] if chosen else np.zeros((len(y), 0))
+    for _ in range(min(MOST_SUMMANDS, columns.shape[1])):
+        basis = np.linalg.qr(columns[:, chosen])[0] if chosen else np.zeros((len(target), 0))
         free = columns - basis @ (basis.T @ columns)
         norms = np.linalg.norm(free, axis=0)
-        shares = np.where(norms > 1e-9 * np.sqrt(len(y)), np.abs(free.T @ rest), 0.0)
+        shares = np.where(norms > 1e-9 * np.sqrt(len(target)), np.abs(free.T @ rest), 0.0)
         chosen.append(int(np.argmax(shares / np.maximum(norms, 1e-300))))
-        fit = np.linalg.lstsq(columns[:, chosen], target, rcond=None)[0]
+        left, fit = share_left(columns[:, chosen], target)
         rest = target - columns[:, chosen] @ fit
-        left = float(rest @ rest / len(y))
         if left <= EXACT:
             break
-    return [int(usable[j]) for j in chosen], left
+    return chosen, left
+
+
+def backward_sum(columns: np.ndarray, target: np.ndarray) -> tuple[list[int], float]:
+    """Columns of an exact sum that cannot be left out; none where no few columns give one."""
+    corner = np.linalg.qr(np.column_stack([columns, target]), mode="r") / np.sqrt(len(target))
+    columns, target = corner[:, :-1], corner[:, -1]
+    left, weights = share_left(columns, target)
+    if left > EXACT:
+        return [], left
+    kept = list(range(columns.shape[1]))
+    for j in np.argsort(np.abs(weights), kind="stable").tolist():
+        others = [each for each in kept if each != j]
+        if others and share_left(columns[:, others], target)[0] <= EXACT:
+            kept = others
+    if len(kept) > MOST_SUMMANDS:
+        return [], 1.0
+    return kept, share_left(columns[:, kept], target)[0]
+
+
+def share_left(columns: np.ndarray, target: np.ndarray) -> tuple[float, np.ndarray]:
+    """Share of the target's sum of squares that a weighted sum of columns leaves; the weights."""
+    weights = np.linalg.lstsq(columns, target, rcond=None)[0]
+    rest = target - columns @ weights
+    return float(rest @ rest / (target @ target)), weights
 
 
 def key_of_rows(seen: Evidence) -> Check | None:
@@ -242,7 +279,7 @@ def single_columns(
     for place, name in enumerate(tried[:GOLDEN_COLUMNS]):
         if place >= FEWEST_ALONE and not seen.in_time():
             break
-        result = cross_validate(
+        result = cross_validation_estimates(
             kind(max_depth=4, min_samples_leaf=5),
             rows.select([name]),
             y,

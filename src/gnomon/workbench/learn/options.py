@@ -1,4 +1,4 @@
-"""What can be asked of the job ``learn``."""
+"""The options of the job ``learn``."""
 
 from __future__ import annotations
 
@@ -51,6 +51,12 @@ class LearnOptions(Options):
         choices=(SIMPLEST, BEST),
         help="The simplest learner within one standard error of the best, or the best mean.",
     )
+    cost: Any = option(
+        None,
+        help="What a wrong answer costs, of two classes: 'miss=10,false alarm=1'. The threshold of "
+        "least cost is chosen on the folds; its cost on the test rows is reported, and `predict` "
+        "uses it. The class that sorts second is positive.",
+    )
     without: list[str] = option(
         [], help="Columns that are not used, such as one that is known only after the target."
     )
@@ -82,11 +88,20 @@ class LearnOptions(Options):
         least=1,
         help="Rows that the final model learns from at most; all that time allows.",
     )
-    search: bool | None = option(
+    search: Any = option(
         None,
         flag=None,
         settled=True,
-        help="Search settings inside every training part; by default up to 20,000 rows.",
+        help="Search settings inside every training part, of all learners or of those in a list; "
+        "by default up to 20,000 rows.",
+    )
+    pair_fits: int | None = option(
+        None,
+        flag=None,
+        settled=True,
+        least=0,
+        help="Further fits without pairs of folds, which widen intervals where models hang on "
+        "single rows; by default five below 10,000 rows.",
     )
     compare_rows: int | None = option(
         None,

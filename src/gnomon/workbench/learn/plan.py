@@ -1,8 +1,11 @@
 """The plan of a run: which splits, which learners, what was decided and why.
 
-Where the seconds do not suffice for everything, the plan becomes cheaper step by step: folds are
-not repeated, settings are not searched, there are fewer folds, learners are compared on fewer
-rows. Only when the cheapest plan is too long are learners left out.
+Every learner is tried on small subsets first: that forecasts what it takes, and its first score is
+a race on few rows. Where the seconds do not suffice for everything, the plan becomes cheaper step
+by step: folds are not repeated, intervals are widened by fewer fits, there are fewer folds,
+learners are compared on fewer rows. What is left is spent on searches of settings, learner by
+learner. Only when the cheapest plan is too long are learners left out, those of the worst first
+score first. Learners run from cheap to dear.
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ import numpy as np
 from gnomon.evaluate.cross_validation import fold_pairs
 from gnomon.evaluate.splits import Splits, forward_in_time, k_fold, random_splits
 from gnomon.table import Table
+from gnomon.table.encode import MOST_TERMS, MOST_WORDS
+from gnomon.table.terms import shared_counts
 from gnomon.workbench.analysis.portfolio import (
     BASELINE,
     SEARCH_UP_TO,
@@ -30,11 +35,15 @@ from gnomon.workbench.learn.cost import Cost, forecast_cost
 
 PLENTY = 10_000
 VERY_MANY = 100_000
+SHARE_TO_TRY = 0.25  # of the seconds left after reading; no trial begins after it
 SHARE_TO_COMPARE = 0.6
 LATEST_TO_COMPARE = 0.75  # for learners whose forecast was too low
+LINEAR = ("logistic regression", "ridge")
 FOLDS = 5
 ALWAYS = 2  # the baseline and the first learner compete in any case
 FEWEST_FOLDS = 3  # two cannot tell a difference from chance
+FEWER_PAIRS = 2  # fits without pairs of folds where time is short
+SHARE_UNSEARCHED = 0.6  # of the time for comparing may go to learners without their searches
 SPLITS_OF_MANY = 3
 TRAIN_OF_MANY = 80_000
 TEST_OF_MANY = 40_000
@@ -73,16 +82,24 @@ class Effort:
     Attributes
     ----------
     folds, repeats : int or None
-    search : bool or None
-        Search settings inside the training parts.
+    search : bool, list of str or None
+        Search settings inside the training parts, of all learners or of some.
     compare_rows : int or None
         Training rows of a split.
+    pair_fits : int or None
+        Further fits without pairs of folds, for the intervals.
     """
 
     folds: int | None = None
     repeats: int | None = None
-    search: bool | None = None
+    search: bool | list[str] | None = None
     compare_rows: int | None = None
+    pair_fits: int | None = None
+
+    @property
+    def pairs(self) -> int | str:
+        """The further fits, as `cross_validation_estimates` takes them."""
+        return "auto" if self.pair_fits is None else self.pair_fits
 
 
 @dataclass
@@ -118,7 +135,7 @@ class Plan:
 
         The latter tell its interval how much folds hang together.
         """
-        return len(self.splits) + len(fold_pairs(self.splits, "auto"))
+        return len(self.splits) + len(fold_pairs(self.splits, self.effort.pairs))
 
     def cost_of(self, name: str) -> Cost | None:
         """The forecast of a learner, where there is one."""
@@ -228,7 +245,7 @@ def splits_of_many(
 
 
 def efforts(problem: LearningProblem, n: int, asked: Effort) -> Iterator[tuple[Effort, str]]:
-    """What was asked for, then ever cheaper efforts, each with what it spares.
+    """The effort requested, then ever cheaper ones, each with what it spares.
 
     Parameters
     ----------
@@ -251,9 +268,9 @@ def efforts(problem: LearningProblem, n: int, asked: Effort) -> Iterator[tuple[E
         effort = replace(effort, repeats=1)
         spared.append("folds are not repeated")
         yield effort, "; ".join(spared)
-    if effort.search is None and n <= SEARCH_UP_TO:
-        effort = replace(effort, search=False)
-        spared.append("settings are not searched")
+    if in_folds and problem.time is None and effort.pair_fits is None and n < PLENTY:
+        effort = replace(effort, pair_fits=FEWER_PAIRS)
+        spared.append(f"{FEWER_PAIRS} instead of 5 fits widen the intervals")
         yield effort, "; ".join(spared)
     if in_folds and effort.folds is None:
         effort = replace(effort, folds=FEWEST_FOLDS)
@@ -265,7 +282,7 @@ def efforts(problem: LearningProblem, n: int, asked: Effort) -> Iterator[tuple[E
     for rows in FEWER_ROWS:
         if 2 * rows <= n:
             effort = replace(effort, compare_rows=rows, folds=None, repeats=None)
-            kept = [each for each in spared if "fold" not in each]
+            kept = [each for each in spared if "fold" not in each and "interval" not in each]
             few = f"learners are compared on {rows:,} rows at a time"
             yield effort, "; ".join([*kept, few])
 
@@ -300,7 +317,7 @@ def make_plan(
     """
 
     def all_entrants(effort: Effort) -> list[Entrant]:
-        found = portfolio(problem.task, len(y), problem.measure, effort.search)
+        found = portfolio(problem.task, len(y), problem.measure, effort.search, bool(problem.texts))
         return picked(found, learners)
 
     def entrants_at(effort: Effort) -> list[Entrant]:
@@ -308,6 +325,8 @@ def make_plan(
 
     def begun(effort: Effort) -> Plan:
         plan = planned(problem, train, y, effort, random_state)
+        if problem.texts:
+            plan.decisions.append(text_decision(problem.texts))
         for each in all_entrants(effort):
             if each.fewest > len(y):
                 plan.left_out[each.name] = (
@@ -325,26 +344,112 @@ def make_plan(
     costs = forecasts(entrants, problem, train, y, budget, random_state, tell)
     limit = SHARE_TO_COMPARE * budget.seconds - budget.spent
     # where trials alone took so long, nothing but the least effort will do
-    most = limit if len(costs) == len(entrants) else -np.inf
-    effort, spared, expected = affordable_effort(costs, entrants, problem, len(y), asked, most)
+    most = SHARE_UNSEARCHED * limit if len(costs) == len(entrants) else -np.inf
+    effort, spared, each = affordable_effort(costs, entrants, problem, len(y), asked, most)
+    taking = admitted(costs, entrants, each, limit, problem)
+    left = limit - sum(each[name] for name in taking if name in each)
+    searched = affordable_searches(entrants, taking, each, left, len(y), asked)
+    if searched is not None:
+        effort = replace(effort, search=searched)
+        spared = "; ".join(filter(None, [spared, unsearched(entrants, taking, searched)]))
     plan = begun(effort)
     plan.costs = costs
     if spared:
         why = f"{budget} are short for {len(entrants)} learners: {spared}"
-        plan.decisions = [(plan.splits.how, why)]
-    for place, entrant in enumerate(entrants_at(effort)):
-        needed = expected.get(entrant.name, 0.0)
-        if place >= ALWAYS and needed > limit:
-            plan.left_out[entrant.name] = (
-                f"forecast: {needed:.1f} s for {plan.splits.how}, {max(limit, 0):.1f} s are left "
-                "for comparing"
-                if entrant.name in expected
-                else "the time was up before it could be tried"
-            )
-            continue
-        limit -= needed
-        plan.entrants.append(entrant)
+        plan.decisions[0] = (plan.splits.how, why)
+    chosen = entrants_at(effort)
+    for entrant in chosen:
+        if entrant.name not in taking:
+            plan.left_out[entrant.name] = why_left_out(entrant.name, each, limit, plan.splits.how)
+    chosen = [entrant for entrant in chosen if entrant.name in taking]
+    fits = {entrant.name: search_fits(entrant.learner) for entrant in chosen}
+    # from cheap to dear; learners without a forecast come last, as long as there is time
+    plan.entrants = sorted(
+        chosen,
+        key=lambda e: (e.name != BASELINE, each.get(e.name, np.inf) * fits[e.name]),
+    )
     return plan
+
+
+def text_decision(names: list[str]) -> tuple[str, str]:
+    """How columns of text are read."""
+    listed = ", ".join(map(repr, names[:3])) + (" ..." if len(names) > 3 else "")
+    what = (
+        f"text ({listed}) is read by linear learners as up to {MOST_TERMS:,} words and pairs of "
+        f"words, by all others as its {MOST_WORDS} commonest words"
+    )
+    return what, "linear learners take thousands of columns; the others would not end"
+
+
+def why_left_out(name: str, each: dict[str, float], limit: float, how: str) -> str:
+    """Why a learner does not compete."""
+    if name not in each:
+        return "the time was up before it could be tried; a larger budget lets it compete"
+    return f"forecast: {each[name]:.1f} s for {how}, of {max(limit, 0):.1f} s for comparing"
+
+
+def admitted(
+    costs: list[Cost],
+    entrants: list[Entrant],
+    each: dict[str, float],
+    limit: float,
+    problem: LearningProblem,
+) -> list[str]:
+    """Learners that fit the seconds together; those of the best first score are taken first.
+
+    Learners without a forecast are taken last, while seconds are left.
+    """
+    sign = -1 if problem.figure.greater_is_better else 1
+    scores = {cost.name: sign * cost.score for cost in costs}
+    usual = [entrant.name for entrant in entrants]
+    always = [name for name in usual if name in LINEAR] if problem.texts else []
+    always = [BASELINE, *always] if always else usual[:ALWAYS]  # of text linear learners know most
+
+    def rank(name: str) -> tuple[bool, float]:
+        score = scores.get(name, np.inf)
+        return name not in always, np.inf if np.isnan(score) else score
+
+    taken, left = [], limit
+    for name in sorted(usual, key=rank):
+        needed = each.get(name, 0.0)
+        if name in always or needed < left:
+            taken.append(name)
+            left -= needed
+    return taken
+
+
+def affordable_searches(
+    entrants: list[Entrant],
+    taken: list[str],
+    each: dict[str, float],
+    left: float,
+    n: int,
+    asked: Effort,
+) -> list[str] | None:
+    """Learners whose settings are searched in the seconds left; None where all are."""
+    if asked.search is not None or n > SEARCH_UP_TO:
+        return None
+    fits = {entrant.name: search_fits(entrant.learner) for entrant in entrants}
+    could = [name for name in taken if fits[name] > 1]
+    searched = []
+    for name in sorted(could, key=lambda name: each.get(name, np.inf) * fits[name]):
+        further = each.get(name, np.inf) * (fits[name] - 1)
+        if further <= left:
+            searched.append(name)
+            left -= further
+    return None if len(searched) == len(could) else searched
+
+
+def unsearched(entrants: list[Entrant], taken: list[str], searched: list[str]) -> str:
+    """Which learners do not search their settings, in words."""
+    names = [
+        entrant.name
+        for entrant in entrants
+        if entrant.name in taken
+        and search_fits(entrant.learner) > 1
+        and entrant.name not in searched
+    ]
+    return f"settings of {', '.join(names)} are not searched"
 
 
 def affordable_effort(
@@ -382,29 +487,37 @@ def forecasts(
     random_state: int,
     tell: Callable[[str], None],
 ) -> list[Cost]:
-    """The costs of the learners, as far as half of the time for comparing reaches.
+    """The costs of the learners, as far as the share of the time for trials reaches.
 
     Learners without a forecast compete as long as there is time.
     """
     costs: list[Cost] = []
+    inputs = problem.inputs(train)
+    for name in problem.texts:  # texts are split once: the first trial must not pay for all
+        tell(f"splitting the texts of {name}")
+        shared_counts().of(inputs.column(name).to_pylist())
+    least_left = (1 - SHARE_TO_TRY) * budget.left
     for entrant in entrants:
-        if budget.over(SHARE_TO_COMPARE / 2):
+        if budget.left < least_left:
             break
         tell(f"forecast: {entrant.name}")
-        costs.append(forecast_cost(entrant, problem, train, y, random_state))
+        costs.append(forecast_cost(entrant, problem, inputs, y, random_state))
     return costs
 
 
 def expected_seconds(
     costs: list[Cost], entrants: list[Entrant], problem: LearningProblem, n: int, effort: Effort
 ) -> dict[str, float]:
-    """Seconds that every learner is expected to take for its comparison."""
+    """Seconds that every learner is expected to take for its comparison.
+
+    Searches are counted only where they were asked for.
+    """
     n_fits, n_train, n_test = comparison_size(problem, n, effort)
     learners = {each.name: each.learner for each in entrants}
     found = {}
     for cost in costs:
-        searches = search_fits(learners[cost.name]) if effort.search is False else 1
-        found[cost.name] = n_fits * cost.fold(n_train, n_test) / searches
+        searches = search_fits(learners[cost.name]) if effort.search is True else 1
+        found[cost.name] = n_fits * cost.fold(n_train, n_test) * searches
     return found
 
 
@@ -414,7 +527,7 @@ def comparison_size(problem: LearningProblem, n: int, effort: Effort) -> tuple[i
         return SPLITS_OF_MANY, *drawn_sizes(n, effort)
     folds = effort.folds or FOLDS
     repeats = 1 if problem.time is not None else effort.repeats or usual_repeats(n)
-    further = 0 if problem.time is not None else len(fold_pairs(k_fold(n, folds), "auto"))
+    further = 0 if problem.time is not None else len(fold_pairs(k_fold(n, folds), effort.pairs))
     return folds * repeats + further, n - n // folds, n // folds
 
 
@@ -430,7 +543,7 @@ def within_evaluations(
     if short and plan.splits.n_repeats > 1 and asked.repeats is None:
         plan = begun(replace(asked, repeats=1))
         why = f"{most:,} evaluations are short for {len(entrants)} learners: folds are not repeated"
-        plan.decisions = [(plan.splits.how, why)]
+        plan.decisions[0] = (plan.splits.how, why)
     left, needed = most, plan.evaluations
     for entrant in entrants:
         if entrant.name != BASELINE and left < needed:
@@ -445,4 +558,10 @@ def within_evaluations(
 
 def effort_of(settings: Any) -> Effort:
     """The effort that the settings of a run ask for."""
-    return Effort(settings.folds, settings.repeats, settings.search, settings.compare_rows)
+    return Effort(
+        settings.folds,
+        settings.repeats,
+        settings.search,
+        settings.compare_rows,
+        settings.pair_fits,
+    )

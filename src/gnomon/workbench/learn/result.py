@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import CrossValidation, Curve, Estimate, Leaderboard
+from gnomon.evaluate import Contributions, CrossValidation, Curve, Estimate, Leaderboard
 from gnomon.evaluate.measures import Said
 from gnomon.table import Table
 from gnomon.workbench.analysis.diagnosis import GroupScore, PermutationImportance, Shift
 from gnomon.workbench.analysis.portfolio import BASELINE
 from gnomon.workbench.analysis.problem import LearningProblem
+from gnomon.workbench.base.given import as_table
 from gnomon.workbench.base.result import JobResult
 from gnomon.workbench.base.runs import Run
 from gnomon.workbench.base.script import job_script
@@ -26,6 +27,8 @@ from gnomon.workbench.learn.final_figure import counted_as_one, owners_of
 from gnomon.workbench.learn.lead import Lead, leads, losses_of_rows
 from gnomon.workbench.learn.options import LearnOptions
 from gnomon.workbench.learn.plan import Plan
+from gnomon.workbench.learn.threshold import Threshold
+from gnomon.workbench.predict.explanation import explained, outcomes
 from gnomon.workbench.predict.job import Predictions, predict
 
 P_MEANS = (
@@ -55,6 +58,8 @@ class LearnResult(JobResult):
     test : Estimate
         Its score on the test rows, which were used once.
     test_table : Table
+    test_places : ndarray of int
+        Positions of the test rows in the table that was given.
     said : Said
         What the model says of the test rows.
     n_train, n_fitted : int
@@ -74,6 +79,8 @@ class LearnResult(JobResult):
         What is wrong comes first.
     decisions : list of dict
         What was decided, and why.
+    threshold : Threshold or None
+        The threshold of least cost, where costs were given.
     seconds : float
     run : Run
         Its folder, where there is one.
@@ -88,6 +95,7 @@ class LearnResult(JobResult):
     model: Any
     test: Estimate
     test_table: Table
+    test_places: np.ndarray
     said: Said
     n_train: int
     n_fitted: int
@@ -99,6 +107,7 @@ class LearnResult(JobResult):
     sample: Table
     checks: list[Check]
     decisions: list[dict[str, str]]
+    threshold: Threshold | None
     seconds: float
     run: Run
     forecast: Cost | None = None
@@ -208,7 +217,17 @@ class LearnResult(JobResult):
         """The final figure in a sentence."""
         rule = counted_as_one(self.problem)
         said = f"; {rule}" if rule else ""
-        return f"On the {self.n_test:,} test rows, used once: {self.measure} {self.test}{said}."
+        some = "" if self.n_fitted == self.n_train else self._fitted_on_some()
+        found = f"On the {self.n_test:,} test rows, used once: {self.measure} {self.test}{said}."
+        cost = "" if self.threshold is None else f" {self.threshold.sentence()}"
+        return f"{some}{found}{cost}"
+
+    def _fitted_on_some(self) -> str:
+        """What is said first where the saved model has not seen all rows."""
+        return (
+            f"The saved model learnt from {self.n_fitted:,} of {self.n_train:,} training rows, as "
+            "many as the budget allows. "
+        )
 
     def leaderboard(self) -> Table:
         """The board as a table: score, interval, p against the best, times, memory, size.
@@ -293,7 +312,7 @@ class LearnResult(JobResult):
         return "\n".join([*lines, how, *failed])
 
     def test_predictions(self) -> Table:
-        """Truth, prediction and loss of every test row, in the order of the split.
+        """Truth, prediction and loss of every test row, and its row in the file, from 1.
 
         The loss is that of the measure, or where it is no mean over rows, the squared error or
         whether the class is wrong. Rows that hang together, by group or in time, count as one.
@@ -307,6 +326,7 @@ class LearnResult(JobResult):
         owners = owners_of(self.problem, self.test_table)
         return Table.from_dict(
             {
+                "row": (self.test_places + 1).tolist(),
                 "truth": y.tolist(),
                 "prediction": self.said.predictions.tolist(),
                 "loss": losses,
@@ -344,6 +364,7 @@ class LearnResult(JobResult):
             "n_fitted": self.n_fitted,
             "n_test": self.n_test,
             "test_share_of_folds": self.plan.splits.test_share,
+            "threshold": None if self.threshold is None else self.threshold.record(),
             "checks": [vars(each) for each in self.checks],
         }
 
@@ -359,6 +380,39 @@ class LearnResult(JobResult):
         predictions : Predictions
         """
         return predict(self.model, table)
+
+    def explain(self, rows: Any, **options: Any) -> Contributions:
+        """How much every column adds to the predictions of rows (Shapley values).
+
+        Parameters
+        ----------
+        rows : Table, data frame, or path
+        **options
+            Of `gnomon.evaluate.contributions`: ``target``, ``output``, ``most_columns``.
+
+        Returns
+        -------
+        contributions : Contributions
+            Compared with 100 training rows.
+        """
+        return explained(self.model, as_table(rows), self.sample, **options)
+
+    def what_if(self, changes: dict[str, Any], row: Any = None) -> Table:
+        """Predictions for a row in which some columns take other values.
+
+        Parameters
+        ----------
+        changes : dict of str to value or list of values
+            All combinations are tried.
+        row : Table or data frame of one row, default=None
+            By default a typical row: medians, and the commonest categories.
+
+        Returns
+        -------
+        outcomes : Table
+        """
+        given = None if row is None else as_table(row)
+        return outcomes(self.model, self.sample, changes, given)
 
     def write_files(self, folder: Path) -> None:
         """Write leaderboard, fold scores, schema, sample and model."""

@@ -15,6 +15,7 @@ import numpy as np
 from gnomon.table.kinds import Kind
 from gnomon.workbench.analysis.associations import Association, as_numbers
 from gnomon.workbench.analysis.problem import FEW_VALUES
+from gnomon.workbench.analysis.series_hint import forecast_hint, series_time
 from gnomon.workbench.look.finding import Finding, named
 from gnomon.workbench.look.result import Look
 
@@ -435,6 +436,20 @@ def _order(look: Look) -> Iterator[Finding]:
             )
 
 
+def _series(look: Look) -> Iterator[Finding]:
+    hint = forecast_hint(look.table, look.target)
+    if hint:
+        time = series_time(look.table)
+        yield Finding(
+            "note",
+            "series",
+            (str(time),),
+            f"one row for each date of {time!r}: this may be a series, whose next values depend on "
+            "those before",
+            f"to forecast it: {hint}",
+        )
+
+
 CHECKS = (
     _leaks,
     _target,
@@ -448,4 +463,5 @@ CHECKS = (
     _categories,
     _identifiers,
     _order,
+    _series,
 )

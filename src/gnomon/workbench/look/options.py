@@ -1,4 +1,4 @@
-"""What can be asked of the job ``look``."""
+"""The options of the job ``look``."""
 
 from __future__ import annotations
 

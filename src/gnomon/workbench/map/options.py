@@ -1,4 +1,4 @@
-"""What can be asked of the job ``map``."""
+"""The options of the job ``map``."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def maps_of(result: MapResult, theme: str = "light") -> Any:
 
 
 def colors_of(result: MapResult) -> dict[str, list[Any]]:
-    """Columns to colour by: the one asked for first, and how far each row is to be believed."""
+    """Columns to colour by: the one requested first, and how far each row is to be believed."""
     wanted = [column for column in result.table.schema if column.kind not in UNCOLORED]
     wanted.sort(key=lambda column: column.name != result.settings.color)
     found = {column.name: _cells(result, column) for column in wanted[:MOST_COLORS]}
@@ -107,8 +107,8 @@ def report_of(result: MapResult) -> Report:
 def _outliers(report: Report, result: MapResult) -> None:
     among = " They were sought among the mapped rows." if result.n_rows > len(result.rows) else ""
     report.section("Outliers").text(
-        "Their sixth nearest neighbour is much farther than that of other rows: look at them."
-        + among
+        "Their sixth nearest neighbour is farther than that of any row of one cloud would be, in "
+        "95 of 100 tables: look at them." + among
     )
     far = result.far[:MOST_OUTLIERS]
     columns = list(result.table.columns)[:8]

@@ -76,7 +76,7 @@ class MapResult(JobResult):
             f"The map by {self.best} {words}: trustworthiness {found.trustworthiness}, continuity "
             f"{found.continuity}, stress {found.stress}. "
             + (
-                "Groups that are seen on several maps are likely to be there."
+                "Maps of one cloud show clumps too: whether there are groups, `gnomon group` tests."
                 if share >= 0.8
                 else "The rows have more than two dimensions that matter: believe no map of them."
             )
@@ -163,7 +163,8 @@ class MapResult(JobResult):
                 *listed("missing:", self.missing),
                 "",
                 self.verdict(),
-                f"Rows that lie far from the others{where}: {far_ones or 'none'}.",
+                f"Rows that lie far from the others{where}: {far_ones or 'none'} (in 5 of 100 "
+                "tables without such rows one is listed).",
             ]
         )
 

@@ -31,7 +31,7 @@ from gnomon.table.codes import (
 from gnomon.table.recode import as_strings
 from gnomon.workbench.analysis.diagnosis import Shift, shift_check
 from gnomon.workbench.base.given import as_table
-from gnomon.workbench.predict.truth import score_on
+from gnomon.workbench.predict.truth import score_on, threshold_of
 
 MODEL = "model.gnomon"
 SCHEMA = "schema.toml"
@@ -48,6 +48,7 @@ class Predictions:
     ----------
     table : Table
         ``prediction``, for classes also ``probability`` of the predicted one and of each class,
+        ``decision`` by the threshold of least cost where the run was given costs,
         for groups that a person has named ``group``, and ``undecided`` where a limit was given.
     rows : Table
         The rows as they were given.
@@ -157,7 +158,36 @@ def predict(
     if check_shift:
         found.shift = shift_against(folder / SAMPLE, inputs, notes)
     found.score = score_on(folder, fitted, rows, inputs, notes)
+    found.table = with_decisions(found.table, folder)
     return found
+
+
+def saved(model: Any) -> tuple[Any, Table]:
+    """The model of a run folder and the training rows that the run has kept."""
+    folder = run_folder_of(model)
+    if folder is None or not (folder / SAMPLE).exists():
+        raise DataError(
+            f"{model} is no run folder with training rows to compare with; give the folder that "
+            "'gnomon learn' wrote"
+        )
+    fitted = load(folder / MODEL)
+    sample, schema = read(folder / SAMPLE), schema_of(folder)
+    names = wanted_columns(fitted)
+    sample = sample.select(names)
+    return fitted, sample if schema is None else sample.with_schema(schema.select(names))
+
+
+def with_decisions(table: Table, folder: Path) -> Table:
+    """Predictions with what is decided by the run's threshold of least cost, where it has one."""
+    threshold = threshold_of(folder)
+    if threshold is None:
+        return table
+    name = f"P({threshold['positive']})"
+    if name not in table.columns:
+        return table
+    called = np.asarray(table.column(name).to_pylist(), dtype=float) >= threshold["value"]
+    decided = [threshold["positive"] if each else threshold["negative"] for each in called]
+    return table.with_column("decision", decided)
 
 
 def is_path(given: Any) -> bool:
@@ -314,7 +344,7 @@ def has_decimals(values: pa.ChunkedArray) -> bool:
 
 
 def without_unseen_words(inputs: Table, schema: Schema) -> tuple[Table, list[str]]:
-    """Words that are neither of the two of a training column are missing values, and said."""
+    """Words that are neither of the two of a training column are missing values, and reported."""
     notes = []
     for name in inputs.columns:
         learnt, values = schema[name], inputs.column(name)
@@ -340,7 +370,7 @@ def missing_columns(missing: list[str], present: Any, wanted: list[str]) -> str:
 
 
 def unseen_levels(inputs: Table, schema: Schema) -> list[str]:
-    """Categories that the model has never seen, said per column."""
+    """Categories that the model has never seen, reported per column."""
     notes = []
     for column in inputs.schema:
         known = schema[column.name].levels

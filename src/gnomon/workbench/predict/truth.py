@@ -62,9 +62,19 @@ def score_on(
 
 
 def question_of(folder: Path) -> dict[str, Any] | None:
-    """What a run of `learn` was asked; None for other runs."""
+    """The options of a run of `learn`; None for other runs."""
     try:
         record = read_record(folder)
     except RunError:
         return None
     return record["settings"] if record.get("job") == "learn" else None
+
+
+def threshold_of(folder: Path) -> dict[str, Any] | None:
+    """The threshold of least cost that a run of `learn` chose; None where it was given no costs."""
+    try:
+        record = read_record(folder)
+    except RunError:
+        return None
+    found: dict[str, Any] | None = (record.get("results") or {}).get("threshold")
+    return found

@@ -14,7 +14,7 @@ from gnomon.workbench.base.shared_options import AsJson, RunsFolder
 
 
 def runs(folder: RunsFolder = Path("runs"), as_json: AsJson = False) -> None:
-    """List the runs: what was asked, what was found, what is not finished.
+    """List the runs: their options, what was found, what is not finished.
 
     Example: gnomon runs
     """

@@ -98,6 +98,12 @@ def information_scale() -> tuple[float, ...]:
     return aic(-100.0, 3, scale="half"), aic(-100.0, 3)
 
 
+def entropy_unit() -> tuple[float, ...]:
+    from gnomon.density import entropy
+
+    return entropy([1 / 3] * 3, base=2), entropy([1 / 3] * 3)
+
+
 CONVENTIONS = (
     Convention(
         "divisor of PCA's variances",
@@ -147,6 +153,13 @@ CONVENTIONS = (
         "2 k - 2 L",
         'aic(scale="half") or aic(scale="deviance")',
         information_scale,
+    ),
+    Convention(
+        "unit of entropy and information",
+        "bits: impurities of trees (000a 2.5), codes",
+        "nats: log_loss, gnomon.density, mutual information (SciPy, scikit-learn)",
+        "entropy(p, base=2) or entropy(p); log_loss(...).value / log(2) is in bits",
+        entropy_unit,
     ),
 )
 

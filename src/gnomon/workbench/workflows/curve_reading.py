@@ -126,7 +126,7 @@ def parts(curve: np.ndarray) -> np.ndarray:
 
 
 def read_rate(loss: np.ndarray) -> Reading | None:
-    """What the course of the loss says of the step size."""
+    """What the curve of the loss shows about the step size."""
     if not np.isfinite(loss).all():
         return Reading(
             "rate far too large",

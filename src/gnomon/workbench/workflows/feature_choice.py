@@ -31,7 +31,7 @@ MOST_BACKWARD = 40
 
 @dataclass(repr=False)
 class FeatureChoice(Result):
-    """Which columns to keep, with what each step said.
+    """Which columns to keep, with the result of each step.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Name the task first: what is asked of a hidden Markov model, and the routine that answers it.
+"""The questions that a hidden Markov model answers, and the routine for each.
 
 Evaluation, filtering, smoothing, decoding, prediction and learning are different questions with
 different routines, and their names are easily confused: the forward and backward recursions with
@@ -151,7 +151,7 @@ class HMMTasks(Result):
 
 
 def hmm_tasks() -> HMMTasks:
-    """All that can be asked of a hidden Markov model, with routine and caution.
+    """All questions that a hidden Markov model answers, with routine and caution.
 
     Returns
     -------

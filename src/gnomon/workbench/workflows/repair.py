@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.contract.result import Result
-from gnomon.evaluate import Estimate, cross_validate, k_fold, one_standard_error
+from gnomon.evaluate import Estimate, cross_validation_estimates, k_fold, one_standard_error
 from gnomon.linear import (
     LinearRegression,
     Ridge,
@@ -115,7 +115,7 @@ def repair_regression(
     splits = k_fold(len(kept), n_folds, random_state=random_state)
 
     def judged(model: Any) -> Estimate:
-        found = cross_validate(
+        found = cross_validation_estimates(
             model, rows, target_values, cv=splits, measures="rmse", random_state=random_state
         )
         return found.figure()

@@ -11,7 +11,7 @@ from typing import Any
 
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
-from gnomon.evaluate import Estimate, cross_validate, k_fold, one_standard_error
+from gnomon.evaluate import Estimate, cross_validation_estimates, k_fold, one_standard_error
 from gnomon.optimize import check_gradient as check_gradient
 from gnomon.table import Kind, Table
 from gnomon.trees import (
@@ -143,7 +143,7 @@ def judged(problem: LearningProblem, learner: Any, n_folds: int, random_state: i
     y = problem.values(problem.rows)
     strata = y if problem.task == "classify" else None
     splits = k_fold(len(y), n_folds, stratify=strata, random_state=random_state)
-    found = cross_validate(
+    found = cross_validation_estimates(
         learner,
         problem.inputs(problem.rows),
         y,

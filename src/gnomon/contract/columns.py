@@ -19,7 +19,7 @@ class Rows:
     X : array-like, data frame or Table
     """
 
-    def __init__(self, X):
+    def __init__(self, X: Any):
         self.is_table = isinstance(X, Table) or is_frame(X)
         self.X: Any = as_table(X) if self.is_table else np.asarray(X, dtype=np.float64)
 
@@ -27,10 +27,12 @@ class Rows:
         return len(self.X)
 
     def name(self, column: int | str) -> str:
+        """The name of a column that is given by name or position."""
         return str(column) if isinstance(column, str) else self.names[column]
 
     @property
     def names(self) -> list[str]:
+        """Names of the columns; x0, x1 ... of an array."""
         if self.is_table:
             return list(self.X.columns)
         return [f"x{j}" for j in range(self.X.shape[1])]
@@ -38,10 +40,10 @@ class Rows:
     def values(self, column: int | str) -> np.ndarray:
         """A column: numbers as floats, else as objects."""
         if not self.is_table:
-            return self.X[:, self._position(column)]
+            return np.asarray(self.X[:, self._position(column)])
         stored = self.X.column(self.name(column))
         if pa.types.is_floating(stored.type) or pa.types.is_integer(stored.type):
-            return stored.cast(pa.float64()).to_numpy()
+            return np.asarray(stored.cast(pa.float64()).to_numpy())
         values = stored.to_pylist()
         if all(v is None or isinstance(v, (int, float)) for v in values):
             return np.array([np.nan if v is None else v for v in values], np.float64)
@@ -49,7 +51,7 @@ class Rows:
         made[:] = values
         return made
 
-    def with_values(self, column: int | str, values):
+    def with_values(self, column: int | str, values: Any) -> Any:
         """The rows with another column in place of one (a single value is repeated)."""
         if self.is_table:
             name = self.name(column)
@@ -58,7 +60,15 @@ class Rows:
         rows[:, self._position(column)] = values
         return rows
 
+    def replaced(self, columns: dict[str, Any]) -> Rows:
+        """The rows with several columns replaced."""
+        made = self
+        for name, values in columns.items():
+            made = Rows(made.with_values(name, values))
+        return made
+
     def taken(self, places: np.ndarray) -> Rows:
+        """Some of the rows."""
         other = object.__new__(Rows)
         other.is_table, other.X = self.is_table, self.X[places]
         return other

@@ -1,0 +1,267 @@
+"""Run `gnomon learn` on the tables and write TABLES.md: ``python -m benchmarks.tables [name ...]``.
+
+Every table is written as a CSV file and learnt by the command line in a process of its own, with a
+budget; the peers get the same training and test rows. Recorded are the wall time of the whole
+process over the budget, the score on the test rows, the verdict, the leaks that were found and
+missed, and the peers' scores. Finished tables are kept in ``benchmarks/tables.json``: a run that
+was stopped goes on, and tables that are named are run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from benchmarks.tables.cases import CASES, Case
+from benchmarks.tables.peers import PEERS, Said
+from benchmarks.tables.scores import LOWER_IS_BETTER, compared
+
+HERE = Path(__file__).parent.parent
+RECORD, RESULTS = HERE / "tables.json", HERE / "TABLES.md"
+DATA = HERE.parent.parent / "shared" / "data"
+LEAK_CHECKS = ("leak", "exact relation", "rows of one key", "nearly perfect")
+MOST_OVER = 1.2
+SURELY = 0.001
+HEAD = """# Tables
+
+`gnomon learn FILE --target COLUMN --budget {budget:g}s` on {n} tables, each in a process of its
+own; `make tables` writes this page. Time: wall time of the whole process, imports, reading and
+report included, over the budget (bar {most}). Score: on test rows that were used once, with the
+standard error of a bootstrap over them (RMSE and log loss: smaller is better). Peers: on the same
+training and test rows; "behind" is how far ours is behind the best peer, in standard errors of the
+difference (0: not behind; bar 1). Leaks: planted columns that were found, and alarms on tables
+without any.
+
+{summary}
+
+"""
+COLUMNS = (
+    "table",
+    "rows",
+    "columns",
+    "time / budget",
+    "measure",
+    "score",
+    "best peer",
+    "its score",
+    "behind",
+    "behind LightGBM",
+    "verdict",
+    "leaks",
+    "chosen",
+)
+
+
+def main() -> None:
+    """Run what is asked for and write the page."""
+    words = argparse.ArgumentParser(prog="python -m benchmarks.tables", description=__doc__)
+    words.add_argument("names", nargs="*", help="tables to run again; all unfinished ones if none")
+    words.add_argument("--budget", type=float, default=60.0, help="seconds of every run")
+    words.add_argument("--data", type=Path, default=DATA, help="folder of the stored tables")
+    words.add_argument("--list", action="store_true", help="print the names of the tables")
+    words.add_argument("--no-peers", action="store_true", help="run ours alone")
+    asked = words.parse_args()
+    if asked.list:
+        print("\n".join(case.name for case in CASES))
+        return
+    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    unknown = [name for name in asked.names if name not in {case.name for case in CASES}]
+    if unknown:
+        sys.exit(f"there is no table {unknown[0]!r}; --list names them")
+    for case in CASES:
+        wanted = case.name in asked.names if asked.names else case.name not in record
+        if not wanted:
+            continue
+        if case.needs and not (asked.data / case.needs).exists():
+            print(f"{case.name}: skipped, {asked.data / case.needs} is not there")
+            continue
+        record[case.name] = run(case, asked.data, asked.budget, not asked.no_peers)
+        RECORD.write_text(json.dumps(record, indent=1))
+        print(line_of(case.name, record[case.name]), flush=True)
+    write_page(record)
+
+
+def run(case: Case, data: Path, budget: float, with_peers: bool) -> dict[str, Any]:
+    """One table: ours by the command line, then the peers."""
+    folder = Path(tempfile.mkdtemp(prefix="gnomon-tables-"))
+    try:
+        frame = case.frame(data)
+        frame.to_csv(folder / "table.csv", index=False)
+        begin = time.perf_counter()
+        words = ["learn", str(folder / "table.csv"), "--target", case.target]
+        words += ["--budget", f"{budget:g}s", "--runs", str(folder), "--name", "run", *case.flags]
+        ended = command(words, 20 * budget)
+        seconds = time.perf_counter() - begin
+        found = {"rows": len(frame), "columns": frame.shape[1], "budget": budget}
+        found |= {"seconds": seconds, "error": ""}
+        if ended.returncode:
+            return found | {"error": (ended.stderr or "no message").strip()[-300:]}
+        return found | judged(case, folder, budget, with_peers)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def command(words: list[str], timeout: float) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own; too long a run counts as failed."""
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", "gnomon", *words],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=os.environ | {"COLUMNS": "120"},
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(words, 1, "", f"did not end in {timeout:g} s")
+
+
+def judged(case: Case, folder: Path, budget: float, with_peers: bool) -> dict[str, Any]:
+    """Scores, verdict and leaks of a finished run."""
+    results = json.loads((folder / "run" / "run.json").read_text())["results"]
+    table = pd.read_csv(folder / "table.csv")
+    tested = pd.read_parquet(folder / "run" / "test_predictions.parquet")
+    rows = tested["row"].to_numpy() - 1
+    classify = results["measure"] not in ("rmse", "mae", "r2", "mse")
+    known = table[case.target].notna().to_numpy() & (table[case.target] != "?").to_numpy()
+    is_test = np.zeros(len(table), dtype=bool)
+    is_test[rows] = True
+    y = table[case.target].astype(str if classify else float).to_numpy()
+    dropped = [case.target, *case.flags[1::2]] if "--groups" in case.flags else [case.target]
+    X = table.drop(columns=[name for name in dropped if name in table])
+    ours = ours_on(folder, table.iloc[rows], case.target, classify)
+    theirs: dict[str, Said] = {}
+    for name, peer in PEERS.items() if with_peers else ():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                said = peer(
+                    X[known & ~is_test], y[known & ~is_test], X.iloc[rows], classify, budget
+                )
+            except Exception as error:  # a peer that fails is no reason to lose ours
+                print(f"{case.name}: {name} failed: {type(error).__name__}: {error}"[:200])
+                continue
+        if said is not None:
+            theirs[name] = said
+    scores = compared(results["measure"], y[rows], ours, theirs)
+    alarms = [c for c in results["checks"] if c["name"] in LEAK_CHECKS and c["verdict"] == "bad"]
+    told = " ".join(each["finding"] + each["remedy"] for each in alarms)
+    return {
+        "measure": results["measure"],
+        "chosen": results["chosen"],
+        "left_out": results["left_out"],
+        "n_fitted": results["n_fitted"],
+        "n_train": results["n_train"],
+        "beats_baseline": results["beats_baseline"],
+        "peer_p": peer_p(y[known & ~is_test], y[rows], theirs, classify),
+        "leaks_found": [name for name in case.leaks if name in told],
+        "leaks_missed": [name for name in case.leaks if name not in told],
+        "false_leaks": [each["finding"] for each in alarms] if not case.leaks else [],
+        **scores,
+    }
+
+
+def ours_on(folder: Path, test: pd.DataFrame, target: str, classify: bool) -> Said:
+    """What the saved model says of the test rows, by ``gnomon predict``."""
+    test.drop(columns=[target]).to_csv(folder / "test.csv", index=False)
+    out = folder / "said.csv"
+    ended = command(
+        ["predict", str(folder / "run"), str(folder / "test.csv"), "--out", str(out)], 600
+    )
+    if ended.returncode:
+        raise RuntimeError(f"predict failed: {ended.stderr[-300:]}")
+    said = pd.read_csv(out, dtype={"prediction": str} if classify else None, keep_default_na=False)
+    if not classify:
+        return Said(said["prediction"].to_numpy(float))
+    names = [name for name in said.columns if name.startswith("P(")]
+    classes = np.array([name[2:-1] for name in names])
+    scores = said[names].to_numpy(float) if names else None
+    return Said(said["prediction"].to_numpy(str), scores, classes)
+
+
+def peer_p(train: np.ndarray, y: np.ndarray, theirs: dict[str, Said], classify: bool) -> float:
+    """The least p, times the number of peers, of a peer no better than a constant on test rows."""
+    found = []
+    for said in theirs.values():
+        if classify:
+            names, counts = np.unique(train, return_counts=True)
+            gain = (said.predictions == y).astype(float) - (y == names[counts.argmax()])
+        else:
+            gain = (y - train.mean()) ** 2 - (y - said.predictions) ** 2
+        if gain.std() > 0:
+            found.append(float(stats.ttest_1samp(gain, 0, alternative="greater").pvalue))
+    return min(1.0, min(found) * len(found)) if found else 1.0
+
+
+def line_of(name: str, each: dict[str, Any]) -> str:
+    """One line of the page."""
+    over = each["seconds"] / each["budget"]
+    head = f"| {name} | {each['rows']:,} | {each['columns']:,} | {over:.2f} |"
+    if each["error"]:
+        return f"{head} failed: {each['error'][:80].replace(chr(10), ' ')} | | | | | | | | |"
+    sign = -1 if each["measure"] in LOWER_IS_BETTER else 1
+    best, behind = best_peer(each)
+    theirs = each["peers"].get(best, {"score": np.nan})["score"]
+    light = each["peers"].get("LightGBM", {"behind": np.nan})["behind"]
+    verdict = "predicts" if each["beats_baseline"] else "not shown"
+    if not each["beats_baseline"] and each["peer_p"] < SURELY:
+        verdict += " (wrong)"
+    leaks = "".join(f" missed {name}" for name in each["leaks_missed"])
+    leaks += f" found {len(each['leaks_found'])}" if each["leaks_found"] else ""
+    leaks += f" false {len(each['false_leaks'])}" if each["false_leaks"] else ""
+    return (
+        f"{head} {each['measure']} | {sign * each['score']:.4g} ± {each['error_of_score']:.2g} | "
+        f"{best or '-'} | {sign * theirs:.4g} | {behind:.1f} | {light:.1f} | {verdict} | "
+        f"{leaks.strip() or '-'} | {each['chosen']} |"
+    )
+
+
+def best_peer(each: dict[str, Any]) -> tuple[str, float]:
+    """The peer of the best score, and how far ours is behind it."""
+    if not each["peers"]:
+        return "", 0.0
+    name = max(each["peers"], key=lambda peer: each["peers"][peer]["score"])
+    return name, each["peers"][name]["behind"]
+
+
+def write_page(record: dict[str, Any]) -> None:
+    """TABLES.md from everything that was recorded."""
+    order = [case.name for case in CASES if case.name in record]
+    budget = record[order[0]]["budget"] if order else 60.0
+    head = HEAD.format(budget=budget, n=len(order), most=MOST_OVER, summary=summary_of(record))
+    lines = [line_of(name, record[name]) for name in order]
+    names = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
+    RESULTS.write_text(head + "\n".join([*names, *lines]) + "\n")
+    print(summary_of(record))
+
+
+def summary_of(record: dict[str, Any]) -> str:
+    """How many tables hold each bar."""
+    whole = [each for each in record.values() if not each["error"]]
+    in_time = sum(each["seconds"] <= MOST_OVER * each["budget"] for each in record.values())
+    equal = sum(best_peer(each)[1] <= 1 for each in whole)
+    lost = sum(each["peers"].get("LightGBM", {"behind": 0.0})["behind"] > 2 for each in whole)
+    wrong = sum(not each["beats_baseline"] and each["peer_p"] < SURELY for each in whole)
+    missed = sum(len(each["leaks_missed"]) for each in whole)
+    false = sum(bool(each["false_leaks"]) for each in whole)
+    return (
+        f"In time: {in_time} of {len(record)}. Best or equal to the best peer: {equal} of "
+        f"{len(whole)}. Worse than LightGBM's defaults by more than two standard errors: {lost}. "
+        f"Wrong 'not shown': {wrong}. Planted leaks missed: {missed}; false leaks: {false}."
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Export of models: ONNX files, and Python code without dependencies."""

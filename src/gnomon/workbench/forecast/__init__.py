@@ -1,0 +1,1 @@
+"""The job forecast: the next values of one or several series."""

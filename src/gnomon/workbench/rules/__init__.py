@@ -1,0 +1,1 @@
+"""The job rules: which items go together."""

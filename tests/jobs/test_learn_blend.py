@@ -1,0 +1,110 @@
+"""The stack of `learn`: weights from the folds, judged without the rows that it is judged by."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from gnomon.bayes import NaiveBayes
+from gnomon.ensemble import VotingClassifier, VotingRegressor
+from gnomon.evaluate import cross_validation_estimates
+from gnomon.evaluate.splits import forward_in_time, k_fold
+from gnomon.linear import LinearRegression, LogisticRegression
+from gnomon.trees import DecisionTreeRegressor
+from gnomon.workbench.analysis.portfolio import Entrant, portfolio
+from gnomon.workbench.learn.blend import blended, weights_for, weights_from
+
+
+def compared(learners, X, y, splits, measures):
+    """Entrants and their results on the same splits."""
+    entrants = [Entrant(type(each).__name__, each, 1) for each in learners]
+    results = [
+        cross_validation_estimates(
+            e.learner, X, y, cv=splits, measures=measures, train_scores=True, name=e.name
+        )
+        for e in entrants
+    ]
+    return entrants, results
+
+
+@pytest.fixture
+def numbers(rng):
+    X = rng.normal(size=(120, 3))
+    y = X[:, 0] + np.where(X[:, 1] > 0, 2.0, -2.0) + 0.3 * rng.normal(size=120)
+    learners = [LinearRegression(), DecisionTreeRegressor(max_depth=3)]
+    return learners, X, y
+
+
+@pytest.mark.covers("model-recycling")
+def test_the_weights_are_those_of_least_squares_of_what_was_said_out_of_fold(numbers):
+    learners, X, y = numbers
+    entrants, results = compared(learners, X, y, k_fold(120, 5), "rmse")
+    said = np.full((120, 2), np.nan)
+    for m, each in enumerate(results):
+        for k, (_, test) in enumerate(each.splits):
+            said[test, m] = each.folds[k].said.predictions
+    best = minimize(
+        lambda a: ((said @ [a[0], 1 - a[0]] - y) ** 2).sum(), [0.5], bounds=[(0, 1)], tol=1e-14
+    )
+    weights = weights_from(results, range(5))
+    assert weights == pytest.approx([best.x[0], 1 - best.x[0]], abs=1e-4)
+    entrant, found = blended("regress", entrants, results)
+    assert entrant.learner.weights == pytest.approx(weights, abs=1e-3)
+    assert found.mean <= min(each.mean for each in results) + 0.05
+    model = entrant.learner.fit(X, y)
+    apart = [learner.fit(X, y).predict(X) for learner in learners]
+    assert model.predict(X) == pytest.approx(np.stack(apart, 1) @ entrant.learner.weights, abs=1e-2)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_no_fold_is_judged_with_weights_that_its_own_targets_chose(numbers, repeats):
+    learners, X, y = numbers
+    splits = k_fold(120, 4, repeats)
+    _, results = compared(learners, X, y, splits, "rmse")
+    before = weights_for(results, 0)
+    for each in results:
+        each.y = np.array(each.y)
+        each.y[splits[0][1]] += 1e6
+    assert weights_for(results, 0) == pytest.approx(before)
+
+
+def test_in_time_the_weights_are_those_of_the_past(numbers):
+    learners, X, y = numbers
+    _, results = compared(learners, X, y, forward_in_time(np.arange(120), 3), "rmse")
+    assert weights_for(results, 0) == pytest.approx([0.5, 0.5])
+    expected = weights_from(results, [0])
+    for each in results:
+        each.y = np.array(each.y)
+        each.y[np.concatenate([results[0].splits[k][1] for k in (1, 2)])] = 0.0
+    assert weights_for(results, 1) == pytest.approx(expected)
+
+
+def test_probabilities_of_classes_are_joined(rng):
+    X = rng.normal(size=(150, 3))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.4 * rng.normal(size=150) > 0.3, "b", "a")
+    entrants, results = compared(
+        [NaiveBayes(), LogisticRegression()], X, y, k_fold(150, 3, stratify=y), ["log_loss", "auc"]
+    )
+    stack = blended("classify", entrants, results)
+    if isinstance(stack, str):
+        assert "all the weight" in stack
+        assert max(weights_from(results, range(3))) > 0.95
+        return
+    for fold in stack[1].folds:
+        assert fold.said.probabilities.sum(axis=1) == pytest.approx(1)
+    assert np.isfinite(stack[1].scores["log_loss"]).all()
+    assert stack[1].figure().low < stack[1].figure().value < stack[1].figure().high
+    assert len(stack[1].pair_folds) == len(results[0].pair_folds)
+
+
+def test_one_learner_alone_is_no_stack(numbers):
+    learners, X, y = numbers
+    entrants, results = compared(learners[:1], X, y, k_fold(120, 3), "rmse")
+    assert "no two learners" in blended("regress", entrants, results)
+
+
+def test_every_learner_of_the_portfolio_may_be_a_member():
+    for task, kind in (("classify", VotingClassifier), ("regress", VotingRegressor)):
+        members = [(each.name, each.learner) for each in portfolio(task, 500)]
+        assert kind(members).forecast(1_000, 10) > 0

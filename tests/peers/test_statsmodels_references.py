@@ -1,0 +1,164 @@
+"""The reference cases of statsmodels' own tests of OLS and GLM (results of R, Stata and SAS)."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+
+from gnomon.linear import GLM, LinearRegression
+
+sm = pytest.importorskip("statsmodels.api")
+glm_cases = pytest.importorskip("statsmodels.genmod.tests.test_glm")
+ols_cases = pytest.importorskip("statsmodels.regression.tests.test_regression")
+
+FAMILIES = {
+    "Gaussian": "gaussian",
+    "Binomial": "binomial",
+    "Poisson": "poisson",
+    "Gamma": "gamma",
+    "InverseGaussian": "inverse gaussian",
+    "NegativeBinomial": "negative binomial",
+    "Tweedie": "tweedie",
+}
+LINKS = {
+    "Identity": "identity",
+    "Log": "log",
+    "Logit": "logit",
+    "Probit": "probit",
+    "CLogLog": "cloglog",
+    "InversePower": "inverse",
+    "InverseSquared": "inverse squared",
+    "Sqrt": "sqrt",
+}
+POWERS = {1: "identity", 0.5: "sqrt", -1: "inverse", -2: "inverse squared"}
+# The canonical link of the negative binomial family depends on its overdispersion; gnomon has the
+# log link, which R, Stata and statsmodels' own documentation recommend.
+NO_LINK = {"TestWtdGlmNegativeBinomial"}
+
+
+def reference_cases() -> list[str]:
+    """Names of statsmodels' test classes that hold a fitted GLM."""
+    found = inspect.getmembers(glm_cases, inspect.isclass)
+    without_fit = {"TestConvergence", "TestRegularized"}
+    return [name for name, _ in found if name.startswith("Test") and name not in without_fit]
+
+
+@functools.cache
+def case(name: str):
+    """A test class of statsmodels, set up; ``res1`` is its fit and ``res2`` the reference."""
+    cls = getattr(glm_cases, name, None) or getattr(ols_cases, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if hasattr(cls, "setup_class"):
+            cls.setup_class()
+        return cls()
+
+
+def link_name(link) -> str:
+    kind = type(link).__name__
+    return POWERS[link.power] if kind == "Power" else LINKS[kind]
+
+
+def fitted(result) -> GLM:
+    """Our fit of the model of a result; its constant is a column of the table."""
+    model = result.model
+    X, y, more = model.exog, model.endog, {}
+    if np.any(model._offset_exposure):
+        X = np.column_stack([X, np.broadcast_to(model._offset_exposure, len(y))])
+        more["offset"] = X.shape[1] - 1
+    family = FAMILIES[type(model.family).__name__]
+    if family == "tweedie":
+        more["power"] = float(model.family.var_power)
+    if family == "negative binomial":
+        more["overdispersion"] = float(model.family.alpha)
+    if result.cov_type == "HC0":
+        more["standard_errors"] = "HC0"
+    weights = model.freq_weights * model.var_weights * model.n_trials
+    link = link_name(model.family.link)
+    glm = GLM(family, link=link, fit_intercept=False, tol=1e-13, max_iter=1000, **more)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of overdispersion and of few rows
+        return glm.fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.covers("generalised-linear-model")
+@pytest.mark.parametrize("name", [each for each in reference_cases() if each not in NO_LINK])
+def test_glm_agrees_with_the_reference_cases_of_statsmodels(name):
+    result = case(name).res1
+    found = fitted(result)
+    summary = found.summary()
+    np.testing.assert_allclose(summary.params, result.params, rtol=2e-5, atol=1e-6)
+    assert found.statistics_.deviance == pytest.approx(result.deviance, rel=1e-6)
+    if result.model.n_trials.max() == 1:  # our weights count trials as rows
+        assert summary.df_resid == result.df_resid
+    if comparable_errors(result):
+        dispersion = found.statistics_.dispersion
+        scale = dispersion / result.scale if name == "TestGlmNegbinomial" else 1.0  # X2 there
+        np.testing.assert_allclose(summary.bse, result.bse * np.sqrt(scale), rtol=2e-5)
+        assert dispersion == pytest.approx(result.scale * scale, rel=1e-6)
+    if has_comparable_likelihood(result):
+        assert summary.llf == pytest.approx(result.llf, rel=1e-8)
+        assert summary.aic == pytest.approx(result.aic, rel=1e-8)
+
+
+def comparable_errors(result) -> bool:
+    """Whether the standard errors are from the expected information, Pearson's dispersion, HC0.
+
+    Others are the observed information (Newton with a link that is not canonical), the deviance as
+    dispersion, and groups.
+    """
+    newton = result.method == "newton" and type(result.model.family).__name__ == "Gamma"
+    by_deviance = result.model.scaletype == "dev"
+    return not newton and not by_deviance and result.cov_type in ("nonrobust", "HC0")
+
+
+def has_comparable_likelihood(result) -> bool:
+    """Whether the likelihood has no dispersion, for which there are several conventions."""
+    family = type(result.model.family).__name__
+    return family == "Poisson" or (
+        family == "Binomial"
+        and result.model.n_trials.max() == 1
+        and np.ptp(result.model.freq_weights) == 0
+    )
+
+
+@pytest.mark.covers("regression-summary-table")
+@pytest.mark.parametrize("name", ["TestOLS", "TestRTO"])
+def test_least_squares_agrees_with_the_reference_results_of_statsmodels(name):
+    found = case(name)
+    model, reference = found.res1.model, found.res2
+    has_constant = name == "TestOLS"
+    X = model.exog[:, :-1] if has_constant else model.exog
+    ours = LinearRegression(fit_intercept=has_constant).fit(X, model.endog)
+    summary = ours.summary()
+    order = [*range(1, X.shape[1] + 1), 0] if has_constant else list(range(X.shape[1]))
+    np.testing.assert_allclose(summary.params[order], reference.params, rtol=1e-6)
+    np.testing.assert_allclose(summary.bse[order], reference.bse, rtol=1e-6)
+    np.testing.assert_allclose(summary.conf_int()[order], reference.conf_int(), rtol=1e-5)
+    np.testing.assert_allclose(summary.tvalues[order], found.res1.tvalues, rtol=1e-6)
+    np.testing.assert_allclose(summary.pvalues[order], found.res1.pvalues, rtol=1e-5, atol=1e-12)
+    for key in ("rsquared", "rsquared_adj", "fvalue", "f_pvalue", "llf", "aic", "bic", "df_resid"):
+        assert getattr(summary, key) == pytest.approx(getattr(found.res1, key), rel=1e-6), key
+        if hasattr(reference, key):
+            assert getattr(summary, key) == pytest.approx(getattr(reference, key), rel=1e-4), key
+    expected = found.res1.get_prediction(model.exog[:5]).summary_frame()
+    frame = ours.get_prediction(X[:5]).summary_frame().to_pandas()
+    assert list(frame.columns) == list(expected.columns)
+    np.testing.assert_allclose(frame, expected, rtol=1e-6)
+
+
+@pytest.mark.covers("regression-summary-table")
+def test_intervals_of_predictions_agree_with_statsmodels(rng):
+    X = rng.normal(loc=[0, 5, -100], size=(40, 3))
+    y = X @ [1.0, 2.0, 0.5] + rng.normal(size=40)
+    expected = sm.OLS(y, sm.add_constant(X)).fit().get_prediction(sm.add_constant(X[:7]))
+    found = LinearRegression().fit(X, y).get_prediction(X[:7], confidence_level=0.9)
+    np.testing.assert_allclose(found.predicted_mean, expected.predicted_mean, rtol=1e-9)
+    np.testing.assert_allclose(found.se_mean, expected.se_mean, rtol=1e-7)
+    np.testing.assert_allclose(found.conf_int(), expected.conf_int(alpha=0.1), rtol=1e-9)
+    wide = expected.conf_int(obs=True, alpha=0.1)
+    np.testing.assert_allclose(found.conf_int(obs=True), wide, rtol=1e-9)

@@ -1,0 +1,184 @@
+"""What `learn` says of tables in which nothing is wrong, and in which nothing is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.neighbors import KNeighborsRegressor
+
+from gnomon.evaluate import k_fold, leaderboard
+from gnomon.table import Table
+from gnomon.workbench.learn.job import learn
+from gnomon.workbench.learn.plan import usual_repeats
+from gnomon.workbench.learn.result import LearnResult
+from tests.truth.simulation.harness import Outcome, simulation
+from tests.truth.simulation.laws import LAWS, PER_GROUP, as_dict, columns
+
+ROWS = 320
+NEW_ROWS = 20_000
+QUICK = {"budget": None, "curve": False, "folds": 5, "repeats": 1, "search": False}
+CALLED = ("bad", "warning")
+TESTS = (
+    "folds agree",
+    "drift",
+    "worst group",
+    "test agrees with folds",
+    "same target",
+    "leak",
+    "exact relation",
+    "rows of one key",
+    "nearly perfect",
+)
+
+
+def question(law: str, n: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Further columns of a table, and options of the job, by which it is told of a law."""
+    if law == "grouped":
+        return {"person": [f"p{i // PER_GROUP}" for i in range(n)]}, {"groups": "person"}
+    if law == "autocorrelated":
+        days = np.datetime64("2020-01-01") + np.arange(n)
+        return {"day": days.astype(str)}, {"time": "day"}
+    return {}, {}
+
+
+def checked(found: LearnResult, names: tuple[str, ...]) -> Outcome:
+    """Whether each check warns; None where it was not made."""
+    verdicts = {each.name: each.verdict for each in found.checks}
+    return {
+        name: None if verdicts[name] == "not made" else verdicts[name] in CALLED
+        for name in names
+        if name in verdicts
+    }
+
+
+def holds(figure: Any, truth: float) -> bool:
+    """Whether an interval holds the truth."""
+    return bool(figure.low <= truth <= figure.high)
+
+
+def noise(law: str, rng: np.random.Generator, n: int) -> np.ndarray:
+    return LAWS[law](rng, n)
+
+
+@simulation(
+    "learn",
+    "test score",
+    "score of folds",
+    "importance of a column",
+    "useful columns",
+    *TESTS,
+    quick=1,
+)
+def numbers(law: str, rng: np.random.Generator) -> Outcome:
+    """y = x0 + noise of a law, in a table of four columns; two of them say nothing."""
+    X, (others, options) = columns("normal", rng, ROWS, 3), question(law, ROWS)
+    y = X[:, 0] + noise(law, rng, ROWS)
+    level = np.array(["a", "b"])[rng.integers(2, size=ROWS)]
+    table = as_dict(X, level=level, y=y, **others)
+    found = learn(table, "y", learners=["ridge"], **options, **QUICK)
+    return checked(found, TESTS) | scores(found, law, rng) | importances(found, law, rng)
+
+
+def scores(found: LearnResult, law: str, rng: np.random.Generator) -> Outcome:
+    """Intervals of the rmse on test rows and on folds, beside the error on many new rows."""
+    X = rng.normal(size=(NEW_ROWS, 3))
+    level = np.array(["a", "b"])[rng.integers(2, size=NEW_ROWS)]
+    y = X[:, 0] + noise(law, rng, NEW_ROWS)
+    expected = found.model.predict(as_inputs(found, X, level))
+    truth = float(np.sqrt(np.mean((y - expected) ** 2)))
+    return {
+        "test score": holds(found.test, truth),
+        "score of folds": holds(found.board[found.chosen].figure(), truth),
+    }
+
+
+def as_inputs(found: LearnResult, X: np.ndarray, level: np.ndarray) -> Any:
+    """New rows as the model takes them; the time is that of the last training row."""
+    others: dict[str, Any] = {"level": level}
+    names = [str(each) for each in found.model.feature_names_in_]
+    if "day" in names:
+        others["day"] = np.full(len(X), found.test_table.to_dict()["day"][0])
+    return Table.from_dict(as_dict(X, **others)).select(names)
+
+
+def importances(found: LearnResult, law: str, rng: np.random.Generator) -> Outcome:
+    """Coverage of the importance of columns, and the share of noise columns called useful."""
+    shown = found.importance
+    if found.chosen == "baseline":
+        return {"importance of a column": None, "useful columns": None}
+    X = rng.normal(size=(NEW_ROWS, 3))
+    level = np.array(["a", "b"])[rng.integers(2, size=NEW_ROWS)]
+    y = X[:, 0] + noise(law, rng, NEW_ROWS)
+
+    def error(values: np.ndarray, levels: np.ndarray) -> float:
+        predicted = found.model.predict(as_inputs(found, values, levels))
+        return float(np.sqrt(np.mean((y - predicted) ** 2)))
+
+    base, truth = error(X, level), {}
+    for j in range(3):
+        mixed = X.copy()
+        mixed[:, j] = rng.permutation(mixed[:, j])
+        truth[f"x{j}"] = error(mixed, level) - base
+    truth["level"] = error(X, rng.permutation(level)) - base
+    covered = [holds(shown.interval(name), truth[name]) for name in shown.names if name in truth]
+    noisy = [name for name in truth if name != "x0"]
+    useful = set(noisy) - set(shown.useless())
+    return {
+        "importance of a column": float(np.mean(covered)),
+        "useful columns": len(useful) / len(noisy),
+    }
+
+
+@simulation("learn", "better than the baseline", quick=1, quick_laws=2)
+def nothing_to_learn(law: str, rng: np.random.Generator) -> Outcome:
+    """A target that no column says anything of."""
+    X, (others, options) = columns(law, rng, ROWS, 3), question(law, ROWS)
+    y = noise(law, rng, ROWS)
+    found = learn(as_dict(X, y=y, **others), "y", learners=["ridge"], **options, **QUICK)
+    return {"better than the baseline": any(each.is_real for each in found.leads.values())}
+
+
+@simulation("learn", "difference of learners", quick=1)
+def equal_learners(law: str, rng: np.random.Generator) -> Outcome:
+    """Two single neighbours, each with a column of its own that is as good as the other's.
+
+    The folds are those that `learn` takes by default for so many rows.
+    """
+    n = 120
+    y = noise(law, rng, n)
+    owners = np.arange(n) // PER_GROUP if law == "grouped" else None
+    splits = k_fold(n, 5, usual_repeats(n), groups=owners, random_state=int(rng.integers(2**31)))
+    pair = {f"of x{j}": FilteredNeighbor(j) for j in range(2)}
+    X = np.column_stack([y + LAWS[law](rng, n) for _ in range(2)])
+    found = leaderboard(pair, X, y, cv=splits, measures="rmse", baseline=False)
+    return {"difference of learners": bool(found.differences().adjusted_p[0] < 0.05)}
+
+
+class FilteredNeighbor(RegressorMixin, BaseEstimator):
+    """The nearest neighbour in one column: a rule that changes much with its training rows."""
+
+    def __init__(self, column: int = 0):
+        self.column = column
+
+    def fit(self, X, y):
+        self.model_ = KNeighborsRegressor(1).fit(np.asarray(X)[:, [self.column]], y)
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(np.asarray(X)[:, [self.column]])
+
+
+@simulation("learn", "calibration", "better than the baseline", *TESTS, quick=1, quick_laws=2)
+def classes(law: str, rng: np.random.Generator) -> Outcome:
+    """Two classes, columns that say nothing of them; probabilities of a learner that is right."""
+    X, (others, options) = columns(law, rng, ROWS, 3), question(law, ROWS)
+    y = np.where(noise(law, rng, ROWS) > 0.3, "yes", "no")
+    found = learn(
+        as_dict(X, y=y, **others), "y", learners=["logistic regression"], **options, **QUICK
+    )
+    names = ("calibration", *TESTS)
+    return checked(found, names) | {
+        "better than the baseline": any(each.is_real for each in found.leads.values())
+    }

@@ -1,0 +1,105 @@
+"""Tests and intervals of the library that jobs and people call directly."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from gnomon.bayes import Kriging
+from gnomon.evaluate import corrected_t_test, mcnemar_test
+from gnomon.evaluate.number_measures import mean_absolute_error, mean_squared_error, r_squared
+from gnomon.linear import compare_groups
+from gnomon.trees import RandomForestRegressor
+from tests.truth.simulation.harness import Outcome, simulation
+from tests.truth.simulation.laws import FOR_INDEPENDENT, INDEPENDENT, LAWS, MORE_LAWS, columns
+from tests.truth.simulation.learn import holds
+
+MEAN_SIZES = {
+    "normal": np.sqrt(2 / np.pi),
+    "skewed": 2 / np.e,
+    "heavy-tailed": 2 / np.pi,
+    "discrete": 2 / np.e,
+    "uniform": np.sqrt(3) / 2,
+    "contaminated": np.sqrt(2 / np.pi) * 1.2 / np.sqrt(1.8),
+}
+
+
+@simulation(
+    "library",
+    "mean_squared_error",
+    "r_squared",
+    "mean_absolute_error",
+    laws=FOR_INDEPENDENT,
+    quick=40,
+)
+def measures(law: str, rng: np.random.Generator) -> Outcome:
+    """Intervals of measures of 100 independent rows: errors of a law beside as much signal."""
+    errors, signal = (MORE_LAWS[law](rng, 100) for _ in range(2))
+    y = signal + errors
+    return {
+        "mean_squared_error": holds(mean_squared_error(y, signal), 1.0),
+        "mean_absolute_error": holds(mean_absolute_error(y, signal), MEAN_SIZES[law]),
+        "r_squared": holds(r_squared(y, signal), 0.5),
+    }
+
+
+@simulation("library", "corrected_t_test", "mcnemar_test", quick=10)
+def equal_stumps(law: str, rng: np.random.Generator) -> Outcome:
+    """Two stumps of exchangeable columns on ten folds, once; and two fixed rules."""
+    n = 150
+    y = LAWS[law](rng, n) > 0.2
+    X = np.column_stack([y + 2 * LAWS[law](rng, n) for _ in range(2)])
+    order = rng.permutation(n)
+    if law == "grouped":
+        order = (5 * rng.permutation(n // 5)[:, None] + np.arange(5)).ravel()
+    scores = np.empty((2, 10))
+    for fold, test in enumerate(np.array_split(order, 10)):
+        train = np.setdiff1d(order, test)
+        for j in range(2):
+            scores[j, fold] = np.mean(stump(X[train, j], y[train], X[test, j]) == y[test])
+    fixed = [X[:, j] > 0.5 for j in range(2)]
+    return {
+        "corrected_t_test": corrected_t_test(*scores, 1 / 9).p < 0.05,
+        "mcnemar_test": mcnemar_test(y, *fixed).p < 0.05 if law in INDEPENDENT else None,
+    }
+
+
+def stump(x: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """The cut of a column that errs least on the training rows."""
+    order = np.argsort(x, kind="stable")
+    left = np.concatenate([[0], np.cumsum(np.where(y[order], -1, 1))])
+    best = int(np.argmax(np.abs(left - left[-1] / 2)))
+    cut = x[order[min(best, len(x) - 1)]]
+    above = (left[best] - left[-1] / 2) > 0
+    return (new >= cut) == above
+
+
+@simulation("library", "compare_groups", quick=20)
+def equal_lots(law: str, rng: np.random.Generator) -> Outcome:
+    """Four lots about one trend; noise of a law."""
+    x, lots = rng.normal(size=(120, 1)), rng.permutation(np.repeat(list("abcd"), 30))
+    return {"compare_groups": bool(compare_groups(x, x[:, 0] + LAWS[law](rng, 120), lots).special)}
+
+
+@simulation("library", "Kriging.predict_std", quick=2)
+def surfaces(law: str, rng: np.random.Generator) -> Outcome:
+    """A smooth surface measured with noise of a law at 60 places; the surface at 40 others."""
+    sites = rng.random((100, 2))
+    cover = np.exp(-cdist(sites, sites) / 0.3)
+    surface = np.linalg.cholesky(cover + 1e-9 * np.eye(100)) @ rng.normal(size=100)
+    measured = surface[:60] + 0.4 * LAWS[law](rng, 60)
+    model = Kriging(n_jobs=1).fit(sites[:60], measured)
+    half = 1.96 * model.predict_std(sites[60:])
+    off = np.abs(model.predict(sites[60:]) - surface[60:])
+    return {"Kriging.predict_std": float(np.mean(off <= half))}
+
+
+@simulation("library", "RandomForestRegressor.predict_interval", quick=1)
+def forests(law: str, rng: np.random.Generator) -> Outcome:
+    """New rows in the bands of a forest of 200 rows."""
+    X = columns("normal", rng, 400, 4)
+    y = X[:, 0] + np.sin(2 * X[:, 1]) + 0.5 * LAWS[law](rng, 400)
+    model = RandomForestRegressor(100, oob_score=True, n_jobs=1, random_state=0)
+    low, high = model.fit(X[:200], y[:200]).predict_interval(X[200:])
+    inside = (low <= y[200:]) & (y[200:] <= high)
+    return {"RandomForestRegressor.predict_interval": float(inside.mean())}

@@ -1,0 +1,6 @@
+"""All simulations: importing their modules registers them."""
+
+from tests.truth.simulation import group, learn, library, tables
+from tests.truth.simulation.harness import SIMULATIONS
+
+__all__ = ["SIMULATIONS", "group", "learn", "library", "tables"]

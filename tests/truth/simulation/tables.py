@@ -1,0 +1,103 @@
+"""What `look`, `map`, `compare` and `predict` say of tables in which nothing is to be found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from gnomon.table import Table
+from gnomon.workbench.analysis.diagnosis import shift_check
+from gnomon.workbench.compare.job import compare
+from gnomon.workbench.learn.job import learn
+from gnomon.workbench.look.job import look
+from gnomon.workbench.map.job import far_rows
+from gnomon.workbench.predict.job import predict
+from tests.truth.simulation.harness import Outcome, simulation
+from tests.truth.simulation.laws import INDEPENDENT, LAWS, as_dict, columns
+from tests.truth.simulation.learn import NEW_ROWS, QUICK, holds, question
+
+LOOKED = ("missing not at random", "leak", "trend", "same columns", "missing together")
+
+
+@simulation("look", "association", *LOOKED, quick=1)
+def unrelated_columns(law: str, rng: np.random.Generator) -> Outcome:
+    """Five columns that have nothing to do with each other, two of them with holes.
+
+    `look` tests rows as independent ones; of rows that hang together it is told nothing.
+    """
+    n = 200
+    block = columns(law, rng, n, 4)
+    for j in (1, 2):
+        block[rng.random(n) < 0.1, j] = np.nan
+    level = np.array(["a", "b", "c"])[rng.integers(3, size=n)]
+    y = LAWS[law](rng, n)
+    found = look(as_dict(block, level=level, y=y), target="y")
+    told = {each.about for each in found.findings}
+    real = any(pair.p <= 0.05 for pair in found.associations)
+    dependent = law not in INDEPENDENT
+    return {"association": None if dependent else real} | {
+        name: None if dependent and name == LOOKED[0] else name in told for name in LOOKED
+    }
+
+
+@simulation("map", "far rows", quick=3)
+def one_cloud(law: str, rng: np.random.Generator) -> Outcome:
+    """Rows of one cloud, in two to eight columns, none of them put in from elsewhere."""
+    d = int(rng.choice([2, 4, 8]))
+    points = columns(law, rng, 300, d)
+    return {"far rows": len(far_rows(points / points.std(axis=0))) > 0}
+
+
+@simulation("compare", "difference of runs", quick=1, quick_laws=1)
+def equal_runs(law: str, rng: np.random.Generator) -> Outcome:
+    """Two runs on the same rows, each with a column that is as good as the other's."""
+    n = 160
+    y = LAWS[law](rng, n)
+    X = np.column_stack([y + LAWS[law](rng, n) for _ in range(2)])
+    others, options = question(law, n)
+    table = as_dict(X, y=y, **others)
+    with TemporaryDirectory() as place:
+        names = [str(Path(place) / name) for name in ("one", "two")]
+        for name, other in zip(names, ("x1", "x0")):
+            learn(
+                table,
+                "y",
+                learners=["linear regression"],
+                without=[other],
+                folder=name,
+                **options,
+                **QUICK,
+            )
+        p = compare(names, folder=place).pairs[0]["p"]
+    return {"difference of runs": bool(p < 0.05)}
+
+
+@simulation("predict", "score of new rows", "shift", quick=1, quick_laws=1)
+def new_rows(law: str, rng: np.random.Generator) -> Outcome:
+    """New rows of the law of the training rows, and the score on them."""
+    X, n = columns("normal", rng, 400, 3), 200
+    y = X[:, 0] + LAWS[law](rng, 400)
+    with TemporaryDirectory() as place:
+        folder = str(Path(place) / "run")
+        found = learn(as_dict(X[:n], y=y[:n]), "y", learners=["ridge"], folder=folder, **QUICK)
+        said = predict(folder, Table.from_dict(as_dict(X[n:], y=y[n:])))
+    many = rng.normal(size=(NEW_ROWS, 3))
+    off = (
+        many[:, 0] + LAWS[law](rng, NEW_ROWS) - found.model.predict(Table.from_dict(as_dict(many)))
+    )
+    truth = float(np.sqrt(np.mean(off**2)))
+    dependent = law not in INDEPENDENT
+    return {
+        "score of new rows": None if dependent else holds(said.score[1], truth),
+        "shift": said.shift.found,
+    }
+
+
+@simulation("predict", "shift", quick=1)
+def like_tables(law: str, rng: np.random.Generator) -> Outcome:
+    """Two tables of one law; rows are shuffled, so that what hangs together is in both."""
+    block = columns(law, rng, 240, 4)[rng.permutation(240)]
+    one, other = (Table.from_dict(as_dict(part)) for part in (block[:160], block[160:]))
+    return {"shift": shift_check(one, other).found}

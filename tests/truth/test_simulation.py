@@ -1,0 +1,87 @@
+"""Every statement that a job prints is registered and simulated; a few tables of each law."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import gnomon.workbench.learn
+import gnomon.workbench.look
+from gnomon.workbench.base.statements import STATEMENTS, statements_of
+from gnomon.workbench.learn.evidence import WRONG
+from tests.truth.simulation.harness import Count, Record, lines, repeated
+from tests.truth.simulation.registered import SIMULATIONS
+
+SIX = 6
+JOBS = ("learn", "look", "group", "map", "compare", "predict")
+
+
+def literals(package, function: str, place: int) -> set[str]:
+    """The words that stand in one place of all calls of a function in a package."""
+    found = set()
+    for file in Path(package.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            called = isinstance(node, ast.Call) and getattr(node.func, "id", "") == function
+            if called and len(node.args) > place and isinstance(node.args[place], ast.Constant):
+                found.add(node.args[place].value)
+    return found
+
+
+def test_every_check_of_learn_is_a_registered_statement():
+    printed = literals(gnomon.workbench.learn, "Check", 0) | set(WRONG)
+    assert printed <= set(statements_of("learn"))
+
+
+def test_every_finding_of_look_is_a_registered_statement():
+    printed = literals(gnomon.workbench.look, "Finding", 1)
+    assert len(printed) > 15
+    assert printed <= set(statements_of("look"))
+
+
+def test_every_job_that_judges_has_statements_with_a_level():
+    assert {each.job for each in STATEMENTS if each.kind != "figure"} >= set(JOBS)
+
+
+def test_every_test_and_interval_is_simulated_in_six_laws_or_more():
+    laws: dict[tuple[str, str], set[str]] = {}
+    for each in SIMULATIONS:
+        for name in each.statements:
+            laws.setdefault((each.job, name), set()).update(each.laws)
+    missing = [
+        (each.job, each.name)
+        for each in STATEMENTS
+        if each.kind != "figure" and len(laws.get((each.job, each.name), ())) < SIX
+    ]
+    assert not missing
+
+
+def test_bands_hold_the_nominal_shares():
+    for each in STATEMENTS:
+        if each.kind != "figure":
+            assert each.band[0] <= each.nominal <= each.band[1]
+
+
+def test_a_share_outside_its_band_fails_once_it_is_beyond_chance():
+    few, many = Count(20, 3.0), Count(2000, 300.0)
+    assert few.verdict((0.0, 0.07)) == "open"
+    assert many.verdict((0.0, 0.07)) == "FAILS"
+    assert Count(2000, 100.0).verdict((0.0, 0.07)) == "holds"
+    assert Count(0, 0.0, 5).verdict((0.0, 0.07)) == "not made"
+
+
+def test_a_simulation_goes_on_where_it_was_stopped():
+    each = next(one for one in SIMULATIONS if one.name == "equal_lots")
+    at_once = repeated(each, "normal", Record(), 6)
+    in_turns = repeated(each, "normal", repeated(each, "normal", Record(), 2), 6)
+    assert at_once == in_turns
+
+
+@pytest.mark.parametrize("each", SIMULATIONS, ids=lambda each: f"{each.job}-{each.name}")
+def test_no_statement_is_refuted_by_a_few_tables(each, seed):
+    """Few repeats find gross failures only; ``make truth`` measures."""
+    for law in each.laws[: each.quick_laws]:
+        record = repeated(each, law, Record(), each.quick, seed=1 + seed)
+        assert [(s.name, law) for s, law, _, v in lines(each, law, record) if v == "FAILS"] == []
+        assert sum(count.n + count.declined for count in record.counts.values()) > 0
