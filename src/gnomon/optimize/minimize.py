@@ -288,7 +288,8 @@ class _Evaluator:
                 value, gradient = found
             else:
                 value, gradient = found, self.jac(point)
-            entry = (self._number(value, point, number), np.asarray(gradient, dtype=float))
+            slope = np.asarray(gradient, dtype=float)
+            entry: tuple[Any, ...] = (self._number(value, point, number), slope)
             if entry[1].shape != np.shape(point) or not np.isfinite(entry[1]).all():
                 raise DataError(
                     f"the gradient at {point!r} is {entry[1]!r}: it must be finite and have the "

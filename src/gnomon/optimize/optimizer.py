@@ -355,7 +355,8 @@ class Optimizer:
         self._next(answer)
 
     def _next(self, answer: Answer | None) -> None:
-        self._asked, self._told = 0, {}
+        self._asked = 0
+        self._told: dict[int, tuple[Any, ...]] = {}
         try:
             self._request = (
                 next(self._generator) if answer is None else self._generator.send(answer)

@@ -438,7 +438,8 @@ class Subset(Bits):
         if self.k is None:
             return super().neighbors(value)
         inside, outside = np.flatnonzero(value), np.flatnonzero(~np.asarray(value))
-        return [super(Subset, self).moved(value, (i, j)) for i in inside for j in outside]
+        pairs = [(int(i), int(j)) for i in inside for j in outside]
+        return [super(Subset, self).moved(value, pair) for pair in pairs]
 
     def neighbor(self, value: Any, rng: np.random.Generator, scale: float = 0.1) -> np.ndarray:
         inside, outside = np.flatnonzero(value), np.flatnonzero(~np.asarray(value))
@@ -490,7 +491,9 @@ class Space:
         if isinstance(dimensions, Mapping):
             self.names, dimensions = list(dimensions), list(dimensions.values())
         single = isinstance(dimensions, Dimension)
-        self.dimensions = [_dimension(each) for each in ([dimensions] if single else dimensions)]
+        self.dimensions: list[Any] = [
+            _dimension(each) for each in ([dimensions] if single else dimensions)
+        ]
         if not self.dimensions:
             raise DataError("the space is empty: give at least one dimension")
         numbers = all(isinstance(each, Real | Integer) for each in self.dimensions)
