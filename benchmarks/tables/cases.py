@@ -127,7 +127,7 @@ def dated(data: Path) -> pd.DataFrame:
     """Sales that depend on weekday and month, with missing cells."""
     rng = rng_of("dated")
     days = pd.date_range("2019-01-01", periods=1500, freq="D")
-    sales = 100 + 30 * (days.dayofweek >= 5) + 20 * np.sin(2 * np.pi * days.dayofyear / 365)
+    sales = 100 + 30 * (days.day_of_week >= 5) + 20 * np.sin(2 * np.pi * days.day_of_year / 365)
     frame = pd.DataFrame({"day": days.strftime("%Y-%m-%d"), "price": rng.normal(10, 1, 1500)})
     frame["sales"] = (sales - 8 * (frame["price"] - 10) + rng.normal(0, 5, 1500)).round(2)
     frame.loc[rng.random(1500) < 0.1, "price"] = np.nan

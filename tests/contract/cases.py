@@ -25,18 +25,37 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.contract import SumLearner
-from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.contract.over_scikit_learn import OverScikitLearn, is_peer
 from gnomon.engine.errors import GnomonError
 from gnomon.engine.registry import methods
 from gnomon.table import Table
 
-# Classes over scikit-learn's keep its results and limits: test_over_scikit_learn.py is of them.
-OVER_OTHERS = [each.cls for each in methods() if issubclass(each.cls, OverScikitLearn)]
-CLASSES = [
-    each.cls
-    for each in methods("table")
-    if not each.requires and not issubclass(each.cls, OverScikitLearn)
+# Classes over scikit-learn's that do not keep the whole contract yet: the history of their steps,
+# weights and hard input are missing. test_over_scikit_learn_still.py is of them; may only shrink.
+NOT_YET = {
+    "CCA",
+    "ElasticNetCV",
+    "GridSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+    "HuberRegressor",
+    "LassoCV",
+    "LogisticRegressionCV",
+    "PLSCanonical",
+    "PLSRegression",
+    "Perceptron",
+    "RandomizedSearchCV",
+    "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
+    "TheilSenRegressor",
+}
+ON_TABLES = [each.cls for each in methods("table") if not each.requires]
+OVER_STILL = [
+    cls for cls in ON_TABLES if issubclass(cls, OverScikitLearn) and cls.__name__ in NOT_YET
 ]
+CLASSES = [cls for cls in ON_TABLES if cls not in OVER_STILL]
+OVER_OTHERS = [cls for cls in CLASSES if issubclass(cls, OverScikitLearn)]
 # a row without neighbours within the radius is an error otherwise
 SMALL = {"n_estimators": 5, "outlier_label": "most_frequent", "perplexity": 3.0}
 LEAST_STEP = 0.3
@@ -65,6 +84,8 @@ def make(cls: type, **changes: Any):
     """An estimator of default parameters, small and seeded where it has such parameters."""
     known = parameters_of(cls)
     chosen = {name: value for name, value in SMALL.items() if name in known}
+    if "n_components" in known and known["n_components"].default == "auto":
+        chosen["n_components"] = 2  # few rows would ask for more components than columns
     if "n_estimators" in chosen and "learning_rate" in known:
         # few steps must be long ones
         chosen["learning_rate"] = max(known["learning_rate"].default, LEAST_STEP)
@@ -91,6 +112,11 @@ def required(name: str, of_classes: bool):
         "quantizer": VectorQuantizer,
     }
     return given[name]()
+
+
+def peer_of(cls: type) -> type:
+    """The class of scikit-learn's that computes for a class of OVER_OTHERS."""
+    return next(base for base in cls.__mro__ if is_peer(base))
 
 
 def having(*names: str) -> list[type]:
@@ -171,7 +197,12 @@ def needs_target(estimator) -> bool:
         is_classifier(estimator)
         or is_regressor(estimator)
         or get_tags(estimator).target_tags.required
+        or getattr(estimator, "_target", None) is not None
     )
+
+
+def needs_classes(estimator) -> bool:
+    return is_classifier(estimator) or getattr(estimator, "_target", None) == "classes"
 
 
 def problem(
@@ -192,7 +223,7 @@ def fitting(estimator, X: np.ndarray) -> np.ndarray:
 
 def target(estimator, X: np.ndarray, group: np.ndarray, rng: np.random.Generator):
     """A target of the estimator's kind for rows in three groups; None where it has none."""
-    if is_classifier(estimator):
+    if needs_classes(estimator):
         return np.array(["no", "perhaps", "yes"])[group]
     if needs_target(estimator):
         X = np.clip(X, -1e6, 1e6)

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.utils import get_tags
 
 from gnomon.table import Table
 from tests.contract.cases import (
@@ -76,6 +77,13 @@ HARD = {
 MANAGED = ("one constant column", "duplicate columns", "mean 1e8", "two values")
 
 
+def managed(estimator) -> tuple[str, ...]:
+    """Input that must give a result; a method that counts codes takes no code of 1e8."""
+    tags = get_tags(estimator).input_tags
+    counts_codes = tags.categorical and tags.positive_only
+    return tuple(name for name in MANAGED if not (counts_codes and name == "mean 1e8"))
+
+
 @every_method
 def test_a_hard_array_gives_a_result_or_a_clear_error_and_no_numpy_warning(cls, on_numbers, rng):
     with Failures() as failures:
@@ -85,7 +93,7 @@ def test_a_hard_array_gives_a_result_or_a_clear_error_and_no_numpy_warning(cls, 
                 warned: list[str] = []
                 y = with_target(make(cls), X, rng)
                 found = result_or_clear_error(make(cls), X, y, warned)
-                assert found is not None or name not in MANAGED, "must be managed"
+                assert found is not None or name not in managed(make(cls)), "must be managed"
                 assert warned == []
 
 
@@ -149,7 +157,12 @@ def assert_no_bit_changes(cls: type, forms: dict, rng: np.random.Generator) -> N
                 if name.startswith(("float32", "float16")):
                     assert_close(found, expected, rtol=1e-5, atol=1e-5)
                 else:
-                    assert_same_bits(found, expected)
+                    assert_same_bits(as_types_of(expected, found), expected)
+
+
+def as_types_of(expected: dict, found: dict) -> dict:
+    """Results whose types are those expected: a selected column keeps the type that was given."""
+    return {name: values.astype(expected[name].dtype) for name, values in found.items()}
 
 
 @every_method
@@ -167,7 +180,8 @@ def test_the_type_of_an_array_changes_no_bit(cls, rng, tmp_path):
 def test_booleans_are_zeros_and_ones(cls, on_numbers):
     X, y = on_numbers.X > 0, on_numbers.y
     numbers = X.astype(float)
-    assert_same_bits(outputs(fit(make(cls), X, y), X), outputs(fit(make(cls), numbers, y), numbers))
+    expected = outputs(fit(make(cls), numbers, y), numbers)
+    assert_same_bits(as_types_of(expected, outputs(fit(make(cls), X, y), X)), expected)
 
 
 @every_method

@@ -23,6 +23,7 @@ from tests.contract.cases import (
 MEGABYTE = 10**6
 MANY_STEPS, FEW_STEPS = 1000, 50
 FEW_ROWS, MANY_ROWS = 3000, 20_000
+MOST_MEMORY = 600 * MEGABYTE
 LARGEST_BLOCK = 150 * MEGABYTE  # that a method forecasts for tables of any size
 
 
@@ -81,6 +82,8 @@ def forecast_and_peak(cls: type, rng: np.random.Generator, n: int) -> tuple[int,
     if "max_iter" in parameters_of(cls) and (make(cls).max_iter or 0) >= MANY_STEPS:
         few["max_iter"] = FEW_STEPS  # the course of a fit allocates nothing more
     estimator = make(cls, **few)
+    while estimator.forecast(n, 20) > MOST_MEMORY:  # the square of the rows, or their cube in time
+        n //= 2
     X, y = problem(estimator, rng, n=n, d=20, whole=True)
     fit(make(cls, **few), X[:200], None if y is None else y[:200])
     with gnomon.config(n_jobs=2):

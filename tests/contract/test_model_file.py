@@ -197,7 +197,7 @@ def no_numbers(array):
 
 
 def turned(array):
-    return np.ascontiguousarray(array.T) if array.ndim == 2 else array[::-1].copy()
+    return np.ascontiguousarray(array.T) if array.ndim != 1 else array[::-1].copy()
 
 
 def other_type(array):

@@ -75,6 +75,11 @@ def combiner(estimator):
     return LogisticRegression() if is_classifier(estimator) else LinearRegression()
 
 
+def one_target(estimator):
+    """A value of the target."""
+    return "no" if is_classifier(estimator) else 1.0
+
+
 NEEDS = {
     ("metric", "chi_square"): Needs(rows=counts),
     ("metric", "great_circle"): Needs(rows=places),
@@ -115,6 +120,11 @@ NEEDS = {
     ("score_func", "boosted_stumps"): Needs(target=signs),
     ("score_func", "fisher_index"): Needs(target=signs),
     ("score_func", "fisher_vector"): Needs(target=signs),
+    ("strategy", "constant"): Needs(parameters={"constant": one_target}),
+    ("strategy", "quantile"): Needs(parameters={"quantile": 0.5}),
+    ("shrinkage", "auto"): Needs(parameters={"solver": "eigen"}),
+    ("mode", "k_best"): Needs(parameters={"param": 2}),
+    ("param", "all"): Needs(parameters={"mode": "k_best"}),
     ("passthrough", True): Needs(parameters={"final_estimator": combiner}),
 }
 for family in ("gamma", "inverse gaussian", "negative binomial", "poisson", "tweedie"):

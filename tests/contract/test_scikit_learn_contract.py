@@ -22,8 +22,10 @@ from sklearn.utils.estimator_checks import (
     check_transformer_get_feature_names_out_pandas,
     estimator_checks_generator,
 )
+from sklearn.utils.validation import has_fit_parameter
 
 from gnomon.contract import SumLearner
+from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.registry import methods
 from tests.contract.cases import (
@@ -34,6 +36,7 @@ from tests.contract.cases import (
     every_method,
     every_path,
     make,
+    peer_of,
     takes_weights,
 )
 
@@ -160,5 +163,8 @@ def test_transformers_give_the_frames_that_are_asked_for(cls, check):
 
 @every_method
 def test_every_learner_takes_weights(cls):
-    if issubclass(cls, SumLearner) or hasattr(cls, "predict"):
+    """A class that computes by scikit-learn's takes them where that one does."""
+    if issubclass(cls, OverScikitLearn):
+        assert takes_weights(make(cls)) == has_fit_parameter(peer_of(cls), "sample_weight")
+    elif issubclass(cls, SumLearner) or hasattr(cls, "predict"):
         assert takes_weights(make(cls))

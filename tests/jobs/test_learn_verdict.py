@@ -27,11 +27,9 @@ def test_a_line_that_explains_forty_percent_of_a_hundred_rows_is_found(rng):
 
 
 def test_noise_is_not_shown_with_the_rows_and_the_learners_that_were_tried(rng):
-    table = {"x": rng.normal(size=80), "y": rng.normal(size=80)}
+    noise = rng.normal(size=40)  # and its mirror image: no line can predict one from the other
+    table = {"x": np.tile(rng.normal(size=40), 2), "y": np.concatenate([noise, -noise])}
     found = gnomon.learn(table, "y", learners=["linear regression", "ridge"], **QUICK)
-    lead = max(found.leads.values(), key=lambda each: each.gain)
-    if lead.is_real:  # in fewer than five of a hundred tables
-        pytest.skip("this noise looks like a line")
     verdict = found.verdict()
     assert verdict.startswith("With 60 rows it is not shown")
     assert "2 of 2 learners were tried" in verdict

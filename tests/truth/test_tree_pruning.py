@@ -13,7 +13,7 @@ from gnomon.trees import (
     prune,
     reduced_error_prune,
 )
-from gnomon.trees.distinct import DistinctRows
+from gnomon.trees.distinct import CountedRows
 from gnomon.trees.pruned_tree import losses_of_sizes
 from gnomon.trees.pruning import (
     Family,
@@ -180,7 +180,7 @@ def test_losses_of_all_sizes_at_once_are_those_of_each_pruned_tree(classes, rng)
     sums = losses_of_sizes(
         grown_tree(model),
         path.collapse,
-        DistinctRows(held, held_y, weights, weights),
+        CountedRows(held, held_y, weights, weights),
         prices,
         classes,
     )
@@ -226,11 +226,11 @@ def test_a_step_in_noise_is_found_and_nothing_else_by_the_careful_rule(rule, rng
 def test_equal_rows_share_a_fold(rng):
     from gnomon.contract.data import Columns, Data
     from gnomon.engine.sums import ArraySource
-    from gnomon.trees.distinct import distinct_rows, folds_of_distinct_rows
+    from gnomon.trees.distinct import counted_rows, folds_of_distinct_rows
 
     rows = rng.integers(0, 3, (50, 2)).astype(float)
     y = rng.integers(0, 2, 50)
-    sample = distinct_rows(Data(ArraySource(rows, y), Columns.of_numbers(2)))
+    sample = counted_rows(Data(ArraySource(rows, y), Columns.of_numbers(2)))
     assert sample.counts.sum() == 50
     whole = np.column_stack([sample.rows, sample.y])
     assert len(np.unique(whole, axis=0)) == len(whole)

@@ -11,9 +11,14 @@ Texts: 000 4.3 · 001 4.3 · 004 9.2.
 
 from __future__ import annotations
 
+import warnings
+
+import numpy as np
 from sklearn import discriminant_analysis
+from sklearn.utils.metaestimators import available_if
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Whole
 
@@ -56,6 +61,11 @@ class LinearDiscriminantAnalysis(OverScikitLearn, discriminant_analysis.LinearDi
     }
 
 
+LinearDiscriminantAnalysis.transform = available_if(lambda lda: lda.solver != "lsqr")(  # type: ignore[method-assign]
+    LinearDiscriminantAnalysis.transform
+)
+
+
 @method(
     task="classify",
     texts=TEXTS,
@@ -69,8 +79,9 @@ class QuadraticDiscriminantAnalysis(
 ):
     """Quadratic discriminant analysis: normal classes, each with its own covariance.
 
-    Use it where classes differ in shape; not with more columns than rows in a class, unless
-    ``reg_param`` is positive.
+    Use it where classes differ in shape; not with more columns than rows in a class. Where columns
+    depend on each other within a class, the least ``reg_param`` that suffices is used, and a
+    warning says so.
 
     Examples
     --------
@@ -87,3 +98,27 @@ class QuadraticDiscriminantAnalysis(
         "rotations_": ListOf(Array("f", ("n_columns", "n_columns")), "n_classes"),
         "scalings_": ListOf(Array("f", ("n_columns",)), "n_classes"),
     }
+
+    def _fit_peer(self, fit, rows, given):
+        """Fit; where columns depend on each other within a class, with the least ``reg_param``.
+
+        scikit-learn's class refuses variances below ``tol``, which twice that much lifts above it.
+        """
+        try:
+            return super()._fit_peer(fit, rows, given)
+        except np.linalg.LinAlgError:
+            asked, least = self.reg_param, min(2 * self.tol, 1.0)
+            if self.solver != "svd" or asked >= least:
+                raise
+        try:
+            self.reg_param = least
+            result = super()._fit_peer(fit, rows, given)
+        finally:
+            self.reg_param = asked
+        warnings.warn(
+            "columns are constant or depend on each other within a class: fitted with "
+            f"reg_param={least:g} in place of {asked:g}",
+            GnomonWarning,
+            stacklevel=2,
+        )
+        return result

@@ -10,13 +10,17 @@ Texts: 000 6 · 003 6.3 (kriging).
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn import gaussian_process
 from sklearn.gaussian_process import kernels
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine.errors import DataError
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array, Number, Object
+
+BLOCK = 2**18  # kernel values at once: a prediction allocates four such blocks, 8 MB
 
 for _kernel in (
     kernels.CompoundKernel,
@@ -69,9 +73,21 @@ class GaussianProcessRegressor(OverScikitLearn, gaussian_process.GaussianProcess
         "log_marginal_likelihood_value_": Number(),
         "y_train_": Array("f8", ("n_L",)),
     }
+    _keeps_rows = True
+    _many_targets = True
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        return 8 * (6 * n_rows**2 + 4 * n_rows * n_columns)
+        return 8 * (9 * n_rows**2 + 6 * n_rows * n_columns)
+
+    def _rows_at_once(self) -> int:
+        return max(BLOCK // len(self.X_train_), 1)
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "X_train_"):
+            return
+        n = len(self.X_train_)
+        if np.shape(self.L_) != (n, n) or len(self.alpha_) != n or len(self.y_train_) != n:
+            raise DataError("X_train_, y_train_, L_ and alpha_ do not fit together")
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows: memory grows with the square of their number."

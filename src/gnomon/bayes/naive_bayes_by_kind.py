@@ -11,14 +11,18 @@ Texts: 000 4.2 · 001 4 · 002 "Naive Bayes" · 003 2.7 · 004 9.
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn import naive_bayes
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine import memory
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Number
 
 TEXTS = "000 4.2 · 001 4 · 004 9"
+N_BINS = 10  # deciles
+ROUNDING = 1e-12  # of a cumulative share: sums of weights and of repeated rows cut at one value
 
 
 @method(
@@ -50,6 +54,22 @@ class GaussianNB(OverScikitLearn, naive_bayes.GaussianNB):
         "theta_": Array("f", ("n_classes", "n_columns")),
         "var_": Array("f", ("n_classes", "n_columns")),
     }
+
+    def _fit_peer(self, fit, rows, given):
+        """Fit with what is added to variances taken from the weighted variance of the columns.
+
+        scikit-learn's class takes it from the rows, whatever their weights.
+        """
+        asked, weights = self.var_smoothing, given.get("sample_weight")
+        largest = np.var(rows, axis=0).max() if weights is not None else 0.0
+        if largest > 0:
+            means = np.average(rows, axis=0, weights=weights)
+            variances = np.average((rows - means) ** 2, axis=0, weights=weights)
+            self.var_smoothing = asked * variances.max() / largest
+        try:
+            return super()._fit_peer(fit, rows, given)
+        finally:
+            self.var_smoothing = asked
 
 
 @method(
@@ -155,8 +175,14 @@ class BernoulliNB(OverScikitLearn, naive_bayes.BernoulliNB):
 class CategoricalNB(OverScikitLearn, naive_bayes.CategoricalNB):
     """Naive Bayes for features that are codes of categories.
 
-    Use it for columns of codes 0, 1, 2 ...; not for other numbers, and for tables with text
-    `NaiveBayes` is made.
+    Use it for columns of codes 0, 1, 2 ...; not for other numbers. A code that no row of the
+    training data has says nothing of the class. Of a table, columns of numbers are cut at the
+    deciles; `NaiveBayes` is made for tables with columns of several kinds.
+
+    Attributes
+    ----------
+    bin_edges_ : list of ndarray
+        Where the columns of a table are cut; only when a table of other than numbers was given.
 
     Examples
     --------
@@ -173,3 +199,48 @@ class CategoricalNB(OverScikitLearn, naive_bayes.CategoricalNB):
         "feature_log_prob_": ListOf(Array("f8", ("n_classes", None)), "n_columns"),
         "n_categories_": Array("i8", ("n_columns",), low=0),
     }
+
+    def _encode(self, X, given):
+        rows, given, of_table = super()._encode(X, given)
+        edges = [cuts(column, given.get("sample_weight")) for column in rows.T]
+        return codes(rows, edges), given, of_table | {"bin_edges_": edges}
+
+    def _of_table(self, rows):
+        return codes(rows, self.bin_edges_)
+
+    def _fit_peer(self, fit, rows, given):
+        if not isinstance(rows, np.ndarray) or rows.ndim != 2:
+            return super()._fit_peer(fit, rows, given)  # refused there
+        highest = np.nanmax(rows, axis=0, initial=0).astype(float)
+        n_classes = len(np.unique(np.asarray(given["y"])))
+        memory.require(
+            int(8 * (2 * n_classes + 2) * (highest + 1).sum()),
+            f"{type(self).__name__}.fit of codes up to {highest.max(initial=0):,.0f}",
+            "Number the categories of each column 0, 1, 2 ...",
+        )
+        return super()._fit_peer(fit, rows, given)
+
+    def _joint_log_likelihood(self, X):
+        known = np.array([len(proba.T) for proba in self.feature_log_prob_])
+        unseen = known <= X if X.shape[1] == len(known) else np.zeros(X.shape, dtype=bool)
+        scores = super()._joint_log_likelihood(np.where(unseen, 0, X))
+        for column, proba in zip(unseen.T, self.feature_log_prob_):
+            scores[column] -= proba[:, 0]
+        return scores
+
+
+def cuts(column: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Edges between the values of a column, or its deciles where there are more than ten."""
+    values, places = np.unique(column, return_inverse=True)
+    if len(values) <= N_BINS:
+        return (values[:-1] + values[1:]) / 2
+    shares = np.cumsum(np.bincount(places, weights)) / (
+        len(column) if weights is None else weights.sum()
+    )
+    return np.unique(values[np.searchsorted(shares, np.arange(1, N_BINS) / N_BINS - ROUNDING)])
+
+
+def codes(rows: np.ndarray, edges: list[np.ndarray]) -> np.ndarray:
+    """The number of the bin of each cell."""
+    found = [np.searchsorted(cut, column) for cut, column in zip(edges, rows.T, strict=True)]
+    return np.stack(found, axis=1)

@@ -19,7 +19,7 @@ from sklearn.cluster import AgglomerativeClustering as Connected
 
 from gnomon.cluster.any_metric import METRICS, Metric
 from gnomon.cluster.dendrogram import Dendrogram
-from gnomon.cluster.distinct import DistinctRows, RowsClusterer, distinct_rows, nearest_label
+from gnomon.cluster.distinct import RowsClusterer, nearest_label
 from gnomon.cluster.intake import distance_table, number_rows
 from gnomon.cluster.linkage_kernel import (
     lance_williams_value,
@@ -30,6 +30,7 @@ from gnomon.cluster.linkage_kernel import (
 from gnomon.cluster.spanning import shortest_edges, ward_merges
 from gnomon.contract import Data
 from gnomon.engine import memory
+from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, HasMethods, StrOptions, at_least, whole
 from gnomon.engine.registry import method

@@ -31,12 +31,13 @@ from gnomon.cluster.boxes import (
     weights_within,
 )
 from gnomon.cluster.cells import Lattice, cores_of_cells, join_lattice, lattice, nearest_cores, top
-from gnomon.cluster.distinct import DistinctRows, RowsClusterer, numbered_by_first
+from gnomon.cluster.distinct import RowsClusterer, numbered_by_first
 from gnomon.cluster.intake import distance_table, number_rows
 from gnomon.cluster.sparse_rows import dense_rows, for_dense_kernels
 from gnomon.cluster.starts import SurveyedData
 from gnomon.contract import Data, Takes
 from gnomon.contract.inert import without_effect
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least

@@ -14,13 +14,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, nearest_points
-from gnomon.cluster.distinct import (
-    DistinctRows,
-    RowsClusterer,
-    numbered_by_first,
-)
+from gnomon.cluster.distinct import RowsClusterer, numbered_by_first
 from gnomon.cluster.intake import number_rows
 from gnomon.cluster.linkage_kernel import tile_in_reach
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import HISTORY, JOBS, StrOptions, above, at_least, whole

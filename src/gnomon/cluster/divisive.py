@@ -9,14 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gnomon.cluster.distinct import (
-    DistinctRows,
-    RowsClusterer,
-    nearest_label,
-    numbered_by_first,
-)
+from gnomon.cluster.distinct import RowsClusterer, nearest_label, numbered_by_first
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.transfer import fit_quietly
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, whole
 from gnomon.engine.registry import method

@@ -21,18 +21,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.any_metric import METRICS, Metric, known_distances, spanning_tree
 from gnomon.cluster.boxes import box_tree, nearest_rows
-from gnomon.cluster.distinct import (
-    DistinctRows,
-    RowsClusterer,
-    distinct_rows,
-    numbered_by_first,
-)
+from gnomon.cluster.distinct import RowsClusterer, numbered_by_first
 from gnomon.cluster.linkage_kernel import name_merges
 from gnomon.cluster.spanning import core_distances, shortest_edges
 from gnomon.cluster.sparse_rows import dense_rows, for_dense_kernels
 from gnomon.cluster.starts import SurveyedData
 from gnomon.contract import Data, Takes
 from gnomon.contract.inert import Inert, without_effect
+from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least
 from gnomon.engine.registry import method

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_array
 
-from gnomon.cluster.distinct import number_rows
+from gnomon.contract.numbers import number_rows
 from gnomon.engine.errors import DataError
 from gnomon.engine.missing import is_missing
 from gnomon.table.frames import native

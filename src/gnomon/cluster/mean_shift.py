@@ -17,12 +17,9 @@ from sklearn.cluster import estimate_bandwidth
 
 from gnomon.cluster.boxes import DEEPEST, box_tree, least_squared, most_squared, nearest_points
 from gnomon.cluster.denclue import LEAF, leaf_rows, merged_points
-from gnomon.cluster.distinct import (
-    DistinctRows,
-    RowsClusterer,
-    distinct_rows,
-)
+from gnomon.cluster.distinct import RowsClusterer
 from gnomon.cluster.linkage_kernel import tile_in_reach
+from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnomon.cluster.centers import require_rows, warn_fewer_clusters
-from gnomon.cluster.distinct import DistinctRows, RowsClusterer, nearest_label
+from gnomon.cluster.distinct import RowsClusterer, nearest_label
 from gnomon.cluster.intake import distance_table
 from gnomon.cluster.nearest import Centers, Nearest, find_nearest
 from gnomon.cluster.validity import sum_distances
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.draw import WeightedDraw
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel

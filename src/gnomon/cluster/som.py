@@ -17,11 +17,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.cluster.centers import check_centers
-from gnomon.cluster.distinct import distinct_rows
 from gnomon.cluster.nearest import Centers, Nearest, find_nearest, squared_distance
 from gnomon.cluster.starts import SurveyedData, random_rows
 from gnomon.cluster.sums import ClusterSums, cluster_sums
 from gnomon.contract import Data, Step, SumLearner, Transformer
+from gnomon.engine.distinct import distinct_rows
 from gnomon.engine.draw import WeightedDraw
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel

@@ -12,9 +12,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from gnomon.cluster.centers import require_rows, warn_fewer_clusters
-from gnomon.cluster.distinct import DistinctRows, RowsClusterer, nearest_label
+from gnomon.cluster.distinct import RowsClusterer, nearest_label
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.nearest import squared_distance
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.draw import WeightedDraw
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, whole

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from gnomon.cluster.centers import check_centers
-from gnomon.cluster.distinct import distinct_rows
 from gnomon.cluster.kmeans import KMeans
 from gnomon.cluster.nearest import Centers, Nearest, find_nearest
 from gnomon.cluster.transfer import fit_quietly
 from gnomon.contract import Data, Transformer
+from gnomon.engine.distinct import distinct_rows
 from gnomon.engine.draw import WeightedDraw
 from gnomon.engine.parameters import JOBS, SEED, whole
 from gnomon.engine.registry import method

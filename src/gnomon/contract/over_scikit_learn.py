@@ -1,10 +1,11 @@
 """OverScikitLearn: a class of scikit-learn as it is, under the contract of this library.
 
 Where scikit-learn's own implementation is the best there is, a method here inherits from it and
-from `OverScikitLearn`. A numeric array, a sparse matrix or a data frame of numbers goes to
-scikit-learn's code unchanged, so that parameters, results, attributes, warnings and errors are
-its own. `OverScikitLearn` adds what the contract promises beyond that: any table (encoded in
-``fit`` by a stored `TableEncoder`), a memory forecast, callbacks and model files.
+from `OverScikitLearn`. The rows of a numeric array, a sparse matrix or a data frame of numbers go
+to scikit-learn's code, so that parameters, results and attributes are its own. `OverScikitLearn`
+adds what the contract promises beyond that: any table (encoded in ``fit`` by a stored
+`TableEncoder`), results that do not depend on layout and type of an array, clear errors, weights
+that are repetitions, a memory forecast, callbacks and model files.
 """
 
 from __future__ import annotations
@@ -13,21 +14,25 @@ import contextlib
 import functools
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 from sklearn.callback import with_callbacks
+from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from gnomon.contract import intake
-from gnomon.contract.intake.arrays import refuse_huge
+from gnomon.contract.intake.arrays import checked_weights, refuse_huge
+from gnomon.contract.intake.targets import checked_target
 from gnomon.engine.errors import DataError
-from gnomon.engine.estimator import Estimator
+from gnomon.engine.estimator import Estimator, is_fitted
 from gnomon.engine.stored import CLASSES, Optional, Whole
 from gnomon.table.scan import Scan
 from gnomon.table.table import Table
@@ -44,10 +49,11 @@ ANSWERING = (
     "score",
 )
 NUMERIC = ("predict_proba", "decision_function", "transform", "score_samples")
+PROBABILITIES = ("predict_proba", "predict_log_proba")
+ROUNDING = 1e-9  # of a sum of probabilities; the sums of usual models differ from one by 1e-15
 # What a fit on a table sets beside scikit-learn's attributes.
 OF_TABLE = ("encoder_", "feature_names_in_", "n_features_in_", "target_name_", "weight_name_")
-ATTRIBUTES = """
-encoder_ : TableEncoder
+ATTRIBUTES = """encoder_ : TableEncoder
     How a table became numbers; only when a table of other than numbers was given.
 target_name_ : str
     The column that is the target, only where it was given by name.
@@ -61,8 +67,8 @@ class OverScikitLearn(Estimator):
     """Mixin that stands before a class of scikit-learn in the bases of a method.
 
     Class attributes that a method may set: ``natively`` (what it takes as it is), ``_target``
-    (None, "classes", "numbers" or "any"), ``_largest`` (values beyond which its arithmetic
-    overflows).
+    (None, "classes", "numbers", or "any" where the values of the target decide), ``_largest``
+    (values beyond which its arithmetic overflows).
     """
 
     _target: ClassVar[str | None] = None
@@ -73,6 +79,7 @@ class OverScikitLearn(Estimator):
         "n_features_in_": Whole(1),
         "classes_": Optional(CLASSES),
     }
+    _keeps_cells: ClassVar[bool] = False  # whether cells are handed on, as columns are selected
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         peers = [base for base in cls.__mro__ if is_peer(base)]
@@ -88,7 +95,10 @@ class OverScikitLearn(Estimator):
                 setattr(cls, name, wrapped(name, inspect.getattr_static(theirs, name)))
         if hasattr(theirs, "get_feature_names_out"):
             cls.get_feature_names_out = names_out
-        cls._parameter_constraints = theirs._parameter_constraints
+        if issubclass(theirs, SelectorMixin):
+            cls._keeps_cells = True
+        own = vars(cls).get("_parameter_constraints", {})
+        cls._parameter_constraints = theirs._parameter_constraints | own
         cls.__doc__ = documentation(cls.__doc__ or "", theirs.__doc__ or "")
 
     def __sklearn_tags__(self) -> Any:
@@ -114,75 +124,153 @@ class OverScikitLearn(Estimator):
         plain.__dict__.update(vars(self))
         for name in OF_TABLE:
             plain.__dict__.pop(name, None)
-        plain.n_features_in_ = len(self.encoder_.columns)
+        plain._sklearn_output_config = {"transform": "default"}
+        encoder = vars(self).get("encoder_")
+        plain.n_features_in_ = self.n_features_in_ if encoder is None else len(encoder.columns)
         return plain
 
     @with_callbacks
-    def _learn(self, fit: Callable[..., Any], X: Any, given: dict[str, Any]) -> Any:
+    def _learn(self, fit: functools.partial[Any], X: Any, given: dict[str, Any]) -> Any:
         """scikit-learn's `fit` of rows that it takes, between the callbacks' begin and end."""
+        self._validate_params()
+        more = fit.func.__name__ == "partial_fit"
+        if not more:
+            self._forget()
         told = intake.given_to_callbacks(self, X, given.get("y"), given.get("sample_weight"))
         self._require_rows(X)
-        rows, changed, of_table = self._taken(X, given)
-        context = self._init_callback_context(max_subtasks=0)
+        rows, changed, of_table = self._taken(X, given, more)
+        context = self._init_callback_context(max_subtasks=self._most_steps())
         context.call_on_fit_task_begin(estimator=self, **told)
-        with self._inside_fit(), np.errstate(all="ignore"):
-            result = fit(rows, **changed)
+        with self._inside_fit(told, of_table):
+            result = self._fit_peer(fit, rows, changed)
+        self._pack()
         self.__dict__.update(of_table)
         context.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._public, **told)
         return result
 
+    def _pack(self) -> None:
+        """Copy fitted arrays that are views of larger ones, which a model file does not hold."""
+        for name, value in self._public().items():
+            if isinstance(value, np.ndarray) and not value.flags.forc:
+                setattr(self, name, value.copy(order="K"))
+
+    def _forget(self) -> None:
+        for name in self._public():
+            delattr(self, name)
+
+    def _fit_peer(self, fit: Callable[..., Any], rows: Any, given: dict[str, Any]) -> Any:
+        """scikit-learn's own fit; a method that needs more around it extends this."""
+        return fit(rows, **given)
+
     @contextlib.contextmanager
-    def _inside_fit(self) -> Iterator[None]:
+    def _inside_fit(self, told: dict[str, Any], of_table: dict[str, Any]) -> Iterator[None]:
         """scikit-learn's own fit would end the callbacks, and may call other wrapped methods."""
         names = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
         hidden = {name: self.__dict__.pop(name) for name in names}
-        self._given = True
+        output = vars(self).get("_sklearn_output_config")
+        self._sklearn_output_config = {"transform": "default"}
+        self._given, self._during = told, (hidden["_callback_fit_ctx"], of_table)
         try:
-            yield
-        except TypeError as error:
-            if "not supported between instances" not in str(error):
+            with quietly():
+                yield
+        except (TypeError, IndexError, NotImplementedError, np.linalg.LinAlgError) as error:
+            clear = clear_error(self, error)
+            if clear is None:
                 raise
-            raise DataError(
-                f"the target holds values of several types or missing values ({error}); give "
-                "values of one type, none missing"
-            ) from error
+            raise clear from error
         finally:
-            del self._given
+            del self._given, self._during, self._sklearn_output_config
+            self.__dict__.update(hidden)
+            if output is not None:
+                self._sklearn_output_config = output
+
+    @contextlib.contextmanager
+    def _outside_fit(self, **changed: Any) -> Iterator[dict[str, Any]]:
+        """As callbacks may see the estimator in mid-fit; gives the attributes of the table."""
+        hidden = {name: getattr(self, name) for name in ("_given", "_during", *changed)}
+        self.__dict__.update(changed)
+        del self._given, self._during
+        try:
+            yield hidden["_during"][1]
+        finally:
             self.__dict__.update(hidden)
 
-    def _taken(self, X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-        """Rows and arguments for scikit-learn's fit, and the attributes that a table adds."""
-        if needs_encoder(X):
+    def _taken(
+        self, X: Any, given: dict[str, Any], more: bool
+    ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+        """Rows and arguments for scikit-learn's fit, and the attributes that a table adds.
+
+        ``more`` says that rows are added to those learnt from before (``partial_fit``).
+        """
+        if more and is_fitted(self):
+            if "encoder_" in vars(self):
+                return self._more(X, given)
+        elif needs_encoder(X):
             return self._encode(X, given)
-        for name in ("encoder_", "target_name_", "weight_name_"):
-            self.__dict__.pop(name, None)
-        rows = self._checked(X)
-        weights = given.get("sample_weight")
-        if weights is None:
-            return rows, given, {}
-        weights = np.asarray(weights)
-        if weights.dtype.kind in "fiu" and (weights < 0).any():
-            raise ValueError("Negative values in data passed to `sample_weight`")
-        kept = weights > 0
-        if kept.all() or not kept.any() or kept.shape != (_num_samples(X),):
-            return rows, given, {}
         y = given.get("y")
+        self._check_target(X, y)
+        rows, of_table = self._unnamed(X, more)
+        if rows is X and not getattr(self, "copy", True):
+            rows = rows.copy()  # scikit-learn's class would write to it
+        weights = checked_weights(given.get("sample_weight"), rows)
+        if weights is None:
+            return rows, given, of_table
+        kept = np.flatnonzero(weights)
+        if not len(kept):
+            raise DataError(
+                "the weight of every row is zero: there is nothing to learn from. Give weights of "
+                "which some are positive"
+            )
         if y is not None and self._target == "classes" and loses_a_class(y, kept):
-            return rows, given, {}
-        changed = {"sample_weight": weights[kept]}
-        if y is not None:
-            changed["y"] = _safe_indexing(y, np.flatnonzero(kept))
-        return _safe_indexing(rows, np.flatnonzero(kept)), {**given, **changed}, {}
+            return rows, {**given, "sample_weight": weights}, of_table
+        ones = (weights[kept] == 1).all()
+        changed = {"sample_weight": None if ones else weights[kept]}
+        if len(kept) < len(weights):
+            rows = _safe_indexing(rows, kept)
+            changed |= {} if y is None else {"y": _safe_indexing(y, kept)}
+        return rows, {**given, **changed}, of_table
+
+    def _check_target(self, X: Any, y: Any) -> None:
+        """Refuse a target that is lacking, or that holds no numbers or too large ones."""
+        if self._target in (None, "any"):
+            return
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        is_complex = getattr(getattr(X, "dtype", None), "kind", "") == "c"  # refused by itself
+        if self._target == "numbers" and not is_complex:
+            checked_target(self, y, X)
+
+    def _unnamed(self, X: Any, more: bool) -> tuple[Any, dict[str, Any]]:
+        """Rows in one layout and type, and the names of the columns of a data frame."""
+        if self._keeps_cells or not intake.is_frame(X):
+            return self._checked(X), {}
+        first = not (more and is_fitted(self))
+        _check_feature_names(self, X, reset=first)
+        named = self.__dict__.pop("feature_names_in_", None)
+        return self._checked(numbers_of(X)), {} if named is None else {"feature_names_in_": named}
 
     def _checked(self, X: Any) -> Any:
-        """An array without values beyond what the arithmetic bears; half precision is widened."""
-        if not isinstance(X, np.ndarray) or X.ndim != 2:
+        """An array of C order and floats, without values beyond what the arithmetic bears.
+
+        A selector hands cells on as they are, so that numbers keep their type.
+        """
+        if sp.issparse(X) or intake.is_frame(X):
             return X
-        if X.dtype == np.float16:
-            return X.astype(np.float32)
-        if X.dtype.kind in "fiu" and np.isfinite(X).all():
-            refuse_huge(self, X)
-        return X
+        rows = np.asarray(X)
+        if rows.ndim != 2 or rows.size == 0 or rows.dtype.kind not in "fiubO":
+            return X
+        if not self._keeps_cells or rows.dtype.kind == "b":
+            rows = as_c_floats(rows)
+        if rows.dtype.kind == "f":
+            if np.isinf(rows).any():
+                raise DataError(
+                    f"{type(self).__name__}: the data contain infinity; Input X contains infinity. "
+                    "Replace such values or mark them as missing"
+                )
+            refuse_huge(self, rows)
+        return rows
 
     def _require_rows(self, X: Any) -> None:
         shape = getattr(X, "shape", None)
@@ -194,11 +282,11 @@ class OverScikitLearn(Estimator):
         y, weights = given.get("y"), given.get("sample_weight")
         kind = self._target
         if kind == "any":
-            kind = self._target = kind_of(X, y)  # type: ignore[misc]
+            kind = self._found_target = kind_of(X, y)
         try:
             data = intake.take_in(self, X, y if kind else None, weights)
         finally:
-            self.__dict__.pop("_target", None)
+            self.__dict__.pop("_found_target", None)
         changed: dict[str, Any] = {}
         if kind == "classes":
             changed["y"] = self.__dict__.pop("classes_")[data.y]
@@ -208,6 +296,20 @@ class OverScikitLearn(Estimator):
             changed["sample_weight"] = data.weight_array
         of_table = {name: self.__dict__.pop(name) for name in OF_TABLE if name in vars(self)}
         return data.rows, {**given, **changed}, of_table
+
+    def _more(self, X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+        """A further batch of a table, by the codes that were fitted."""
+        rows = self._of_table(next(intake.blocks_of(self, X)))
+        of_table = {name: self.__dict__.pop(name) for name in OF_TABLE if name in vars(self)}
+        self.n_features_in_ = rows.shape[1]
+        return rows, given, of_table
+
+    def _rows_at_once(self) -> int | None:
+        """Rows of a prediction to compute at once; None for all."""
+
+    def _of_table(self, rows: Any) -> Any:
+        """Encoded rows of a table as scikit-learn's class takes them."""
+        return rows
 
     def _as_frame(self, X: Any) -> Any:
         """A table in a form that scikit-learn knows, without the columns that had other roles."""
@@ -245,7 +347,7 @@ def names_out(self: Any, input_features: Any = None) -> Any:
 
 
 def loses_a_class(y: Any, kept: np.ndarray) -> bool:
-    """Whether a class has rows of weight zero only; it must stay among the classes."""
+    """Whether a class has no row among those kept; it must stay among the classes."""
     labels = np.asarray(y)
     return labels.ndim == 1 and len(np.unique(labels[kept])) < len(np.unique(labels))
 
@@ -286,8 +388,8 @@ def answering(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     def answer(self: Any, *args: Any, **kwargs: Any) -> Any:
         if "_given" in vars(self):
             return original(self, *args, **kwargs)
-        if "encoder_" not in vars(self) and args and not is_foreign(args[0]):
-            return finite(self, name, original, self._checked(args[0]), *args[1:], **kwargs)
+        if "encoder_" not in vars(self) and args and is_plain(self, args[0]):
+            return sound(self, name, original, self._checked(args[0]), *args[1:], **kwargs)
         given = dict(inspect.signature(original).bind(self, *args, **kwargs).arguments)
         given.pop("self")
         X = given.pop("X")
@@ -298,28 +400,100 @@ def answering(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
                 given["sample_weight"] = weights
         if "encoder_" in vars(self):
             blocks = list(intake.blocks_of(self, X))
-            rows = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+            rows = self._of_table(blocks[0] if len(blocks) == 1 else np.concatenate(blocks))
             return getattr(self._plain(), name)(rows, **given)
-        return finite(self, name, original, self._as_frame(X), **given)
+        X = self._as_frame(X)
+        if is_plain(self, X):
+            return sound(self, name, original, X, **given)
+        _check_feature_names(self, X, reset=False)
+        return getattr(self._plain(), name)(self._checked(numbers_of(X)), **given)
 
     return answer
 
 
-def finite(
+def is_plain(estimator: Any, X: Any) -> bool:
+    """Whether scikit-learn's method takes X itself: an array, or a frame to select columns of."""
+    return not is_foreign(X) and (estimator._keeps_cells or not intake.is_frame(X))
+
+
+def sound(
     estimator: Any, name: str, original: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """What the method answers; NaN, the result of an overflow or of 0 / 0, is refused."""
-    with np.errstate(all="ignore"):
-        answer = original(estimator, *args, **kwargs)
-    if name in NUMERIC and isinstance(answer, np.ndarray) and answer.dtype.kind == "f":
-        missing = np.isnan(answer)
-        if missing.any() and not holds_nan(args[0]):
-            raise DataError(
-                f"{type(estimator).__name__}.{name} is not a number for row "
-                f"{int(np.argwhere(missing)[0][0])}: its values, or those that were learnt from, "
-                "are constant, too large or too small. Rescale the columns or leave them out"
-            )
+    """What the method answers; NaN, the result of an overflow or of 0 / 0, is refused.
+
+    Probabilities that rounding of large logarithms made not add up to one are divided by their sum.
+    """
+    with quietly():
+        answer = in_blocks(estimator, original, *args, **kwargs)
+    if not (isinstance(answer, np.ndarray) and answer.dtype.kind == "f"):
+        return answer
+    if name in NUMERIC and np.isnan(answer).any() and not holds_nan(args[0]):
+        raise DataError(
+            f"{type(estimator).__name__}.{name} is not a number for row "
+            f"{int(np.argwhere(np.isnan(answer))[0][0])}: its values, or those that were learnt "
+            "from, are constant, too large or too small. Rescale the columns or leave them out"
+        )
+    if name in PROBABILITIES and answer.ndim == 2:
+        return adding_up(answer, logarithms=name == "predict_log_proba")
     return answer
+
+
+def in_blocks(estimator: Any, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The method's answer, computed for some rows at once where it needs much memory for each."""
+    most = estimator._rows_at_once()
+    rows = args[0]
+    if most is None or kwargs or len(args) > 1 or len(rows) <= most:
+        return original(estimator, *args, **kwargs)
+    starts = range(0, len(rows), most)
+    return np.concatenate([original(estimator, rows[i : i + most]) for i in starts])
+
+
+def adding_up(proba: np.ndarray, logarithms: bool) -> np.ndarray:
+    """Probabilities whose sum is one in each row; rows of which it is are left as they are."""
+    totals = (np.exp(proba) if logarithms else proba).sum(axis=1, keepdims=True)
+    if (np.abs(totals - 1) <= ROUNDING).all():
+        return proba
+    if logarithms:
+        shifted = proba - proba.max(axis=1, keepdims=True)
+        return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return proba / totals
+
+
+@contextlib.contextmanager
+def quietly() -> Iterator[None]:
+    """Without NumPy's warnings of overflows, of 0 / 0 and of empty slices: results are checked."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def clear_error(estimator: Any, error: Exception) -> DataError | None:
+    """What an error inside scikit-learn's code means for the data; None where it is unknown."""
+    if isinstance(error, TypeError):
+        if "not supported between instances" not in str(error):
+            return None
+        return DataError(
+            f"the target holds values of several types or missing values ({error}); give values "
+            "of one type, none missing"
+        )
+    if isinstance(error, NotImplementedError):
+        return DataError(f"{error} Choose another solver, or leave the option out")
+    return DataError(
+        f"{type(estimator).__name__} cannot be computed of these rows: columns are constant or "
+        f"depend on each other ({error}). Leave such columns out, or give more rows"
+    )
+
+
+def as_c_floats(rows: np.ndarray) -> np.ndarray:
+    """Floats in C order: results of BLAS depend in their last bits on the layout."""
+    is_float = rows.dtype in (np.float64, np.float32)
+    return np.ascontiguousarray(rows, dtype=None if is_float else np.float64)
+
+
+def numbers_of(frame: Any) -> np.ndarray:
+    """The cells of a data frame of numbers and booleans."""
+    rows = nw.from_native(frame, eager_only=True).to_numpy()
+    return rows if rows.dtype.kind == "f" else rows.astype(np.float64)
 
 
 def holds_nan(X: Any) -> bool:
@@ -365,11 +539,17 @@ SECTION = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
 
 
 def documentation(own: str, theirs: str) -> str:
-    """A docstring: its own text and examples, with the parameters and attributes of the peer's."""
+    """A docstring: its own text and examples, with the parameters and attributes of the peer's.
+
+    Parameters and attributes of its own follow those of the peer.
+    """
     text, sections = parted(own)
     _, known = parted(theirs)
-    known = {name: known.get(name, "") for name in ("Parameters", "Attributes")} | sections
-    known["Attributes"] = known["Attributes"].rstrip() + "\n" + ATTRIBUTES
+    sections["Attributes"] = sections.get("Attributes", "") + ATTRIBUTES
+    for name in ("Parameters", "Attributes"):
+        entries = [known.get(name, "").rstrip(), sections.pop(name, "").rstrip()]
+        known[name] = "\n".join(filter(None, entries)) + "\n\n"
+    known = {name: known[name] for name in ("Parameters", "Attributes")} | sections
     body = "".join(f"{name}\n{'-' * len(name)}\n{known[name]}" for name in known)
     return text.rstrip() + "\n\n" + body
 

@@ -29,10 +29,10 @@ from sklearn.metrics import DistanceMetric
 from sklearn.neighbors import VALID_METRICS
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Data, DensityEstimator
 from gnomon.contract.estimate import checked_weights, finite_column
 from gnomon.contract.inert import without_effect
+from gnomon.contract.numbers import plain_numbers
 from gnomon.density.draws import as_generator
 from gnomon.density.leaves import LEAF, Leaves, compact_sums, far_sums, gaussian_sums, leaf_order
 from gnomon.density.radial import LOG_BUMPS, log_integral, radial_log_sums, uniform_in_ball

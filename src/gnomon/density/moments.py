@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract.estimate import checked_weights
+from gnomon.contract.numbers import plain_numbers
 from gnomon.engine.errors import DataError, GnomonWarning
 
 FLAT = 1e-12

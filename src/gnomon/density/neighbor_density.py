@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial import KDTree
 from scipy.special import gammaln
 
-from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract.estimate import checked_weights
+from gnomon.contract.numbers import plain_numbers
 from gnomon.engine.errors import DataError, GnomonWarning
 
 MANY_EMPTY = 0.5

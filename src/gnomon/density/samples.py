@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist
 
-from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract.estimate import Estimate, finite_column, mean_interval
+from gnomon.contract.numbers import plain_numbers
 from gnomon.density.draws import as_generator
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError

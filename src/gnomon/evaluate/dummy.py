@@ -8,10 +8,13 @@ Texts: 003 2.1 (baseline) · 000 chance and majority baselines.
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn import dummy
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
+from gnomon.engine.quantiles import repeated_quantiles
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Flag, Text, Whole
 
@@ -72,8 +75,23 @@ class DummyRegressor(OverScikitLearn, dummy.DummyRegressor):
 
     natively = Takes(missing=True, categories=True, sparse=True)
     _target = "numbers"
+    _many_targets = True
     _largest = float("inf")
     _stored = {
         "constant_": Array("f8", (None, None)),
         "n_outputs_": Whole(1),
     }
+
+    def _fit_peer(self, fit, rows, given):
+        for strategy in ("constant", "quantile"):  # each is also the parameter that it needs
+            if self.strategy == strategy and getattr(self, strategy) is None:
+                raise DataError(f"strategy={strategy!r} needs the parameter {strategy!r}; give it")
+        result = super()._fit_peer(fit, rows, given)
+        if self.strategy == "quantile" and given.get("sample_weight") is not None:
+            self._take_quantiles(np.asarray(given["y"], dtype=float), given["sample_weight"])
+        return result
+
+    def _take_quantiles(self, y: np.ndarray, weights: np.ndarray) -> None:
+        """Quantiles by weights that are repetitions; scikit-learn's class rounds them to a row."""
+        for k, column in enumerate(y.reshape(len(y), -1).T):
+            self.constant_[0, k] = repeated_quantiles(column, weights, np.array(self.quantile))

@@ -18,6 +18,7 @@ from scipy.special import gammaln, log_softmax, xlogy
 from gnomon.contract.estimate import Estimate, frequency_weights, mean_interval, share_interval
 from gnomon.contract.result import Result, p_text
 from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.quantiles import repeated_quantiles
 from gnomon.evaluate.intake import (
     column_names,
     in_order_of_classes,
@@ -373,24 +374,8 @@ def _edges(
     distinct = np.unique(counted)
     if len(distinct) <= n_bins:  # errors of different values in one bin would cancel
         return np.append(distinct, np.nextafter(distinct[-1], 2))
-    edges = np.unique(_quantiles(proba, weights, shares))
+    edges = np.unique(repeated_quantiles(proba, weights, shares))
     return edges if len(edges) > 1 else np.array([edges[0], np.nextafter(edges[0], 2)])
-
-
-def _quantiles(values: np.ndarray, weights: np.ndarray | None, shares: np.ndarray) -> np.ndarray:
-    """NumPy's quantiles of values that stand there as often as their weights say."""
-    if weights is None:
-        return np.quantile(values, shares)
-    order = np.argsort(values, kind="stable")
-    order = order[weights[order] > 0]
-    passed = np.cumsum(weights[order])
-    places = max(passed[-1] - 1, 0.0) * shares
-    before, last = np.floor(places), len(order) - 1
-    low, high = (
-        values[order[np.minimum(np.searchsorted(passed, each, side="right"), last)]]
-        for each in (before, before + 1)
-    )
-    return low + (places - before) * (high - low)
 
 
 def _log_likelihood(y, mean, family: str, dispersion: float) -> np.ndarray:

@@ -10,11 +10,35 @@ Texts: 000 10.4.2, 11.4.1 · 001 7.2.1-7.2.4 · 004 4.7.
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import Any
+
 from sklearn import linear_model
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.contract.written_out import written_out
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, Array, DictOf, Flag, Number, Object, Optional, Text
+
+
+class LeavesOneOut(OverScikitLearn):
+    """Mixin: weights are repetitions; leaving a weighted row out would leave out all of it."""
+
+    def _taken(self, X: Any, given: dict[str, Any], *more: Any) -> tuple[Any, Any, Any]:
+        rows, given, of_table = super()._taken(X, given, *more)
+        rows, given = written_out(rows, given, in_order=False)
+        return rows, given, of_table
+
+
+class ByFolds(OverScikitLearn):
+    """Mixin: folds that are given as positions of rows keep all rows, those of weight zero too."""
+
+    def _taken(self, X: Any, given: dict[str, Any], *more: Any) -> tuple[Any, Any, Any]:
+        rows, changed, of_table = super()._taken(X, given, *more)
+        has_positions = not (self.cv is None or isinstance(self.cv, Integral))
+        if has_positions and not of_table:
+            return self._checked(X), given, of_table
+        return rows, changed, of_table
 
 
 @method(
@@ -25,7 +49,7 @@ from gnomon.engine.stored import Anything, Array, DictOf, Flag, Number, Object, 
     peers=("sklearn.linear_model.RidgeCV",),
     on="scikit-learn",
 )
-class RidgeCV(OverScikitLearn, linear_model.RidgeCV):
+class RidgeCV(LeavesOneOut, linear_model.RidgeCV):
     """Ridge regression with the penalty chosen by leaving out one row at a time, or by folds.
 
     Use it for correlated columns; not to find the few columns that matter. Without ``cv`` every row
@@ -59,7 +83,7 @@ class RidgeCV(OverScikitLearn, linear_model.RidgeCV):
     peers=("sklearn.linear_model.LassoCV",),
     on="scikit-learn",
 )
-class LassoCV(OverScikitLearn, linear_model.LassoCV):
+class LassoCV(ByFolds, linear_model.LassoCV):
     """Lasso regression with the penalty chosen by cross-validation along its path.
 
     Use it for many columns of which few matter; not for groups of correlated columns, of which it
@@ -92,7 +116,7 @@ class LassoCV(OverScikitLearn, linear_model.LassoCV):
     peers=("sklearn.linear_model.ElasticNetCV",),
     on="scikit-learn",
 )
-class ElasticNetCV(OverScikitLearn, linear_model.ElasticNetCV):
+class ElasticNetCV(ByFolds, linear_model.ElasticNetCV):
     """Elastic net with the penalty, and the share of the lasso in it, chosen by cross-validation.
 
     Use it for many columns in correlated groups; not for few columns that all matter.
@@ -125,7 +149,7 @@ class ElasticNetCV(OverScikitLearn, linear_model.ElasticNetCV):
     peers=("sklearn.linear_model.LogisticRegressionCV",),
     on="scikit-learn",
 )
-class LogisticRegressionCV(OverScikitLearn, linear_model.LogisticRegressionCV):
+class LogisticRegressionCV(ByFolds, linear_model.LogisticRegressionCV):
     """Logistic regression with the penalty chosen by cross-validation.
 
     Use it for classes with a linear border; not where the border bends.
@@ -161,7 +185,7 @@ class LogisticRegressionCV(OverScikitLearn, linear_model.LogisticRegressionCV):
     peers=("sklearn.linear_model.RidgeClassifierCV",),
     on="scikit-learn",
 )
-class RidgeClassifierCV(OverScikitLearn, linear_model.RidgeClassifierCV):
+class RidgeClassifierCV(LeavesOneOut, linear_model.RidgeClassifierCV):
     """Ridge regression on -1 and +1, one per class, with the penalty chosen by cross-validation.
 
     Use it for many classes and columns, where it is fast; not where probabilities are needed.

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.contract import Data, Takes
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, whole
+from gnomon.engine.quantiles import repeated_quantiles
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Whole
 from gnomon.linear.basis import Basis
@@ -280,18 +281,3 @@ def periodic_knots(base: np.ndarray, degree: int) -> np.ndarray:
     period = base[-1] - base[0]
     before = base[len(base) - degree - 1 : -1] - period
     return np.concatenate([before, base, base[1 : degree + 1] + period])
-
-
-def repeated_quantiles(values: np.ndarray, weights: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Quantiles by linear interpolation, each value standing there as often as its weight says."""
-    order = np.argsort(values, kind="stable")
-    line = np.cumsum(weights[order])
-    place = shares * (line[-1] - 1) if line[-1] > 1 else np.zeros(len(shares))
-    below = np.floor(place)
-
-    def at(position: np.ndarray) -> np.ndarray:
-        found = np.searchsorted(line, position, side="right")
-        return values[order[np.minimum(found, len(order) - 1)]]
-
-    low, high = at(below), at(below + 1)
-    return low + (place - below) * (high - low)

@@ -7,13 +7,12 @@ repeated; and no two of its support vectors are the same.
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
 from gnomon.contract import Data
-from gnomon.engine.draw import canonical_order
+from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.sums import as_float_rows
 from gnomon.margin.kernels import dense
@@ -22,45 +21,13 @@ UNEQUAL = 100.0
 DENSE_CELLS = 2**22  # so many are multiplied sooner than looked for among sparse ones
 
 
-class Distinct(NamedTuple):
-    """Rows that all differ, in canonical order.
-
-    Attributes
-    ----------
-    rows : float64 array or sparse array (n, d)
-    y : array (n,) or None
-    weights : float64 array (n,)
-    places : int array
-        For every given row, where it is among the distinct ones.
-    """
-
-    rows: Any
-    y: Any
-    weights: np.ndarray
-    places: np.ndarray
-
-
-def distinct_rows(data: Data) -> Distinct:
-    """The rows of a fit, equal ones (same target too) merged."""
+def distinct_data(data: Data) -> DistinctRows:
+    """The rows of a fit, equal ones (same target too) merged; few sparse ones as dense ones."""
     rows = as_float_rows(data.rows)
     if sp.issparse(rows):
         few = rows.shape[0] * rows.shape[1] <= DENSE_CELLS
         rows = rows.toarray() if few else canonical_rows(rows)
-    y, weights = data.y, data.weight_array
-    order = canonical_order(rows, y)
-    ordered = rows[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = differing(ordered[1:], ordered[:-1])
-    if y is not None:
-        new[1:] |= y[order][1:] != y[order][:-1]
-    group = np.cumsum(new) - 1
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = group
-    first = order[new]
-    if len(first) == len(order):
-        return Distinct(ordered, None if y is None else y[order], weights[order], places)
-    total = np.bincount(group, weights[order])
-    return Distinct(ordered[new], None if y is None else y[first], total, places)
+    return distinct_rows(rows, data.weight_array, data.y)
 
 
 def canonical_rows(rows: sp.csr_array) -> sp.csr_array:
@@ -69,14 +36,6 @@ def canonical_rows(rows: sp.csr_array) -> sp.csr_array:
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows
-
-
-def differing(one: Any, other: Any) -> np.ndarray:
-    """Which rows are not the same as the row of the same place."""
-    if not sp.issparse(one):
-        return (one != other).any(axis=1)
-    unequal = sp.csr_array(one != other)
-    return np.diff(unequal.indptr) > 0
 
 
 def warn_unscaled(rows: Any, name: str) -> None:

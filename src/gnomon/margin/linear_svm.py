@@ -38,7 +38,7 @@ from gnomon.engine.parameters import (
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Whole
 from gnomon.engine.threads import one_blas_thread
-from gnomon.margin.distinct import DENSE_CELLS, distinct_rows
+from gnomon.margin.distinct import DENSE_CELLS, distinct_data
 from gnomon.margin.hyperplane import LinearDiscriminant
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest
 from gnomon.margin.linear_solvers import (
@@ -206,7 +206,7 @@ class LinearSVC(LinearMachine):
 
     def _fit_liblinear(self, data: Data) -> None:
         """Large sparse tables, absolute values in the penalty and joint classes are liblinear's."""
-        given = distinct_rows(data)
+        given = distinct_data(data)
         peer = Liblinear(
             penalty=self.penalty,
             loss=self.loss,
@@ -227,7 +227,7 @@ class LinearSVC(LinearMachine):
         self.history_ = History([])
 
     def _descend(self, data: Data) -> None:
-        given = distinct_rows(data)
+        given = distinct_data(data)
         rows = np.empty((len(given.rows), data.n_columns + 1))
         rows[:, :-1] = given.rows
         rows[:, -1] = self.intercept_scaling if self.fit_intercept else 0.0
@@ -373,7 +373,7 @@ class SparseSVM(LinearMachine):
             self.intercept_ = np.zeros(0)
             self.n_passes_ = self.n_nonzero_ = 0
             return
-        given = distinct_rows(data)
+        given = distinct_data(data)
         peer = Liblinear(
             C=self.C,
             penalty="l1",

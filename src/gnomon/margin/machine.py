@@ -22,12 +22,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract import Data, Learner, Takes
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import Course, History
 from gnomon.engine.parameters import HISTORY, JOBS, Interval, StrOptions, above, at_least
 from gnomon.engine.stored import Array, ListOf, Number, Object, Whole
 from gnomon.engine.threads import resolve_jobs
-from gnomon.margin.distinct import DENSE_CELLS, Distinct, distinct_rows, warn_unscaled
+from gnomon.margin.distinct import DENSE_CELLS, distinct_data, warn_unscaled
 from gnomon.margin.kernels import WORDS, Kernel, Linear, dense, kernel_of, warn_indefinite
 from gnomon.margin.working_set import (
     COLUMNS_AT_ONCE,
@@ -139,7 +140,7 @@ class KernelMachine(Learner):
         self.shape_fit_ = (data.n_rows, data.n_columns)
         if kernel.pairwise:
             return self._similarities(kernel, data)
-        given: Distinct = distinct_rows(data)
+        given: DistinctRows = distinct_data(data)
         warn_unscaled(given.rows, type(self).__name__)
         first = np.full(given.rows.shape[0], -1, dtype=np.int64)
         here = np.arange(data.n_rows)[::-1]

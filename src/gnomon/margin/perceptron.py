@@ -25,7 +25,7 @@ from gnomon.engine.parameters import FLAG, HISTORY, SEED, StrOptions, above, at_
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Flag, Whole
 from gnomon.engine.threads import one_blas_thread
-from gnomon.margin.distinct import distinct_rows
+from gnomon.margin.distinct import distinct_data
 from gnomon.margin.hyperplane import Hyperplane, margins
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest
 
@@ -120,7 +120,7 @@ class _Corrected(LinearMachine):
             self._correct(data)
 
     def _correct(self, data: Data) -> None:
-        given = distinct_rows(data)
+        given = distinct_data(data)
         rows = np.column_stack([given.rows, np.full(len(given.rows), float(self.fit_intercept))])
         signs = one_against_rest(given.y, len(self.classes_))
         planes = np.zeros((len(signs), rows.shape[1]))

@@ -11,13 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
 from sklearn import linear_model
-from sklearn.utils import _safe_indexing
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
-from gnomon.engine.draw import canonical_order
+from gnomon.contract.written_out import written_out
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Flag, Number, Text, Whole
 
@@ -60,25 +57,8 @@ class Perceptron(OverScikitLearn, linear_model.Perceptron):
         "t_": Number(),
     }
 
-    def _taken(self, X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-        rows, given, of_table = super()._taken(X, given)
-        if not self.shuffle or not can_be_sorted(rows, given.get("y")):
-            return rows, given, of_table
-        numbers = rows if sp.issparse(rows) else np.asarray(rows)
-        order = canonical_order(numbers, np.unique(given["y"], return_inverse=True)[1])
-        weights = given.get("sample_weight")
-        if weights is not None:
-            weights = np.asarray(weights, dtype=np.float64)[order]
-            if (weights == np.rint(weights)).all():
-                order, weights = np.repeat(order, weights.astype(np.int64)), None
-        changed = {"y": _safe_indexing(given["y"], order), "sample_weight": weights}
-        return _safe_indexing(rows, order), {**given, **changed}, of_table
-
-
-def can_be_sorted(rows: Any, y: Any) -> bool:
-    """Whether rows are a matrix of numbers with a class each; what else, scikit-learn refuses."""
-    if y is None or isinstance(y, str):
-        return False
-    numbers, classes = rows if sp.issparse(rows) else np.asarray(rows), np.asarray(y)
-    is_matrix = numbers.ndim == 2 and numbers.dtype.kind in "fiub" and 0 not in numbers.shape
-    return is_matrix and classes.shape == (numbers.shape[0],) and classes.dtype.kind in "iubUS"
+    def _taken(self, X: Any, given: dict[str, Any], *more: Any) -> tuple[Any, Any, Any]:
+        rows, given, of_table = super()._taken(X, given, *more)
+        if self.shuffle:
+            rows, given = written_out(rows, given, in_order=True)
+        return rows, given, of_table

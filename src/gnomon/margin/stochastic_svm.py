@@ -31,7 +31,7 @@ from gnomon.engine.stored import Array
 from gnomon.engine.threads import one_blas_thread
 from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.splits import random_splits
-from gnomon.margin.distinct import distinct_rows
+from gnomon.margin.distinct import distinct_data
 from gnomon.margin.linear_machine import LinearMachine, one_against_rest
 
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
@@ -194,7 +194,7 @@ class StochasticSVM(LinearMachine):
             self._train(data)
 
     def _train(self, data: Data) -> None:
-        given = distinct_rows(data)
+        given = distinct_data(data)
         rows = np.column_stack([given.rows, np.full(len(given.rows), float(self.fit_intercept))])
         signs = one_against_rest(given.y, len(self.classes_))
         planes = np.zeros((len(signs), rows.shape[1]))

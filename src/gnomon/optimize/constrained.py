@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -208,7 +209,7 @@ def lagrange_multipliers(
         if size <= tol * (1 + np.linalg.norm(x)):
             ended = True
             break
-        curved = derivatives.hessian(lambda at, nu=nu: lagrangian(at, nu), x)
+        curved = derivatives.hessian(partial(lagrangian, nu=nu), x)
         whole = np.block([[curved, rows.T], [rows, np.zeros((m, m))]])
         step = np.linalg.lstsq(whole, -np.concatenate([left, values]), rcond=None)[0]
         share = 1.0
@@ -354,7 +355,7 @@ def interior_point(
         raise DataError("give at least one inequality; without any, use minimize")
     x = np.array(x0, dtype=float)
     rows = np.empty((0, len(x))) if A is None else np.atleast_2d(np.asarray(A, dtype=float))
-    if len(rows) and np.abs(rows @ x - np.ravel(b)).max() > 1e-8:
+    if len(rows) and np.abs(rows @ x - np.asarray(b, dtype=float)).max() > 1e-8:
         raise DataError("x0 must keep Ax = b")
     steps = 0
     if max(float(each(x)) for each in inequalities) >= 0:
@@ -376,7 +377,7 @@ def _first_phase(x, inequalities, rows, mu: float) -> tuple[np.ndarray, int]:
     """A point strictly inside: minimize s with g_i(x) <= s until s < 0."""
     s = max(float(each(x)) for each in inequalities) + 1.0
     wide = np.append(x, s)
-    lifted = [lambda v, each=each: float(each(v[:-1])) - v[-1] for each in inequalities]
+    lifted: list[Function] = [partial(_lifted, each) for each in inequalities]
     floor = -1.0 - abs(s)
     lifted.append(lambda v: floor - v[-1])  # s needs no more than to be below 0
     wide_rows = np.hstack([rows, np.zeros((len(rows), 1))])
@@ -391,6 +392,11 @@ def _first_phase(x, inequalities, rows, mu: float) -> tuple[np.ndarray, int]:
         f"no point is strictly inside: the least of the largest constraint is {wide[-1]:.3g}; "
         "the constraints contradict each other or leave no interior"
     )
+
+
+def _lifted(g: Function, v: np.ndarray) -> float:
+    """g(x) - s of the point (x, s)."""
+    return float(g(v[:-1])) - float(v[-1])
 
 
 def _centered(fun, jac, x, inequalities, rows, t: float) -> tuple[np.ndarray, int]:

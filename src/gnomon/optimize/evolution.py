@@ -206,7 +206,7 @@ class Evolution(Optimizer):
 
     def _learned(self, run: Run, weights, rules, used: list[int], won: list[bool]) -> np.ndarray:
         before = weights / weights.sum()
-        shares = np.array([np.mean([w for u, w in zip(used, won) if u == r] or [0.0])
+        shares = np.array([np.mean([w for u, w in zip(used, won) if u == r] or [False])
                            for r in range(len(rules))])  # fmt: skip
         new = np.maximum((1 - LEARNING) * weights + LEARNING * (0.1 + shares), 0.05)
         top, last = int(np.argmax(new)), int(np.argmax(before))

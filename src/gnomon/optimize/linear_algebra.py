@@ -316,7 +316,8 @@ def power_iteration(
     if not 1 <= n_components <= len(left):
         raise DataError(f"n_components is from 1 to {len(left)}, not {n_components}")
     rng = np.random.default_rng(random_state)
-    values, vectors, counts, rates, flips = [], [], [], [], []
+    vectors: list[np.ndarray] = []
+    values, counts, rates, flips = [], [], [], []
     for _ in range(n_components):
         v = rng.normal(size=len(left))
         for found in vectors:

@@ -14,6 +14,8 @@ Texts: 000c 16.4.4 (its Adam misplaces a hat and leaves t undefined; the correct
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gnomon.engine.errors import DataError
@@ -57,7 +59,8 @@ class MomentumRule(Rule):
     def __init__(self, momentum: float = 0.9, nesterov: bool = False):
         if not 0 <= momentum < 1:
             raise DataError(f"momentum must be at least 0 and below 1, not {momentum}")
-        self.momentum, self.nesterov, self.velocity = momentum, nesterov, 0.0
+        self.momentum, self.nesterov = momentum, nesterov
+        self.velocity: Any = 0.0
 
     def step(self, x: np.ndarray, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
         self.velocity = self.momentum * self.velocity + learning_rate * gradient
@@ -75,7 +78,8 @@ class AdagradRule(Rule):
     """
 
     def __init__(self, alpha: float = 1e-6):
-        self.alpha, self.squares = alpha, 0.0
+        self.alpha = alpha
+        self.squares: Any = 0.0
 
     def step(self, x: np.ndarray, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
         self.squares = self.squares + gradient**2
@@ -119,7 +123,9 @@ class AdamRule(Rule):
     ):
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
         self.weight_decay = weight_decay
-        self.mean, self.squares, self.t = 0.0, 0.0, 0
+        self.mean: Any = 0.0
+        self.squares: Any = 0.0
+        self.t = 0
 
     def step(self, x: np.ndarray, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
         self.t += 1

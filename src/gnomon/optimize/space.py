@@ -308,6 +308,14 @@ class Permutation(Dimension):
         swapped[i], swapped[j] = value[j], value[i]
         return swapped
 
+    def all_moved(self, value: np.ndarray) -> np.ndarray:
+        """The orders that the moves lead to, one per row."""
+        i, j = np.triu_indices(self.size, 1)
+        moved = np.repeat(np.asarray(value)[None], len(i), axis=0)
+        rows = np.arange(len(i))
+        moved[rows, i], moved[rows, j] = moved[rows, j], moved[rows, i]
+        return moved
+
     def attributes(self, value: np.ndarray, move: tuple[int, int]) -> tuple[Any, ...]:
         """What a move sets: (place, item) twice."""
         i, j = move
@@ -364,6 +372,10 @@ class Bits(Dimension):
         flipped = np.array(value, bool)
         flipped[list(move)] ^= True
         return flipped
+
+    def all_moved(self, value: np.ndarray) -> np.ndarray:
+        """The bit strings that the moves lead to, one per row."""
+        return np.array([self.moved(value, move) for move in self.moves()])
 
     def attributes(self, value: np.ndarray, move: tuple[int, ...]) -> tuple[Any, ...]:
         """What a move changes: its bits."""
@@ -426,7 +438,8 @@ class Subset(Bits):
         if self.k is None:
             return super().neighbors(value)
         inside, outside = np.flatnonzero(value), np.flatnonzero(~np.asarray(value))
-        return [super(Subset, self).moved(value, (i, j)) for i in inside for j in outside]
+        pairs = [(int(i), int(j)) for i in inside for j in outside]
+        return [super(Subset, self).moved(value, pair) for pair in pairs]
 
     def neighbor(self, value: Any, rng: np.random.Generator, scale: float = 0.1) -> np.ndarray:
         inside, outside = np.flatnonzero(value), np.flatnonzero(~np.asarray(value))
@@ -478,7 +491,9 @@ class Space:
         if isinstance(dimensions, Mapping):
             self.names, dimensions = list(dimensions), list(dimensions.values())
         single = isinstance(dimensions, Dimension)
-        self.dimensions = [_dimension(each) for each in ([dimensions] if single else dimensions)]
+        self.dimensions: list[Any] = [
+            _dimension(each) for each in ([dimensions] if single else dimensions)
+        ]
         if not self.dimensions:
             raise DataError("the space is empty: give at least one dimension")
         numbers = all(isinstance(each, Real | Integer) for each in self.dimensions)

@@ -7,9 +7,6 @@ under scikit-learn's names, so that model files hold data only.
 
 from __future__ import annotations
 
-import contextlib
-import warnings
-from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,6 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, has_fit_parameter
 
 from gnomon.contract.intake.arrays import checked_weights, refuse_huge
+from gnomon.contract.over_scikit_learn import quietly
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import validated
 from gnomon.engine.stored import Anything, Array, DictOf, Number, Whole
@@ -103,7 +101,7 @@ class WrappedFilter(NumberFilter):
         inner = self._unfitted()
         if weights is not None and (weights == 1).all():
             weights = None
-        with _no_numpy_warnings():
+        with quietly():
             if weights is not None and has_fit_parameter(inner, "sample_weight"):
                 return inner.fit(X, sample_weight=weights)
             return inner.fit(X)
@@ -189,7 +187,7 @@ class WrappedFilter(NumberFilter):
         check_is_fitted(self)
         if self._is_whole_array(X):
             X = self._checked_array(X)
-            with _no_numpy_warnings():
+            with quietly():
                 return self._inner().transform(X)
         return super().transform(X)
 
@@ -215,7 +213,7 @@ class WrappedFilter(NumberFilter):
         return 8 * 2 * n_rows * n_columns
 
     def _forward(self, block):
-        with _no_numpy_warnings():
+        with quietly():
             return _dense(self._inner().transform(block))
 
     def _backward(self, block):
@@ -302,14 +300,6 @@ class Unweighted(WrappedFilter):
             Of the kind that was given.
         """
         return self.fit(X, y).transform(X)
-
-
-@contextlib.contextmanager
-def _no_numpy_warnings() -> Iterator[None]:
-    """Columns without any value make NumPy warn of empty slices; the result says it with NaN."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", RuntimeWarning)
-        yield
 
 
 def _packed(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from gnomon.cluster.distinct import plain_numbers
+from gnomon.contract.numbers import plain_numbers
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.reduce.low_rank import svd

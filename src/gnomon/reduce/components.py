@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from gnomon.cluster.distinct import number_rows
+from gnomon.contract.numbers import number_rows
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.reduce.nipals import factorize

@@ -9,11 +9,26 @@ Texts: 001 17.3 (the idea).
 
 from __future__ import annotations
 
-from sklearn import decomposition
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
 
-from gnomon.contract.over_scikit_learn import OverScikitLearn
+import numpy as np
+from sklearn import decomposition
+from sklearn.decomposition import _fastica
+from sklearn.exceptions import ConvergenceWarning
+
+from gnomon.contract.over_scikit_learn import OverScikitLearn, quietly
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.history import Course
+from gnomon.engine.parameters import HISTORY
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
+
+CONTRASTS = {"logcosh": _fastica._logcosh, "exp": _fastica._exp, "cube": _fastica._cube}
+NORMAL_KURTOSIS = 3.0
+NO_SOURCES = "columns are constant or depend on each other. Leave such columns out"
 
 
 @method(
@@ -28,7 +43,18 @@ class FastICA(OverScikitLearn, decomposition.FastICA):
     """Independent components by fixed-point iterations.
 
     Use it to part signals that are sums of independent sources; not where sources are about
-    normal, which cannot be told apart. `ICA` records its steps and takes weights.
+    normal, which cannot be told apart. `ICA` takes weights and streams.
+
+    Parameters
+    ----------
+    keep_history : {"objective", "full"}, default="objective"
+        Whether ``history_`` also keeps the components after each step.
+
+    Attributes
+    ----------
+    history_ : History
+        Minus the sum of the sources' absolute excess kurtosis, after each step; with
+        ``algorithm="deflation"``, of the source that the step is about.
 
     Examples
     --------
@@ -46,3 +72,172 @@ class FastICA(OverScikitLearn, decomposition.FastICA):
         "mixing_": Array("f", ("n_columns", "n_unmixing")),
         "whitening_": Array("f", ("n_unmixing", "n_columns")),
     }
+    _parameter_constraints = {"keep_history": HISTORY}
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        algorithm="parallel",
+        whiten="unit-variance",
+        fun="logcosh",
+        fun_args=None,
+        max_iter=200,
+        tol=1e-4,
+        w_init=None,
+        whiten_solver="svd",
+        random_state=None,
+        keep_history="objective",
+    ):
+        super().__init__(
+            n_components,
+            algorithm=algorithm,
+            whiten=whiten,
+            fun=fun,
+            fun_args=fun_args,
+            max_iter=max_iter,
+            tol=tol,
+            w_init=w_init,
+            whiten_solver=whiten_solver,
+            random_state=random_state,
+        )
+        self.keep_history = keep_history
+
+    def _fit_peer(self, fit, rows, given):
+        drawn_from = copy.deepcopy(self.random_state)
+        try:
+            result, history = self._watched(fit, rows, given)
+        except StoppedError as stopped:
+            history = stopped.history
+            changed = {"max_iter": len(history), "random_state": drawn_from}
+            result = self._changed(changed, fit, rows, given)
+        except (ValueError, np.linalg.LinAlgError):
+            rank = rank_of(rows)
+            if rank == 0:
+                raise DataError(f"FastICA needs rows that differ: {NO_SOURCES}") from None
+            if rank is None or rank == min(rows.shape):
+                raise
+            fewer = {"n_components": rank, "random_state": drawn_from}
+            result, history = self._changed(fewer, self._watched, fit, rows, given)
+            warnings.warn(
+                f"the rows vary in {rank} directions only: there are as many components",
+                GnomonWarning,
+                stacklevel=2,
+            )
+        self.history_ = history
+        return result
+
+    def _changed(self, changed: dict[str, Any], call: Callable[..., Any], *args: Any) -> Any:
+        """The call, with other parameters meanwhile."""
+        asked = {name: getattr(self, name) for name in changed}
+        vars(self).update(changed)
+        try:
+            if call == self._watched:
+                return call(*args)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                return call(*args[:-1], **args[-1])
+        finally:
+            vars(self).update(asked)
+
+    def _watched(self, fit, rows, given):
+        """scikit-learn's fit, whose contrast function sees the sources of every step."""
+        steps = Steps(self, rows)
+        asked, self.fun = self.fun, steps
+        try:
+            result = fit(rows, **given)
+        finally:
+            self.fun = asked
+        if not np.isfinite(self.components_).all():
+            raise DataError(f"FastICA finds no finite components: {NO_SOURCES}")
+        steps.end_last()
+        history = steps.course.history
+        if history.stopped != "callback":
+            history.stopped = "converged" if self.n_iter_ < self.max_iter else "max_iter"
+        return result, history
+
+    def _most_steps(self) -> Any:
+        """Unknown where one component is found after the other."""
+        return self.max_iter if self.algorithm == "parallel" else None
+
+    def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        return 8 * (7 * n_rows * n_columns + 8 * n_columns**2 + 8 * n_rows)
+
+
+class StoppedError(Exception):
+    """A callback asked to stop."""
+
+    def __init__(self, history):
+        super().__init__("a callback asked to stop")
+        self.history = history
+
+
+class Steps:
+    """The contrast function of a fit, which is called once in every step, with the sources so far.
+
+    The sources that a step begins with are those that the step before ended with.
+    """
+
+    def __init__(self, ica: FastICA, rows: np.ndarray) -> None:
+        self.ica, self.rows = ica, rows
+        self.asked = ica.fun
+        most = ica.max_iter * (1 if ica.algorithm == "parallel" else min(rows.shape))
+        full = ica.keep_history == "full"
+        self.course = Course(ica, ica._during[0], "step", most, full, ica._given)
+        self.running = iter(self.course)
+        self.begun = False
+
+    def __call__(self, sources: np.ndarray, **fun_args: Any) -> Any:
+        if self.begun and self._end(sources):
+            raise StoppedError(self.course.history)
+        next(self.running)
+        self.begun = True
+        if isinstance(self.asked, str):
+            return CONTRASTS[self.asked](sources, fun_args)
+        return self.asked(sources, **fun_args)
+
+    def _end(self, sources: np.ndarray) -> bool:
+        """End a step; True where a callback asks to stop."""
+        squares = np.atleast_2d(sources) ** 2
+        kurtosis = np.einsum("ij,ij->i", squares, squares) / squares.shape[1]
+        objective = -np.abs(kurtosis - NORMAL_KURTOSIS).sum()
+        attributes = None
+        if sources.ndim == 2 and (self.course.keep_states or "_skl_callbacks" in vars(self.ica)):
+            attributes = self._attributes(sources)
+        with self.ica._outside_fit(fun=self.asked) as of_table:
+            return self.course.end_step(
+                objective,
+                state=lambda: attributes or {"source": sources.copy()},
+                attributes=None if attributes is None else lambda: attributes | of_table,
+            )
+
+    def end_last(self) -> None:
+        """End the last step, by the components that were fitted."""
+        ica = self.ica
+        final = (self.rows - getattr(ica, "mean_", 0.0)) @ ica.components_.T
+        if ica.whiten:
+            final = final / final.std(axis=0)
+        stopped = self._end(final.T)
+        if stopped:
+            self.course.history.stopped = "callback"
+
+    def _attributes(self, sources: np.ndarray) -> dict[str, np.ndarray]:
+        """What is fitted of a step, from its sources: of variance one if whitened."""
+        n = len(self.rows)
+        found: dict[str, np.ndarray] = {}
+        if self.ica.whiten:
+            found["mean_"] = self.rows.mean(axis=0)
+            scale = sources.std(axis=1, keepdims=True)
+            sources = sources / (scale if self.ica.whiten == "unit-variance" else np.sqrt(n))
+        centered = self.rows - found.get("mean_", 0.0)
+        components = np.linalg.lstsq(centered, sources.T, rcond=None)[0].T
+        return found | {"components_": components, "mixing_": np.linalg.pinv(components)}
+
+
+def rank_of(rows: Any) -> int | None:
+    """In how many directions rows vary; None where they are not several rows of finite numbers."""
+    is_matrix = isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.size > rows.shape[1]
+    if not is_matrix or not np.isfinite(rows).all():
+        return None
+    with quietly():
+        return int(np.linalg.matrix_rank(rows - rows.mean(axis=0)))

@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array
 
-from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Classifier, Data
+from gnomon.contract.numbers import plain_numbers
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method

@@ -15,9 +15,9 @@ import numpy as np
 from sklearn import manifold
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.cluster.distinct import DistinctRows
 from gnomon.contract import Takes
 from gnomon.contract.inert import without_effect
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import SEED, Interval, StrOptions, above, whole
 from gnomon.engine.registry import method

@@ -20,9 +20,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.cluster.distinct import DistinctRows, distinct_rows
 from gnomon.contract import Data, Takes, Transformer
 from gnomon.contract.inert import without_effect
+from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import FLAG, SEED, Interval, StrOptions, at_least, whole
 from gnomon.engine.registry import method

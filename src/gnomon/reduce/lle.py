@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import manifold
 
-from gnomon.cluster.distinct import DistinctRows
 from gnomon.contract.inert import without_effect
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 from sklearn.utils.validation import check_array
 
-from gnomon.cluster.distinct import plain_numbers
+from gnomon.contract.numbers import plain_numbers
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.reduce.spectrum import with_signs

@@ -21,7 +21,7 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from gnomon.cluster.distinct import number_rows
+from gnomon.contract.numbers import number_rows
 from gnomon.contract.result import Result
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning

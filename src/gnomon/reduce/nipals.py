@@ -19,8 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from gnomon.cluster.distinct import number_rows
 from gnomon.contract import Data, Transformer
+from gnomon.contract.numbers import number_rows
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes

@@ -20,8 +20,8 @@ from scipy.spatial.distance import cdist
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_array
 
-from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Data, Transformer, intake
+from gnomon.contract.numbers import plain_numbers
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, between, whole

@@ -21,8 +21,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from gnomon.cluster.distinct import plain_numbers
 from gnomon.contract import Data, Transformer
+from gnomon.contract.numbers import plain_numbers
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes

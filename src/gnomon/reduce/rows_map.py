@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from gnomon.cluster.distinct import DistinctRows, distinct_rows
 from gnomon.contract import Data, Transformer
+from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.stored import Array, Object, Optional, Whole
 from gnomon.neighbors.distances import distance_of

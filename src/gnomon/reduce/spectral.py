@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn import manifold
 
-from gnomon.cluster.distinct import DistinctRows
 from gnomon.contract import Takes
 from gnomon.contract.inert import without_effect
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, above, at_least, whole
 from gnomon.engine.registry import method

@@ -21,9 +21,9 @@ from scipy.special import xlogy
 from sklearn import manifold
 from sklearn.utils.validation import check_is_fitted
 
-from gnomon.cluster.distinct import DistinctRows
 from gnomon.contract import Takes
 from gnomon.contract.inert import without_effect
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import (
     HISTORY,

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from gnomon.cluster.distinct import DistinctRows
+from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.engine.parameters import SEED, at_least, whole
 from gnomon.engine.registry import method

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from sklearn import feature_selection
 from sklearn.base import is_classifier
+from sklearn.utils import column_or_1d, get_tags
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, DictOf, Object, Whole
 
@@ -26,6 +28,16 @@ class OverModel(OverScikitLearn):
     @property
     def _target(self):
         return "classes" if is_classifier(self.estimator) else "numbers"
+
+    @property
+    def natively(self):  # type: ignore[override]
+        """Sparse rows where the model inside takes them."""
+        return Takes(sparse=get_tags(self.estimator).input_tags.sparse)
+
+    def _taken(self, X, given, more):
+        if getattr(given.get("y"), "shape", ())[1:] == (1,):
+            given = given | {"y": column_or_1d(given["y"], warn=True)}
+        return super()._taken(X, given, more)
 
 
 @method(

@@ -16,7 +16,7 @@ from gnomon.contract import Data
 from gnomon.engine.columns import location_and_scale
 from gnomon.engine.errors import DataError
 from gnomon.prepare.bins import equal_masses
-from gnomon.trees.distinct import DistinctRows, distinct_rows, folds_of_distinct_rows
+from gnomon.trees.distinct import CountedRows, counted_rows, folds_of_distinct_rows
 
 MOST_BINS = 10
 
@@ -35,7 +35,7 @@ class Problem:
 
     Attributes
     ----------
-    sample : DistinctRows
+    sample : CountedRows
     members : list of ndarray of int
         The columns of numbers of each feature.
     names : list of str
@@ -44,14 +44,14 @@ class Problem:
         0 where the target is a number.
     """
 
-    sample: DistinctRows
+    sample: CountedRows
     members: list[np.ndarray]
     names: list[str]
     n_classes: int
 
     @classmethod
     def of(cls, data: Data, members: list[np.ndarray], names: list[str], n_classes: int) -> Problem:
-        return cls(distinct_rows(data), members, names, n_classes)
+        return cls(counted_rows(data), members, names, n_classes)
 
     @property
     def n_features(self) -> int:

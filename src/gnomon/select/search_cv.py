@@ -33,6 +33,7 @@ class OverSearch(OverScikitLearn):
     """A search over the parameters of an estimator."""
 
     _transient = ("scorer_", "_checked_cv_orig")
+    _keeps_cells = True  # the estimator inside takes frames
 
     def _check_loaded(self) -> None:
         """Scorers are functions, which model files do not hold: they follow from ``scoring``."""
@@ -48,7 +49,7 @@ class OverSearch(OverScikitLearn):
     def _learn(self, fit: Callable[..., Any], X: Any, given: dict[str, Any]) -> Any:
         """scikit-learn's `fit`, which tells callbacks of the search and of each fit by itself."""
         self._require_rows(X)
-        rows, changed, of_table = self._taken(X, given)
+        rows, changed, of_table = self._taken(X, given, more=False)
         self._given = True
         try:
             result = fit(rows, **changed)
@@ -57,10 +58,12 @@ class OverSearch(OverScikitLearn):
         self.__dict__.update(of_table)
         return result
 
-    def _taken(self, X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    def _taken(
+        self, X: Any, given: dict[str, Any], more: bool
+    ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """A table as it is for an estimator of this library, which encodes it in each fold."""
         if not isinstance(self.estimator, Estimator) or not needs_encoder(X):
-            return super()._taken(X, given)
+            return super()._taken(X, given, more)
         table = intake.as_table(X)
         y = given.get("y")
         if isinstance(y, str):

@@ -201,7 +201,7 @@ def _searched(
     first = results[0].measures[0]
     best = run.x
     model = clone(estimator).set_params(**best).fit(problem.X, problem.y)
-    table = {
+    table: dict[str, list[Any]] = {
         "params": tried,
         "mean_test_score": [float(each.mean) for each in results],
         "std_test_score": [float(np.std(each.values)) for each in results],

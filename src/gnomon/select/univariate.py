@@ -9,9 +9,12 @@ Texts: 004 7.1 · 003 2.7.1.
 
 from __future__ import annotations
 
+from numbers import Integral
+
 from sklearn import feature_selection
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable_function
@@ -19,15 +22,36 @@ from gnomon.engine.stored import Array
 
 TEXTS = "004 7.1 · 003 2.7.1"
 
-for _score in (
+OF_CLASSES = (
     feature_selection.chi2,
     feature_selection.f_classif,
-    feature_selection.f_regression,
     feature_selection.mutual_info_classif,
+)
+OF_NUMBERS = (
+    feature_selection.f_regression,
     feature_selection.mutual_info_regression,
     feature_selection.r_regression,
-):
+)
+for _score in (*OF_CLASSES, *OF_NUMBERS):
     storable_function(_score)
+
+
+class ByScore(OverScikitLearn):
+    """A selector whose score function decides what the target is."""
+
+    natively = Takes(sparse=True)
+    _stored = {
+        "pvalues_": Array("f8", ("n_columns",), finite=False),
+        "scores_": Array("f8", ("n_columns",), finite=False),
+    }
+
+    @property
+    def _target(self):
+        if self.score_func in OF_CLASSES:
+            return "classes"
+        if self.score_func in OF_NUMBERS:
+            return "numbers"
+        return vars(self).get("_found_target", "any")
 
 
 @method(
@@ -38,7 +62,7 @@ for _score in (
     peers=("sklearn.feature_selection.SelectKBest",),
     on="scikit-learn",
 )
-class SelectKBest(OverScikitLearn, feature_selection.SelectKBest):
+class SelectKBest(ByScore, feature_selection.SelectKBest):
     """Keep the k features of the highest scores.
 
     Use it as a fast first selection, inside a pipeline so that only training rows are seen; not
@@ -52,13 +76,6 @@ class SelectKBest(OverScikitLearn, feature_selection.SelectKBest):
     array([ True, False])
     """
 
-    natively = Takes(sparse=True)
-    _target = "any"
-    _stored = {
-        "pvalues_": Array("f8", ("n_columns",)),
-        "scores_": Array("f8", ("n_columns",)),
-    }
-
 
 @method(
     task="filter",
@@ -68,7 +85,7 @@ class SelectKBest(OverScikitLearn, feature_selection.SelectKBest):
     peers=("sklearn.feature_selection.SelectPercentile",),
     on="scikit-learn",
 )
-class SelectPercentile(OverScikitLearn, feature_selection.SelectPercentile):
+class SelectPercentile(ByScore, feature_selection.SelectPercentile):
     """Keep a percentage of the features, those of the highest scores.
 
     Use it as a fast first selection, inside a pipeline so that only training rows are seen; not
@@ -82,13 +99,6 @@ class SelectPercentile(OverScikitLearn, feature_selection.SelectPercentile):
     array([ True, False])
     """
 
-    natively = Takes(sparse=True)
-    _target = "any"
-    _stored = {
-        "pvalues_": Array("f8", ("n_columns",)),
-        "scores_": Array("f8", ("n_columns",)),
-    }
-
 
 @method(
     task="filter",
@@ -98,7 +108,7 @@ class SelectPercentile(OverScikitLearn, feature_selection.SelectPercentile):
     peers=("sklearn.feature_selection.SelectFpr",),
     on="scikit-learn",
 )
-class SelectFpr(OverScikitLearn, feature_selection.SelectFpr):
+class SelectFpr(ByScore, feature_selection.SelectFpr):
     """Keep features whose p-value is below a limit.
 
     Use it as a fast first selection, inside a pipeline so that only training rows are seen; not
@@ -112,13 +122,6 @@ class SelectFpr(OverScikitLearn, feature_selection.SelectFpr):
     array([ True, False])
     """
 
-    natively = Takes(sparse=True)
-    _target = "any"
-    _stored = {
-        "pvalues_": Array("f8", ("n_columns",), finite=False),
-        "scores_": Array("f8", ("n_columns",), finite=False),
-    }
-
 
 @method(
     task="filter",
@@ -128,7 +131,7 @@ class SelectFpr(OverScikitLearn, feature_selection.SelectFpr):
     peers=("sklearn.feature_selection.SelectFdr",),
     on="scikit-learn",
 )
-class SelectFdr(OverScikitLearn, feature_selection.SelectFdr):
+class SelectFdr(ByScore, feature_selection.SelectFdr):
     """Keep features by a bound on the expected share of false discoveries.
 
     Use it as a fast first selection, inside a pipeline so that only training rows are seen; not
@@ -142,13 +145,6 @@ class SelectFdr(OverScikitLearn, feature_selection.SelectFdr):
     array([ True, False])
     """
 
-    natively = Takes(sparse=True)
-    _target = "any"
-    _stored = {
-        "pvalues_": Array("f8", ("n_columns",), finite=False),
-        "scores_": Array("f8", ("n_columns",), finite=False),
-    }
-
 
 @method(
     task="filter",
@@ -158,7 +154,7 @@ class SelectFdr(OverScikitLearn, feature_selection.SelectFdr):
     peers=("sklearn.feature_selection.SelectFwe",),
     on="scikit-learn",
 )
-class SelectFwe(OverScikitLearn, feature_selection.SelectFwe):
+class SelectFwe(ByScore, feature_selection.SelectFwe):
     """Keep features by a bound on the probability of any false discovery.
 
     Use it as a fast first selection, inside a pipeline so that only training rows are seen; not
@@ -172,13 +168,6 @@ class SelectFwe(OverScikitLearn, feature_selection.SelectFwe):
     array([ True, False])
     """
 
-    natively = Takes(sparse=True)
-    _target = "any"
-    _stored = {
-        "pvalues_": Array("f8", ("n_columns",), finite=False),
-        "scores_": Array("f8", ("n_columns",), finite=False),
-    }
-
 
 @method(
     task="filter",
@@ -188,7 +177,7 @@ class SelectFwe(OverScikitLearn, feature_selection.SelectFwe):
     peers=("sklearn.feature_selection.GenericUnivariateSelect",),
     on="scikit-learn",
 )
-class GenericUnivariateSelect(OverScikitLearn, feature_selection.GenericUnivariateSelect):
+class GenericUnivariateSelect(ByScore, feature_selection.GenericUnivariateSelect):
     """Keep features by a score, with the rule as a parameter.
 
     Use it as a fast first selection, inside a pipeline so that only training rows are seen; not
@@ -202,12 +191,16 @@ class GenericUnivariateSelect(OverScikitLearn, feature_selection.GenericUnivaria
     array([ True, False])
     """
 
-    natively = Takes(sparse=True)
-    _target = "any"
-    _stored = {
-        "pvalues_": Array("f8", ("n_columns",), finite=False),
-        "scores_": Array("f8", ("n_columns",), finite=False),
-    }
+    def _fit_peer(self, fit, rows, given):
+        by_number, is_all = self.mode == "k_best", self.param == "all"
+        if by_number and not is_all and not isinstance(self.param, Integral):
+            raise DataError(
+                "mode='k_best' takes a whole number of features or 'all' as param, not "
+                f"{self.param!r}"
+            )
+        if is_all and not by_number:
+            raise DataError(f"param='all' needs mode='k_best', and mode is {self.mode!r}")
+        return super()._fit_peer(fit, rows, given)
 
 
 @method(

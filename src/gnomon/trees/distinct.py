@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.contract import Data, Learner
-from gnomon.engine.draw import canonical_order
+from gnomon.engine.distinct import distinct_rows
 
 
 @dataclass(frozen=True)
-class DistinctRows:
+class CountedRows:
     """Rows that all differ, in canonical order.
 
     Attributes
@@ -37,9 +37,9 @@ class DistinctRows:
     def n_rows(self) -> int:
         return len(self.rows)
 
-    def part(self, places: np.ndarray) -> DistinctRows:
+    def part(self, places: np.ndarray) -> CountedRows:
         """Some of the rows."""
-        return DistinctRows(
+        return CountedRows(
             self.rows[places], self.y[places], self.weights[places], self.counts[places]
         )
 
@@ -58,11 +58,11 @@ class CountsRows(Learner):
         self._class_factors = super()._class_weights(totals)  # type: ignore[misc]
         return self._class_factors
 
-    def _distinct(self, data: Data) -> DistinctRows:
-        return distinct_rows(data, vars(self).pop("_class_factors", None))
+    def _distinct(self, data: Data) -> CountedRows:
+        return counted_rows(data, vars(self).pop("_class_factors", None))
 
 
-def distinct_rows(data: Data, class_factors: np.ndarray | None = None) -> DistinctRows:
+def counted_rows(data: Data, class_factors: np.ndarray | None = None) -> CountedRows:
     """The rows of a table, each written once.
 
     Parameters
@@ -71,30 +71,18 @@ def distinct_rows(data: Data, class_factors: np.ndarray | None = None) -> Distin
     class_factors : ndarray of shape (n_classes,), optional
         What the rows' weights were multiplied by, by class; repetitions are counted without.
     """
-    order = canonical_order(data.rows, data.y)
-    rows = np.ascontiguousarray(data.rows[order], dtype=np.float64)
-    y, weights = data.y[order], data.weight_array[order]
-    first = np.flatnonzero(_differs_from_the_row_before(rows, y))
-    repetitions = np.diff(np.append(first, len(rows))).astype(np.float64)
-    if len(first) < len(rows):
-        rows, y, weights = rows[first], y[first], np.add.reduceat(weights, first)
+    found = distinct_rows(data.rows, data.weight_array, data.y)
+    y, weights = found.y, found.weights
     given = weights if class_factors is None else weights / class_factors[y]
     nearest = np.maximum(np.rint(given), 1.0)
     whole = bool((np.abs(given - nearest) <= 1e-9 * nearest).all())
-    return DistinctRows(rows, y, weights, nearest if whole else repetitions)
-
-
-def _differs_from_the_row_before(rows: np.ndarray, y: np.ndarray) -> np.ndarray:
-    differs = np.zeros(len(rows), dtype=bool)
-    differs[0] = True
-    for column in [*rows.T, *y.reshape(len(y), -1).T]:
-        below, above = column[1:], column[:-1]
-        differs[1:] |= (below != above) & ~((below != below) & (above != above))
-    return differs
+    if not whole:
+        nearest = np.bincount(found.places, minlength=len(weights)).astype(np.float64)
+    return CountedRows(found.rows, y, weights, nearest)
 
 
 def folds_of_distinct_rows(
-    sample: DistinctRows, n_folds: int, rng: np.random.Generator, strata: np.ndarray | None
+    sample: CountedRows, n_folds: int, rng: np.random.Generator, strata: np.ndarray | None
 ) -> np.ndarray:
     """The fold of each row; equal rows share one, so that none is learnt from and tested on.
 

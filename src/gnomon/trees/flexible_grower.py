@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gnomon.trees.distinct import DistinctRows
+from gnomon.trees.distinct import CountedRows
 from gnomon.trees.general_tree import GeneralTree
 from gnomon.trees.impurity import Impurity
 from gnomon.trees.questions import NONE, UNKNOWN, Questions, joined, make_question
@@ -76,7 +76,7 @@ class Grower:
 
     Parameters
     ----------
-    sample : DistinctRows
+    sample : CountedRows
     levels : int array (d,)
         Number of categories of each column; 0 for numbers.
     impurity : Impurity
@@ -88,7 +88,7 @@ class Grower:
 
     def __init__(
         self,
-        sample: DistinctRows,
+        sample: CountedRows,
         levels: np.ndarray,
         impurity: Impurity,
         finder: Finder,

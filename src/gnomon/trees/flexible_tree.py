@@ -20,7 +20,7 @@ from gnomon.engine.parameters import SEED, StrOptions, at_least, between, share,
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Flag, Object, Optional, Whole
 from gnomon.engine.threads import one_blas_thread
-from gnomon.trees.distinct import CountsRows, DistinctRows
+from gnomon.trees.distinct import CountedRows, CountsRows
 from gnomon.trees.flexible_grower import Finder, Grower, Limits
 from gnomon.trees.general_tree import GeneralTree
 from gnomon.trees.impurity import Impurity, SquaredError, class_impurity
@@ -81,13 +81,13 @@ class OneGeneralTree(CountsRows):
         self._n_columns = data.n_columns
         self._take_tree(tree)
 
-    def _impurity(self, sample: DistinctRows) -> Impurity:
+    def _impurity(self, sample: CountedRows) -> Impurity:
         return SquaredError(sample.y, sample.weights)
 
-    def _finder(self, sample: DistinctRows, levels: np.ndarray, impurity: Impurity) -> Finder:
+    def _finder(self, sample: CountedRows, levels: np.ndarray, impurity: Impurity) -> Finder:
         raise NotImplementedError
 
-    def _least(self, sample: DistinctRows) -> LeastBranch:
+    def _least(self, sample: CountedRows) -> LeastBranch:
         weight = self.min_weight_fraction_leaf * float(sample.weights.sum())
         return LeastBranch(self.min_samples_leaf, weight)
 
@@ -165,7 +165,7 @@ class FlexibleTree(OneGeneralTree):
         "feature_importances_": Array("f8", ("n_columns",)),
     }
 
-    def _finder(self, sample: DistinctRows, levels: np.ndarray, impurity: Impurity) -> Finder:
+    def _finder(self, sample: CountedRows, levels: np.ndarray, impurity: Impurity) -> Finder:
         missing_is_value = self.missing == "category"
         if self.split == "random":
             categories = self.categories if self.categories != "ordering" else "value"
@@ -346,7 +346,7 @@ class FlexibleTreeClassifier(FlexibleTree, Classifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _impurity(self, sample: DistinctRows) -> Impurity:
+    def _impurity(self, sample: CountedRows) -> Impurity:
         if self.smoothing > 0 and self.criterion not in ("entropy", "gain_ratio"):
             raise ValueError(
                 f"smoothing={self.smoothing:g} smooths the entropy and criterion is "

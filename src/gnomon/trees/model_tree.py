@@ -21,7 +21,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Object
 from gnomon.engine.threads import one_blas_thread
 from gnomon.trees.binning import Binner
-from gnomon.trees.distinct import DistinctRows, distinct_rows
+from gnomon.trees.distinct import CountedRows, counted_rows
 from gnomon.trees.grower import GrowthRules, grow_tree, value_statistics
 from gnomon.trees.pruning import arrivals, collapsed
 from gnomon.trees.tree import LEAF, Tree, parents
@@ -102,7 +102,7 @@ class ModelTreeRegressor(Regressor, Learner):
         self.min_samples_leaf = min_samples_leaf
 
     def _fit(self, data: Data) -> None:
-        sample = distinct_rows(data)
+        sample = counted_rows(data)
         tree = self._grow(sample)
         with one_blas_thread():
             models = NodeModels(tree, sample, float(self.alpha))
@@ -113,7 +113,7 @@ class ModelTreeRegressor(Regressor, Learner):
         self.tree_ = tree
         self.coef_, self.intercept_ = slopes, constants
 
-    def _grow(self, sample: DistinctRows) -> Tree:
+    def _grow(self, sample: CountedRows) -> Tree:
         weights = None if (sample.weights == 1).all() else sample.weights
         binned = Binner().fit(sample.rows, weights, n_jobs=1).transform(sample.rows, 1)
         rules = GrowthRules(
@@ -182,7 +182,7 @@ class NodeModels:
         `errors` are the expected absolute errors on new rows, added up over the node's rows.
     """
 
-    def __init__(self, tree: Tree, sample: DistinctRows, alpha: float):
+    def __init__(self, tree: Tree, sample: CountedRows, alpha: float):
         self.tree = tree
         d = sample.rows.shape[1]
         shares = sample.weights / sample.weights.sum()
@@ -200,7 +200,7 @@ class NodeModels:
         for node in range(tree.n_nodes):
             self._fit(node, sample.part(places[starts[node] : starts[node + 1]]), alpha)
 
-    def _fit(self, node: int, part: DistinctRows, alpha: float) -> None:
+    def _fit(self, node: int, part: CountedRows, alpha: float) -> None:
         points = (part.rows - self.center) / self.scale
         weights = part.weights / self.unit
         total = weights.sum()
@@ -217,7 +217,7 @@ class NodeModels:
         self.errors[node] = factor * float(weights @ residuals)
         self.counts[node] = n
 
-    def no_worse_than_their_subtrees(self, sample: DistinctRows) -> np.ndarray:
+    def no_worse_than_their_subtrees(self, sample: CountedRows) -> np.ndarray:
         """Inner nodes whose own model is expected to err no more than what stands below."""
         below = self.errors.copy()
         stop = np.zeros(len(below), bool)

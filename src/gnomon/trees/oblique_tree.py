@@ -11,7 +11,7 @@ from gnomon.contract import Classifier, Data, Regressor, Takes
 from gnomon.engine.parameters import FLAG, StrOptions, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Flag
-from gnomon.trees.distinct import DistinctRows
+from gnomon.trees.distinct import CountedRows
 from gnomon.trees.flexible_grower import Finder
 from gnomon.trees.flexible_tree import GENERAL_CONSTRAINTS, OneGeneralTree
 from gnomon.trees.impurity import Impurity, class_impurity
@@ -35,7 +35,7 @@ class ObliqueTree(OneGeneralTree):
     n_directions: int
     standardize: bool
 
-    def _finder(self, sample: DistinctRows, levels: np.ndarray, impurity: Impurity) -> Finder:
+    def _finder(self, sample: CountedRows, levels: np.ndarray, impurity: Impurity) -> Finder:
         center, scale = np.zeros(len(levels)), np.ones(len(levels))
         if self.standardize:
             shares = sample.weights / sample.weights.sum()
@@ -153,7 +153,7 @@ class ObliqueTreeClassifier(ObliqueTree, Classifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _impurity(self, sample: DistinctRows) -> Impurity:
+    def _impurity(self, sample: CountedRows) -> Impurity:
         return class_impurity("gini", len(self.classes_), 0.0, None)
 
     def _proba(self, rows):
@@ -349,10 +349,10 @@ class GaussianTreeClassifier(OneGeneralTree, Classifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _impurity(self, sample: DistinctRows) -> Impurity:
+    def _impurity(self, sample: CountedRows) -> Impurity:
         return class_impurity("gini", len(self.classes_), 0.0, None)
 
-    def _finder(self, sample: DistinctRows, levels: np.ndarray, impurity: Impurity) -> Finder:
+    def _finder(self, sample: CountedRows, levels: np.ndarray, impurity: Impurity) -> Finder:
         return GaussianSplit(impurity, self.rule, float(self.shrinkage), self._least(sample))
 
     def _proba(self, rows):

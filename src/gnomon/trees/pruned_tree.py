@@ -20,7 +20,7 @@ from gnomon.engine.stored import Array, Flag, Number, Object, Optional, Whole
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.trees.binning import Binner
 from gnomon.trees.decision_tree import OneTree
-from gnomon.trees.distinct import CountsRows, DistinctRows, folds_of_distinct_rows
+from gnomon.trees.distinct import CountedRows, CountsRows, folds_of_distinct_rows
 from gnomon.trees.grower import GrowthRules, class_statistics, grow_tree, value_statistics
 from gnomon.trees.learner import CLASS_CRITERION
 from gnomon.trees.pruning import (
@@ -79,7 +79,7 @@ class PrunedTree(CountsRows, OneTree):
         del self._kinds
         self._take_tree(tree)
 
-    def _grow(self, sample: DistinctRows) -> Tree:
+    def _grow(self, sample: CountedRows) -> Tree:
         weights = None if (sample.weights == 1).all() else sample.weights
         binned = Binner().fit(sample.rows, weights, self._kinds, 1).transform(sample.rows, 1)
         if self._target == "classes":
@@ -97,10 +97,10 @@ class PrunedTree(CountsRows, OneTree):
         )
         return grow_tree(binned, statistics, rules)
 
-    def _strata(self, sample: DistinctRows) -> np.ndarray | None:
+    def _strata(self, sample: CountedRows) -> np.ndarray | None:
         return sample.y if self._target == "classes" else None
 
-    def _reduced(self, sample: DistinctRows, rng: np.random.Generator) -> Tree:
+    def _reduced(self, sample: CountedRows, rng: np.random.Generator) -> Tree:
         """A tree grown on some rows and pruned by the others."""
         if sample.n_rows < 2:
             return self._grow(sample)
@@ -112,7 +112,7 @@ class PrunedTree(CountsRows, OneTree):
         )
         return collapsed(tree, not_better(tree, errors, self.ties))
 
-    def _held_out(self, sample: DistinctRows, rng: np.random.Generator) -> np.ndarray:
+    def _held_out(self, sample: CountedRows, rng: np.random.Generator) -> np.ndarray:
         """Which rows are held out: a share of them, of every class where there are classes."""
         dealt = rng.permutation(sample.n_rows)
         strata = self._strata(sample)
@@ -125,7 +125,7 @@ class PrunedTree(CountsRows, OneTree):
             held[dealt[0]] = False
         return held
 
-    def _cross_validated(self, sample: DistinctRows, rng: np.random.Generator) -> Tree:
+    def _cross_validated(self, sample: CountedRows, rng: np.random.Generator) -> Tree:
         """The tree of the size that cross-validation chooses."""
         tree = self._grow(sample)
         path = cost_complexity_path(tree, risk=self._pruning_risk())
@@ -143,7 +143,7 @@ class PrunedTree(CountsRows, OneTree):
         return "impurity"
 
     def _risk_of_sizes(
-        self, sample: DistinctRows, prices: np.ndarray, rng: np.random.Generator
+        self, sample: CountedRows, prices: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mean loss on held-out rows at every price of a leaf, with its standard error."""
         n_folds = min(self.n_folds, sample.n_rows)
@@ -174,7 +174,7 @@ class PrunedTree(CountsRows, OneTree):
 
 
 def losses_of_sizes(
-    tree: Tree, collapse: np.ndarray, held: DistinctRows, prices: np.ndarray, classes: bool
+    tree: Tree, collapse: np.ndarray, held: CountedRows, prices: np.ndarray, classes: bool
 ) -> np.ndarray:
     """Sums of weighted losses and of their squares at increasing prices of a leaf: (2, n_prices).
 

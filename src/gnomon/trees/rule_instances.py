@@ -24,7 +24,7 @@ from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array, DictOf, Object, Optional
 from gnomon.trees.binning import Binner
 from gnomon.trees.conditions import Condition, Interval, LevelSet, NumberSet, is_missing
-from gnomon.trees.distinct import CountsRows, DistinctRows
+from gnomon.trees.distinct import CountedRows, CountsRows
 from gnomon.trees.grower import GrowthRules, class_statistics, grow_tree
 from gnomon.trees.naming import labels_of_model
 from gnomon.trees.rule_list import Covering
@@ -222,7 +222,7 @@ class RuleInstanceClassifier(CountsRows, Classifier):
         self.specified_ = specified_by_rules(rules, labels, levels, scale)
         self.rules_ = RuleList(rules, None, getattr(self, "encoder_", None))
 
-    def _learnt_rules(self, sample: DistinctRows, kinds: np.ndarray) -> list[Rule]:
+    def _learnt_rules(self, sample: CountedRows, kinds: np.ndarray) -> list[Rule]:
         least = max(
             sample.least_weight(self.min_samples_rule),
             self.min_weight_fraction_leaf * float(sample.weights.sum()),
@@ -237,7 +237,7 @@ class RuleInstanceClassifier(CountsRows, Classifier):
         unnamed = [k for k in np.unique(sample.y) if self.classes_.tolist()[k] not in named]
         return rules + [self._box(sample, k, rules) for k in unnamed]
 
-    def _of_class(self, covering: Covering, sample: DistinctRows, k: int) -> list[Rule]:
+    def _of_class(self, covering: Covering, sample: CountedRows, k: int) -> list[Rule]:
         """Rules for one class: those of its rows that a rule meets are set aside, others stay."""
         rules: list[Rule] = []
         left = sample.y == k
@@ -249,14 +249,14 @@ class RuleInstanceClassifier(CountsRows, Classifier):
             left &= ~found[1]
         return rules
 
-    def _box(self, sample: DistinctRows, k: int, rules: list[Rule]) -> Rule:
+    def _box(self, sample: CountedRows, k: int, rules: list[Rule]) -> Rule:
         """A box round the rows of a class without rules, in the columns that others ask about."""
         asked = list(dict.fromkeys(c.column for rule in rules for c in rule.conditions))
         columns = EncodedColumns(sample.rows[sample.y == k], labels_of_model(self))
         conditions = [Condition(name, surroundings(columns[name])) for name in asked]
         return Rule(tuple(conditions), self.classes_.tolist()[k])
 
-    def _leaves(self, sample: DistinctRows, kinds: np.ndarray, least: float) -> list[Rule]:
+    def _leaves(self, sample: CountedRows, kinds: np.ndarray, least: float) -> list[Rule]:
         """The leaves of one tree as rules."""
         weights = None if (sample.weights == 1).all() else sample.weights
         binned = Binner().fit(sample.rows, weights, kinds, 1).transform(sample.rows, 1)
@@ -311,7 +311,7 @@ def surroundings(values: np.ndarray) -> NumberSet | LevelSet:
     return NumberSet(tuple(ends), bool(missing.any()))
 
 
-def deviations(sample: DistinctRows) -> np.ndarray:
+def deviations(sample: CountedRows) -> np.ndarray:
     """Standard deviation of every column over the cells that are there; 1 where it is zero."""
     scale = np.ones(sample.rows.shape[1])
     for j, column in enumerate(sample.rows.T):

@@ -16,7 +16,7 @@ from gnomon.engine.parameters import StrOptions, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Object
 from gnomon.trees.binning import Binner
-from gnomon.trees.distinct import CountsRows, DistinctRows
+from gnomon.trees.distinct import CountedRows, CountsRows
 from gnomon.trees.grower import GrowthRules, class_statistics, grow_tree
 from gnomon.trees.naming import labels_of_model
 from gnomon.trees.rules import EncodedColumns, Rule, RuleList
@@ -151,7 +151,7 @@ class Covering:
     def __init__(
         self,
         model,
-        sample: DistinctRows,
+        sample: CountedRows,
         kinds: np.ndarray,
         max_conditions: int,
         least_weight: float,

@@ -30,7 +30,7 @@ from gnomon.workbench.reshape.command import PrepareCommand
 from gnomon.workbench.rules.command import RulesCommand
 from gnomon.workbench.runs.command import runs
 from gnomon.workbench.sign.command import sign
-from gnomon.workbench.verify.command import conventions, verify
+from gnomon.workbench.verify.command import conventions, levels, verify
 
 JOB_COMMANDS = (
     LearnCommand,
@@ -57,6 +57,7 @@ OTHERS = (
     theory,
     explain,
     conventions,
+    levels,
     verify,
     sign,
 )

@@ -24,10 +24,10 @@ HEAD = """# How often statements are true, measured
 
 Every test and interval that a job prints, in simulated tables in which the truth is known. Nominal
 is the level of a test (share of false alarms) or the coverage of an interval; measured is the share
-of simulated tables, with its Monte Carlo error; *open* is a share outside the band that so few
-repeats do not decide; *declined* counts tables in which the job itself says that the statement
-cannot be made or trusted, or, in the laws "grouped" and "autocorrelated", that it is for
-independent rows. Where a job can be told the groups or the time of these laws, it is told.
+of simulated tables, with its Monte Carlo error; *open*: too few repeats (below 100, or a share
+outside the band by chance) to decide; *declined* counts tables in which the job itself says that
+the statement cannot be made or trusted, or, in the laws "grouped" and "autocorrelated", that it is
+for independent rows. Where a job can be told the groups or the time of these laws, it is told.
 Written by `make truth`; descriptions of the table at hand (`figure` in
 `gnomon.workbench.base.statements`) claim nothing of other rows and are not listed.
 

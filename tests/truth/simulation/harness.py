@@ -15,6 +15,7 @@ from gnomon.workbench.base.statements import Statement, statements_of
 from tests.truth.simulation.laws import LAWS
 
 Outcome = dict[str, float | bool | None]
+FEWEST = 100  # repeats before a share inside its band counts as measured
 SURE = 1e-4  # chance of a share as far outside its band by bad luck
 
 
@@ -92,10 +93,10 @@ class Count:
         Outcomes between 0 and 1 spread less than those of a coin, whose law is used.
         """
         if not self.n:
-            return "not made"
+            return "not made" if self.declined else "not run"
         low, high = band
         if low <= self.share <= high:
-            return "holds"
+            return "holds" if self.n >= FEWEST else "open"
         below = stats.binom.cdf(np.floor(self.total), self.n, low) if self.share < low else 1.0
         above = stats.binom.sf(np.ceil(self.total) - 1, self.n, high) if self.share > high else 1.0
         return "FAILS" if min(below, above) < SURE else "open"

@@ -97,6 +97,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "target kind",
         "target of few values",
         "unbalanced classes",
+        "series",
         "sorted",
     ),
     *tests("group", 0.05, 0.05, "groups"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,7 @@ class PlainModel:
     codes: list[Any] | None
     classes: list[Any] | None
     coef: np.ndarray | None
-    trees: list[tuple[Tree, int | None]]
+    trees: Sequence[tuple[Tree, int | None]]
     intercept: np.ndarray
     scale: float
     link: str
@@ -115,7 +116,7 @@ def _shares(
     names: list[str],
     codes: list[Any] | None,
     classes: list[Any] | None,
-    trees: list[tuple[Tree, int | None]],
+    trees: Sequence[tuple[Tree, int | None]],
     scale: float,
 ) -> PlainModel:
     width = trees[0][0].value.shape[1]

@@ -16,9 +16,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from gnomon.cluster import DBSCAN, AgglomerativeClustering, KMeans, silhouette
 from gnomon.cluster.density_validity import density_validity
-from gnomon.cluster.distinct import distinct_rows
 from gnomon.contract.estimate import Estimate, mean_interval
 from gnomon.density import GaussianMixture
+from gnomon.engine.distinct import distinct_rows
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.neighbors import NearestNeighbors
 from gnomon.workbench.group.options import METHODS, GroupOptions

@@ -152,6 +152,7 @@ def chosen_threshold(
     negative, positive = said.classes
     rows, out = folds.out_of_fold()
     assert folds.y is not None
+    assert out.probabilities is not None
     value = cheapest(folds.y[rows] == positive, out.probabilities[:, 1], miss, false_alarm)
     is_positive, scores = y == positive, np.asarray(said.probabilities)[:, 1]
     here = row_costs(is_positive, scores, value, miss, false_alarm)

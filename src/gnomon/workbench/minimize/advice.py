@@ -6,7 +6,7 @@ Texts: 003 4.1.7, 5 · 002 (Newton) · 004 1.3, 9.2.3.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,7 +139,9 @@ def _facts(function: Callable[..., Any], space: Space, random_state: int) -> dic
     }
 
 
-def _rules(facts: dict[str, Any], space: Space, gradient: bool):
+def _rules(
+    facts: dict[str, Any], space: Space, gradient: bool
+) -> Iterator[tuple[tuple[str, ...], bool, int, str]]:
     """Methods, whether the rule holds, its weight and its reason."""
     n = facts["columns"]
     slopes = ("l-bfgs", "newton", "gradient-descent")

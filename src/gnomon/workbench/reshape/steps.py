@@ -279,7 +279,7 @@ def with_kinds(
     changed |= {named(each, "total")[0] for each in options.total}
     if options.query is not None or options.pivot is not None:
         changed |= set(arrow.column_names)
-    known = {}
+    known: dict[str, tuple[Any, Any]] = {}
     for each in (other, table):
         if each is not None:
             source = plain(each.arrow)
