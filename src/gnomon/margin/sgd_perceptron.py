@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn import linear_model
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, column_or_1d
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.draw import canonical_order
@@ -54,14 +54,15 @@ class Perceptron(OverScikitLearn, linear_model.Perceptron):
         rows, given, of_table = super()._taken(X, given, more)
         if not self.shuffle or not can_be_sorted(rows, given.get("y")):
             return rows, given, of_table
-        numbers = rows if sp.issparse(rows) else np.asarray(rows)
-        order = canonical_order(numbers, np.unique(given["y"], return_inverse=True)[1])
+        rows = rows.tocsr() if sp.issparse(rows) else np.asarray(rows)
+        y = column_or_1d(np.asarray(given["y"]), warn=True)
+        order = canonical_order(rows, np.unique(y, return_inverse=True)[1])
         weights = given.get("sample_weight")
         if weights is not None:
             weights = np.asarray(weights, dtype=np.float64)[order]
             if (weights == np.rint(weights)).all():
                 order, weights = np.repeat(order, weights.astype(np.int64)), None
-        changed = {"y": _safe_indexing(given["y"], order), "sample_weight": weights}
+        changed = {"y": y[order], "sample_weight": weights}
         return _safe_indexing(rows, order), {**given, **changed}, of_table
 
 
@@ -71,4 +72,5 @@ def can_be_sorted(rows: Any, y: Any) -> bool:
         return False
     numbers, classes = rows if sp.issparse(rows) else np.asarray(rows), np.asarray(y)
     is_matrix = numbers.ndim == 2 and numbers.dtype.kind in "fiub" and 0 not in numbers.shape
-    return is_matrix and classes.shape == (numbers.shape[0],) and classes.dtype.kind in "iubUS"
+    n = numbers.shape[0]
+    return is_matrix and classes.shape in ((n,), (n, 1)) and classes.dtype.kind in "iubUS"
