@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 QUIET  := -qq --progress-bar off
 
-.PHONY: help demo test test-all truth mutants lint format warm duels tables swap accelerate clean
+.PHONY: help demo test test-all truth mutants fuzz lint format warm duels tables swap accelerate clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -44,6 +44,9 @@ truth: warm $(VENV)/.test  ## simulate every printed statement, write benchmarks
 
 mutants: warm $(VENV)/.test  ## plant 240 small faults and count how many the tests find (takes hours)
 	@$(BIN)/python -m tests.mutants $(MUTANTS)
+
+fuzz: warm $(VENV)/.test  ## changed model files, counted: FUZZ="--minutes 3 --seed 1"
+	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
 lint: $(VENV)/.lint  ## style, types and the layers of the house
 	@echo "==> ruff, mypy, import-linter"

@@ -71,6 +71,15 @@ def counted(mode: str, name: str, done: dict[str, list[dict]]) -> dict:
     return {"passed": len(applicable) - len(failed), "of": len(applicable), "failed": failed}
 
 
+def write(kept: dict[str, dict]) -> None:
+    """Keep the counts, one class per line."""
+    modes = []
+    for mode, best in sorted(kept.items()):
+        lines = ",\n".join(f'  "{name}": {count}' for name, count in sorted(best.items()))
+        modes.append(f' "{mode}": {{\n{lines}\n }}')
+    COUNTS.write_text("{\n" + ",\n".join(modes) + "\n}\n")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.swap", description=__doc__)
     parser.add_argument("mode", choices=["accelerate", "forced", "native"])
@@ -96,9 +105,7 @@ def main() -> int:
             fell.append(f"{name}: {count['passed']} tests pass, {best[name][0]} did before")
         else:
             best[name] = [count["passed"], count["of"]]
-    kept[given.mode] = dict(sorted(best.items()))
-    text = json.dumps(kept, indent=1).replace("[\n   ", "[").replace(",\n   ", ", ")
-    COUNTS.write_text(text.replace("\n  ]", "]") + "\n")
+            write(kept)
     print(f"swap ({given.mode}): {total} of {of} tests pass ({100 * total / max(of, 1):.1f} %)")
     print("\n".join(fell))
     return 1 if fell else 0

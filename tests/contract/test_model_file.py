@@ -163,7 +163,7 @@ def tampered(path, change) -> bytes:
     """The model file with each array passed through `change`, of which model.json says nothing."""
     content, arrays = parts(path)
     for value in declared_arrays(content):
-        for key in ("shape", "dtype", "missing"):
+        for key in ("shape", "dtype", "missing", "sha256"):
             value.pop(key)
     return packed(content, {name: change(array) for name, array in arrays.items()})
 
@@ -300,7 +300,9 @@ def some(entries: list, rng, most: int = 3) -> list:
 def test_a_model_saved_with_coefficients_that_do_not_fit_is_refused(change, rng, tmp_path):
     model = LinearRegression().fit(rng.normal(size=(20, 4)), rng.normal(size=20))
     vars(model).update(change)
-    with pytest.raises(ModelFileError, match="LinearRegression cannot be used for predict"):
+    with pytest.raises(
+        ModelFileError, match=r"its LinearRegression\.(coef|intercept)_ (has|is|holds)"
+    ):
         gnomon.load(model.save(tmp_path / "model.gnomon"))
 
 

@@ -88,3 +88,11 @@ def test_a_wrong_number_is_seen_and_an_unknown_method_named(tmp_path, monkeypatc
     assert done.returncode == 0
     assert "1 of 1 numbers agree" in done.stdout
     assert "PCA(ddof=0)" in call("conventions", "--json", folder=tmp_path).stdout
+
+
+def test_levels_lists_the_tests_and_intervals_of_a_job_and_refuses_unknown_jobs(tmp_path):
+    done = call("levels", "learn", "--json", folder=tmp_path)
+    names = {each["name"] for each in json.loads(done.stdout)}
+    assert {"better than the baseline", "test score"} <= names
+    assert "search" not in names  # a description of the table claims nothing of other rows
+    assert call("levels", "nothing", folder=tmp_path).returncode == 2

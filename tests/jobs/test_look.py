@@ -383,3 +383,26 @@ def test_cells_of_reports_are_escaped_and_numbers_rounded():
 def test_rows_of_the_wrong_length_are_refused():
     with pytest.raises(ValueError, match="1 cells"):
         Report("r").table(["a", "b"], [["x"]])
+
+
+def test_the_target_by_category_is_the_first_picture(rng):
+    plan = rng.choice(["basic", "gold"], 200)
+    leaves = np.where(rng.random(200) < np.where(plan == "basic", 0.7, 0.2), "yes", "no")
+    found = gnomon.look(
+        {"plan": plan, "x": rng.normal(size=200), "leaves": leaves}, target="leaves"
+    )
+    assert next(iter(found.pictures)) == "rates"
+    points = found.plot("rates").data[0]
+    for level, value in zip(("basic", "gold"), (0.7, 0.2)):
+        place = [each.endswith(level) for each in points.y].index(True)
+        assert points.x[place] == pytest.approx((leaves[plan == level] == "yes").mean())
+        assert abs(points.x[place] - value) < 0.25
+
+
+def test_of_numbers_the_means_by_category_are_drawn(rng):
+    kind = rng.choice(["a", "b"], 120)
+    y = np.where(kind == "a", 5.0, 1.0) + rng.normal(size=120)
+    found = gnomon.look({"kind": kind, "y": y}, target="y")
+    points = found.plot("rates").data[0]
+    means = {word: y[kind == word].mean() for word in ("a", "b")}
+    assert sorted(points.x) == pytest.approx(sorted(means.values()))

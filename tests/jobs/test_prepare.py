@@ -108,7 +108,7 @@ def test_mistakes_are_named_with_the_columns_that_there_are():
         gnomon.reshape(SALES, where=["price >"])
     with pytest.raises(DataError, match="no row is left"):
         gnomon.reshape(SALES, where=["price > 100"])
-    with pytest.raises(DataError, match="nothing is asked for"):
+    with pytest.raises(DataError, match="nothing to do"):
         gnomon.reshape(SALES)
     with pytest.raises(DataError, match="NAME=EXPRESSION"):
         named("a == b", "derive")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import types
+import zipfile
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ import gnomon
 from gnomon.engine import modelfile
 from gnomon.engine.renamed import FORMER_CLASSES, former_names, former_parameters
 from gnomon.engine.storable import STORABLE
+from gnomon.margin import PocketPerceptron
+from gnomon.neighbors import NeighborImputer
 
 
 def test_a_former_name_answers_with_todays_object_and_a_warning():
@@ -68,3 +71,27 @@ def test_filters_answer_at_their_former_place():
         assert gnomon.table.filters.OneHot is gnomon.prepare.OneHot
     with pytest.warns(FutureWarning, match=r"is now gnomon\.prepare\.FilteredLearner"):
         assert gnomon.contract.FilteredLearner is gnomon.prepare.FilteredLearner
+
+
+@pytest.mark.parametrize(
+    ("former", "today"),
+    [
+        ("Perceptron", lambda: PocketPerceptron(max_iter=50)),
+        ("KNNImputer", lambda: NeighborImputer(2)),
+    ],
+)
+def test_a_file_of_a_class_whose_name_has_another_meaning_now_is_read_as_before(
+    former, today, tmp_path, rng
+):
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    X[:, 0] += 10 * y
+    fitted = today().fit(X, y)
+    path = fitted.save(tmp_path / "model.gnomon")
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    ours = type(fitted).__name__.encode()
+    members["model.json"] = members["model.json"].replace(ours, former.encode())
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    assert type(gnomon.load(path)) is type(fitted)

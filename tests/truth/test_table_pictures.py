@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gnomon import show
+from gnomon.contract.estimate import share_interval
 from gnomon.engine.errors import DataError
 from gnomon.show.theme import THEMES
 from gnomon.table import Table, example, five_numbers
@@ -23,6 +24,9 @@ MAKERS = {
     "joint_grid": lambda **o: show.joint_grid([[1, 2]], ["r"], ["a", "b"], event="a", **o),
     "box_plot": lambda **o: show.box_plot(IRIS, NUMBERS, **o),
     "category_bars": lambda **o: show.category_bars("abracadabra", **o),
+    "rates_by_category": lambda **o: show.rates_by_category(
+        [("a", "x", 9, share_interval(3, 9))], what="share", overall=0.4, **o
+    ),
     "pie": lambda **o: show.category_bars("abracadabra", kind="pie", **o),
     "class_histograms": lambda **o: show.class_histograms(IRIS, "petal_width", "species", **o),
     "buckets": lambda **o: show.buckets([1.0, 2.0, 3.0], [1.5], **o),

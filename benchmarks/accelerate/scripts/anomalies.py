@@ -8,8 +8,8 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
 rng = np.random.RandomState(42)
-inside, _ = make_blobs(9_000, n_features=8, centers=4, cluster_std=1.0, random_state=0)
-outside = rng.uniform(low=-14, high=14, size=(600, 8))
+inside, _ = make_blobs(15_000, n_features=8, centers=4, cluster_std=1.0, random_state=0)
+outside = rng.uniform(low=-14, high=14, size=(1_000, 8))
 X = np.concatenate([inside, outside])
 is_outlier = np.repeat([0, 1], [len(inside), len(outside)])
 

@@ -5,9 +5,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 rng = np.random.RandomState(0)
-height, width = 200, 300
+height, width = 300, 450
 y, x = np.mgrid[0:height, 0:width]
-image = np.stack([x / width, y / height, np.hypot(x - 150, y - 100) / 180], axis=-1)
+image = np.stack([x / width, y / height, np.hypot(x - 225, y - 150) / 270], axis=-1)
 image = np.clip(image + 0.15 * rng.standard_normal(image.shape), 0, 1)
 pixels = image.reshape(-1, 3)
 model = KMeans(n_clusters=64, n_init=4, random_state=0).fit(pixels)

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.datasets import make_s_curve
 from sklearn.manifold import MDS, Isomap, trustworthiness
 
-X, position = make_s_curve(1_500, random_state=0)
+X, position = make_s_curve(2_500, random_state=0)
 flat = Isomap(n_neighbors=12, n_components=2).fit_transform(X)
 along = np.abs(np.corrcoef(flat[:, 0], position)[0, 1])
 print(f"Isomap: correlation {along:.4f}, trustworthiness {trustworthiness(X, flat):.4f}")

@@ -5,8 +5,8 @@ from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV
 
 rng = np.random.RandomState(0)
-stretched = rng.standard_normal((12_000, 8)) @ rng.standard_normal((8, 8))
-shifted = 0.7 * rng.standard_normal((12_000, 8)) + np.linspace(-4, 4, 8)
+stretched = rng.standard_normal((30_000, 8)) @ rng.standard_normal((8, 8))
+shifted = 0.7 * rng.standard_normal((30_000, 8)) + np.linspace(-4, 4, 8)
 X = np.concatenate([stretched, shifted])
 
 

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 X, y = make_classification(
-    n_samples=8_000, n_features=10, n_informative=8, n_classes=4, random_state=0
+    n_samples=20_000, n_features=10, n_informative=8, n_classes=4, random_state=0
 )
 pipeline = make_pipeline(StandardScaler(), KNeighborsClassifier(weights="distance"))
 search = GridSearchCV(pipeline, {"kneighborsclassifier__n_neighbors": [1, 5, 15, 40]}, cv=5)

@@ -63,7 +63,7 @@ def dbscan(original: Any, self: Any, X: Any, y: Any = None, sample_weight: Any =
 
     ours = DBSCAN(eps=self.eps, min_samples=self.min_samples, border="first").fit(rows)
     core = ours.core_sample_indices_
-    labels = np.full(len(rows), -1, dtype=np.intp)
+    labels: np.ndarray = np.full(len(rows), -1, dtype=np.intp)
     if len(core):
         _, first = np.unique(ours.labels_[core], return_index=True)
         numbers = np.empty(len(first), dtype=ours.core_labels_.dtype)

@@ -15,8 +15,10 @@ from collections.abc import Iterator
 
 from gnomon.accelerate.unsupported import Unsupported
 
-# Seconds for importing numba and a package of kernels and for reading a few from the cache.
-FIRST_USE = 1.0
+# Seconds for importing numba and a package of methods and for reading its kernels from the cache;
+# and for kernels of this package, which need no other.
+FIRST_USE, FIRST_USE_OF_OWN = 1.0, 0.5
+OWN = "gnomon.accelerate.tree_kernel"
 
 # The ratio of processor time at these sizes is 1.1 or more, or threads gain.
 SMALLEST: dict[str, float] = {
@@ -96,7 +98,8 @@ def worth(name: str, work: float) -> None:
         if work < SMALLEST[name]:
             raise Unsupported("small input")
         unloaded = needs is not None and needs not in sys.modules
-        if unloaded and work < LARGE[name] and _waited < FIRST_USE:
+        cost = FIRST_USE_OF_OWN if needs == OWN else FIRST_USE
+        if unloaded and work < LARGE[name] and _waited < cost:
             raise Unsupported("loading the compiled code would take longer", waits=True)
     if needs is not None:
         importlib.import_module(needs)

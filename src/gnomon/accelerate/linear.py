@@ -60,7 +60,7 @@ def least_squares(original: Any, self: Any, X: Any, y: Any, sample_weight: Any =
         rows = X[some] - x_mean
         return np.dot(rows.T, targets[some] - y_mean - rows @ coef)
 
-    coef = coef + solve(sum(each_block(left_over, n, d)))
+    coef = coef + solve(np.sum(list(each_block(left_over, n, d)), axis=0))
     several = np.ndim(y) > 1
     self.coef_ = np.ascontiguousarray(coef.T) if several else coef[:, 0].copy()
     self.rank_, self.singular_ = d, np.sqrt(values[::-1])

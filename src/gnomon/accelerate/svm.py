@@ -151,7 +151,7 @@ def dense_predict(original: Any, self: Any, X: Any) -> np.ndarray:
     if self._impl not in ("c_svc", "nu_svc"):
         return values[:, 0]
     k = len(self._n_support)
-    votes = np.zeros((len(values), k), dtype=np.intp)
+    votes: np.ndarray = np.zeros((len(values), k), dtype=np.intp)
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
     for (i, j), column in zip(pairs, values.T):
         votes[:, i] += column > 0

@@ -1,4 +1,4 @@
-"""Forests: the same trees, built and asked on all processors.
+"""Forests: the same trees, built and evaluated on all processors.
 
 Every tree of a forest has its own seed, so that the forest does not depend on how many are built
 at a time. Predictions are shared by rows, so that each sums its trees in their order.

@@ -26,6 +26,7 @@ from gnomon.bayes.kernels import (
 )
 from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Flag, ListOf, Text, Whole
 
 MOST_VALUES = 10_000
 FEW_CLASSES = 16
@@ -68,6 +69,11 @@ class ColumnModel:
     n_sums: ClassVar[int] = 0
     looks_first: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = False
+    _stored = {
+        "columns": Array("i8", ("n_columns",), low=0),
+        "names": ListOf(Text(), "n_columns", kind=tuple),
+        "statistics": ListOf(Array("f8", (None, None)), kind=tuple),
+    }
 
     def __init__(self, columns: np.ndarray, names: tuple[str, ...]):
         self.columns = columns
@@ -174,6 +180,11 @@ class NormalColumns(ColumnModel):
 
     name = "normal"
     n_sums = 3
+    _stored = {
+        "mean": Array("f8", ("n_mean", "n_mean_1")),
+        "shift": Array("f8", ("n_mean", "n_mean_1")),
+        "variance": Array("f8", ("n_mean", "n_mean_1"), low=0.0),
+    }
 
     def __init__(self, columns, names, shift):
         super().__init__(columns, names)
@@ -341,6 +352,11 @@ class PoissonColumns(CountColumns):
     """
 
     name = "poisson"
+    _stored = {
+        "constant": Array("f8", (None, None)),
+        "rate": Array("f8", (None, None)),
+        "slope": Array("f8", (None, None)),
+    }
 
     def estimate(self, smoothing):
         known, total = _filled_from_all(*self.statistics)
@@ -359,6 +375,11 @@ class BernoulliColumns(CountColumns):
     """
 
     name = "bernoulli"
+    _stored = {
+        "constant": Array("f8", (None, "n_constant_1")),
+        "log_yes": Array("f8", (None, "n_constant_1")),
+        "slope": Array("f8", (None, "n_constant_1")),
+    }
 
     def counted(self, block):
         if sp.issparse(block):
@@ -400,6 +421,11 @@ class MultinomialColumns(CountColumns):
     """
 
     name = "multinomial"
+    _stored = {
+        "constant": Array("f8", (None, "n_constant_1")),
+        "log_share": Array("f8", (None, "n_constant_1")),
+        "slope": Array("f8", (None, "n_constant_1")),
+    }
 
     def estimate(self, smoothing):
         _, count = self.statistics
@@ -420,6 +446,10 @@ class DiscreteColumns(ColumnModel):
     """
 
     n_sums = 1
+    _stored = {
+        "log_probability": Array("f8", (None, None)),
+        "starts": Array("i8", (None,), low=0),
+    }
 
     def __init__(self, columns, names, sizes):
         super().__init__(columns, names)
@@ -488,6 +518,10 @@ class CategoricalColumns(DiscreteColumns):
     """
 
     name = "categorical"
+    _stored = {
+        "categories": ListOf(Array("f8", (None,))),
+        "plain": Flag(),
+    }
 
     def __init__(self, columns, names, categories=None):
         sizes = [1] * len(columns) if categories is None else [len(each) for each in categories]
@@ -553,6 +587,11 @@ class HistogramColumns(DiscreteColumns):
 
     name = "histogram"
     looks_first = True
+    _stored = {
+        "high": Array("f8", (None,)),
+        "low": Array("f8", (None,)),
+        "n_bins": Whole(1),
+    }
 
     def __init__(self, columns, names, n_bins, low=None, high=None):
         super().__init__(columns, names, np.full(len(columns), n_bins))
@@ -608,6 +647,15 @@ class KernelColumns(ColumnModel):
 
     name = "kernel"
     looks_first = True
+    _stored = {
+        "bandwidth": Array("f8", (None, None)),
+        "exact": Array("b", (None, None)),
+        "most_points": Whole(),
+        "n_classes": Whole(1),
+        "points": ListOf(ListOf(Array("f8", (None,)), "n_classes")),
+        "rule": Text(),
+        "shares": ListOf(ListOf(Array("f8", (None,), low=0.0), "n_classes")),
+    }
 
     def __init__(self, columns, names, n_classes, rule, most_points):
         super().__init__(columns, names)

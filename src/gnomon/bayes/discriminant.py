@@ -20,6 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Whole
 
 TEXTS = "000 4.3 · 001 4.3 · 004 9.2"
 
@@ -47,6 +48,17 @@ class LinearDiscriminantAnalysis(OverScikitLearn, discriminant_analysis.LinearDi
     """
 
     _target = "classes"
+    _stored = {
+        "_max_components": Whole(),
+        "_n_features_out": Whole(1),
+        "coef_": Array("f", ("n_coef", "n_columns")),
+        "explained_variance_ratio_": Array("f", ("n_classes - 1",)),
+        "intercept_": Array("f", ("n_coef",)),
+        "means_": Array("f", ("n_classes", "n_columns")),
+        "priors_": Array("f", ("n_classes",), low=0.0),
+        "scalings_": Array("f", ("n_columns", "n_classes - 1")),
+        "xbar_": Array("f", ("n_columns",)),
+    }
 
 
 LinearDiscriminantAnalysis.transform = available_if(lambda lda: lda.solver != "lsqr")(  # type: ignore[method-assign]
@@ -80,6 +92,12 @@ class QuadraticDiscriminantAnalysis(
     """
 
     _target = "classes"
+    _stored = {
+        "means_": Array("f", ("n_classes", "n_columns")),
+        "priors_": Array("f8", ("n_classes",), low=0.0),
+        "rotations_": ListOf(Array("f", ("n_columns", "n_columns")), "n_classes"),
+        "scalings_": ListOf(Array("f", ("n_columns",)), "n_classes"),
+    }
 
     def _fit_peer(self, fit, rows, given):
         """Fit; where columns depend on each other within a class, with the least ``reg_param``.

@@ -28,6 +28,7 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, at_least, between
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Optional
 from gnomon.engine.sums import Chunk, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 
@@ -153,6 +154,19 @@ class GaussianClassifier(BayesClassifier, SumLearner):
         "shrinkage": [between(0, 1)],
         "var_smoothing": [at_least(0)],
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "class_count_": Array("f8", ("n_classes",), low=0.0),
+        "class_prior_": Array("f8", ("n_classes",), low=0.0),
+        "coef_": Optional(Array("f8", (None, "n_columns"))),
+        "covariances_": Array(
+            "f8", [("n_classes", "n_columns"), ("n_covariances", "n_columns", "n_columns")]
+        ),
+        "intercept_": Optional(Array("f8", (None,))),
+        "means_": Array("f8", ("n_classes", "n_columns")),
+        "whitening_": Array(
+            "f8", [("n_classes", "n_columns"), ("n_covariances", "n_columns", "n_columns")]
+        ),
     }
 
     def __init__(

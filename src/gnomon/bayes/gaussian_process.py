@@ -18,6 +18,7 @@ from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.errors import DataError
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Number, Object
 
 BLOCK = 2**18  # kernel values at once: a prediction allocates four such blocks, 8 MB
 
@@ -35,7 +36,7 @@ for _kernel in (
     kernels.Sum,
     kernels.WhiteKernel,
 ):
-    storable(_kernel, f"gaussian_process.{_kernel.__name__}")
+    storable(_kernel, f"gaussian_process.{_kernel.__name__}", {})
 
 
 @method(
@@ -62,6 +63,16 @@ class GaussianProcessRegressor(OverScikitLearn, gaussian_process.GaussianProcess
 
     _target = "numbers"
     _transient = ("_rng",)  # the generator of one fit
+    _stored = {
+        "L_": Array("f8", ("n_L", "n_L")),
+        "X_train_": Array("f", ("n_L", "n_columns")),
+        "_y_train_mean": Array("f8", (None,)),
+        "_y_train_std": Array("f8", (None,), low=0.0),
+        "alpha_": Array("f8", ("n_L",)),
+        "kernel_": Object(),
+        "log_marginal_likelihood_value_": Number(),
+        "y_train_": Array("f8", ("n_L",)),
+    }
     _keeps_rows = True
     _many_targets = True
 

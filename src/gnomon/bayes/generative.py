@@ -24,6 +24,7 @@ from gnomon.density.gaussian_mixture import GaussianMixture
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import SEED, HasMethods, StrOptions
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Object
 
 
 @method(
@@ -95,6 +96,12 @@ class GenerativeClassifier(BayesClassifier):
         "priors": ["array-like", StrOptions({"uniform"}), None],
         "costs": ["array-like", None],
         "random_state": SEED,
+    }
+    _stored = {
+        "class_count_": Array("if", ("n_classes",), low=0),
+        "class_prior_": Array("f8", ("n_classes",), low=0.0),
+        "costs_": Array("f8", ("n_classes", "n_classes"), low=0.0),
+        "densities_": ListOf(Object(), "n_classes"),
     }
 
     def __init__(self, density=None, *, priors=None, costs=None, random_state=None):

@@ -31,6 +31,7 @@ from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, DictOf, Number, Optional, Text
 from gnomon.engine.sums import rows_per_chunk
 
 MOST_SITES = 1500  # of the variogram: so many sites make a million pairs
@@ -290,6 +291,18 @@ class Kriging(Regressor):
         "standardize": FLAG,
         "n_neighbors": [StrOptions({"auto"}), whole(2), None],
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "std_scale_": Optional(Number()),
+        "center_": Array("f8", ("n_columns",)),
+        "covariance_": DictOf(Text() | Number()),
+        "dual_coef_": Array("f8", ("n_dual_coef",)),
+        "level_": Number(),
+        "scale_": Array("f8", ("n_columns",)),
+        "sites_": Array("f8", ("n_dual_coef", "n_columns")),
+        "values_": Array("f8", ("n_dual_coef",)),
+        "variogram_": DictOf(Array("f8", (None,))),
+        "weights_": Array("f8", ("n_dual_coef",), low=0.0),
     }
 
     def __init__(

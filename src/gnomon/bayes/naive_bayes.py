@@ -38,6 +38,7 @@ from gnomon.contract import Columns, Data, Step, SumLearner, Takes, intake
 from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least, validated, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, DictOf, ListOf, Object, Text
 from gnomon.engine.sums import ArraySource, rows_per_chunk
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.table.codes import NumberCode, TextCode
@@ -176,6 +177,12 @@ class NaiveBayes(BayesClassifier, SumLearner):
         "bandwidth": [StrOptions({"silverman", "scott"}), above(0)],
         "kernel_points": [whole(2), None],
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "class_count_": Array("f8", ("n_classes",), low=0.0),
+        "class_prior_": Array("f8", ("n_classes",), low=0.0),
+        "column_models_": DictOf(Text()),
+        "fitted_models_": ListOf(Object()),
     }
 
     def __init__(

@@ -18,6 +18,7 @@ from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine import memory
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number
 
 TEXTS = "000 4.2 · 001 4 · 004 9"
 N_BINS = 10  # deciles
@@ -46,6 +47,13 @@ class GaussianNB(OverScikitLearn, naive_bayes.GaussianNB):
     """
 
     _target = "classes"
+    _stored = {
+        "class_count_": Array("f", ("n_classes",)),
+        "class_prior_": Array("f", ("n_classes",), low=0.0),
+        "epsilon_": Number(),
+        "theta_": Array("f", ("n_classes", "n_columns")),
+        "var_": Array("f", ("n_classes", "n_columns")),
+    }
 
     def _fit_peer(self, fit, rows, given):
         """Fit with what is added to variances taken from the weighted variance of the columns.
@@ -86,6 +94,12 @@ class MultinomialNB(OverScikitLearn, naive_bayes.MultinomialNB):
 
     natively = Takes(sparse=True)
     _target = "classes"
+    _stored = {
+        "class_count_": Array("f8", ("n_classes",), low=0.0),
+        "class_log_prior_": Array("f8", ("n_classes",)),
+        "feature_count_": Array("f8", ("n_classes", "n_columns"), low=0.0),
+        "feature_log_prob_": Array("f8", ("n_classes", "n_columns")),
+    }
 
 
 @method(
@@ -111,6 +125,13 @@ class ComplementNB(OverScikitLearn, naive_bayes.ComplementNB):
 
     natively = Takes(sparse=True)
     _target = "classes"
+    _stored = {
+        "class_count_": Array("f8", ("n_classes",)),
+        "class_log_prior_": Array("f8", ("n_classes",)),
+        "feature_all_": Array("f8", ("n_columns",)),
+        "feature_count_": Array("f8", ("n_classes", "n_columns")),
+        "feature_log_prob_": Array("f8", ("n_classes", "n_columns")),
+    }
 
 
 @method(
@@ -135,6 +156,12 @@ class BernoulliNB(OverScikitLearn, naive_bayes.BernoulliNB):
 
     natively = Takes(sparse=True)
     _target = "classes"
+    _stored = {
+        "class_count_": Array("f8", ("n_classes",), low=0.0),
+        "class_log_prior_": Array("f8", ("n_classes",)),
+        "feature_count_": Array("f8", ("n_classes", "n_columns"), low=0.0),
+        "feature_log_prob_": Array("f8", ("n_classes", "n_columns")),
+    }
 
 
 @method(
@@ -165,6 +192,13 @@ class CategoricalNB(OverScikitLearn, naive_bayes.CategoricalNB):
     """
 
     _target = "classes"
+    _stored = {
+        "category_count_": ListOf(Array("f8", ("n_classes", None), low=0.0), "n_columns"),
+        "class_count_": Array("f8", ("n_classes",)),
+        "class_log_prior_": Array("f8", ("n_classes",)),
+        "feature_log_prob_": ListOf(Array("f8", ("n_classes", None)), "n_columns"),
+        "n_categories_": Array("i8", ("n_columns",), low=0),
+    }
 
     def _encode(self, X, given):
         rows, given, of_table = super()._encode(X, given)

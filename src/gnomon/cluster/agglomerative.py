@@ -35,6 +35,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, HasMethods, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
+from gnomon.engine.stored import Array, Object, Optional, Whole
 
 LINKAGES = ("single", "complete", "average", "mean", "median", "ward", "weighted")
 SQUARED = frozenset({"mean", "median", "ward"})
@@ -146,6 +147,16 @@ class AgglomerativeClustering(RowsClusterer):
     }
     _largest = 1e140
     _keeps_rows = True
+    _stored = {
+        "children_": Array("i8", (None, 2), low=0),
+        "dendrogram_": Object(("Dendrogram",)),
+        "distances_": Optional(Array("f8", (None,))),
+        "n_clusters_": Whole(),
+        "n_connected_components_": Whole(),
+        "n_leaves_": Whole(1),
+        "row_labels_": Array("i8", ("n_leaves_",), low=0, below="n_clusters_"),
+        "rows_": Array("f8", ("n_leaves_", "n_columns")),
+    }
 
     def __init__(
         self,

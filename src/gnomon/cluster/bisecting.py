@@ -21,6 +21,7 @@ from gnomon.contract import Data
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 
 
 class Part(NamedTuple):
@@ -118,6 +119,13 @@ class BisectingKMeans(CentrePredictor):
         "bisecting_strategy": [StrOptions({"biggest_inertia", "largest_cluster"})],
         "n_jobs": JOBS,
         "keep_history": HISTORY,
+    }
+    _stored = {
+        "children_": Array("i8", ("n_children", 2), low=-1),
+        "inertia_": Number(),
+        "labels_": Array("i4", (None,), low=0, below="n_clusters"),
+        "node_centers_": Array("f", ("n_children", "n_columns")),
+        "node_labels_": Array("i8", ("n_children",), low=-1, below="n_clusters"),
     }
 
     def __init__(

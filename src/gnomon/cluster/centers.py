@@ -14,6 +14,7 @@ from gnomon.cluster.sparse_rows import dense_rows
 from gnomon.cluster.starts import STARTS, SurveyedData
 from gnomon.contract import Clusterer, Data, SumLearner, Takes, Transformer
 from gnomon.engine.parameters import Words, meant
+from gnomon.engine.stored import Array, Optional
 from gnomon.engine.sums import Chunk
 
 MOST_ROWS = 2**16
@@ -22,6 +23,11 @@ STARTING_WORDS = Words(STARTS, {"random": "random-rows"})
 
 class CentreClusterer(Clusterer, SumLearner):
     """A loop of sums over rows whose state holds centres; a row's group is its nearest centre."""
+
+    _stored = {
+        "cluster_centers_": Optional(Array("f8", ("n_clusters", "n_columns"))),
+        "labels_": Array("i", (None,), low=0, below="n_clusters"),
+    }
 
     def _learn(self, X, y, sample_weight):
         vars(self).pop("labels_", None)
@@ -71,6 +77,9 @@ class CentrePredictor(ClassNamePrefixFeaturesOutMixin, Clusterer, Transformer):
     """A clusterer with ``cluster_centers_``: what it does with new rows."""
 
     natively = Takes(sparse=True, float32=True)
+    _stored = {
+        "cluster_centers_": Optional(Array("f", ("n_clusters", "n_columns"))),
+    }
 
     def _prepared(self) -> Centers:
         points = dense_rows(self.cluster_centers_)

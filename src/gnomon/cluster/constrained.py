@@ -21,6 +21,7 @@ from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, ListOf
 
 LEAST_VARIANCE = 1e-6
 
@@ -176,6 +177,12 @@ class ConstrainedKMeans(Clusterer):
         "keep_history": HISTORY,
     }
     _largest = 1e60
+    _stored = {
+        "broken_": ListOf(Anything()),
+        "cluster_centers_": Array("f8", ("n_clusters", "n_columns")),
+        "labels_": Array("i8", (None,), low=0, below="n_clusters"),
+        "metrics_": Array("f8", ("n_clusters", "n_columns", "n_columns")),
+    }
 
     def __init__(
         self,

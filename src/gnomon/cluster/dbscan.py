@@ -42,6 +42,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, DictOf, Whole
 from gnomon.engine.threads import in_order
 
 CELLS_AT_ONCE = 4096
@@ -149,6 +150,14 @@ class DBSCAN(RowsClusterer):
     _keeps_rows = True
 
     natively = Takes(sparse=True)
+    _stored = {
+        "components_": Array("f", ("n_components", "n_columns"), sparse=True),
+        "core_labels_": Array("i8", ("n_components",), low=0, below="n_clusters_"),
+        "core_rows_": Array("f8", ("n_components", "n_columns"), sparse=True),
+        "core_sample_indices_": Array("i8", ("n_components",), low=0),
+        "effective_metric_params_": DictOf(Anything()),
+        "n_clusters_": Whole(),
+    }
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import HISTORY, JOBS, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 from gnomon.engine.threads import in_order
 
 # Bandwidths beyond which a kernel's value is taken as nothing: exp(-32) of its top.
@@ -123,6 +124,14 @@ class Denclue(RowsClusterer):
     }
     _largest = 1e100
     _keeps_rows = True
+    _stored = {
+        "attractor_density_": Array("f8", ("n_attractor_density",), low=0.0),
+        "attractor_labels_": Array("i8", ("n_attractor_density",), low=0),
+        "attractors_": Array("f8", ("n_attractor_density", "n_columns")),
+        "bandwidth_": Number(),
+        "row_weights_": Array("f8", ("n_row_weights",), low=0.0),
+        "rows_": Array("f8", ("n_row_weights", "n_columns")),
+    }
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from gnomon.cluster.intake import label_codes
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array
 
 
 @storable
@@ -46,6 +47,11 @@ class Dendrogram:
     >>> tree.cut(n_clusters=3).tolist()
     [0, 0, 0, 1, 2]
     """
+
+    _stored = {
+        "merges": Array("f8", (None, None)),
+        "weights": Array("f8", (None,), low=0.0),
+    }
 
     def __init__(self, merges: np.ndarray, weights: np.ndarray):
         self.merges = merges

@@ -13,6 +13,7 @@ import numpy as np
 from gnomon.cluster.nearest import Centers, Nearest, find_nearest
 from gnomon.contract import Clusterer, Data
 from gnomon.engine.distinct import DistinctRows, distinct_rows
+from gnomon.engine.stored import Array
 
 
 def numbered_by_first(groups: np.ndarray) -> np.ndarray:
@@ -33,6 +34,10 @@ def nearest_label(rows: np.ndarray, points: np.ndarray, labels: np.ndarray) -> n
 
 class RowsClusterer(Clusterer):
     """A clusterer that needs all rows at once: gives ``_group(distinct)``, their labels."""
+
+    _stored = {
+        "labels_": Array("i", (None,), low=-1),
+    }
 
     def _learn(self, X, y, sample_weight):
         vars(self).pop("labels_", None)

@@ -16,6 +16,7 @@ from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 
 STARTS = 3  # of each split; the best is taken
 
@@ -87,6 +88,11 @@ class DivisiveClustering(RowsClusterer):
     }
     _largest = 1e100
     _keeps_rows = True
+    _stored = {
+        "row_labels_": Array("i8", ("n_row_labels",), low=0, below="n_clusters"),
+        "rows_": Array("f8", ("n_row_labels", "n_columns")),
+        "splits_": Array("i8", (None, 2), low=0, below="n_clusters"),
+    }
 
     def __init__(
         self, n_clusters=2, *, splitter=None, choose="squares", random_state=None, n_jobs=None

@@ -32,6 +32,7 @@ from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Optional, Whole
 
 
 @method(
@@ -154,6 +155,18 @@ class HDBSCAN(RowsClusterer):
     natively = Takes(sparse=True)
     _largest = 1e140
     _keeps_rows = True
+    _stored = {
+        "centroids_": Optional(Array("f8", ("n_clusters_", "n_columns"))),
+        "core_distances_": Array("f8", ("n_core_distances",)),
+        "medoids_": Optional(Array("f8", ("n_clusters_", "n_columns"))),
+        "n_clusters_": Whole(),
+        "probabilities_": Array("f8", ("n_core_distances",), low=0.0),
+        "reach_": Array("f8", ("n_clusters_",)),
+        "row_labels_": Array("i8", ("n_core_distances",), low=-1, below="n_clusters_"),
+        "row_probabilities_": Array("f8", ("n_core_distances",), low=0.0),
+        "rows_": Array("f8", ("n_core_distances", "n_columns"), sparse=True),
+        "stability_": Array("f8", ("n_clusters_",)),
+    }
 
     def __init__(
         self,

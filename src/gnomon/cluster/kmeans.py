@@ -34,6 +34,7 @@ from gnomon.engine.config import settings
 from gnomon.engine.history import History
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, at_least, meant, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 from gnomon.engine.sums import ArraySource, Chunk, Source, add_up
 from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 
@@ -165,6 +166,10 @@ class KMeans(CentrePredictor, SumLearner):
         "random_state": SEED,
         "n_jobs": JOBS,
         "keep_history": HISTORY,
+    }
+    _stored = {
+        "inertia_": Number(),
+        "labels_": Array("i4", (None,), low=0, below="n_clusters"),
     }
 
     def __init__(

@@ -24,6 +24,7 @@ from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
+from gnomon.engine.stored import Array, Number
 from gnomon.engine.threads import in_order
 
 SEEDS_AT_ONCE = 64
@@ -118,6 +119,11 @@ class MeanShift(RowsClusterer):
         "keep_history": HISTORY,
     }
     _largest = 1e100
+    _stored = {
+        "bandwidth_": Number(),
+        "cluster_centers_": Array("f8", ("n_cluster_centers", "n_columns")),
+        "weight_within_": Array("f8", ("n_cluster_centers",), low=0.0),
+    }
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import HISTORY, SEED, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 
 
 @method(
@@ -84,6 +85,10 @@ class KMedoids(RowsClusterer):
         "keep_history": HISTORY,
     }
     _largest = 1e140
+    _stored = {
+        "inertia_": Number(),
+        "medoids_": Array("f8", ("n_clusters", "n_columns")),
+    }
 
     def __init__(self, n_clusters=8, *, max_iter=100, random_state=None, keep_history="objective"):
         self.n_clusters = n_clusters

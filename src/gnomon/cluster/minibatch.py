@@ -34,6 +34,7 @@ from gnomon.engine.draw import WeightedDraw, canonical_key
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Optional, Whole
 
 STARTING_BATCHES = 3  # as in scikit-learn
 STARTING_ROWS_PER_CENTER = 20  # fewer leave groups of ten and more without a row of the start
@@ -148,6 +149,13 @@ class MiniBatchKMeans(CentrePredictor):
         "keep_history": HISTORY,
     }
     _largest = 1e100
+    _stored = {
+        "cluster_centers_": Array("f", ("n_clusters", "n_columns")),
+        "cluster_weights_": Array("f", ("n_clusters",), low=0.0),
+        "inertia_": Optional(Number()),
+        "labels_": Optional(Array("i4", (None,), low=0, below="n_clusters")),
+        "n_steps_": Whole(),
+    }
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import FLAG, SEED, HasMethods, share, validated, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import CLASSES, ListOf, Object, TupleOf, Whole
 
 
 def signal_pieces(
@@ -203,6 +204,10 @@ class VectorQuantizer(TransformerMixin, Estimator):
         "normalize": FLAG,
         "random_state": SEED,
     }
+    _stored = {
+        "dictionary_": Object(),
+        "n_entries_": Whole(),
+    }
 
     def __init__(
         self,
@@ -222,6 +227,16 @@ class VectorQuantizer(TransformerMixin, Estimator):
         self.images = images
         self.normalize = normalize
         self.random_state = random_state
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if not hasattr(self, "dictionary_"):
+            return
+        known = getattr(
+            self.dictionary_, "n_leaves_", getattr(self.dictionary_, "n_clusters", None)
+        )
+        if self.n_entries_ != known:
+            raise ValueError("the number of entries is not that of the dictionary")
 
     def pieces(self, signal: Any) -> np.ndarray:
         """The pieces of one signal."""
@@ -324,6 +339,10 @@ class DictionaryVote(ClassifierMixin, Estimator):
         "n_dictionaries": [whole(3)],
         "share": [share()],
         "random_state": SEED,
+    }
+    _stored = {
+        "classes_": CLASSES,
+        "members_": ListOf(TupleOf((Object(), Object()))),
     }
 
     def __init__(self, quantizer, classifier, *, n_dictionaries=3, share=0.7, random_state=None):
@@ -450,6 +469,11 @@ class TypeHistogramClassifier(ClassifierMixin, Estimator):
         "classifier": [HasMethods(["fit", "predict"])],
         "n_types": [whole(2), None],
         "random_state": SEED,
+    }
+    _stored = {
+        "classes_": CLASSES,
+        "classifier_": Object(),
+        "types_": Object(),
     }
 
     def __init__(self, classifier, *, n_types=None, random_state=None):

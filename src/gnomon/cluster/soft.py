@@ -28,6 +28,7 @@ from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 from gnomon.engine.sums import Chunk, add_up
 
 TINY_SHARE = 1e-6
@@ -129,6 +130,10 @@ class SoftKMeans(CentreClusterer):
         "random_state": SEED,
         "n_jobs": JOBS,
         "keep_history": HISTORY,
+    }
+    _stored = {
+        "cluster_centers_": Array("f8", ("n_clusters", "n_columns")),
+        "scale_": Number(),
     }
 
     def __init__(
@@ -340,6 +345,9 @@ class JunkKMeans(CentreClusterer):
         "random_state": SEED,
         "n_jobs": JOBS,
         "keep_history": HISTORY,
+    }
+    _stored = {
+        "threshold_": Number(),
     }
 
     def __init__(

@@ -37,6 +37,7 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Optional, Whole
 from gnomon.engine.sums import Chunk, add_up
 from gnomon.engine.threads import in_order
 
@@ -145,6 +146,13 @@ class SelfOrganizingMap(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         "keep_history": HISTORY,
     }
     _largest = 1e140
+    _stored = {
+        "cell_reach_": Array("f8", ("n_cell_reach",)),
+        "cell_weights_": Array("f8", ("n_cell_reach",), low=0.0),
+        "grid_": Array("f8", ("n_cell_reach", 2)),
+        "prototypes_": Array("f8", ("n_cell_reach", "n_columns")),
+        "steps_": Optional(Whole()),
+    }
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ from gnomon.engine.draw import WeightedDraw
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Whole
 
 
 @method(
@@ -84,6 +85,10 @@ class HartiganKMeans(RowsClusterer):
         "keep_history": HISTORY,
     }
     _largest = 1e100
+    _stored = {
+        "cluster_centers_": Array("f8", ("n_clusters", "n_columns")),
+        "inertia_": Number(),
+    }
 
     def __init__(
         self,
@@ -248,6 +253,10 @@ class SubsampleKMeans(RowsClusterer):
         "n_jobs": JOBS,
     }
     _largest = 1e100
+    _stored = {
+        "cluster_centers_": Array("f8", ("n_clusters", "n_columns")),
+        "n_used_": Whole(),
+    }
 
     def __init__(self, n_clusters=8, *, n_drawn=10_000, random_state=None, n_jobs=None):
         self.n_clusters = n_clusters

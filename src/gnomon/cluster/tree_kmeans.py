@@ -17,6 +17,7 @@ from gnomon.engine.distinct import distinct_rows
 from gnomon.engine.draw import WeightedDraw
 from gnomon.engine.parameters import JOBS, SEED, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Whole
 
 
 @method(
@@ -89,6 +90,13 @@ class KMeansTree(ClassNamePrefixFeaturesOutMixin, Transformer):
     _largest = 1e100
     _grows = True
     _keeps_rows = True
+    _stored = {
+        "centers_": Array("f8", ("n_centers", "n_columns")),
+        "first_child_": Array("i8", ("n_first_child",), low=-1),
+        "leaf_number_": Array("i8", ("n_centers",), low=-1, below="n_leaves_"),
+        "n_children_": Array("i8", ("n_first_child",), low=0),
+        "n_leaves_": Whole(1),
+    }
 
     def __init__(self, n_branches=10, *, depth=2, n_drawn=10_000, random_state=None, n_jobs=None):
         self.n_branches = n_branches
@@ -198,6 +206,8 @@ class KMeansTree(ClassNamePrefixFeaturesOutMixin, Transformer):
         inside = (first >= -1) & (count >= 0) & (count <= n) & (first + count <= n)
         if not inside.all() or len(self.leaf_number_) != n or count[0] == 0:
             raise ValueError("the tree points to nodes that it has not")
+        if self.depth > n:
+            raise ValueError("the tree is deeper than it has nodes")
 
 
 def _nearest_of(rows: np.ndarray, points: np.ndarray) -> np.ndarray:

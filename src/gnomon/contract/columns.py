@@ -43,7 +43,7 @@ class Rows:
             return np.asarray(self.X[:, self._position(column)])
         stored = self.X.column(self.name(column))
         if pa.types.is_floating(stored.type) or pa.types.is_integer(stored.type):
-            return np.asarray(stored.cast(pa.float64()).to_numpy())
+            return np.asarray(stored.cast(pa.float64(), safe=False).to_numpy())
         values = stored.to_pylist()
         if all(v is None or isinstance(v, (int, float)) for v in values):
             return np.array([np.nan if v is None else v for v in values], np.float64)

@@ -33,6 +33,7 @@ from gnomon.contract.intake.arrays import checked_weights, refuse_huge
 from gnomon.contract.intake.targets import checked_target
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator, is_fitted
+from gnomon.engine.stored import CLASSES, Optional, Whole
 from gnomon.table.scan import Scan
 from gnomon.table.table import Table
 
@@ -74,6 +75,10 @@ class OverScikitLearn(Estimator):
     _many_targets: ClassVar[bool] = False
     _largest: ClassVar[float] = 1e100
     _largest_target: ClassVar[float] = 1e100
+    _stored = {
+        "n_features_in_": Whole(1),
+        "classes_": Optional(CLASSES),
+    }
     _keeps_cells: ClassVar[bool] = False  # whether cells are handed on, as columns are selected
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

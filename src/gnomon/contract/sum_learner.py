@@ -14,6 +14,7 @@ import numpy as np
 from gnomon.contract.data import Data
 from gnomon.contract.learner import Learner
 from gnomon.engine.history import History
+from gnomon.engine.stored import Array, ListOf, Whole
 from gnomon.engine.sums import Chunk, Source, Sums, add_up
 from gnomon.engine.threads import blas_for
 
@@ -34,6 +35,10 @@ class SumLearner(Learner):
     total, and the public attributes of the last state. Methods of one pass (least squares, naive
     Bayes) have one step.
     """
+
+    _stored = {
+        "n_iter_": Whole() | Array("i4", (None,), low=0) | ListOf(Whole()),
+    }
 
     def _start(self, data: Any, rng: np.random.Generator) -> Any:
         """The first state."""

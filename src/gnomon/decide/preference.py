@@ -245,7 +245,7 @@ class PreferenceSearch:
                 if told > most:
                     best_pair, most = pair, told
         if best_pair is None:
-            raise DataError("every pair of good candidates was asked: choose among standing()")
+            raise DataError("every pair of good candidates was compared: choose among standing()")
         return best_pair
 
     def contradiction(self) -> list[int]:
@@ -325,7 +325,7 @@ def preference_cycle(preferences: Sequence[tuple[Any, Any]]) -> list[Any]:
 
 @dataclass(repr=False)
 class ReferenceAnswer(Result):
-    """Candidates nearest to what a person asked for.
+    """Candidates nearest to what a person wants.
 
     Attributes
     ----------

@@ -34,6 +34,7 @@ from gnomon.engine.history import History
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, StrOptions, at_least, between, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, DictOf, Flag, Number
 from gnomon.engine.sums import Chunk, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 
@@ -214,6 +215,18 @@ class FamilyMixture(DensityEstimator, SumLearner):
         "random_state": SEED,
         "n_jobs": JOBS,
         "keep_history": HISTORY,
+    }
+    _stored = {
+        "center_": Array("f8", ("n_columns",)),
+        "converged_": Flag(),
+        "ends_": Array("f8", ("n_init",)),
+        "natural_": Array("f8", ("n_components", None, None)),
+        "outlier_log_density_": Number(),
+        "outlier_ranges_": Array("f8", ("n_columns",)),
+        "outlier_weight_": Number(),
+        "parameters_": DictOf(Array("f8", ("n_components", "n_columns"))),
+        "scale_": Array("f8", ("n_columns",)),
+        "weights_": Array("f8", ("n_components",), low=0.0),
     }
 
     def __init__(

@@ -54,6 +54,7 @@ from gnomon.engine.parameters import (
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
+from gnomon.engine.stored import Array, Flag, ListOf, Number, Optional
 from gnomon.engine.sums import Chunk, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import one_blas_thread, resolve_jobs
 
@@ -260,6 +261,26 @@ class GaussianMixture(DensityEstimator, SumLearner):
         "covariance": [StrOptions({"estimate"}), above(0), "array-like"],
         "n_jobs": JOBS,
         "keep_history": HISTORY,
+    }
+    _stored = {
+        "converged_": Flag(),
+        "covariances_": Array(
+            "f8",
+            [(None,), ("n_covariances", "n_columns"), ("n_components", "n_columns", "n_columns")],
+        ),
+        "ends_": Optional(Array("f8", ("n_init",))),
+        "lower_bound_": Number(),
+        "lower_bounds_": Optional(ListOf(Number(), "n_iter_")),
+        "means_": Array("f8", ("n_components", "n_columns")),
+        "precisions_": Array(
+            "f8",
+            [(None,), ("n_covariances", "n_columns"), ("n_components", "n_columns", "n_columns")],
+        ),
+        "precisions_cholesky_": Array(
+            "f8",
+            [(None,), ("n_covariances", "n_columns"), ("n_components", "n_columns", "n_columns")],
+        ),
+        "weights_": Array("f8", ("n_components",), low=0.0),
     }
 
     def __init__(

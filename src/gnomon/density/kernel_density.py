@@ -41,6 +41,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, above, between
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 from gnomon.engine.threads import in_order
 
 PRODUCTS = ("window", "epanechnikov-product")
@@ -137,6 +138,12 @@ class KernelDensity(DensityEstimator):
         "tol": [between(1e-15, 0.1)],
         "random_state": SEED,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "bandwidth_": Number() | Array("f8", ("n_columns",)),
+        "center_": Array("f8", ("n_columns",)),
+        "rows_": Array("f8", ("n_rows", "n_columns")),
+        "weights_": Array("f8", ("n_rows",), low=0.0),
     }
 
     def __init__(

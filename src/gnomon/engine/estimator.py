@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from gnomon.engine import memory, modelfile
 from gnomon.engine.history import Course
+from gnomon.engine.stored import Array, DictOf, Object, Optional, Text, Whole
 from gnomon.engine.sums import rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 
@@ -60,6 +61,16 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     natively: Takes = Takes()
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
     _transient: ClassVar[tuple[str, ...]] = ()
+    _stored: ClassVar[Any] = {
+        "n_features_in_": Optional(Whole(1)),
+        "feature_names_in_": Optional(Array("O", ("n_features_in_",), entry=Text())),
+        "encoder_": Optional(Object(("TableEncoder",)) | None),
+        "target_name_": Optional(Text() | None),
+        "weight_name_": Optional(Text() | None),
+        "history_": Optional(Object(("History",))),
+        "n_iter_": Optional(Whole()),
+        "_sklearn_output_config": Optional(DictOf(Text())),
+    }
 
     @classmethod
     @functools.cache

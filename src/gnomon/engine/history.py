@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, DictOf, ListOf, Number, Text
 
 
 @storable
@@ -36,6 +37,13 @@ class History:
     objective: list[float] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)
     stopped: str = "done"
+    _stored = {
+        "objective": ListOf(Number(finite=False)),
+        "states": ListOf(
+            DictOf(Array("fi", [(), (None,), (None, None), (None, None, None)]) | Number())
+        ),
+        "stopped": Text(),
+    }
 
     def __len__(self) -> int:
         return len(self.objective)

@@ -4,7 +4,9 @@ A ``.gnomon`` file is a zip of ``model.json`` (classes by their names in gnomon'
 parameters and small values, versions) and one ``.npy`` member per array. The reader imports
 nothing that the file names, refuses classes that it does not know, and compares every declared
 size with the bytes that are there and with the memory limit before it allocates. An array that is
-not what ``model.json`` says of it, and a fitted model that cannot answer for one row, are refused.
+not what ``model.json`` says of it, an object that is not what its class declares
+(`gnomon.engine.stored`), and a fitted model that cannot answer for one row, are refused. Digests
+tell a damaged file; `gnomon.engine.signing` tells who made it.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import contextlib
 import dataclasses
 import datetime
 import functools
+import hashlib
 import inspect
 import json
 import math
@@ -30,7 +33,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from gnomon.engine import memory
+from gnomon.engine import memory, signing, stored
 from gnomon.engine.errors import GnomonError, ModelFileError
 from gnomon.engine.renamed import class_of_today, name_of_today
 from gnomon.engine.storable import FUNCTIONS, STORABLE, STORED_AS
@@ -52,6 +55,7 @@ DEEPEST = 60
 KINDS = frozenset("biufcSUMm")
 PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 BLOCK = 2**20
+END = 22  # bytes of the record at the end of a zip archive, before its comment
 TAG = "$"
 # Probabilities first: their number says more than the class that cannot be looked up.
 ANSWERS = ("predict_proba", "predict", "decision_function", "transform", "score_samples")
@@ -77,6 +81,7 @@ def save(estimator: Any, path: str | Path) -> Path:
         "format": FORMAT,
         "versions": _versions(),
         "model": writer.encode(estimator, type(estimator).__name__),
+        "answers": _answers(estimator),
     }
     text = json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -117,6 +122,7 @@ class Saved:
 def _write_archive(file: Any, text: bytes, arrays: dict[str, np.ndarray]) -> None:
     """The zip; equal models give equal bytes, as members carry no time of writing."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.comment = signing.comment(hashlib.sha256(text).hexdigest())
         with archive.open("model.json", "w") as stream:
             stream.write(text)
         for name, array in arrays.items():
@@ -124,12 +130,15 @@ def _write_archive(file: Any, text: bytes, arrays: dict[str, np.ndarray]) -> Non
                 np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path, *, key: signing.KeyLike | None = None) -> Any:
     """Read an estimator from a model file.
 
     Parameters
     ----------
     path : str or Path
+    key : path or bytes, default=None
+        The public key of the person who signed the file (``gnomon sign``); a file that is not
+        signed, or was changed since, is refused then.
 
     Returns
     -------
@@ -138,6 +147,9 @@ def load(path: str | Path) -> Any:
     """
     from gnomon.engine.registry import load_packages
 
+    if key is not None:
+        with _opened(path) as reader:
+            reader.verify(key)
     try:  # a class that is not imported yet is unknown; importing all packages takes a second
         with _opened(path) as reader:
             return reader.model()
@@ -156,6 +168,8 @@ def _opened(path: str | Path) -> Iterator[_Reader]:
         raise ModelFileError(f"{path} {what}")
     try:
         with zipfile.ZipFile(path) as archive:
+            if not _has_whole_comment(path):
+                raise ModelFileError(f"{path} is cut short")
             yield _Reader(archive, path)
     except ModelFileError:
         raise
@@ -181,7 +195,8 @@ class _Writer:
         if isinstance(value, float):
             return value if math.isfinite(value) else {TAG: "float", "value": repr(float(value))}
         if isinstance(value, np.generic):
-            return {TAG: "scalar", "array": self.keep(np.asarray(value))}
+            array = np.asarray(value)
+            return {TAG: "scalar", "array": self.keep(array)} | _declared(array)
         if isinstance(value, np.ndarray):
             return self.encode_array(value, where)
         if isinstance(value, list):
@@ -249,6 +264,11 @@ class _Writer:
         for attribute in state:
             if reason := _misfit(type(value), attribute):
                 raise ModelFileError(f"{where} cannot be saved: its attribute {reason}")
+        if undeclared := stored.undeclared(type(value), state, _parameters(type(value))):
+            raise ModelFileError(
+                f"{where} cannot be saved: {type(value).__name__} does not declare its value "
+                f"{undeclared[0]!r} in _stored (gnomon.engine.stored)"
+            )
         return {
             TAG: "object",
             "class": name,
@@ -262,8 +282,16 @@ class _Reader:
         self.path = path
         self.members = self.checked_members()
         self.read_arrays: set[str] = set()
+        self.written = signing.read_comment(archive.comment)
         self.attribute = ""
         self.holds_nan = False
+
+    def verify(self, key: signing.KeyLike) -> None:
+        """Refuse a file without a signature of this key, or with arrays that it does not cover."""
+        signing.verify(self.path, self.written, key)
+        for value in _array_values(self.content()["model"]):
+            if "sha256" not in value:
+                raise self.refuse(f"its array {value.get('array')!r} is not covered by a digest")
 
     def refuse(self, reason: str) -> ModelFileError:
         return ModelFileError(f"{self.path}: {reason}")
@@ -296,8 +324,10 @@ class _Reader:
         return members
 
     def content(self) -> dict[str, Any]:
-        text = self.archive.read("model.json").decode("utf-8", "surrogatepass")
-        content = json.loads(text)
+        text = self.archive.read("model.json")
+        if self.written and hashlib.sha256(text).hexdigest() != self.written["sha256"]:
+            raise self.refuse("its model.json was changed after it was saved")
+        content = json.loads(text.decode("utf-8", "surrogatepass"))
         number = content.get("format") if isinstance(content, dict) else None
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
             raise self.refuse("its model.json does not say which format it has")
@@ -312,10 +342,16 @@ class _Reader:
         return content
 
     def model(self) -> Any:
-        made = self.decode(self.content()["model"], 0)
+        content = self.content()
+        made = self.decode(content["model"], 0)
         if not hasattr(made, "get_params") and not isinstance(made, Saved):
             raise self.refuse(f"it holds a {type(made).__name__}, which is not an estimator")
         self.try_out(made)
+        if content.get("answers") not in (None, _answers(made)):
+            raise self.refuse(
+                f"its {type(made).__name__} answers in another shape than when it was saved; load "
+                "the file as it was saved"
+            )
         return made
 
     def try_out(self, model: Any) -> None:
@@ -445,9 +481,22 @@ class _Reader:
         if hasattr(cls, "get_params"):
             values = self.defaults(cls, values) | values
         vars(made).update(values)
+        self.check(made, name, values)
+        return made
+
+    def check(self, made: Any, name: str, values: dict[str, Any]) -> None:
+        """Compare an object with the table of its class, before anything is computed with it."""
+        cls = type(made)
+        is_estimator = hasattr(cls, "get_params")
+        fitted = not is_estimator or any(each.endswith("_") for each in values)
+        try:
+            stored.check(cls, values, _parameters(cls), fitted)
+        except stored.Unfit as reason:
+            raise self.refuse(f"its {name}{_joined(reason)}") from None
+        if fitted and isinstance(getattr(cls, "_parameter_constraints", None), dict):
+            made._validate_params()
         if hasattr(made, "_check_loaded"):
             made._check_loaded()
-        return made
 
     def defaults(self, cls: type, values: dict[str, Any]) -> dict[str, Any]:
         """Parameters that a file of an older version does not have yet."""
@@ -503,12 +552,24 @@ def describe(path: str | Path) -> dict[str, Any]:
             "format": content["format"],
             "versions": content["versions"],
             "class": content["model"]["class"],
+            "sha256": reader.written.get("sha256"),
         }
 
 
-def _storable_class(name: str, stored: Collection[str] = ()) -> type | None:
+def _array_values(value: Any) -> Iterator[dict[str, Any]]:
+    """What model.json says of each array."""
+    if isinstance(value, dict):
+        if value.get(TAG) in ("array", "scalar"):
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from _array_values(each)
+
+
+def _storable_class(name: str, names: Collection[str] = ()) -> type | None:
     """The class of this name, or of the name that it had in an earlier version."""
-    return STORABLE.get(class_of_today(name, stored)) or STORABLE.get(name)
+    return STORABLE.get(class_of_today(name, names)) or STORABLE.get(name)
 
 
 def _stored_attributes(value: Any) -> dict[str, Any]:
@@ -538,6 +599,19 @@ def _fields(cls: type) -> frozenset[str]:
     return frozenset(field.name for field in dataclasses.fields(cls))
 
 
+@functools.cache
+def _parameters(cls: type) -> frozenset[str]:
+    """The parameters of an estimator's constructor; they are checked by a table of their own."""
+    if not hasattr(cls, "get_params"):
+        return frozenset()
+    return frozenset(inspect.signature(cls).parameters)
+
+
+def _joined(reason: stored.Unfit) -> str:
+    text = str(reason)
+    return text if text.startswith(".") else f" {text}"
+
+
 def _wrong_width(model: Any, name: str, answer: Any) -> str | None:
     """Why the numbers for a row do not fit the model's classes: one each, or one for each pair."""
     if name not in ("predict_proba", "decision_function") or not hasattr(model, "classes_"):
@@ -563,6 +637,7 @@ def _declared(array: np.ndarray) -> dict[str, Any]:
         "shape": list(array.shape),
         "dtype": array.dtype.str,
         "missing": _count_nan(array),
+        "sha256": hashlib.sha256(array.tobytes()).hexdigest(),
     }
 
 
@@ -582,6 +657,43 @@ def _any_row(model: Any) -> Any:
         return None
     memory.require(8 * n_columns, f"a row of {n_columns:,} columns", "Is the file damaged?")
     return np.zeros((1, n_columns))
+
+
+def _answers(model: Any) -> dict[str, list[int] | None]:
+    """The shape of the rows that a model takes, and of its answers for one; {} before a fit."""
+    try:
+        row = _any_row(model)
+    except Exception:
+        return {}
+    if row is None:
+        return {}
+    shapes: dict[str, list[int] | None] = {"row": list(getattr(row, "shape", (1, 0))[1:])}
+    for name in ANSWERS:
+        if hasattr(model, name):
+            try:
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    shapes[name] = _shape(getattr(model, name)(row))
+            except Exception:  # the row is not for it
+                shapes[name] = None
+    return shapes
+
+
+def _shape(answer: Any) -> list[int]:
+    if isinstance(answer, (list, tuple)):
+        return [len(answer), *(size for each in answer for size in _shape(each))]
+    shape = getattr(answer, "shape", None)
+    return list(shape) if shape is not None else []
+
+
+def _has_whole_comment(path: Path) -> bool:
+    """Whether the end of the archive is there; the standard library overlooks a part of it."""
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - END - 2**16, 0))
+        end = file.read()
+    place = end.rfind(b"PK\x05\x06")
+    return len(end) - place - END == int.from_bytes(end[place + END - 2 : place + END], "little")
 
 
 def _is_array_name(name: str) -> bool:

@@ -25,6 +25,7 @@ from gnomon.contract.learner import Learner
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, HasMethods, StrOptions, above, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number, Object, Optional, TupleOf, Whole
 from gnomon.ensemble.base import Ensemble, Training, chosen, dense, fingerprint, weighted_error
 from gnomon.ensemble.lots import Part, resampled
 from gnomon.ensemble.member import Member, fit_member, seeded, takes_weights
@@ -258,6 +259,14 @@ class AdaBoostClassifier(Ensemble, Classifier):
         "keep_history": HISTORY,
         "n_jobs": JOBS,
         "random_state": SEED,
+    }
+    _stored = {
+        "_fingerprint": TupleOf((Whole(), Number())),
+        "estimator_errors_": Array("f8", ("n_estimator_errors",), low=0.0),
+        "estimator_weights_": Array("f8", ("n_estimator_errors",), low=0.0),
+        "feature_importances_": Optional(Array("f8", ("n_columns",))),
+        "members_": ListOf(Object(("Member",))),
+        "stumps_": Object(("Stumps",)) | None,
     }
 
     def __init__(

@@ -21,6 +21,7 @@ from gnomon.contract import Regressor
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, HasMethods, StrOptions, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number, Object
 from gnomon.ensemble.base import Ensemble, Training, forecast_of, kept_bytes
 from gnomon.ensemble.member import Member, named, seeded
 from gnomon.ensemble.reweighting import fit_weighted, rounded
@@ -91,6 +92,11 @@ class BackfittingRegressor(Ensemble, Regressor):
         "keep_history": HISTORY,
         "n_jobs": JOBS,
         "random_state": SEED,
+    }
+    _stored = {
+        "constant_": Number(),
+        "members_": ListOf(Object(("Member",)), "n_members"),
+        "offsets_": Array("f8", ("n_members",)),
     }
 
     def __init__(

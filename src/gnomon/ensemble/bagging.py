@@ -23,6 +23,7 @@ from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, Interval, StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number, Object, Optional
 from gnomon.ensemble.base import Training, mean_squared_error, weighted_error
 from gnomon.ensemble.committee import OfOneKind
 from gnomon.ensemble.lots import Part, repeated
@@ -136,6 +137,14 @@ class Bagging(OfOneKind):
     bootstrap_features: bool
     oob_score: bool
     warm_start: bool
+    _stored = {
+        "distinct_shares_": Array("f8", ("n_estimators",), low=0.0),
+        "members_": ListOf(Object(("Member",)), "n_estimators"),
+        "oob_decision_function_": Optional(Array("f8", (None, None), finite=False)),
+        "oob_member_scores_": Optional(Array("f8", (None,))),
+        "oob_prediction_": Optional(Array("f8", (None,), finite=False)),
+        "oob_score_": Optional(Number()),
+    }
 
     def _fitted_before(self):
         return ("oob_score_", "oob_member_scores_", "oob_decision_function_", "oob_prediction_")

@@ -22,6 +22,7 @@ from gnomon.contract import Data, Takes, intake
 from gnomon.engine.draw import canonical_key, canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
+from gnomon.engine.stored import Object
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.ensemble.lots import Fold, Lots, Part
 from gnomon.ensemble.member import Member, Rows, named, require_kind, seeds, takes_missing
@@ -145,6 +146,9 @@ class Ensemble(_BaseComposition):
     natively = Takes(missing=True, categories=True, sparse=True)
     _largest = np.inf
     _grows = True
+    _stored = {
+        "history_": Object(("History",)),
+    }
 
     def get_params(self, deep=True):
         """Parameters, those of the members too.

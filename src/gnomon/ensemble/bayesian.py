@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import RealNotInt
 from gnomon.contract import Classifier, Regressor
 from gnomon.engine.parameters import JOBS, SEED, Interval, between, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number, Object
 from gnomon.ensemble.bagging import LEARNER
 from gnomon.ensemble.base import Training, weighted_mean
 from gnomon.ensemble.committee import OfOneKind
@@ -73,6 +74,11 @@ class BayesianEnsemble(OfOneKind):
     """Mixin: members on bootstrap samples, weighted by what they say of the evidence."""
 
     voting = "soft"
+    _stored = {
+        "effective_members_": Number(),
+        "members_": ListOf(Object(("Member",)), "n_estimators"),
+        "weights_": Array("f8", ("n_estimators",), low=0.0),
+    }
 
     def _pool_weights(self) -> np.ndarray:
         return self.weights_
@@ -146,6 +152,10 @@ class BayesianEnsemble(OfOneKind):
 class Averaging(BayesianEnsemble):
     """Mixin: the weight of a member is its posterior probability."""
 
+    _stored = {
+        "log_likelihood_": Array("f8", ("n_estimators",)),
+    }
+
     def _weigh(self, evidence, weights, seed):
         n_members = evidence.shape[1]
         likelihood = self._log_likelihood(evidence, np.eye(n_members), weights)
@@ -164,6 +174,10 @@ class Averaging(BayesianEnsemble):
 
 class Combination(BayesianEnsemble):
     """Mixin: weightings drawn from the simplex, each weighted by its posterior probability."""
+
+    _stored = {
+        "effective_combinations_": Number(),
+    }
 
     def _weigh(self, evidence, weights, seed):
         rng = np.random.default_rng(seed)

@@ -16,6 +16,7 @@ from gnomon.contract import Classifier, Regressor
 from gnomon.engine.parameters import JOBS, SEED, StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, ListOf, Object, Text
 from gnomon.ensemble.base import Ensemble, Training
 from gnomon.ensemble.held_out import FOLDS, mean_loss, out_of_fold
 from gnomon.ensemble.lots import Fold
@@ -57,6 +58,14 @@ class ScoreTable:
         Of the loss over the folds, the second corrected for overlapping training sets.
     """
 
+    _stored = {
+        "losses": Array("f8", ("n_losses", None)),
+        "means": Array("f8", ("n_losses",)),
+        "measure": Text(),
+        "names": ListOf(Text(), "n_losses"),
+        "standard_errors": Array("f8", ("n_losses",)),
+    }
+
     def __init__(self, measure: str, names: list[str], losses: np.ndarray, test_share: float):
         self.measure = measure
         order = np.argsort(losses.mean(axis=1), kind="stable")
@@ -83,6 +92,12 @@ class ScoreTable:
 
 class Bucket(Ensemble):
     """Mixin: the candidate of the least mean loss over folds."""
+
+    _stored = {
+        "best_name_": Text(),
+        "members_": ListOf(Object(("Member",))),
+        "scores_": Object(("ScoreTable",)),
+    }
 
     def _candidates(self):
         if self.estimators is None:

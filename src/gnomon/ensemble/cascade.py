@@ -20,6 +20,7 @@ from gnomon.contract import Classifier
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, between, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Object, Whole
 from gnomon.ensemble.adaboost import AdaBoostClassifier
 from gnomon.ensemble.base import Ensemble, Training, chosen
 from gnomon.ensemble.held_out import Entries
@@ -157,6 +158,14 @@ class CascadeClassifier(Ensemble, Classifier):
         "n_folds": [whole(2)],
         "n_jobs": JOBS,
         "random_state": SEED,
+    }
+    _stored = {
+        "detection_rates_": Array("f8", ("n_detection_rates",), low=0.0),
+        "false_positive_rates_": Array("f8", ("n_detection_rates",), low=0.0),
+        "members_": ListOf(Object(("Member",)), "n_detection_rates"),
+        "positive_": Whole(),
+        "rest_": Object(("Member",)) | None,
+        "thresholds_": Array("f8", ("n_detection_rates",), low=0.0),
     }
 
     def __init__(

@@ -16,6 +16,7 @@ import numpy as np
 from gnomon.contract import Classifier, Regressor
 from gnomon.engine.parameters import JOBS, SEED, StrOptions
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Object, Optional
 from gnomon.ensemble.bagging import LEARNER
 from gnomon.ensemble.base import Training
 from gnomon.ensemble.committee import OfOneKind
@@ -42,6 +43,13 @@ class Judged(NamedTuple):
 
 class CVCommittee(OfOneKind):
     """Mixin: one member per fold."""
+
+    _stored = {
+        "fold_losses_": Array("f8", ("n_fold_losses",)),
+        "members_": ListOf(Object(("Member",)), "n_fold_losses"),
+        "oof_prediction_": Optional(Array("f8", (None,))),
+        "oof_proba_": Optional(Array("f8", (None, "n_classes"), low=0.0)),
+    }
 
     def _most_steps(self) -> int:
         return self.cv if isinstance(self.cv, int) else len(self.cv)

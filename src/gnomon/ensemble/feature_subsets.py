@@ -19,6 +19,7 @@ from gnomon.contract import Classifier, Regressor
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import FLAG, JOBS, SEED, Interval, StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number, Object, Optional
 from gnomon.ensemble.bagging import LEARNER
 from gnomon.ensemble.base import Training
 from gnomon.ensemble.committee import OfOneKind
@@ -75,6 +76,12 @@ def redundancy(rows: np.ndarray) -> float:
 
 class FeatureSubsets(OfOneKind):
     """Mixin: members of one kind on all rows, each seeing some columns."""
+
+    _stored = {
+        "feature_names_in_": Optional(Array("O", ("n_features_in_",))),
+        "members_": ListOf(Object(("Member",)), "n_estimators"),
+        "redundancy_": Optional(Number()),
+    }
 
     def _most_steps(self) -> int:
         return self.n_estimators if self.groups is None else max(len(self.groups), 1)

@@ -23,6 +23,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, SEED, at_least
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, ListOf, Number, Object, Optional, Text, Whole
 from gnomon.ensemble.base import Training, normalized_rows
 from gnomon.ensemble.held_out import FOLDS, Entries, mean_loss, out_of_fold
 from gnomon.ensemble.member import Rows, encoded, fit_member, seeded, take_columns
@@ -54,6 +55,14 @@ class MetaFeatures:
         Training rows.
     weights : ndarray
     """
+
+    _stored = {
+        "columns": Array("i8", (None,), low=0) | ListOf(Text() | Whole()) | None,
+        "encoder": Object(("TableEncoder",)) | None,
+        "mean": Array("f8", ("n_mean",)),
+        "scale": Array("f8", ("n_mean",), low=0.0),
+        "size": Array("f8", ("n_mean",)),
+    }
 
     def __init__(self, columns: np.ndarray | None, rows: Rows, weights: np.ndarray):
         self.columns = columns
@@ -97,6 +106,14 @@ def products(features: np.ndarray, outputs: np.ndarray) -> np.ndarray:
 
 class FeatureWeighted(LevelZero):
     """Mixin: level 0 as in stacking, level 1 linear in products with meta-features."""
+
+    _stored = {
+        "center_": Number(),
+        "coefficients_": Array("f8", ("n_coefficients", None)),
+        "feature_names_in_": Optional(Array("O", (None,))),
+        "held_out_losses_": Array("f8", ("n_coefficients",)),
+        "meta_features_": Object(("MetaFeatures",)),
+    }
 
     def _fit_ensemble(self, training: Training) -> None:
         candidates = self._checked_candidates()

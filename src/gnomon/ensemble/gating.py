@@ -18,6 +18,7 @@ from sklearn.base import clone
 from gnomon.contract import Classifier, Regressor
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, StrOptions, between
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Object
 from gnomon.ensemble.base import Ensemble, Training
 from gnomon.ensemble.held_out import loss_of, mean_loss, say
 from gnomon.ensemble.lots import Part, repeated
@@ -37,6 +38,12 @@ GATING_CONSTRAINTS = {
 
 class Gating(Ensemble):
     """Mixin: members on the first part, the master on the second."""
+
+    _stored = {
+        "gate_": Object(("Member",)),
+        "members_": ListOf(Object(("Member",)), "n_members"),
+        "shares_": Array("f8", ("n_members",), low=0.0),
+    }
 
     def _candidates(self):
         if self.estimators is None:

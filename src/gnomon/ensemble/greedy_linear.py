@@ -17,6 +17,7 @@ import numpy as np
 from gnomon.contract import Data, Regressor
 from gnomon.engine.parameters import FLAG, HISTORY, SEED, between, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 from gnomon.ensemble.base import Training
 from gnomon.ensemble.lots import Part
 
@@ -88,6 +89,10 @@ class GreedyStagewiseRegressor(Regressor):
         "n_iter_no_change": [whole(1)],
         "keep_history": HISTORY,
         "random_state": SEED,
+    }
+    _stored = {
+        "coef_": Array("f8", ("n_columns",)),
+        "intercept_": Number(),
     }
 
     def __init__(

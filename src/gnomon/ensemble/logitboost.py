@@ -24,6 +24,7 @@ from scipy.special import expit, softmax
 from gnomon.contract import Classifier
 from gnomon.engine.parameters import HISTORY, JOBS, SEED, HasMethods, StrOptions, above, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import ListOf, Object
 from gnomon.ensemble.base import (
     Ensemble,
     Training,
@@ -103,6 +104,9 @@ class LogitBoostClassifier(Ensemble, Classifier):
         "keep_history": HISTORY,
         "n_jobs": JOBS,
         "random_state": SEED,
+    }
+    _stored = {
+        "members_": ListOf(Object(("Member",))),
     }
 
     def __init__(

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Number
 from gnomon.evaluate.baseline import weighted_median
 
 STEEPEST = 500.0
@@ -58,6 +59,8 @@ class Loss:
 class Squared(Loss):
     """Half the squared error: 1/2 (y - F)^2."""
 
+    _stored = {}
+
     def value(self, y, score):
         return 0.5 * (y[:, 0] - score[:, 0]) ** 2
 
@@ -74,6 +77,8 @@ class Squared(Loss):
 @storable
 class Absolute(Loss):
     """Absolute error: |y - F|."""
+
+    _stored = {}
 
     def value(self, y, score):
         return np.abs(y[:, 0] - score[:, 0])
@@ -94,6 +99,11 @@ class Huber(Loss):
     quantile : float
         The threshold of a round is this quantile of the absolute residuals.
     """
+
+    _stored = {
+        "delta": Number(finite=False),
+        "quantile": Number(),
+    }
 
     def __init__(self, quantile: float = 0.9, delta: float = np.inf):
         self.quantile = quantile
@@ -127,6 +137,8 @@ class Huber(Loss):
 class Poisson(Loss):
     """Poisson deviance of counts with mean exp(F): exp(F) - y F, up to a constant."""
 
+    _stored = {}
+
     def value(self, y, score):
         return np.exp(np.minimum(score[:, 0], STEEPEST)) - y[:, 0] * score[:, 0]
 
@@ -151,6 +163,7 @@ class Deviance(Loss):
     """Binomial deviance of two classes: log(1 + exp(-y F)); F is the log-odds."""
 
     classes = True
+    _stored = {}
 
     def value(self, y, score):
         return np.logaddexp(0.0, -y[:, 0] * score[:, 0])
@@ -177,6 +190,7 @@ class Exponential(Loss):
     """Exponential loss of two classes: exp(-y F); F is half the log-odds."""
 
     classes = True
+    _stored = {}
 
     def value(self, y, score):
         return np.exp(np.minimum(-y[:, 0] * score[:, 0], STEEPEST))
@@ -200,6 +214,7 @@ class Multinomial(Loss):
     """Deviance of several classes: -sum_k y_k log p_k with p = softmax(F)."""
 
     classes = True
+    _stored = {}
 
     def value(self, y, score):
         return logsumexp(score, axis=1) - (y * score).sum(axis=1)

@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 from gnomon.engine.errors import DataError, MemoryLimitError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Object, Text
 from gnomon.ensemble.lots import Part, repeated, resampled
 from gnomon.evaluate import BaselineClassifier
 from gnomon.table.encode import TableEncoder
@@ -50,6 +51,12 @@ class Member:
     estimator: Any
     encoder: TableEncoder | None = None
     columns: np.ndarray | None = None
+    _stored = {
+        "columns": Array("i8", (None,), low=0) | None,
+        "encoder": Object(("TableEncoder",)) | None,
+        "estimator": Object(),
+        "name": Text(),
+    }
 
     def given(self, rows: Rows) -> Rows:
         """The rows as the learner takes them."""

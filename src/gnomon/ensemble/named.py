@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from gnomon.bayes import NaiveBayes
+from gnomon.engine.stored import ListOf, Object
 from gnomon.ensemble.member import named
 from gnomon.linear import LinearRegression, LogisticRegression
 from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
@@ -34,6 +35,9 @@ class NamedMembers:
     estimators: Any
     members_: list
     _target: Any
+    _stored = {
+        "members_": ListOf(Object(("Member",))),
+    }
 
     def _listed(self) -> list[tuple[str, Any]]:
         """The members by name, dropped ones too."""

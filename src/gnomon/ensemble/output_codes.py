@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from gnomon.contract import Classifier
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, StrOptions, above, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Object, Optional, Whole
 from gnomon.ensemble.base import Ensemble, Training, chosen, weighted_error
 from gnomon.ensemble.member import Member, fit_member, seeded
 from gnomon.linear import LogisticRegression
@@ -164,6 +165,13 @@ class OutputCodeClassifier(Ensemble, Classifier):
         ],
         "n_bits": [None, whole(1)],
         "decoding": [StrOptions({"distance", "loss", "hamming"})],
+    }
+    _stored = {
+        "code_book_": Optional(Array("f8", ("n_classes", None))),
+        "code_": Array("i8", ("n_classes", "n_code_1"), low=0),
+        "members_": ListOf(Object(("Member",)), "n_code_1"),
+        "min_distance_": Whole(),
+        "n_corrected_": Whole(),
     }
 
     def __init__(

@@ -19,6 +19,7 @@ from gnomon.bayes import NaiveBayes
 from gnomon.contract import Classifier
 from gnomon.engine.parameters import JOBS, SEED, at_least, between
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Object
 from gnomon.ensemble.base import Ensemble, Training
 from gnomon.ensemble.member import Member, fit_member, named, seeded
 from gnomon.trees import RandomForestClassifier
@@ -122,6 +123,11 @@ class ReferralClassifier(Ensemble, Classifier):
         "person_cost": [at_least(0)],
         "n_jobs": JOBS,
         "random_state": SEED,
+    }
+    _stored = {
+        "costs_": Array("f8", ("n_members",)),
+        "members_": ListOf(Object(("Member",)), "n_members"),
+        "thresholds_": Array("f8", ("n_members",), low=0.0),
     }
 
     def __init__(

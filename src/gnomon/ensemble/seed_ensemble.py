@@ -14,6 +14,7 @@ from gnomon.contract import Classifier, Regressor
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import ListOf, Object
 from gnomon.ensemble.bagging import LEARNER
 from gnomon.ensemble.base import Training, chosen
 from gnomon.ensemble.committee import OfOneKind
@@ -30,6 +31,10 @@ SEED_CONSTRAINTS = {
 
 class SeedEnsemble(OfOneKind):
     """Mixin: members of one kind on all rows, each with a seed of its own."""
+
+    _stored = {
+        "members_": ListOf(Object(("Member",)), "n_estimators"),
+    }
 
     def _candidates(self):
         tree = DecisionTreeClassifier if self._target == "classes" else DecisionTreeRegressor

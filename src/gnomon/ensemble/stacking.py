@@ -28,6 +28,7 @@ from gnomon.contract.learner import put_together
 from gnomon.engine.history import History
 from gnomon.engine.parameters import FLAG, JOBS, SEED, HasMethods, StrOptions, between
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, ListOf, Object, Text, Whole
 from gnomon.ensemble.base import Ensemble, Training, normalized_rows, weighted_mean
 from gnomon.ensemble.held_out import Entries, mean_loss, out_of_fold, say
 from gnomon.ensemble.lots import Fold
@@ -125,6 +126,15 @@ class LevelZero(NamedMembers, Ensemble):
 
 class Stack(TransformerMixin, LevelZero):
     """Mixin: level 0 with held-out outputs, then level 1."""
+
+    _stored = {
+        "_uses_proba": Flag(),
+        "_widths": ListOf(Whole(), "n_widths"),
+        "final_": Object(("Member",)) | None,
+        "held_out_losses_": Array("f8", ("n_widths",), finite=False),
+        "stack_method_": ListOf(Text(), "n_widths"),
+        "weights_": Array("f8", ("n_widths",)) | None,
+    }
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

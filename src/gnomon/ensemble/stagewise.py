@@ -34,6 +34,7 @@ from gnomon.engine.parameters import (
     whole,
 )
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number, Object, TupleOf, Whole
 from gnomon.ensemble.base import Ensemble, Training, chosen, fingerprint, forecast_of, kept_bytes
 from gnomon.ensemble.losses import CLASS_LOSSES, NUMBER_LOSSES, Huber, Loss, Multinomial, Squared
 from gnomon.ensemble.lots import Fold, Part, lots_within
@@ -200,6 +201,14 @@ class Descent:
 
 class Stagewise(Ensemble):
     """Mixin: rounds of `Descent`, stopped early where a validation part says so."""
+
+    _stored = {
+        "_fingerprint": TupleOf((Whole(), Number())),
+        "loss_": Object(),
+        "members_": ListOf(Object(("Member",))),
+        "start_": Array("f8", (None,)),
+        "steps_": Array("f8", ("n_estimators",)),
+    }
 
     def _candidates(self):
         if self.direction == "vote":

@@ -19,6 +19,7 @@ import numpy as np
 
 from gnomon.engine.kernel import kernel
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.trees.binning import Binned, Binner
 
@@ -46,6 +47,16 @@ class Stumps:
     masks : uint8 array of shape (n_masks, 256)
         Which levels go left.
     """
+
+    _stored = {
+        "feature": Array("i8", ("n_feature",), low=0),
+        "left": Array("i8", ("n_feature",), low=0),
+        "levels": Array("i8", ("n_feature",), low=-1),
+        "masks": Array("u1", (None, None)),
+        "missing_left": Array("u1", ("n_feature",)),
+        "right": Array("i8", ("n_feature",), low=0),
+        "threshold": Array("f8", ("n_feature",)),
+    }
 
     def __init__(self):
         self.feature = np.empty(0, np.int64)

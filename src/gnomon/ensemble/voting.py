@@ -22,6 +22,7 @@ from gnomon.contract import Classifier, Regressor
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import FLAG, JOBS, SEED, StrOptions
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.ensemble.base import Training, member_weights, weighted_error
 from gnomon.ensemble.committee import Committee
 from gnomon.ensemble.member import Member, fit_member, seeded
@@ -85,6 +86,11 @@ def agreement(votes: np.ndarray, names: list[str] | None = None) -> Agreement:
 
 class OfDifferentKinds(NamedMembers, TransformerMixin, Committee):
     """Mixin: members are the given learners, each on all rows."""
+
+    _stored = {
+        "_given_weights": Array("f8", ("n_members",)) | None,
+        "weights_": Array("f8", (None,), low=0.0),
+    }
 
     def _pool_weights(self) -> np.ndarray:
         return self.weights_
@@ -222,6 +228,9 @@ class VotingClassifier(OfDifferentKinds, Classifier):
         "voting": [StrOptions({"soft", "hard", "geometric"})],
         "flatten_transform": FLAG,
         "tie": [StrOptions({"first", "commonest", "probable"})],
+    }
+    _stored = {
+        "class_prior_": Array("f8", ("n_classes",), low=0.0),
     }
 
     def __init__(

@@ -16,6 +16,7 @@ import numpy as np
 from gnomon.contract import Classifier, Data, Regressor, Step, SumLearner, Takes
 from gnomon.engine.parameters import StrOptions
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 from gnomon.evaluate.intake import label_column
 from gnomon.table.table import Table
 
@@ -64,6 +65,9 @@ class BaselineClassifier(Classifier, SumLearner):
 
     natively = EVERYTHING
     _largest = np.inf
+    _stored = {
+        "class_prior_": Array("f8", ("n_classes",), low=0.0),
+    }
 
     def __init__(self):
         pass
@@ -124,6 +128,9 @@ class BaselineRegressor(Regressor):
     _largest = 1e300
     _many_targets = True
     _parameter_constraints = {"strategy": [StrOptions({"mean", "median"})]}
+    _stored = {
+        "constant_": Number() | Array("f8", (None,)),
+    }
 
     def __init__(self, strategy="mean"):
         self.strategy = strategy

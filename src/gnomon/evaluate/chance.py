@@ -18,6 +18,7 @@ from gnomon.engine.draw import WeightedDraw, canonical_key, canonical_order
 from gnomon.engine.errors import ModelFileError
 from gnomon.engine.parameters import SEED, StrOptions
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Whole
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 STEPS = (
@@ -74,6 +75,12 @@ class RandomGuessClassifier(Classifier):
     natively = Takes(missing=True, categories=True, sparse=True)
     _largest = np.inf
     _parameter_constraints = {"by": [StrOptions({"shares", "even"})], "random_state": SEED}
+    _stored = {
+        "class_prior_": Array("f8", ("n_classes",), low=0.0),
+        "expected_error_": Number(),
+        "guess_": Array("f8", ("n_classes",), low=0.0),
+        "seed_": Whole(),
+    }
 
     def __init__(self, by="shares", random_state=None):
         self.by = by
@@ -140,6 +147,10 @@ class RandomHyperplaneClassifier(Classifier):
     """
 
     _parameter_constraints = {"random_state": SEED}
+    _stored = {
+        "coef_": Array("f8", ("n_coef", "n_columns")),
+        "intercept_": Array("f8", ("n_coef",)),
+    }
 
     def __init__(self, random_state=None):
         self.random_state = random_state
@@ -221,6 +232,11 @@ class MemorizingClassifier(Classifier):
     _largest = np.inf
     _keeps_rows = True
     _parameter_constraints = {"random_state": SEED}
+    _stored = {
+        "codes_": Array("i8", ("n_codes",), low=0, below="n_classes"),
+        "rows_": Array("f8", ("n_codes", "n_columns"), finite=False),
+        "seed_": Whole(),
+    }
 
     def __init__(self, random_state=None):
         self.random_state = random_state

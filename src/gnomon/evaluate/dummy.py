@@ -16,6 +16,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
 from gnomon.engine.quantiles import repeated_quantiles
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, Text, Whole
 
 
 @method(
@@ -43,6 +44,13 @@ class DummyClassifier(OverScikitLearn, dummy.DummyClassifier):
     natively = Takes(missing=True, categories=True, sparse=True)
     _target = "classes"
     _largest = float("inf")
+    _stored = {
+        "_strategy": Text(),
+        "class_prior_": Array("f8", ("n_classes",), low=0.0),
+        "n_classes_": Whole(1),
+        "n_outputs_": Whole(1),
+        "sparse_output_": Flag(),
+    }
 
 
 @method(
@@ -69,6 +77,10 @@ class DummyRegressor(OverScikitLearn, dummy.DummyRegressor):
     _target = "numbers"
     _many_targets = True
     _largest = float("inf")
+    _stored = {
+        "constant_": Array("f8", (None, None)),
+        "n_outputs_": Whole(1),
+    }
 
     def _fit_peer(self, fit, rows, given):
         for strategy in ("constant", "quantile"):  # each is also the parameter that it needs

@@ -49,7 +49,7 @@ class RunFolder:
         plan = {"format": FORMAT, **plan}
         place = self.path / "plan.json"
         if place.exists():
-            self._require_same(json.loads(place.read_text(encoding="utf-8")), plan)
+            self._require_same(self._kept_plan(place), plan)
         else:
             write_json(place, plan)
 
@@ -60,6 +60,7 @@ class RunFolder:
             rough = target.with_suffix(".part")
             with open(rough, "wb") as file:
                 np.save(file, array, allow_pickle=False)
+                _sync(file)
             os.replace(rough, target)
         write_json(self._facts(number), {**facts, "arrays": sorted(arrays)})
 
@@ -81,6 +82,16 @@ class RunFolder:
             return None
         return facts, arrays
 
+    def _kept_plan(self, place: Path) -> dict[str, Any]:
+        try:
+            kept = json.loads(place.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"{place} is damaged ({error}). Delete the folder {self.path}: what it holds is "
+                "run again"
+            ) from error
+        return kept if isinstance(kept, dict) else {}
+
     def _facts(self, number: int) -> Path:
         return self.path / f"fold-{number:04d}.json"
 
@@ -99,8 +110,16 @@ class RunFolder:
 def write_json(place: Path, content: dict[str, Any]) -> None:
     """Write all of a file or nothing."""
     rough = place.with_suffix(".part")
-    rough.write_text(json.dumps(content, indent=1, sort_keys=True), encoding="utf-8")
+    with open(rough, "w", encoding="utf-8") as file:
+        file.write(json.dumps(content, indent=1, sort_keys=True))
+        _sync(file)
     os.replace(rough, place)
+
+
+def _sync(file: Any) -> None:
+    """Have all of a file on the disk, so that it is whole after a crash of the machine."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def description(thing: Any, within: tuple[int, ...] = ()) -> Any:

@@ -24,6 +24,7 @@ from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, DictOf, ListOf, Text
 from gnomon.graphical import dag
 from gnomon.graphical.cells import coded_columns
 from gnomon.graphical.elimination import (
@@ -135,6 +136,12 @@ class BeliefNetwork(Saved):
     >>> round(net.query("B", A="t", C="t").probability(B="t"), 6)
     0.75
     """
+
+    _stored = {
+        "levels": DictOf(ListOf(Anything(), kind=tuple)),
+        "parents": DictOf(ListOf(Text(), kind=tuple)),
+        "tables": DictOf(Array("f8", low=0.0)),
+    }
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array
 from gnomon.graphical.forest import Labeling
 from gnomon.graphical.mean_field import MeanField, mean_field
 from gnomon.graphical.modes import graph_cut, iterated_modes
@@ -59,6 +60,12 @@ class BoltzmannMachine(Saved):
     >>> pair.energy([1, 1]), pair.energy([1, -1])
     (-1.0, 1.0)
     """
+
+    _stored = {
+        "edges": Array("i8", ("n_edges", 2), low=0),
+        "weights": Array("f8", ("n_edges",)),
+        "biases": Array("f8", ("n_units",)),
+    }
 
     def __init__(self, weights: Any, biases: ArrayLike | None = None):
         n, self.edges, self.weights = weighted_edges(weights)

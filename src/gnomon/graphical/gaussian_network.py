@@ -20,6 +20,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, DictOf, ListOf, Number, Text
 from gnomon.graphical import dag
 from gnomon.sample.draws import Seed
 from gnomon.table import Table
@@ -86,6 +87,13 @@ class GaussianNetwork(Saved):
     >>> law.mean.tolist(), law.covariance.tolist()
     ([1.5], [[0.5]])
     """
+
+    _stored = {
+        "coefficients": DictOf(Array("f8", (None,))),
+        "intercepts": DictOf(Number()),
+        "parents": DictOf(ListOf(Text(), kind=tuple)),
+        "variances": DictOf(Number()),
+    }
 
     def __init__(
         self,

@@ -24,6 +24,7 @@ from gnomon.engine import memory
 from gnomon.engine.errors import DataError, ModelFileError
 from gnomon.engine.parameters import JOBS, StrOptions, above, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Object, Text
 from gnomon.graphical import dag
 from gnomon.graphical.belief_network import BeliefNetwork
 from gnomon.graphical.elimination import Factor, eliminate, multiply
@@ -113,6 +114,12 @@ class BeliefNetworkClassifier(Classifier):
         "alpha": [above(0)],
         "n_bins": [whole(2, 1000)],
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "class_node_": Text(),
+        "cuts_": ListOf(Array("f", (None,)), "n_columns"),
+        "links_": ListOf(ListOf(Text(), kind=tuple)),
+        "network_": Object(("BeliefNetwork",)),
     }
 
     def __init__(self, structure="tree", alpha=1.0, n_bins=5, n_jobs=None):
@@ -253,6 +260,10 @@ class BeliefNetworkClassifier(Classifier):
         fits = (
             names[0] == self.class_node_
             and len(names) == len(self.cuts_) + 1
+            and all(
+                len(cuts) < len(self.network_.levels[name])
+                for name, cuts in zip(names[1:], self.cuts_)
+            )
             and all(self.network_.parents[name][:1] == names[:1] for name in names[1:])
             and len(self.network_.levels[self.class_node_]) == len(self.classes_)
         )

@@ -24,6 +24,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.modelfile import Saved
 from gnomon.engine.renamed import former_attributes
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Number
 from gnomon.graphical.elimination import (
     Calibrated,
     EliminationPlan,
@@ -78,6 +79,15 @@ class PairwiseModel(Saved):
     >>> pair.cost([0, 1])
     0.5
     """
+
+    _stored = {
+        "n_states": Array("i8", ("n_variables",), low=1),
+        "unary": Array("f8", ("n_variables", "most_states"), finite=False),
+        "edges": Array("i8", ("n_edges", 2), low=0, below="n_variables"),
+        "tables": Array("f8", ("n_tables", "most_states", "most_states"), finite=False),
+        "table_of_edge": Array("i8", ("n_edges",), low=0, below="n_tables"),
+        "constant": Number(),
+    }
 
     def __init__(
         self,

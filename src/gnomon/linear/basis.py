@@ -26,6 +26,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Text, Whole
 from gnomon.engine.sums import rows_per_chunk
 from gnomon.linear.design import refuse_tiny
 
@@ -187,6 +188,12 @@ class PolynomialFeatures(Basis):
         "terms": [StrOptions({"total", "tensor"})],
         "basis": [StrOptions({"monomial", "centered", "orthogonal"})],
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "center_": Array("f8", ("n_columns",)),
+        "n_output_features_": Whole(),
+        "recurrence_": Array("f8", (None, "n_columns", None)),
+        "scale_": Array("f8", ("n_columns",)),
     }
 
     def __init__(
@@ -627,6 +634,10 @@ class BasisExpansion(Basis):
         "include_bias": FLAG,
         "n_jobs": JOBS,
     }
+    _stored = {
+        "n_columns_": Whole(1),
+        "names_": ListOf(Text()),
+    }
 
     def __init__(self, functions="quadratic", *, of="columns", include_bias=True, n_jobs=None):
         self.functions = functions
@@ -782,6 +793,9 @@ class SplineBasis(Basis):
         "knots": [StrOptions({"quantile", "uniform"})],
         "extrapolation": [StrOptions({"linear", "constant"})],
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "knots_": ListOf(Array("f8", (None,)), "n_columns"),
     }
 
     def __init__(

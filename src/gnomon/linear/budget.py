@@ -23,6 +23,7 @@ from gnomon.contract import Data, Regressor, Takes
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, Interval, above
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 from gnomon.engine.threads import one_blas_thread
 from gnomon.linear.design import LARGEST, centered_rows, decision
 from gnomon.linear.inference import column_names
@@ -184,6 +185,12 @@ class BudgetRegression(Regressor):
         "budget": [above(0.0)],
         "p": [Interval(Real, 0, None, closed="right")],
         "fit_intercept": FLAG,
+    }
+    _stored = {
+        "alpha_": Number(),
+        "coef_": Array("f8", ("n_columns",)),
+        "intercept_": Number(),
+        "spent_": Number(),
     }
 
     def __init__(self, budget=1.0, p=2.0, fit_intercept=True):

@@ -25,6 +25,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, Interval, RealNotInt, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number, Text, Whole
 from gnomon.engine.threads import one_blas_thread
 from gnomon.evaluate.number_measures import GoodnessOfFit
 from gnomon.linear.design import LARGEST, decision, refuse_tiny
@@ -272,6 +273,14 @@ class ChiSquareFit(Regressor):
         "degree": [whole(1)],
         "fit_intercept": FLAG,
     }
+    _stored = {
+        "chi2_": Number(),
+        "coef_": Array("f8", ("n_coef",)),
+        "covariance_": Array("f8", ("n_covariance", "n_covariance"), finite=False),
+        "degrees_of_freedom_": Whole(),
+        "intercept_": Number(),
+        "terms_": ListOf(Text(), "n_coef"),
+    }
 
     def __init__(self, errors=1.0, degree=1, fit_intercept=True):
         self.errors = errors
@@ -361,6 +370,8 @@ class ChiSquareFit(Regressor):
     def _check_loaded(self) -> None:
         if hasattr(self, "coef_") and not hasattr(self, "n_features_in_"):
             raise ValueError("n_features_in_, the number of columns that it learnt, is missing")
+        if hasattr(self, "coef_") and self.degree > max(len(self.coef_), 1):
+            raise ValueError("the degree is greater than the number of terms")
 
     def _estimate(self, rows):
         return decision(self._table(rows), self.coef_, self.intercept_)

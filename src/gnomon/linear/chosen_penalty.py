@@ -14,6 +14,7 @@ from sklearn import linear_model
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, DictOf, Flag, Number, Object, Optional, Text
 
 
 @method(
@@ -40,6 +41,14 @@ class RidgeCV(OverScikitLearn, linear_model.RidgeCV):
 
     _target = "numbers"
     _many_targets = True
+    _stored = {
+        "alpha_": Number() | Array("f", (None,)),
+        "best_score_": Number(finite=False) | Array("f", (None,), finite=False),
+        "coef_": Array("f", [("n_columns",), (None, "n_columns")]),
+        "intercept_": Number() | Array("f", (None,)),
+        "cv_results_": Optional(Array("f", None)),
+        "cv_values_": Optional(Array("f", None)),
+    }
 
 
 @method(
@@ -65,6 +74,14 @@ class LassoCV(OverScikitLearn, linear_model.LassoCV):
     """
 
     _target = "numbers"
+    _stored = {
+        "alpha_": Number(),
+        "alphas_": Array("f", [(None,), (None, None)]),
+        "coef_": Array("f", [("n_columns",), (None, "n_columns")]),
+        "dual_gap_": Number(finite=False),
+        "intercept_": Number() | Array("f", (None,)),
+        "mse_path_": Array("f", None),
+    }
 
 
 @method(
@@ -89,6 +106,15 @@ class ElasticNetCV(OverScikitLearn, linear_model.ElasticNetCV):
     """
 
     _target = "numbers"
+    _stored = {
+        "alpha_": Number(),
+        "alphas_": Array("f", [(None,), (None, None)]),
+        "coef_": Array("f", [("n_columns",), (None, "n_columns")]),
+        "dual_gap_": Number(finite=False),
+        "intercept_": Number() | Array("f", (None,)),
+        "mse_path_": Array("f", None),
+        "l1_ratio_": Number(),
+    }
 
 
 @method(
@@ -114,6 +140,17 @@ class LogisticRegressionCV(OverScikitLearn, linear_model.LogisticRegressionCV):
     """
 
     _target = "classes"
+    _stored = {
+        "C_": Array("f", (None,)) | Number(),
+        "Cs_": Array("f", (None,)),
+        "coef_": Array("f", (None, "n_columns")),
+        "coefs_paths_": DictOf(Anything()) | Array("f", None),
+        "intercept_": Array("f", (None,)),
+        "l1_ratio_": Anything(),
+        "l1_ratios_": Anything(),
+        "scores_": DictOf(Anything()) | Array("f", None),
+        "n_iter_": Array("i", None),
+    }
 
 
 @method(
@@ -138,3 +175,14 @@ class RidgeClassifierCV(OverScikitLearn, linear_model.RidgeClassifierCV):
     """
 
     _target = "classes"
+    _stored = {
+        "alpha_": Number() | Array("f", (None,)),
+        "best_score_": Number(finite=False) | Array("f", (None,), finite=False),
+        "coef_": Array("f", [("n_columns",), (None, "n_columns")]),
+        "intercept_": Number() | Array("f", (None,)),
+        "cv_results_": Optional(Array("f", None)),
+        "cv_values_": Optional(Array("f", None)),
+        "_label_binarizer": Object(("LabelBinarizer",)),
+        "alpha_per_target": Flag(),
+        "gcv_mode": Text() | None,
+    }

@@ -13,6 +13,7 @@ from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.products import inner
+from gnomon.engine.stored import Array
 from gnomon.engine.sums import Chunk
 from gnomon.linear.solve import EPS
 
@@ -147,6 +148,9 @@ class SparseCoefficients:
     """Coefficients of a classifier that can be kept as a sparse matrix."""
 
     coef_: Any
+    _stored = {
+        "coef_": Array("f", (None, "n_columns")),
+    }
 
     def sparsify(self):
         """Keep ``coef_`` as a sparse matrix: saves memory where most coefficients are zero.

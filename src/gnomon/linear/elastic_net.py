@@ -38,6 +38,7 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, ListOf, Number, Object, Text
 from gnomon.engine.sums import ArraySource, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import counted_once, in_order, one_blas_thread
 from gnomon.evaluate.selection import one_standard_error
@@ -113,6 +114,18 @@ class PenaltyPath(Result):
     errors: np.ndarray | None = None
     standard_errors: np.ndarray | None = None
     measure: str = "mean squared error"
+    _stored = {
+        "alphas": Array("f8", (None,)),
+        "coefficients": Array("f8", (None, "n_coefficients_1")),
+        "errors": Array("f8", (None,)),
+        "explained": Array("f8", (None,)),
+        "gaps": Array("f8", (None,)),
+        "intercepts": Array("f8", (None,)),
+        "l1_ratio": Number(),
+        "measure": Text(),
+        "names": ListOf(Text(), "n_coefficients_1"),
+        "standard_errors": Array("f8", (None,)),
+    }
 
     @property
     def n_nonzero(self) -> np.ndarray:
@@ -176,6 +189,11 @@ class PenalizedLeastSquares(LeastSquares):
     """What lasso and elastic net share."""
 
     natively = Takes(sparse=True, many_levels=True, float32=True)
+    _stored = {
+        "alpha_": Number(),
+        "dual_gap_": Number() | Array("f8", (None,)),
+        "path_": Object(("PenaltyPath",)) | None,
+    }
 
     def _ratio(self) -> float:
         raise NotImplementedError

@@ -38,6 +38,7 @@ from gnomon.engine.parameters import (
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Flag, Number, Object, Optional, Whole
 from gnomon.engine.sums import ArraySource, Chunk, add_up, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.coordinate_descent import on_products
@@ -124,6 +125,17 @@ class GLMStatistics:
     dispersion: float
     dispersed: bool
     standard_errors: np.ndarray
+    _stored = {
+        "deviance": Number(),
+        "dispersed": Flag(),
+        "dispersion": Number(),
+        "fractional": Whole(),
+        "log_likelihood": Number(finite=False),
+        "null_deviance": Number(finite=False),
+        "pearson": Number(),
+        "standard_errors": Array("f8", (None,)),
+        "weight": Number(),
+    }
 
 
 @method(
@@ -229,6 +241,14 @@ class GLM(Regressor, SumLearner):
         "tol": [at_least(0.0)],
         "keep_history": HISTORY,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "coef_": Array("f8", ("n_columns",)),
+        "intercept_": Number(),
+        "overdispersion_": Optional(Number()),
+        "rank_": Whole(),
+        "separated_": Flag(),
+        "statistics_": Object(("GLMStatistics",)) | None,
     }
 
     def __init__(

@@ -17,6 +17,7 @@ from scipy import stats
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Number, Optional, Whole
 
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
@@ -52,6 +53,14 @@ class LeastSquaresStatistics:
     total: np.ndarray
     inverse_diagonal: np.ndarray
     inverse: np.ndarray | None = None
+    _stored = {
+        "fractional": Whole(),
+        "inverse_diagonal": Array("f8", (None,)),
+        "residual": Array("f8", ("n_residual",)),
+        "total": Array("f8", ("n_residual",)),
+        "weight": Number(),
+        "inverse": Optional(Array("f8", (None, None)) | None),
+    }
 
 
 @storable
@@ -78,6 +87,14 @@ class LikelihoodStatistics:
     null_log_likelihood: float
     estimates: np.ndarray
     standard_errors: np.ndarray
+    _stored = {
+        "weight": Number(),
+        "fractional": Whole(),
+        "log_likelihood": Number(),
+        "null_log_likelihood": Number(),
+        "estimates": Array("f8", (None,)),
+        "standard_errors": Array("f8", (None,), finite=False),
+    }
 
 
 @dataclass(repr=False)

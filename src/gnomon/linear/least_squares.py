@@ -26,6 +26,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, at_least
 from gnomon.engine.products import inner, needed_shift
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Object, Optional, Text, Whole
 from gnomon.engine.sums import ArraySource, Chunk, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
@@ -84,6 +85,14 @@ class LeastSquares(Regressor, SumLearner):
 
     natively = Takes(sparse=True, float32=True)
     _many_targets = True
+    _stored = {
+        "coef_": Array("f", [("n_columns",), ("n_coef", "n_columns")]),
+        "condition_": Optional(Number(finite=False)),
+        "intercept_": Number() | Array("f8", ("n_coef",)),
+        "rank_": Optional(Whole()),
+        "solver_": Text(),
+        "statistics_": Optional(Object(("LeastSquaresStatistics",))),
+    }
 
     def _penalty(self) -> float:
         return 0.0
@@ -570,6 +579,9 @@ class Ridge(LeastSquares):
         "fit_intercept": FLAG,
         "positive": FLAG,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "coef_": Array("f", [("n_columns",), (None, None)]),
     }
 
     def __init__(

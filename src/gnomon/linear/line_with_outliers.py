@@ -28,6 +28,7 @@ from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HISTORY, SEED, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number
 from gnomon.engine.threads import one_blas_thread
 from gnomon.linear.design import LARGEST, Centered, centered_rows, decision
 from gnomon.linear.inference import column_names
@@ -147,6 +148,15 @@ class LineWithOutliers(Regressor):
         "tol": [at_least(0.0)],
         "keep_history": HISTORY,
         "random_state": SEED,
+    }
+    _stored = {
+        "background_": Array("f8", (2,)),
+        "coef_": Array("f8", ("n_columns",)),
+        "intercept_": Number(),
+        "log_likelihood_": Number(),
+        "scale_": Number(),
+        "share_": Number(),
+        "starts_": ListOf(Number(finite=False)),
     }
 
     def __init__(

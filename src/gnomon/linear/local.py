@@ -27,6 +27,7 @@ from gnomon.engine.kernel import kernel, lean_subkernel
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, above, at_least, share, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Whole
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.linear.basis import location_and_scale
 
@@ -40,6 +41,16 @@ class LocalModel(Regressor):
     """What the two forms share: rows kept in common units, significances, sums, the width."""
 
     _keeps_rows = True
+    _stored = {
+        "bandwidth_": Number(),
+        "center_": Array("f8", ("n_columns",)),
+        "guide_": Whole(),
+        "rows_": Array("f8", ("n_rows", "n_columns")),
+        "scale_": Array("f8", ("n_columns",)),
+        "targets_": Array("f8", ("n_rows",)),
+        "validation_": Array("f8", (None, 2), finite=False),
+        "weights_": Array("f8", ("n_rows",), low=0.0),
+    }
 
     def _power(self) -> int:
         return 2
@@ -522,6 +533,10 @@ class BayesianLocallyWeightedRegression(LocalModel):
         "prior_rate": [above(0.0)],
         "standardize": FLAG,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "target_center_": Number(),
+        "target_scale_": Number(),
     }
 
     def __init__(

@@ -33,6 +33,7 @@ from gnomon.engine.parameters import FLAG, HISTORY, JOBS, StrOptions, at_least, 
 from gnomon.engine.products import inner
 from gnomon.engine.quasi_newton import quasi_newton
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, Object, Text
 from gnomon.engine.sums import ArraySource, Chunk, Source, add_up, rows_per_chunk
 from gnomon.engine.threads import resolve_jobs
 from gnomon.linear.design import (
@@ -185,6 +186,12 @@ class LogisticRegression(SparseCoefficients, Classifier, SumLearner):
         "warm_start": FLAG,
         "n_jobs": JOBS,
         "keep_history": HISTORY,
+    }
+    _stored = {
+        "intercept_": Array("f", (None,)),
+        "separated_": Flag(),
+        "solver_": Text(),
+        "statistics_": Object(("LikelihoodStatistics",)) | None,
     }
 
     def __init__(

@@ -27,6 +27,7 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import JOBS, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, ListOf, Number, Object, Text, Whole
 from gnomon.engine.sums import rows_per_chunk
 from gnomon.engine.threads import in_order, one_blas_thread
 from gnomon.linear.basis import location_and_scale
@@ -69,6 +70,13 @@ class AnovaTable(Result):
     deviations: list[float]
     gcv_without: list[float]
     gcv: float
+    _stored = {
+        "columns": ListOf(Text(), "n_columns"),
+        "deviations": ListOf(Number(), "n_columns"),
+        "gcv": Number(),
+        "gcv_without": ListOf(Number(), "n_columns"),
+        "n_terms": ListOf(Whole(), "n_columns"),
+    }
 
     def _title(self) -> str:
         return f"Parts of the model (GCV {self.gcv:.4g})"
@@ -162,6 +170,15 @@ class MARS(Regressor):
         "penalty": [None, at_least(0.0)],
         "threshold": [at_least(0.0)],
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "anova_": Object(("AnovaTable",)),
+        "coef_": Array("f8", ("n_coef",)),
+        "columns_": Array("i8", ("n_coef", "n_columns_1"), low=-1, below="n_columns"),
+        "gcv_": Number(),
+        "knots_": Array("f8", ("n_coef", "n_columns_1")),
+        "pruning_": Array("f8", (None, 2)),
+        "sides_": Array("i8", ("n_coef", "n_columns_1"), low=-1),
     }
 
     def __init__(

@@ -14,8 +14,18 @@ from sklearn.preprocessing import LabelBinarizer
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import CLASSES, Array, DictOf, Flag, Number, Object, Optional, Text, Whole
 
-storable(LabelBinarizer, "preprocessing.LabelBinarizer")
+storable(
+    LabelBinarizer,
+    "preprocessing.LabelBinarizer",
+    {
+        "classes_": CLASSES,
+        "y_type_": Text(),
+        "sparse_input_": Flag(),
+        "_sklearn_output_config": Optional(DictOf(Text())),
+    },
+)
 
 
 @method(
@@ -41,6 +51,12 @@ class HuberRegressor(OverScikitLearn, linear_model.HuberRegressor):
     """
 
     _target = "numbers"
+    _stored = {
+        "coef_": Array("f", [("n_columns",), (None, "n_columns")]),
+        "intercept_": Number() | Array("f", (None,)),
+        "outliers_": Array("b", (None,)),
+        "scale_": Number(),
+    }
 
 
 @method(
@@ -65,6 +81,12 @@ class TheilSenRegressor(OverScikitLearn, linear_model.TheilSenRegressor):
     """
 
     _target = "numbers"
+    _stored = {
+        "coef_": Array("f", [("n_columns",), (None, "n_columns")]),
+        "intercept_": Number() | Array("f", (None,)),
+        "breakdown_": Number(),
+        "n_subpopulation_": Whole(),
+    }
 
 
 @method(
@@ -89,3 +111,10 @@ class RidgeClassifier(OverScikitLearn, linear_model.RidgeClassifier):
     """
 
     _target = "classes"
+    _stored = {
+        "coef_": Array("f", (None, "n_columns")),
+        "intercept_": Array("f", (None,)) | Number(),
+        "solver_": Text(),
+        "_label_binarizer": Object(("LabelBinarizer",)),
+        "n_iter_": Optional(Array("i", None) | None),
+    }

@@ -39,6 +39,7 @@ from gnomon.engine.parameters import (
     whole,
 )
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 from gnomon.engine.threads import one_blas_thread
 from gnomon.linear.design import LARGEST, Centered, centered_rows, decision
 from gnomon.linear.inference import NoSummary, column_names
@@ -190,6 +191,12 @@ class AugmentedModel(Regressor):
     natively = Takes(sparse=True)
     _largest: ClassVar[float] = LARGEST
     _largest_target: ClassVar[float] = LARGEST
+    _stored = {
+        "coef_": Array("f8", ("n_columns",)),
+        "intercept_": Number(),
+        "loss_": Number(),
+        "penalty_": Number(),
+    }
 
     def _loss(self) -> Loss:
         return SQUARED

@@ -24,6 +24,7 @@ from gnomon.engine.parameters import JOBS, SEED, StrOptions, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, ListOf, Number, Object, Whole
 from gnomon.engine.sums import as_float_rows, rows_per_chunk
 from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 from gnomon.evaluate.selection import one_standard_error
@@ -63,6 +64,14 @@ class DegreePath(Result):
     standard_errors: np.ndarray
     training_errors: np.ndarray
     n_rows: float
+    _stored = {
+        "counts": ListOf(Whole(), "n_counts"),
+        "degrees": ListOf(Whole(), "n_counts"),
+        "errors": Array("f8", ("n_counts",)),
+        "n_rows": Number(),
+        "standard_errors": Array("f8", ("n_counts",)),
+        "training_errors": Array("f8", ("n_counts",)),
+    }
 
     @property
     def degree_min(self) -> int:
@@ -184,6 +193,16 @@ class PolynomialRegression(Regressor):
         "cv": ["cv_object"],
         "random_state": SEED,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "basis_": Object(),
+        "coef_": Array("f8", (None,)),
+        "degree_": Whole(),
+        "fit_": Object(),
+        "intercept_": Number(),
+        "n_coefficients_": Whole(),
+        "rows_per_coefficient_": Number(),
+        "validation_": Object(("DegreePath",)),
     }
 
     def __init__(

@@ -31,6 +31,7 @@ from gnomon.contract.inert import without_effect
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, at_least, between
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 from gnomon.engine.threads import one_blas_thread
 from gnomon.linear.design import LARGEST, decision, refuse_tiny
 from gnomon.linear.inference import column_names
@@ -293,6 +294,11 @@ class QuantileRegressor(Regressor):
         "quantile": [between(0.0, 1.0, "neither")],
         "alpha": [at_least(0.0)],
         "fit_intercept": FLAG,
+    }
+    _stored = {
+        "coef_": Array("f", ("n_columns",)),
+        "intercept_": Number(),
+        "loss_": Number(),
     }
 
     def __init__(

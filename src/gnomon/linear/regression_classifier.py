@@ -21,6 +21,7 @@ from gnomon.contract import Data, ScoringClassifier
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HasMethods
 from gnomon.engine.registry import method
+from gnomon.engine.stored import ListOf, Object
 from gnomon.linear.least_squares import LinearRegression
 
 
@@ -73,6 +74,9 @@ class RegressionClassifier(ScoringClassifier):
 
     _parameter_constraints = {"estimator": [None, HasMethods(["fit", "predict"])]}
     _largest: ClassVar[float] = 1e100
+    _stored = {
+        "estimators_": ListOf(Object()),
+    }
 
     def __init__(self, estimator=None):
         self.estimator = estimator

@@ -27,6 +27,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Number
 from gnomon.engine.sums import Chunk, add_up, rows_per_chunk
 from gnomon.engine.threads import blas_for, resolve_jobs
 from gnomon.linear.design import decision, first_means, is_sparse, with_constant
@@ -301,6 +302,12 @@ class RobustRegression(Regressor):
         "keep_history": HISTORY,
         "random_state": SEED,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "coef_": Array("f8", ("n_columns",)),
+        "intercept_": Number(),
+        "scale_": Number(),
+        "starts_": ListOf(Number()),
     }
 
     def __init__(

@@ -28,6 +28,7 @@ from gnomon.engine.draw import WeightedDraw, canonical_order
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, HISTORY, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.engine.threads import one_blas_thread
 from gnomon.linear.design import LARGEST, centered_rows, decision
 from gnomon.linear.inference import column_names
@@ -169,6 +170,10 @@ class SigmoidUnits(Classifier):
         "tol": [at_least(0.0)],
         "keep_history": HISTORY,
         "random_state": SEED,
+    }
+    _stored = {
+        "coef_": Array("f8", ("n_coef", "n_columns")),
+        "intercept_": Array("f8", ("n_coef",)),
     }
 
     def __init__(

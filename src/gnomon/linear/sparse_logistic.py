@@ -22,6 +22,7 @@ from gnomon.contract import Classifier, Data, Step, SumLearner, Takes, intake
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, at_least, between, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.engine.sums import ArraySource, Chunk, add_up, rows_per_chunk
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.linear.coordinate_descent import on_products
@@ -112,6 +113,10 @@ class SparseLogisticRegression(Classifier, SumLearner):
         "tol": [at_least(0.0)],
         "keep_history": HISTORY,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "coef_": Array("f8", ("n_coef", "n_columns")),
+        "intercept_": Array("f8", ("n_coef",)),
     }
 
     def __init__(

@@ -21,6 +21,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, StrOptions, whole
 from gnomon.engine.quantiles import repeated_quantiles
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Whole
 from gnomon.linear.basis import Basis
 from gnomon.linear.design import refuse_tiny
 
@@ -104,6 +105,10 @@ class SplineTransformer(Basis):
         "handle_missing": [StrOptions({"error", "zeros"})],
         "sparse_output": FLAG,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "knots_": ListOf(Array("f8", (None,)), "n_columns"),
+        "n_features_out_": Whole(1),
     }
 
     def __init__(

@@ -25,6 +25,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import HasMethods
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Object
 from gnomon.linear.inference import column_names
 from gnomon.linear.least_squares import LinearRegression
 
@@ -197,6 +198,9 @@ class TransformedRegression(Regressor):
         "estimator": [None, HasMethods(["fit", "predict"])],
         "inputs": [None, dict, *TRANSFORM],
         "target": TRANSFORM,
+    }
+    _stored = {
+        "estimator_": Object(),
     }
 
     def __init__(self, estimator=None, *, inputs=None, target="identity"):

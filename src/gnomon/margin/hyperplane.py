@@ -20,6 +20,7 @@ import numpy as np
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import LABELS, Anything, Array, Flag, ListOf, Number
 
 UNLIKE_LENGTHS = 1.01
 
@@ -51,6 +52,10 @@ class Hyperplane:
 
     normal: np.ndarray
     intercept: float = 0.0
+    _stored = {
+        "normal": Array("f8", ("n_columns",)),
+        "intercept": Number(),
+    }
 
     def __post_init__(self):
         normal = np.asarray(self.normal, dtype=np.float64).ravel()
@@ -148,6 +153,11 @@ class LinearThreshold:
     weights: np.ndarray
     threshold: float = 0.0
     classes: Sequence[Any] = (-1, 1)
+    _stored = {
+        "weights": Array("f8", ("n_columns",)),
+        "threshold": Number(),
+        "classes": ListOf(Anything(), 2) | ListOf(Anything(), 2, kind=tuple),
+    }
 
     def __post_init__(self):
         weights = np.asarray(self.weights, dtype=np.float64).ravel()
@@ -200,6 +210,14 @@ class LinearDiscriminant:
     intercepts: np.ndarray
     classes: Sequence[Any]
     comparable: bool = False
+    _stored = {
+        "weights": Array("f8", ("n_classes", "n_columns")),
+        "intercepts": Array("f8", ("n_classes",)),
+        "classes": ListOf(Anything(), "n_classes")
+        | ListOf(Anything(), "n_classes", kind=tuple)
+        | Array(LABELS, ("n_classes",)),
+        "comparable": Flag(),
+    }
 
     def __post_init__(self):
         weights = np.atleast_2d(np.asarray(self.weights, dtype=np.float64))

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Number, Object, Text, TupleOf, Whole
 
 Block = Callable[[np.ndarray], np.ndarray]
 EPS = np.finfo(np.float64).eps
@@ -121,6 +122,8 @@ class Linear(Kernel):
     [[-1.5]]
     """
 
+    _stored = {}
+
     def against(self, rows: np.ndarray) -> Block:
         return products_with(rows)
 
@@ -153,6 +156,11 @@ class Polynomial(Kernel):
     degree: int = 3
     coef0: float = 1.0
     gamma: Any = 1.0
+    _stored = {
+        "coef0": Number(),
+        "degree": Whole(),
+        "gamma": Number(),
+    }
 
     def fitted(self, rows, weights=None):
         return Polynomial(self.degree, self.coef0, gamma_of(self.gamma, rows, weights))
@@ -195,6 +203,10 @@ class RBF(Kernel):
 
     gamma: Any = "scale"
     sigma: float | None = None
+    _stored = {
+        "gamma": Number() | Text(),
+        "sigma": Number() | None,
+    }
 
     def fitted(self, rows, weights=None):
         if self.sigma is not None:
@@ -262,6 +274,10 @@ class Sigmoid(Kernel):
 
     gamma: Any = "scale"
     coef0: float = 0.0
+    _stored = {
+        "coef0": Number(),
+        "gamma": Number(),
+    }
 
     def fitted(self, rows, weights=None):
         return Sigmoid(gamma_of(self.gamma, rows, weights), self.coef0)
@@ -296,6 +312,10 @@ class ANOVA(Kernel):
 
     gamma: Any = 1.0
     degree: int = 2
+    _stored = {
+        "degree": Whole(),
+        "gamma": Number(),
+    }
 
     def fitted(self, rows, weights=None):
         return ANOVA(gamma_of(self.gamma, rows, weights), self.degree)
@@ -336,6 +356,9 @@ class ChiSquare(Kernel):
     """
 
     gamma: float = 1.0
+    _stored = {
+        "gamma": Number(),
+    }
 
     def against(self, rows: np.ndarray) -> Block:
         require_dense(self, rows)
@@ -377,6 +400,7 @@ class Precomputed(Kernel):
     """
 
     pairwise: ClassVar[bool] = True
+    _stored = {}
 
     def against(self, rows: np.ndarray) -> Block:
         return lambda block: block
@@ -434,6 +458,9 @@ class Sum(Kernel):
     """
 
     parts: tuple[Kernel, ...]
+    _stored = {
+        "parts": TupleOf((Object(("RBF",)), Object(("Linear", "Polynomial")))),
+    }
 
     def fitted(self, rows, weights=None):
         return type(self)(tuple(part.fitted(rows, weights) for part in self.parts))
@@ -477,6 +504,10 @@ class Scaled(Kernel):
 
     part: Kernel
     factor: float
+    _stored = {
+        "factor": Number(),
+        "part": Object(("RBF",)),
+    }
 
     def __post_init__(self):
         if not self.factor >= 0:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.contract import ScoringClassifier
+from gnomon.engine.stored import Array, Optional
 
 # products of several such numbers with their planes can still be computed with
 LARGEST = 1e20
@@ -25,6 +26,10 @@ class LinearMachine(ScoringClassifier):
     """A classifier by planes ``coef_`` and ``intercept_``."""
 
     _largest = LARGEST
+    _stored = {
+        "coef_": Optional(Array("f8", ("n_coef", "n_columns"))),
+        "intercept_": Optional(Array("f8", ("n_coef",))),
+    }
 
     def _planes(self, planes: np.ndarray) -> dict[str, Any]:
         """Attributes of planes whose last entry is the offset."""

@@ -36,6 +36,7 @@ from gnomon.engine.parameters import (
     whole,
 )
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Whole
 from gnomon.engine.threads import one_blas_thread
 from gnomon.margin.distinct import DENSE_CELLS, distinct_data
 from gnomon.margin.hyperplane import LinearDiscriminant
@@ -148,6 +149,12 @@ class LinearSVC(LinearMachine):
         "solver": [StrOptions({"auto", "second_order", "coordinate"})],
         "keep_history": HISTORY,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "coef_": Array("f8", ("n_coef", "n_columns")),
+        "dual_objective_": Array("f8", ("n_coef",), finite=False),
+        "duality_gap_": Array("f8", ("n_coef",), finite=False),
+        "intercept_": Array("f8", ("n_coef",)),
     }
 
     def __init__(
@@ -335,6 +342,12 @@ class SparseSVM(LinearMachine):
         "max_passes": [whole(1)],
         "tol": [above(0.0)],
         "random_state": SEED,
+    }
+    _stored = {
+        "coef_": Array("f8", ("n_coef", "n_columns")),
+        "intercept_": Array("f8", ("n_coef",)),
+        "n_nonzero_": Whole(),
+        "n_passes_": Whole(),
     }
 
     def __init__(

@@ -26,6 +26,7 @@ from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.history import Course, History
 from gnomon.engine.parameters import HISTORY, JOBS, Interval, StrOptions, above, at_least
+from gnomon.engine.stored import Array, ListOf, Number, Object, Whole
 from gnomon.engine.threads import resolve_jobs
 from gnomon.margin.distinct import DENSE_CELLS, distinct_data, warn_unscaled
 from gnomon.margin.kernels import WORDS, Kernel, Linear, dense, kernel_of, warn_indefinite
@@ -112,6 +113,19 @@ class KernelMachine(Learner):
     natively = Takes(sparse=True)
     _largest = LARGEST
     _keeps_rows: ClassVar[bool] = True
+    _stored = {
+        "dual_coef_": Array("f8", (None, "n_dual_coef_1"), sparse=True),
+        "dual_objective_": Array("f8", ("n_classes * (n_classes - 1) // 2",)) | Number(),
+        "intercept_": Array("f8", ("n_dual_objective",)),
+        "kernel_": Object(),
+        "kkt_violation_": Array("f8", ("n_classes * (n_classes - 1) // 2",)) | Number(),
+        "n_iter_": Array("i4", ("n_classes * (n_classes - 1) // 2",), low=0) | Whole(),
+        "n_steps_": Array("i8", ("n_classes * (n_classes - 1) // 2",), low=0) | Whole(),
+        "n_support_": Array("i4", (None,), low=0),
+        "shape_fit_": ListOf(Whole(), 2, kind=tuple),
+        "support_": Array("i4", ("n_dual_coef_1",), low=0),
+        "support_vectors_": Array("f8", ("n_dual_coef_1", None), sparse=True),
+    }
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -27,6 +27,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HasMethods, StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Flag, ListOf, Object, Whole
 from gnomon.engine.threads import one_blas_thread
 from gnomon.margin.linear_machine import LARGEST
 from gnomon.margin.linear_svm import LinearSVC
@@ -59,6 +60,7 @@ class Constant:
     """
 
     value: int
+    _stored = {"value": Whole(0, 1)}
 
     def predict(self, rows) -> np.ndarray:
         return np.full(rows.shape[0], self.value)
@@ -84,6 +86,9 @@ class OfBinary(ScoringClassifier):
     """A classifier of several classes made of learners of two."""
 
     _largest = LARGEST
+    _stored = {
+        "estimators_": ListOf(Object()),
+    }
 
     @property
     def natively(self) -> Takes:  # type: ignore[override]
@@ -197,6 +202,10 @@ class OneVsRestClassifier(OfBinary):
     }
 
     _many_targets: ClassVar[bool] = True
+    _stored = {
+        "multilabel_": Flag(),
+        "sparse_labels_": Flag(),
+    }
 
     def __init__(self, estimator, *, n_jobs=None, verbose=0, normalize=False):
         self.estimator = estimator
@@ -400,6 +409,11 @@ class OneVsOneClassifier(OfBinary):
     _parameter_constraints = {
         "estimator": [None, HasMethods(["fit"])],
         "tie_rule": [StrOptions({"score", "first", "common"})],
+    }
+    _stored = {
+        "pairs_": Array("i8", ("n_classes * (n_classes - 1) // 2", 2), low=0, below="n_classes"),
+        "pairwise_indices_": ListOf(Array("i", (None,), low=0)) | None,
+        "shares_": Array("f8", ("n_classes",), low=0.0),
     }
 
     def __init__(self, estimator, *, n_jobs=None, tie_rule="score"):

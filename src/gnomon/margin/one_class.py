@@ -16,6 +16,7 @@ from gnomon.contract import Data
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import between
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.margin.machine import KERNEL_PARAMETERS, MACHINE_PARAMETERS, KernelMachine
 from gnomon.margin.svc import fill_up
 from gnomon.margin.working_set import Programme
@@ -112,6 +113,9 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         **KERNEL_PARAMETERS,
         "nu": [between(0.0, 1.0, "right")],
         **MACHINE_PARAMETERS,
+    }
+    _stored = {
+        "offset_": Array("f8", (None,)),
     }
 
     def __init__(

@@ -20,6 +20,7 @@ from sklearn.utils.metaestimators import available_if
 
 from gnomon.contract import Classifier, Data
 from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.stored import Array
 from gnomon.margin.kernels import dense
 from gnomon.margin.machine import KernelMachine, MachineRows, WorkingSets
 from gnomon.margin.platt import couple, fit_sigmoid, sigmoid
@@ -101,6 +102,12 @@ def _gives_probabilities(machine) -> bool:
 
 class PairwiseMachine(KernelMachine, Classifier):
     """A machine of two classes for each pair; a class writes ``_two_classes``."""
+
+    _stored = {
+        "class_weight_": Array("f8", ("n_classes",), low=0.0),
+        "probA_": Array("f8", ("n_probA",)),
+        "probB_": Array("f8", ("n_probA",)),
+    }
 
     def _two_classes(
         self, given: MachineRows, sign: np.ndarray, tell: WorkingSets | None = None

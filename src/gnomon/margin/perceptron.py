@@ -23,6 +23,7 @@ from gnomon.contract import Data
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, HISTORY, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Flag, Whole
 from gnomon.engine.threads import one_blas_thread
 from gnomon.margin.distinct import distinct_data
 from gnomon.margin.hyperplane import Hyperplane, margins
@@ -108,6 +109,11 @@ def perceptron_cost(plane: np.ndarray, rows: np.ndarray, sign: np.ndarray, weigh
 
 class _Corrected(LinearMachine):
     """What both perceptrons share: passes, a pocket, and what is told at the end."""
+
+    _stored = {
+        "n_corrections_": Whole(),
+        "separated_": Flag(),
+    }
 
     def _fit(self, data: Data) -> None:
         with one_blas_thread():

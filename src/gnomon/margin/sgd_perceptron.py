@@ -19,6 +19,7 @@ from sklearn.utils import _safe_indexing, column_or_1d
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, Number, Text, Whole
 
 
 @method(
@@ -47,6 +48,17 @@ class Perceptron(OverScikitLearn, linear_model.Perceptron):
     _target = "classes"
     _largest = 1e20
     _transient = ("_loss_function_",)  # is made again from the parameters
+    _stored = {
+        "_expanded_class_weight": Array("f", ("n_classes",)),
+        "average": Flag() | Whole(),
+        "coef_": Array("f", (None, "n_columns")),
+        "epsilon": Number(),
+        "intercept_": Array("f", (None,)),
+        "learning_rate": Text(),
+        "loss": Text(),
+        "power_t": Number(),
+        "t_": Number(),
+    }
 
     def _taken(
         self, X: Any, given: dict[str, Any], more: bool

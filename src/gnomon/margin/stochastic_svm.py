@@ -27,6 +27,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, SEED, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.engine.threads import one_blas_thread
 from gnomon.evaluate.cross_validation import cross_validation_estimates
 from gnomon.evaluate.splits import random_splits
@@ -145,6 +146,10 @@ class StochasticSVM(LinearMachine):
         "random_state": SEED,
     }
     _largest = 1e30
+    _stored = {
+        "accuracy_": Array("f8", ("n_seasons", "n_accuracy_1"), low=0.0),
+        "squared_norm_": Array("f8", ("n_seasons", "n_accuracy_1")),
+    }
 
     def __init__(
         self,

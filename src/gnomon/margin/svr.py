@@ -17,6 +17,7 @@ from gnomon.contract import Data, Regressor
 from gnomon.contract.inert import without_effect
 from gnomon.engine.parameters import at_least, between
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Number
 from gnomon.margin.machine import (
     KERNEL_PARAMETERS,
     MACHINE_PARAMETERS,
@@ -43,6 +44,10 @@ def both_sides(linear: np.ndarray, bound: np.ndarray) -> Programme:
 
 class TubeMachine(KernelMachine, Regressor):
     """A regression with a tube; a class writes ``_tube``."""
+
+    _stored = {
+        "epsilon_": Number(),
+    }
 
     def _tube(
         self, given: MachineRows, tell: WorkingSets

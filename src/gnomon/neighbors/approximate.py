@@ -35,6 +35,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, share, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, ListOf, Number, Object, Text, Whole
 from gnomon.neighbors.index import NOBODY, Neighbors, ProductFilter, empty_heaps
 from gnomon.neighbors.kernels import (
     build_random_tree,
@@ -68,6 +69,13 @@ class Cells:
     """
 
     name = "cells"
+    _stored = {
+        "centers": Object(("ProductFilter",)),
+        "columns": Array("f", (None, "n_columns_1")),
+        "order": Array("i8", ("n_columns_1",), low=0),
+        "rows": Object(("ProductFilter",)),
+        "starts": Array("i8", (None,), low=0),
+    }
 
     def __init__(self, points: np.ndarray, rng: np.random.Generator, n_jobs: int | None):
         n = len(points)
@@ -143,6 +151,13 @@ class Forest:
     """
 
     name = "forest"
+    _stored = {
+        "cuts": Array("f8", (None, None)),
+        "orders": Array("i8", (None, "n_orders_1"), low=0),
+        "points": Array("f8", ("n_orders_1", None)),
+        "sides": Array("i8", (None, None), low=0),
+        "spans": Array("i8", (None, 2), low=0),
+    }
 
     def __init__(self, points: np.ndarray, rng: np.random.Generator, n_jobs: int | None = None):
         n = len(points)
@@ -194,6 +209,9 @@ class Everything:
     """
 
     name = "brute"
+    _stored = {
+        "rows": Object(("ProductFilter",)),
+    }
 
     def __init__(self, points: np.ndarray, rng: Any = None, n_jobs: int | None = None):
         self.rows = ProductFilter(points)
@@ -237,6 +255,14 @@ class TunedIndexes(Result):
     costs: list[float]
     dimension: float
     left_out: list[str]
+    _stored = {
+        "costs": ListOf(Number(), "n_costs"),
+        "dimension": Number(),
+        "efforts": ListOf(Whole(), "n_costs"),
+        "left_out": ListOf(Text()),
+        "methods": ListOf(Text(), "n_costs"),
+        "recalls": ListOf(Number(), "n_costs"),
+    }
 
     def _title(self) -> str:
         return "Indexes tuned to a recall"
@@ -333,6 +359,13 @@ class ApproximateNeighbors(StoredRows):
         "metric": METRIC,
         "random_state": SEED,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "_made": Object(("Cells", "Everything", "Forest")),
+        "effort_": Whole(),
+        "method_": Text(),
+        "recall_": ListOf(Number() | Text(), kind=tuple),
+        "tuned_": Object(("TunedIndexes",)),
     }
 
     def __init__(

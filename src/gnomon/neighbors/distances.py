@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Anything, Array, DictOf, Flag, Number, Text, Whole
 from gnomon.neighbors.kernels import add_chi_square, add_power_sums
 
 EARTH_RADIUS = 6371.0088  # kilometres, mean of the three axes
@@ -40,6 +41,11 @@ class Distance:
     a missing number counts as the column's mean, a missing or unseen category is half as far from
     each level as the levels are from each other, unless the class says otherwise.
     """
+
+    _stored = {
+        "fill": Array("f8", ("n_fill",)),
+        "levels": Array("i8", ("n_fill",), low=0),
+    }
 
     @property
     def is_metric(self) -> bool:
@@ -167,6 +173,13 @@ class MinkowskiDistance(Distance):
     array([[7.]])
     """
 
+    _stored = {
+        "p": Number(finite=False),
+        "scale": Array("f8", (None,)),
+        "units": Text(),
+        "w": Array("f8", (None,)) | None,
+    }
+
     def __init__(self, p: float = 2, units: str = "none", w: Any = None):
         if not p >= 0:
             raise DataError(f"the exponent p of an L^p distance is 0 or more, not {p}")
@@ -245,6 +258,10 @@ class HammingDistance(MinkowskiDistance):
     array([[2.]])
     """
 
+    _stored = {
+        "scaled": Flag(),
+    }
+
     def __init__(self, scaled: bool = False):
         super().__init__(p=0)
         self.scaled = bool(scaled)
@@ -283,6 +300,15 @@ class MahalanobisDistance(Distance):
     >>> distance.to_center([[3, 1]])
     array([2.])
     """
+
+    _stored = {
+        "covariance": Array("f8", ("n_covariance", "n_covariance")),
+        "mean": Array("f8", ("n_covariance",)),
+        "rank": Whole(),
+        "root": Array("f8", ("n_covariance", None)),
+        "scale": Array("f8", ("n_covariance",)),
+        "shape": Text(),
+    }
 
     def __init__(self, shape: str = "full"):
         if shape not in ("full", "diagonal"):
@@ -361,6 +387,12 @@ class QuadraticFormDistance(Distance):
     >>> QuadraticFormDistance([[4, 0], [0, 1]]).fit([[0, 0]]).pairwise([[0, 0]], [[1, 2]])
     array([[2.82842712]])
     """
+
+    _stored = {
+        "matrix": Array("f8", (None, None)),
+        "root": Array("f8", (None, None)),
+        "smallest_eigenvalue": Number(),
+    }
 
     def __init__(self, matrix):
         matrix = _numbers(matrix)
@@ -539,6 +571,10 @@ class CosineRatioDistance(Distance):
     array([[1.    , 1.4142]])
     """
 
+    _stored = {
+        "eps": Number(),
+    }
+
     def __init__(self, eps: float = 1e-9):
         if not eps >= 0:
             raise DataError(f"eps is zero or more, not {eps}")
@@ -581,6 +617,10 @@ class ChiSquareDistance(Distance):
     >>> ChiSquareDistance().fit([[1, 1]]).pairwise([[1, 1]], [[2, 2], [1, 0]]).round(4)
     array([[0.    , 0.6667]])
     """
+
+    _stored = {
+        "normalize": Flag(),
+    }
 
     def __init__(self, normalize: bool = True):
         self.normalize = bool(normalize)
@@ -629,6 +669,11 @@ class GreatCircleDistance(Distance):
     >>> GreatCircleDistance().fit([paris]).pairwise([paris], [berlin]).round()
     array([[877.]])
     """
+
+    _stored = {
+        "degrees": Flag(),
+        "radius": Number(),
+    }
 
     def __init__(self, radius: float = EARTH_RADIUS, degrees: bool = True):
         self.radius = float(radius)
@@ -774,6 +819,11 @@ class NamedDistance(Distance):
     >>> NamedDistance("canberra").fit([[1.0, 2.0]]).pairwise([[1.0, 2.0]], [[3.0, 2.0]])
     array([[0.5]])
     """
+
+    _stored = {
+        "arguments": DictOf(Anything()),
+        "name": Text(),
+    }
 
     def __init__(self, name: str, arguments: dict[str, Any] | None = None):
         if name not in PAIRWISE_NAMES:

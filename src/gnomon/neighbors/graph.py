@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import EfficiencyWarning
 
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array
 from gnomon.neighbors.index import Neighbors
 
 
@@ -51,6 +52,9 @@ class GraphIndex:
     """
 
     chosen = "brute"
+    _stored = {
+        "graph": Array("f", ("n_rows", "n_rows"), sparse=True),
+    }
 
     def __init__(self, graph: sp.csr_array):
         self.graph = graph

@@ -15,6 +15,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import JOBS, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Object
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.neighbors.distances import MinkowskiDistance, distance_of
 from gnomon.neighbors.index import NeighborIndex, Neighbors, empty_heaps
@@ -166,6 +167,12 @@ class NeighborImputer(Filter):
         "metric": METRIC,
         "columns": COLUMNS,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "compared_": Array("i8", (None,), low=0, below="n_columns"),
+        "distance_": Object(),
+        "rows_": Array("f8", (None, "n_columns"), finite=False),
+        "weights_": Array("f8", ("n_rows",), low=0.0) | None,
     }
 
     def __init__(self, n_neighbors=5, *, metric="standardized", columns=None, n_jobs=None):

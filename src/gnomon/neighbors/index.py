@@ -25,6 +25,7 @@ import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Number, Object, Text, Whole
 from gnomon.engine.sums import as_float_rows, rows_per_chunk
 from gnomon.engine.threads import in_order
 from gnomon.neighbors.ball_tree import BallTree
@@ -95,6 +96,13 @@ class NeighborIndex:
     chosen : str
         The algorithm, after "auto" was settled.
     """
+
+    _stored = {
+        "chosen": Text(),
+        "distance": Object(),
+        "leaf_size": Whole(),
+        "stored": Array("f8", (None, None), sparse=True),
+    }
 
     def __init__(self, distance: Distance, rows: Any, algorithm: str = "auto", leaf_size=LEAF):
         self.distance = distance
@@ -387,6 +395,13 @@ class NeighborIndex:
         if self.leaf_size < 1 or self.n_rows < 1:
             raise ValueError("an index of no rows or of leaves without rows")
 
+    def check_width(self, n_columns: int) -> None:
+        """Refuse stored rows whose coordinates are not those of rows of this many columns."""
+        width, levels = self.stored.shape[1], getattr(self.distance, "levels", np.zeros(0))
+        fits = len(levels) in (0, n_columns) and levels.max(initial=0) <= width
+        if not fits or self.distance.coordinates(np.zeros((1, n_columns))).shape[1] != width:
+            raise ValueError("the stored rows have another width than the rows that it takes")
+
 
 class _BetweenCoordinates:
     """The distance between rows that are already in coordinates."""
@@ -411,6 +426,15 @@ class ProductFilter:
     ----------
     points : ndarray of shape (n, d)
     """
+
+    _stored = {
+        "center": Array("f8", ("n_center",)),
+        "factor": Number(),
+        "points": Array("f8", ("n_points", "n_center")),
+        "share": Number(),
+        "slack": Number(),
+        "squares": Array("f", ("n_points",)),
+    }
 
     def __init__(self, points: np.ndarray):
         self.points = points

@@ -13,6 +13,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import JOBS, at_least, validated, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, DictOf, ListOf, Object, Text
 from gnomon.neighbors.search import NearestNeighbors
 from gnomon.neighbors.stored import METRIC, inverse_powers
 from gnomon.table.codes import as_numbers, dictionary
@@ -70,12 +71,28 @@ class NeighborLabels(Estimator):
         "metric": METRIC,
         "n_jobs": JOBS,
     }
+    _stored = {
+        "_columns": DictOf(ListOf(Anything())),
+        "_numbers": ListOf(Text()),
+        "search_": Object(),
+    }
 
     def __init__(self, n_neighbors=5, *, power=0.0, metric="standardized", n_jobs=None):
         self.n_neighbors = n_neighbors
         self.power = power
         self.metric = metric
         self.n_jobs = n_jobs
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if hasattr(self, "_columns"):
+            columns = {name: pa.array(values) for name, values in self._columns.items()}
+            for name in self._numbers:
+                kind = columns[name].type
+                if not (
+                    pa.types.is_floating(kind) or pa.types.is_integer(kind) or kind == pa.null()
+                ):
+                    raise ValueError("a column of numbers holds something else")
 
     @validated
     def fit(self, X, labels) -> NeighborLabels:

@@ -15,6 +15,7 @@ from gnomon.contract import Classifier, Data, Regressor, Takes
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HasMethods, above, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Object, Whole
 from gnomon.neighbors.distances import MinkowskiDistance
 from gnomon.neighbors.stored import SEARCH, Neighborhood, StoredRows
 
@@ -29,6 +30,11 @@ class LocalLearner(StoredRows):
     """What classes and numbers share: neighbourhoods, and one fit for queries that share theirs."""
 
     natively = Takes()
+    _stored = {
+        "n_neighbors_": Whole(1),
+        "rows_": Array("f8", ("n_samples_fit_", "n_columns")),
+        "units_": Object(("MinkowskiDistance",)),
+    }
 
     def _keep_all(self, data: Data) -> None:
         self._store(data)
@@ -206,6 +212,9 @@ class LocalRegressor(LocalLearner, Regressor):
     """
 
     _parameter_constraints = PARAMETERS
+    _stored = {
+        "targets_": Array("f8", ("n_samples_fit_",)),
+    }
 
     def __init__(
         self,
@@ -318,6 +327,9 @@ class LocalClassifier(LocalLearner, Classifier):
     """
 
     _parameter_constraints = PARAMETERS
+    _stored = {
+        "codes_": Array("i8", ("n_samples_fit_",), low=0, below="n_classes"),
+    }
 
     def __init__(
         self,

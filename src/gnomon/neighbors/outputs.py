@@ -11,12 +11,18 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from gnomon.contract import Classifier
 from gnomon.contract.intake import is_frame
+from gnomon.engine.stored import Array, Flag, Object
 
 
 class ClassVotes(Classifier):
     """A classifier that keeps the class of each row, of one target or of several side by side."""
 
     index_: Any
+    _stored = {
+        "codes_": Array("i8", ("n_samples_fit_",), low=0, below="n_classes"),
+        "index_": Object(("NeighborIndex",)),
+        "outputs_2d_": Flag(),
+    }
 
     def _learn(self, X, y, sample_weight):
         several = self._several(y)

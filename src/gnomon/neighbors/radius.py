@@ -14,6 +14,7 @@ import numpy as np
 from gnomon.contract import Data, Regressor
 from gnomon.contract.inert import without_effect
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, ListOf
 from gnomon.neighbors.outputs import ClassVotes
 from gnomon.neighbors.queries import RadiusQueries
 from gnomon.neighbors.stored import RADIUS, SKLEARN_SEARCH, StoredRows
@@ -132,6 +133,9 @@ class RadiusNeighborsClassifier(RadiusNeighbors, ClassVotes):
     _parameter_constraints = (
         SKLEARN_SEARCH | RADIUS | {"outlier_label": [Real, str, "array-like", None]}
     )
+    _stored = {
+        "outlier_label_": ListOf(Anything()),
+    }
 
     def __init__(
         self,
@@ -344,6 +348,9 @@ class RadiusNeighborsRegressor(RadiusNeighbors, Regressor):
 
     _many_targets = True
     _parameter_constraints = SKLEARN_SEARCH | RADIUS
+    _stored = {
+        "targets_": Array("f8", [("n_samples_fit_",), (None, None)]),
+    }
 
     def __init__(
         self,

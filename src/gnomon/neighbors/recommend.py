@@ -18,6 +18,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import StrOptions, validated, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import LABELS, Array, Number
 from gnomon.table.table import Table
 
 SIMILARITIES = {"pearson", "cosine", "adjusted_cosine"}
@@ -92,6 +93,15 @@ class NeighborRecommender(Estimator):
         "n_neighbors": [whole(1)],
         "similarity": [StrOptions(SIMILARITIES)],
         "weights": [StrOptions({"uniform", "similarity"})],
+    }
+    _stored = {
+        "_directions": Array("f8", ("n_directions", "n_directions_1"), sparse=True),
+        "item_means_": Array("f8", ("n_directions_1",)),
+        "items_": Array(LABELS, ("n_directions_1",)),
+        "overall_mean_": Number(),
+        "ratings_": Array("f8", ("n_directions", "n_directions_1"), sparse=True),
+        "user_means_": Array("f8", ("n_directions",)),
+        "users_": Array(LABELS, ("n_directions",)),
     }
 
     def __init__(self, n_neighbors=20, *, similarity="pearson", weights="uniform"):

@@ -13,6 +13,7 @@ import numpy as np
 from gnomon.contract import Data, Regressor
 from gnomon.contract.inert import without_effect
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.neighbors.queries import NearestQueries
 from gnomon.neighbors.stored import SKLEARN_SEARCH, WEIGHING, WeighedNeighbors
 
@@ -103,6 +104,9 @@ class KNeighborsRegressor(NearestQueries, WeighedNeighbors, Regressor):
 
     _many_targets = True
     _parameter_constraints = WEIGHING | SKLEARN_SEARCH
+    _stored = {
+        "targets_": Array("f8", [("n_samples_fit_",), (None, None)]),
+    }
 
     def __init__(
         self,

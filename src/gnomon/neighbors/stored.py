@@ -17,6 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.contract import Data, Learner, Takes
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, Interval, StrOptions, Words, above, at_least, whole
+from gnomon.engine.stored import (
+    Anything,
+    Array,
+    DictOf,
+    Number,
+    Object,
+    Optional,
+    Text,
+    Whole,
+)
 from gnomon.engine.sums import as_float_rows
 from gnomon.engine.threads import resolve_jobs
 from gnomon.neighbors.distances import (
@@ -116,6 +126,14 @@ class StoredRows(Learner):
 
     natively = Takes(missing=True, categories=True, sparse=True)
     _keeps_rows = True
+    _stored = {
+        "distance_": Object(),
+        "effective_metric_": Text(),
+        "effective_metric_params_": DictOf(Anything()),
+        "index_": Optional(Object(("NeighborIndex",))),
+        "n_samples_fit_": Whole(1),
+        "weights_": Array("f8", ("n_samples_fit_",), low=0.0) | None,
+    }
 
     def _learn(self, X, y, sample_weight):
         if isinstance(X, StoredRows):
@@ -322,12 +340,21 @@ class StoredRows(Learner):
             return
         if not isinstance(self.index_, (NeighborIndex, GraphIndex)):
             raise ValueError("there is no index of rows")
+        if isinstance(self.index_, NeighborIndex) and self.index_.has_coordinates:
+            encoder = getattr(self, "encoder_", None)
+            self.index_.check_width(
+                self.n_features_in_ if encoder is None else len(encoder.columns)
+            )
         if self.weights_ is not None and self.weights_.shape != (self.index_.n_rows,):
             raise ValueError("the weights are not as many as the rows")
 
 
 class WeighedNeighbors(StoredRows):
     """Neighbours with weights by distance: the part that classes and numbers share."""
+
+    _stored = {
+        "bandwidth_": Number() | None,
+    }
 
     def _learn_bandwidth(self, rows: np.ndarray) -> None:
         """Settle the width of the Gaussian, where it is asked for."""

@@ -317,7 +317,7 @@ class Optimizer:
             Where ``wants`` asked for them.
         """
         if len(points) != len(values):
-            raise DataError(f"{len(points)} points and {len(values)} values were told")
+            raise DataError(f"{len(points)} points and {len(values)} values were given")
         for number, point in enumerate(points):
             place = self._place(point)
             entry: tuple[Any, ...] = (float(values[number]),)
@@ -337,7 +337,7 @@ class Optimizer:
         for place, each in enumerate(self._request.points):
             if each is point and place not in self._told:
                 return place
-        raise DataError("a point was told that `ask` did not give, or that was told before")
+        raise DataError("tell got a point that `ask` did not give, or that it got before")
 
     def _advance(self) -> None:
         told = [self._told[k] for k in range(len(self._told))]

@@ -308,6 +308,14 @@ class Permutation(Dimension):
         swapped[i], swapped[j] = value[j], value[i]
         return swapped
 
+    def all_moved(self, value: np.ndarray) -> np.ndarray:
+        """The orders that the moves lead to, one per row."""
+        i, j = np.triu_indices(self.size, 1)
+        moved = np.repeat(np.asarray(value)[None], len(i), axis=0)
+        rows = np.arange(len(i))
+        moved[rows, i], moved[rows, j] = moved[rows, j], moved[rows, i]
+        return moved
+
     def attributes(self, value: np.ndarray, move: tuple[int, int]) -> tuple[Any, ...]:
         """What a move sets: (place, item) twice."""
         i, j = move
@@ -364,6 +372,10 @@ class Bits(Dimension):
         flipped = np.array(value, bool)
         flipped[list(move)] ^= True
         return flipped
+
+    def all_moved(self, value: np.ndarray) -> np.ndarray:
+        """The bit strings that the moves lead to, one per row."""
+        return np.array([self.moved(value, move) for move in self.moves()])
 
     def attributes(self, value: np.ndarray, move: tuple[int, ...]) -> tuple[Any, ...]:
         """What a move changes: its bits."""

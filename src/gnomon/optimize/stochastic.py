@@ -27,7 +27,7 @@ BATCHES = ("shuffled", "replacement", "fixed")
 
 @dataclass(repr=False)
 class StochasticDescent(Result):
-    """The end of a stochastic descent, and its course.
+    """The result of a stochastic descent, and its history.
 
     Attributes
     ----------

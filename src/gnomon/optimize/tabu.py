@@ -16,8 +16,8 @@ from gnomon.engine.errors import DataError
 from gnomon.optimize.optimizer import Optimizer, Run, Search, optimizer
 from gnomon.optimize.space import Space
 
-REPETITIONS = 3  # returns to a point that make it a much repeated one
-CHAOS = 3  # much repeated points that start an escape
+REPETITIONS = 1  # returns to a point that make it a much repeated one
+CHAOS = 1  # much repeated points that start an escape
 LARGER, SMALLER = 1.1, 0.9
 
 
@@ -90,7 +90,7 @@ class ReactiveTabuSearch(Optimizer):
                 if shorter != prohibition:
                     run.change("prohibition", prohibition, shorter, "no repetition for long")
                 prohibition, last_change = shorter, step
-            points = [kind.moved(x, move) for move in moves]
+            points = list(kind.all_moved(x))
             values = yield from run.values(points)
             chosen = self._chosen(x, values, moves, kind, set_at, step, prohibition, best, rng)
             for attribute in kind.attributes(points[chosen], moves[chosen]):

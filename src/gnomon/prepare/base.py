@@ -26,6 +26,7 @@ from gnomon.contract.intake import as_table, split_off, without_roles
 from gnomon.contract.intake.arrays import checked_weights
 from gnomon.contract.learner import Learner
 from gnomon.engine.errors import DataError
+from gnomon.engine.stored import Array, ListOf, Object, Optional, Text
 from gnomon.table.codes import Code
 from gnomon.table.grid import (
     Grid,
@@ -65,6 +66,10 @@ class Filter(TransformerMixin, Learner):
     _any_array: ClassVar[bool] = False
     _fills: ClassVar[bool] = False
     _largest: ClassVar[float] = np.inf
+    _stored = {
+        "kinds_": ListOf(Text(), "n_features_in_"),
+        "positions_": Array("i8", (None,), low=0, below="n_columns"),
+    }
 
     def _take_in(self, X, y, sample_weight) -> Given:
         for name in ("feature_names_in_", "weight_name_"):
@@ -259,6 +264,9 @@ class NumberFilter(Filter):
 
     _largest = 1e100
     _one_to_one: ClassVar[bool] = True
+    _stored = {
+        "fill_": Optional(Array("f8", (2,))),
+    }
 
     def _fit_columns(self, grid, columns, weights):
         block = self._training_block(grid, weights)
@@ -360,6 +368,10 @@ class NumberFilter(Filter):
 class ColumnFilter(Filter):
     """A filter of columns one by one: gives ``_code(column)``, a `Code` or `Change` per column."""
 
+    _stored = {
+        "codes_": ListOf(Object()),
+    }
+
     def _code(self, column: Column) -> Any:
         raise NotImplementedError
 
@@ -419,6 +431,10 @@ class Change:
     Gives ``look``, ``finish``, ``names``, ``forward(column)`` (a list of arrays) and
     ``backward(columns)``.
     """
+
+    _stored = {
+        "name": Text(),
+    }
 
     def __init__(self, name: str):
         self.name = name
@@ -506,7 +522,7 @@ def _names_in(fitted: Filter) -> list[str]:
 def _numbers_of(column) -> Any:
     """An Arrow column of numbers as an array, others as they are."""
     if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        return column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return column
 
 

@@ -10,6 +10,7 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Anything, Array, ListOf
 from gnomon.prepare.base import COLUMNS, Change, ColumnFilter, NumberFilter
 from gnomon.table.codes import as_numbers
 
@@ -71,6 +72,9 @@ class Discretize(NumberFilter):
         "n_bins": [whole(1), StrOptions({"sqrt"})],
         "strategy": [StrOptions({"width", "quantile"})],
         "columns": COLUMNS,
+    }
+    _stored = {
+        "edges_": ListOf(Array("f8", (None,))),
     }
 
     def __init__(self, n_bins="sqrt", *, strategy="width", columns=None):
@@ -136,6 +140,11 @@ def equal_masses(values: np.ndarray, weights: np.ndarray, buckets: int) -> np.nd
 @storable
 class Levels(Change):
     """One column of numbers as the number (or the name) of the interval that each falls in."""
+
+    _stored = {
+        "labels": ListOf(Anything()) | None,
+        "thresholds": Array("f8", (None,)),
+    }
 
     def __init__(self, name: str, thresholds: np.ndarray, labels: list[str] | None):
         super().__init__(name)

@@ -12,6 +12,7 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Anything, DictOf, ListOf, Number
 from gnomon.prepare.base import COLUMNS, ColumnFilter
 from gnomon.table.codes import CategoryCode, Code, dictionary
 from gnomon.table.grid import Grid, is_table
@@ -132,6 +133,12 @@ def levels_as_seen(X: Any) -> dict[str, list]:
 @storable
 class ScoreCode(Code):
     """Levels of a column as scores that are given, or as their places in the order of levels."""
+
+    _stored = {
+        "known": ListOf(Anything()) | None,
+        "scores": DictOf(Number()),
+        "seen": ListOf(Anything(), kind=set),
+    }
 
     def __init__(self, name: str, scores: dict[Any, float] | None, known: list | None):
         super().__init__(name)

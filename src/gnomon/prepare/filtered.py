@@ -33,6 +33,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.parameters import HasMethods, StrOptions, validated
 from gnomon.engine.registry import method
+from gnomon.engine.stored import CLASSES, Anything, ListOf, Object, Optional
 from gnomon.prepare.base import Filter
 from gnomon.prepare.categories import OneHot, OrdinalScores
 from gnomon.table.encode import TableEncoder
@@ -121,6 +122,12 @@ class FilteredLearner(MetaEstimatorMixin, Estimator):
         "estimator": [HasMethods(["fit", "predict"])],
         "features": [StrOptions({"auto"}), *FILTERS],
         "target": FILTERS,
+    }
+    _stored = {
+        "classes_": Optional(CLASSES),
+        "estimator_": Object(),
+        "feature_filters_": ListOf(Anything()),
+        "target_filters_": ListOf(Anything()),
     }
 
     def __init__(self, estimator, *, features="auto", target=None):

@@ -14,6 +14,7 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, StrOptions
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Anything, Flag, Number, Text, Whole
 from gnomon.prepare.base import COLUMNS, Change, ColumnFilter
 from gnomon.table.codes import as_numbers, dictionary
 from gnomon.table.kinds import Kind
@@ -25,6 +26,13 @@ NUMBERS = (Kind.NUMBER, Kind.INTEGER)
 @storable
 class NumberFill(Change):
     """Holes in a column of numbers become its mean or median, marked beside it on request."""
+
+    _stored = {
+        "fill": Number(),
+        "mark": Flag(),
+        "n_missing": Whole(),
+        "strategy": Text(),
+    }
 
     def __init__(self, name: str, strategy: str, mark: bool):
         super().__init__(name)
@@ -76,6 +84,14 @@ class ValueFill(Change):
         The level that stands for missing; None for the most common value.
     mark : bool
     """
+
+    _stored = {
+        "fill": Text() | Flag() | Anything(),
+        "flag": Flag(),
+        "level": Text() | None,
+        "mark": Flag(),
+        "n_missing": Whole(),
+    }
 
     def __init__(self, name: str, level: str | None, mark: bool):
         super().__init__(name)

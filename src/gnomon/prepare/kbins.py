@@ -8,6 +8,7 @@ from sklearn import preprocessing
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import SEED, Options, StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.prepare.base import COLUMNS
 from gnomon.prepare.wrapped import WrappedFilter
 
@@ -97,6 +98,10 @@ class KBinsDiscretizer(WrappedFilter):
         "random_state": SEED,
         "columns": COLUMNS,
     }
+    _stored = {
+        "bin_edges_": Array("O", ("n_bin_edges",)),
+        "n_bins_": Array("i8", ("n_bin_edges",), low=0),
+    }
 
     def __init__(
         self,
@@ -118,6 +123,14 @@ class KBinsDiscretizer(WrappedFilter):
         self.subsample = subsample
         self.random_state = random_state
         self.columns = columns
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "bin_edges_") or self.encode == "ordinal":
+            return
+        known = self._inner()._encoder.categories_
+        whole = (np.array_equal(found, np.arange(n)) for found, n in zip(known, self.n_bins_))
+        if len(known) != len(self.n_bins_) or not all(whole):
+            raise ValueError("the categories of the bins are not their numbers")
 
     @property
     def _one_to_one(self) -> bool:  # type: ignore[override]

@@ -15,6 +15,7 @@ from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import HISTORY, HasMethods, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, ListOf, Number, Object
 from gnomon.prepare.base import COLUMNS, NumberFilter, weighted_mean
 from gnomon.table.encode import TableEncoder
 from gnomon.table.grid import Grid
@@ -26,6 +27,14 @@ from gnomon.table.table import Table
 @storable
 class RidgeLine:
     """Least squares with a small penalty on standardised predictors."""
+
+    _stored = {
+        "alpha": Number(),
+        "level": Number(),
+        "mean": Array("f8", ("n_mean",)),
+        "scale": Array("f8", ("n_mean",)),
+        "slopes": Array("f8", ("n_mean",)),
+    }
 
     def __init__(self, alpha: float):
         self.alpha = alpha
@@ -122,6 +131,11 @@ class RegressionImpute(NumberFilter):
         "tol": [at_least(0)],
         "keep_history": HISTORY,
         "columns": COLUMNS,
+    }
+    _stored = {
+        "beside_": Array("i8", (None,), low=0),
+        "mean_": Array("f8", ("n_mean",)),
+        "models_": ListOf(Object(("RidgeLine",)), "n_mean"),
     }
 
     def __init__(

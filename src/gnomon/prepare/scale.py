@@ -9,6 +9,7 @@ from gnomon.contract.inert import without_effect
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.prepare.base import COLUMNS, NumberFilter
 from gnomon.prepare.wrapped import BatchScaler, Unweighted
 from gnomon.table.kinds import Kind
@@ -83,6 +84,11 @@ class StandardScaler(BatchScaler):
         "with_std": FLAG,
         "ddof": [whole(0, 1)],
         "columns": COLUMNS,
+    }
+    _stored = {
+        "mean_": Array("f8", ("n_mean",)),
+        "scale_": Array("f8", ("n_mean",)) | None,
+        "var_": Array("f8", ("n_mean",), low=0.0) | None,
     }
 
     def __init__(self, *, copy=True, with_mean=True, with_std=True, ddof=0, columns=None):
@@ -172,6 +178,13 @@ class MinMaxScaler(BatchScaler):
         "clip": FLAG,
         "columns": COLUMNS,
     }
+    _stored = {
+        "data_max_": Array("f", ("n_data_max",)),
+        "data_min_": Array("f", ("n_data_max",)),
+        "data_range_": Array("f", ("n_data_max",)),
+        "min_": Array("f", ("n_data_max",)),
+        "scale_": Array("f", ("n_data_max",), low=0.0),
+    }
 
     def __init__(self, feature_range=(0, 1), *, copy=True, clip=False, columns=None):
         self.feature_range = feature_range
@@ -239,6 +252,10 @@ class MaxAbsScaler(BatchScaler):
     natively = Takes(missing=True, sparse=True)
     _wraps = preprocessing.MaxAbsScaler
     _parameter_constraints = {"clip": FLAG, "columns": COLUMNS}
+    _stored = {
+        "max_abs_": Array("f", ("n_max_abs",)),
+        "scale_": Array("f", ("n_max_abs",)),
+    }
 
     def __init__(self, *, copy=True, clip=False, columns=None):
         self.copy = copy
@@ -306,6 +323,10 @@ class RobustScaler(Unweighted):
         "quantile_range": [tuple],
         "unit_variance": FLAG,
         "columns": COLUMNS,
+    }
+    _stored = {
+        "center_": Array("f", ("n_center",)) | None,
+        "scale_": Array("f8", ("n_center",)) | None,
     }
 
     def __init__(
@@ -379,6 +400,10 @@ class RoundToInteger(NumberFilter):
     _kinds = (Kind.INTEGER,)
     _any_array = True
     _parameter_constraints = {"clip": FLAG, "columns": COLUMNS}
+    _stored = {
+        "greatest_": Array("f8", ("n_greatest",)),
+        "least_": Array("f8", ("n_greatest",)),
+    }
 
     def __init__(self, *, clip=False, columns=None):
         self.clip = clip

@@ -10,6 +10,7 @@ import pyarrow as pa
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Text
 from gnomon.prepare.base import NumberFilter, position_of, weighted_mean
 from gnomon.table.grid import Grid, is_table
 from gnomon.table.schema import Column, Schema
@@ -73,6 +74,12 @@ class FeatureSets(NumberFilter):
 
     _one_to_one = False
     _parameter_constraints = {"sets": [dict, None], "n_components": [whole(1), None]}
+    _stored = {
+        "bases_": ListOf(Array("f8", (None, None))),
+        "means_": ListOf(Array("f8", (None,))),
+        "names_": ListOf(Text()),
+        "places_": ListOf(Array("i8", (None,), low=0, below="n_columns")),
+    }
 
     def __init__(self, sets=None, *, n_components=None):
         self.sets = sets

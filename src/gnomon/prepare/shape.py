@@ -8,6 +8,7 @@ from gnomon.contract.inert import without_effect
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, SEED, StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Whole
 from gnomon.prepare.base import COLUMNS
 from gnomon.prepare.wrapped import Unweighted
 
@@ -67,6 +68,9 @@ class PowerTransformer(Unweighted):
         "method": [StrOptions({"yeo-johnson", "box-cox"})],
         "standardize": FLAG,
         "columns": COLUMNS,
+    }
+    _stored = {
+        "lambdas_": Array("f", (None,)),
     }
 
     def __init__(self, method="yeo-johnson", *, standardize=True, copy=True, columns=None):
@@ -144,6 +148,11 @@ class QuantileTransformer(Unweighted):
         "subsample": [whole(1), None],
         "random_state": SEED,
         "columns": COLUMNS,
+    }
+    _stored = {
+        "n_quantiles_": Whole(1),
+        "quantiles_": Array("f8", ("n_quantiles_", None)),
+        "references_": Array("f8", ("n_quantiles_",), low=0.0),
     }
 
     def __init__(

@@ -10,6 +10,7 @@ from gnomon.contract.inert import without_effect
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, StrOptions
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.prepare.base import COLUMNS
 from gnomon.prepare.wrapped import Unweighted
 
@@ -82,6 +83,9 @@ class SimpleImputer(Unweighted):
         "add_indicator": FLAG,
         "keep_empty_features": FLAG,
         "columns": COLUMNS,
+    }
+    _stored = {
+        "statistics_": Array("Of", (None,)),
     }
 
     def __init__(

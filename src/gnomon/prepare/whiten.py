@@ -9,6 +9,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, between, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Whole
 from gnomon.engine.sums import ArraySource, add_up
 from gnomon.prepare.base import COLUMNS, NumberFilter, weighted_mean
 
@@ -93,6 +94,13 @@ class Whiten(NumberFilter):
         "rotation": ["array-like", None],
         "ddof": [whole(0, 1)],
         "columns": COLUMNS,
+    }
+    _stored = {
+        "eigenvalues_": Array("f8", ("n_eigenvalues",)),
+        "inverse_": Array("f8", ("n_eigenvalues", "n_eigenvalues")),
+        "matrix_": Array("f8", ("n_eigenvalues", "n_eigenvalues")),
+        "mean_": Array("f8", ("n_eigenvalues",)),
+        "rank_": Whole(),
     }
 
     def __init__(self, form="pca", *, floor=1e-12, rotation=None, ddof=0, columns=None):

@@ -19,6 +19,7 @@ from gnomon.contract.intake.arrays import checked_weights, refuse_huge
 from gnomon.contract.over_scikit_learn import quietly
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import validated
+from gnomon.engine.stored import Anything, Array, DictOf, Number, Whole
 from gnomon.prepare.base import NumberFilter
 from gnomon.table.grid import Grid, is_table
 from gnomon.table.kinds import Kind
@@ -47,6 +48,9 @@ class WrappedFilter(NumberFilter):
     _kept_apart: ClassVar[tuple[str, ...]] = ()
     # sklearn classes whose fitted objects may stand inside a fitted one
     _inner_classes: ClassVar[tuple[type[BaseEstimator], ...]] = ()
+    _stored = {
+        "_private": DictOf(Anything()),
+    }
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -225,6 +229,10 @@ class WrappedFilter(NumberFilter):
 
 class BatchScaler(WrappedFilter):
     """A wrapped filter that can learn from one batch of rows after another."""
+
+    _stored = {
+        "n_samples_seen_": Whole() | Number() | Array("f8", (None,)),
+    }
 
     @validated
     def partial_fit(self, X, y=None, sample_weight=None):

@@ -25,6 +25,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Whole
 from gnomon.engine.threads import blas_for, in_order
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 
@@ -138,6 +139,16 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, Transformer):
     _parameter_constraints = {
         "n_components": [None, whole(1)],
         "regularization": [at_least(0)],
+    }
+    _stored = {
+        "correlations_": Array("f8", ("n_components_",)),
+        "n_components_": Whole(),
+        "x_directions_": Array("f8", ("n_columns", "n_components_")),
+        "x_mean_": Array("f8", ("n_columns",)),
+        "x_rank_": Whole(),
+        "y_directions_": Array("f8", ("n_components_", "n_components_")),
+        "y_mean_": Array("f8", ("n_components_",)),
+        "y_rank_": Whole(),
     }
 
     def __init__(self, n_components=None, *, regularization=0.0):

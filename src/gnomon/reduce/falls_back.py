@@ -14,16 +14,47 @@ from gnomon.contract import intake
 from gnomon.contract.over_scikit_learn import needs_encoder
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, DictOf, Number, Object, Optional, Text, Whole
 
-for _peer in (
-    decomposition.KernelPCA,
-    manifold.Isomap,
-    manifold.LocallyLinearEmbedding,
-    manifold.SpectralEmbedding,
-    manifold.TSNE,
-    preprocessing.KernelCenterer,
-):
-    storable(_peer, f"sklearn.{_peer.__name__}")
+_ROWS = {
+    "n_features_in_": Optional(Whole(1)),
+    "_n_features_out": Optional(Whole(1)),
+    "_sklearn_output_config": Optional(DictOf(Text())),
+}
+_EMBEDDING = _ROWS | {
+    "embedding_": Array("f", ("n_rows", "n_components")),
+    "nbrs_": Optional(Object(("StoredNeighbors",), {"n_samples_fit_": "n_rows"})),
+    "n_neighbors_": Optional(Whole(1)),
+}
+_PEERS = {
+    decomposition.KernelPCA: _ROWS
+    | {
+        "X_fit_": Array("f", ("n_rows", "n_features_in_"), sparse=True),
+        "X_transformed_fit_": Optional(Array("f", ("n_rows", "n_kept"))),
+        "dual_coef_": Optional(Array("f", ("n_rows", "n_features_in_"))),
+        "eigenvalues_": Array("f", ("n_kept",)),
+        "eigenvectors_": Array("f", ("n_rows", "n_kept")),
+        "gamma_": Optional(Number()),
+        "_centerer": Object(("KernelCenterer",)),
+    },
+    manifold.Isomap: _EMBEDDING
+    | {
+        "kernel_pca_": Object(("KernelPCA",)),
+        "dist_matrix_": Array("f", ("n_rows", "n_rows")),
+    },
+    manifold.LocallyLinearEmbedding: _EMBEDDING | {"reconstruction_error_": Number()},
+    manifold.SpectralEmbedding: _EMBEDDING
+    | {
+        "affinity_matrix_": Array("f", ("n_rows", "n_rows"), sparse=True),
+        "gamma_": Optional(Number() | None),
+    },
+    manifold.TSNE: _EMBEDDING
+    | {"kl_divergence_": Number(), "n_iter_": Whole(), "learning_rate_": Number()},
+    preprocessing.KernelCenterer: _ROWS
+    | {"K_fit_all_": Number(), "K_fit_rows_": Array("f", ("n_features_in_",))},
+}
+for _peer, _values in _PEERS.items():
+    storable(_peer, f"sklearn.{_peer.__name__}", _values)
 
 
 @storable
@@ -31,6 +62,14 @@ class StoredNeighbors(NearestNeighbors):
     """scikit-learn's neighbors in a model file: the rows are stored, and their tree made anew."""
 
     _transient = ("_tree",)
+    _stored = {
+        "_fit_X": Array("f8", ("n_samples_fit_", "n_columns")),
+        "_fit_method": Text(),
+        "effective_metric_": Text(),
+        "effective_metric_params_": DictOf(Whole() | None),
+        "n_features_in_": Whole(1),
+        "n_samples_fit_": Whole(1),
+    }
 
     def _check_loaded(self) -> None:
         if hasattr(self, "_fit_X"):
@@ -47,6 +86,11 @@ class FallsBack:
 
     _peer: ClassVar[type]
     _densifies: ClassVar[bool] = False  # whether its own code takes sparse rows as dense ones
+    _stored = {
+        "encoder_": Optional(Object(("TableEncoder",))),
+        "nbrs_": Optional(Object()),
+        "peer_": Optional(Object()),
+    }
 
     def _is_own(self, X: Any) -> bool:
         raise NotImplementedError
@@ -89,8 +133,10 @@ class FallsBack:
             self.peer_.fit(rows, y)
         if hasattr(self.peer_, "nbrs_"):
             self.peer_.nbrs_.__class__ = StoredNeighbors
+        taken_in = {"n_features_in_"} if "encoder_" in vars(self) else set()
         for name, value in vars(self.peer_).items():
-            if name.endswith("_") and not name.startswith("_") and not hasattr(type(self), name):
+            public = name.endswith("_") and not name.startswith("_") and name not in taken_in
+            if public and not hasattr(type(self), name):
                 setattr(self, name, value)
 
     def _each_block(self, function, X, **more):

@@ -24,6 +24,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import Course
 from gnomon.engine.parameters import HISTORY
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 
 CONTRASTS = {"logcosh": _fastica._logcosh, "exp": _fastica._exp, "cube": _fastica._cube}
 NORMAL_KURTOSIS = 3.0
@@ -64,6 +65,13 @@ class FastICA(OverScikitLearn, decomposition.FastICA):
     (200, 2)
     """
 
+    _stored = {
+        "_unmixing": Array("f", ("n_unmixing", "n_unmixing")),
+        "components_": Array("f", ("n_unmixing", "n_columns")),
+        "mean_": Array("f", ("n_columns",)),
+        "mixing_": Array("f", ("n_columns", "n_unmixing")),
+        "whitening_": Array("f", ("n_unmixing", "n_columns")),
+    }
     _parameter_constraints = {"keep_history": HISTORY}
 
     def __init__(

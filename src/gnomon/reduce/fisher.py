@@ -19,6 +19,7 @@ from gnomon.contract.numbers import plain_numbers
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Whole
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 
 ROUNDING = 1e-10
@@ -75,6 +76,14 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
     """
 
     _parameter_constraints = {"n_components": [None, whole(1)], "shrinkage": [at_least(0)]}
+    _stored = {
+        "directions_": Array("f8", ("n_components_", "n_columns")),
+        "mean_": Array("f8", ("n_columns",)),
+        "means_": Array("f8", ("n_classes", "n_columns")),
+        "n_components_": Whole(),
+        "ratios_": Array("f8", ("n_components_",)),
+        "shares_": Array("f8", ("n_classes",), low=0.0),
+    }
 
     def __init__(self, n_components=None, *, shrinkage=0.0):
         self.n_components = n_components

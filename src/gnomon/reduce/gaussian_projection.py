@@ -16,6 +16,7 @@ from sklearn import random_projection
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Whole
 
 TEXTS = "000 7.4 · 004 7.2"
 
@@ -42,6 +43,11 @@ class GaussianRandomProjection(OverScikitLearn, random_projection.GaussianRandom
     """
 
     natively = Takes(sparse=True)
+    _stored = {
+        "_n_features_out": Whole(1),
+        "components_": Array("f8", ("n_components_", "n_columns")),
+        "n_components_": Whole(),
+    }
 
 
 @method(
@@ -66,3 +72,9 @@ class SparseRandomProjection(OverScikitLearn, random_projection.SparseRandomProj
     """
 
     natively = Takes(sparse=True)
+    _stored = {
+        "_n_features_out": Whole(1),
+        "components_": Array("f8", ("n_components_", "n_columns"), sparse=True),
+        "density_": Number(),
+        "n_components_": Whole(),
+    }

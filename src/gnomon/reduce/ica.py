@@ -28,6 +28,7 @@ from gnomon.engine.parameters import HISTORY, JOBS, SEED, StrOptions, above, who
 from gnomon.engine.products import inner, needed_shift
 from gnomon.engine.quasi_newton import quasi_newton
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Whole
 from gnomon.engine.threads import resolve_jobs
 from gnomon.reduce import spectrum
 
@@ -125,6 +126,13 @@ class ICA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         "keep_history": HISTORY,
         "random_state": SEED,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "components_": Array("f8", ("n_components_", "n_columns")),
+        "mean_": Array("f8", ("n_columns",)),
+        "mixing_": Array("f8", ("n_columns", "n_components_")),
+        "n_components_": Whole(),
+        "non_normality_": Array("f8", ("n_components_",)),
     }
 
     def __init__(

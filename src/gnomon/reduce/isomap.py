@@ -21,6 +21,7 @@ from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import SEED, Interval, StrOptions, above, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Object, Optional
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.falls_back import FallsBack, is_euclidean
@@ -141,6 +142,15 @@ class Isomap(KeepsFloat32, FallsBack, GraphMap):
         "n_landmarks": [whole(3), StrOptions({"auto", "all"})],
         "disconnected": [StrOptions({"apart", "join", "refuse"})],
         "random_state": SEED,
+    }
+    _stored = {
+        "axes_": Optional(Array("f8", ("n_axes", "n_components"))),
+        "eigenvalues_": Optional(Array("f8", ("n_components",))),
+        "kernel_pca_": Optional(Object()),
+        "landmarks_": Optional(Array("i8", ("n_axes",), low=0)),
+        "mean_squares_": Optional(Array("f8", ("n_axes",))),
+        "paths_": Optional(Array("f8", ("n_axes", "n_axes"), finite=False)),
+        "shifts_": Optional(Array("f8", (None, "n_components"))),
     }
 
     def __init__(

@@ -26,6 +26,7 @@ from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import FLAG, SEED, Interval, StrOptions, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Object, Optional, Whole
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.margin.kernels import Kernel, Linear, kernel_of
 from gnomon.reduce.falls_back import FallsBack
@@ -151,6 +152,22 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
         "random_state": SEED,
         "n_jobs": [None, Integral],
         "n_landmarks": [whole(2), StrOptions({"auto", "all"})],
+    }
+    _stored = {
+        "X_fit_": Optional(Array("f8", ("n_X_fit", "n_columns"))),
+        "X_transformed_fit_": Optional(Array("f8", (None, None))),
+        "coefficients_": Optional(Array("f8", ("n_coefficients", "n_components_"))),
+        "dual_coef_": Optional(Array("f8", (None, "n_columns"))),
+        "eigenvalues_": Array("f", ("n_coefficients_1",)),
+        "eigenvectors_": Array("f", ("n_X_fit", "n_coefficients_1")),
+        "explained_variance_": Optional(Array("f8", ("n_components_",))),
+        "gamma_": Optional(Number()),
+        "kernel_": Optional(Object()),
+        "landmarks_": Optional(Array("f8", ("n_coefficients", "n_columns"))),
+        "n_components_": Optional(Whole()),
+        "offset_": Optional(Array("f8", ("n_components_",))),
+        "shift_": Optional(Array("f8", ("n_columns",))),
+        "total_variance_": Optional(Number()),
     }
 
     def __init__(

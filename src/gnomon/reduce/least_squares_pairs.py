@@ -14,6 +14,7 @@ from sklearn import cross_decomposition
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, ListOf, Optional, Text, Whole
 
 
 @method(
@@ -40,6 +41,31 @@ class PLSRegression(OverScikitLearn, cross_decomposition.PLSRegression):
 
     _target = "numbers"
     _many_targets = True
+    _stored = {
+        "_n_features_out": Whole(1),
+        "_norm_y_weights": Flag(),
+        "_predict_1d": Optional(Flag()),
+        "_x_mean": Array("f", ("n_columns",)),
+        "_x_std": Array("f", ("n_columns",)),
+        "_y_mean": Array("f", ("n_targets",)),
+        "_y_std": Array("f", ("n_targets",)),
+        "_x_scores": Optional(Array("f", ("n_rows", "n_components"))),
+        "_y_scores": Optional(Array("f", ("n_rows", "n_components"))),
+        "algorithm": Text(),
+        "deflation_mode": Text(),
+        "mode": Text(),
+        "coef_": Array("f", ("n_targets", "n_columns")),
+        "intercept_": Array("f", ("n_targets",)),
+        "n_iter_": Optional(ListOf(Whole()) | Whole()),
+        "x_loadings_": Array("f", ("n_columns", "n_components")),
+        "x_rotations_": Array("f", ("n_columns", "n_components")),
+        "x_weights_": Array("f", ("n_columns", "n_components")),
+        "y_loadings_": Array("f", ("n_targets", "n_components")),
+        "y_rotations_": Array("f", ("n_targets", "n_components")),
+        "y_weights_": Array("f", ("n_targets", "n_components")),
+        "x_scores_": Optional(Array("f", ("n_rows", "n_components"))),
+        "y_scores_": Optional(Array("f", ("n_rows", "n_components"))),
+    }
 
 
 @method(
@@ -66,6 +92,31 @@ class PLSCanonical(OverScikitLearn, cross_decomposition.PLSCanonical):
 
     _target = "numbers"
     _many_targets = True
+    _stored = {
+        "_n_features_out": Whole(1),
+        "_norm_y_weights": Flag(),
+        "_predict_1d": Optional(Flag()),
+        "_x_mean": Array("f", ("n_columns",)),
+        "_x_std": Array("f", ("n_columns",)),
+        "_y_mean": Array("f", ("n_targets",)),
+        "_y_std": Array("f", ("n_targets",)),
+        "_x_scores": Optional(Array("f", ("n_rows", "n_components"))),
+        "_y_scores": Optional(Array("f", ("n_rows", "n_components"))),
+        "algorithm": Text(),
+        "deflation_mode": Text(),
+        "mode": Text(),
+        "coef_": Array("f", ("n_targets", "n_columns")),
+        "intercept_": Array("f", ("n_targets",)),
+        "n_iter_": Optional(ListOf(Whole()) | Whole()),
+        "x_loadings_": Array("f", ("n_columns", "n_components")),
+        "x_rotations_": Array("f", ("n_columns", "n_components")),
+        "x_weights_": Array("f", ("n_columns", "n_components")),
+        "y_loadings_": Array("f", ("n_targets", "n_components")),
+        "y_rotations_": Array("f", ("n_targets", "n_components")),
+        "y_weights_": Array("f", ("n_targets", "n_components")),
+        "x_scores_": Optional(Array("f", ("n_rows", "n_components"))),
+        "y_scores_": Optional(Array("f", ("n_rows", "n_components"))),
+    }
 
 
 @method(
@@ -93,3 +144,28 @@ class CCA(OverScikitLearn, cross_decomposition.CCA):
 
     _target = "numbers"
     _many_targets = True
+    _stored = {
+        "_n_features_out": Whole(1),
+        "_norm_y_weights": Flag(),
+        "_predict_1d": Optional(Flag()),
+        "_x_mean": Array("f", ("n_columns",)),
+        "_x_std": Array("f", ("n_columns",)),
+        "_y_mean": Array("f", ("n_targets",)),
+        "_y_std": Array("f", ("n_targets",)),
+        "_x_scores": Optional(Array("f", ("n_rows", "n_components"))),
+        "_y_scores": Optional(Array("f", ("n_rows", "n_components"))),
+        "algorithm": Text(),
+        "deflation_mode": Text(),
+        "mode": Text(),
+        "coef_": Array("f", ("n_targets", "n_columns")),
+        "intercept_": Array("f", ("n_targets",)),
+        "n_iter_": Optional(ListOf(Whole()) | Whole()),
+        "x_loadings_": Array("f", ("n_columns", "n_components")),
+        "x_rotations_": Array("f", ("n_columns", "n_components")),
+        "x_weights_": Array("f", ("n_columns", "n_components")),
+        "y_loadings_": Array("f", ("n_targets", "n_components")),
+        "y_rotations_": Array("f", ("n_targets", "n_components")),
+        "y_weights_": Array("f", ("n_targets", "n_components")),
+        "x_scores_": Optional(Array("f", ("n_rows", "n_components"))),
+        "y_scores_": Optional(Array("f", ("n_rows", "n_components"))),
+    }

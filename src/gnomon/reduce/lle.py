@@ -20,6 +20,7 @@ from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import SEED, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
+from gnomon.engine.stored import Number
 from gnomon.engine.threads import in_order
 from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.falls_back import FallsBack
@@ -131,6 +132,9 @@ class LocallyLinearEmbedding(KeepsFloat32, FallsBack, GraphMap):
         "n_jobs": [None, Integral],
         "n_landmarks": [whole(3), StrOptions({"auto", "all"})],
         "disconnected": [StrOptions({"apart", "join", "refuse"})],
+    }
+    _stored = {
+        "reconstruction_error_": Number(),
     }
 
     def __init__(

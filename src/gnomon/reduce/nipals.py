@@ -26,6 +26,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import FLAG, above, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Whole
 from gnomon.engine.threads import one_blas_thread
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 
@@ -124,6 +125,13 @@ class NIPALS(ClassNamePrefixFeaturesOutMixin, Transformer):
         "refine": FLAG,
         "max_turns": [whole(1)],
         "tol": [above(0)],
+    }
+    _stored = {
+        "components_": Array("f8", ("n_components_", "n_columns")),
+        "costs_": Array("f8", (None,)),
+        "mean_": Array("f8", ("n_columns",)),
+        "n_components_": Whole(),
+        "singular_values_": Array("f8", ("n_components_",)),
     }
 
     def __init__(

@@ -26,6 +26,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, between, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Text, Whole
 from gnomon.engine.threads import in_order
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 from gnomon.table.kinds import Kind
@@ -323,6 +324,13 @@ def relation_weights(
 class _FormPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
     """The leading eigenvectors of a form X' L X that a subclass adds up."""
 
+    _stored = {
+        "components_": Array("f8", ("n_components_", "n_columns")),
+        "mean_": Array("f8", ("n_columns",)),
+        "n_components_": Whole(),
+        "objective_values_": Array("f8", ("n_components_",)),
+    }
+
     def _keep_leading(self, form: np.ndarray, mean: np.ndarray) -> None:
         d = len(form)
         values, vectors = scipy.linalg.eigh((form + form.T) / 2)
@@ -471,6 +479,9 @@ class SupervisedPCA(_FormPCA):
     """
 
     _parameter_constraints = {"n_components": [whole(1)], "within": [between(0, 1)]}
+    _stored = {
+        "target_kind_": Text(),
+    }
 
     def __init__(self, n_components=2, *, within=0.0):
         self.n_components = n_components

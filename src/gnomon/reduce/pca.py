@@ -39,6 +39,7 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.products import inner, needed_shift
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Optional, Text, Whole
 from gnomon.engine.sums import ArraySource, Chunk, Source, rows_per_chunk
 from gnomon.engine.threads import blas_for, resolve_jobs
 from gnomon.reduce import spectrum
@@ -201,6 +202,23 @@ class PCA(KeepsFloat32, ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner
         "keep_history": HISTORY,
         "random_state": SEED,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "n_rows_seen_": Optional(Whole()),
+        "scatter_": Optional(Array("f8", ("n_columns", "n_columns"))),
+        "weight_seen_": Optional(Number()),
+        "components_": Array("f", ("n_components_", "n_columns")),
+        "explained_variance_": Array("f", ("n_components_",)),
+        "explained_variance_ratio_": Array("f", ("n_components_",)),
+        "mean_": Array("f", ("n_columns",)),
+        "n_components_": Whole(),
+        "n_samples_": Optional(Whole()),
+        "noise_variance_": Number(),
+        "rank_": Whole(),
+        "residuals_": Array("f8", ("n_components_",)),
+        "singular_values_": Array("f", ("n_components_",)),
+        "solver_": Text(),
+        "total_variance_": Number(),
     }
 
     def __init__(

@@ -28,6 +28,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
 from gnomon.engine.parameters import SEED, StrOptions, between, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Optional, Whole
 from gnomon.evaluate.high_dimension import johnson_lindenstrauss_dimension
 
 
@@ -98,6 +99,12 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):
         "delta": [between(0, 1, closed="neither")],
         "kind": [StrOptions({"gaussian", "sparse", "structured"})],
         "random_state": SEED,
+    }
+    _stored = {
+        "components_": Optional(Array("f8", ("n_columns", "n_columns"))),
+        "drawn_": Optional(Array("i8", ("n_columns",), low=0, below="n_columns")),
+        "n_components_": Whole(),
+        "signs_": Optional(Array("f8", ("n_columns",))),
     }
 
     def __init__(

@@ -18,6 +18,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HISTORY, JOBS, at_least, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Whole
 from gnomon.engine.threads import resolve_jobs
 from gnomon.evaluate.baseline import weighted_median
 from gnomon.reduce import spectrum
@@ -103,6 +104,13 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, Transformer, SumLearner):
         "tol": [at_least(0)],
         "keep_history": HISTORY,
         "n_jobs": JOBS,
+    }
+    _stored = {
+        "components_": Array("f8", ("n_components_", "n_columns")),
+        "explained_variance_": Array("f8", ("n_components_",)),
+        "mean_": Array("f8", ("n_columns",)),
+        "n_components_": Whole(),
+        "sign_shares_": Array("f8", ("n_components_",), low=0.0),
     }
 
     def __init__(

@@ -18,6 +18,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from gnomon.contract import Data, Transformer
 from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.stored import Array, Object, Optional, Whole
 from gnomon.neighbors.distances import distance_of
 from gnomon.neighbors.index import NeighborIndex, Neighbors
 
@@ -35,6 +36,13 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
     # Whether rounding of the last bits of a row may change the whole map: rows are then put on a
     # grid that is finer than what anybody measures, so that two ways to the same row give one map.
     _chaotic = False
+    _stored = {
+        "embedding_": Array("f", ("n_embedding", "n_components")),
+        "grid_": Optional(Array("f8", ("n_columns",))),
+        "index_": Optional(Object(("NeighborIndex",))),
+        "places_": Optional(Array("f8", ("n_embedding", "n_components"))),
+        "point_": Optional(Array("i8", ("n_embedding",), low=0)),
+    }
 
     def _learn(self, X, y, sample_weight):
         for name in ("embedding_", "point_"):
@@ -171,6 +179,12 @@ class GraphMap(RowsMap):
 
     A method gives ``_place_part(distinct, part)``; parts that nothing joins are laid side by side.
     """
+
+    _stored = {
+        "n_neighbors_": Optional(Whole(1)),
+        "n_parts_": Optional(Whole()),
+        "part_": Optional(Array("i8", (None,), low=0)),
+    }
 
     def _neighbors_asked(self, n_distinct: int) -> int:
         return self.n_neighbors

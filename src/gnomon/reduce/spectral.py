@@ -23,6 +23,7 @@ from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Optional
 from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.falls_back import FallsBack
 from gnomon.reduce.float32 import KeepsFloat32
@@ -135,6 +136,12 @@ class SpectralEmbedding(KeepsFloat32, FallsBack, GraphMap):
         "n_jobs": [None, Integral],
         "width": [None, above(0)],
         "disconnected": [StrOptions({"apart", "join", "refuse"})],
+    }
+    _stored = {
+        "affinity_matrix_": Optional(Array("f8", (None, None))),
+        "eigenvalues_": Optional(Array("f8", ("n_components",))),
+        "gamma_": Optional(Number()),
+        "width_": Optional(Number()),
     }
 
     def __init__(

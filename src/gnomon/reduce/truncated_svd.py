@@ -14,6 +14,7 @@ from sklearn import decomposition
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Optional, Whole
 
 TEXTS = "000 7.1 · 001 14.5 · 004 7.2"
 
@@ -40,6 +41,12 @@ class TruncatedSVD(OverScikitLearn, decomposition.TruncatedSVD):
     """
 
     natively = Takes(sparse=True)
+    _stored = {
+        "components_": Array("f", ("n_components", "n_columns")),
+        "explained_variance_": Array("f", ("n_components",)),
+        "explained_variance_ratio_": Array("f", ("n_components",)),
+        "singular_values_": Array("f", ("n_components",)),
+    }
 
 
 @method(
@@ -64,3 +71,15 @@ class IncrementalPCA(OverScikitLearn, decomposition.IncrementalPCA):
     """
 
     natively = Takes(sparse=True)
+    _stored = {
+        "batch_size_": Optional(Whole()),
+        "components_": Array("f8", ("n_components_", "n_columns")),
+        "explained_variance_": Array("f8", ("n_components_",)),
+        "explained_variance_ratio_": Array("f8", ("n_components_",)),
+        "mean_": Array("f8", ("n_columns",)),
+        "n_components_": Whole(),
+        "n_samples_seen_": Number(),
+        "noise_variance_": Number(),
+        "singular_values_": Array("f8", ("n_components_",)),
+        "var_": Array("f8", ("n_columns",), low=0.0),
+    }

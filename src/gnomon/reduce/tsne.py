@@ -37,6 +37,7 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
+from gnomon.engine.stored import Array, Number
 from gnomon.engine.threads import Crew, in_order, resolve_jobs
 from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.falls_back import FallsBack, is_euclidean
@@ -194,6 +195,14 @@ class TSNE(KeepsFloat32, FallsBack, RowsMap):
         "n_jobs": [None, Integral],
         "repulsion": [StrOptions({"auto", "exact", "tree", "fft"})],
         "keep_history": HISTORY,
+    }
+    _stored = {
+        "_affinities": Array("f8", ("n_affinities", "n_affinities"), low=0.0, sparse=True),
+        "kl_divergence_": Number(),
+        "learning_rate_": Number(),
+        "perplexity_": Number(),
+        "precisions_": Array("f8", ("n_affinities",)),
+        "weights_": Array("f8", ("n_affinities",), low=0.0),
     }
 
     def __init__(

@@ -14,6 +14,7 @@ from gnomon.engine.distinct import DistinctRows
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.engine.parameters import SEED, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Whole
 from gnomon.neighbors.index import Neighbors
 from gnomon.reduce.pca import PCA
 from gnomon.reduce.rows_map import RowsMap, neighbors_there, shares_of
@@ -90,6 +91,9 @@ class UMAP(RowsMap):
         "min_dist": [at_least(0)],
         "max_epochs": [whole(1)],
         "random_state": SEED,
+    }
+    _stored = {
+        "n_neighbors_": Whole(1),
     }
 
     def __init__(

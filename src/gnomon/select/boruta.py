@@ -20,6 +20,7 @@ from scipy import stats
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, HISTORY, JOBS, SEED, HasMethods, share, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, ListOf, Text
 from gnomon.select.models import fitted, read_importances, require_kind
 from gnomon.select.problem import Problem
 from gnomon.select.selector import TASK, Selector
@@ -113,6 +114,10 @@ class Boruta(Selector):
         "n_jobs": JOBS,
         "random_state": SEED,
         "keep_history": HISTORY,
+    }
+    _stored = {
+        "decisions_": ListOf(Text(), "n_features_in_"),
+        "hits_": Array("f8", ("n_features_in_",)),
     }
 
     def __init__(

@@ -17,6 +17,7 @@ from sklearn.utils import column_or_1d, get_tags
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, DictOf, Object, Whole
 
 TEXTS = "004 7.1 · 003 2.7.1"
 
@@ -62,6 +63,13 @@ class RFE(OverModel, feature_selection.RFE):
     array([ True, False])
     """
 
+    _stored = {
+        "estimator_": Object(),
+        "n_features_": Whole(),
+        "ranking_": Array("i8", ("n_columns",), low=0),
+        "support_": Array("b", ("n_columns",)),
+    }
+
 
 @method(
     task="filter",
@@ -85,6 +93,14 @@ class RFECV(OverModel, feature_selection.RFECV):
     >>> RFECV(LinearRegression(), cv=3).fit(X, [0, 1, 8, 9, 3, 5]).get_support()
     array([ True, False])
     """
+
+    _stored = {
+        "cv_results_": DictOf(Array("bfi", [(None,), (None, "n_columns")])),
+        "estimator_": Object(),
+        "n_features_": Whole(),
+        "ranking_": Array("i8", ("n_columns",), low=0),
+        "support_": Array("b", ("n_columns",)),
+    }
 
 
 @method(
@@ -110,3 +126,8 @@ class SequentialFeatureSelector(OverModel, feature_selection.SequentialFeatureSe
     >>> chosen.fit(X, [0, 1, 8, 9, 3, 5]).get_support()
     array([ True, False])
     """
+
+    _stored = {
+        "n_features_to_select_": Whole(),
+        "support_": Array("b", ("n_columns",)),
+    }

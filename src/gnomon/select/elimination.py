@@ -12,6 +12,7 @@ import numpy as np
 
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, share, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.select.criteria import LearnerFolds, LeastSquaresFolds
 from gnomon.select.models import importances, require_kind
@@ -98,6 +99,11 @@ class RecursiveElimination(Selector):
         "task": TASK,
         "n_jobs": JOBS,
         "random_state": SEED,
+    }
+    _stored = {
+        "errors_": Array("f8", ("n_features_in_",), finite=False),
+        "scores_": Array("f8", ("n_features_in_",), finite=False),
+        "sizes_": Array("i8", ("n_features_in_",), low=0),
     }
 
     def __init__(

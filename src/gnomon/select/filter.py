@@ -17,6 +17,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import SEED, HasMethods, StrOptions, at_least
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, ListOf, Text, Whole
 from gnomon.select.models import importances
 from gnomon.select.problem import Problem
 from gnomon.select.scores import SCORES, Scored, counts_of, information_of
@@ -105,6 +106,10 @@ class FilterSelector(Selector):
         "beta": [at_least(0)],
         "task": TASK,
         "random_state": SEED,
+    }
+    _stored = {
+        "p_values_": Array("f8", ("n_features_in_",), finite=False),
+        "scores_": Array("f8", ("n_features_in_",)),
     }
 
     def __init__(
@@ -212,6 +217,14 @@ class FeatureRanking(Result):
     score: str
     n_rows: int
     n_levels: int
+    _stored = {
+        "names": ListOf(Text(), "n_columns"),
+        "scores": Array("f8", ("n_columns",), finite=False),
+        "p_values": Array("f8", ("n_columns",), finite=False),
+        "score": Text(),
+        "n_rows": Whole(),
+        "n_levels": Whole(),
+    }
 
     def _title(self) -> str:
         return f"{len(self.names)} columns by {self.score.replace('_', ' ')}, {self.n_rows:,} rows"

@@ -24,6 +24,7 @@ from gnomon.contract import intake
 from gnomon.contract.over_scikit_learn import OverScikitLearn, is_foreign, needs_encoder
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, DictOf, Flag, Number, Object, Optional, Whole
 
 TEXTS = "002 Model selection · 004 3.2"
 
@@ -96,6 +97,18 @@ class GridSearchCV(OverSearch, model_selection.GridSearchCV):
     {'alpha': 0.1}
     """
 
+    _stored = {
+        "best_estimator_": Optional(Object()),
+        "best_params_": Optional(DictOf(Anything())),
+        "best_score_": Optional(Number(finite=False)),
+        "best_index_": Optional(Whole()),
+        "cv_results_": DictOf(Anything()),
+        "multimetric_": Flag(),
+        "n_splits_": Whole(),
+        "refit_time_": Optional(Number()),
+        "scorer_": Optional(Anything()),
+    }
+
 
 @method(
     task="classify",
@@ -121,6 +134,18 @@ class RandomizedSearchCV(OverSearch, model_selection.RandomizedSearchCV):
     >>> search.fit(X, y).best_params_
     {'alpha': 0.1}
     """
+
+    _stored = {
+        "best_estimator_": Optional(Object()),
+        "best_params_": Optional(DictOf(Anything())),
+        "best_score_": Optional(Number(finite=False)),
+        "best_index_": Optional(Whole()),
+        "cv_results_": DictOf(Anything()),
+        "multimetric_": Flag(),
+        "n_splits_": Whole(),
+        "refit_time_": Optional(Number()),
+        "scorer_": Optional(Anything()),
+    }
 
 
 @method(
@@ -148,6 +173,29 @@ class HalvingGridSearchCV(OverSearch, model_selection.HalvingGridSearchCV):
     {'alpha': 0.1}
     """
 
+    _stored = {
+        "best_estimator_": Optional(Object()),
+        "best_params_": Optional(DictOf(Anything())),
+        "best_score_": Optional(Number(finite=False)),
+        "best_index_": Optional(Anything()),
+        "cv_results_": DictOf(Anything()),
+        "multimetric_": Flag(),
+        "n_splits_": Whole(),
+        "refit_time_": Optional(Number()),
+        "scorer_": Optional(Anything()),
+        "min_resources_": Optional(Anything()),
+        "max_resources_": Optional(Anything()),
+        "n_resources_": Optional(Anything()),
+        "n_candidates_": Optional(Anything()),
+        "n_remaining_candidates_": Optional(Anything()),
+        "n_possible_iterations_": Optional(Anything()),
+        "n_required_iterations_": Optional(Anything()),
+        "n_iterations_": Optional(Anything()),
+        "_checked_cv_orig": Optional(Anything()),
+        "_n_samples_orig": Optional(Anything()),
+        "_run_search": Optional(Anything()),
+    }
+
 
 @method(
     task="classify",
@@ -174,3 +222,26 @@ class HalvingRandomSearchCV(OverSearch, model_selection.HalvingRandomSearchCV):
     >>> search.fit(X, y).best_params_
     {'alpha': 0.1}
     """
+
+    _stored = {
+        "best_estimator_": Optional(Object()),
+        "best_params_": Optional(DictOf(Anything())),
+        "best_score_": Optional(Number(finite=False)),
+        "best_index_": Optional(Anything()),
+        "cv_results_": DictOf(Anything()),
+        "multimetric_": Flag(),
+        "n_splits_": Whole(),
+        "refit_time_": Optional(Number()),
+        "scorer_": Optional(Anything()),
+        "min_resources_": Optional(Anything()),
+        "max_resources_": Optional(Anything()),
+        "n_resources_": Optional(Anything()),
+        "n_candidates_": Optional(Anything()),
+        "n_remaining_candidates_": Optional(Anything()),
+        "n_possible_iterations_": Optional(Anything()),
+        "n_required_iterations_": Optional(Anything()),
+        "n_iterations_": Optional(Anything()),
+        "_checked_cv_orig": Optional(Anything()),
+        "_n_samples_orig": Optional(Anything()),
+        "_run_search": Optional(Anything()),
+    }

@@ -21,6 +21,7 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Number, Text, Whole
 from gnomon.select.criteria import Criterion, Score, Subset
 from gnomon.select.filter import scored
 from gnomon.select.problem import Problem
@@ -57,6 +58,10 @@ class Forward:
 
     most: int | None = None
     patience: int | None = 1
+    _stored = {
+        "most": Whole() | None,
+        "patience": Whole(),
+    }
 
     def steps(
         self, problem: Problem, scores: Criterion, rng: np.random.Generator
@@ -95,6 +100,9 @@ class Backward:
     """
 
     least: int = 1
+    _stored = {
+        "least": Whole(),
+    }
 
     def steps(
         self, problem: Problem, scores: Criterion, rng: np.random.Generator
@@ -124,6 +132,9 @@ class Floating:
     """
 
     most: int | None = None
+    _stored = {
+        "most": Whole() | None,
+    }
 
     def steps(
         self, problem: Problem, scores: Criterion, rng: np.random.Generator
@@ -167,6 +178,11 @@ class Beam:
     width: int = 5
     direction: str = "forward"
     most: int | None = None
+    _stored = {
+        "direction": Text(),
+        "most": Whole() | None,
+        "width": Whole(),
+    }
 
     def steps(
         self, problem: Problem, scores: Criterion, rng: np.random.Generator
@@ -210,6 +226,10 @@ class Exhaustive:
 
     most: int | None = None
     most_subsets: int = MOST_SUBSETS
+    _stored = {
+        "most": Whole() | None,
+        "most_subsets": Whole(),
+    }
 
     def steps(
         self, problem: Problem, scores: Criterion, rng: np.random.Generator
@@ -254,6 +274,12 @@ class Evolution:
     generations: int = 15
     mutation: float | None = None
     elite: int = 2
+    _stored = {
+        "elite": Whole(),
+        "generations": Whole(),
+        "mutation": Number(0, 1) | None,
+        "population": Whole(),
+    }
 
     def steps(
         self, problem: Problem, scores: Criterion, rng: np.random.Generator
@@ -302,6 +328,10 @@ class AlongRanking:
 
     score: Any = "association"
     patience: int | None = 5
+    _stored = {
+        "patience": Whole(),
+        "score": Text(),
+    }
 
     def steps(
         self, problem: Problem, scores: Criterion, rng: np.random.Generator

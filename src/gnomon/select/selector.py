@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from gnomon.contract import Data, Transformer, intake
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, share, whole
+from gnomon.engine.stored import Array, Optional, Text
 from gnomon.engine.threads import resolve_jobs
 from gnomon.select.problem import Problem
 from gnomon.table.kinds import Kind
@@ -29,6 +30,14 @@ class Selector(Transformer):
     ``_select`` calls ``_keep_features``; what that sets is documented by the method. Selection
     happens in ``fit``: in a pipeline it sees the training rows of each fold only.
     """
+
+    _stored = {
+        "classes_": Optional(Array("fi", ("n_classes",))),
+        "columns_": Array("i8", (None,), low=0, below="n_columns"),
+        "ranking_": Array("i8", ("n_features_in_",), low=0),
+        "support_": Array("b", ("n_features_in_",)),
+        "target_kind_": Text(),
+    }
 
     @property
     def _target(self):

@@ -22,6 +22,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, between, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number, Whole
 from gnomon.engine.threads import in_order
 from gnomon.select.models import importances, require_kind
 from gnomon.select.problem import Problem
@@ -107,6 +108,11 @@ class StabilitySelector(Selector):
         "task": TASK,
         "n_jobs": JOBS,
         "random_state": SEED,
+    }
+    _stored = {
+        "expected_errors_": Number(),
+        "frequencies_": Array("f8", ("n_features_in_",), low=0.0),
+        "n_halves_": Whole(),
     }
 
     def __init__(

@@ -18,6 +18,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable_function
+from gnomon.engine.stored import Array
 
 TEXTS = "004 7.1 · 003 2.7.1"
 
@@ -39,6 +40,10 @@ class ByScore(OverScikitLearn):
     """A selector whose score function decides what the target is."""
 
     natively = Takes(sparse=True)
+    _stored = {
+        "pvalues_": Array("f8", ("n_columns",), finite=False),
+        "scores_": Array("f8", ("n_columns",), finite=False),
+    }
 
     @property
     def _target(self):
@@ -219,3 +224,6 @@ class VarianceThreshold(OverScikitLearn, feature_selection.VarianceThreshold):
     """
 
     natively = Takes(sparse=True, missing=True)
+    _stored = {
+        "variances_": Array("f8", ("n_columns",), low=0.0),
+    }

@@ -20,6 +20,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import JOBS, SEED, HasMethods, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, ListOf, Number, Object, Text, Whole
 from gnomon.select.criteria import Criterion, Subset, criterion_of
 from gnomon.select.problem import Problem
 from gnomon.select.searches import AlongRanking, Visit
@@ -59,6 +60,16 @@ class SelectionTrace(Result):
     features: list[int]
     chosen: int
     measure: str
+    _stored = {
+        "changes": ListOf(Text(), "n_changes"),
+        "chosen": Whole(),
+        "errors": Array("f8", ("n_changes",), finite=False),
+        "features": ListOf(Whole(-1), "n_changes"),
+        "measure": Text(),
+        "names": ListOf(Text()),
+        "scores": Array("f8", ("n_changes",)),
+        "subsets": ListOf(ListOf(Whole()), "n_changes"),
+    }
 
     @property
     def sizes(self) -> np.ndarray:
@@ -183,6 +194,11 @@ class WrapperSelector(Selector):
         "task": TASK,
         "n_jobs": JOBS,
         "random_state": SEED,
+    }
+    _stored = {
+        "n_evaluations_": Whole(),
+        "score_": Number(),
+        "trace_": Object(("SelectionTrace",)),
     }
 
     def __init__(

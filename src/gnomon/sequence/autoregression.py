@@ -17,6 +17,7 @@ from sklearn.base import clone
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import HasMethods, StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, DictOf, Object, Whole
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import lag_rows, normal_log_density, number_rows
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
@@ -88,6 +89,13 @@ class Autoregression(SequenceEstimator):
     """
 
     _parameter_constraints = {"order": [whole(1), StrOptions(CHOICES)], "max_order": [whole(1)]}
+    _stored = {
+        "coef_": Array("f8", (None, "n_coef_1", "n_coef_1")),
+        "covariance_": Array("f8", ("n_coef_1", "n_coef_1")),
+        "criteria_": DictOf(Anything()),
+        "intercept_": Array("f8", ("n_coef_1",)),
+        "order_": Whole(),
+    }
 
     def __init__(self, order: int | str = 1, *, max_order: int = 10):
         self.order = order
@@ -215,10 +223,20 @@ class LagRegressor(SequenceEstimator):
         "regressor": [HasMethods(["fit", "predict"])],
         "lags": [whole(1)],
     }
+    _stored = {
+        "n_columns_": Whole(1),
+        "regressor_": Object(),
+    }
 
     def __init__(self, regressor: Any, lags: int = 3):
         self.regressor = regressor
         self.lags = lags
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        inside = vars(getattr(self, "regressor_", self)).get("n_features_in_")
+        if inside is not None and inside != self.lags * self.n_columns_:
+            raise ValueError("the regressor takes another number of columns than the lags make")
 
     @fits()
     def fit(self, sequences: Sequence, y: Any = None) -> LagRegressor:

@@ -25,6 +25,7 @@ from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, SEED, StrOptions, at_least, validated, whole
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Flag, ListOf, Number, Object, Optional, Whole
 from gnomon.sequence.chain import MarkovChain
 from gnomon.sequence.emissions import _normalized
 from gnomon.sequence.learner import SequenceEstimator, as_sequences
@@ -75,6 +76,13 @@ class ConvergenceMonitor:
     """
 
     _template = "{iter:>10d} {log_prob:>16.8f} {delta:>+16.8f}"
+    _stored = {
+        "history": ListOf(Number()),
+        "iter": Whole(),
+        "n_iter": Whole(),
+        "tol": Number(),
+        "verbose": Flag(),
+    }
 
     def __init__(self, tol: float, n_iter: int, verbose: bool):
         self.tol = tol
@@ -135,6 +143,12 @@ class BaseHMM(SequenceEstimator):
         "params": [str],
         "init_params": [str],
         "implementation": [StrOptions({"log", "scaling"})],
+    }
+    _stored = {
+        "_monitor": Object(("ConvergenceMonitor",)),
+        "n_features": Optional(Whole()),
+        "startprob_": Array("f8", ("n_components",), low=0.0),
+        "transmat_": Array("f8", ("n_components", "n_components"), low=0.0),
     }
 
     def __init__(

@@ -27,6 +27,7 @@ from gnomon.contract.estimate import Estimate, share_interval
 from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import LABELS, Anything, Array, DictOf, ListOf, Whole
 
 SUM_TOLERANCE = 1e-8  # rows of probabilities may miss 1 by rounding of written digits
 MOST_DENSE_STATES = 1500  # a dense matrix of 18 MB; larger chains are solved sparse
@@ -207,6 +208,14 @@ class MarkovChain:
     states: Any = None
     start: Any = None
     _places: dict = field(init=False, repr=False, default_factory=dict)
+    _stored = {
+        "transition": Array("f8", ("n_states", "n_states"), low=0.0),
+        "states": ListOf(Anything(), "n_states")
+        | ListOf(Anything(), "n_states", kind=tuple)
+        | Array(LABELS, ("n_states",)),
+        "start": Array("f8", ("n_states",), low=0.0) | None,
+        "_places": DictOf(Whole()),
+    }
 
     def __post_init__(self):
         table = stochastic_rows(self.transition, "the transition matrix")

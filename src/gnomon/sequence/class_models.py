@@ -22,6 +22,7 @@ from sklearn.base import clone
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, ListOf, Object
 from gnomon.sequence.emissions import CategoricalEmission, GaussianEmission
 from gnomon.sequence.hmm import HiddenMarkovModel
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
@@ -83,6 +84,11 @@ class HMMClassifier(SequenceEstimator):
         "discriminative": FLAG,
         "penalty": [at_least(0)],
         "max_iter": [whole(1)],
+    }
+    _stored = {
+        "classes_": ListOf(Anything()),
+        "log_priors_": Array("f8", (None,)),
+        "models_": ListOf(Object()),
     }
 
     def __init__(

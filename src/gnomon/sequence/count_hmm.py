@@ -15,6 +15,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.sequence import recursions
 from gnomon.sequence.base_hmm import PRIOR, BaseHMM, _distributions
 from gnomon.sequence.emissions import _normalized
@@ -23,6 +24,10 @@ from gnomon.sequence.passes import Posteriors, posteriors
 
 class EmissionTable(BaseHMM):
     """What hidden Markov models with a table of probabilities of symbols share."""
+
+    _stored = {
+        "emissionprob_": Array("f8", ("n_components", "n_features"), low=0.0),
+    }
 
     def _get_n_fit_scalars_per_param(self) -> dict[str, int]:
         free = self.n_components * (self.n_features - 1)
@@ -404,6 +409,9 @@ class PoissonHMM(BaseHMM):
     _parameter_constraints = BaseHMM._parameter_constraints | {
         "lambdas_prior": PRIOR,
         "lambdas_weight": PRIOR,
+    }
+    _stored = {
+        "lambdas_": Array("f8", ("n_components", "n_features")),
     }
 
     def __init__(

@@ -34,6 +34,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import JOBS, StrOptions, above, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, ListOf
 from gnomon.engine.threads import in_order, one_blas_thread
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.learner import SEEDS, SequenceEstimator, fits, of_sequences
@@ -212,6 +213,13 @@ class ChainCRF(SequenceEstimator):
         "tol": [at_least(0)],
         "n_jobs": JOBS,
         "random_state": SEEDS,
+    }
+    _stored = {
+        "feature_names_": ListOf(Anything()),
+        "labels_": ListOf(Anything(), "n_labels"),
+        "pair_labels_": Array("i4", (None,), low=0),
+        "pair_starts_": Array("i4", (None,), low=0),
+        "theta_": Array("f8", (None,)),
     }
 
     def __init__(

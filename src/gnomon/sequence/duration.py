@@ -19,6 +19,7 @@ from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Object
 from gnomon.sequence.chain import Seed, stochastic_rows
 from gnomon.sequence.emissions import Emission, _normalized
 from gnomon.sequence.hmm import EMISSION, EMISSIONS
@@ -95,6 +96,12 @@ class DurationHMM(SequenceEstimator):
         "max_iter": [whole(0)],
         "tol": [at_least(-np.inf)],
         "random_state": SEEDS,
+    }
+    _stored = {
+        "durations_": Array("f8", ("n_states", None), low=0.0),
+        "emission_": Object(),
+        "start_": Array("f8", ("n_states",), low=0.0),
+        "transition_": Array("f8", ("n_states", "n_states"), low=0.0),
     }
 
     def __init__(

@@ -21,6 +21,7 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.missing import is_missing
 from gnomon.engine.products import inner
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, ListOf, Number, Object, Text, Whole
 from gnomon.sequence import recursions
 
 LOG_TWO_PI = float(np.log(2 * np.pi))
@@ -97,6 +98,12 @@ class CategoricalEmission:
     array([[0.5, 0.9],
            [1. , 1. ]])
     """
+
+    _stored = {
+        "alpha": Number(),
+        "symbols": ListOf(Whole(), "n_symbols") | None,
+        "table": Array("f8", (None, "n_symbols"), low=0.0) | None,
+    }
 
     def __init__(
         self, table: Any = None, symbols: Sequence[Hashable] | None = None, alpha: float = 0.0
@@ -195,6 +202,14 @@ class GaussianEmission:
     array([[-0.919, -2.919],
            [-1.419, -1.419]])
     """
+
+    _stored = {
+        "covariance": Text(),
+        "covariances": Array("f8", ("n_covariances", "n_covariances_1", "n_covariances_1")) | None,
+        "floor": Number(),
+        "means": Array("f8", ("n_covariances", "n_covariances_1")) | None,
+        "ridge": Array("f8", ("n_covariances_1",), low=0.0) | Number(),
+    }
 
     def __init__(
         self,
@@ -296,6 +311,10 @@ class PoissonEmission:
            [-5.787, -1.74 ]])
     """
 
+    _stored = {
+        "rates": Array("f8", (None, None)) | None,
+    }
+
     def __init__(self, rates: Any = None):
         self.rates: Any = None if rates is None else np.array(rates, dtype=float)
 
@@ -359,6 +378,13 @@ class MixtureEmission:
     array([[-1.419]])
     """
 
+    _stored = {
+        "components": Object(("GaussianEmission",)),
+        "covariance": Text(),
+        "n_components": Whole(),
+        "shares": Array("f8", (None, "n_components"), low=0.0) | None,
+    }
+
     def __init__(
         self,
         n_components: int = 2,
@@ -417,6 +443,10 @@ class LinearEmission:
 
     weights: Any
     covariances: Any
+    _stored = {
+        "covariances": Array("f8", ("n_covariances", "n_covariances_1", "n_covariances_1")) | None,
+        "weights": Array("f8", ("n_covariances", None, "n_covariances_1")) | None,
+    }
 
     def _width(self, rows: np.ndarray) -> int:
         """How many of the columns are shown; the others are what they depend on."""
@@ -500,6 +530,10 @@ class LagEmission(LinearEmission):
            [-0.919]])
     """
 
+    _stored = {
+        "lags": Whole(),
+    }
+
     def __init__(self, lags: int = 1, *, weights: Any = None, covariances: Any = None):
         if lags < 1:
             raise DataError("lags is 1 or more; without lags use GaussianEmission")
@@ -546,6 +580,12 @@ class InputEmission(LinearEmission):
     array([[-0.919],
            [-1.419]])
     """
+
+    _stored = {
+        "n_columns": Whole(1),
+        "weights": Array("f8", ("n_states", None, None)) | None,
+        "covariances": Array("f8", ("n_states", None, None)) | None,
+    }
 
     def __init__(self, n_columns: int = 1, *, weights: Any = None, covariances: Any = None):
         if n_columns < 1:

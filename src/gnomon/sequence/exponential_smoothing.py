@@ -31,6 +31,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel, lean_subkernel
 from gnomon.engine.parameters import FLAG, StrOptions, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import DictOf, Flag, ListOf, Number, Text, Whole
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 from gnomon.sequence.seasonality import one_series, seasonal_indices
 
@@ -161,6 +162,18 @@ class ETSModel(SequenceEstimator):
         "seasonal_periods": [None, whole(2)],
         "max_iter": [whole(1)],
         "tol": [at_least(0)],
+    }
+    _stored = {
+        "aicc_": Number(finite=False),
+        "criteria_": DictOf(Number(finite=False)),
+        "damping_trend_": Number(),
+        "error_variance_": Number(),
+        "form_": Text(),
+        "log_likelihood_": Number(finite=False),
+        "parts_": ListOf(Text() | Flag() | Whole() | None),
+        "smoothing_level_": Number(),
+        "smoothing_seasonal_": Number(),
+        "smoothing_trend_": Number(),
     }
 
     def __init__(

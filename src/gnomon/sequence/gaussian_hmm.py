@@ -18,6 +18,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, at_least, whole
 from gnomon.engine.products import inner
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array
 from gnomon.sequence.base_hmm import PRIOR, BaseHMM, _distributions
 from gnomon.sequence.emissions import (
     column_scatters,
@@ -121,6 +122,13 @@ class GaussianHMM(BaseHMM):
         "means_weight": PRIOR,
         "covars_prior": PRIOR,
         "covars_weight": [at_least(0)],
+    }
+    _stored = {
+        "_covars_": Array(
+            "f8",
+            [("n_components",), (None, "n_features"), ("n_components", "n_features", "n_features")],
+        ),
+        "means_": Array("f8", ("n_components", "n_features")),
     }
 
     def __init__(
@@ -358,6 +366,18 @@ class GMMHMM(BaseHMM):
         "means_weight": PRIOR,
         "covars_prior": [*REAL, None],
         "covars_weight": [*REAL, None],
+    }
+    _stored = {
+        "covars_": Array(
+            "f8",
+            [
+                ("n_mix", "n_mix"),
+                ("n_mix", None, "n_features"),
+                ("n_mix", "n_mix", "n_features", "n_features"),
+            ],
+        ),
+        "means_": Array("f8", ("n_mix", "n_mix", "n_features")),
+        "weights_": Array("f8", ("n_mix", "n_mix"), low=0.0),
     }
 
     def __init__(

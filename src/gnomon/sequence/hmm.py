@@ -27,6 +27,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.history import History
 from gnomon.engine.parameters import HasMethods, StrOptions, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, Flag, ListOf, Object
 from gnomon.sequence import recursions
 from gnomon.sequence.chain import MarkovChain, Seed, stochastic_rows
 from gnomon.sequence.emissions import (
@@ -194,6 +195,13 @@ class HiddenMarkovModel(SequenceEstimator):
         "max_iter": [whole(0)],
         "tol": [at_least(-np.inf)],
         "random_state": SEEDS,
+    }
+    _stored = {
+        "converged_": Flag(),
+        "emission_": Object(),
+        "start_": Array("f8", ("n_states",), low=0.0),
+        "states_": ListOf(Anything(), "n_states"),
+        "transition_": Array("f8", ("n_states", "n_states"), low=0.0),
     }
 
     def __init__(

@@ -23,6 +23,7 @@ from gnomon.engine import memory
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, Object
 from gnomon.engine.threads import one_blas_thread
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import Emission, InputEmission, _normalized, number_rows
@@ -115,6 +116,12 @@ class InputHMM(SequenceEstimator):
         "max_iter": [whole(0)],
         "tol": [at_least(-np.inf)],
         "random_state": SEEDS,
+    }
+    _stored = {
+        "converged_": Flag(),
+        "emission_": Object(("GaussianEmission",)),
+        "start_": Array("f8", ("n_states",), low=0.0),
+        "weights_": Array("f8", ("n_states", None, "n_states")),
     }
 
     def __init__(

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, HasMethods, StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Flag, Object, Whole
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 from gnomon.sequence.seasonality import one_series
 
@@ -82,6 +83,11 @@ class LagForecaster(SequenceEstimator):
         "lags": [whole(1)],
         "seasonal_periods": [whole(1)],
         "log": [*FLAG, StrOptions({"auto"})],
+    }
+    _stored = {
+        "estimator_": Object(),
+        "log_": Flag(),
+        "n_inputs_": Whole(),
     }
 
     def __init__(

@@ -20,6 +20,7 @@ from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, ListOf
 from gnomon.sequence.chain import MarkovChain, Seed
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 
@@ -83,6 +84,11 @@ class MarkovModel(SequenceEstimator):
         "alpha": [at_least(0)],
         "states": ["array-like", str, None],
         "sparse": FLAG,
+    }
+    _stored = {
+        "counts_": Array("f8", ("n_counts", "n_counts")),
+        "start_": Array("f8", ("n_counts",), low=0.0),
+        "states_": ListOf(Anything(), "n_counts"),
     }
 
     def __init__(

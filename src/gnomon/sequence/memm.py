@@ -25,6 +25,7 @@ from sklearn.base import clone
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import HasMethods, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, ListOf, Object
 from gnomon.engine.threads import one_blas_thread
 from gnomon.sequence.costs import least_cost_path
 from gnomon.sequence.crf import FeatureSpace
@@ -82,6 +83,13 @@ class MaxEntMarkovModel(SequenceEstimator):
         "alpha": [at_least(0)],
         "max_iter": [whole(1)],
         "classifier": [HasMethods(["fit", "predict_proba"]), None],
+    }
+    _stored = {
+        "classifiers_": ListOf(Object() | None, "n_classifiers"),
+        "feature_names_": ListOf(Anything(), "n_feature_names"),
+        "labels_": ListOf(Anything(), "n_labels"),
+        "successors_": Array("b", ("n_classifiers", "n_labels")),
+        "weights_": Array("f8", ("n_classifiers", "n_feature_names", "n_labels")),
     }
 
     def __init__(self, *, alpha: float = 1e-3, max_iter: int = 200, classifier: Any = None):

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Number
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 from gnomon.sequence.seasonality import one_series
 
@@ -61,6 +62,9 @@ class NaiveForecaster(SequenceEstimator):
     _parameter_constraints = {
         "strategy": [StrOptions({"last", "mean", "drift"})],
         "seasonal_periods": [whole(1)],
+    }
+    _stored = {
+        "error_variance_": Number(),
     }
 
     def __init__(self, strategy: str = "last", *, seasonal_periods: int = 1):

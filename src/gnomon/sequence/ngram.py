@@ -31,6 +31,7 @@ import numpy as np
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import StrOptions, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, DictOf, ListOf, Whole
 from gnomon.sequence.chain import MarkovChain, Seed
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 from gnomon.sequence.markov_model import tuple_chain
@@ -108,6 +109,12 @@ class NGramModel(SequenceEstimator):
         "smoothing": [StrOptions(set(SMOOTHINGS))],
         "epsilon": [at_least(0), None],
         "alphabet": ["array-like", str, None],
+    }
+    _stored = {
+        "alphabet_": ListOf(Anything()),
+        "counts_": ListOf(DictOf(DictOf(Whole())), "n_counts"),
+        "n_different_": ListOf(Whole(), "n_counts"),
+        "n_runs_": ListOf(Whole(), "n_counts"),
     }
 
     def __init__(

@@ -20,6 +20,7 @@ from scipy.signal import get_window
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import StrOptions, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Anything, Array, DictOf, ListOf, Object, TupleOf, Whole
 from gnomon.sequence.chain import Seed
 from gnomon.sequence.emissions import GaussianEmission
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
@@ -181,6 +182,12 @@ class WordRecognizer(SequenceEstimator):
         "parts": [whole(1)],
         "covariance": [StrOptions({"diagonal", "full"})],
         "max_iter": [whole(0)],
+    }
+    _stored = {
+        "emission_": Object(("GaussianEmission",)),
+        "parts_": ListOf(TupleOf((Anything(), Whole()))),
+        "stay_": Array("f8", (None,)),
+        "words_": DictOf(Array("i8", (None,), low=0)),
     }
 
     def __init__(

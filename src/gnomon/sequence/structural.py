@@ -24,6 +24,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import FLAG, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Number
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 from gnomon.sequence.seasonality import one_series
 
@@ -78,6 +79,11 @@ class StructuralModel(SequenceEstimator):
     """
 
     _parameter_constraints = {"trend": FLAG, "seasonal_periods": [whole(1)]}
+    _stored = {
+        "error_variance_": Number(),
+        "log_likelihood_": Number(finite=False),
+        "ratios_": Array("f8", (None,)),
+    }
 
     def __init__(self, trend: bool = True, *, seasonal_periods: int = 1):
         self.trend = trend

@@ -166,7 +166,14 @@ _PICTURES = {
         "tangent_plane",
     ],
     "trees": ["forest", "impurity_curves", "rules", "split_candidates", "split_purity", "tree"],
-    "values": ["box_plot", "buckets", "category_bars", "class_histograms", "stem"],
+    "values": [
+        "box_plot",
+        "buckets",
+        "category_bars",
+        "class_histograms",
+        "rates_by_category",
+        "stem",
+    ],
     "words": ["ngram_tables", "smoothed_counts", "zipf_plot"],
     "workflows": ["workflow"],
 }

@@ -284,6 +284,73 @@ def category_bars(
     )
 
 
+def rates_by_category(
+    groups: Sequence[tuple[str, str, int, Any]],
+    *,
+    what: str = "",
+    overall: float = float("nan"),
+    theme: str = "light",
+) -> go.Figure:
+    """A rate or mean in every level of some categories, with its interval; a line for all rows.
+
+    Parameters
+    ----------
+    groups : sequence of (column, level, number of rows, Estimate)
+    what : str, default=""
+        What the figures are.
+    overall : float, default=NaN
+        The figure of all rows.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.contract.estimate import share_interval
+    >>> figure = rates_by_category([("plan", "basic", 40, share_interval(10, 40))], overall=0.3)
+    >>> figure.data[0].x
+    (0.25,)
+    """
+    if not groups:
+        raise DataError("there is no group to draw")
+    figure = go.Figure()
+    for place, column in enumerate(dict.fromkeys(each[0] for each in groups)):
+        of_column = [each for each in groups if each[0] == column]
+        values = [each[3] for each in of_column]
+        figure.add_scatter(
+            x=[each.value for each in values],
+            y=[f"{label(column, 20)} = {label(each[1], 24)}" for each in of_column],
+            mode="markers",
+            marker={"color": color(place), "size": 9},
+            name=label(column),
+            customdata=[each[2] for each in of_column],
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [each.high - each.value for each in values],
+                "arrayminus": [each.value - each.low for each in values],
+                "thickness": 1.4,
+            },
+            hovertemplate="%{y}: %{x:.4g}, %{customdata:,} rows<extra></extra>",
+        )
+    if np.isfinite(overall):
+        figure.add_vline(x=overall, line={"color": look(theme).ink, "dash": "dot", "width": 1})
+    figure.update_yaxes(autorange="reversed", type="category")
+    figure.update_xaxes(title=what)
+    return dress(
+        figure,
+        f"{what[:1].upper()}{what[1:]} by category" if what else "By category",
+        theme,
+        note=f"95 % intervals; dotted: all rows, {overall:.4g}",
+        height=150 + 24 * len(groups),
+        width=860,
+        margin={"l": 260, "r": 30, "t": 90, "b": 60},
+        showlegend=False,
+    )
+
+
 def _counted(values: Any) -> dict[Any, int]:
     from collections import Counter
 

@@ -40,7 +40,7 @@ def unpacked(source: ByteSource, member: str | None = None) -> ByteSource:
     if not source.head(4).startswith(MAGIC):
         if member is not None:
             raise ReadError(
-                f"member={member!r} was asked for, and the file is no zip archive", file=source.name
+                f"member={member!r} was given, and the file is no zip archive", file=source.name
             )
         return source
     try:

@@ -18,6 +18,18 @@ import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import (
+    Anything,
+    Array,
+    DictOf,
+    Flag,
+    ListOf,
+    Nothing,
+    Number,
+    Optional,
+    Text,
+    Whole,
+)
 from gnomon.table import missing
 from gnomon.table.errors import ReadError
 from gnomon.table.inference import WRITTEN_NUMBERS
@@ -44,6 +56,11 @@ class Code:
     """
 
     reversible = True
+    _stored = {
+        "name": Text(),
+        "notes": ListOf(Text()),
+        "written": Optional(DictOf(Anything())),
+    }
 
     def __init__(self, name: str):
         self.name = name
@@ -110,6 +127,15 @@ class NumberCode(Code):
     whole : bool
         Decode to whole numbers.
     """
+
+    _stored = {
+        "flag": Flag(),
+        "keep_missing": Flag(),
+        "mean": Number(),
+        "n_missing": Whole(),
+        "weight": Number(),
+        "whole": Flag(),
+    }
 
     def __init__(self, name: str, keep_missing: bool, whole: bool = False, flag: bool = False):
         super().__init__(name)
@@ -234,6 +260,20 @@ class CategoryCode(Code):
     leave_out_first : bool
         In one-hot form: no column for the first of several levels, which all zeros then mean.
     """
+
+    _stored = {
+        "counts": DictOf(Anything()),
+        "first_column": Whole(),
+        "keep_missing": Flag(),
+        "known": ListOf(Anything()) | None,
+        "leave_out_first": Flag(),
+        "lumped": Whole(),
+        "most_levels": Whole(),
+        "n_missing": Whole(),
+        "one_hot": Flag(),
+        "shares": Array("f8", ("n_shares",), low=0.0),
+        "values": ListOf(Anything(), "n_shares"),
+    }
 
     def __init__(
         self,
@@ -402,6 +442,15 @@ class DateCode(Code):
     """
 
     PARTS = ("days", "year", "month", "day", "weekday", "hour")
+    _stored = {
+        "high": Array("f8", (None,)),
+        "keep_missing": Flag(),
+        "low": Array("f8", (None,)),
+        "means": Array("f8", (None,)),
+        "n_missing": Whole(),
+        "used": ListOf(Whole()),
+        "weight": Number(),
+    }
 
     def __init__(self, name: str, keep_missing: bool):
         super().__init__(name)
@@ -488,6 +537,11 @@ class TextCode(Code):
     """
 
     reversible = False
+    _stored = {
+        "most_words": Whole(),
+        "rows_with": DictOf(Anything()),
+        "vocabulary": ListOf(Text()),
+    }
 
     def __init__(self, name: str, most_words: int):
         super().__init__(name)
@@ -545,6 +599,17 @@ class TermCode(Code):
 
     reversible = False
     wide = True
+
+    _stored = {
+        "most_terms": Whole(),
+        "n_rows": Number(),
+        "n_entries": Whole(),
+        "n_texts": Whole(),
+        "rows_with": DictOf(Number()),
+        "_pending": Optional(Nothing()),
+        "vocabulary": ListOf(Text(), "n_terms"),
+        "idf": Array("f8", ("n_terms",)),
+    }
 
     def __init__(self, name: str, most_terms: int):
         super().__init__(name)

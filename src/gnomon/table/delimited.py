@@ -8,7 +8,6 @@ line and column.
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import re
 from collections.abc import Collection, Generator, Iterable, Iterator
@@ -28,6 +27,7 @@ from gnomon.table.notes import counted
 from gnomon.table.schema import Column, Schema
 from gnomon.table.sniff import Record, decide_encoding, sniff
 from gnomon.table.source import BLOCK, ByteSource, length_of_mark, undecodable_error
+from gnomon.table.text_rows import row_writer
 
 _OPTION_WORDS = """
 delimiter quote escape encoding header names decimal thousands missing day_first comment skip_rows
@@ -513,7 +513,7 @@ class _Rewritten(_Stream):
 
     def _more(self, size: int) -> bytes:
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
+        writer = row_writer(out)
         for record in self.records:
             values = record.values
             if self.pads and len(values) < self.width:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.estimator import Takes
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Anything, Flag, ListOf, Object, Optional, Text, Whole
 from gnomon.table.codes import (
     MOST_DENSE_LEVELS,
     CategoryCode,
@@ -52,6 +53,10 @@ class Columns:
 
     names: tuple[str, ...]
     levels: tuple[int, ...]
+    _stored = {
+        "names": ListOf(Text(), "n_names", kind=tuple),
+        "levels": ListOf(Whole(), "n_names", kind=tuple),
+    }
 
     @property
     def is_category(self) -> np.ndarray:
@@ -87,6 +92,17 @@ class TableEncoder:
     notes : list of str
         What a person should know about the conversion.
     """
+
+    _stored = {
+        "categories": Flag(),
+        "codes": ListOf(Object(), "n_codes"),
+        "left_out": ListOf(Anything()),
+        "many_levels": Optional(Flag()),
+        "missing": Flag(),
+        "names_in": ListOf(Text(), kind=tuple),
+        "notes": ListOf(Text()),
+        "redundant": Flag(),
+    }
 
     def __init__(self, takes: Takes):
         self.missing = takes.missing

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import functools
+import io
+import re
+import zipfile
 from typing import Any
 
 import pyarrow as pa
 
+from gnomon.engine import memory
 from gnomon.table.columnar import selected
 from gnomon.table.errors import ReadError
 from gnomon.table.frames import arrow_of_values
@@ -20,6 +25,9 @@ from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
 
 MIDNIGHT = datetime.time()
+BYTES_PER_CELL = 32  # of the reader, for every place of the used range
+CELL = re.compile(rb"""<c\s[^>]*?\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
+SMALLER = "Delete what stands far from the table, and save it again."
 
 
 def read_excel(
@@ -57,17 +65,49 @@ def _open(source: ByteSource) -> Any:
             file=source.name,
             remedy="Install it: pip install python-calamine.",
         ) from None
-    import io
-
+    with source.open() as file:
+        content = file.read()
+    _require_cells(content, source.name)
     try:
-        with source.open() as file:
-            return python_calamine.load_workbook(io.BytesIO(file.read()))
+        return python_calamine.load_workbook(io.BytesIO(content))
     except Exception as error:
         raise ReadError(
             f"is not a spreadsheet that can be read ({error})",
             file=source.name,
             remedy="Save it again as .xlsx, without a password.",
         ) from error
+
+
+def _require_cells(content: bytes, file: str) -> None:
+    """Refuse sheets whose used range memory cannot hold.
+
+    The reader makes a cell for every place between the first and the last one that are used, so
+    that a single value far out would ask for all of memory.
+    """
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        return
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for member in archive.infolist():
+            if not re.fullmatch(r"xl/worksheets/[^/]+\.xml", member.filename):
+                continue
+            memory.require(member.file_size, f"Unpacking {member.filename} of {file}", SMALLER)
+            rows, columns = _used_range(archive.read(member))
+            memory.require(
+                BYTES_PER_CELL * rows * columns,
+                f"{file}: the sheet in {member.filename}, {rows:,} rows x {columns:,} columns",
+                SMALLER,
+            )
+
+
+def _used_range(sheet: bytes) -> tuple[int, int]:
+    """Rows and columns between the first and the last cell that a sheet names."""
+    rows, columns = [], []
+    for letters, digits in set(CELL.findall(sheet)):
+        rows.append(int(digits))
+        columns.append(functools.reduce(lambda n, letter: 26 * n + letter - 64, letters, 0))
+    if not rows:
+        return 0, 0
+    return max(rows) - min(rows) + 1, max(columns) - min(columns) + 1
 
 
 def _choose_sheet(book: Any, wanted: str | int | None, file: str) -> tuple[str, list[str]]:

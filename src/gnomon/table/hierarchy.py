@@ -13,6 +13,7 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Anything, DictOf
 from gnomon.table.grid import label_array
 
 
@@ -57,6 +58,10 @@ class Hierarchy:
     >>> animals.common("cat", "crow")
     'animal'
     """
+
+    _stored = {
+        "parents": DictOf(Anything()),
+    }
 
     def __init__(self, parents: Mapping[Any, Any]):
         self.parents = dict(parents)

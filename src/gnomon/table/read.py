@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.engine import memory
+from gnomon.engine.errors import MemoryLimitError
 from gnomon.table import delimited, formats
 from gnomon.table.archive import unpacked
 from gnomon.table.columnar import read_arrow, read_parquet, selected
@@ -19,7 +20,7 @@ from gnomon.table.schema import Column, Schema
 from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
 
-MEMORY_PER_BYTE = {"delimited": 4, "json": 8}
+MEMORY_PER_BYTE = {"delimited": 4, "json": 8, "arff": 8}
 SchemaLike = Schema | Mapping[str, Any] | str | os.PathLike[str]
 
 
@@ -126,10 +127,18 @@ def _read_file(given: Any, schema: Schema | None, options: dict[Any, Any], colum
 
 
 def _require_memory(source: ByteSource, name: str) -> None:
-    """Refuse a text file that cannot fit before it is read; a compressed one does not tell."""
-    if name in MEMORY_PER_BYTE and source.stamp is not None and source.compression is None:
-        need = MEMORY_PER_BYTE[name] * source.stamp.size
-        memory.require(need, f"Reading {source.name}", "Stream it with gnomon.table.scan.")
+    """Refuse a text file that cannot fit before it is read; a compressed one is counted first."""
+    if name not in MEMORY_PER_BYTE:
+        return
+    factor, remedy = MEMORY_PER_BYTE[name], "Stream it with gnomon.table.scan."
+    if source.compression is None:
+        if source.stamp is not None:
+            memory.require(factor * source.stamp.size, f"Reading {source.name}", remedy)
+    elif source.is_longer_than(memory.limit() // factor):
+        raise MemoryLimitError(
+            f"Reading {source.name} needs more than {memory.readable(memory.limit())}, the limit: "
+            f"its {source.compression} data unpack to very much text. {remedy}"
+        )
 
 
 def read_delimited(

@@ -71,7 +71,7 @@ def _settle_decimals(values: pa.ChunkedArray, name: str) -> Any:
             return values.cast(pa.int64()), ()
         except pa.ArrowInvalid:
             pass
-    floats = values.cast(pa.float64())
+    floats = values.cast(pa.float64(), safe=False)
     if values.type.precision <= 15:
         return floats, ()
     rounded = (
@@ -83,7 +83,7 @@ def _settle_decimals(values: pa.ChunkedArray, name: str) -> Any:
 def _settle_times(values: pa.ChunkedArray, name: str) -> Any:
     per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[values.type.unit]
     whole = pa.int32() if values.type.bit_width == 32 else pa.int64()
-    seconds = pc.divide(values.cast(whole).cast(pa.float64()), float(per_second))
+    seconds = pc.divide(values.cast(whole).cast(pa.float64(), safe=False), float(per_second))
     return seconds, (f"Column {name!r}: times and durations are kept in seconds.",)
 
 

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
+from gnomon.engine import memory
 from gnomon.table.errors import ReadError
 
 BLOCK = 1 << 20
@@ -97,7 +98,22 @@ class ByteSource:
             raise ReadError("does not exist", file=self.name, remedy=_near(path))
         if not path.is_file():
             with self._raw() as pipe:
-                self._data = pipe.read()
+                self._data = self._all_of(pipe)
+
+    def _all_of(self, pipe: BinaryIO) -> bytes:
+        """What a pipe or device gives, which may be endless: no more than memory allows."""
+        blocks, size, most = [], 0, memory.limit() // 4
+        while block := pipe.read(BLOCK):
+            blocks.append(block)
+            size += len(block)
+            if size > most:
+                raise ReadError(
+                    f"is not a regular file and gives more than {memory.readable(most)}, a quarter "
+                    "of the memory limit",
+                    file=self.name,
+                    remedy="Write it to a file, and stream that with gnomon.table.scan.",
+                )
+        return b"".join(blocks)
 
     def _raw(self) -> BinaryIO:
         if self._data is not None:
@@ -137,6 +153,18 @@ class ByteSource:
         with self.open() as file:
             while block := self.take(file, size):
                 yield block
+
+    def is_longer_than(self, most: int) -> bool:
+        """Whether the decompressed bytes are more than this many; counting stops there."""
+        if self.compression is None:
+            size = len(self._data) if self._data is not None else self.stamp and self.stamp.size
+            return (size or 0) > most
+        count = 0
+        for block in self.blocks():
+            count += len(block)
+            if count > most:
+                return True
+        return False
 
     def take(self, file: BinaryIO, size: int) -> bytes:
         """The next bytes of an opened file; damage in a compressed file is a clear error."""

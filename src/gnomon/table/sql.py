@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from gnomon.engine import memory
 from gnomon.table.columnar import selected
 from gnomon.table.errors import ReadError
 from gnomon.table.frames import arrow_of, arrow_of_rows, native
@@ -18,12 +19,20 @@ from gnomon.table.schema import Schema
 from gnomon.table.source import ByteSource
 from gnomon.table.table import Table, understood
 
+# of a DuckDB file, whose views may name any file: nothing outside it is read
+CLOSED: dict[str, Any] = {"enable_external_access": "false", "lock_configuration": "true"}
 NO_DOWNLOADS: dict[str, Any] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
-READING = ("SELECT", "EXPLAIN", "PRAGMA", "MULTI", "CALL")
+READING = ("SELECT", "MULTI")  # EXPLAIN ANALYZE runs what it explains; PRAGMA and CALL can write
+# what SQLite may be asked: other actions (ATTACH among them) write files or change the connection
+SQLITE_READS = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+)
 ROWS_AT_A_TIME = 10_000
+SMALLER = "Ask for fewer rows or columns with sql=..., or stream it with gnomon.table.scan."
+BYTES_PER_VALUE = 60  # a Python number or short text and its place in a row
 
 
 def read_sql(schema: Schema | None, options: dict[Any, Any]) -> Table:
@@ -52,7 +61,7 @@ def read_sqlite(
     with closing(open_sqlite(source)) as connection:
         query, notes = sqlite_query(connection, options, source.name)
         names, batches = sqlite_batches(connection, query, source.name)
-        rows = [row for batch in batches for row in batch]
+        rows = _held(batches, source.name)
     names, repairs = repaired(names)
     arrow, told = arrow_of_rows(names, rows)
     if columns is not None:
@@ -64,7 +73,7 @@ def read_postgres(url: str, schema: Schema | None, options: dict[Any, Any]) -> T
     """A table or a query of a PostgreSQL data base; needs psycopg."""
     shown = without_password(url)
     names, batches, notes = postgres_batches(url, options, shown)
-    rows = [row for batch in batches for row in batch]
+    rows = _held(batches, shown)
     names, repairs = repaired(names)
     arrow, told = arrow_of_rows(names, rows)
     return understood(arrow, schema, parse=True, notes=[*notes, *repairs, *told])
@@ -80,7 +89,8 @@ def open_duckdb(source: ByteSource | None = None, tables: dict[Any, Any] | None 
         else:
             if source.path is None:
                 raise ReadError("a DuckDB data base must be a file on disk", file=source.name)
-            connection = duckdb.connect(str(source.path), read_only=True, config=NO_DOWNLOADS)
+            config = NO_DOWNLOADS | CLOSED | {"memory_limit": f"{memory.limit()}B"}
+            connection = duckdb.connect(str(source.path), read_only=True, config=config)
     except duckdb.Error as error:
         name = source.name if source else None
         raise ReadError(f"DuckDB cannot open it: {error}", file=name) from error
@@ -114,8 +124,13 @@ def duckdb_batches(
 
 
 def duckdb_table(connection: Any, query: str, file: str | None = None) -> pa.Table:
-    """The whole result of a query."""
-    return pa.Table.from_batches(duckdb_batches(connection, query, file))
+    """The whole result of a query; one that memory cannot hold is refused as it grows."""
+    batches, size = [], 0
+    for batch in duckdb_batches(connection, query, file):
+        batches.append(batch)
+        size += batch.nbytes
+        memory.require(size, f"The result of the query on {file or 'the tables'}", SMALLER)
+    return pa.Table.from_batches(batches)
 
 
 def duckdb_query(connection: Any, options: dict[Any, Any], file: str) -> tuple[str, list[str]]:
@@ -131,7 +146,32 @@ def open_sqlite(source: ByteSource) -> sqlite3.Connection:
     if source.path is None:
         raise ReadError("an SQLite data base must be a file on disk", file=source.name)
     uri = source.path.resolve().as_uri() + "?mode=ro"
-    return sqlite3.connect(uri, uri=True, check_same_thread=False)
+    connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+    connection.execute("pragma trusted_schema = off")
+    connection.set_authorizer(_only_reading)
+    return connection
+
+
+def _only_reading(action: int, first: str | None, second: str | None, *_: Any) -> int:
+    """What SQLite asks before it does anything: reads are allowed, and no extension is loaded."""
+    is_loading = action == sqlite3.SQLITE_FUNCTION and second == "load_extension"
+    allowed = action in SQLITE_READS and not is_loading
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+
+def _held(batches: Any, file: str) -> list[tuple[Any, ...]]:
+    """All rows; refused while they come where memory cannot hold them, as a view may be endless."""
+    rows: list[tuple[Any, ...]] = []
+    size = 0
+    with closing(batches):
+        for batch in batches:
+            rows += batch
+            texts = sum(
+                len(value) for row in batch for value in row if isinstance(value, (str, bytes))
+            )
+            size += texts + BYTES_PER_VALUE * sum(map(len, batch))
+            memory.require(size, f"The rows of {file}", SMALLER)
+    return rows
 
 
 def sqlite_query(
@@ -190,14 +230,42 @@ def postgres_batches(
 
 
 def without_password(url: str) -> str:
-    """The URL for messages.
+    """The URL for messages and records.
 
     Examples
     --------
     >>> without_password("postgresql://ann:secret@host/db")
     'postgresql://ann:***@host/db'
+    >>> without_password("postgresql://ann:p@ss/w@host/db?sslmode=require&password=secret")
+    'postgresql://ann:***@host/db?sslmode=require&password=***'
     """
-    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+    url = re.sub(r"([?&][^=&?]*pass[^=&]*)=[^&]*", r"\1=***", url, flags=re.IGNORECASE)
+    start, separator, query = url.partition("?")
+    if "@" not in start:  # a password may hold a question mark
+        return re.sub(r"(://[^:/@?]*):(?!\d+(/|\?|$)).*@", r"\1:***@", url)
+    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", start) + separator + query
+
+
+def without_secret(url: str) -> str:
+    """A URL for records: without its password, which the driver then takes from PGPASSWORD.
+
+    What is no URL of a data base stays as it is.
+
+    Examples
+    --------
+    >>> without_secret("postgresql://ann:p@ss/w@host/db?sslmode=require&password=secret")
+    'postgresql://ann@host/db?sslmode=require'
+    """
+    if not is_postgres(url):
+        return url
+    start, _, query = without_password(url).partition("?")
+    kept = [part for part in query.split("&") if part and not part.endswith("=***")]
+    return start.replace(":***@", "@") + ("?" + "&".join(kept) if kept else "")
+
+
+def is_postgres(source: Any) -> bool:
+    """Whether a source is the URL of a PostgreSQL data base."""
+    return isinstance(source, str) and source.split("://")[0] in ("postgresql", "postgres")
 
 
 def quoted(name: str) -> str:

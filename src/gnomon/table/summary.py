@@ -463,9 +463,9 @@ def _as_arrow(values: Any) -> pa.Array | pa.ChunkedArray:
 
 def _as_floats(values: Any) -> np.ndarray:
     if isinstance(values, pa.ChunkedArray):
-        return values.cast(pa.float64()).to_numpy()
+        return values.cast(pa.float64(), safe=False).to_numpy()
     if isinstance(values, pa.Array):
-        return values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        return values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     if isinstance(values, list):
         values = [np.nan if value is None else value for value in values]
     numbers = np.asarray(values, dtype=np.float64)

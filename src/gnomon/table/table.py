@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -22,6 +21,7 @@ from gnomon.table.names import repaired
 from gnomon.table.recode import Unseen, as_strings, recode
 from gnomon.table.schema import WRITING, Column, Schema, no_such_column
 from gnomon.table.settle import flattened
+from gnomon.table.text_rows import row_writer
 
 if TYPE_CHECKING:
     from gnomon.table.summary import Summary
@@ -422,7 +422,7 @@ class Table:
             )
         matrix = np.empty(self.shape, dtype=np.float64)
         for position, values in enumerate(self._arrow.columns):
-            matrix[:, position] = values.cast(pa.float64()).to_numpy()
+            matrix[:, position] = values.cast(pa.float64(), safe=False).to_numpy()
         return matrix
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -481,7 +481,7 @@ class Table:
 
     def _write_text(self, path: Path, delimiter: str, escape_formulas: bool) -> None:
         with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+            writer = row_writer(file, delimiter)
             writer.writerow(_guarded(self.columns) if escape_formulas else self.columns)
             for batch in self._arrow.to_batches(max_chunksize=8192):
                 rows = Table(pa.Table.from_batches([batch]), self._schema)

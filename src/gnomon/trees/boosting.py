@@ -39,6 +39,7 @@ from gnomon.engine.parameters import (
 )
 from gnomon.engine.registry import method
 from gnomon.engine.renamed import former_parameters
+from gnomon.engine.stored import Array, Flag, ListOf, Object, Optional, Whole
 from gnomon.engine.threads import Crew, resolve_jobs
 from gnomon.trees import losses
 from gnomon.trees.binning import Binner
@@ -97,6 +98,19 @@ class Boosted(GrowsTrees):
     random_state: Any
     trees_: list[Tree]
     baseline_: np.ndarray
+    _stored = {
+        "oob_improvement_": Optional(Array("f8", (None,))),
+        "_n_columns": Whole(1),
+        "_n_outputs": Whole(1),
+        "baseline_": Array("f8", (None,)),
+        "best_round_": Optional(Whole()),
+        "do_early_stopping_": Flag(),
+        "feature_importances_": Array("f8", ("n_columns",)),
+        "is_categorical_": Array("b", ("n_columns",)) | None,
+        "n_estimators_": Whole(),
+        "trees_": ListOf(Object(("Tree",))),
+        "validation_loss_": Optional(Array("f8", (None,))),
+    }
 
     @validated
     @with_callbacks

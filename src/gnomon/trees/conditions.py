@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Anything, Flag, ListOf, Number, Object, Text
 
 INF = float("inf")
 
@@ -25,6 +26,12 @@ class Interval:
     high: float = INF
     low_in: bool = False
     high_in: bool = False
+    _stored = {
+        "high": Number(finite=False),
+        "high_in": Flag(),
+        "low": Number(finite=False),
+        "low_in": Flag(),
+    }
 
     @property
     def is_empty(self) -> bool:
@@ -71,6 +78,10 @@ class NumberSet:
 
     intervals: tuple[Interval, ...]
     missing: bool = False
+    _stored = {
+        "intervals": ListOf(Object(("Interval",)), kind=tuple),
+        "missing": Flag(),
+    }
 
     @property
     def is_empty(self) -> bool:
@@ -110,6 +121,11 @@ class LevelSet:
     values: frozenset
     others: bool = False
     missing: bool = False
+    _stored = {
+        "missing": Flag(),
+        "others": Flag(),
+        "values": ListOf(Anything(), kind=frozenset),
+    }
 
     @property
     def is_empty(self) -> bool:
@@ -170,6 +186,10 @@ class Condition:
 
     column: str
     region: Region
+    _stored = {
+        "column": Text(),
+        "region": Object(("LevelSet", "NumberSet")),
+    }
 
     def holds(self, columns) -> np.ndarray:
         """Whether each row passes; `columns` gives a column's values by its name."""

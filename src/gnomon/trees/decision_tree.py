@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from gnomon.contract import Data, Regressor
 from gnomon.engine.parameters import StrOptions, at_least
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, Object, Optional, Whole
 from gnomon.trees.exact import (
     LARGEST,
     EqualRows,
@@ -78,6 +79,10 @@ class OneTree(GrowsTrees):
     nodes_: Tree
     _former_parameters = {"tree_": "nodes_"}
     _transient = ("_packed", "_arrays")
+    _stored = {
+        "feature_importances_": Array("f8", ("n_columns",)),
+        "nodes_": Object(("Tree",)),
+    }
 
     @property
     def tree_(self) -> ScikitLearnTree | Tree:
@@ -162,6 +167,12 @@ class DecisionTree(OneTree):
     splitter: str
     monotonic_cst: Any
     random_state: Any
+    _stored = {
+        "_is_exact": Optional(Flag()),
+        "_n_columns": Whole(1),
+        "_n_outputs": Whole(1),
+        "max_features_": Optional(Whole()),
+    }
 
     def fit(self, X, y=None, sample_weight=None, check_input=True):
         """Grow the tree.
@@ -467,6 +478,9 @@ class DecisionTreeRegressor(DecisionTree, Regressor):
     _peer = peer.DecisionTreeRegressor
     _many_targets = True
     _parameter_constraints = {"criterion": VALUE_CRITERION, **TREE_CONSTRAINTS}
+    _stored = {
+        "_one_target": Flag(),
+    }
 
     def __init__(
         self,

@@ -18,6 +18,7 @@ from gnomon.contract import Classifier, Data, Regressor, Takes
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import SEED, StrOptions, at_least, between, share, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, Object, Optional, Whole
 from gnomon.engine.threads import one_blas_thread
 from gnomon.trees.distinct import CountedRows, CountsRows
 from gnomon.trees.flexible_grower import Finder, Grower, Limits
@@ -63,6 +64,10 @@ class OneGeneralTree(CountsRows):
     min_weight_fraction_leaf: float
     min_impurity_decrease: float
     ccp_alpha: float
+    _stored = {
+        "_n_columns": Whole(1),
+        "tree_": Object(("GeneralTree",)),
+    }
 
     def _fit(self, data: Data) -> None:
         sample = self._distinct(data)
@@ -156,6 +161,9 @@ class FlexibleTree(OneGeneralTree):
     missing: str
     max_surrogates: int
     max_features: int | float | str | None
+    _stored = {
+        "feature_importances_": Array("f8", ("n_columns",)),
+    }
 
     def _finder(self, sample: CountedRows, levels: np.ndarray, impurity: Impurity) -> Finder:
         missing_is_value = self.missing == "category"
@@ -294,6 +302,8 @@ class FlexibleTreeClassifier(FlexibleTree, Classifier):
         "class_weight": [None, dict, StrOptions({"balanced"})],
         **FLEXIBLE_CONSTRAINTS,
     }
+
+    _stored = {"loss_matrix_": Optional(Array("f8", ("n_classes", "n_classes")) | None)}
 
     def __init__(
         self,
@@ -462,6 +472,9 @@ class FlexibleTreeRegressor(FlexibleTree, Regressor):
 
     _many_targets = True
     _parameter_constraints = dict(FLEXIBLE_CONSTRAINTS)
+    _stored = {
+        "_one_target": Flag(),
+    }
 
     def __init__(
         self,

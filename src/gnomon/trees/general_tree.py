@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Flag, Object
 from gnomon.trees.questions import NONE, UNKNOWN, Questions, consecutive
 
 
@@ -59,6 +60,21 @@ class GeneralTree:
     surrogates: Questions
     first_surrogate: np.ndarray
     agreement: np.ndarray
+    _stored = {
+        "agreement": Array("f8", (None,)),
+        "count": Array("f8", ("n_count",), low=0.0),
+        "first_child": Array("i4", ("n_count",), low=-1),
+        "first_surrogate": Array("i8", (None,), low=0),
+        "fractional": Flag(),
+        "gain": Array("f8", ("n_count",)),
+        "impurity": Array("f8", ("n_count",)),
+        "n_children": Array("i4", ("n_count",), low=0),
+        "questions": Object(("Questions",)),
+        "share": Array("f8", ("n_count",), low=0.0),
+        "surrogates": Object(("Questions",)),
+        "value": Array("f8", ("n_count", None)),
+        "weight": Array("f8", ("n_count",), low=0.0),
+    }
 
     @property
     def n_nodes(self) -> int:

@@ -32,6 +32,7 @@ from gnomon.engine.parameters import (
     whole,
 )
 from gnomon.engine.registry import method
+from gnomon.engine.stored import CLASSES, Array, ListOf, Object, Optional, Whole
 from gnomon.trees.decision_tree import DecisionTreeRegressor
 from gnomon.trees.exact import EqualRows, dense_if_small, from_scikit_learn
 from gnomon.trees.learner import dense, normalized
@@ -85,6 +86,17 @@ class ExactBoosting(Learner):
     warm_start: bool
     trees_: list[Tree]
     init_scores_: np.ndarray
+    _stored = {
+        "_n_columns": Whole(1),
+        "_start": Array("f8", ("n_trees_per_iteration_",)),
+        "classes_": Optional(CLASSES),
+        "feature_importances_": Array("f8", ("n_columns",)),
+        "max_features_": Whole(),
+        "n_estimators_": Whole(),
+        "n_trees_per_iteration_": Whole(),
+        "train_score_": Array("f8", ("n_estimators",)),
+        "trees_": ListOf(Object(("Tree",))),
+    }
 
     def fit(self, X, y=None, sample_weight=None, monitor=None):
         """Fit the rounds.

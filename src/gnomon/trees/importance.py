@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 
 from gnomon.contract.result import Result
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Anything, Array, ListOf, Number, Text
 
 STRONG = 0.8
 
@@ -54,6 +55,13 @@ class PermutationImportance(Result):
     intact: float
     measure: str
     correlated: list[tuple[str, str, float]]
+    _stored = {
+        "correlated": ListOf(Anything()),
+        "intact": Number(),
+        "measure": Text(),
+        "names": ListOf(Text()),
+        "rises": Array("f8", (None, None, None)),
+    }
 
     @property
     def importances(self) -> np.ndarray:

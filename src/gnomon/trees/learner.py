@@ -20,6 +20,7 @@ from gnomon.engine.parameters import (
     share,
     whole,
 )
+from gnomon.engine.stored import CLASSES, Optional
 from gnomon.engine.threads import resolve_jobs
 from gnomon.trees.binning import Binned, Binner
 from gnomon.trees.grower import GrowthRules, Statistics, class_statistics, value_statistics
@@ -64,6 +65,9 @@ class GrowsTrees(Learner):
     min_impurity_decrease: float
     n_jobs: int | None
     classes_: np.ndarray
+    _stored = {
+        "classes_": Optional(CLASSES),
+    }
 
     def __getattr__(self, name: str):
         is_fitted_value = name.endswith("_") and not name.startswith("_")

@@ -18,6 +18,7 @@ import numpy as np
 from gnomon.contract import Data, Learner, Regressor
 from gnomon.engine.parameters import FLAG, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Object
 from gnomon.engine.threads import one_blas_thread
 from gnomon.trees.binning import Binner
 from gnomon.trees.distinct import CountedRows, counted_rows
@@ -84,6 +85,11 @@ class ModelTreeRegressor(Regressor, Learner):
         "prune": FLAG,
         "max_depth": [None, whole(1)],
         "min_samples_leaf": [whole(1)],
+    }
+    _stored = {
+        "coef_": Array("f8", ("n_coef", "n_columns")),
+        "intercept_": Array("f8", ("n_coef",)),
+        "tree_": Object(("Tree",)),
     }
 
     def __init__(

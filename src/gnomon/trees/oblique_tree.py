@@ -10,6 +10,7 @@ import numpy as np
 from gnomon.contract import Classifier, Data, Regressor, Takes
 from gnomon.engine.parameters import FLAG, StrOptions, between, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Flag
 from gnomon.trees.distinct import CountedRows
 from gnomon.trees.flexible_grower import Finder
 from gnomon.trees.flexible_tree import GENERAL_CONSTRAINTS, OneGeneralTree
@@ -216,6 +217,9 @@ class ObliqueTreeRegressor(ObliqueTree, Regressor):
 
     _many_targets = True
     _parameter_constraints = dict(OBLIQUE_CONSTRAINTS)
+    _stored = {
+        "_one_target": Flag(),
+    }
 
     def __init__(
         self,

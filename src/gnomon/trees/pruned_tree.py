@@ -16,6 +16,7 @@ import numpy as np
 from gnomon.contract import Classifier, Data, Regressor, Takes
 from gnomon.engine.parameters import JOBS, SEED, StrOptions, between, meant, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, Number, Object, Optional, Whole
 from gnomon.engine.threads import in_order, resolve_jobs
 from gnomon.trees.binning import Binner
 from gnomon.trees.decision_tree import OneTree
@@ -54,6 +55,14 @@ class PrunedTree(CountsRows, OneTree):
     n_folds: int
     validation_fraction: float
     ties: str
+    _stored = {
+        "_n_columns": Whole(1),
+        "_n_outputs": Whole(1),
+        "alpha_": Optional(Number()),
+        "cv_risk_": Optional(Array("f8", ("n_cv_risk",))),
+        "cv_standard_error_": Optional(Array("f8", ("n_cv_risk",))),
+        "pruning_path_": Optional(Object(("PruningPath",))),
+    }
 
     def _fit(self, data: Data) -> None:
         for name in ("alpha_", "pruning_path_", "cv_risk_", "cv_standard_error_"):
@@ -384,6 +393,9 @@ class PrunedTreeRegressor(PrunedTree, Regressor):
 
     _many_targets = True
     _parameter_constraints = dict(PRUNED_CONSTRAINTS)
+    _stored = {
+        "_one_target": Flag(),
+    }
 
     def __init__(
         self,

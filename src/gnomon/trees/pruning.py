@@ -19,6 +19,7 @@ import numpy as np
 
 from gnomon.contract import intake
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array
 from gnomon.trees.general_tree import GeneralTree
 from gnomon.trees.learner import dense
 from gnomon.trees.tree import LEAF, Tree, parents
@@ -47,6 +48,12 @@ class PruningPath:
     n_leaves: np.ndarray
     risks: np.ndarray
     collapse: np.ndarray = field(repr=False)
+    _stored = {
+        "alphas": Array("f8", ("n_alphas",)),
+        "collapse": Array("f8", (None,)),
+        "n_leaves": Array("i8", ("n_alphas",), low=0),
+        "risks": Array("f8", ("n_alphas",)),
+    }
 
     def __len__(self) -> int:
         return len(self.alphas)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array
 
 NONE, AT_MOST, BELOW, LEVELS, LINEAR, GAUSSIAN = range(6)
 UNKNOWN = -1
@@ -67,6 +68,23 @@ class Questions:
     means: np.ndarray
     whiteners: np.ndarray
     offsets: np.ndarray
+    _stored = {
+        "directions": Array("f8", (None, "n_directions_1")),
+        "feature": Array("i4", ("n_feature",), low=-1),
+        "first_level": Array("i8", ("n_feature",), low=0),
+        "high": Array("i2", ("n_feature",), low=0),
+        "kind": Array("i1", ("n_feature",), low=0),
+        "level_branch": Array("i2", (None,), low=-1),
+        "low": Array("i2", ("n_feature",), low=0),
+        "means": Array("f8", ("n_means", "n_directions_1")),
+        "missing": Array("i2", ("n_feature",), low=-1),
+        "n_gaussians": Array("i8", ("n_feature",), low=0),
+        "n_levels": Array("i8", ("n_feature",), low=0),
+        "offsets": Array("f8", ("n_means",)),
+        "place": Array("i8", ("n_feature",), low=0),
+        "threshold": Array("f8", ("n_feature",), finite=False),
+        "whiteners": Array("f8", ("n_means", "n_directions_1", "n_directions_1")),
+    }
 
     def __len__(self) -> int:
         return len(self.kind)

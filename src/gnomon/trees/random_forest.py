@@ -32,6 +32,7 @@ from gnomon.engine.draw import WeightedDraw, canonical_order
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.parameters import FLAG, HISTORY, Interval, StrOptions, Words, at_least, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Flag, ListOf, Number, Object, Optional, Whole
 from gnomon.engine.threads import in_order
 from gnomon.trees.decision_tree import (
     EXACT_PARAMETERS,
@@ -136,6 +137,14 @@ class ManyTrees(GrowsTrees):
     monotonic_cst: Any
     random_state: Any
     trees_: list[Tree]
+    _stored = {
+        "_is_exact": Optional(Flag()),
+        "_n_columns": Whole(1),
+        "_n_outputs": Whole(1),
+        "feature_importances_": Array("f8", ("n_columns",)),
+        "oob_importances_": Optional(Object(("PermutationImportance",))),
+        "trees_": ListOf(Object(("Tree",)), "n_estimators"),
+    }
 
     def _most_steps(self) -> int:
         return self.n_estimators
@@ -582,6 +591,10 @@ class ForestClassifier(ManyTrees, ManyClasses):
     _member = DecisionTreeClassifier
     voting: str
     class_weight: Any
+    _stored = {
+        "oob_decision_function_": Optional(Array("f8", (None, "n_classes"), finite=False)),
+        "oob_score_": Optional(Number()),
+    }
 
     def _take_in(self, X, y, sample_weight) -> Data:
         if sp.issparse(y):
@@ -832,6 +845,13 @@ class ForestRegressor(ManyTrees, Regressor):
 
     _many_targets = True
     _member = DecisionTreeRegressor
+    _stored = {
+        "oob_errors_": Optional(Array("f8", finite=False)),
+        "_oob_weights": Optional(Array("f8")),
+        "_one_target": Flag(),
+        "oob_prediction_": Optional(Array("f8", (None,), finite=False)),
+        "oob_score_": Optional(Number()),
+    }
 
     @property
     def n_outputs_(self) -> int:

@@ -21,6 +21,7 @@ from gnomon.contract import Classifier, Data, Takes
 from gnomon.engine.parameters import StrOptions, above, at_least, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, DictOf, Object, Optional
 from gnomon.trees.binning import Binner
 from gnomon.trees.conditions import Condition, Interval, LevelSet, NumberSet, is_missing
 from gnomon.trees.distinct import CountedRows, CountsRows
@@ -55,6 +56,13 @@ class Specified:
     accepts_missing: np.ndarray
     levels: dict[int, np.ndarray]
     scale: np.ndarray
+    _stored = {
+        "accepts_missing": Array("b", ("n_accepts_missing", "n_accepts_missing_1")),
+        "high": Array("f8", ("n_accepts_missing", "n_accepts_missing_1"), finite=False),
+        "levels": DictOf(Array("b", (None, None))),
+        "low": Array("f8", ("n_accepts_missing", "n_accepts_missing_1"), finite=False),
+        "scale": Array("f8", ("n_accepts_missing_1",)),
+    }
 
     def distances(self, rows: np.ndarray, p: float) -> np.ndarray:
         """L^p distance of every row from every rule: (n_rows, n_rules); 0 where satisfied."""
@@ -165,6 +173,12 @@ class RuleInstanceClassifier(CountsRows, Classifier):
         "min_samples_rule": [whole(1)],
         "min_weight_fraction_leaf": [between(0, 0.5)],
         "class_weight": [None, dict, StrOptions({"balanced"})],
+    }
+    _stored = {
+        "coverage_": Array("f8", ("n_coverage",)),
+        "rules_": Optional(Object(("RuleList",))),
+        "shares_": Array("f8", ("n_coverage", "n_classes"), low=0.0),
+        "specified_": Object(("Specified",)),
     }
 
     def __init__(

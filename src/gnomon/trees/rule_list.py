@@ -14,6 +14,7 @@ import numpy as np
 from gnomon.contract import Classifier, Data, Takes
 from gnomon.engine.parameters import StrOptions, between, whole
 from gnomon.engine.registry import method
+from gnomon.engine.stored import Array, Object
 from gnomon.trees.binning import Binner
 from gnomon.trees.distinct import CountedRows, CountsRows
 from gnomon.trees.grower import GrowthRules, class_statistics, grow_tree
@@ -85,6 +86,10 @@ class RuleListClassifier(CountsRows, Classifier):
         "min_samples_rule": [whole(1)],
         "min_weight_fraction_leaf": [between(0, 0.5)],
         "class_weight": [None, dict, StrOptions({"balanced"})],
+    }
+    _stored = {
+        "rules_": Object(("RuleList",)),
+        "shares_": Array("f8", (None, "n_classes"), low=0.0),
     }
 
     def __init__(

@@ -20,6 +20,7 @@ import numpy as np
 from gnomon.contract import intake
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Anything, DictOf, ListOf, Number, Object
 from gnomon.table.encode import TableEncoder
 from gnomon.trees.conditions import Condition, Interval, LevelSet, NumberSet, Region, simplified
 from gnomon.trees.naming import column_labels
@@ -51,6 +52,13 @@ class Rule:
     shares: dict | None = None
     coverage: float | None = None
     accuracy: float | None = None
+    _stored = {
+        "accuracy": Number(),
+        "conditions": ListOf(Object(("Condition",)), kind=tuple),
+        "coverage": Number(),
+        "label": Anything(),
+        "shares": DictOf(Number()),
+    }
 
     def fires(self, columns: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
         """Whether it fires, for each row."""
@@ -130,6 +138,11 @@ class RuleList:
     rules: list[Rule]
     default: Any = None
     encoder: TableEncoder | None = field(default=None, repr=False)
+    _stored = {
+        "default": Anything(),
+        "encoder": Object(("TableEncoder",)) | None,
+        "rules": ListOf(Object(("Rule",))),
+    }
 
     @classmethod
     def parse(cls, text: str | Iterable[str]) -> RuleList:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gnomon.engine.kernel import kernel, lean_subkernel
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, Optional
 
 LEAF = -1
 
@@ -60,6 +61,20 @@ class Tree:
     weight: np.ndarray
     impurity: np.ndarray
     gain: np.ndarray
+    _stored = {
+        "category": Array("i4", ("n_category",), low=-1),
+        "category_left": Array("u8", (None, None)),
+        "feature": Array("i4", ("n_category",), low=-1),
+        "gain": Array("f8", ("n_category",)),
+        "impurity": Array("f8", ("n_category",)),
+        "left": Array("i4", ("n_category",), low=-1),
+        "missing_left": Array("u1", ("n_category",)),
+        "n_node_samples": Array("i4", ("n_category",), low=0),
+        "right": Optional(Array("i4", ("n_category",), low=-1)),
+        "threshold": Array("f8", ("n_category",), finite=False),
+        "value": Array("f8", ("n_category", None)),
+        "weight": Array("f8", ("n_category",), low=0.0),
+    }
 
     def _check_loaded(self) -> None:
         """Refuse arrays that do not make a tree: the predicting kernels trust them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from typing import Annotated, Any
@@ -28,7 +29,8 @@ from gnomon.workbench.predict.command import predict
 from gnomon.workbench.reshape.command import PrepareCommand
 from gnomon.workbench.rules.command import RulesCommand
 from gnomon.workbench.runs.command import runs
-from gnomon.workbench.verify.command import conventions, verify
+from gnomon.workbench.sign.command import sign
+from gnomon.workbench.verify.command import conventions, levels, verify
 
 JOB_COMMANDS = (
     LearnCommand,
@@ -55,7 +57,9 @@ OTHERS = (
     theory,
     explain,
     conventions,
+    levels,
     verify,
+    sign,
 )
 
 app = typer.Typer(
@@ -118,6 +122,7 @@ def main() -> None:
             complaints.print(str(message), markup=False, highlight=False)
 
     warnings.showwarning = say
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is lost
     try:
         app()
     except GnomonError as error:

@@ -6,13 +6,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from gnomon.bayes import Kriging
-from gnomon.evaluate import (
-    corrected_t_test,
-    mcnemar_test,
-    mean_absolute_error,
-    mean_squared_error,
-    r_squared,
-)
+from gnomon.evaluate import corrected_t_test, mcnemar_test
+from gnomon.evaluate.number_measures import mean_absolute_error, mean_squared_error, r_squared
 from gnomon.linear import compare_groups
 from gnomon.trees import RandomForestRegressor
 from tests.truth.simulation.harness import Outcome, simulation

@@ -290,9 +290,9 @@ def as_numbers(values: pa.ChunkedArray) -> np.ndarray:
     """Numbers, or dates in days since 1970, as floats; NaN where missing or infinite."""
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
         moments = values.cast(pa.timestamp("us", getattr(values.type, "tz", None)))
-        numbers = moments.cast(pa.int64()).cast(pa.float64()).to_numpy() / DAY
+        numbers = moments.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy() / DAY
     else:
-        numbers = values.cast(pa.float64()).to_numpy()
+        numbers = values.cast(pa.float64(), safe=False).to_numpy()  # beyond 2^53, rounded
     infinite = np.isinf(numbers)
     return np.where(infinite, np.nan, numbers) if infinite.any() else numbers
 

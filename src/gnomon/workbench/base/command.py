@@ -168,12 +168,14 @@ class JobCommand:
 
     def folder(self, words: dict[str, Any], given: str) -> Path | None:
         """The run folder; None where none is written."""
+        from gnomon.table.sql import without_secret
         from gnomon.workbench.base.runs import new_name
 
         if words["name"] is None and not self.job.always_written:
             return None
         ending = self.suffix or words["target"][0]
-        folder: Path = words["runs"] / (words["name"] or new_name(words["runs"], given, ending))
+        name = words["name"] or new_name(words["runs"], without_secret(given), ending)
+        folder: Path = words["runs"] / name
         return folder
 
     def table(self, given: str) -> Any:

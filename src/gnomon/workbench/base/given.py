@@ -13,7 +13,7 @@ import numpy as np
 from gnomon.engine.errors import DataError
 from gnomon.table import Kind, Table, example, read
 from gnomon.table.schema import no_such_column
-from gnomon.table.sql import without_password
+from gnomon.table.sql import is_postgres, without_secret
 
 TARGET = "target"
 # how a file is read, beside its place; each is a flag of every command that reads a table
@@ -21,15 +21,15 @@ READING = ("sheet", "table", "sql", "encoding", "member", "kind")
 
 
 def source_of(table: Any) -> str | None:
-    """Where a table can be read again: a path, ``example:name``, or None."""
+    """Where a table can be read again: a path, an example, a URL without its password; or None."""
     if not isinstance(table, (str, os.PathLike)):
         return None
     text = os.fspath(table)
     if text.startswith("example:"):
         return text
     place, options = split_source(text)
-    if "://" in place:
-        return with_reading(without_password(place), options)
+    if is_postgres(place):
+        return with_reading(without_secret(place), options)
     return with_reading(str(Path(place).resolve()), options)
 
 

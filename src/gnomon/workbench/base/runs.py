@@ -7,8 +7,10 @@ goes on; the rest is written at the end, each file whole or not at all.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
+import os
 import platform
 import re
 from dataclasses import dataclass, field
@@ -43,10 +45,16 @@ class Run:
         None for a run that is not written.
     record : dict
         What ``run.json`` holds.
+    before : dict
+        What it held where an earlier process began the run.
+    lock : HeldFolder or None
+        Held as long as this process works in the folder.
     """
 
     path: Path | None
     record: dict[str, Any] = field(default_factory=dict)
+    before: dict[str, Any] = field(default_factory=dict)
+    lock: Any = None
 
     @classmethod
     def begin(
@@ -80,18 +88,21 @@ class Run:
         if folder is None:
             return cls(None, record)
         path = Path(folder)
-        if (path / RECORD).exists():
-            kept = read_record(path)
-            require_left(path, kept)
-            require_same(path, kept, record, settings)
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir(mode=0o700, exist_ok=True)  # it holds rows of the table
+            lock = locked(path)
         except OSError as error:
             raise WriteError(
                 f"cannot make the run folder {path}: {error.strerror}. Give another place with "
                 "--runs or --name"
             ) from error
-        run = cls(path, record)
+        kept = {}
+        if (path / RECORD).exists():
+            kept = read_record(path)
+            require_left(path, kept)
+            require_same(path, kept, record, settings)
+        run = cls(path, record, kept, lock)
         run.write()
         return run
 
@@ -99,15 +110,21 @@ class Run:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
-        if kind is None:
-            return
-        self.record.pop("process", None)
-        self.record["status"] = "stopped" if kind is KeyboardInterrupt else "failed"
-        self.record["error"] = "" if kind is KeyboardInterrupt else f"{kind.__name__}: {error}"
         try:
+            if kind is not None:
+                self.end_early(kind, error)
+        finally:
+            if self.lock is not None:
+                self.lock.close()
+
+    def end_early(self, kind: type[BaseException], error: Any) -> None:
+        """Record why the run ended; an error of the disk becomes one that says what to do."""
+        is_stop = issubclass(kind, (KeyboardInterrupt, SystemExit))
+        self.record.pop("process", None)
+        self.record["status"] = "stopped" if is_stop else "failed"
+        self.record["error"] = "" if is_stop else f"{kind.__name__}: {error}"
+        with contextlib.suppress(WriteError):  # a full disk: the error below says so
             self.write()
-        except WriteError:  # a full disk: the error that ended the run says so
-            return
         if isinstance(error, OSError) and not isinstance(error, GnomonError):
             raise WriteError(
                 f"cannot write in {self.path}: {error.strerror or error}. Free some space; "
@@ -148,6 +165,39 @@ class Run:
         result.write(self.path)
         self.record["status"] = "finished"
         self.write()
+
+
+def locked(path: Path) -> Any:
+    """The folder, opened such that one process can hold it; None where the system cannot."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    held = HeldFolder(path)
+    try:
+        fcntl.flock(held.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        held.close()
+        raise RunError(
+            f"{path} is still being written by another process; wait for it, stop it, or give "
+            "another name"
+        ) from None
+    return held
+
+
+class HeldFolder:
+    """An open folder; closing it, or the end of the process, gives it free."""
+
+    def __init__(self, path: Path):
+        self.descriptor: int | None = os.open(path, os.O_RDONLY)
+
+    def close(self) -> None:
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def now() -> str:

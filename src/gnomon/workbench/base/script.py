@@ -89,6 +89,8 @@ def opening(source: str | None, subject: str = "table") -> list[str]:
         file, found = split_source(source)
         options = read_options(found)
         place = [f"file = sys.argv[1] if len(sys.argv) > 1 else {file!r}"]
+        if file.split("://")[0] in ("postgresql", "postgres"):
+            place.insert(0, "# the password is taken from the environment: PGPASSWORD")
     if subject != "table":
         return ["import sys", "", "import gnomon", "", *place, f"{subject} = file"]
     asked = "".join(f", {name}={value!r}" for name, value in options.items())

@@ -1,4 +1,4 @@
-"""What can be asked of the job ``decide``."""
+"""The options of the job ``decide``."""
 
 from __future__ import annotations
 

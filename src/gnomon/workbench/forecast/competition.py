@@ -94,7 +94,7 @@ def without_gaps(values: np.ndarray) -> np.ndarray:
 
 
 def chosen_origins(shortest: int, period: int, options: ForecastOptions) -> Origins:
-    """The origins: evenly over the later half, the last window put aside where there is room.
+    """The origins: evenly over the later half, the last window put aside where rows suffice.
 
     Parameters
     ----------

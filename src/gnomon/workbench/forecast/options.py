@@ -1,4 +1,4 @@
-"""What can be asked of the job ``forecast``."""
+"""The options of the job ``forecast``."""
 
 from __future__ import annotations
 

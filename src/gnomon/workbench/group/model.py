@@ -10,6 +10,7 @@ import numpy as np
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.storable import storable
+from gnomon.engine.stored import Array, DictOf, ListOf, Optional, Text
 from gnomon.table import Table
 from gnomon.table.codes import CategoryCode
 from gnomon.table.encode import TableEncoder
@@ -44,6 +45,12 @@ class GroupModel(Estimator):
     """
 
     _parameter_constraints = {"clusterer": [object]}
+    _stored = {
+        "center_": Array("f8", ("n_columns",)),
+        "scale_": Array("f8", ("n_columns",)),
+        "group_names_": Optional(ListOf(Text())),
+        "left_out_": DictOf(Text()),
+    }
 
     def __init__(self, clusterer: Any = None):
         self.clusterer = clusterer

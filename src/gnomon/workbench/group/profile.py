@@ -206,7 +206,7 @@ class _Numbers(NamedTuple):
 
     @classmethod
     def of(cls, table: Table, name: str) -> _Numbers:
-        values = table.column(name).cast("float64").to_numpy(zero_copy_only=False)
+        values = table.column(name).cast("float64", safe=False).to_numpy(zero_copy_only=False)
         return cls(name, np.asarray(values, dtype=np.float64))
 
     def traits(self, member: np.ndarray) -> list[Trait]:

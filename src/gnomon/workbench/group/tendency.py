@@ -61,7 +61,7 @@ class Tendency(NamedTuple):
 
     @property
     def found(self) -> bool:
-        """Whether there are groups: said of 5 in 100 single clouds at most."""
+        """Whether there are groups; false for 95 of 100 single clouds at least."""
         return self.p <= LEVEL and self.valley_p <= LEVEL
 
     def __str__(self) -> str:

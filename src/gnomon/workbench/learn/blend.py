@@ -71,7 +71,7 @@ def weights_in_words(named: list[tuple[str, Any]], shares: list[float]) -> str:
 
 
 def is_complete(result: CrossValidation, task: str) -> bool:
-    """Whether a learner said of every fold what the stack needs."""
+    """Whether a learner has for every fold the predictions that the stack needs."""
     folds = [*result.folds, *result.pair_folds]
     if any(fold.said is None for fold in folds):
         return False
@@ -109,7 +109,7 @@ def weights_for(members: list[CrossValidation], k: int) -> np.ndarray:
 def weights_from(
     members: list[CrossValidation], numbers: Sequence[int], hidden: Any = ()
 ) -> np.ndarray:
-    """The weights of the members by what they said of some splits; equal ones of none.
+    """The weights of the members by their predictions in some splits; equal ones of none.
 
     Hidden rows, which other repetitions of the folds test too, are not looked at.
     """
@@ -144,7 +144,7 @@ def target_of(result: CrossValidation, rows: np.ndarray) -> np.ndarray:
 
 
 def joined(folds: list[Fold], weights: np.ndarray, measures: list[Measure]) -> Fold:
-    """What the stack says of a fold, from what its members said."""
+    """The predictions of the stack for a fold, from those of its members."""
     first = folds[0].said
     assert first is not None
     mean = np.tensordot(weights, np.stack([outputs_of(fold.said) for fold in folds]), axes=1)

@@ -116,8 +116,11 @@ class LearnCommand(JobCommand):
 
     def before(self, given: str, table: Any) -> None:
         """What was read."""
+        from gnomon.table.sql import without_secret
+
         console.print(
-            f"[bold]{escape(given)}[/bold]: {len(table):,} rows, {len(table.columns)} columns",
+            f"[bold]{escape(without_secret(given))}[/bold]: {len(table):,} rows, "
+            f"{len(table.columns)} columns",
             highlight=False,
         )
         for note in table.notes:

@@ -292,6 +292,14 @@ class Learning:
         settled = [each.name for each in self.settings.declared() if each.settled]
         record["settled"] = {name: getattr(self.settings, name) for name in settled}
         record["forecasts"] = [asdict(each) for each in plan.costs]
+        for name, why in self.run.before.get("left_out", {}).items():
+            if name not in record["plan"]:  # the time was short when the run was begun
+                plan.left_out.setdefault(name, why)
+        for each in self.run.before.get("planned", []):
+            if each not in self.run.decisions:
+                self.run.decisions.append(each)
+        record["left_out"] = dict(plan.left_out)
+        record["planned"] = list(self.run.decisions)
         self.run.write()
 
     def put_test_rows_aside(self) -> tuple[Table, Any]:
@@ -361,6 +369,9 @@ class Learning:
             found = self.cross_validate(entrant, rows, y, plan)
             if found is not None:
                 results.append(found)
+        if not results:
+            reasons = "; ".join(f"{name}: {why}" for name, why in plan.left_out.items())
+            raise DataError(f"no learner could be scored, not even the baseline. {reasons}")
         wanted = self.settings.learners
         if wanted is None or STACK in wanted:
             stack = blended(self.problem.task, plan.entrants, results)

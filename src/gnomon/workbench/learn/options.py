@@ -54,8 +54,8 @@ class LearnOptions(Options):
     cost: Any = option(
         None,
         help="What a wrong answer costs, of two classes: 'miss=10,false alarm=1'. The threshold of "
-        "least cost is chosen on the folds; its cost on the test rows is told, and `predict` uses "
-        "it. The class that sorts second is positive.",
+        "least cost is chosen on the folds; its cost on the test rows is reported, and `predict` "
+        "uses it. The class that sorts second is positive.",
     )
     without: list[str] = option(
         [], help="Columns that are not used, such as one that is known only after the target."

@@ -98,7 +98,7 @@ class Effort:
 
     @property
     def pairs(self) -> int | str:
-        """The further fits, as `cross_validate` takes them."""
+        """The further fits, as `cross_validation_estimates` takes them."""
         return "auto" if self.pair_fits is None else self.pair_fits
 
 
@@ -426,7 +426,7 @@ def affordable_searches(
     n: int,
     asked: Effort,
 ) -> list[str] | None:
-    """Learners whose settings are searched in the seconds left; None where all are, or as asked."""
+    """Learners whose settings are searched in the seconds left; None where all are."""
     if asked.search is not None or n > SEARCH_UP_TO:
         return None
     fits = {entrant.name: search_fits(entrant.learner) for entrant in entrants}

@@ -24,7 +24,9 @@ class LookCommand(JobCommand):
 
     def before(self, given: str, table: Any) -> None:
         """What was read."""
-        console.print(given, style="bold", markup=False, highlight=False)
+        from gnomon.table.sql import without_secret
+
+        console.print(without_secret(given), style="bold", markup=False, highlight=False)
         for note in table.notes:
             console.print(f"  · {note}", markup=False, highlight=False)
 

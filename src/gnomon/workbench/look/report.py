@@ -10,6 +10,7 @@ from gnomon.show.points import drawn_rows
 from gnomon.table.kinds import Kind
 from gnomon.workbench.analysis.associations import GROUPED
 from gnomon.workbench.base.report import Report, drawn_together
+from gnomon.workbench.look.rates import target_by_category
 from gnomon.workbench.look.result import Look, level_counts
 
 MOST_PRINTED_COLUMNS = 40
@@ -93,7 +94,12 @@ def pictures_of(look: Look) -> dict[str, Callable[[str], Any]]:
 def figures_of(look: Look, theme: str = "light") -> dict[str, Any]:
     """The pictures of a table by name."""
     table, target = look.table, look.target
-    found: dict[str, Any] = {"roles": show.table_roles(table, target, theme=theme)}
+    found: dict[str, Any] = {}
+    if target is not None:
+        what, groups, overall = target_by_category(table, target, look.with_target)
+        if groups:
+            found["rates"] = show.rates_by_category(groups, what=what, overall=overall, theme=theme)
+    found["roles"] = show.table_roles(table, target, theme=theme)
     if look.missing.counts:
         found["missing"] = show.missing_cells(
             look.missing.counts, look.missing.patterns, len(table), theme=theme
@@ -180,6 +186,7 @@ CAPTIONS = {
     "roles": "The first rows; what a learner would see, predict and leave out.",
     "missing": "Filled squares mark the columns that are missing in the same rows.",
     "classes": "Rows by class of the target.",
+    "rates": "The target in the levels of the categories that go most with it; all rows count.",
     "associations": "Pearson or Spearman for two numbers, corrected correlation ratio for a number "
     "and a category, corrected Cramer's V for two categories.",
     "overview": "A small tree on one column predicts another, on rows that it has not seen. "
@@ -298,12 +305,15 @@ def _target_section(report: Report, look: Look, figures: dict[str, Any]) -> None
     if look.target is None:
         return
     values = figures.pop(f"values of {look.target}", None)
+    rates = figures.pop("rates", None)
     if "classes" in figures:
         report.section("The target").figure(figures.pop("classes"), CAPTIONS["classes"])
     elif values is not None:
         report.section("The target").figure(values)
     elif look.predictors:
         report.section("The target")
+    if rates is not None:
+        report.figure(rates, CAPTIONS["rates"])
     rows = [
         [name, f"{share:.1%}", f"± {error:.1%}"]
         for name, share, error in look.predictors[:MOST_TABLE_ROWS]

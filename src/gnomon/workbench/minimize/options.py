@@ -1,4 +1,4 @@
-"""What can be asked of the job ``minimize``."""
+"""The options of the job ``minimize``."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def outcomes(model: Any, sample: Table, changes: dict[str, Any], row: Table | No
     combined = list(product(*lists.values()))
     n = len(combined) * len(base)
     if not changes or n > MOST_OUTCOMES:
-        raise DataError(f"{n:,} outcomes were asked for; there may be 1 to {MOST_OUTCOMES:,}")
+        raise DataError(f"{n:,} outcomes were requested; there may be 1 to {MOST_OUTCOMES:,}")
     places = np.repeat(np.arange(len(base)), len(combined))
     rows = base[places]
     found: dict[str, list[Any]] = {}

@@ -45,7 +45,7 @@ def reshape(table: Any, options: ReshapeOptions, request: Request) -> ReshapeRes
     rows = as_table(table)
     if not options.changed():
         raise DataError(
-            "nothing is asked for: give --where, --derive, --join, --group-by, --pivot, --query, "
+            "nothing to do: give --where, --derive, --join, --group-by, --pivot, --query, "
             "--select, --without or --sort"
         )
     source = source_of(table) or request.source

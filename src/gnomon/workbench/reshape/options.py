@@ -1,4 +1,4 @@
-"""What can be asked of the job ``reshape``, the command ``gnomon prepare``."""
+"""The options of the job ``reshape``, the command ``gnomon prepare``."""
 
 from __future__ import annotations
 

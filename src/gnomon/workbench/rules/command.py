@@ -40,7 +40,7 @@ class RulesCommand(JobCommand):
             self.show_suggestions(result)
 
     def show_suggestions(self, result: Any) -> None:
-        """What else goes with the basket that was asked for."""
+        """What else goes with the given basket."""
         has = " and ".join(result.settings.has)
         if not result.suggestions:
             say(f"No rule says what else goes with {has}.")

@@ -1,4 +1,4 @@
-"""What can be asked of the job ``rules``."""
+"""The options of the job ``rules``."""
 
 from __future__ import annotations
 

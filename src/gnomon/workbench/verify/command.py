@@ -45,3 +45,31 @@ def conventions(as_json: AsJson = False) -> None:
         print_json([dict(zip(columns, row)) for row in zip(*columns.values())])
         return
     print_table(list(columns), list(zip(*columns.values())))
+
+
+def levels(
+    job: Annotated[str, typer.Argument(help="A job, such as learn; all by default.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """How often each check and interval that a job prints may be wrong.
+
+    `make truth` measures the shares by simulation and writes benchmarks/TRUTH.md.
+
+    Example: gnomon levels learn
+    """
+    from gnomon.engine.errors import DataError
+    from gnomon.workbench.base.statements import STATEMENTS
+
+    jobs = list(dict.fromkeys(each.job for each in STATEMENTS))
+    if job and job not in jobs:
+        raise DataError(f"no statements of a job {job!r}; there are those of {', '.join(jobs)}")
+    shown = [each for each in STATEMENTS if job in ("", each.job) and each.kind != "figure"]
+    if as_json:
+        print_json([each._asdict() for each in shown])
+        return
+    meaning = {"test": "false alarms", "interval": "holds the truth"}
+    rows = [
+        [e.job, e.name, meaning[e.kind], f"{e.nominal:.1%}", f"{e.band[0]:.1%} to {e.band[1]:.1%}"]
+        for e in shown
+    ]
+    print_table(["job", "statement", "share of tables", "stated", "accepted in simulations"], rows)

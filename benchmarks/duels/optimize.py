@@ -1,0 +1,272 @@
+"""Optimizers against SciPy, Clarabel, cma and optuna.
+
+As duels: dense quadratic programs and differential evolution. The other figures that the optimizers
+are held to (cost per evaluation, seeds that reach an optimum, evaluations to targets of BBOB,
+regret of Bayesian optimization) are no times of one call: ``python -m benchmarks.duels.optimize``
+prints them; with ``--long`` it takes the full numbers of seeds.
+"""
+
+import sys
+import time
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import differential_evolution, rosen
+
+from benchmarks.duels.duel import Duel
+from benchmarks.duels.tables import SEED
+from gnomon.optimize import Permutation, minimize, quadratic_program
+
+
+class Program(NamedTuple):
+    P: np.ndarray
+    q: np.ndarray
+    G: np.ndarray
+    h: np.ndarray
+
+
+def program(n: int, seed: int = SEED) -> Program:
+    """A dense convex program with 2 n inequalities."""
+    rng = np.random.default_rng(seed)
+    M = rng.normal(size=(n, n))
+    G, x = rng.normal(size=(2 * n, n)), rng.normal(size=n)
+    return Program(M @ M.T / n, rng.normal(size=n), G, G @ x + rng.random(2 * n))
+
+
+def by_clarabel(task: Program) -> np.ndarray:
+    import clarabel
+    from scipy import sparse
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix(np.triu(task.P)),
+        task.q,
+        sparse.csc_matrix(task.G),
+        task.h,
+        [clarabel.NonnegativeConeT(len(task.h))],
+        settings,
+    )
+    return np.array(solver.solve().x)
+
+
+def objective(x: np.ndarray, task: Program) -> float:
+    return float(x @ task.P @ x / 2 + task.q @ x)
+
+
+Duel(
+    name="dense quadratic program, 2 n inequalities (size: n)",
+    peer="Clarabel",
+    data=program,
+    ours=lambda task: quadratic_program(*task).x,
+    theirs=by_clarabel,
+    quality=objective,
+    tolerance=1e-7,
+    higher_is_better=False,
+    sizes=(50, 200),
+    bar=0.5,
+)
+
+Duel(
+    name="differential evolution, Rosenbrock in 5 columns (size: evaluations)",
+    peer="scipy differential_evolution",
+    data=lambda n: n,
+    ours=lambda n: minimize(rosen, [(-3, 3)] * 5, "de", max_evaluations=n, random_state=0).fun,
+    theirs=lambda n: (
+        differential_evolution(
+            rosen, [(-3, 3)] * 5, maxiter=n // 75 - 1, tol=0, polish=False, rng=0
+        ).fun
+    ),
+    quality=lambda fun, n: float(np.log10(max(fun, 1e-8))),
+    tolerance=0.5,
+    higher_is_better=False,
+    sizes=(15_000,),
+)
+
+
+def overhead(n: int = 1000) -> None:
+    """Milliseconds per evaluation of a free objective in 10 columns."""
+    free = float
+    for method in (
+        "random",
+        "annealing",
+        "affine-shaker",
+        "nelder-mead",
+        "cma-es",
+        "de",
+        "evolution",
+    ):
+        begin = time.perf_counter()
+        minimize(lambda x: free(x[0]), [(-1, 1)] * 10, method, max_evaluations=n, random_state=0)
+        print(f"overhead {method}: {(time.perf_counter() - begin) / n * 1e3:.3f} ms per evaluation")
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=0))
+    begin = time.perf_counter()
+    study.optimize(lambda t: sum(t.suggest_float(str(j), -1, 1) for j in range(10)), n_trials=n)
+    print(f"overhead optuna TPE: {(time.perf_counter() - begin) / n * 1e3:.3f} ms per evaluation")
+
+
+def rastrigin(x: np.ndarray) -> float:
+    return 10 * len(x) + float((x * x - 10 * np.cos(2 * np.pi * x)).sum())
+
+
+def seeds_on_rastrigin(n_seeds: int = 50) -> None:
+    """Seeds that reach the optimum of Rastrigin in two columns within 5,000 evaluations."""
+    for method in ("affine-shaker", "annealing"):
+        runs = [
+            minimize(
+                rastrigin,
+                [(-5.12, 5.12)] * 2,
+                method,
+                max_evaluations=5000,
+                target=1e-6,
+                random_state=seed,
+            )
+            for seed in range(n_seeds)
+        ]
+        reached = sum(run.fun <= 1e-6 for run in runs)
+        counts = np.median([run.nfev for run in runs])
+        print(f"Rastrigin {method}: {reached} of {n_seeds} seeds, median {counts:.0f} evaluations")
+
+
+# QAPLIB's chr12c (Christofides and Benavent 1989): edges of the tree of flows, upper distances
+FLOWS = ((0, 1, 90), (0, 2, 10), (1, 3, 23), (2, 4, 43), (3, 5, 88), (4, 6, 26), (5, 7, 16),
+         (6, 8, 1), (7, 9, 96), (8, 10, 29), (9, 11, 37))  # fmt: skip
+DISTANCES = (
+    (36, 54, 26, 59, 72, 9, 34, 79, 17, 46, 95), (73, 35, 90, 58, 30, 78, 35, 44, 79, 36),
+    (21, 10, 97, 58, 66, 69, 61, 54, 63), (93, 12, 46, 40, 37, 48, 68, 85),
+    (64, 5, 29, 76, 16, 5, 76), (96, 55, 38, 54, 0, 34), (83, 35, 11, 56, 37), (44, 12, 15, 80),
+    (64, 39, 33), (70, 86), (18,),
+)  # fmt: skip
+OPTIMUM = 11156
+
+
+def assignment(n_seeds: int = 50) -> None:
+    """Seeds in which tabu search finds the optimum of chr12c within 1 s."""
+    flow, distance = np.zeros((2, 12, 12))
+    for i, j, weight in FLOWS:
+        flow[i, j] = flow[j, i] = weight
+    for i, row in enumerate(DISTANCES):
+        distance[i, i + 1 :] = distance[i + 1 :, i] = row
+    edges = [np.array(each) for each in zip(*FLOWS, strict=True)]
+
+    def costs(orders: np.ndarray) -> np.ndarray:
+        return 2 * distance[orders[:, edges[0]], orders[:, edges[1]]] @ edges[2]
+
+    runs = [
+        minimize(
+            costs,
+            Permutation(12),
+            "tabu",
+            vectorized=True,
+            max_evaluations=None,
+            max_seconds=1.0,
+            target=OPTIMUM,
+            random_state=seed,
+        )
+        for seed in range(n_seeds)
+    ]
+    reached = sum(run.fun == OPTIMUM for run in runs)
+    counts = np.median([run.nfev for run in runs])
+    print(f"chr12c: {reached} of {n_seeds} seeds within 1 s, median {counts:.0f} evaluations")
+
+
+def bbob(n_seeds: int = 1, budget: int = 10_000) -> None:
+    """Evaluations to the hardest common target of BBOB in 5 columns, ours over cma's."""
+    import cma
+    import ioh
+
+    targets = 10.0 ** np.arange(2, -9, -1.0)
+    ratios = []
+    for number in range(1, 25):
+        ours, theirs = [], []
+        for seed in range(n_seeds):
+            problem = ioh.get_problem(number, 1, 5, ioh.ProblemClass.BBOB)
+            optimum = problem.optimum.y
+            run = minimize(
+                lambda x, problem=problem: problem(x.tolist()),
+                [(-5, 5)] * 5,
+                "cma-es",
+                max_evaluations=budget,
+                target=optimum + 1e-8,
+                random_state=seed,
+            )
+            ours.append(run.history.best - optimum)
+            problem = ioh.get_problem(number, 1, 5, ioh.ProblemClass.BBOB)
+            values: list[float] = []
+
+            def told(x, problem=problem, values=values):
+                values.append(problem(list(x)))
+                return values[-1]
+
+            settings = {
+                "verbose": -9,
+                "maxfevals": budget,
+                "seed": seed + 1,
+                "ftarget": optimum + 1e-8,
+                "bounds": [-5, 5],
+            }
+            start = np.random.default_rng(seed).uniform(-4, 4, 5)
+            cma.fmin2(told, start, 3.0, settings, restarts=9)
+            theirs.append(np.minimum.accumulate(values)[:budget] - optimum)
+        both = [
+            t
+            for t in targets
+            if all(each[-1] <= t for each in ours) and all(e[-1] <= t for e in theirs)
+        ]
+        if both:
+            hard = min(both)
+            counts = [
+                np.mean([np.argmax(each <= hard) + 1 for each in side]) for side in (ours, theirs)
+            ]
+            ratios.append(counts[0] / counts[1])
+            print(f"BBOB f{number}: target {hard:g}, ours {counts[0]:.0f}, cma {counts[1]:.0f}")
+    print(f"BBOB: median ratio of evaluations {np.median(ratios):.2f} over {len(ratios)} functions")
+
+
+def regret(n_seeds: int = 3) -> None:
+    """Median regret on Branin after 30 evaluations, ours and optuna's GPSampler."""
+    import optuna
+
+    from gnomon.bayes import BayesianOptimization
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+    def branin(x) -> float:
+        a, b = x
+        valley = b - 5.1 / (4 * np.pi**2) * a * a + 5 / np.pi * a - 6
+        return valley**2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(a) + 10 - 0.397887
+
+    ours, theirs = [], []
+    for seed in range(n_seeds):
+        run = minimize(
+            branin,
+            [(-5, 10), (0, 15)],
+            BayesianOptimization(),
+            max_evaluations=30,
+            random_state=seed,
+        )
+        ours.append(run.fun)
+        try:
+            sampler = optuna.samplers.GPSampler(seed=seed)
+            study = optuna.create_study(sampler=sampler)
+            study.optimize(
+                lambda t: branin((t.suggest_float("a", -5, 10), t.suggest_float("b", 0, 15))),
+                n_trials=30,
+            )
+            theirs.append(study.best_value)
+        except ImportError as error:
+            print(f"optuna's GPSampler is missing: {error}")
+            break
+    print(f"Branin: median regret {np.median(ours):.4g}, optuna {np.median(theirs):.4g}")
+
+
+if __name__ == "__main__":
+    long = "--long" in sys.argv
+    overhead()
+    seeds_on_rastrigin()
+    assignment(n_seeds=50 if long else 10)
+    bbob(n_seeds=5 if long else 1)
+    regret(n_seeds=30 if long else 3)

@@ -1,0 +1,1 @@
+"""`gnomon sign`: signatures of model files."""

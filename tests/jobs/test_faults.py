@@ -1,0 +1,234 @@
+"""A job whose files cannot be written, or that is killed: the error is told, nothing is lost.
+
+As SQLite is tested: every file operation of a small job fails once in turn. Then the same job runs
+again in the same folder and gives what an undisturbed run gives.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import errno
+import io
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon.engine.errors import GnomonError
+from gnomon.table import Table
+from gnomon.workbench.base.runs import Run, RunError, locked, state_of
+from gnomon.workbench.learn.job import resume
+
+KILLS = 5
+LEARNERS = ["naive Bayes"]
+
+
+class Disk:
+    """Counts the file operations below a folder, and lets one of them fail."""
+
+    def __init__(self, folder: Path, failing: int | None = None):
+        self.folder, self.failing, self.count = str(folder), failing, 0
+
+    def _pass(self, place) -> None:
+        if not isinstance(place, (str, os.PathLike)):
+            return
+        if os.fspath(place).startswith(self.folder):
+            self.count += 1
+            if self.count - 1 == self.failing:
+                raise OSError(errno.ENOSPC, "No space left on device", os.fspath(place))
+
+    @contextlib.contextmanager
+    def watched(self, monkeypatch):
+        """Every opening for writing, renaming, and making of folders is counted inside."""
+        opening, replacing, making = builtins.open, os.replace, os.mkdir
+
+        def opened(file, mode="r", *args, **named):
+            if set(mode) & set("wxa+"):
+                self._pass(file)
+            return opening(file, mode, *args, **named)
+
+        def replaced(source, target, **named):
+            self._pass(target)
+            return replacing(source, target, **named)
+
+        def made(path, *args, **named):
+            self._pass(path)
+            return making(path, *args, **named)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(builtins, "open", opened)
+            patched.setattr(io, "open", opened)
+            patched.setattr(os, "replace", replaced)
+            patched.setattr(os, "mkdir", made)
+            yield self
+
+
+@pytest.fixture
+def table(rng) -> Table:
+    x = rng.normal(size=60)
+    return Table.from_dict({"x": x, "z": rng.normal(size=60), "y": np.where(x > 0, "a", "b")})
+
+
+def learn(table: Table, folder: Path):
+    return gnomon.learn(table, "y", learners=LEARNERS, budget=None, folder=folder)
+
+
+def facts(folder: Path) -> dict:
+    """What a finished run has recorded, but for times and the process."""
+    record = json.loads((folder / "run.json").read_text())
+    kept = ("status", "scores", "decisions", "data", "settings", "left_out", "plan")
+    return {name: record.get(name) for name in kept}
+
+
+def assert_told_and_not_lost(table, number: int, folder: Path, expected: dict, monkeypatch) -> None:
+    """Operation number `number` fails; then the run is begun again and ends as if it had not."""
+    with Disk(folder, number).watched(monkeypatch), contextlib.suppress(GnomonError):
+        learn(table, folder)
+        assert facts(folder) == expected  # the operation was not needed
+    learn(table, folder)
+    assert facts(folder) == expected
+    assert not [path for path in folder.rglob("*.part")]
+
+
+def test_a_file_operation_that_fails_is_told_and_nothing_is_lost(table, rng, tmp_path, monkeypatch):
+    with Disk(tmp_path / "whole").watched(monkeypatch) as disk:
+        learn(table, tmp_path / "whole")
+    expected = facts(tmp_path / "whole")
+    assert disk.count > 10
+    for number in sorted(rng.permutation(disk.count)[:2].tolist()):
+        assert_told_and_not_lost(
+            table, number, tmp_path / f"failing{number}", expected, monkeypatch
+        )
+
+
+@pytest.mark.slow
+def test_every_file_operation_may_fail(table, tmp_path, monkeypatch):
+    with Disk(tmp_path / "whole").watched(monkeypatch) as disk:
+        learn(table, tmp_path / "whole")
+    expected = facts(tmp_path / "whole")
+    for number in range(disk.count):
+        assert_told_and_not_lost(
+            table, number, tmp_path / f"failing{number}", expected, monkeypatch
+        )
+
+
+def begun(folder: Path, file: Path, again: bool) -> subprocess.Popen:
+    if again:
+        given = ["--resume", str(folder)]
+    else:
+        learners = [word for name in LEARNERS for word in ("--learner", name)]
+        given = [str(file), "--target", "y", "--name", folder.name, "--budget", "None", *learners]
+    command = [sys.executable, "-m", "gnomon", "learn", *given, "--runs", str(folder.parent)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("kills", [1, pytest.param(KILLS, marks=pytest.mark.slow)])
+def test_a_run_that_is_killed_ends_as_an_undisturbed_one(kills, table, rng, tmp_path):
+    file = tmp_path / "table.csv"
+    table.save(file)
+    kill_and_resume(file, tmp_path, kills, rng)
+
+
+def kill_and_resume(file: Path, folder: Path, kills: int, rng: np.random.Generator) -> None:
+    """Kill a run of the command line at random moments; at its end it is as one left alone."""
+    whole, killed = folder / "whole", folder / "killed"
+    started = time.monotonic()
+    process = begun(whole, file, again=False)
+    output = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    seconds = time.monotonic() - started
+    for _ in range(kills):
+        process = begun(killed, file, again=(killed / "run.json").exists())
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=rng.uniform(0.3, 1.0) * seconds)
+        process.kill()
+        process.communicate()
+        if (killed / "run.json").exists():
+            assert json.loads((killed / "run.json").read_text())["status"] in (
+                "running",
+                "finished",
+            )
+    process = begun(killed, file, again=(killed / "run.json").exists())
+    output = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    assert facts(killed) == facts(whole)
+
+
+def test_a_run_that_is_asked_to_end_says_that_it_was_stopped(table, tmp_path):
+    file = tmp_path / "table.csv"
+    table.save(file)
+    process = begun(tmp_path / "run", file, again=False)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "run" / "run.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    _, complaints = process.communicate(timeout=60)
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    if process.returncode == 0:  # it was faster
+        assert record["status"] == "finished"
+        return
+    assert process.returncode == 130
+    assert "--resume" in complaints
+    assert "Traceback" not in complaints
+    assert record["status"] == "stopped"
+
+
+def test_two_processes_cannot_work_in_one_folder(table, tmp_path):
+    learn(table, tmp_path / "run")
+    held = locked(tmp_path / "run")
+    with pytest.raises(RunError, match="another process"):
+        learn(table, tmp_path / "run")
+    held.close()
+    assert learn(table, tmp_path / "run").chosen
+
+
+def test_a_run_folder_is_closed_to_others(table, tmp_path):
+    learn(table, tmp_path / "run")
+    assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o700
+
+
+def test_a_damaged_plan_is_refused_with_the_remedy(table, tmp_path):
+    learn(table, tmp_path / "run")
+    plan = next((tmp_path / "run" / "folds").rglob("plan.json"))
+    plan.write_text("{half")
+    with pytest.raises(GnomonError, match=r"plan\.json is damaged.*Delete the folder"):
+        learn(table, tmp_path / "run")
+
+
+def test_a_full_disk_is_told_without_a_traceback_and_the_run_has_ended(table, tmp_path):
+    with (
+        pytest.raises(GnomonError, match="No space left"),
+        Run.begin(tmp_path / "run", table, None, options(), "learn") as run,
+    ):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert state_of(run.record) == "failed"
+
+
+def options():
+    from gnomon.workbench.learn.options import LearnOptions
+
+    return LearnOptions(target="y")
+
+
+def test_a_resumed_run_keeps_what_was_left_out_and_why(table, tmp_path):
+    file = tmp_path / "table.csv"
+    table.save(file)
+    folder = tmp_path / "run"
+    first = gnomon.learn(file, "y", learners=LEARNERS, budget="5s", folder=folder)
+    record = json.loads((folder / "run.json").read_text())
+    record["status"], record["left_out"] = "stopped", {"slow learner": "forecast: 99 s"}
+    record["planned"] = [{"what": "3 splits", "why": "the time was short"}]
+    (folder / "run.json").write_text(json.dumps(record))
+    again = resume(folder)
+    assert again.chosen == first.chosen
+    assert again.plan.left_out["slow learner"] == "forecast: 99 s"
+    assert {"what": "3 splits", "why": "the time was short"} in again.decisions

@@ -1,0 +1,160 @@
+"""Files and data bases from strangers: nothing outside them is read, nothing is written."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+
+import duckdb
+import pytest
+from openpyxl import Workbook
+
+import gnomon
+from gnomon.engine.errors import MemoryLimitError
+from gnomon.table import Table, read, scan
+from gnomon.table.errors import ReadError
+from gnomon.table.sql import without_password, without_secret
+
+LITTLE = 20_000_000
+
+
+@pytest.mark.parametrize("reader", [read, scan])
+def test_a_view_of_a_duckdb_file_cannot_read_another_file(reader, tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("a secret\n")
+    with duckdb.connect(tmp_path / "view.duckdb") as connection:
+        connection.execute(f"create view v as select * from read_text('{secret}')")
+    with pytest.raises(ReadError, match="disabled by configuration"):
+        len(list(reader(tmp_path / "view.duckdb").columns))
+
+
+def test_a_query_of_a_duckdb_file_cannot_open_it_up_again(tmp_path):
+    with duckdb.connect(tmp_path / "plain.duckdb") as connection:
+        connection.execute("create table t as select 1 as a")
+    assert read(tmp_path / "plain.duckdb")["a"].to_pylist() == [1]
+    with pytest.raises(ReadError):
+        read(tmp_path / "plain.duckdb", sql="set enable_external_access = true")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "explain analyze copy (select 1) to '{}'",
+        "copy (select 1) to '{}'",
+        "pragma profiling_output = '{}'",
+    ],
+)
+def test_a_query_writes_no_file(statement, tmp_path):
+    target = tmp_path / "written.csv"
+    with pytest.raises(ReadError, match="gives no table"):
+        read(sql=statement.format(target))
+    assert not target.exists()
+
+
+@pytest.fixture
+def sqlite_file(tmp_path):
+    def make(*statements: str):
+        path = tmp_path / "file.sqlite"
+        connection = sqlite3.connect(path)
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+        connection.close()
+        return path
+
+    return make
+
+
+def test_a_query_of_an_sqlite_file_attaches_no_other(sqlite_file, tmp_path):
+    path = sqlite_file("create table t(a)", "insert into t values (1), (2)")
+    assert len(read(path)) == 2
+    for statement in (f"attach '{tmp_path / 'new.db'}' as n", "pragma journal_mode = wal"):
+        with pytest.raises(ReadError, match="not authorized"):
+            read(path, sql=statement)
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_an_endless_view_ends_at_the_memory_limit(sqlite_file):
+    path = sqlite_file(
+        "create view v as with recursive r(n) as (select 1 union all select n + 1 from r) "
+        "select n from r"
+    )
+    with gnomon.config(memory_limit=LITTLE), pytest.raises(MemoryLimitError, match="rows of"):
+        read(path)
+
+
+def test_compressed_text_is_held_to_the_memory_limit(tmp_path):
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 2_000_000, 1))
+    with gnomon.config(memory_limit=LITTLE), pytest.raises(MemoryLimitError, match="unpack"):
+        read(path)
+
+
+def test_a_device_without_end_is_refused():
+    with gnomon.config(memory_limit=LITTLE), pytest.raises(ReadError, match="not a regular file"):
+        read("/dev/zero")
+
+
+def test_a_cell_far_out_in_a_small_spreadsheet_is_refused(tmp_path):
+    book = Workbook()
+    book.active["A1"], book.active["XFD1048576"] = "a", 1
+    book.save(tmp_path / "far.xlsx")
+    with pytest.raises(MemoryLimitError, match="1,048,576 rows x 16,384 columns"):
+        read(tmp_path / "far.xlsx")
+
+
+def test_a_cell_with_a_carriage_return_stays_one_cell_and_hides_no_formula(tmp_path):
+    table = Table.from_dict({"a": ["x\ry", "x\r=1+1", "plain"], "b": [1, 2, 3]})
+    path = tmp_path / "cells.csv"
+    table.save(path, escape_formulas=True)
+    assert read(path)["a"].to_pylist() == ["x\ry", "x\r=1+1", "plain"]
+    assert b'"x\r=1+1"' in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:secret@host/db",
+        "postgresql://ann:s@secret/x@host:5432/db",
+        "postgresql://ann:what?secret@host/db",
+        "postgresql://host/db?user=ann&password=secret",
+        "postgresql://host:5432/db?PASSWORD=secret@home&sslmode=require",
+    ],
+)
+def test_no_password_is_shown_or_recorded(url):
+    assert "secret" not in without_password(url)
+    recorded = without_secret(url)
+    assert "secret" not in recorded
+    assert "***" not in recorded
+    assert "host" in recorded
+    assert recorded.split("?")[0].endswith("/db")
+
+
+def test_a_run_on_a_database_records_no_password(tmp_path, monkeypatch):
+    rows = Table.from_dict({"x": list(range(40)), "y": ["a", "b"] * 20})
+    monkeypatch.setattr("gnomon.workbench.base.given.read", lambda source: rows)
+    url = "postgresql://ann:s3cret@host/db"
+    folder = tmp_path / "run"
+    gnomon.learn(url, "y", learners=["naive Bayes"], budget=None, folder=folder)
+    texts = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    assert texts
+    assert not any(b"s3cret" in text for text in texts)
+    script = (folder / "again.py").read_text()
+    assert "postgresql://ann@host/db" in script
+    assert "PGPASSWORD" in script
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [str(2**53 + 7 * i + 1) for i in range(40)],
+        [f"{9000 + i}-01-02" for i in range(40)],
+        [f"{1400 + i}-01-02T10:00:00" for i in range(40)],
+    ],
+    ids=["large integers", "far dates", "early times"],
+)
+def test_numbers_that_a_float_cannot_hold_exactly_are_looked_at(cells, tmp_path, rng):
+    path = tmp_path / "table.csv"
+    rows = [f"{cell},{rng.normal():.3f},{'ab'[i % 2]}" for i, cell in enumerate(cells)]
+    path.write_text("\n".join(["x,z,y", *rows]) + "\n")
+    assert str(gnomon.look(path))
