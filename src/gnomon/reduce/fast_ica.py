@@ -165,10 +165,10 @@ class FastICA(OverScikitLearn, decomposition.FastICA):
 
 
 class StoppedError(Exception):
-    """A callback asked to stop."""
+    """A callback requested a stop."""
 
     def __init__(self, history):
-        super().__init__("a callback asked to stop")
+        super().__init__("a callback requested a stop")
         self.history = history
 
 
@@ -197,7 +197,7 @@ class Steps:
         return self.asked(sources, **fun_args)
 
     def _end(self, sources: np.ndarray) -> bool:
-        """End a step; True where a callback asks to stop."""
+        """End a step; True where a callback requests a stop."""
         squares = np.atleast_2d(sources) ** 2
         kurtosis = np.einsum("ij,ij->i", squares, squares) / squares.shape[1]
         objective = -np.abs(kurtosis - NORMAL_KURTOSIS).sum()
