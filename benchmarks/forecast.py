@@ -258,9 +258,9 @@ def page(lines: list[tuple]) -> str:
             "",
             "Written by `python -m benchmarks.forecast --data FOLDER --write`. Mean absolute "
             "scaled error (MASE) over four later windows of each series, and values inside the 95% "
-            "prediction intervals. ETS: statsmodels', its form chosen by AICc. The power that weights "
-            "the combination was chosen on three of the four windows of these series, so that the "
-            "ratios are a little optimistic.",
+            "prediction intervals. ETS: statsmodels', its form chosen by AICc. The power that "
+            "weights the combination was chosen on three of the four windows of these series, so "
+            "that the ratios are a little optimistic.",
             "",
             f"MASE at most that of ETS on {int((ours <= ets).sum())} of {len(lines)} series, at "
             f"most that of the seasonal naive forecast on {int((ours <= naive).sum())}; geometric "

@@ -163,7 +163,8 @@ def test_sources_with_options_are_split_where_no_file_has_that_name(tmp_path):
     odd.write_text("a\n1\n2\n", encoding="utf-8")
     assert len(as_table(odd)) == 2
     url = source_of("postgresql://ann:secret@host/db#table=t")
-    assert url == "postgresql://ann:***@host/db#table=t"
+    assert "secret" not in url
+    assert url.endswith("@host/db#table=t")
 
 
 def zipped(**members: str) -> bytes:
