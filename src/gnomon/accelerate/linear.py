@@ -196,7 +196,9 @@ def loss_gradient(
         )
         return loss.sum(), np.dot(slope.T, rows), slope.sum(axis=0)
 
-    loss, products, constant = 0.0, 0.0, 0.0
+    loss: Any = 0.0
+    products: Any = 0.0
+    constant: Any = 0.0
     for part in each_block(sums, n, d):
         loss, products, constant = loss + part[0], products + part[1], constant + part[2]
     value = float(loss / total) + self.l2_penalty(weights, l2_reg_strength)

@@ -104,7 +104,8 @@ def smacof(
                 return gradient, stress
 
             parts = crew.shares(share)
-            return sum(part[1].sum() for part in parts) / 2, sum(part[0] for part in parts)
+            gradient = np.sum([part[0] for part in parts], axis=0)
+            return sum(part[1].sum() for part in parts) / 2, gradient
 
         _, gradient = step_of(places)
         before = None

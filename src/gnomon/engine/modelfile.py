@@ -25,7 +25,7 @@ import struct
 import warnings
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -599,12 +599,14 @@ def _fields(cls: type) -> frozenset[str]:
     return frozenset(field.name for field in dataclasses.fields(cls))
 
 
-@functools.cache
-def _parameters(cls: type) -> frozenset[str]:
+def _read_parameters(cls: Any) -> frozenset[str]:
     """The parameters of an estimator's constructor; they are checked by a table of their own."""
     if not hasattr(cls, "get_params"):
         return frozenset()
     return frozenset(inspect.signature(cls).parameters)
+
+
+_parameters: Callable[[type], frozenset[str]] = functools.cache(_read_parameters)
 
 
 def _joined(reason: stored.Unfit) -> str:

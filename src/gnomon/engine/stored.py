@@ -26,7 +26,7 @@ import ast
 import functools
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -161,11 +161,12 @@ class Array(Value):
     def _check_numbers(self, values: np.ndarray, sizes: Sizes) -> None:
         if self.finite and values.dtype.kind == "f" and not np.isfinite(values).all():
             raise Unfit("holds numbers that are not finite")
-        for bound, name, is_within in (
+        checks: tuple[tuple[Any, str, Callable[[float], bool]], ...] = (
             (self.low, "less than", lambda limit: np.nanmin(values) >= limit),
             (self.high, "greater than", lambda limit: np.nanmax(values) <= limit),
             (self.below, "not less than", lambda limit: np.nanmax(values) < limit),
-        ):
+        )
+        for bound, name, is_within in checks:
             limit = sizes.of(bound) if isinstance(bound, str) else bound
             if limit is not None and not np.isnan(values).all() and not is_within(limit):
                 raise Unfit(f"holds numbers {name} {limit}")
@@ -242,7 +243,7 @@ class ListOf(Value):
 
     entry: Value
     length: Size = None
-    kind: type = list
+    kind: type[Any] = list
 
     def check(self, value: Any, sizes: Sizes) -> None:
         if not isinstance(value, self.kind):

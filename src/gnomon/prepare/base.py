@@ -432,7 +432,7 @@ class Change:
     ``backward(columns)``.
     """
 
-    _stored = {
+    _stored: ClassVar[dict[str, Any]] = {
         "name": Text(),
     }
 

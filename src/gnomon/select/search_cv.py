@@ -50,7 +50,7 @@ class OverSearch(OverScikitLearn):
         """scikit-learn's `fit`, which tells callbacks of the search and of each fit by itself."""
         self._require_rows(X)
         rows, changed, of_table = self._taken(X, given, more=False)
-        self._given = True
+        self._given = {}
         try:
             result = fit(rows, **changed)
         finally:

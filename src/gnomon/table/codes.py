@@ -546,7 +546,7 @@ class TextCode(Code):
     def __init__(self, name: str, most_words: int):
         super().__init__(name)
         self.most_words = most_words
-        self.rows_with: Counter[str] = Counter()
+        self.rows_with: Any = Counter()  # weights need not be whole
 
     def look(self, column: Any, weights: Any) -> None:
         weights = np.ones(len(column)) if weights is None else weights

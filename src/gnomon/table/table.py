@@ -71,6 +71,7 @@ class Table:
         for column in schema:
             _check_storage(arrow.column(column.name).type, column)
         self._stored: pa.Table | None = arrow.replace_schema_metadata(None)
+        self._taken_from: tuple[Table, np.ndarray] | None = None
         self._schema = schema
         self.notes: list[str] = list(notes)
 
@@ -130,6 +131,7 @@ class Table:
     @property
     def _arrow(self) -> pa.Table:
         if self._stored is None:
+            assert self._taken_from is not None
             whole, positions = self._taken_from
             self._stored = whole._arrow.take(pa.array(positions))
         return self._stored
@@ -175,7 +177,9 @@ class Table:
         return self._arrow.nbytes
 
     def __len__(self) -> int:
-        return self._arrow.num_rows if self._stored is not None else len(self._taken_from[1])
+        if self._stored is None and self._taken_from is not None:
+            return len(self._taken_from[1])
+        return self._arrow.num_rows
 
     def __contains__(self, name: object) -> bool:
         return name in self._schema

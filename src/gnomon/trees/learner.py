@@ -102,8 +102,9 @@ class GrowsTrees(Learner):
     def _n_nodes_at_most(self, n_rows: int) -> int:
         """Nodes of the largest tree that the parameters allow."""
         leaves = max(n_rows // rows_of(self.min_samples_leaf, n_rows), 1)
-        if getattr(self, "max_leaf_nodes", None) is not None:
-            leaves = min(leaves, self.max_leaf_nodes)
+        most = getattr(self, "max_leaf_nodes", None)
+        if most is not None:
+            leaves = min(leaves, most)
         if self.max_depth is not None:
             leaves = min(leaves, 2 ** min(self.max_depth, 60))
         return 2 * leaves

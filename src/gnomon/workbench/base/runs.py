@@ -174,6 +174,7 @@ def locked(path: Path) -> Any:
     except ImportError:
         return None
     held = HeldFolder(path)
+    assert held.descriptor is not None
     try:
         fcntl.flock(held.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
