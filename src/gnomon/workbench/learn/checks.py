@@ -141,7 +141,7 @@ def p_of_equal_folds(seen: Evidence) -> float:
 
     The ranks of the losses of the rows are compared (Kruskal and Wallis), on the first repetition.
     Standard errors within small folds, of skewed losses, are no ground for a test: chi-square of
-    the fold means fires in 6 to 26% of tables at 1%, ranks in at most 1%.
+    the fold means fires in 6 to 26% of tables at 1%; ranks fired in none of 50.
     """
     scores, y = seen.scores, seen.scores.y
     assert y is not None
