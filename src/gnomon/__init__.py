@@ -28,7 +28,7 @@ _HOMES = {
     "minimize": "gnomon.workbench.minimize.job",
     "predict": "gnomon.workbench.predict.job",
     "read": "gnomon.table",
-    "reshape": "gnomon.workbench.reshape.job",
+    "reshape": "gnomon.workbench.prepare.job",
     "resume": "gnomon.workbench.learn.job",
     "rules": "gnomon.workbench.rules.job",
     "scan": "gnomon.table",

@@ -15,7 +15,7 @@ import gnomon
 from gnomon.engine.errors import DataError, GnomonError
 from gnomon.table import ReadError
 from gnomon.workbench.base.given import as_table, source_of, split_source, with_reading
-from gnomon.workbench.reshape.steps import named
+from gnomon.workbench.prepare.steps import named
 from tests.jobs.terminal import call, environment
 
 SALES = {

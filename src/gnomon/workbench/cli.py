@@ -26,7 +26,7 @@ from gnomon.workbench.look.command import LookCommand
 from gnomon.workbench.map.command import MapCommand
 from gnomon.workbench.minimize.command import MinimizeCommand
 from gnomon.workbench.predict.command import predict
-from gnomon.workbench.reshape.command import PrepareCommand
+from gnomon.workbench.prepare.command import PrepareCommand
 from gnomon.workbench.rules.command import RulesCommand
 from gnomon.workbench.runs.command import runs
 from gnomon.workbench.sign.command import sign
@@ -71,9 +71,7 @@ app = typer.Typer(
     "Begin with: gnomon learn --example customers --target churn",
 )
 for each in JOB_COMMANDS:
-    app.command(each.job.name, hidden=bool(each.aliases))(each().function())
-    for alias in each.aliases:
-        app.command(alias)(each().function())
+    app.command(each.job.name)(each().function())
 for other in OTHERS:
     app.command()(other)
 

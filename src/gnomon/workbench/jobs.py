@@ -11,8 +11,8 @@ from gnomon.workbench.learn.options import JOB as LEARN
 from gnomon.workbench.look.options import JOB as LOOK
 from gnomon.workbench.map.options import JOB as MAP
 from gnomon.workbench.minimize.options import JOB as MINIMIZE
-from gnomon.workbench.reshape.options import JOB as RESHAPE
+from gnomon.workbench.prepare.options import JOB as PREPARE
 from gnomon.workbench.rules.options import JOB as RULES
 
-ALL = (LEARN, FORECAST, GROUP, MAP, RULES, RESHAPE, IMAGE, ADVISE, LOOK, DECIDE, MINIMIZE)
+ALL = (LEARN, FORECAST, GROUP, MAP, RULES, PREPARE, IMAGE, ADVISE, LOOK, DECIDE, MINIMIZE)
 JOBS = {job.name: job for job in ALL}

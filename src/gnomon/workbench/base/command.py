@@ -67,8 +67,6 @@ class JobCommand:
     failure : str
         What ``--strict`` ends with an error for; empty where there is no such option.
     failure_code : int
-    aliases : tuple of str
-        Names under which people find the command where its job has another one.
     """
 
     job: Job
@@ -76,7 +74,6 @@ class JobCommand:
     suffix = ""
     failure = ""
     failure_code = 3
-    aliases: tuple[str, ...] = ()
 
     def function(self) -> Any:
         """The function that Typer calls."""

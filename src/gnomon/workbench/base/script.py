@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 SHORT = 60
-FUNCTIONS = {"decide": "improve"}  # jobs whose function has another name, as a package has theirs
+# functions of jobs whose names are those of packages, which cannot be called
+FUNCTIONS = {"decide": "improve", "prepare": "reshape"}
 
 
 def job_script(record: dict[str, Any], options: dict[str, Any], same_if: str) -> str:

@@ -12,8 +12,8 @@ from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.result import JobResult
 from gnomon.workbench.base.runs import Run
 from gnomon.workbench.base.whole_file import write_whole, written
-from gnomon.workbench.reshape.options import ReshapeOptions
-from gnomon.workbench.reshape.steps import Step
+from gnomon.workbench.prepare.options import ReshapeOptions
+from gnomon.workbench.prepare.steps import Step
 
 
 @dataclass(repr=False)

@@ -8,7 +8,7 @@ from typing import Any
 from gnomon.workbench.base.command import JobCommand
 from gnomon.workbench.base.options import Option
 from gnomon.workbench.base.screen import console, print_table, say
-from gnomon.workbench.reshape.options import JOB
+from gnomon.workbench.prepare.options import JOB
 
 
 class PrepareCommand(JobCommand):
@@ -28,7 +28,6 @@ class PrepareCommand(JobCommand):
 
     job = JOB
     suffix = "prepared"
-    aliases = ("prepare",)
     own = (Option("out", Path, None, "Write the table here too: .csv or .parquet.", flag="out"),)
 
     def show(self, result: Any) -> None:

@@ -14,7 +14,7 @@ from gnomon.table.errors import ReadError
 from gnomon.table.schema import Schema, no_such_column
 from gnomon.table.sql import duckdb_table, open_duckdb, quoted
 from gnomon.table.table import understood
-from gnomon.workbench.reshape.options import ReshapeOptions
+from gnomon.workbench.prepare.options import ReshapeOptions
 
 # Statements of the user run behind these: no file, no network, no extension, no Python variable,
 # and no way to change that.

@@ -1,4 +1,4 @@
-"""The options of the job ``reshape``, the command ``gnomon prepare``."""
+"""The options of the job ``prepare``; its function is `gnomon.reshape`."""
 
 from __future__ import annotations
 
@@ -39,4 +39,4 @@ class ReshapeOptions(Options):
     sort: list[str] = option([], help="Columns to sort by; 'COLUMN desc' for the largest first.")
 
 
-JOB = Job("reshape", ReshapeOptions)
+JOB = Job("prepare", ReshapeOptions, python="reshape")

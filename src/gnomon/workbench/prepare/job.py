@@ -1,4 +1,4 @@
-"""The job `reshape`: filter, derive, join, group and pivot a table, with the script of it.
+"""The job `prepare`: filter, derive, join, group and pivot a table, with the script of it.
 
 Every step is one SELECT that DuckDB runs on the table so far, without access to files, network or
 settings; the run folder gets the table, the SQL of the steps and the script that repeats them.
@@ -14,9 +14,9 @@ from gnomon.engine.errors import DataError
 from gnomon.workbench.base.given import as_table, source_of
 from gnomon.workbench.base.job import Request
 from gnomon.workbench.base.runs import Run
-from gnomon.workbench.reshape.options import JOB, ReshapeOptions
-from gnomon.workbench.reshape.result import ReshapeResult
-from gnomon.workbench.reshape.steps import prepared
+from gnomon.workbench.prepare.options import JOB, ReshapeOptions
+from gnomon.workbench.prepare.result import ReshapeResult
+from gnomon.workbench.prepare.steps import prepared
 
 
 @JOB.public

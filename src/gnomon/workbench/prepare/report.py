@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gnomon.workbench.base.report import Report
-from gnomon.workbench.reshape.result import ReshapeResult
+from gnomon.workbench.prepare.result import ReshapeResult
 
 ROWS_SHOWN = 20
 

@@ -1,0 +1,1 @@
+"""The job prepare: filter, derive, join, group and pivot a table."""
