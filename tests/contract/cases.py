@@ -110,6 +110,8 @@ def required(name: str, of_classes: bool):
         "regressor": LinearRegression,
         "classifier": KNeighborsClassifier,
         "quantizer": VectorQuantizer,
+        "param_grid": lambda: {"fit_intercept": [True, False]},
+        "param_distributions": lambda: {"fit_intercept": [True, False]},
     }
     return given[name]()
 
@@ -242,7 +244,7 @@ def mixed_columns(rng: np.random.Generator, n: int, unseen: bool = False) -> dic
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 700, n), unit="D")
     sentences = [" ".join(rng.choice(words, rng.integers(2, 7))) for _ in range(n)]
     return {
-        "size": np.where(gone[0], np.nan, np.round(rng.normal(5, 2, n), 2)),
+        "size": np.where(gone[0], np.nan, np.round(np.abs(rng.normal(5, 2, n)), 2)),
         "count": rng.integers(0, 30, n),
         "place": _with_gaps(rng.choice(levels, n).tolist(), gone[1]),
         "grade": pd.Categorical(_with_gaps(rng.choice(grades, n).tolist(), gone[2]), grades),

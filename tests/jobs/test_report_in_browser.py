@@ -29,7 +29,7 @@ def report_path(tmp_path_factory):
         "kind": rng.permutation(np.repeat(["<b>a</b>", "b & c"], n // 2)),
     }
     path = tmp_path_factory.mktemp("report") / "report.html"
-    return gnomon.look(table, target="kind", source="a <file>").save(path)
+    return gnomon.look(table, target="kind", source="a <file>").report(path)
 
 
 def color_of(page, selector: str) -> str:

@@ -121,7 +121,7 @@ def test_bash_completes_commands_options_examples_and_runs(tmp_path):
     registered, *offered = in_shell("bash", BASH, tmp_path)
     assert "_gnomon_completion" in registered
     assert [each.split() for each in offered[:4]] == [
-        ["learn"],
+        ["learn", "levels"],
         ["--target"],
         ["customers"],
         ["first-1"],

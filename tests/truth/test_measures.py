@@ -763,6 +763,7 @@ GIVEN = {
     "bias_variance_of": (LinearRegression(), PAIRS, NUMBERS),
     "bootstrap": (np.mean, NUMBERS),
     "bootstrap_predictions": (LinearRegression(), PAIRS, NUMBERS, PAIRS),
+    "mean_over_origins": (NUMBERS,),
     "compare_areas": (LABELS, SHARES, NUMBERS),
     "compare_scores": ({"a": NUMBERS, "b": ESTIMATES}, 0.1),
     "complexity_curve": (LinearRegression(), ROWS, ROWS[:, 0], [{}], lambda model: 1.0),

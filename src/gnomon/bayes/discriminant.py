@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.errors import GnomonWarning
 from gnomon.engine.registry import method
-from gnomon.engine.stored import Array, ListOf, Whole
+from gnomon.engine.stored import Array, ListOf, Optional, Whole
 
 TEXTS = "000 4.3 · 001 4.3 · 004 9.2"
 
@@ -49,15 +49,16 @@ class LinearDiscriminantAnalysis(OverScikitLearn, discriminant_analysis.LinearDi
 
     _target = "classes"
     _stored = {
-        "_max_components": Whole(),
-        "_n_features_out": Whole(1),
+        "_max_components": Optional(Whole()),
+        "_n_features_out": Optional(Whole(1)),
         "coef_": Array("f", ("n_coef", "n_columns")),
-        "explained_variance_ratio_": Array("f", ("n_classes - 1",)),
+        "covariance_": Optional(Array("f", ("n_columns", "n_columns"))),
+        "explained_variance_ratio_": Optional(Array("f", (None,))),
         "intercept_": Array("f", ("n_coef",)),
         "means_": Array("f", ("n_classes", "n_columns")),
         "priors_": Array("f", ("n_classes",), low=0.0),
-        "scalings_": Array("f", ("n_columns", "n_classes - 1")),
-        "xbar_": Array("f", ("n_columns",)),
+        "scalings_": Optional(Array("f", ("n_columns", None))),
+        "xbar_": Optional(Array("f", ("n_columns",))),
     }
 
 
@@ -95,8 +96,9 @@ class QuadraticDiscriminantAnalysis(
     _stored = {
         "means_": Array("f", ("n_classes", "n_columns")),
         "priors_": Array("f8", ("n_classes",), low=0.0),
-        "rotations_": ListOf(Array("f", ("n_columns", "n_columns")), "n_classes"),
-        "scalings_": ListOf(Array("f", ("n_columns",)), "n_classes"),
+        "covariance_": Optional(ListOf(Array("f", ("n_columns", "n_columns")), "n_classes")),
+        "rotations_": ListOf(Array("f", ("n_columns", None)), "n_classes"),
+        "scalings_": ListOf(Array("f", (None,)), "n_classes"),
     }
 
     def _fit_peer(self, fit, rows, given):

@@ -66,12 +66,12 @@ class GaussianProcessRegressor(OverScikitLearn, gaussian_process.GaussianProcess
     _stored = {
         "L_": Array("f8", ("n_L", "n_L")),
         "X_train_": Array("f", ("n_L", "n_columns")),
-        "_y_train_mean": Array("f8", (None,)),
-        "_y_train_std": Array("f8", (None,), low=0.0),
-        "alpha_": Array("f8", ("n_L",)),
+        "_y_train_mean": Array("f8", [(), (None,)]) | Number(),
+        "_y_train_std": Array("f8", [(), (None,)], low=0.0) | Number(),
+        "alpha_": Array("f8", [("n_L",), ("n_L", None)]),
         "kernel_": Object(),
         "log_marginal_likelihood_value_": Number(),
-        "y_train_": Array("f8", ("n_L",)),
+        "y_train_": Array("f8", [("n_L",), ("n_L", None)]),
     }
     _keeps_rows = True
     _many_targets = True

@@ -18,7 +18,7 @@ from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine import memory
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
-from gnomon.engine.stored import Array, ListOf, Number
+from gnomon.engine.stored import Array, ListOf, Number, Optional
 
 TEXTS = "000 4.2 · 001 4 · 004 9"
 N_BINS = 10  # deciles
@@ -198,6 +198,7 @@ class CategoricalNB(OverScikitLearn, naive_bayes.CategoricalNB):
         "class_log_prior_": Array("f8", ("n_classes",)),
         "feature_log_prob_": ListOf(Array("f8", ("n_classes", None)), "n_columns"),
         "n_categories_": Array("i8", ("n_columns",), low=0),
+        "bin_edges_": Optional(ListOf(Array("f8", (None,), rising=True), "n_columns")),
     }
 
     def _encode(self, X, given):

@@ -199,7 +199,7 @@ class AgglomerativeClustering(RowsClusterer):
     def _fit_any_metric(self, data: Data) -> None:
         rows, weights, places = data.rows, data.weight_array, np.arange(data.n_rows)
         if not Metric(self.metric).is_precomputed:
-            rows, weights, places = distinct_rows(rows, weights)
+            rows, weights, places, _ = distinct_rows(rows, weights)
         self._require_enough(len(rows), data.n_rows)
         _require_table(len(rows))
         table = np.ascontiguousarray(Metric(self.metric).within(rows), dtype=np.float64)

@@ -27,7 +27,7 @@ from gnomon.contract import intake
 from gnomon.contract.data import Data
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import validated
-from gnomon.engine.stored import CLASSES, Whole
+from gnomon.engine.stored import CLASSES, ListOf, Optional, Text, Whole
 from gnomon.engine.sums import as_float_rows, rows_per_chunk
 from gnomon.engine.threads import Pace, counted_once, in_order, one_blas_thread
 
@@ -46,7 +46,10 @@ class Learner(Estimator):
     _largest: ClassVar[float] = 1e100
     _largest_target: ClassVar[float] = 1e100
     _always_float64: ClassVar[tuple[str, ...]] = ()
-    _stored: ClassVar[Any] = {"n_features_in_": Whole(1)}
+    _stored: ClassVar[Any] = {
+        "n_features_in_": Whole(1),
+        "group_names_": Optional(ListOf(Text())),  # of `gnomon.workbench.workflows.name_groups`
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.storable import storable
-from gnomon.engine.stored import Number, Object, Text, TupleOf, Whole
+from gnomon.engine.stored import ListOf, Number, Object, Text, Whole
 
 Block = Callable[[np.ndarray], np.ndarray]
 EPS = np.finfo(np.float64).eps
@@ -459,7 +459,7 @@ class Sum(Kernel):
 
     parts: tuple[Kernel, ...]
     _stored = {
-        "parts": TupleOf((Object(("RBF",)), Object(("Linear", "Polynomial")))),
+        "parts": ListOf(Object(("Kernel",)), kind=tuple),
     }
 
     def fitted(self, rows, weights=None):
@@ -506,7 +506,7 @@ class Scaled(Kernel):
     factor: float
     _stored = {
         "factor": Number(),
-        "part": Object(("RBF",)),
+        "part": Object(("Kernel",)),
     }
 
     def __post_init__(self):

@@ -223,6 +223,8 @@ class WrappedFilter(NumberFilter):
         if self._one_to_one:
             return names
         inner = self._inner()
+        if not names:  # nothing was fitted
+            return names
         vars(inner).pop("feature_names_in_", None)
         return [str(name) for name in inner.get_feature_names_out(names)]
 

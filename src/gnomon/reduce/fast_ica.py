@@ -104,6 +104,11 @@ class FastICA(OverScikitLearn, decomposition.FastICA):
         self.keep_history = keep_history
 
     def _fit_peer(self, fit, rows, given):
+        if isinstance(rows, np.ndarray) and rows.dtype == np.float32:
+            return self._fit_singles(fit, rows, given)
+        rank = rank_of(rows) if self.whiten else None
+        if rank is not None and 0 < rank < self._n_asked(rows):
+            return self._fit_fewer(rank, fit, rows, given)
         drawn_from = copy.deepcopy(self.random_state)
         try:
             result, history = self._watched(fit, rows, given)
@@ -111,20 +116,41 @@ class FastICA(OverScikitLearn, decomposition.FastICA):
             history = stopped.history
             changed = {"max_iter": len(history), "random_state": drawn_from}
             result = self._changed(changed, fit, rows, given)
-        except (ValueError, np.linalg.LinAlgError):
-            rank = rank_of(rows)
+        except (ValueError, np.linalg.LinAlgError) as error:
             if rank == 0:
                 raise DataError(f"FastICA needs rows that differ: {NO_SOURCES}") from None
-            if rank is None or rank == min(rows.shape):
-                raise
-            fewer = {"n_components": rank, "random_state": drawn_from}
-            result, history = self._changed(fewer, self._watched, fit, rows, given)
-            warnings.warn(
-                f"the rows vary in {rank} directions only: there are as many components",
-                GnomonWarning,
-                stacklevel=2,
-            )
+            if rank is not None and ("NaN" in str(error) or "converge" in str(error)):
+                raise DataError(f"FastICA finds no finite components: {NO_SOURCES}") from None
+            raise
         self.history_ = history
+        return result
+
+    def _fit_singles(self, fit, rows, given):
+        """Fit float32 rows in float64, as steps in float32 end elsewhere; keep float32."""
+        result = self._fit_peer(fit, rows.astype(np.float64), given)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray) and value.dtype == np.float64:
+                setattr(self, name, value.astype(np.float32))
+        is_array = isinstance(result, np.ndarray)
+        return result.astype(np.float32) if is_array else result
+
+    def _n_asked(self, rows: np.ndarray) -> int:
+        """Components that the parameters ask for."""
+        most = min(rows.shape)
+        return most if self.n_components is None else min(self.n_components, most)
+
+    def _fit_fewer(self, rank, fit, rows, given):
+        """Fit as many components as there are directions; more would be made of rounding errors."""
+        asked, self.n_components = self.n_components, rank
+        try:
+            result = self._fit_peer(fit, rows, given)
+        finally:
+            self.n_components = asked
+        warnings.warn(
+            f"the rows vary in {rank} directions only: there are as many components",
+            GnomonWarning,
+            stacklevel=2,
+        )
         return result
 
     def _changed(self, changed: dict[str, Any], call: Callable[..., Any], *args: Any) -> Any:
@@ -132,8 +158,6 @@ class FastICA(OverScikitLearn, decomposition.FastICA):
         asked = {name: getattr(self, name) for name in changed}
         vars(self).update(changed)
         try:
-            if call == self._watched:
-                return call(*args)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 return call(*args[:-1], **args[-1])

@@ -16,7 +16,7 @@ from sklearn import random_projection
 from gnomon.contract.over_scikit_learn import OverScikitLearn
 from gnomon.engine.estimator import Takes
 from gnomon.engine.registry import method
-from gnomon.engine.stored import Array, Number, Whole
+from gnomon.engine.stored import Array, Number, Optional, Whole
 
 TEXTS = "000 7.4 · 004 7.2"
 
@@ -46,6 +46,7 @@ class GaussianRandomProjection(OverScikitLearn, random_projection.GaussianRandom
     _stored = {
         "_n_features_out": Whole(1),
         "components_": Array("f8", ("n_components_", "n_columns")),
+        "inverse_components_": Optional(Array("f8", ("n_columns", "n_components_"))),
         "n_components_": Whole(),
     }
 
@@ -76,5 +77,6 @@ class SparseRandomProjection(OverScikitLearn, random_projection.SparseRandomProj
         "_n_features_out": Whole(1),
         "components_": Array("f8", ("n_components_", "n_columns"), sparse=True),
         "density_": Number(),
+        "inverse_components_": Optional(Array("f8", ("n_columns", "n_components_"))),
         "n_components_": Whole(),
     }

@@ -26,7 +26,7 @@ from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import JOBS, between, whole
 from gnomon.engine.registry import method
-from gnomon.engine.stored import Array, Text, Whole
+from gnomon.engine.stored import CLASSES, Array, Optional, Text, Whole
 from gnomon.engine.threads import in_order
 from gnomon.reduce.spectrum import warn_fewer, with_signs
 from gnomon.table.kinds import Kind
@@ -329,6 +329,7 @@ class _FormPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
         "mean_": Array("f8", ("n_columns",)),
         "n_components_": Whole(),
         "objective_values_": Array("f8", ("n_components_",)),
+        "classes_": Optional(CLASSES),
     }
 
     def _keep_leading(self, form: np.ndarray, mean: np.ndarray) -> None:

@@ -101,8 +101,8 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):
         "random_state": SEED,
     }
     _stored = {
-        "components_": Optional(Array("f8", ("n_columns", "n_columns"))),
-        "drawn_": Optional(Array("i8", ("n_columns",), low=0, below="n_columns")),
+        "components_": Optional(Array("f8", ("n_components_", "n_columns"), sparse=True)),
+        "drawn_": Optional(Array("i8", ("n_components_",), low=0, below="n_columns")),
         "n_components_": Whole(),
         "signs_": Optional(Array("f8", ("n_columns",))),
     }

@@ -371,13 +371,13 @@ class GMMHMM(BaseHMM):
         "covars_": Array(
             "f8",
             [
-                ("n_mix", "n_mix"),
-                ("n_mix", None, "n_features"),
-                ("n_mix", "n_mix", "n_features", "n_features"),
+                ("n_components", "n_mix"),
+                ("n_components", None, "n_features"),
+                ("n_components", "n_mix", "n_features", "n_features"),
             ],
         ),
-        "means_": Array("f8", ("n_mix", "n_mix", "n_features")),
-        "weights_": Array("f8", ("n_mix", "n_mix"), low=0.0),
+        "means_": Array("f8", ("n_components", "n_mix", "n_features")),
+        "weights_": Array("f8", ("n_components", "n_mix"), low=0.0),
     }
 
     def __init__(

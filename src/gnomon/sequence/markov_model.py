@@ -24,6 +24,8 @@ from gnomon.engine.stored import Anything, Array, ListOf
 from gnomon.sequence.chain import MarkovChain, Seed
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 
+MOST_AXES = 9  # axes of counts that are stored: a chain of order 7 has 8
+
 
 @method(
     task="forecast",
@@ -86,7 +88,11 @@ class MarkovModel(SequenceEstimator):
         "sparse": FLAG,
     }
     _stored = {
-        "counts_": Array("f8", ("n_counts", "n_counts")),
+        "counts_": Array(
+            "f8",
+            [*(("n_counts",) * k for k in range(2, MOST_AXES)), (None, "n_counts")],
+            sparse=True,
+        ),
         "start_": Array("f8", ("n_counts",), low=0.0),
         "states_": ListOf(Anything(), "n_counts"),
     }

@@ -10,6 +10,7 @@ import importlib
 from gnomon.engine.renamed import former_names, with_former_vocabulary
 
 _PICTURES = {
+    "association_rules": ["rule_lifts", "rule_points"],
     "axes": [
         "blob_steps",
         "fisher_lines",
@@ -152,7 +153,6 @@ _PICTURES = {
         "sorted_scores",
         "splits",
     ],
-    "rules": ["rule_lifts", "rule_points"],
     "selection": ["elimination_curve", "feature_ranking", "selection_stability", "selection_trace"],
     "sequences": ["chain_graph", "state_probabilities", "state_trellis", "trellis_replay"],
     "signals": ["center_traces", "signal_traces", "sound_layers"],

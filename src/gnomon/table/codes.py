@@ -598,7 +598,6 @@ class TermCode(Code):
     """
 
     reversible = False
-    wide = True
 
     _stored = {
         "most_terms": Whole(),
@@ -660,6 +659,11 @@ class TermCode(Code):
     @property
     def names(self) -> Any:
         return [f"{self.name}:{term}" for term in self.vocabulary]
+
+    @property
+    def wide(self) -> bool:
+        """Whether rows come as sparse ones, as those of categories of many levels do."""
+        return len(self.vocabulary) > MOST_DENSE_LEVELS
 
     def _commonest(self, names: list[str], seen: np.ndarray, several: np.ndarray) -> list[int]:
         """Numbers of the terms in most rows; of equally common ones those that sort first."""

@@ -80,6 +80,9 @@ class TableEncoder:
     ----------
     takes : Takes
         What the method uses as it is.
+    dense : bool, default=False
+        Whether rows shall be dense, as those that are streamed are: texts then have their hundred
+        commonest terms, and categories their commonest levels.
 
     Attributes
     ----------
@@ -102,13 +105,15 @@ class TableEncoder:
         "names_in": ListOf(Text(), kind=tuple),
         "notes": ListOf(Text()),
         "redundant": Flag(),
+        "terms": Optional(Flag()),
     }
 
-    def __init__(self, takes: Takes):
+    def __init__(self, takes: Takes, dense: bool = False):
         self.missing = takes.missing
         self.categories = takes.categories
         self.redundant = takes.redundant
-        self.many_levels = takes.many_levels
+        self.many_levels = takes.many_levels and not dense
+        self.terms = takes.many_levels
         self.codes: list[Code] = []
         self.left_out: list[str] = []
         self.notes: list[str] = []
@@ -225,7 +230,7 @@ class TableEncoder:
 
     @property
     def sparse(self) -> bool:
-        """Whether rows come as sparse ones: of texts, and categories of over a hundred levels."""
+        """Whether rows come as sparse ones: a text or category of over a hundred columns."""
         return any(getattr(code, "wide", False) for code in self.codes)
 
     @property
@@ -305,6 +310,6 @@ class TableEncoder:
             )
         if column.kind is Kind.DATETIME:
             return DateCode(column.name, self.missing)
-        if self.many_levels:
-            return TermCode(column.name, MOST_TERMS)
+        if self.terms:
+            return TermCode(column.name, MOST_TERMS if self.many_levels else MOST_DENSE_LEVELS)
         return TextCode(column.name, MOST_WORDS)

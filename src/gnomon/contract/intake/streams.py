@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ def take_scan(learner: Any, scan: Scan, y: Any, sample_weight: Any) -> Data:
     out = {getattr(target, "name", None), sample_weight}
     features = [name for name in scan.schema.names if name not in out]
     # chunks of a stream are dense rows
-    encoder = TableEncoder(replace(learner.natively, many_levels=False))
+    encoder = TableEncoder(learner.natively, dense=True)
     encoder.begin([scan.schema[name] for name in features])
     n_seen, weighted = 0, False
     for table in scan.chunks():

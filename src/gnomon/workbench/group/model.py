@@ -10,7 +10,7 @@ import numpy as np
 from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.storable import storable
-from gnomon.engine.stored import Array, DictOf, ListOf, Optional, Text
+from gnomon.engine.stored import Array, DictOf, ListOf, Optional, Text, Whole
 from gnomon.table import Table
 from gnomon.table.codes import CategoryCode
 from gnomon.table.encode import TableEncoder
@@ -50,6 +50,7 @@ class GroupModel(Estimator):
         "scale_": Array("f8", ("n_columns",)),
         "group_names_": Optional(ListOf(Text())),
         "left_out_": DictOf(Text()),
+        "n_clusters": Whole(1),
     }
 
     def __init__(self, clusterer: Any = None):

@@ -20,6 +20,8 @@ def sign(
     """Sign a model file, so that others can see that it is yours and unchanged.
 
     They load it with the public key: gnomon.load("model.gnomon", key="FILE.pub").
+
+    Example: gnomon sign model.gnomon --new-key my.key
     """
     from gnomon.engine import signing
     from gnomon.engine.errors import ModelFileError
