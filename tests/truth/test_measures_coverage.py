@@ -240,7 +240,7 @@ def test_log_loss_and_brier_score(rng):
         return measure((rng.random(500) < p).astype(int), p, [0, 1])
 
     def entropy_of(y, p, labels):
-        return log_loss(y, p, labels=labels, confidence_level=0.95)
+        return log_loss(y, p, confidence_level=0.95)
 
     assert 0.93 <= coverage(lambda: once(entropy_of), entropy) <= 0.97
     assert 0.93 <= coverage(lambda: once(brier_score), spread) <= 0.97

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from gnomon.contract.estimate import Estimate
+from gnomon.contract.estimate import Estimate, check_level
 from gnomon.engine.errors import DataError
 from gnomon.evaluate.significance import Significance
 
@@ -121,6 +121,7 @@ def mean_over_origins(
     values = values[~np.isnan(values)]
     if not len(values):
         raise DataError("there are no losses to average")
+    check_level(confidence_level)
     mean, error = float(values.mean()), _newey_west(values, overlap)
     if not np.isfinite(error):
         return Estimate(mean, -np.inf, np.inf, confidence_level, np.nan, "one origin")

@@ -93,7 +93,7 @@ class MarkovModel(SequenceEstimator):
             [*(("n_counts",) * k for k in range(2, MOST_AXES)), (None, "n_counts")],
             sparse=True,
         ),
-        "start_": Array("f8", ("n_counts",), low=0.0),
+        "start_": Array("f8", [("n_counts",) * k for k in range(1, 8)], low=0.0),
         "states_": ListOf(Anything(), "n_counts"),
     }
 
