@@ -493,7 +493,13 @@ def as_c_floats(rows: np.ndarray) -> np.ndarray:
 def numbers_of(frame: Any) -> np.ndarray:
     """The cells of a data frame of numbers and booleans."""
     rows = nw.from_native(frame, eager_only=True).to_numpy()
-    return rows if rows.dtype.kind == "f" else rows.astype(np.float64)
+    try:
+        return rows if rows.dtype.kind == "f" else rows.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"the table holds cells that are not numbers ({error}), and the estimator was fitted "
+            "to numbers only: give columns as in the training table"
+        ) from None
 
 
 def holds_nan(X: Any) -> bool:
