@@ -35,6 +35,7 @@ ROOMS = (
     "graphical",
     "sample",
     "sequence",
+    "text",
     "workbench",
 )
 LONGEST = 60.0

@@ -111,7 +111,7 @@ def test_words_of_a_document_have_the_color_of_their_topic(rng):
     counts = MultinomialMixture(2, random_state=0).fit(np.array([[1, 2], [3, 1]]))
     with pytest.raises(DataError, match="fitted to texts"):
         document_topics("a", counts)
-    assert len(topic_map(model, [1, 1, 1]).data[0].x) == 3
+    assert [each.text for each in topic_map(model, [1, 1, 1]).data] == [("1",), ("2",), ("3",)]
     with pytest.raises(DataError, match="one for each of 3 topics"):
         topic_map(model, [1, 1])
     assert len(topics_over_time([[0.2, 0.8]], ["2020"], ["a", "b"]).data) == 2

@@ -111,30 +111,30 @@ def topic_map(model: Any, weights: Any, *, n_words: int = 3, theme: str = "light
         raise DataError(f"weights has shape {size.shape}; one for each of {len(shares)} topics")
     places, kept = principal_coordinates(topic_distances(shares))
     names = [", ".join(words) for words in model.top_words(n_words)]
-    figure = go.Figure(
-        go.Scatter(
-            x=places[:, 0],
-            y=places[:, 1],
+    figure = go.Figure()
+    for t, name in enumerate(names):
+        figure.add_scatter(
+            x=places[t : t + 1, 0],
+            y=places[t : t + 1, 1],
             mode="markers+text",
-            text=names,
-            textposition="top center",
+            text=[str(t + 1)],
+            name=f"{t + 1}: {name}",
             marker={
-                "size": 14 + 60 * np.sqrt(size / size.max()),
-                "color": [color(t) for t in range(len(shares))],
+                "size": 16 + 50 * np.sqrt(size[t] / size.max()),
+                "color": color(t),
                 "opacity": 0.55,
                 "line": {"color": look(theme).ink, "width": 1},
             },
-            customdata=np.column_stack([np.arange(1, len(shares) + 1), size]),
-            hovertemplate="topic %{customdata[0]}: %{customdata[1]:.1%} of words<extra></extra>",
+            hovertemplate=f"topic {t + 1}: {size[t]:.1%} of the words<extra></extra>",
             cliponaxis=False,
         )
-    )
     dress(
         figure,
         "Map of the topics",
         theme,
         note=f"near topics share words; two coordinates keep {kept:.0%} of the distances' squares",
         height=560,
+        legend={"itemsizing": "constant"},
     )
     spread = float(np.abs(places).max()) or 1.0
     bounds = [-1.35 * spread, 1.35 * spread]
@@ -250,7 +250,7 @@ def document_topics(
     faint = look(theme).faint
     for piece in WORD.split(text):
         topic = topics.get(piece)
-        clean = escape(piece).replace("\n", " ")
+        clean = escape(piece, quote=False).replace("\n", " ")
         if WORD.fullmatch(piece):
             count += 1
             if count > most:
@@ -279,7 +279,7 @@ def document_topics(
         "A document by topic",
         theme,
         note=f"each word in the color of its most probable topic; grey: in no topic{cut}",
-        height=190 + 21 * lines + 22 * len(used),
+        height=180 + 18 * lines + 8 * len(used),
         showlegend=True,
         legend={"orientation": "h", "y": -0.02, "yanchor": "top"},
     )

@@ -142,6 +142,13 @@ class CountModel(TextEstimator):
         "vectorizer": [HasMethods(["fit_transform", "transform", "get_feature_names_out"]), None]
     }
 
+    def _check_loaded(self) -> None:
+        vocabulary = getattr(vars(self).get("vectorizer_"), "vocabulary_", None)
+        if vocabulary is not None and len(vocabulary) != self.n_features_in_:
+            raise ValueError(
+                f"has {self.n_features_in_} terms, and its vectorizer has {len(vocabulary)}"
+            )
+
     def _usual_vectorizer(self) -> Any:
         """What counts texts where the parameter `vectorizer` is None."""
         raise NotImplementedError
@@ -172,7 +179,7 @@ class CountModel(TextEstimator):
                     f"{type(self).__name__} was fitted to counts: give counts of the same "
                     f"{n_columns} terms, not texts"
                 )
-            return self._checked(self.vectorizer_.transform(X))
+            X = self.vectorizer_.transform(X)
         rows = self._checked(X)
         if rows.shape[1] != n_columns:
             raise DataError(
@@ -185,6 +192,8 @@ class CountModel(TextEstimator):
         if intake.is_frame(X):
             X = nw.from_native(X, eager_only=True).to_numpy()
         rows = sp.csr_array(X, dtype=np.float64)
+        if rows.nnz and not 0 <= rows.indices.min() <= rows.indices.max() < rows.shape[1]:
+            raise DataError(f"{type(self).__name__}: a sparse row names a column that is not there")
         rows.sum_duplicates()
         bad = ~np.isfinite(rows.data) | (rows.data < 0)
         if not self._weights:

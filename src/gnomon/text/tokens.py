@@ -202,7 +202,8 @@ def counted_grams(words: Words, shortest: int, longest: int) -> Grams:
     """Runs of `shortest` to `longest` words, counted in each text."""
     if (shortest, longest) == (1, 1):
         return counted(words)
-    streams, texts, names = [], [], []
+    streams, texts = [], []
+    names: list[str] = []
     n_texts = len(words.ends) - 1
     of_text = np.repeat(np.arange(n_texts), np.diff(words.ends))
     gram_names, grams, owners = words.names, words.numbers, of_text

@@ -49,6 +49,13 @@ class FastAnalyzer(TextEstimator):
 
     _transient = ("_stop_words_id",)  # for a warning that is given once
 
+    def _check_loaded(self) -> None:
+        self._validate_params()
+        runs = self.ngram_range
+        whole_numbers = len(runs) == 2 and all(isinstance(each, int) for each in runs)
+        if not whole_numbers or not 1 <= runs[0] <= runs[1]:
+            raise ValueError(f"has ngram_range={runs}, not two rising numbers from 1 on")
+
     def _is_fast(self) -> bool:
         """Whether kernels split the texts: no function of the user's takes part in it."""
         own = (getattr(type(self), name) for name in ("build_analyzer", "build_tokenizer"))
@@ -249,6 +256,14 @@ class CountVectorizer(FastAnalyzer, peer.CountVectorizer):
         """
         self._check_vocabulary()
         return peer.CountVectorizer.transform(self, texts_of(raw_documents))
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if "vocabulary_" not in vars(self):
+            return
+        places = self.vocabulary_.values()
+        if not places or sorted(places) != list(range(len(places))):
+            raise ValueError("has a vocabulary whose columns are not numbered from 0 on")
 
     def _count_vocab(self, raw_documents: Any, fixed_vocab: bool) -> tuple[dict, Any]:
         if not self._is_fast():

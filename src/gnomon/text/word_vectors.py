@@ -317,7 +317,7 @@ def train_pair(nets, near, word, negative, rate, state):
         label = np.float32(1)
         if draw > 0:
             state = state * FACTOR % MODULUS
-            target = nets.table[state % len(nets.table)]
+            target = nets.table[(state * len(nets.table)) >> 31]
             if target == word:
                 continue
             label = np.float32(0)
