@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 QUIET  := -qq --progress-bar off
 
-.PHONY: help demo test test-all truth mutants fuzz lint format warm duels tables swap accelerate clean
+.PHONY: help demo docs test test-all truth mutants fuzz lint format warm duels tables swap accelerate clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -54,6 +54,10 @@ lint: $(VENV)/.lint  ## style, types and the layers of packages
 	@$(BIN)/ruff format --no-cache --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+
+docs: warm $(VENV)/.docs  ## the documentation site, offline, to docs/build/html; a warning is an error
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/build/doctrees docs docs/build/html
+	@echo "==> open docs/build/html/index.html"
 
 format: $(VENV)/.lint  ## put the code in its style
 	@$(BIN)/ruff check --fix .
