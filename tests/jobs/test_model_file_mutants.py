@@ -68,7 +68,7 @@ def outcomes(folders: list[Path]) -> list[list[str]]:
         command,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=600,
         check=False,
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
     )
