@@ -304,6 +304,29 @@ def test_a_model_file_keeps_the_answers_to_the_bit(cls, tmp_path):
     assert answer(loaded) == answer(shared(cls))
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        gnomon.sequence.MarkovModel(0),
+        gnomon.sequence.MarkovModel(9, sparse=True),
+        gnomon.sequence.MarkovModel(2, alpha=1.0),
+        gnomon.sequence.HiddenMarkovModel(2, gnomon.sequence.CategoricalEmission(), random_state=0),
+        gnomon.sequence.ChainCRF(pairs="all"),
+    ],
+    ids=["order 0", "order 9", "order 2", "symbols", "all pairs"],
+)
+def test_a_model_of_words_is_loaded_with_other_options_too(model, tmp_path):
+    given = [list("abbabaabbaababba")] * 3
+    if isinstance(model, gnomon.sequence.ChainCRF):
+        fitted = clone(model).fit([[[step] for step in each] for each in given], given)
+        loaded = gnomon.load(fitted.save(tmp_path / "model.gnomon"))
+        assert written(loaded.theta_) == written(fitted.theta_)
+        return
+    fitted = clone(model).fit(given)
+    loaded = gnomon.load(fitted.save(tmp_path / "model.gnomon"))
+    assert loaded.score(given) == fitted.score(given)
+
+
 @each("cls", [cls for cls in OTHERS if "history_ :" in cls.__doc__])
 def test_the_course_of_a_fit_is_recorded(cls):
     model = shared(cls)

@@ -88,6 +88,8 @@ class GaussianProcessRegressor(OverScikitLearn, gaussian_process.GaussianProcess
         n = len(self.X_train_)
         if np.shape(self.L_) != (n, n) or len(self.alpha_) != n or len(self.y_train_) != n:
             raise DataError("X_train_, y_train_, L_ and alpha_ do not fit together")
+        if not np.isfinite(self.kernel_(self.X_train_[:1])).all():
+            raise DataError("the kernel gives numbers that are not finite")
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows: memory grows with the square of their number."
