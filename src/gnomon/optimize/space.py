@@ -498,17 +498,15 @@ class Space:
         self.size = sum(each.size for each in self.dimensions)
         ends = np.cumsum([each.size for each in self.dimensions])
         self._parts = [slice(e - d.size, e) for e, d in zip(ends, self.dimensions, strict=True)]
-        self._plain_real = self.is_real and not any(d.log for d in self.dimensions)
+        # whether every number has finite bounds
+        self.bounded = all(getattr(each, "bounded", True) for each in self.dimensions)
+        is_linear = self.is_real and not any(each.log for each in self.dimensions)
+        self._plain = is_linear and self.bounded
         if numbers:
             self.low = np.array([float(each.low) for each in self.dimensions])
             self.high = np.array([float(each.high) for each in self.dimensions])
         given = [constraints] if not isinstance(constraints, Sequence) else constraints
         self.constraints = [_violation_of(each) for each in given]
-
-    @property
-    def bounded(self) -> bool:
-        """Whether every number has finite bounds."""
-        return all(getattr(each, "bounded", True) for each in self.dimensions)
 
     def values(self, point: Point) -> list[Any]:
         """The values of the dimensions, in order."""
@@ -528,10 +526,16 @@ class Space:
 
     def decode(self, unit: np.ndarray) -> Point:
         """The point that coordinates in the unit cube stand for."""
-        if self._plain_real and self.bounded:
+        if self._plain:
             return self.low + np.clip(unit, 0.0, 1.0) * (self.high - self.low)
         pairs = zip(self.dimensions, self._parts, strict=True)
         return self.point([each.from_unit(unit[part]) for each, part in pairs])
+
+    def decode_all(self, units: np.ndarray) -> list[Point]:
+        """The points that rows of coordinates stand for; many at once cost little more than one."""
+        if self._plain:
+            return list(self.low + np.clip(units, 0.0, 1.0) * (self.high - self.low))
+        return [self.decode(each) for each in units]
 
     def encode(self, point: Point) -> np.ndarray:
         """Coordinates of a point in the unit cube."""
@@ -541,7 +545,7 @@ class Space:
     def sample(self, rng: np.random.Generator) -> Point:
         """A random point that keeps the constraints."""
         for _ in range(MOST_DRAWS):
-            if self._plain_real and self.bounded:
+            if self._plain:
                 found = self.low + rng.random(self.size) * (self.high - self.low)
             else:
                 found = self.point([each.sample(rng) for each in self.dimensions])
@@ -551,6 +555,12 @@ class Space:
             f"none of {MOST_DRAWS:,} random points keeps the constraints: they contradict each "
             "other or the bounds, or allow too small a part; relax them or give x0"
         )
+
+    def samples(self, rng: np.random.Generator, count: int) -> list[Point]:
+        """Several random points that keep the constraints."""
+        if self._plain and not self.constraints:
+            return list(self.low + rng.random((count, self.size)) * (self.high - self.low))
+        return [self.sample(rng) for _ in range(count)]
 
     def violation(self, point: Point) -> float:
         """By how much the constraints are broken, summed; 0 for an allowed point."""
