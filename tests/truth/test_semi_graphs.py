@@ -234,7 +234,7 @@ def test_no_other_labels_cut_less_weight(rng):
     [
         HarmonicLabelPropagation(6),
         GraphCutClassifier(6),
-        GeodesicNeighborsClassifier(n_neighbors=6),
+        GeodesicNeighborsClassifier(n_neighbors=3),
     ],
 )
 def test_arms_of_a_spiral_are_told_apart_by_six_labels(model, rng):
