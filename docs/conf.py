@@ -47,7 +47,7 @@ html_copy_source = False
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": True,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -15,7 +15,9 @@ DIGITS = 5  # significant digits of the numbers of a figure: more cannot be seen
 
 def html_of(figure: Any) -> str:
     """The place of a figure in a page, with its description."""
-    content = json.dumps(_rounded(json.loads(figure.to_json())), separators=(",", ":"))
+    described = _rounded(json.loads(figure.to_json()))
+    described["layout"].pop("width", None)  # as wide as its place in the page
+    content = json.dumps(described, separators=(",", ":"))
     content = content.replace("</", "<\\/")
     return f'<div class="gnomon-figure"><script type="application/json">{content}</script></div>'
 
