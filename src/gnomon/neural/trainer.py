@@ -73,7 +73,7 @@ class Trainer:
         Of the weights into a unit (the max-norm constraint).
     frozen : tuple of str, default=()
         Nodes whose parameters stay.
-    seed : int, default=0
+    random_state : int, default=0
         Of the draws.
     """
 
@@ -88,10 +88,10 @@ class Trainer:
         penalty_per_row: bool = False,
         largest_norm: float | None = None,
         frozen: tuple[str, ...] = (),
-        seed: int = 0,
+        random_state: int = 0,
     ):
         self.network, self.parameters = network, parameters
-        self.loss, self.rule, self.seed = loss, rule, seed
+        self.loss, self.rule, self.random_state = loss, rule, random_state
         self.penalty, self.penalty_per_row = penalty, penalty_per_row
         self.largest_norm = largest_norm
         self._weights = network.slices("weight")
@@ -129,7 +129,7 @@ class Trainer:
             start, stop = bounds[number]
             mine = None if weights is None else weights[start:stop]
             part = x[start:stop].toarray() if sp.issparse(x) else x[start:stop]
-            run = Run(True, generator(self.seed, *place, number), mine)
+            run = Run(True, generator(self.random_state, *place, number), mine)
             output, tape = self.network.forward(self.parameters, part, run)
             losses, slope = self.loss(output, y[start:stop])
             factor = (
@@ -224,7 +224,7 @@ class Trainer:
         loss : float
         """
         total = summed = 0.0
-        batches = slots.epoch(batch_size, generator(self.seed, number))
+        batches = slots.epoch(batch_size, generator(self.random_state, number))
         for place, batch in enumerate(batches, 1):
             value = self.step(
                 rows[batch.rows],

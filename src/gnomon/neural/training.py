@@ -226,7 +226,7 @@ def train(
         penalty=penalty,
         largest_norm=max_norm,
         frozen=frozen,
-        seed=random_state,
+        random_state=random_state,
     )
     slots = Slots(rows, target, weights, shuffle=shuffle)
     held_out = _held_out(network, loss, validation, dtype)
@@ -333,7 +333,7 @@ def _write(path: Path, trainer: Trainer, found: Training, state: _State) -> None
         "network": trainer.network.as_dict(),
         "rule": type(trainer.rule).__name__,
         "values": {k: v for k, v in rule.items() if isinstance(v, (int, float))},
-        "seed": trainer.seed,
+        "seed": trainer.random_state,
         "epoch": state.epoch,
         "best": state.best,
         "waited": state.waited,
@@ -362,7 +362,7 @@ def _resume(path: Path, trainer: Trainer, found: Training, state: _State) -> Non
     same = {
         "network": trainer.network.as_dict(),
         "rule": type(trainer.rule).__name__,
-        "seed": trainer.seed,
+        "seed": trainer.random_state,
         "format": FORMAT,
     }
     for key, value in same.items():
