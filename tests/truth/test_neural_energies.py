@@ -19,7 +19,6 @@ from gnomon.neural import (
     integrate_and_fire,
     oja_step,
 )
-from gnomon.neural.epochs import Epochs
 from gnomon.neural.hopfield import energy
 from gnomon.neural.rbm import Machine
 
@@ -181,16 +180,6 @@ def test_one_step_of_partial_fit_follows_another(rng):
     assert not np.array_equal(
         model.components_, BernoulliRBM(4, random_state=0, n_iter=0).fit(rows).components_
     )
-
-
-def test_batches_meet_every_row_as_often_as_its_weight(rng):
-    rows = rng.normal(size=(7, 2))
-    weights = np.array([1.0, 2, 1, 3, 1, 1, 2])
-    epochs = Epochs(rows, weights)
-    met = np.concatenate(list(epochs.batches(rng, 4)))
-    np.testing.assert_array_equal(np.bincount(met, minlength=7), epochs.weights)
-    fractions = Epochs(rows, weights / 100)
-    assert fractions.n_marks == 7
 
 
 @pytest.mark.covers("hopfield-network")

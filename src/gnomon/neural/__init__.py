@@ -1,5 +1,67 @@
-"""Neural: networks and other learners of units and links."""
+"""Networks: described once as layers, trained by the package's own engine or by torch."""
 
+from gnomon.neural.activations import (
+    ACTIVATIONS,
+    ActivationFunction,
+    activation_of,
+    softmax,
+    softmax_jacobian,
+)
+from gnomon.neural.batches import Batch, Slots
+from gnomon.neural.composite import (
+    Composite,
+    Parallel,
+    Residual,
+    Sequential,
+    grid_reduction,
+    inception,
+)
+from gnomon.neural.convolution import Conv2D, ConvTranspose2D, convolve2d
+from gnomon.neural.diagnostics import (
+    GradientReport,
+    UnitReport,
+    gradient_report,
+    unit_report,
+)
+from gnomon.neural.initialization import INITIALIZATIONS
+from gnomon.neural.layers import (
+    LAYERS,
+    Activation,
+    Add,
+    Dense,
+    DropConnect,
+    Dropout,
+    Flatten,
+    Layer,
+    Maxout,
+    Parameter,
+    PReLU,
+    Reshape,
+    Run,
+    Stack,
+)
+from gnomon.neural.losses import (
+    LOSSES,
+    AbsoluteLoss,
+    BinaryCrossEntropy,
+    CrossEntropy,
+    Loss,
+    MixedLoss,
+    PoissonLoss,
+    SquaredLoss,
+)
+from gnomon.neural.network import Network, NetworkSummary, Parameters
+from gnomon.neural.normalization import BatchNorm, GroupNorm, LocalResponseNorm
+from gnomon.neural.penalties import L1, L2, Elastic, Lp, Penalty, max_norm
+from gnomon.neural.pooling import (
+    MaxPool2D,
+    MaxUnpool2D,
+    MeanPool2D,
+    MeanUnpool2D,
+    Upsample2D,
+)
+from gnomon.neural.trainer import Trainer, predict_all, rule_of
+from gnomon.neural.training import Training, train
 from gnomon.neural.echo_state import EchoStateClassifier, EchoStateRegressor
 from gnomon.neural.fourier import FourierNetwork
 from gnomon.neural.hopfield import HopfieldNetwork
@@ -9,17 +71,82 @@ from gnomon.neural.recurrent import RecurrentClassifier, RecurrentRegressor
 from gnomon.neural.spiking import SpikeTrain, firing_rate, integrate_and_fire
 
 __all__ = [
+    "ACTIVATIONS",
+    "AbsoluteLoss",
+    "Activation",
+    "ActivationFunction",
+    "Add",
+    "Batch",
+    "BatchNorm",
     "BernoulliRBM",
+    "BinaryCrossEntropy",
+    "Composite",
+    "Conv2D",
+    "ConvTranspose2D",
+    "CrossEntropy",
+    "Dense",
+    "DropConnect",
+    "Dropout",
     "EchoStateClassifier",
     "EchoStateRegressor",
+    "Elastic",
+    "Flatten",
     "FourierNetwork",
+    "GradientReport",
+    "GroupNorm",
     "HopfieldNetwork",
+    "INITIALIZATIONS",
+    "L1",
+    "L2",
+    "LAYERS",
+    "LOSSES",
+    "Layer",
+    "LocalResponseNorm",
+    "Loss",
+    "Lp",
+    "MaxPool2D",
+    "MaxUnpool2D",
+    "Maxout",
+    "MeanPool2D",
+    "MeanUnpool2D",
+    "MixedLoss",
+    "Network",
+    "NetworkSummary",
     "OjaPCA",
+    "PReLU",
+    "Parallel",
+    "Parameter",
+    "Parameters",
+    "Penalty",
+    "PoissonLoss",
     "RecurrentClassifier",
     "RecurrentRegressor",
+    "Reshape",
+    "Residual",
+    "Run",
+    "Sequential",
+    "Slots",
     "SpikeTrain",
+    "SquaredLoss",
+    "Stack",
+    "Trainer",
+    "Training",
+    "UnitReport",
+    "Upsample2D",
+    "activation_of",
+    "convolve2d",
     "firing_rate",
+    "gradient_report",
+    "grid_reduction",
     "hebb_step",
+    "inception",
     "integrate_and_fire",
+    "max_norm",
     "oja_step",
+    "predict_all",
+    "rule_of",
+    "softmax",
+    "softmax_jacobian",
+    "train",
+    "unit_report",
 ]

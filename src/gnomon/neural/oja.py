@@ -17,13 +17,14 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
 from gnomon.contract import Data, Transformer
+from gnomon.engine.distinct import distinct_rows
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import HISTORY, SEED, above, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
 from gnomon.engine.threads import one_blas_thread
-from gnomon.neural.epochs import Epochs
+from gnomon.neural.batches import Slots
 
 ROWS_TOGETHER = 1024  # rows drawn for one call of the kernel
 
@@ -131,24 +132,27 @@ class OjaPCA(ClassNamePrefixFeaturesOutMixin, Transformer):
                 "decrease n_components"
             )
         with one_blas_thread():
-            self._pass_over(Epochs(data.rows, data.weight_array))
+            self._pass_over(data)
 
-    def _pass_over(self, epochs: Epochs) -> None:
-        rng, share = self._rng(), epochs.weights / epochs.weights.sum()
-        self.mean_ = share @ epochs.rows
-        variance = float(share @ ((epochs.rows - self.mean_) ** 2).sum(axis=1))
+    def _pass_over(self, data: Data) -> None:
+        rng, slots = self._rng(), Slots(data.rows, weights=data.weights)
+        distinct = distinct_rows(data.rows, data.weight_array)
+        share = distinct.weights / distinct.weights.sum()
+        self.mean_ = share @ distinct.rows
+        variance = float(share @ ((distinct.rows - self.mean_) ** 2).sum(axis=1))
         self.scale_ = float(np.sqrt(variance)) or 1.0
-        start = rng.standard_normal((self.n_components, epochs.rows.shape[1]))
+        start = rng.standard_normal((self.n_components, data.n_columns))
         weights = np.ascontiguousarray(np.linalg.qr(start.T)[0].T)
         course = self._course("pass", self.max_iter)
         for turn in course:
             before, squared = weights.copy(), 0.0
             step = min(self.learning_rate, 1.0) / (1.0 + turn)
-            for places in epochs.batches(rng, ROWS_TOGETHER):
-                rows = (epochs.rows[places] - self.mean_) / self.scale_
-                squared += sanger_pass(rows, step, weights)
+            for batch in slots.epoch(ROWS_TOGETHER, rng):
+                rows = (data.rows[batch.rows] - self.mean_) / self.scale_
+                counts = np.ones(len(rows)) if batch.weights is None else batch.weights
+                squared += sanger_pass(rows, counts, step, weights)
             if course.end_step(
-                squared / epochs.n_marks,
+                squared / slots.n_slots,
                 bool(np.abs(weights - before).max() <= self.tol),
                 state=partial(dict, components=weights.copy()),
                 attributes=partial(self._so_far, weights.copy(), len(course.history) + 1),
@@ -212,12 +216,12 @@ def oja_step(weights: Any, x: Any, learning_rate: float) -> np.ndarray:
     return w + learning_rate * y * (row - y * w)
 
 
-@kernel("f8[:,:]", "f8", "out f8[:,:]")
-def sanger_pass(rows: Any, step: float, weights: Any) -> float:
+@kernel("f8[:,:]", "f8[:]", "f8", "out f8[:,:]")
+def sanger_pass(rows: Any, counts: Any, step: float, weights: Any) -> float:
     """Sanger's rule for row after row; returns the sum of squared outputs.
 
-    rows (n, d) centered, weights (k, d): w_k <- w_k + eta y_k (x - sum_{l <= k} y_l w_l), with eta
-    the smaller of `step` and 1 / |x|^2.
+    rows (n, d) centered, counts (n,) their weights, weights (k, d): w_k <- w_k + eta y_k (x -
+    sum_{l <= k} y_l w_l), with eta the smaller of `step` times the weight and 1 / |x|^2.
     """
     k, d = weights.shape
     rest, output = np.empty(d), np.empty(k)
@@ -227,13 +231,14 @@ def sanger_pass(rows: Any, step: float, weights: Any) -> float:
         for j in range(d):
             length += rows[i, j] * rows[i, j]
             rest[j] = rows[i, j]
-        eta = step if step * length <= 1.0 else 1.0 / length
+        eta = step * counts[i]
+        eta = eta if eta * length <= 1.0 else 1.0 / length
         for unit in range(k):
             y = 0.0
             for j in range(d):
                 y += weights[unit, j] * rows[i, j]
             output[unit] = y
-            total += y * y
+            total += counts[i] * y * y
         for unit in range(k):
             y = output[unit]
             for j in range(d):

@@ -33,7 +33,7 @@ from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Whole
 from gnomon.engine.sums import rows_per_chunk
 from gnomon.engine.threads import one_blas_thread
-from gnomon.neural.epochs import Epochs
+from gnomon.neural.batches import Slots
 
 FIRST_SCALE = 0.01  # standard deviation of the first weights, as in scikit-learn
 LINEAR_FROM = 40.0  # log(1 + exp(x)) = x in double precision
@@ -263,9 +263,8 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, Transformer):
         rng = self._rng()
         self._warn_of_range(data.rows)
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            epochs = Epochs(data.rows, data.weight_array)
             state = self._first(data.n_columns, rng)
-            self._pass_over(epochs, state, rng)
+            self._pass_over(data, state, rng)
 
     def _warn_of_range(self, rows: Any) -> None:
         values = rows.data if sp.issparse(rows) else rows
@@ -284,17 +283,19 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, Transformer):
         machine = Machine(weights, np.zeros(k), np.zeros(n_columns), self.visible == "gaussian")
         return Training(machine, np.zeros((self.batch_size, k)), 0)
 
-    def _pass_over(self, epochs: Epochs, state: Training, rng: np.random.Generator) -> None:
+    def _pass_over(self, data: Data, state: Training, rng: np.random.Generator) -> None:
+        slots = Slots(data.rows, weights=data.weights)
         course = self._course("pass", self.n_iter)
         for _ in course:
             errors = 0.0
-            for places in epochs.batches(rng, self.batch_size):
-                v = dense(epochs.rows[places])
-                state, squared = self._step(state, v, np.ones(len(v)), rng)
+            for batch in slots.epoch(self.batch_size, rng):
+                v = dense(data.rows[batch.rows])
+                weights = np.ones(len(v)) if batch.weights is None else batch.weights
+                state, squared = self._step(state, v, weights, rng)
                 errors += squared
             found = self._attributes(state) | {"n_iter_": len(course.history) + 1}
             if course.end_step(
-                errors / epochs.n_marks,
+                errors / slots.n_slots,
                 attributes=partial(lambda found: self._public() | found, found),
             ):
                 break
