@@ -23,6 +23,9 @@ from gnomon.neural.diagnostics import (
     gradient_report,
     unit_report,
 )
+from gnomon.neural.echo_state import EchoStateClassifier, EchoStateRegressor
+from gnomon.neural.fourier import FourierNetwork
+from gnomon.neural.hopfield import HopfieldNetwork
 from gnomon.neural.initialization import INITIALIZATIONS
 from gnomon.neural.layers import (
     LAYERS,
@@ -52,6 +55,7 @@ from gnomon.neural.losses import (
 )
 from gnomon.neural.network import Network, NetworkSummary, Parameters
 from gnomon.neural.normalization import BatchNorm, GroupNorm, LocalResponseNorm
+from gnomon.neural.oja import OjaPCA, hebb_step, oja_step
 from gnomon.neural.penalties import L1, L2, Elastic, Lp, Penalty, max_norm
 from gnomon.neural.pooling import (
     MaxPool2D,
@@ -60,18 +64,19 @@ from gnomon.neural.pooling import (
     MeanUnpool2D,
     Upsample2D,
 )
-from gnomon.neural.trainer import Trainer, predict_all, rule_of
-from gnomon.neural.training import Training, train
-from gnomon.neural.echo_state import EchoStateClassifier, EchoStateRegressor
-from gnomon.neural.fourier import FourierNetwork
-from gnomon.neural.hopfield import HopfieldNetwork
-from gnomon.neural.oja import OjaPCA, hebb_step, oja_step
 from gnomon.neural.rbm import BernoulliRBM
 from gnomon.neural.recurrent import RecurrentClassifier, RecurrentRegressor
 from gnomon.neural.spiking import SpikeTrain, firing_rate, integrate_and_fire
+from gnomon.neural.trainer import Trainer, predict_all, rule_of
+from gnomon.neural.training import Training, train
 
 __all__ = [
     "ACTIVATIONS",
+    "INITIALIZATIONS",
+    "L1",
+    "L2",
+    "LAYERS",
+    "LOSSES",
     "AbsoluteLoss",
     "Activation",
     "ActivationFunction",
@@ -95,11 +100,6 @@ __all__ = [
     "GradientReport",
     "GroupNorm",
     "HopfieldNetwork",
-    "INITIALIZATIONS",
-    "L1",
-    "L2",
-    "LAYERS",
-    "LOSSES",
     "Layer",
     "LocalResponseNorm",
     "Loss",
