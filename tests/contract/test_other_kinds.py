@@ -209,12 +209,24 @@ PROBLEMS = {
     "VectorQuantizer": Problem((SERIES,), ("transform", SERIES), {"size": 4, "n_entries": 3}),
     "DictionaryVote": Problem((SERIES, CLASSES_OF_SERIES), ("predict", SERIES)),
     "TypeHistogramClassifier": Problem((SOUNDS, CLASSES_OF_SERIES), ("histograms", SOUNDS)),
+    "RecurrentClassifier": Problem(
+        (SERIES, CLASSES_OF_SERIES), ("predict_proba", SERIES), {"n_units": 4, "max_iter": 5}
+    ),
+    "RecurrentRegressor": Problem(
+        (SERIES, SERIES), ("predict", SERIES), {"n_units": 4, "max_iter": 5}
+    ),
+    "EchoStateRegressor": Problem((SERIES,), ("forecast_rows", NUMBERS, 3), {"n_units": 10}),
+    "EchoStateClassifier": Problem(
+        (SERIES, CLASSES_OF_SERIES), ("decision_function", SERIES), {"n_units": 10}
+    ),
+    "FourierNetwork": Problem((SERIES,), ("forecast_rows", NUMBERS, 3)),
     "NearestNeighbors": Problem((ROWS,), ("kneighbors", ROWS)),
     "ApproximateNeighbors": Problem((ROWS,), ("kneighbors", ROWS)),
     "NeighborLabels": Problem((ROWS, gnomon.table.Table.from_dict(LABELS)), ("predict", ROWS)),
     "NeighborRecommender": Problem((RATINGS,), ("predict", [0, 1], [3, 3])),
 }
 OTHERS = [cls for cls in ESTIMATORS if cls.__name__ in PROBLEMS]
+WITH_CALLBACKS = ("gnomon.sequence", "gnomon.neural")
 RANDOM_PARTS = {"DictionaryVote": {"quantizer": {"size": 4, "n_entries": 3}}}
 
 
@@ -356,7 +368,7 @@ class Stopping:
         return context.parent is not None
 
 
-@each("cls", [cls for cls in OTHERS if cls.__module__.startswith("gnomon.sequence")])
+@each("cls", [cls for cls in OTHERS if cls.__module__.startswith(WITH_CALLBACKS)])
 def test_callbacks_see_the_fit_and_can_stop_it(cls, capsys):
     callback = Stopping()
     model = fitted(new(cls).set_callbacks(callback))

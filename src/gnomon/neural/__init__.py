@@ -23,6 +23,9 @@ from gnomon.neural.diagnostics import (
     gradient_report,
     unit_report,
 )
+from gnomon.neural.echo_state import EchoStateClassifier, EchoStateRegressor
+from gnomon.neural.fourier import FourierNetwork
+from gnomon.neural.hopfield import HopfieldNetwork
 from gnomon.neural.initialization import INITIALIZATIONS
 from gnomon.neural.layers import (
     LAYERS,
@@ -52,6 +55,7 @@ from gnomon.neural.losses import (
 )
 from gnomon.neural.network import Network, NetworkSummary, Parameters
 from gnomon.neural.normalization import BatchNorm, GroupNorm, LocalResponseNorm
+from gnomon.neural.oja import OjaPCA, hebb_step, oja_step
 from gnomon.neural.penalties import L1, L2, Elastic, Lp, Penalty, max_norm
 from gnomon.neural.pooling import (
     MaxPool2D,
@@ -60,6 +64,9 @@ from gnomon.neural.pooling import (
     MeanUnpool2D,
     Upsample2D,
 )
+from gnomon.neural.rbm import BernoulliRBM
+from gnomon.neural.recurrent import RecurrentClassifier, RecurrentRegressor
+from gnomon.neural.spiking import SpikeTrain, firing_rate, integrate_and_fire
 from gnomon.neural.trainer import Trainer, predict_all, rule_of
 from gnomon.neural.training import Training, train
 
@@ -76,6 +83,7 @@ __all__ = [
     "Add",
     "Batch",
     "BatchNorm",
+    "BernoulliRBM",
     "BinaryCrossEntropy",
     "Composite",
     "Conv2D",
@@ -84,10 +92,14 @@ __all__ = [
     "Dense",
     "DropConnect",
     "Dropout",
+    "EchoStateClassifier",
+    "EchoStateRegressor",
     "Elastic",
     "Flatten",
+    "FourierNetwork",
     "GradientReport",
     "GroupNorm",
+    "HopfieldNetwork",
     "Layer",
     "LocalResponseNorm",
     "Loss",
@@ -100,17 +112,21 @@ __all__ = [
     "MixedLoss",
     "Network",
     "NetworkSummary",
+    "OjaPCA",
     "PReLU",
     "Parallel",
     "Parameter",
     "Parameters",
     "Penalty",
     "PoissonLoss",
+    "RecurrentClassifier",
+    "RecurrentRegressor",
     "Reshape",
     "Residual",
     "Run",
     "Sequential",
     "Slots",
+    "SpikeTrain",
     "SquaredLoss",
     "Stack",
     "Trainer",
@@ -119,10 +135,14 @@ __all__ = [
     "Upsample2D",
     "activation_of",
     "convolve2d",
+    "firing_rate",
     "gradient_report",
     "grid_reduction",
+    "hebb_step",
     "inception",
+    "integrate_and_fire",
     "max_norm",
+    "oja_step",
     "predict_all",
     "rule_of",
     "softmax",
