@@ -1,0 +1,57 @@
+"""Images: reading, preparation, features, classifiers and detectors of objects, boxes."""
+
+from gnomon.vision.boxes import (
+    DetectionMatches,
+    Detections,
+    clip_boxes,
+    decode_boxes,
+    detection_precision,
+    encode_boxes,
+    iou,
+    mask_iou,
+    match_detections,
+    non_maximum_suppression,
+)
+from gnomon.vision.images import (
+    Noisy,
+    Tiles,
+    add_noise,
+    as_images,
+    colocated_tiles,
+    crop,
+    five_crops,
+    gray_to_rgb,
+    predict_crops,
+    resize,
+    resize_keeping_aspect,
+    rgb_to_gray,
+)
+from gnomon.vision.scenes import Scene, make_scenes, texture
+
+__all__ = [
+    "DetectionMatches",
+    "Detections",
+    "Noisy",
+    "Scene",
+    "Tiles",
+    "add_noise",
+    "as_images",
+    "clip_boxes",
+    "colocated_tiles",
+    "crop",
+    "decode_boxes",
+    "detection_precision",
+    "encode_boxes",
+    "five_crops",
+    "gray_to_rgb",
+    "iou",
+    "make_scenes",
+    "mask_iou",
+    "match_detections",
+    "non_maximum_suppression",
+    "predict_crops",
+    "resize",
+    "resize_keeping_aspect",
+    "rgb_to_gray",
+    "texture",
+]
