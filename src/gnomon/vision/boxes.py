@@ -55,7 +55,8 @@ def as_boxes(boxes: Any, name: str = "boxes", image_shape: Any = None) -> np.nda
         place = _first(bad)
         raise DataError(
             f"{name}[{place}] = {found[place].tolist()} has no area: right must exceed left and "
-            "bottom must exceed top. Boxes are (left, top, right, bottom), not (x, y, width, height)"
+            "bottom must exceed top. Boxes are (left, top, right, bottom), not (x, y, width, "
+            "height)"
         )
     if image_shape is not None:
         height, width = image_shape[:2]
