@@ -1,0 +1,132 @@
+"""Networks: described once as layers, trained by the package's own engine or by torch."""
+
+from gnomon.neural.activations import (
+    ACTIVATIONS,
+    ActivationFunction,
+    activation_of,
+    softmax,
+    softmax_jacobian,
+)
+from gnomon.neural.batches import Batch, Slots
+from gnomon.neural.composite import (
+    Composite,
+    Parallel,
+    Residual,
+    Sequential,
+    grid_reduction,
+    inception,
+)
+from gnomon.neural.convolution import Conv2D, ConvTranspose2D, convolve2d
+from gnomon.neural.diagnostics import (
+    GradientReport,
+    UnitReport,
+    gradient_report,
+    unit_report,
+)
+from gnomon.neural.initialization import INITIALIZATIONS
+from gnomon.neural.layers import (
+    LAYERS,
+    Activation,
+    Add,
+    Dense,
+    DropConnect,
+    Dropout,
+    Flatten,
+    Layer,
+    Maxout,
+    Parameter,
+    PReLU,
+    Reshape,
+    Run,
+    Stack,
+)
+from gnomon.neural.losses import (
+    LOSSES,
+    AbsoluteLoss,
+    BinaryCrossEntropy,
+    CrossEntropy,
+    Loss,
+    MixedLoss,
+    PoissonLoss,
+    SquaredLoss,
+)
+from gnomon.neural.network import Network, NetworkSummary, Parameters
+from gnomon.neural.normalization import BatchNorm, GroupNorm, LocalResponseNorm
+from gnomon.neural.penalties import L1, L2, Elastic, Lp, Penalty, max_norm
+from gnomon.neural.pooling import (
+    MaxPool2D,
+    MaxUnpool2D,
+    MeanPool2D,
+    MeanUnpool2D,
+    Upsample2D,
+)
+from gnomon.neural.trainer import Trainer, predict_all, rule_of
+from gnomon.neural.training import Training, train
+
+__all__ = [
+    "ACTIVATIONS",
+    "INITIALIZATIONS",
+    "L1",
+    "L2",
+    "LAYERS",
+    "LOSSES",
+    "AbsoluteLoss",
+    "Activation",
+    "ActivationFunction",
+    "Add",
+    "Batch",
+    "BatchNorm",
+    "BinaryCrossEntropy",
+    "Composite",
+    "Conv2D",
+    "ConvTranspose2D",
+    "CrossEntropy",
+    "Dense",
+    "DropConnect",
+    "Dropout",
+    "Elastic",
+    "Flatten",
+    "GradientReport",
+    "GroupNorm",
+    "Layer",
+    "LocalResponseNorm",
+    "Loss",
+    "Lp",
+    "MaxPool2D",
+    "MaxUnpool2D",
+    "Maxout",
+    "MeanPool2D",
+    "MeanUnpool2D",
+    "MixedLoss",
+    "Network",
+    "NetworkSummary",
+    "PReLU",
+    "Parallel",
+    "Parameter",
+    "Parameters",
+    "Penalty",
+    "PoissonLoss",
+    "Reshape",
+    "Residual",
+    "Run",
+    "Sequential",
+    "Slots",
+    "SquaredLoss",
+    "Stack",
+    "Trainer",
+    "Training",
+    "UnitReport",
+    "Upsample2D",
+    "activation_of",
+    "convolve2d",
+    "gradient_report",
+    "grid_reduction",
+    "inception",
+    "max_norm",
+    "predict_all",
+    "rule_of",
+    "softmax",
+    "softmax_jacobian",
+    "train",
+    "unit_report",
+]
