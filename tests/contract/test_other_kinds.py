@@ -175,6 +175,7 @@ CLASSES_OF_SERIES = ["a", "b", "a", "b"]
 SOUNDS = [np.column_stack([part, part**2]) for part in SERIES]
 WORDS = {"la": "L A", "hi": "H I"}
 RATINGS = np.array([[5, 4, 1, np.nan], [5, 5, 1, 2], [1, 2, 5, 5], [4, 5, 2, 1]])
+IMAGES = np.random.default_rng(0).uniform(0, 255, (12, 12, 10))
 LABELS = {"size": NUMBERS.tolist(), "kind": SYMBOLS.astype(str).tolist()}
 
 PROBLEMS = {
@@ -223,6 +224,15 @@ PROBLEMS = {
     "NearestNeighbors": Problem((ROWS,), ("kneighbors", ROWS)),
     "ApproximateNeighbors": Problem((ROWS,), ("kneighbors", ROWS)),
     "NeighborLabels": Problem((ROWS, gnomon.table.Table.from_dict(LABELS)), ("predict", ROWS)),
+    "MeanImageSubtraction": Problem((IMAGES,), ("transform", IMAGES)),
+    "ImageWhitening": Problem((IMAGES,), ("transform", IMAGES)),
+    "ZCAWhitening": Problem((IMAGES,), ("transform", IMAGES)),
+    "HOG": Problem((IMAGES,), ("transform", IMAGES), {"pixels_per_cell": (3, 3)}),
+    "RectangleFeatures": Problem((IMAGES,), ("transform", IMAGES), {"growth": 2.0, "step": 3}),
+    "LocalHistograms": Problem((IMAGES,), ("transform", IMAGES)),
+    "HandFeatures": Problem((IMAGES,), ("transform", IMAGES)),
+    "PatternDetector": Problem((IMAGES,), ("transform", IMAGES)),
+    "DigitCentering": Problem((IMAGES,), ("transform", IMAGES)),
     "NeighborRecommender": Problem((RATINGS,), ("predict", [0, 1], [3, 3])),
 }
 OTHERS = [cls for cls in ESTIMATORS if cls.__name__ in PROBLEMS]
