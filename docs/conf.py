@@ -23,6 +23,7 @@ extensions = [
     "figures",
     "inherited_docstrings",
     "registry_pages",
+    "gallery",
 ]
 root_doc = "index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -47,7 +48,7 @@ html_copy_source = False
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": True,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

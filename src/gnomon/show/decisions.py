@@ -179,6 +179,13 @@ def threshold_regions(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.decide import Chance, Decision, Unknown, UtilityTree
+    >>> bet = Chance({"win": (Unknown("p"), Unknown("prize")), "lose": (None, -1.0)})
+    >>> tree = UtilityTree(Decision({"bet": bet, "refuse": 0.0}))
+    >>> figure = threshold_regions(tree.regions(("p", 0.0, 1.0), ("prize", 0.0, 10.0)))
     """
     n = len(regions.options)
     steps = [(k + edge) / n for k in range(n) for edge in (0, 1)]
@@ -233,6 +240,13 @@ def front(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.decide import pareto_front
+    >>> values = np.random.default_rng(0).uniform(size=(60, 2))
+    >>> figure = front(pareto_front(values, {"yield": "more", "cost": "less"}), values)
     """
     names = [f"{name} ({want})" for name, want in front.goals.items()]
     note = f"{len(front.rows)} of {front.n_rows} rows are beaten by no other row"
@@ -324,6 +338,17 @@ def sweeper(sweep: Sweep, *, title: str | None = None, theme: str = "light") -> 
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.decide import sweep
+    >>> from gnomon.linear import LinearRegression
+    >>> model = LinearRegression().fit(X, X[:, 0] - X[:, 1])
+    >>> figure = sweeper(sweep(model, X, (0, 1), n_points=20))
     """
     fixed = ", ".join(written(sweep.fixed)[:6])
     more = f" and {len(sweep.fixed) - 6} more" if len(sweep.fixed) > 6 else ""

@@ -173,6 +173,16 @@ def search_progress(results: Mapping[str, Any], *, theme: str = "light") -> go.F
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.optimize import minimize
+    >>> def bowl(x):
+    ...     return (x[0] - 1) ** 2 + (x[1] + 2) ** 2
+    >>> space = [(-5, 5), (-5, 5)]
+    >>> found = {name: minimize(bowl, space, method=name, max_evaluations=80, random_state=0)
+    ...          for name in ("nelder-mead", "de")}
+    >>> figure = search_progress(found)
     """
     runs = {
         name: each if isinstance(each, list | tuple) else [each] for name, each in results.items()
@@ -236,6 +246,15 @@ def self_changes(result: Any, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.optimize import minimize
+    >>> def bowl(x):
+    ...     return (x[0] - 1) ** 2 + (x[1] + 2) ** 2
+    >>> space = [(-5, 5), (-5, 5)]
+    >>> found = minimize(bowl, space, method="cma", max_evaluations=200, random_state=0)
+    >>> figure = self_changes(found)
     """
     series: dict[str, list[Any]] = {}
     for change in result.history.changes:
