@@ -45,7 +45,7 @@ truth: warm $(VENV)/.test  ## simulate every printed statement, write benchmarks
 mutants: warm $(VENV)/.test  ## plant 240 small faults and count how many the tests find (takes hours)
 	@$(BIN)/python -m tests.mutants $(MUTANTS)
 
-fuzz: warm $(VENV)/.test  ## changed model files, counted: FUZZ="--minutes 3 --seed 1"
+fuzz: warm $(VENV)/.test  ## changed model files and random tables, counted: FUZZ="--minutes 3 --seed 1"
 	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
 lint: $(VENV)/.lint  ## style, types and the layers of packages
