@@ -50,6 +50,7 @@ from gnomon.neural.losses import (
     PoissonLoss,
     SquaredLoss,
 )
+from gnomon.neural.mlp import MLPClassifier, MLPRegressor
 from gnomon.neural.network import Network, NetworkSummary, Parameters
 from gnomon.neural.normalization import BatchNorm, GroupNorm, LocalResponseNorm
 from gnomon.neural.penalties import L1, L2, Elastic, Lp, Penalty, max_norm
@@ -92,6 +93,8 @@ __all__ = [
     "LocalResponseNorm",
     "Loss",
     "Lp",
+    "MLPClassifier",
+    "MLPRegressor",
     "MaxPool2D",
     "MaxUnpool2D",
     "Maxout",
