@@ -16,6 +16,7 @@ from gnomon.neural.composite import (
     grid_reduction,
     inception,
 )
+from gnomon.neural.conv_net import ConvNetClassifier
 from gnomon.neural.convolution import Conv2D, ConvTranspose2D, convolve2d
 from gnomon.neural.diagnostics import (
     GradientReport,
@@ -80,6 +81,7 @@ __all__ = [
     "BinaryCrossEntropy",
     "Composite",
     "Conv2D",
+    "ConvNetClassifier",
     "ConvTranspose2D",
     "CrossEntropy",
     "Dense",

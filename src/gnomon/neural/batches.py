@@ -21,6 +21,7 @@ is resumed from a checkpoint takes the same steps to the bit.
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -177,6 +178,7 @@ class Slots:
         return Batch(self.order[places], self.pieces[places])
 
 
+@functools.cache
 def shard_bounds(n_rows: int, multiplications: int, across_rows: bool) -> list[tuple[int, int]]:
     """First and last row of each shard of a batch.
 

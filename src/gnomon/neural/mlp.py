@@ -63,7 +63,7 @@ from gnomon.neural.losses import (
 )
 from gnomon.neural.network import Network, Parameters
 from gnomon.neural.normalization import BatchNorm
-from gnomon.neural.penalties import Elastic
+from gnomon.neural.penalties import L2, Elastic, Penalty
 from gnomon.neural.trainer import Trainer
 from gnomon.optimize.rules import AdagradRule, AdamRule, MomentumRule, RMSpropRule, Rule
 
@@ -344,7 +344,7 @@ class _MultilayerPerceptron(Learner):
             self._parameters,
             self._training_loss,
             self._solver.rule,
-            penalty=Elastic(self.alpha, self.l1_ratio) if self.alpha else None,
+            penalty=self._penalty(),
             penalty_per_row=True,
             largest_norm=self.max_norm,
             random_state=self._seed,
@@ -378,6 +378,11 @@ class _MultilayerPerceptron(Learner):
             self._parameters.flat[:] = best
         self._keep(self._unpacked(self._parameters))
         self._finish(course, data, failed)
+
+    def _penalty(self) -> Penalty | None:
+        if not self.alpha:
+            return None
+        return Elastic(self.alpha, self.l1_ratio) if self.l1_ratio else L2(self.alpha)
 
     def _put_aside(self, slots: Slots, y: np.ndarray) -> tuple[Slots, Batch]:
         labels = y if isinstance(self, Classifier) and y.ndim == 1 else None
@@ -458,7 +463,7 @@ class _MultilayerPerceptron(Learner):
         )
         rows, target = rows.astype(dtype, copy=False), self._encoded(distinct.y, dtype)
         weights = distinct.weights.astype(dtype)
-        penalty = Elastic(self.alpha, 0.0)
+        penalty = L2(self.alpha)  # absolute weights have no gradient at zero
         trainer = Trainer(
             self._net,
             self._parameters,
