@@ -16,6 +16,7 @@ from gnomon.neural.composite import (
     grid_reduction,
     inception,
 )
+from gnomon.neural.conv_net import ConvNetClassifier
 from gnomon.neural.convolution import Conv2D, ConvTranspose2D, convolve2d
 from gnomon.neural.diagnostics import (
     GradientReport,
@@ -53,6 +54,7 @@ from gnomon.neural.losses import (
     PoissonLoss,
     SquaredLoss,
 )
+from gnomon.neural.mlp import MLPClassifier, MLPRegressor
 from gnomon.neural.network import Network, NetworkSummary, Parameters
 from gnomon.neural.normalization import BatchNorm, GroupNorm, LocalResponseNorm
 from gnomon.neural.oja import OjaPCA, hebb_step, oja_step
@@ -87,6 +89,7 @@ __all__ = [
     "BinaryCrossEntropy",
     "Composite",
     "Conv2D",
+    "ConvNetClassifier",
     "ConvTranspose2D",
     "CrossEntropy",
     "Dense",
@@ -104,6 +107,8 @@ __all__ = [
     "LocalResponseNorm",
     "Loss",
     "Lp",
+    "MLPClassifier",
+    "MLPRegressor",
     "MaxPool2D",
     "MaxUnpool2D",
     "Maxout",
