@@ -1,7 +1,7 @@
 """Few labels on MNIST: accuracy over draws of labels, and time and memory against scikit-learn.
 
-python benchmarks/semi/mnist_labels.py [n_rows] [n_draws] prints, for 1, 3, 5 and 10 labels per class, the mean
-accuracy on the unlabeled rows of 1-NN, LabelSpreading(kernel="knn"), HarmonicLabelPropagation and
+python benchmarks/semi/mnist_labels.py [n_rows] [n_draws] prints, for 1, 3, 5 and 10 labels per
+class, the mean accuracy on the unlabeled rows of 1-NN, LabelSpreading(kernel="knn"), HarmonicLabelPropagation and
 PoissonLearning; then the time of a fit of LabelSpreading and of ours, interleaved.
 Needs ../shared/data/mnist.npz.
 """
@@ -88,8 +88,8 @@ def main(n_rows: int, n_draws: int) -> None:
             for name, model in (
                 ("LabelSpreading", LabelSpreading("knn", n_neighbors=10)),
                 ("LabelSpreading alpha .99", LabelSpreading("knn", n_neighbors=10, alpha=0.99)),
-                ("harmonic", HarmonicLabelPropagation(tol=1e-6)),
-                ("harmonic, class mass", HarmonicLabelPropagation(class_prior="labels", tol=1e-6)),
+                ("harmonic", HarmonicLabelPropagation(class_prior=None, tol=1e-6)),
+                ("harmonic, class mass", HarmonicLabelPropagation(tol=1e-6)),
                 ("Poisson", PoissonLearning()),
             ):
                 found[name] = model.fit(X, y).transduction_[free]

@@ -58,7 +58,7 @@ def test_harmonic_values_are_those_of_the_dense_solve(solver, gamma, rng):
     X, y = rng.normal(size=(90, 3)), np.full(90, np.nan)
     y[:9] = np.arange(9) % 3
     model = HarmonicLabelPropagation(
-        6, gamma=gamma, solver=solver, tol=1e-12, max_iter=200_000
+        6, gamma=gamma, class_prior=None, solver=solver, tol=1e-12, max_iter=200_000
     ).fit(X, y)
     W = edges_of(model, 6, gamma)
     W = W[np.ix_(model.place_, model.place_)]
@@ -73,7 +73,7 @@ def test_harmonic_values_are_those_of_the_dense_solve(solver, gamma, rng):
 def test_harmonic_values_are_the_ends_of_random_walks():
     X = np.cumsum(np.linspace(1.0, 0.5, 8))[:, None]  # the next row is the nearest: a path
     y = [0, None, None, None, None, None, None, 1]
-    model = HarmonicLabelPropagation(1, gamma=None).fit(X, y)
+    model = HarmonicLabelPropagation(1, gamma=None, class_prior=None).fit(X, y)
     # a walk from row i of a path of seven equal edges ends right with probability i / 7
     np.testing.assert_allclose(model.label_distributions_[:, 1], np.arange(8) / 7, atol=1e-9)
 
@@ -81,7 +81,7 @@ def test_harmonic_values_are_the_ends_of_random_walks():
 @pytest.mark.covers("harmonic-label-propagation", "transductive-learning")
 def test_no_values_are_more_consistent_with_the_graph(rng):
     X, y, _ = spirals(rng, 60)
-    model = HarmonicLabelPropagation(5).fit(X, y)
+    model = HarmonicLabelPropagation(5, class_prior=None).fit(X, y)
     W = edges_of(model, 5, "local")
 
     def energy(f):
@@ -98,7 +98,7 @@ def test_no_values_are_more_consistent_with_the_graph(rng):
 def test_class_masses_are_the_shares_that_were_asked_for(rng):
     X, y, _ = spirals(rng)
     model = HarmonicLabelPropagation(class_prior=[0.3, 0.7]).fit(X, y)
-    plain = HarmonicLabelPropagation().fit(X, y)
+    plain = HarmonicLabelPropagation(class_prior=None).fit(X, y)
     free = np.isnan(y)
     odds = model.label_distributions_[free] / np.maximum(plain.label_distributions_[free], 1e-300)
     masses = plain.label_distributions_[free].sum(axis=0)

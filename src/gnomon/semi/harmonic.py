@@ -141,8 +141,8 @@ class HarmonicLabelPropagation(GraphLabels):
     neighbors: ``f_u = (D_uu - W_uu)^-1 W_ul f_l`` by a direct solve, by conjugate gradients or by
     relaxation. The value is the probability that a random walk meets a label of that class first.
     Use it for few labels and classes along curves or in groups. With one or two labels per class
-    values are nearly the same everywhere: take `PoissonLearning`, or ``class_prior``, which scales
-    the values so that each class gets its share of the mass (class mass normalization).
+    values are nearly the same everywhere, which ``class_prior`` corrects: it scales them so that
+    each class gets its share of the mass. `PoissonLearning` is made for so few labels.
 
     Unlabeled rows have a missing cell as target, or -1 where two other classes are left. Rows that
     no label reaches are unknown: their probabilities are equal, and ``transduction_`` marks them.
@@ -156,8 +156,9 @@ class HarmonicLabelPropagation(GraphLabels):
         Weights of edges: ``exp(-gamma d^2)``; "local": ``exp(-d^2 / (s_i s_j))`` with the distances
         s of the farthest neighbors; "entropy": the gamma of nine whose probabilities are surest;
         None: all one.
-    class_prior : {"labels", "uniform"}, array-like of shape (n_classes,) or None, default=None
-        Shares of the classes that the values are scaled to; None: values stay as they are.
+    class_prior : {"labels", "uniform"}, array-like of shape (n_classes,) or None, default="labels"
+        Shares of the classes that the values are scaled to (class mass normalization); None: the
+        harmonic values themselves.
     solver : {"auto", "direct", "cg", "relaxation"}, default="auto"
         "auto": direct for at most 2,000 unlabeled points, else conjugate gradients.
     metric : str or callable, default="euclidean"
@@ -206,7 +207,8 @@ class HarmonicLabelPropagation(GraphLabels):
     --------
     >>> from gnomon.semi import HarmonicLabelPropagation
     >>> rows = [[0.0], [1.0], [2.0], [3.0]]
-    >>> model = HarmonicLabelPropagation(n_neighbors=1, gamma=None).fit(rows, [0, None, None, 1])
+    >>> model = HarmonicLabelPropagation(1, gamma=None, class_prior=None)
+    >>> model = model.fit(rows, [0, None, None, 1])
     >>> model.label_distributions_[:, 1].round(3).tolist()
     [0.0, 0.333, 0.667, 1.0]
     """
@@ -229,7 +231,7 @@ class HarmonicLabelPropagation(GraphLabels):
         n_neighbors=10,
         *,
         gamma="local",
-        class_prior=None,
+        class_prior="labels",
         solver="auto",
         metric="euclidean",
         max_iter=10000,
