@@ -177,6 +177,7 @@ WORDS = {"la": "L A", "hi": "H I"}
 RATINGS = np.array([[5, 4, 1, np.nan], [5, 5, 1, 2], [1, 2, 5, 5], [4, 5, 2, 1]])
 IMAGES = np.random.default_rng(0).uniform(0, 255, (12, 12, 10))
 TEXTS = ["red cat and red dog", "the dog saw a cat", "bond and stock", "stock fell, bond rose"] * 3
+SCENES = gnomon.vision.make_scenes(24, size=(40, 40), scales=(12, 20), n_objects=1, random_state=0)
 LABELS = {"size": NUMBERS.tolist(), "kind": SYMBOLS.astype(str).tolist()}
 
 PROBLEMS = {
@@ -245,6 +246,14 @@ PROBLEMS = {
     "HandFeatures": Problem((IMAGES,), ("transform", IMAGES)),
     "PatternDetector": Problem((IMAGES,), ("transform", IMAGES)),
     "DigitCentering": Problem((IMAGES,), ("transform", IMAGES)),
+    "ViolaJonesDetector": Problem(
+        (SCENES,),
+        ("predict", SCENES[:4]),
+        {"window": (10, 10), "n_stages": 2, "max_stumps": 5, "n_negatives": 200},
+    ),
+    "SlidingWindowDetector": Problem(
+        (SCENES,), ("predict", SCENES[:4]), {"window": (12, 12), "n_hard": 0}
+    ),
     "NeighborRecommender": Problem((RATINGS,), ("predict", [0, 1], [3, 3])),
 }
 OTHERS = [cls for cls in ESTIMATORS if cls.__name__ in PROBLEMS]
@@ -287,6 +296,8 @@ def written(found: Any) -> str:
         return str(found.arrow.to_pylist())
     if isinstance(found, (list, tuple)):
         return ", ".join(written(part) for part in found)
+    if hasattr(found, "boxes"):
+        return ", ".join(written(part) for part in (found.boxes, found.scores, found.labels))
     return repr(np.asarray(found).tolist())
 
 

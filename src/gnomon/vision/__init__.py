@@ -31,6 +31,9 @@ from gnomon.vision.images import (
 )
 from gnomon.vision.rectangles import RectangleFeatures, integral_image, rectangle_features
 from gnomon.vision.scenes import Scene, make_scenes, texture
+from gnomon.vision.selective_search import Proposals, selective_search
+from gnomon.vision.sliding_window import SlidingWindowDetector
+from gnomon.vision.viola_jones import ViolaJonesDetector, vote_detections
 from gnomon.vision.whitening import ImageWhitening, MeanImageSubtraction, ZCAWhitening
 
 __all__ = [
@@ -45,9 +48,12 @@ __all__ = [
     "MeanImageSubtraction",
     "Noisy",
     "PatternDetector",
+    "Proposals",
     "RectangleFeatures",
     "Scene",
+    "SlidingWindowDetector",
     "Tiles",
+    "ViolaJonesDetector",
     "ZCAWhitening",
     "add_noise",
     "as_images",
@@ -71,5 +77,7 @@ __all__ = [
     "resize",
     "resize_keeping_aspect",
     "rgb_to_gray",
+    "selective_search",
     "texture",
+    "vote_detections",
 ]
