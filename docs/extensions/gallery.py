@@ -1,7 +1,7 @@
 """The gallery: every picture of `gnomon.show`, drawn by the example of its docstring.
 
-The examples are executed when a build begins, and kept until their module changes. A page holds
-the pictures of one module of ``show``.
+The examples are executed when a build begins, and kept until their module changes. Each picture has
+a page.
 """
 
 from __future__ import annotations
@@ -53,33 +53,39 @@ def examples(function: Any) -> list[doctest.Example]:
 
 
 def write_gallery(app: Any) -> None:
-    """Write a page for each module of `show` whose functions have examples that draw."""
+    """Write a page for each function of `show` that has an example that draws, and the index."""
     folder = Path(app.doctreedir).parent / "gallery"
     folder.mkdir(parents=True, exist_ok=True)
     pages: dict[str, list[str]] = defaultdict(list)
     without = []
     for name in show.__all__:
-        function = getattr(show, name)
         picture = kept_picture(name, folder)
-        if not picture:
+        if picture:
+            module = getattr(show, name).__module__.split(".")[-1]
+            pages[module].append(name)
+            write(HERE / "gallery" / module / f"{name}.rst", page_of(name, picture))
+        else:
             without.append(name)
-            continue
-        code = "".join("   " + line + "\n" for line in source_of(function).splitlines())
-        pages[function.__module__.split(".")[-1]] += [
-            title(name, "-"),
-            inspect.getdoc(function).split("\n\n")[0].replace("|", r"\|"),
-            f"\n:doc:`Parameters </reference/show>`\n\n.. code-block:: python\n\n{code}",
-            f".. raw:: html\n\n   {picture}\n",
-        ]
     if without:
         logger.info("no picture in the gallery of: %s", ", ".join(without))
-    names = sorted(pages)
-    for name in names:
-        heading = name.replace("_", " ").capitalize()
-        write(HERE / "gallery" / f"{name}.rst", "\n".join([title(heading), *pages[name]]))
     parts = [title("Gallery"), "Pictures of ``gnomon.show``, each with the code that draws it.\n"]
-    parts += [".. toctree::", "   :maxdepth: 2", "", *(f"   {name}" for name in names), ""]
+    for module in sorted(pages):
+        parts += [title(module.replace("_", " ").capitalize(), "-"), ".. toctree::", ""]
+        parts += [*(f"   {module}/{name}" for name in pages[module]), ""]
     write(HERE / "gallery" / "index.rst", "\n".join(parts))
+
+
+def page_of(name: str, picture: str) -> str:
+    """First lines of the docstring, the example and its picture."""
+    function = getattr(show, name)
+    code = "".join("   " + line + "\n" for line in source_of(function).splitlines())
+    parts = [
+        title(name),
+        inspect.getdoc(function).split("\n\n")[0].replace("|", r"\|"),
+        f"\n:doc:`Parameters </reference/show>`\n\n.. code-block:: python\n\n{code}",
+        f".. raw:: html\n\n   {picture}\n",
+    ]
+    return "\n".join(parts)
 
 
 def kept_picture(name: str, folder: Path) -> str:

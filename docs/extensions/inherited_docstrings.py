@@ -13,6 +13,7 @@ GUIDE = re.compile(r"^\s*Read more in the :ref:`.*$")
 LINK = re.compile(r":(?:ref|term|doi|arxiv):`([^`<]+?)\s*(?:<[^`]*>)?`", re.DOTALL)
 CODE = re.compile(r"(``.*?``|`[^`]*`_?|:\w+:`[^`]*`)")
 NAME = re.compile(r"(?<=[A-Za-z0-9])_(?=[\s,.;:)\]]|$)")
+STAR = re.compile(r"(?<=, )\*(?=\w+\))")
 BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -26,11 +27,17 @@ def _plain(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[s
 
 
 def _escaped(line: str) -> str:
-    if line.lstrip().startswith(("| ", "+-", "..")):
-        return line
+    text = line.strip()
+    if text.startswith(("| ", "+-", "..")) or (text.startswith("|") and text.endswith("|")):
+        return line  # of a table or a directive
     parts = CODE.split(line)
-    parts[::2] = [BAR.sub(r"\\|", NAME.sub(r"\\_", part)) for part in parts[::2]]
+    parts[::2] = [_escaped_part(part) for part in parts[::2]]
     return "".join(parts)
+
+
+def _escaped_part(part: str) -> str:
+    part = STAR.sub(r"\\*", NAME.sub(r"\\_", part))
+    return BAR.sub(r"\\|", part)
 
 
 def setup(app: Any) -> dict[str, Any]:
