@@ -11,11 +11,13 @@ from typing import Any
 import uvicorn
 
 from gnomon.engine.errors import GnomonError
+from gnomon.engine.registry import load_packages
 from gnomon.workbench.web.app import Workbench
 from gnomon.workbench.web.guard import Guard
 from gnomon.workbench.web.routes import make_app
 from gnomon.workbench.web.session import Session
 
+READY = 2.0  # seconds after the start: the first page comes first
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -83,6 +85,7 @@ def serve(
     link = link_of(host, port, "" if password else bench.session.token())
     say(f"gnomon is open at {link}")
     say("Ctrl-C ends the server; runs that are at work go on, and the session is kept.")
+    threading.Timer(READY, load_packages).start()  # before a page lists methods
     if browser:
         threading.Timer(0.4, webbrowser.open, [link]).start()
     settings = uvicorn.Config(

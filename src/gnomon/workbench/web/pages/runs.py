@@ -18,8 +18,8 @@ from gnomon.workbench.base.runs import (
     state_of,
 )
 from gnomon.workbench.web.app import Asked, NotFound, Workbench, file_of, to
+from gnomon.workbench.web.cells import as_text
 from gnomon.workbench.web.guard import REPORT_POLICY
-from gnomon.workbench.web.pages.table import as_text
 from gnomon.workbench.web.tasks import TASK, TaskState, cancel, read_json
 
 FIRST_TABLES = ("leaderboard", "proposals", "groupings", "forecasts", "rules")
