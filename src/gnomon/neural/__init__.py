@@ -1,5 +1,6 @@
 """Networks: described once as layers, trained by the package's own engine or by torch."""
 
+from gnomon.neural import symbolic
 from gnomon.neural.activations import (
     ACTIVATIONS,
     ActivationFunction,
@@ -23,6 +24,16 @@ from gnomon.neural.diagnostics import (
     UnitReport,
     gradient_report,
     unit_report,
+)
+from gnomon.neural.growth import (
+    copied,
+    count_linear_regions,
+    dense_as_convolution,
+    feature_stack,
+    fine_tune,
+    fully_connected_dag,
+    linear_regions_bound,
+    train_curriculum,
 )
 from gnomon.neural.initialization import INITIALIZATIONS
 from gnomon.neural.layers import (
@@ -62,6 +73,17 @@ from gnomon.neural.pooling import (
     MeanUnpool2D,
     Upsample2D,
 )
+from gnomon.neural.probes import (
+    AdversarialExample,
+    PerceptualLoss,
+    activation_maximization,
+    adversarial_example,
+    head_of,
+    input_gradient,
+    network_jacobian,
+    own_parameters,
+)
+from gnomon.neural.scalar_graph import Scalar
 from gnomon.neural.trainer import Trainer, predict_all, rule_of
 from gnomon.neural.training import Training, train
 
@@ -76,6 +98,7 @@ __all__ = [
     "Activation",
     "ActivationFunction",
     "Add",
+    "AdversarialExample",
     "Batch",
     "BatchNorm",
     "BinaryCrossEntropy",
@@ -110,10 +133,12 @@ __all__ = [
     "Parameter",
     "Parameters",
     "Penalty",
+    "PerceptualLoss",
     "PoissonLoss",
     "Reshape",
     "Residual",
     "Run",
+    "Scalar",
     "Sequential",
     "Slots",
     "SquaredLoss",
@@ -122,16 +147,31 @@ __all__ = [
     "Training",
     "UnitReport",
     "Upsample2D",
+    "activation_maximization",
     "activation_of",
+    "adversarial_example",
     "convolve2d",
+    "copied",
+    "count_linear_regions",
+    "dense_as_convolution",
+    "feature_stack",
+    "fine_tune",
+    "fully_connected_dag",
     "gradient_report",
     "grid_reduction",
+    "head_of",
     "inception",
+    "input_gradient",
+    "linear_regions_bound",
     "max_norm",
+    "network_jacobian",
+    "own_parameters",
     "predict_all",
     "rule_of",
     "softmax",
     "softmax_jacobian",
+    "symbolic",
     "train",
+    "train_curriculum",
     "unit_report",
 ]
