@@ -1,5 +1,6 @@
 """Networks: described once as layers, trained by the package's own engine or by torch."""
 
+from gnomon.neural import symbolic
 from gnomon.neural.activations import (
     ACTIVATIONS,
     ActivationFunction,
@@ -26,6 +27,16 @@ from gnomon.neural.diagnostics import (
 )
 from gnomon.neural.echo_state import EchoStateClassifier, EchoStateRegressor
 from gnomon.neural.fourier import FourierNetwork
+from gnomon.neural.growth import (
+    copied,
+    count_linear_regions,
+    dense_as_convolution,
+    feature_stack,
+    fine_tune,
+    fully_connected_dag,
+    linear_regions_bound,
+    train_curriculum,
+)
 from gnomon.neural.hopfield import HopfieldNetwork
 from gnomon.neural.initialization import INITIALIZATIONS
 from gnomon.neural.layers import (
@@ -66,8 +77,19 @@ from gnomon.neural.pooling import (
     MeanUnpool2D,
     Upsample2D,
 )
+from gnomon.neural.probes import (
+    AdversarialExample,
+    PerceptualLoss,
+    activation_maximization,
+    adversarial_example,
+    head_of,
+    input_gradient,
+    network_jacobian,
+    own_parameters,
+)
 from gnomon.neural.rbm import BernoulliRBM
 from gnomon.neural.recurrent import RecurrentClassifier, RecurrentRegressor
+from gnomon.neural.scalar_graph import Scalar
 from gnomon.neural.spiking import SpikeTrain, firing_rate, integrate_and_fire
 from gnomon.neural.trainer import Trainer, predict_all, rule_of
 from gnomon.neural.training import Training, train
@@ -83,6 +105,7 @@ __all__ = [
     "Activation",
     "ActivationFunction",
     "Add",
+    "AdversarialExample",
     "Batch",
     "BatchNorm",
     "BernoulliRBM",
@@ -123,12 +146,14 @@ __all__ = [
     "Parameter",
     "Parameters",
     "Penalty",
+    "PerceptualLoss",
     "PoissonLoss",
     "RecurrentClassifier",
     "RecurrentRegressor",
     "Reshape",
     "Residual",
     "Run",
+    "Scalar",
     "Sequential",
     "Slots",
     "SpikeTrain",
@@ -138,20 +163,35 @@ __all__ = [
     "Training",
     "UnitReport",
     "Upsample2D",
+    "activation_maximization",
     "activation_of",
+    "adversarial_example",
     "convolve2d",
+    "copied",
+    "count_linear_regions",
+    "dense_as_convolution",
+    "feature_stack",
+    "fine_tune",
     "firing_rate",
+    "fully_connected_dag",
     "gradient_report",
     "grid_reduction",
+    "head_of",
     "hebb_step",
     "inception",
+    "input_gradient",
     "integrate_and_fire",
+    "linear_regions_bound",
     "max_norm",
+    "network_jacobian",
     "oja_step",
+    "own_parameters",
     "predict_all",
     "rule_of",
     "softmax",
     "softmax_jacobian",
+    "symbolic",
     "train",
+    "train_curriculum",
     "unit_report",
 ]
