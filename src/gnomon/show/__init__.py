@@ -165,6 +165,7 @@ _PICTURES = {
         "step_sizes",
         "tangent_plane",
     ],
+    "topics": ["document_topics", "topic_map", "topic_words", "topics_over_time"],
     "trees": ["forest", "impurity_curves", "rules", "split_candidates", "split_purity", "tree"],
     "values": [
         "box_plot",
