@@ -7,6 +7,7 @@ from gnomon.neural.activations import (
     softmax,
     softmax_jacobian,
 )
+from gnomon.neural.autoencoder import Autoencoder, ConvAutoencoder, contractive_step
 from gnomon.neural.batches import Batch, Slots
 from gnomon.neural.composite import (
     Composite,
@@ -17,6 +18,7 @@ from gnomon.neural.composite import (
     inception,
 )
 from gnomon.neural.convolution import Conv2D, ConvTranspose2D, convolve2d
+from gnomon.neural.corruption import corrupt_rows
 from gnomon.neural.diagnostics import (
     GradientReport,
     UnitReport,
@@ -25,6 +27,15 @@ from gnomon.neural.diagnostics import (
 )
 from gnomon.neural.echo_state import EchoStateClassifier, EchoStateRegressor
 from gnomon.neural.fourier import FourierNetwork
+from gnomon.neural.generators import (
+    GAN,
+    CodeSampler,
+    ModeCheck,
+    MomentMatchingGenerator,
+    SlicedGenerator,
+    mode_collapse_check,
+    witness,
+)
 from gnomon.neural.hopfield import HopfieldNetwork
 from gnomon.neural.initialization import INITIALIZATIONS
 from gnomon.neural.layers import (
@@ -69,9 +80,11 @@ from gnomon.neural.recurrent import RecurrentClassifier, RecurrentRegressor
 from gnomon.neural.spiking import SpikeTrain, firing_rate, integrate_and_fire
 from gnomon.neural.trainer import Trainer, predict_all, rule_of
 from gnomon.neural.training import Training, train
+from gnomon.neural.variational import VariationalAutoencoder
 
 __all__ = [
     "ACTIVATIONS",
+    "GAN",
     "INITIALIZATIONS",
     "L1",
     "L2",
@@ -81,12 +94,15 @@ __all__ = [
     "Activation",
     "ActivationFunction",
     "Add",
+    "Autoencoder",
     "Batch",
     "BatchNorm",
     "BernoulliRBM",
     "BinaryCrossEntropy",
+    "CodeSampler",
     "Composite",
     "Conv2D",
+    "ConvAutoencoder",
     "ConvTranspose2D",
     "CrossEntropy",
     "Dense",
@@ -110,6 +126,8 @@ __all__ = [
     "MeanPool2D",
     "MeanUnpool2D",
     "MixedLoss",
+    "ModeCheck",
+    "MomentMatchingGenerator",
     "Network",
     "NetworkSummary",
     "OjaPCA",
@@ -125,6 +143,7 @@ __all__ = [
     "Residual",
     "Run",
     "Sequential",
+    "SlicedGenerator",
     "Slots",
     "SpikeTrain",
     "SquaredLoss",
@@ -133,8 +152,11 @@ __all__ = [
     "Training",
     "UnitReport",
     "Upsample2D",
+    "VariationalAutoencoder",
     "activation_of",
+    "contractive_step",
     "convolve2d",
+    "corrupt_rows",
     "firing_rate",
     "gradient_report",
     "grid_reduction",
@@ -142,6 +164,7 @@ __all__ = [
     "inception",
     "integrate_and_fire",
     "max_norm",
+    "mode_collapse_check",
     "oja_step",
     "predict_all",
     "rule_of",
@@ -149,4 +172,5 @@ __all__ = [
     "softmax_jacobian",
     "train",
     "unit_report",
+    "witness",
 ]
