@@ -17,6 +17,7 @@ from gnomon.neural.composite import (
     grid_reduction,
     inception,
 )
+from gnomon.neural.conv_net import ConvNetClassifier
 from gnomon.neural.convolution import Conv2D, ConvTranspose2D, convolve2d
 from gnomon.neural.corruption import corrupt_rows
 from gnomon.neural.diagnostics import (
@@ -64,6 +65,7 @@ from gnomon.neural.losses import (
     PoissonLoss,
     SquaredLoss,
 )
+from gnomon.neural.mlp import MLPClassifier, MLPRegressor
 from gnomon.neural.network import Network, NetworkSummary, Parameters
 from gnomon.neural.normalization import BatchNorm, GroupNorm, LocalResponseNorm
 from gnomon.neural.oja import OjaPCA, hebb_step, oja_step
@@ -103,6 +105,7 @@ __all__ = [
     "Composite",
     "Conv2D",
     "ConvAutoencoder",
+    "ConvNetClassifier",
     "ConvTranspose2D",
     "CrossEntropy",
     "Dense",
@@ -120,6 +123,8 @@ __all__ = [
     "LocalResponseNorm",
     "Loss",
     "Lp",
+    "MLPClassifier",
+    "MLPRegressor",
     "MaxPool2D",
     "MaxUnpool2D",
     "Maxout",

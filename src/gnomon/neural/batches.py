@@ -20,6 +20,8 @@ is resumed from a checkpoint takes the same steps to the bit.
 
 from __future__ import annotations
 
+import copy
+import functools
 import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -82,6 +84,7 @@ class Slots:
         if n == 0:
             raise DataError("there are no rows to learn from")
         self.shuffle = shuffle
+        self.chosen: np.ndarray | None = None
         flat = rows if sp.issparse(rows) else np.asarray(rows).reshape(n, -1)
         self.order = canonical_order(flat, y) if shuffle else np.arange(n)
         self.starts = self.pieces = None
@@ -121,21 +124,61 @@ class Slots:
         """
         if batch_size < 1:
             raise DataError(f"batch_size must be 1 or more, not {batch_size}")
-        slots = rng.permutation(self.n_slots) if self.shuffle else np.arange(self.n_slots)
-        for begin in range(0, self.n_slots, batch_size):
+        slots = np.arange(self.n_slots) if self.chosen is None else self.chosen
+        if self.shuffle:
+            slots = rng.permutation(slots)
+        for begin in range(0, len(slots), batch_size):
             yield self.batch(slots[begin : begin + batch_size])
+
+    def split(
+        self, share: float, rng: np.random.Generator, labels: np.ndarray | None = None
+    ) -> tuple[Slots, Batch]:
+        """A share of the slots put aside at random, of each label alike.
+
+        Parameters
+        ----------
+        share : float
+        rng : numpy.random.Generator
+        labels : ndarray of shape (n_samples,) or None, default=None
+
+        Returns
+        -------
+        slots : Slots
+            The others.
+        batch : Batch
+            The rows put aside.
+        """
+        drawn = rng.permutation(self.n_slots)
+        if labels is None:
+            aside = drawn[: int(np.ceil(share * self.n_slots))]
+        else:
+            firsts = self.order if self.starts is None else self.order[self.starts[:-1]]
+            of_slot = labels[firsts][drawn]
+            groups = [drawn[of_slot == label] for label in np.unique(labels)]
+            aside = np.concatenate([each[: round(share * len(each))] for each in groups])
+        left = copy.copy(self)
+        left.chosen = np.setdiff1d(np.arange(self.n_slots), aside)
+        return left, self.batch(np.sort(aside))
+
+    @property
+    def total(self) -> int:
+        """Slots of an epoch."""
+        return self.n_slots if self.chosen is None else len(self.chosen)
 
     def batch(self, slots: np.ndarray) -> Batch:
         """The rows of some slots."""
         if self.starts is None or self.pieces is None:
             return Batch(self.order[slots], None)
         counts = self.starts[slots + 1] - self.starts[slots]
+        if not len(slots):
+            return Batch(self.order[:0], self.pieces[:0])
         ends = np.cumsum(counts)
         places = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
         places += np.repeat(self.starts[slots], counts)
         return Batch(self.order[places], self.pieces[places])
 
 
+@functools.cache
 def shard_bounds(n_rows: int, multiplications: int, across_rows: bool) -> list[tuple[int, int]]:
     """First and last row of each shard of a batch.
 

@@ -1,4 +1,4 @@
-"""What goes wrong in training, found and told in words.
+"""What goes wrong in training, found and named in words.
 
 Texts: 000c 17.1.2 (dead units, scaled inputs), 17.2.1 (loss is not error) · 004 9.2 (vanishing
 gradients, saturated units).

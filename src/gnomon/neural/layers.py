@@ -10,6 +10,7 @@ Texts: 000c 17.1-18.1 · 001 6.1-6.5 · 003 4.3 · 004 9.1-9.2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from math import prod
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -17,6 +18,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.storable import storable
+from gnomon.engine.stored import Anything
 from gnomon.neural.activations import activation_of
 
 Shape = tuple[int, ...]
@@ -59,8 +62,8 @@ class Run:
     ----------
     training : bool
         Dropout drops, and batch normalisation uses the batch.
-    rng : numpy.random.Generator or None
-        For layers that draw.
+    rng : numpy.random.Generator, callable or None
+        For layers that draw; a callable makes it when it is needed.
     weights : ndarray of shape (n_samples,) or None
         Weights of the rows of a batch.
     keep : bool
@@ -68,7 +71,7 @@ class Run:
     """
 
     training: bool = False
-    rng: np.random.Generator | None = None
+    rng: np.random.Generator | Callable[[], np.random.Generator] | None = None
     weights: np.ndarray | None = None
     keep: bool = True
 
@@ -79,6 +82,8 @@ class Run:
         """The generator; an error that names the layer where there is none."""
         if self.rng is None:
             raise DataError(f"{layer.kind} draws at random in training: give rng")
+        if not isinstance(self.rng, np.random.Generator):
+            self.rng = self.rng()
         return self.rng
 
 
@@ -140,8 +145,9 @@ class Layer:
 def layer(cls: Class) -> Class:
     """Make a class a layer that descriptions may name."""
     cls = dataclass(frozen=True)(cls)
+    cls._stored = {each.name: Anything() for each in fields(cls)}  # type: ignore[attr-defined]
     LAYERS[cls.__name__] = cls
-    return cls
+    return storable(cls)
 
 
 def require_flat(layer: Layer, shape: Any) -> None:

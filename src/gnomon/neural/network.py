@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -171,12 +172,12 @@ class Network:
 
     __hash__ = None  # type: ignore[assignment]
 
-    @property
+    @cached_property
     def across_rows(self) -> bool:
         """Whether the rows of a training batch depend on each other."""
         return any(node.layer.across_rows for node in self.nodes)
 
-    @property
+    @cached_property
     def multiplications(self) -> int:
         """Multiplications of a forward pass for one row, about."""
         return sum(node.layer.multiplications(node.shape) for node in self.nodes)

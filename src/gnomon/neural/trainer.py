@@ -5,6 +5,7 @@ Texts: 000c 17.2.1 · 001 6.5, 8.3 · 003 4.3.2 · 004 9.2.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,7 @@ class Trainer:
             start, stop = bounds[number]
             mine = None if weights is None else weights[start:stop]
             part = x[start:stop].toarray() if sp.issparse(x) else x[start:stop]
-            run = Run(True, generator(self.random_state, *place, number), mine)
+            run = Run(True, partial(generator, self.random_state, *place, number), mine)
             output, tape = self.network.forward(self.parameters, part, run)
             losses, slope = self.loss(output, y[start:stop])
             factor = (

@@ -15,6 +15,7 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,8 @@ def train(
     shuffle: bool = True,
     init: str = "glorot_uniform",
     dtype: Any = np.float64,
+    engine: str = "own",
+    device: str = "cpu",
     callback: Callable[[Training], bool | None] | None = None,
     checkpoint: str | Path | None = None,
     n_jobs: int | None = None,
@@ -187,6 +190,10 @@ def train(
     init : str, default="glorot_uniform"
     dtype : data-type, default=float64
         float32 is about twice as fast.
+    engine : {"own", "torch"}, default="own"
+        "torch" computes the passes by torch (the extra ``deep``); the steps are the same.
+    device : str, default="cpu"
+        Of torch.
     callback : callable, default=None
         Called with the `Training` after each epoch; stops where it returns True.
     checkpoint : str or Path, default=None
@@ -218,7 +225,7 @@ def train(
     if start is None:
         start = network.initial(generator(random_state), init=init, dtype=dtype)
     schedule = learning_rate if callable(learning_rate) else constant(learning_rate)
-    trainer = Trainer(
+    trainer = _trainer_of(engine, device)(
         network,
         start,
         loss,
@@ -260,6 +267,16 @@ def train(
     for each in found.findings:
         warnings.warn(each, GnomonWarning, stacklevel=2)
     return found
+
+
+def _trainer_of(engine: str, device: str) -> Callable[..., Trainer]:
+    if engine == "own":
+        return Trainer
+    if engine != "torch":
+        raise DataError(f"engine is 'own' or 'torch', not {engine!r}")
+    from gnomon.neural.torch_engine import TorchTrainer
+
+    return partial(TorchTrainer, device=device)
 
 
 def _target(loss: Loss, y: Any, dtype: Any) -> np.ndarray:

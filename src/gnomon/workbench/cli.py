@@ -31,6 +31,7 @@ from gnomon.workbench.rules.command import RulesCommand
 from gnomon.workbench.runs.command import runs
 from gnomon.workbench.sign.command import sign
 from gnomon.workbench.verify.command import conventions, levels, verify
+from gnomon.workbench.web.command import open_in_browser
 
 JOB_COMMANDS = (
     LearnCommand,
@@ -74,6 +75,7 @@ for each in JOB_COMMANDS:
     app.command(each.job.name)(each().function())
 for other in OTHERS:
     app.command()(other)
+app.command("open")(open_in_browser)
 
 
 @app.callback()

@@ -113,7 +113,7 @@ def predict(
 
     Parameters
     ----------
-    model : fitted estimator, path of a model file, or path of a run folder
+    model : fitted estimator, result of `learn`, path of a model file, or path of a run folder
         A run folder also knows the kinds of the columns, and rows to compare the new ones with.
     table : Table, data frame, array of shape (n, d), or path of a file
         The columns of an array are x0, x1, and so on.
@@ -137,6 +137,7 @@ def predict(
     """
     folder = run_folder_of(model)
     fitted = load(folder / MODEL if folder else model) if is_path(model) else model
+    fitted = getattr(fitted, "model", fitted)  # a result of `learn` holds its model
     schema = schema_of(folder)
     rows = read_as_learnt(table, schema) if is_path(table) else as_table(table)
     if not len(rows):
