@@ -64,6 +64,18 @@ SMALL = {
     "layers": "Conv2D filters=12 kernel_size=3 padding=same activation=relu\nFlatten\n"
     "Dense units=64 activation=relu",
 }
+# networks whose passes take long, and whose contract does not depend on how many they make
+FEW_PASSES = {
+    name: {"max_iter": 12}
+    for name in (
+        "Autoencoder",
+        "ConvAutoencoder",
+        "GAN",
+        "MomentMatchingGenerator",
+        "SlicedGenerator",
+        "VariationalAutoencoder",
+    )
+}
 LEAST_STEP = 0.3
 ASKED = (
     "predict",
@@ -100,6 +112,7 @@ def make(cls: type, **changes: Any):
             chosen[name] = required(name, issubclass(cls, ClassifierMixin))
     if "random_state" in known:
         chosen["random_state"] = 0
+    chosen |= FEW_PASSES.get(cls.__name__, {})
     return cls(**(chosen | changes))
 
 

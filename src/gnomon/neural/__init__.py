@@ -8,6 +8,7 @@ from gnomon.neural.activations import (
     softmax,
     softmax_jacobian,
 )
+from gnomon.neural.autoencoder import Autoencoder, ConvAutoencoder, contractive_step
 from gnomon.neural.batches import Batch, Slots
 from gnomon.neural.composite import (
     Composite,
@@ -19,6 +20,7 @@ from gnomon.neural.composite import (
 )
 from gnomon.neural.conv_net import ConvNetClassifier
 from gnomon.neural.convolution import Conv2D, ConvTranspose2D, convolve2d
+from gnomon.neural.corruption import corrupt_rows
 from gnomon.neural.diagnostics import (
     GradientReport,
     UnitReport,
@@ -27,6 +29,15 @@ from gnomon.neural.diagnostics import (
 )
 from gnomon.neural.echo_state import EchoStateClassifier, EchoStateRegressor
 from gnomon.neural.fourier import FourierNetwork
+from gnomon.neural.generators import (
+    GAN,
+    CodeSampler,
+    ModeCheck,
+    MomentMatchingGenerator,
+    SlicedGenerator,
+    mode_collapse_check,
+    witness,
+)
 from gnomon.neural.growth import (
     copied,
     count_linear_regions,
@@ -93,9 +104,11 @@ from gnomon.neural.scalar_graph import Scalar
 from gnomon.neural.spiking import SpikeTrain, firing_rate, integrate_and_fire
 from gnomon.neural.trainer import Trainer, predict_all, rule_of
 from gnomon.neural.training import Training, train
+from gnomon.neural.variational import VariationalAutoencoder
 
 __all__ = [
     "ACTIVATIONS",
+    "GAN",
     "INITIALIZATIONS",
     "L1",
     "L2",
@@ -106,12 +119,15 @@ __all__ = [
     "ActivationFunction",
     "Add",
     "AdversarialExample",
+    "Autoencoder",
     "Batch",
     "BatchNorm",
     "BernoulliRBM",
     "BinaryCrossEntropy",
+    "CodeSampler",
     "Composite",
     "Conv2D",
+    "ConvAutoencoder",
     "ConvNetClassifier",
     "ConvTranspose2D",
     "CrossEntropy",
@@ -138,6 +154,8 @@ __all__ = [
     "MeanPool2D",
     "MeanUnpool2D",
     "MixedLoss",
+    "ModeCheck",
+    "MomentMatchingGenerator",
     "Network",
     "NetworkSummary",
     "OjaPCA",
@@ -155,6 +173,7 @@ __all__ = [
     "Run",
     "Scalar",
     "Sequential",
+    "SlicedGenerator",
     "Slots",
     "SpikeTrain",
     "SquaredLoss",
@@ -163,11 +182,14 @@ __all__ = [
     "Training",
     "UnitReport",
     "Upsample2D",
+    "VariationalAutoencoder",
     "activation_maximization",
     "activation_of",
     "adversarial_example",
+    "contractive_step",
     "convolve2d",
     "copied",
+    "corrupt_rows",
     "count_linear_regions",
     "dense_as_convolution",
     "feature_stack",
@@ -183,6 +205,7 @@ __all__ = [
     "integrate_and_fire",
     "linear_regions_bound",
     "max_norm",
+    "mode_collapse_check",
     "network_jacobian",
     "oja_step",
     "own_parameters",
@@ -194,4 +217,5 @@ __all__ = [
     "train",
     "train_curriculum",
     "unit_report",
+    "witness",
 ]
