@@ -1,5 +1,6 @@
 """Images: reading, preparation, features, classifiers and detectors of objects, boxes."""
 
+from gnomon.vision.anchors import make_anchors
 from gnomon.vision.augmentation import Augmented, augment_images
 from gnomon.vision.boxes import (
     DetectionMatches,
@@ -29,6 +30,7 @@ from gnomon.vision.images import (
     resize_keeping_aspect,
     rgb_to_gray,
 )
+from gnomon.vision.picture_folder import PictureFolder, picture_folder, picture_table, read_image
 from gnomon.vision.rectangles import RectangleFeatures, integral_image, rectangle_features
 from gnomon.vision.scenes import Scene, make_scenes, texture
 from gnomon.vision.selective_search import Proposals, selective_search
@@ -48,6 +50,7 @@ __all__ = [
     "MeanImageSubtraction",
     "Noisy",
     "PatternDetector",
+    "PictureFolder",
     "Proposals",
     "RectangleFeatures",
     "Scene",
@@ -68,11 +71,15 @@ __all__ = [
     "gray_to_rgb",
     "integral_image",
     "iou",
+    "make_anchors",
     "make_scenes",
     "mask_iou",
     "match_detections",
     "non_maximum_suppression",
+    "picture_folder",
+    "picture_table",
     "predict_crops",
+    "read_image",
     "rectangle_features",
     "resize",
     "resize_keeping_aspect",
