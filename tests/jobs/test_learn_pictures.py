@@ -30,6 +30,7 @@ def photos(rng, tmp_path):
     return tmp_path / "photos"
 
 
+@pytest.mark.slow
 @pytest.mark.covers("image-classification-pipeline")
 def test_learn_takes_a_folder_and_shows_the_wrong_pictures(photos, tmp_path):
     result = gnomon.learn(
