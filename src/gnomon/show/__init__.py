@@ -191,6 +191,17 @@ _PICTURES = {
         "rates_by_category",
         "stem",
     ],
+    "vision": [
+        "anchor_boxes",
+        "benchmark_timeline",
+        "contact_sheet",
+        "detector_boxes",
+        "detector_pipeline",
+        "local_histogram",
+        "local_patterns",
+        "mean_image_parts",
+        "misclassified_images",
+    ],
     "words": ["ngram_tables", "smoothed_counts", "zipf_plot"],
     "workflows": ["workflow"],
 }
