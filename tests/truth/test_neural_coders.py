@@ -14,9 +14,11 @@ from gnomon.neural import (
     Autoencoder,
     CodeSampler,
     ConvAutoencoder,
+    DeepBeliefNetwork,
     Dense,
     MomentMatchingGenerator,
     Network,
+    PretrainedClassifier,
     SlicedGenerator,
     VariationalAutoencoder,
     contractive_step,
@@ -434,3 +436,23 @@ def test_shards_of_a_batch_add_up_to_the_whole(rng, monkeypatch):
         parts, summed = joint.gradient(part, rows, None, crew, (0,))
     assert parts == pytest.approx(whole, rel=1e-12)
     np.testing.assert_allclose(summed, gradient, atol=1e-12)
+
+
+@pytest.mark.covers("autoencoder-greedy-pretraining", "deep-belief-network")
+@pytest.mark.parametrize("cls", [PretrainedClassifier, DeepBeliefNetwork])
+def test_few_labels_are_enough_after_pre_training(cls, seed):
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(X))[:700]
+    X, y = X[order] / 16, y[order]
+    model = cls((48,), unlabeled=X[100:500], max_iter=60, random_state=seed).fit(X[:100], y[:100])
+    assert model.score(X[500:], y[500:]) > 0.75
+    with pytest.raises(DataError, match="unlabeled rows need 64 columns"):
+        cls((8,), unlabeled=X[:, :5], max_iter=1).fit(X[:20], y[:20])
+
+
+@pytest.mark.covers("autoencoder-greedy-pretraining")
+def test_a_layer_of_pretraining_is_the_encoder_of_an_autoencoder(rng):
+    rows = rng.random((60, 5))
+    model = PretrainedClassifier((3,), pretrain_iter=5)
+    weight, bias, codes = model._layer(3, rows, None, 0)
+    np.testing.assert_allclose(1 / (1 + np.exp(-(rows @ weight + bias))), codes, atol=1e-12)

@@ -77,6 +77,7 @@ from gnomon.neural.pooling import (
     MeanUnpool2D,
     Upsample2D,
 )
+from gnomon.neural.pretrained import DeepBeliefNetwork, PretrainedClassifier
 from gnomon.neural.rbm import BernoulliRBM
 from gnomon.neural.recurrent import RecurrentClassifier, RecurrentRegressor
 from gnomon.neural.spiking import SpikeTrain, firing_rate, integrate_and_fire
@@ -108,6 +109,7 @@ __all__ = [
     "ConvNetClassifier",
     "ConvTranspose2D",
     "CrossEntropy",
+    "DeepBeliefNetwork",
     "Dense",
     "DropConnect",
     "Dropout",
@@ -142,6 +144,7 @@ __all__ = [
     "Parameters",
     "Penalty",
     "PoissonLoss",
+    "PretrainedClassifier",
     "RecurrentClassifier",
     "RecurrentRegressor",
     "Reshape",
