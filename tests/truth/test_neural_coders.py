@@ -31,6 +31,7 @@ from gnomon.neural.generators import against, mmd_part, sliced_part, unit_direct
 from gnomon.neural.joint import Joint
 from gnomon.neural.variational import bound_part, divergence
 from gnomon.reduce import PCA
+from gnomon.show import latent_interpolation_grid
 
 STEP = 1e-5
 
@@ -456,3 +457,18 @@ def test_a_layer_of_pretraining_is_the_encoder_of_an_autoencoder(rng):
     model = PretrainedClassifier((3,), pretrain_iter=5)
     weight, bias, codes = model._layer(3, rows, None, 0)
     np.testing.assert_allclose(1 / (1 + np.exp(-(rows @ weight + bias))), codes, atol=1e-12)
+
+
+@pytest.mark.covers("latent-interpolation-grid")
+def test_the_grid_begins_and_ends_with_the_images_and_decodes_equal_steps(rng):
+    rows = rng.random((30, 12))
+    coder = PCA(4).fit(rows)
+    figure = latent_interpolation_grid(coder, rows[:2], rows[2:4], image_shape=(3, 4), n_steps=5)
+    z = np.asarray(figure.data[0].z)
+    assert z.shape == (2 * 5 - 2, 7 * 6 - 2)
+    np.testing.assert_array_equal(z[:3, :4], rows[0].reshape(3, 4))
+    np.testing.assert_array_equal(z[5:, -4:], rows[3].reshape(3, 4))
+    middle = coder.inverse_transform(coder.transform(rows[[0, 2]]).mean(axis=0, keepdims=True))
+    np.testing.assert_allclose(z[:3, 18:22], middle.reshape(3, 4))
+    with pytest.raises(DataError, match="does not fit rows of 12 pixels"):
+        latent_interpolation_grid(coder, rows[:1], rows[1:2], image_shape=(5, 5))
