@@ -61,4 +61,4 @@ def open_in_browser(
             "read, and run jobs as you; the connection is not encrypted."
         )
         password = os.environ.get(PASSWORD) or typer.prompt("Password", hide_input=True)
-    serve(kept, place, host, port, password, browser, say)
+    serve(kept, place, host, port, password, browser, typer.echo)  # a link is not wrapped
