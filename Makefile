@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 QUIET  := -qq --progress-bar off
 
-.PHONY: help browser demo test test-all truth mutants fuzz lint format warm duels tables swap accelerate clean
+.PHONY: help browser demo docs test test-all truth mutants fuzz lint format warm duels tables swap accelerate clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -51,7 +51,7 @@ truth: warm $(VENV)/.test  ## simulate every printed statement, write benchmarks
 mutants: warm $(VENV)/.test  ## plant 240 small faults and count how many the tests find (takes hours)
 	@$(BIN)/python -m tests.mutants $(MUTANTS)
 
-fuzz: warm $(VENV)/.test  ## changed model files, counted: FUZZ="--minutes 3 --seed 1"
+fuzz: warm $(VENV)/.test  ## changed model files and random tables, counted: FUZZ="--minutes 3 --seed 1"
 	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
 lint: $(VENV)/.lint  ## style, types and the layers of packages
@@ -60,6 +60,10 @@ lint: $(VENV)/.lint  ## style, types and the layers of packages
 	@$(BIN)/ruff format --no-cache --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+
+docs: warm $(VENV)/.docs  ## the documentation site, offline, to docs/build/html; a warning is an error
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/build/doctrees docs docs/build/html
+	@echo "==> open docs/build/html/index.html"
 
 format: $(VENV)/.lint  ## put the code in its style
 	@$(BIN)/ruff check --fix .

@@ -47,6 +47,12 @@ class LearnOptions(Options):
         "without a pair of folds, which its interval needs. Searches inside a fit, the final fit "
         "and the learning curve are not counted.",
     )
+    tune: int = option(
+        0,
+        least=0,
+        help="Settings of each learner that are tried inside every training part, spread over wide "
+        "ranges: '--tune 20' with a budget of minutes. 0 for the few that usually matter.",
+    )
     choose: str = option(
         SIMPLEST,
         choices=(SIMPLEST, BEST),
