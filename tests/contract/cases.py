@@ -57,7 +57,25 @@ OVER_STILL = [
 CLASSES = [cls for cls in ON_TABLES if cls not in OVER_STILL]
 OVER_OTHERS = [cls for cls in CLASSES if issubclass(cls, OverScikitLearn)]
 # a row without neighbours within the radius is an error otherwise
-SMALL = {"n_estimators": 5, "outlier_label": "most_frequent", "perplexity": 3.0}
+SMALL = {
+    "n_estimators": 5,
+    "outlier_label": "most_frequent",
+    "perplexity": 3.0,
+    "layers": "Conv2D filters=12 kernel_size=3 padding=same activation=relu\nFlatten\n"
+    "Dense units=64 activation=relu",
+}
+# networks whose passes take long, and whose contract does not depend on how many they make
+FEW_PASSES = {
+    name: {"max_iter": 12}
+    for name in (
+        "Autoencoder",
+        "ConvAutoencoder",
+        "GAN",
+        "MomentMatchingGenerator",
+        "SlicedGenerator",
+        "VariationalAutoencoder",
+    )
+}
 LEAST_STEP = 0.3
 ASKED = (
     "predict",
@@ -94,6 +112,7 @@ def make(cls: type, **changes: Any):
             chosen[name] = required(name, issubclass(cls, ClassifierMixin))
     if "random_state" in known:
         chosen["random_state"] = 0
+    chosen |= FEW_PASSES.get(cls.__name__, {})
     return cls(**(chosen | changes))
 
 

@@ -129,9 +129,16 @@ class AdamRule(Rule):
 
     def step(self, x: np.ndarray, gradient: np.ndarray, learning_rate: float) -> np.ndarray:
         self.t += 1
-        self.mean = self.beta_1 * self.mean + (1 - self.beta_1) * gradient
-        self.squares = self.beta_2 * self.squares + (1 - self.beta_2) * gradient**2
-        mean = self.mean / (1 - self.beta_1**self.t)
-        squares = self.squares / (1 - self.beta_2**self.t)
-        step = -learning_rate * mean / (np.sqrt(squares) + self.epsilon)
-        return step - learning_rate * self.weight_decay * x
+        if self.t == 1:
+            self.mean, self.squares = np.zeros_like(gradient), np.zeros_like(gradient)
+        self.mean *= self.beta_1
+        self.mean += (1 - self.beta_1) * gradient
+        self.squares *= self.beta_2
+        self.squares += (1 - self.beta_2) * gradient**2
+        root = self.squares / (1 - self.beta_2**self.t)
+        np.sqrt(root, out=root)
+        root += self.epsilon
+        step = self.mean / (1 - self.beta_1**self.t)
+        step *= -learning_rate
+        step /= root
+        return step - learning_rate * self.weight_decay * x if self.weight_decay else step
