@@ -33,6 +33,7 @@ from gnomon.workbench.search.command import SearchCommand
 from gnomon.workbench.sign.command import sign
 from gnomon.workbench.topics.command import TopicsCommand
 from gnomon.workbench.verify.command import conventions, levels, verify
+from gnomon.workbench.web.command import open_in_browser
 
 JOB_COMMANDS = (
     LearnCommand,
@@ -78,6 +79,7 @@ for each in JOB_COMMANDS:
     app.command(each.job.name)(each().function())
 for other in OTHERS:
     app.command()(other)
+app.command("open")(open_in_browser)
 
 
 @app.callback()
