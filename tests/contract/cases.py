@@ -57,7 +57,24 @@ OVER_STILL = [
 CLASSES = [cls for cls in ON_TABLES if cls not in OVER_STILL]
 OVER_OTHERS = [cls for cls in CLASSES if issubclass(cls, OverScikitLearn)]
 # a row without neighbours within the radius is an error otherwise
-SMALL = {"n_estimators": 5, "outlier_label": "most_frequent", "perplexity": 3.0}
+SMALL = {
+    "n_estimators": 5,
+    "outlier_label": "most_frequent",
+    "perplexity": 3.0,
+    "layers": "Conv2D filters=12 kernel_size=3 padding=same activation=relu\nFlatten\n"
+    "Dense units=64 activation=relu",
+}
+# networks whose passes take long, and whose contract does not depend on how many they make
+FEW_PASSES = {
+    "Autoencoder": 12,
+    "ConvAutoencoder": 12,
+    "DeepBeliefNetwork": 40,
+    "GAN": 12,
+    "MomentMatchingGenerator": 12,
+    "PretrainedClassifier": 40,
+    "SlicedGenerator": 12,
+    "VariationalAutoencoder": 12,
+}
 LEAST_STEP = 0.3
 ASKED = (
     "predict",
@@ -94,6 +111,8 @@ def make(cls: type, **changes: Any):
             chosen[name] = required(name, issubclass(cls, ClassifierMixin))
     if "random_state" in known:
         chosen["random_state"] = 0
+    if cls.__name__ in FEW_PASSES:
+        chosen["max_iter"] = FEW_PASSES[cls.__name__]
     return cls(**(chosen | changes))
 
 

@@ -12,9 +12,9 @@ from gnomon.workbench.base.options import Options, option
 class LabelOptions(Options):
     """The options of `label`."""
 
-    target: str = option(help="The column of labels; its empty cells are asked for.")
+    target: str = option(help="The column of labels; labels for its empty cells are requested.")
     without: list[str] = option([], help="Columns that are not used.")
-    n_questions: int = option(10, flag="questions", least=1, help="Rows whose label is asked for.")
+    n_questions: int = option(10, flag="questions", least=1, help="Rows whose label is requested.")
     strategy: str = option(
         "uncertainty",
         choices=("uncertainty", "margin", "entropy", "committee", "random"),

@@ -1,0 +1,405 @@
+"""Train a described network and watch it: history, early stop, checkpoints, findings in words.
+
+The loop makes epochs of batches (`gnomon.neural.batches`), measures validation rows after each,
+keeps the best parameters, and stops when they have not improved for some epochs. A loss that is not
+finite ends it with the last good parameters. A checkpoint holds all that the next epoch depends on,
+so that a run that was killed goes on with the same bits.
+
+Texts: 000c 17.2.1-17.2.4 · 003 4.3.2-4.3.3 · 004 9.2.3 (early stopping).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gnomon.contract.result import Result
+from gnomon.engine.errors import DataError, GnomonWarning
+from gnomon.engine.threads import Crew
+from gnomon.neural.batches import Slots, generator
+from gnomon.neural.diagnostics import (
+    course_findings,
+    gradient_findings,
+    input_findings,
+    unit_findings,
+)
+from gnomon.neural.losses import CrossEntropy, Loss, loss_of
+from gnomon.neural.network import Network, Parameters
+from gnomon.neural.penalties import Penalty
+from gnomon.neural.trainer import Trainer, predict_all, rule_of
+from gnomon.optimize.schedules import Schedule, constant
+
+FORMAT = 1
+
+
+@dataclass(repr=False)
+class Training(Result):
+    """A trained network and the history of its training.
+
+    Attributes
+    ----------
+    network : Network
+    parameters : Parameters
+        The best ones by the validation rows, where there are any; else the last.
+    loss : Loss
+    losses : list of float
+        Mean training loss of each epoch, penalty included.
+    validation_losses, validation_errors : list of float
+        Of the validation rows after each epoch; the error is the share of wrong classes, of
+        networks for classes.
+    baseline : float
+        Error of the most frequent class of the training rows, or variance of the target.
+    learning_rates : list of float
+    stopped : str
+        Why it ended: "max_iter", "converged", "callback", or "loss is not finite".
+    findings : list of str
+        What went wrong, in words.
+    """
+
+    network: Network
+    parameters: Parameters
+    loss: Loss
+    losses: list[float] = field(default_factory=list)
+    validation_losses: list[float] = field(default_factory=list)
+    validation_errors: list[float] = field(default_factory=list)
+    baseline: float = float("nan")
+    learning_rates: list[float] = field(default_factory=list)
+    stopped: str = "max_iter"
+    findings: list[str] = field(default_factory=list)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Estimates or probabilities for some rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, ...)
+
+        Returns
+        -------
+        output : ndarray of shape (n_samples, *output_shape)
+        """
+        rows = self.network.rows(X, self.parameters.flat.dtype)
+        return self.loss.link(predict_all(self.network, self.parameters, rows))
+
+    @property
+    def n_iter(self) -> int:
+        """Epochs made."""
+        return len(self.losses)
+
+    def _title(self) -> str:
+        return f"{self.network!r} after {self.n_iter} epochs: {self.stopped}"
+
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {
+            "epoch": list(range(1, self.n_iter + 1)),
+            "learning rate": self.learning_rates,
+            "loss": self.losses,
+        }
+        if self.validation_losses:
+            columns["validation loss"] = self.validation_losses
+        if self.validation_errors:
+            columns["validation error"] = self.validation_errors
+        return columns
+
+    def _remarks(self) -> list[str]:
+        return self.findings
+
+
+@dataclass
+class _State:
+    """What the next epoch depends on."""
+
+    epoch: int = 0
+    best: float = np.inf
+    waited: int = 0
+    best_flat: np.ndarray | None = None
+
+
+def train(
+    network: Network,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: Loss | str = "log_loss",
+    sample_weight: ArrayLike | None = None,
+    parameters: Parameters | None = None,
+    solver: Any = "adam",
+    learning_rate: float | Schedule = 0.001,
+    batch_size: int = 128,
+    max_iter: int = 20,
+    penalty: Penalty | None = None,
+    max_norm: float | None = None,
+    frozen: tuple[str, ...] = (),
+    validation: tuple[ArrayLike, ArrayLike] | None = None,
+    n_iter_no_change: int | None = None,
+    tol: float = 0.0,
+    shuffle: bool = True,
+    init: str = "glorot_uniform",
+    dtype: Any = np.float64,
+    engine: str = "own",
+    device: str = "cpu",
+    callback: Callable[[Training], bool | None] | None = None,
+    checkpoint: str | Path | None = None,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> Training:
+    """Train a network on rows.
+
+    Parameters
+    ----------
+    network : Network
+        Of a last layer without activation for "log_loss": softmax is in the loss.
+    X : array-like of shape (n_samples, *input_shape) or (n_samples, n_columns)
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Class codes 0, 1, ... or probabilities for "log_loss", numbers otherwise.
+    loss : Loss or str, default="log_loss"
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weight two is the same as the row standing there twice.
+    parameters : Parameters, default=None
+        To go on from (they are not changed); drawn by `init` otherwise.
+    solver : Rule or str, default="adam"
+        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", or a rule of
+        `gnomon.optimize`.
+    learning_rate : float or callable, default=0.001
+        A rate, or a schedule of the epoch (`gnomon.optimize.schedules`).
+    batch_size : int, default=128
+    max_iter : int, default=20
+        Most epochs.
+    penalty : Penalty, default=None
+        On the weights: `L2`, `L1`, `Elastic` or `Lp`.
+    max_norm : float, default=None
+        Largest norm of the weights into a unit.
+    frozen : tuple of str, default=()
+        Layers whose parameters stay.
+    validation : (X, y), default=None
+        Rows that are measured after each epoch; the best parameters by their loss are kept.
+    n_iter_no_change : int, default=None
+        Stop after so many epochs without a better loss (of the validation rows, or of training).
+    tol : float, default=0.0
+        By how much a loss must be better.
+    shuffle : bool, default=True
+    init : str, default="glorot_uniform"
+    dtype : data-type, default=float64
+        float32 is about twice as fast.
+    engine : {"own", "torch"}, default="own"
+        "torch" computes the passes by torch (the extra ``deep``); the steps are the same.
+    device : str, default="cpu"
+        Of torch.
+    callback : callable, default=None
+        Called with the `Training` after each epoch; stops where it returns True.
+    checkpoint : str or Path, default=None
+        A file that is written after each epoch; where it is there, the run goes on from it.
+    n_jobs : int or None, default=None
+        Threads; they change no bit.
+    random_state : int, default=0
+
+    Returns
+    -------
+    training : Training
+
+    Examples
+    --------
+    >>> from gnomon.neural import Dense, Network, train
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> net = Network([Dense(8, "tanh"), Dense(2)], 2)
+    >>> found = train(net, X, [0, 1, 1, 0], learning_rate=0.05, max_iter=200, random_state=1)
+    >>> found.predict(X).argmax(axis=1).tolist()
+    [0, 1, 1, 0]
+    """
+    loss = loss_of(loss)
+    rows, target = network.rows(X, dtype), _target(loss, y, dtype)
+    if len(rows) != len(target):
+        raise DataError(f"there are {len(rows)} rows and {len(target)} targets")
+    loss.check(network.output_shape, target)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    start = parameters.astype(dtype) if parameters is not None else None
+    if start is None:
+        start = network.initial(generator(random_state), init=init, dtype=dtype)
+    schedule = learning_rate if callable(learning_rate) else constant(learning_rate)
+    trainer = _trainer_of(engine, device)(
+        network,
+        start,
+        loss,
+        rule_of(solver),
+        penalty=penalty,
+        largest_norm=max_norm,
+        frozen=frozen,
+        random_state=random_state,
+    )
+    slots = Slots(rows, target, weights, shuffle=shuffle)
+    held_out = _held_out(network, loss, validation, dtype)
+    found = Training(network, start, loss, baseline=_baseline(loss, target, weights))
+    found.findings += input_findings(rows)
+    state = _State()
+    if checkpoint is not None:
+        _resume(Path(checkpoint), trainer, found, state)
+    with Crew(n_jobs) as crew, np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        while state.epoch < max_iter and found.stopped == "max_iter":
+            state.epoch += 1
+            rate = schedule(state.epoch - 1)
+            before = start.flat.copy()
+            value = trainer.epoch(rows, target, slots, batch_size, rate, state.epoch, crew)
+            if not (np.isfinite(value) and np.isfinite(start.flat).all()):
+                start.flat[:] = before
+                found.stopped = "loss is not finite"
+                break
+            found.losses.append(value)
+            found.learning_rates.append(rate)
+            _measure(trainer, found, state, held_out, tol)
+            if n_iter_no_change is not None and state.waited >= n_iter_no_change:
+                found.stopped = "converged"
+            if callback is not None and callback(found):
+                found.stopped = "callback"
+            if checkpoint is not None:
+                _write(Path(checkpoint), trainer, found, state)
+    if state.best_flat is not None:
+        start.flat[:] = state.best_flat
+    found.findings += _findings(found, rows, target)
+    for each in found.findings:
+        warnings.warn(each, GnomonWarning, stacklevel=2)
+    return found
+
+
+def _trainer_of(engine: str, device: str) -> Callable[..., Trainer]:
+    if engine == "own":
+        return Trainer
+    if engine != "torch":
+        raise DataError(f"engine is 'own' or 'torch', not {engine!r}")
+    from gnomon.neural.torch_engine import TorchTrainer
+
+    return partial(TorchTrainer, device=device)
+
+
+def _target(loss: Loss, y: Any, dtype: Any) -> np.ndarray:
+    y = np.asarray(y)
+    if isinstance(loss, CrossEntropy) and y.ndim == 1:
+        if y.dtype.kind not in "iub" or (len(y) and y.min() < 0):
+            raise DataError("classes are codes 0, 1, 2, ...: whole numbers that are not negative")
+        return y.astype(np.intp)
+    return y.astype(dtype)
+
+
+def _held_out(network: Network, loss: Loss, validation: Any, dtype: Any) -> Any:
+    if validation is None:
+        return None
+    rows, target = network.rows(validation[0], dtype), _target(loss, validation[1], dtype)
+    if not len(rows):
+        raise DataError("there are no validation rows")
+    loss.check(network.output_shape, target)
+    return rows, target
+
+
+def _baseline(loss: Loss, target: np.ndarray, weights: np.ndarray | None) -> float:
+    if isinstance(loss, CrossEntropy) and target.ndim == 1:
+        counts = np.bincount(target, weights)
+        return float(1 - counts.max() / counts.sum())
+    flat = target.reshape(len(target), -1)
+    mean = np.average(flat, axis=0, weights=weights)
+    return float(np.average((flat - mean) ** 2, axis=0, weights=weights).sum())
+
+
+def _measure(trainer: Trainer, found: Training, state: _State, held_out: Any, tol: float) -> None:
+    """Measure the validation rows; keep the parameters where they are the best so far."""
+    value = found.losses[-1]
+    if held_out is not None:
+        rows, target = held_out
+        output = predict_all(trainer.network, trainer.parameters, rows)
+        value = float(trainer.loss(output, target)[0].mean())
+        found.validation_losses.append(value)
+        if isinstance(trainer.loss, CrossEntropy) and target.ndim == 1:
+            found.validation_errors.append(float((output.argmax(axis=1) != target).mean()))
+    if value < state.best - tol:
+        state.waited = 0
+    else:
+        state.waited += 1
+    if value < state.best:
+        state.best = value
+        if held_out is not None:
+            state.best_flat = trainer.parameters.flat.copy()
+
+
+def _findings(found: Training, rows: np.ndarray, target: np.ndarray) -> list[str]:
+    told = course_findings(found.losses, found.validation_losses, found.validation_errors)
+    if found.stopped == "loss is not finite":
+        cause = "the inputs are not scaled" if found.findings else "the step is too large"
+        told.append(
+            f"training stopped in epoch {found.n_iter + 1}: the loss is not finite, most likely "
+            f"because {cause}; the parameters are those of the epoch before"
+        )
+    told += unit_findings(found.network, found.parameters, rows)
+    return told + gradient_findings(found.network, found.parameters, rows, target, found.loss)
+
+
+def _write(path: Path, trainer: Trainer, found: Training, state: _State) -> None:
+    """Write a checkpoint, whole or not at all."""
+    rule = vars(trainer.rule)
+    arrays = {f"rule_{key}": value for key, value in rule.items() if isinstance(value, np.ndarray)}
+    if state.best_flat is not None:
+        arrays["best"] = state.best_flat
+    told = {
+        "format": FORMAT,
+        "network": trainer.network.as_dict(),
+        "rule": type(trainer.rule).__name__,
+        "values": {k: v for k, v in rule.items() if isinstance(v, (int, float))},
+        "seed": trainer.random_state,
+        "epoch": state.epoch,
+        "best": state.best,
+        "waited": state.waited,
+        "losses": found.losses,
+        "validation_losses": found.validation_losses,
+        "validation_errors": found.validation_errors,
+        "learning_rates": found.learning_rates,
+        "stopped": found.stopped,
+    }
+    beside = path.with_name(path.name + ".part")
+    with beside.open("wb") as file:
+        np.savez(file, parameters=trainer.parameters.flat, told=json.dumps(told), **arrays)
+    os.replace(beside, path)
+
+
+def _resume(path: Path, trainer: Trainer, found: Training, state: _State) -> None:
+    """Go on from a checkpoint, where there is one."""
+    if not path.exists():
+        return
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        told = json.loads(str(arrays["told"]))
+    except (OSError, ValueError, KeyError) as error:
+        raise DataError(f"{path} is no checkpoint: {error}; remove it to start anew") from None
+    same = {
+        "network": trainer.network.as_dict(),
+        "rule": type(trainer.rule).__name__,
+        "seed": trainer.random_state,
+        "format": FORMAT,
+    }
+    for key, value in same.items():
+        if told.get(key) != json.loads(json.dumps(value)):
+            raise DataError(
+                f"the checkpoint {path} is of another {key}; remove it to start anew, or choose "
+                "another file"
+            )
+    flat = arrays["parameters"]
+    if flat.shape != trainer.parameters.flat.shape or flat.dtype != trainer.parameters.flat.dtype:
+        raise DataError(f"the checkpoint {path} holds {flat.dtype} numbers of shape {flat.shape}")
+    trainer.parameters.flat[:] = flat
+    for key, value in told["values"].items():
+        setattr(trainer.rule, key, value)
+    for name, value in arrays.items():
+        if name.startswith("rule_"):
+            setattr(trainer.rule, name.removeprefix("rule_"), value)
+    state.best_flat = arrays.get("best")
+    state.epoch, state.best, state.waited = told["epoch"], told["best"], told["waited"]
+    for name in ("losses", "validation_losses", "validation_errors", "learning_rates"):
+        setattr(found, name, told[name])
+    if told["stopped"] != "callback":
+        found.stopped = told["stopped"]
