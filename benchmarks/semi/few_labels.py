@@ -1,8 +1,9 @@
 """Few labels on reviews and on spam: transductive SVM and active learning.
 
 python benchmarks/semi/few_labels.py [n_draws] prints the accuracy on unlabeled reviews of a linear
-SVM of 40 labels and of TransductiveSVC, draw by draw; then the accuracy on `spam` of labels drawn at
-random and chosen by uncertainty. Needs ../shared/data.
+SVM of 40 labels and of TransductiveSVC, draw by draw; then the accuracy on `spam` of labels drawn
+at random and chosen by uncertainty.
+Needs ../shared/data.
 """
 
 from __future__ import annotations
