@@ -1,9 +1,8 @@
 """Few labels on MNIST: accuracy over draws of labels, and time and memory against scikit-learn.
 
 python benchmarks/semi/mnist_labels.py [n_rows] [n_draws] prints, for 1, 3, 5 and 10 labels per
-class, the mean accuracy on the unlabeled rows of 1-NN, LabelSpreading(kernel="knn"),
-HarmonicLabelPropagation and PoissonLearning; then the time of a fit of LabelSpreading and of
-ours, interleaved.
+class, the mean accuracy on the unlabeled rows of 1-NN, LabelSpreading, HarmonicLabelPropagation and
+PoissonLearning; before that the time of a fit of LabelSpreading(kernel="knn") and of ours.
 Needs ../shared/data/mnist.npz.
 """
 

@@ -20,6 +20,7 @@ _HOMES = {
     "group": "gnomon.workbench.group.job",
     "image": "gnomon.workbench.image.job",
     "improve": "gnomon.workbench.decide.job",
+    "label": "gnomon.workbench.label.job",
     "learn": "gnomon.workbench.learn.job",
     "load": "gnomon.engine.modelfile",
     "look": "gnomon.workbench.look.job",

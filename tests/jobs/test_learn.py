@@ -209,6 +209,39 @@ def test_rows_without_a_target_are_set_apart_and_said(rng):
     assert any("20 rows without a target" in each["what"] for each in result.decisions)
 
 
+def moons(rng, n=500, n_labels=300):
+    """Two arcs around each other: a line is right of most rows and not of all."""
+    arc, angle = np.arange(n) % 2, rng.uniform(0, np.pi, n)
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    X[arc == 1] = [1.0, 0.62] - X[arc == 1]
+    X += 0.07 * rng.normal(size=X.shape)
+    truth = np.where(arc == 1, "lower", "upper")
+    cells = truth[:n_labels].tolist() + [None] * (n - n_labels)
+    table = Table.from_dict({"a": X[:, 0], "b": X[:, 1]}).with_column("y", cells, kind="category")
+    return table, truth
+
+
+def test_rows_without_a_target_are_used_where_folds_say_that_they_help(rng, tmp_path):
+    table, truth = moons(rng)
+    result = gnomon.learn(table, "y", learners=["logistic regression"], **QUICK)
+    used = [each for each in result.decisions if "rows without a target are used" in each["what"]]
+    assert used, result.decisions
+    assert "points of accuracy" in used[0]["why"]
+    said = np.array(result.model.predict(table.drop("y")))
+    assert (said == truth).mean() > 0.9
+    loaded = gnomon.load(result.save(tmp_path / "model.gnomon"))
+    np.testing.assert_array_equal(loaded.predict(table.drop("y")), said)
+
+
+def test_rows_without_a_target_are_not_used_where_they_do_not_help(rng):
+    table, _ = moons(rng)
+    shuffled = rng.permutation(table.column("y").to_pylist()[:300]).tolist() + [None] * 200
+    table = table.drop("y").with_column("y", shuffled, kind="category")
+    result = gnomon.learn(table, "y", learners=["logistic regression"], **QUICK)
+    decided = [each for each in result.decisions if "not used" in each["what"]]
+    assert decided or any("baseline is chosen" in each["what"] for each in result.decisions)
+
+
 def test_numbers_are_regressed_with_rmse_and_the_line_wins(rng):
     result = gnomon.learn(numbers(rng), "y", learners=["linear regression", "pruned tree"], **QUICK)
     assert result.task == "regress"

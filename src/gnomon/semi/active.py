@@ -65,7 +65,7 @@ def query(
     if strategy not in STRATEGIES:
         raise DataError(f"strategy is one of {', '.join(STRATEGIES)}, not {strategy!r}")
     rng = np.random.default_rng(random_state)
-    n = np.shape(X)[0]
+    n = n_rows(X)
     if n_queries > n:
         raise DataError(f"{n_queries} rows were requested and {n} have no label")
     use = usefulness(estimator, X, strategy, labeled, rng)
@@ -73,10 +73,15 @@ def query(
     return order[:n_queries]
 
 
+def n_rows(X: Any) -> int:
+    """Number of rows of an array, a sparse matrix or a table."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
 def usefulness(estimator: Any, X: Any, strategy: str, labeled: Any, rng: Any) -> np.ndarray:
     """How much the label of each row would help; the greater, the more."""
     if strategy == "random":
-        return np.zeros(np.shape(X)[0])
+        return np.zeros(n_rows(X))
     if strategy == "committee":
         return disagreement(estimator, X, labeled, rng)
     proba = np.sort(np.asarray(estimator.predict_proba(X), dtype=np.float64), axis=1)[:, ::-1]
@@ -94,7 +99,7 @@ def disagreement(estimator: Any, X: Any, labeled: Any, rng: np.random.Generator)
         raise DataError("strategy='committee' needs labeled=(X, y), the rows to learn from")
     rows, y = labeled[0], np.asarray(labeled[1])
     classes, codes = np.unique(y, return_inverse=True)
-    votes = np.zeros((np.shape(X)[0], len(classes)))
+    votes = np.zeros((n_rows(X), len(classes)))
     first = np.array([np.flatnonzero(codes == c)[0] for c in range(len(classes))])
     for _ in range(MEMBERS):
         drawn = np.concatenate([first, rng.integers(len(y), size=max(len(y) - len(first), 0))])
@@ -215,14 +220,16 @@ def label_curve(
         for name in found:
             scores = _one_curve(estimator, X, y, test, pool, start, name.strip(), counts, rng)
             found[name].append(scores)
-    columns = {
-        name: [
-            mean_interval(list(at)) if n_repeats > 1 else Estimate(at[0], -np.inf, np.inf)
-            for at in zip(*rows)
-        ]
-        for name, rows in found.items()
-    }
+    columns = {name: [_mean(at) for at in zip(*rows)] for name, rows in found.items()}
     return LabelCurve(strategy, counts, columns[strategy], columns["random "])
+
+
+def _mean(values: Any) -> Estimate:
+    """The mean of the repeats, with an interval within 0 and 1; one repeat has none."""
+    if len(values) < 2:
+        return Estimate(float(values[0]), 0.0, 1.0)
+    found = mean_interval(list(values))
+    return found._replace(low=max(found.low, 0.0), high=min(found.high, 1.0))
 
 
 def first_labels(y: np.ndarray, n_start: int, rng: np.random.Generator) -> np.ndarray:

@@ -70,6 +70,7 @@ _PICTURES = {
         "trellis",
         "variance_shares",
     ],
+    "few_labels": ["label_curves", "propagation_replay"],
     "forecasts": ["forecast_fan", "forecast_residuals", "horizon_errors", "series_parts"],
     "graphs": ["geodesic_path", "low_density_boundary", "subgraphs"],
     "linear": [

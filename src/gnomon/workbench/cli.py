@@ -21,6 +21,7 @@ from gnomon.workbench.export.command import export
 from gnomon.workbench.forecast.command import ForecastCommand
 from gnomon.workbench.group.command import GroupCommand
 from gnomon.workbench.image.command import ImageCommand
+from gnomon.workbench.label.command import LabelCommand
 from gnomon.workbench.learn.command import LearnCommand
 from gnomon.workbench.look.command import LookCommand
 from gnomon.workbench.map.command import MapCommand
@@ -49,6 +50,7 @@ JOB_COMMANDS = (
     LookCommand,
     DecideCommand,
     MinimizeCommand,
+    LabelCommand,
 )
 OTHERS = (
     predict,

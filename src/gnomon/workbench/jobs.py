@@ -7,6 +7,7 @@ from gnomon.workbench.decide.options import JOB as DECIDE
 from gnomon.workbench.forecast.options import JOB as FORECAST
 from gnomon.workbench.group.options import JOB as GROUP
 from gnomon.workbench.image.options import JOB as IMAGE
+from gnomon.workbench.label.options import JOB as LABEL
 from gnomon.workbench.learn.options import JOB as LEARN
 from gnomon.workbench.look.options import JOB as LOOK
 from gnomon.workbench.map.options import JOB as MAP
@@ -30,5 +31,6 @@ ALL = (
     LOOK,
     DECIDE,
     MINIMIZE,
+    LABEL,
 )
 JOBS = {job.name: job for job in ALL}

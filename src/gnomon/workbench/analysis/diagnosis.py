@@ -479,7 +479,7 @@ def shift_check(one: Table, other: Table, *, random_state: int = 0) -> Shift:
     rng = np.random.default_rng(random_state)
     parts = [_some(table.select(names), rng) for table in (one, other)]
     second = parts[1].with_schema(parts[0].schema, unseen="missing")
-    both = Table.from_arrow(_stacked(parts[0], second), parts[0].schema)
+    both = Table.from_arrow(stacked(parts[0], second), parts[0].schema)
     marks = np.repeat(["one", "other"], [len(parts[0]), len(second)])
     learner = HistGradientBoostingClassifier(
         max_iter=60, max_leaf_nodes=8, min_samples_leaf=10, random_state=random_state
@@ -535,7 +535,8 @@ def _some(table: Table, rng: np.random.Generator) -> Table:
     return table[np.sort(rng.choice(len(table), DRIFT_ROWS, replace=False))]
 
 
-def _stacked(one: Table, other: Table) -> Any:
+def stacked(one: Table, other: Table) -> Any:
+    """The Arrow rows of two tables of the same columns, one after the other."""
     import pyarrow as pa
 
     return pa.concat_tables([one.arrow, other.arrow.cast(one.arrow.schema)])

@@ -156,7 +156,7 @@ class LearningProblem:
 
     def _apart(self) -> str:
         n = len(self.unlabeled)
-        return f"; {n:,} without it are set apart and not used" if n else ""
+        return f"; {n:,} without it are set apart" if n else ""
 
     def _target_in_words(self) -> str:
         if not self.classes:

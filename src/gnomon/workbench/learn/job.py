@@ -76,6 +76,7 @@ from gnomon.workbench.learn.plan import (
 from gnomon.workbench.learn.result import LearnResult
 from gnomon.workbench.learn.targets import LearnTargets
 from gnomon.workbench.learn.threshold import Threshold, chosen_threshold, costs_of
+from gnomon.workbench.learn.unlabeled import compared, fit_with, usable
 
 CURVE_SHARES = (0.125, 0.25, 0.5, 1.0)
 CURVE_ROWS = 20_000
@@ -276,6 +277,7 @@ class Learning:
         chosen = self.choose(plan, board)
         cost = plan.cost_of(chosen.name) if chosen.name != STACK else None
         model, n_fitted = self.fit_again(chosen, train, y, board, plan)
+        model = self.with_unlabeled(chosen, model, train, y)
         curve = self.learning_curve(chosen, train, y, board, plan)
         test_rows = parts["test"]
         result = self.judge(plan, board, chosen, model, n_fitted, train, test_rows, curve)
@@ -329,7 +331,7 @@ class Learning:
         if len(problem.unlabeled):
             self.run.decide(
                 f"{len(problem.unlabeled):,} rows without a target are set apart",
-                "nothing can be learnt from them, nor tested",
+                "they are neither training nor test rows of the comparison of learners",
             )
         places = np.flatnonzero(~trains_only)
         assert problem.places is not None
@@ -480,6 +482,32 @@ class Learning:
                 "more do not fit the budget; give a larger one to use all",
             )
         return seeded(chosen.learner, self.random_state, 0).fit(inputs, y), n
+
+    def with_unlabeled(self, chosen: Entrant, model: Any, train: Table, y: np.ndarray) -> Any:
+        """The model that also learns from rows without a target, where folds say that it helps."""
+        problem, n = self.problem, len(self.problem.unlabeled)
+        if not n or problem.task != "classify" or chosen.name in (BASELINE, STACK):
+            return model
+        reason = usable(len(y), n, y)
+        if not reason and problem.parted_by is not None:
+            reason = "rows are split by groups or time"
+        if not reason and (self.settings.fit_rows or self.budget.over(LATEST_TO_COMPARE)):
+            reason = "the budget does not allow the comparison"
+        if reason:
+            self.run.decide(f"the {n:,} rows without a target are not used", reason)
+            return model
+        self.progress("rows without a target", self.done, self.total)
+        inputs, rest = problem.inputs(train), problem.inputs(problem.unlabeled)
+        learner = seeded(chosen.learner, self.random_state, 0)
+        uses = compared(learner, inputs, y, rest, self.random_state)
+        said = "; ".join(map(str, uses))
+        helping = [each for each in uses if each.helps]
+        if not helping:
+            self.run.decide(f"the {n:,} rows without a target are not used", f"no gain: {said}")
+            return model
+        best = max(helping, key=lambda each: each.difference.value)
+        self.run.decide(f"the {n:,} rows without a target are used, by {best.name}", said)
+        return fit_with(best.learner, inputs, y, rest)
 
     def affordable_rows(self, scores: CrossValidation, n: int, plan: Plan) -> int:
         """Rows that the final fit can use in the seconds that are left.

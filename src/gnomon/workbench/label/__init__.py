@@ -1,0 +1,1 @@
+"""The job label: which items go together."""
