@@ -819,6 +819,11 @@ class MLPClassifier(_MultilayerPerceptron, Classifier):
         known = self.classes_ if isinstance(self.classes_, list) else [self.classes_]
         return [len(each) if len(each) > 2 else 1 for each in known]
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if "coefs_" in vars(self) and sum(self._outputs_each()) != self.n_outputs_:
+            raise DataError("classes_ and n_outputs_ do not fit together")
+
     def _loss_and_outputs(self, y: np.ndarray) -> tuple[Loss, int, str]:
         widths = self._outputs_each()
         if max(widths) == 1:
