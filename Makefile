@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 QUIET  := -qq --progress-bar off
 
-.PHONY: help demo test test-all truth mutants fuzz lint format warm duels tables swap accelerate clean
+.PHONY: help browser demo docs test test-all truth mutants fuzz lint format warm duels tables swap accelerate clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -31,12 +31,18 @@ warm: $(VENV)/.core  ## compile the kernels once, with a progress bar
 demo: warm       ## install and run the main job on a bundled table
 	@echo "==> gnomon learn: which of these customers will leave?"
 	@$(BIN)/gnomon learn --example customers --target churn --save demo.gnomon
+	@echo "==> the same in a browser: $(BIN)/gnomon open --example customers"
 
-test: warm $(VENV)/.test  ## the test suite, without its slow tests
+browser:         ## install Chromium, which tests of pages need, where it is missing and apt is there
+	@command -v chromium || command -v chromium-browser || command -v google-chrome \
+	  || { command -v apt-get >/dev/null && apt-get install -y -qq chromium >/dev/null; } \
+	  || echo "==> there is no Chromium and it cannot be installed here: tests of pages will fail"
+
+test: warm browser $(VENV)/.test  ## the test suite, without its slow tests
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
-test-all: warm $(VENV)/.test $(VENV)/.bench  ## the slow tests too, with a new seed in every run
+test-all: warm browser $(VENV)/.test $(VENV)/.bench  ## the slow tests too, with a new seed in every run
 	@GNOMON_TEST_SEED=$${GNOMON_TEST_SEED:-random} $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 truth: warm $(VENV)/.test  ## simulate every printed statement, write benchmarks/TRUTH.md (takes hours; goes on)
@@ -45,7 +51,7 @@ truth: warm $(VENV)/.test  ## simulate every printed statement, write benchmarks
 mutants: warm $(VENV)/.test  ## plant 240 small faults and count how many the tests find (takes hours)
 	@$(BIN)/python -m tests.mutants $(MUTANTS)
 
-fuzz: warm $(VENV)/.test  ## changed model files, counted: FUZZ="--minutes 3 --seed 1"
+fuzz: warm $(VENV)/.test  ## changed model files and random tables, counted: FUZZ="--minutes 3 --seed 1"
 	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
 lint: $(VENV)/.lint  ## style, types and the layers of packages
@@ -54,6 +60,10 @@ lint: $(VENV)/.lint  ## style, types and the layers of packages
 	@$(BIN)/ruff format --no-cache --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+
+docs: warm $(VENV)/.docs  ## the documentation site, offline, to docs/build/html; a warning is an error
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/build/doctrees docs docs/build/html
+	@echo "==> open docs/build/html/index.html"
 
 format: $(VENV)/.lint  ## put the code in its style
 	@$(BIN)/ruff check --fix .

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "advise": "gnomon.workbench.advise.job",
@@ -32,7 +32,9 @@ _HOMES = {
     "resume": "gnomon.workbench.learn.job",
     "rules": "gnomon.workbench.rules.job",
     "scan": "gnomon.table",
+    "search": "gnomon.workbench.search.job",
     "shift_check": "gnomon.workbench.analysis.diagnosis",
+    "topics": "gnomon.workbench.topics.job",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

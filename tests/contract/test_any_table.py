@@ -116,12 +116,32 @@ def test_a_target_that_is_not_there_is_named_with_near_ones(cls, on_table):
         make(cls).fit(on_table.X.assign(outcome=on_table.y), "outcom")
 
 
-@every_path_with_target
+@each_path("cls", [cls for cls in CLASSES if needs_target(make(cls)) and not cls._unlabeled])
 def test_a_missing_target_is_refused_with_its_row(cls, on_table):
     outcome = pd.Series(on_table.y).mask(np.arange(len(on_table.y)) == 5)
     whole = Table.from_frame(on_table.X.assign(outcome=outcome))
     with pytest.raises(ValueError, match=r"outcome|NaN"):
         fit(make(cls), whole, "outcome")
+
+
+@each_path("cls", [cls for cls in CLASSES if cls._unlabeled])
+def test_a_missing_target_is_a_row_without_label_in_frames_and_arrays(cls, on_table, on_numbers):
+    gone = np.arange(len(on_table.y)) % 4 == 1
+    outcome = pd.Series(on_table.y).mask(gone)
+    whole = on_table.X.assign(outcome=outcome)
+    by_name = fit(make(cls), Table.from_frame(whole), "outcome")
+    assert set(by_name.classes_) == set(on_table.y)
+    by_value = fit(make(cls), on_table.X, outcome.to_numpy())
+    assert_same_bits(outputs(by_name, on_table.X), outputs(by_value, on_table.X))
+    places = np.searchsorted(np.unique(on_numbers.y), on_numbers.y)
+    absent = np.arange(len(places)) % 4 == 1
+    marked = fit(make(cls), on_numbers.X, np.where(absent, -1, places))
+    missing = fit(make(cls), on_numbers.X, np.where(absent, np.nan, places))
+    assert marked.classes_.tolist() == [0, 1, 2]
+    for name in ("predict_proba", "decision_function"):
+        if hasattr(marked, name):
+            found = (getattr(each, name)(on_numbers.X) for each in (marked, missing))
+            np.testing.assert_array_equal(*found)
 
 
 @each_path("cls", [cls for cls in CLASSES if takes_weights(make(cls))])

@@ -12,18 +12,21 @@ import sys
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.callback import ProgressBar
 
 import gnomon
 from gnomon.engine.errors import ModelFileError
 from gnomon.linear import GLM, LinearRegression
+from gnomon.prepare.base import Filter
 from gnomon.trees import DecisionTreeClassifier
 from tests.contract.cases import (
     CLASSES,
     assert_same_bits,
     batches,
     digest,
+    each,
     each_path,
     every_method,
     every_path,
@@ -72,6 +75,20 @@ def test_saving_a_loaded_model_gives_the_same_file(cls, loaded, tmp_path):
 def test_a_model_of_a_mixed_table_is_loaded_with_its_codes(cls, on_table, tmp_path):
     loaded = gnomon.load(on_table.estimator.save(tmp_path / "model.gnomon"))
     assert_same_bits(outputs(loaded, on_table.new), on_table.outputs_of_new)
+
+
+FILTERS = [cls for cls in CLASSES if issubclass(cls, Filter)]
+
+
+@pytest.mark.parametrize("columns", [["word"], ["word", "a", "b", "c"]], ids=["words", "mixed"])
+@each("cls", FILTERS)
+def test_a_filter_of_any_columns_is_loaded(cls, columns, tmp_path):
+    """Also where a table has no column that the filter concerns, or more than two."""
+    table = pd.DataFrame({"word": [*"xyzx"] * 5, "a": [1.0, 2.0, 3.0, np.nan] * 5})
+    table = table.assign(b=[1.0, 2.0, 3.0, 8.0] * 5, c=[1.0, 4.0, 3.0, 8.0] * 5)[columns]
+    estimator = fit(make(cls), table)
+    loaded = gnomon.load(estimator.save(tmp_path / "model.gnomon"))
+    assert_same_bits(outputs(loaded, table), outputs(estimator, table))
 
 
 @every_path

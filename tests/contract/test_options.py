@@ -82,6 +82,7 @@ def one_target(estimator):
 
 NEEDS = {
     ("metric", "chi_square"): Needs(rows=counts),
+    ("sublinear_tf", True): Needs(rows=counts),
     ("metric", "great_circle"): Needs(rows=places),
     ("metric", "haversine"): Needs(rows=lambda X: np.radians(places(X))),
     ("metric", "precomputed"): Needs(rows=distances),

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 import gnomon
 from tests.contract.cases import (
@@ -53,6 +54,37 @@ def test_any_number_of_threads_gives_the_same_bits_of_many_rows(cls, rng):
     with gnomon.config(n_jobs=3):
         for change in changes:
             assert_same_bits(outputs(fit(make(cls, **change), X, y), X), expected)
+
+
+# their fits factor matrices that are large enough for several threads of BLAS
+FACTORING = {
+    "GaussianProcessRegressor",
+    "Isomap",
+    "KernelPCA",
+    "Kriging",
+    "LocallyLinearEmbedding",
+    "SpectralEmbedding",
+}
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [
+        pytest.param(
+            cls,
+            id=cls.__name__,
+            marks=() if cls.__name__ in FACTORING else pytest.mark.slow,
+        )
+        for cls in CLASSES
+    ],
+)
+def test_any_number_of_blas_threads_gives_the_same_bits(cls, rng):
+    X, y = problem(make(cls), rng, n=400, d=12)
+    found = []
+    for n_threads in (1, 3):
+        with threadpool_limits(n_threads, user_api="blas"):
+            found.append(outputs(fit(make(cls), X, y), X[:60]))
+    assert_same_bits(found[1], found[0])
 
 
 @every_method

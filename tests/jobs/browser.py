@@ -52,7 +52,7 @@ class Page:
     errors : list of str
         Script errors, refused loads and whatever the page said on the console as an error.
     requests : list of str
-        Addresses that the page asked for, its own file and data inside it left out.
+        Addresses that the page asked for, its own file or server and data inside it left out.
     """
 
     def __init__(self, commands: int, answers: int):
@@ -61,6 +61,7 @@ class Page:
         self._number = 0
         self._session: str | None = None
         self._loaded = False
+        self._own = ("file:", "data:", "blob:", "about:")
         self.errors: list[str] = []
         self.requests: list[str] = []
 
@@ -84,11 +85,25 @@ class Page:
             mobile=False,
         )
 
-    def go(self, path: Path) -> None:
-        """Open a file and wait until it is loaded."""
+    def go(self, place: Path | str) -> None:
+        """Open a file or an address and wait until it is loaded."""
         self._loaded = False
-        self.send("Page.navigate", url=path.resolve().as_uri())
-        self._until(lambda: self._loaded, f"{path} to load")
+        address = str(place) if is_address(place) else Path(place).resolve().as_uri()
+        if is_address(place):
+            self._own = (*self._own, "/".join(address.split("/")[:3]) + "/")
+        self.send("Page.navigate", url=address)
+        self._until(lambda: self._loaded, f"{place} to load")
+
+    def follow(self, script: str) -> None:
+        """Do something that leads to another page, and wait until that is loaded."""
+        self._loaded = False
+        self.evaluate(f"void ({script})")
+        self._until(lambda: self._loaded, f"{script} to lead to a page")
+
+    def press(self, key: str, **more: Any) -> None:
+        """Press a key, as a person does."""
+        for kind in ("keyDown", "keyUp"):
+            self.send("Input.dispatchKeyEvent", type=kind, key=key, **more)
 
     def evaluate(self, script: str) -> Any:
         """The value of a JavaScript expression, awaited where it is a promise."""
@@ -181,15 +196,20 @@ class Page:
             self.errors.append(facts["entry"]["text"])
         elif method == "Network.requestWillBeSent":
             address = facts["request"]["url"]
-            if not address.startswith(("file:", "data:", "blob:", "about:")):
+            if not address.startswith(self._own):
                 self.requests.append(address)
+
+
+def is_address(place: Path | str) -> bool:
+    """Whether a place is that of a server."""
+    return str(place).startswith("http://")
 
 
 @contextlib.contextmanager
 def opened(
     path: str | Path, *, width: int = 1280, height: int = 900, dark: bool = False
 ) -> Iterator[Page]:
-    """A file in a headless browser, which ends with the block."""
+    """A file or an address in a headless browser, which ends with the block."""
     import tempfile
 
     if PROGRAM is None:
@@ -210,7 +230,7 @@ def opened(
         page = Page(commands, answers)
         try:
             page.attach(width, height, dark)
-            page.go(Path(path))
+            page.go(path)
             yield page
         finally:
             with contextlib.suppress(OSError, RuntimeError, TimeoutError):

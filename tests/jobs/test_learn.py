@@ -559,3 +559,17 @@ def test_the_kernel_machine_of_the_portfolio_sees_dates_and_numbers_in_one_scale
     right = machine.predict(rows[np.arange(1000, 2000)]) == churn[1000:]
     commonest = max(np.mean(churn[1000:] == value) for value in np.unique(churn))
     assert right.mean() > commonest + 0.1
+
+
+def test_tuned_learners_search_many_settings_inside_every_training_part(rng):
+    x = rng.normal(size=(120, 3))
+    table = {"a": x[:, 0], "b": x[:, 1], "y": x @ [3.0, -2.0, 0.0] + 0.1 * rng.normal(size=120)}
+    found = gnomon.learn(
+        Table.from_dict({k: v.tolist() for k, v in table.items()}), "y", learners=["ridge"],
+        budget=None, tune=7, choose="best",
+    )  # fmt: skip
+    assert found.model.best_name_.startswith(("alpha=", "as usual"))
+    assert len(found.model.estimators) == 8
+    assert found.model.scores_.losses.shape == (8, 3)
+    assert "8 settings of alpha by 3 folds" in {each.search for each in found.plan.entrants}
+    assert "tune=7" in found.script

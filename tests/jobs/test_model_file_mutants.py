@@ -7,7 +7,7 @@ or write of other memory. ``make fuzz`` tries many more changes than these tests
 from __future__ import annotations
 
 import collections
-import contextlib
+import functools
 import os
 import pickle
 import subprocess
@@ -18,36 +18,48 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 
 import gnomon
 from gnomon.cluster import BisectingKMeans, KMeans
 from gnomon.engine import signing, stored
-from gnomon.engine.errors import GnomonError, ModelFileError
+from gnomon.engine.errors import ModelFileError
 from gnomon.engine.registry import load_packages
 from gnomon.engine.storable import STORABLE, storable
 from gnomon.engine.stored import Array, DictOf, Flag, ListOf, Number, Object, Text, Whole
+from gnomon.graphical import BoltzmannMachine, PairwiseModel
 from tests.contract.cases import CLASSES, batches, fitted_on_numbers, rng_of
-from tests.contract.test_other_kinds import OTHERS, PROBLEMS, shared
+from tests.contract.test_other_kinds import NETWORK_CALLS, OTHERS, PROBLEMS, shared
 from tests.model_mutants import mutants, packed, parts, shapes
 
 TIMES = 0.25  # files per class and kind of change
-SOME = 12  # changed files per class of other input
 ROWS = 6  # rows that are asked about, as kernels in plain Python are slow
 FINE = {"refused", "refused in use", "harmless"}
 
 
 def prepare(estimator, X, folder: Path, rng: np.random.Generator, times: float) -> int:
-    """Write some changed files of a fitted estimator to the folder; the number of files."""
+    """Write some changed files of a model of rows to the folder; the number of files."""
     folder.mkdir()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = shapes(estimator, X)
-        if not expected:
-            return 0
-        content, arrays = parts(estimator.save(folder / "model.gnomon"))
-    with open(folder / "rows.pickle", "wb") as file:
-        pickle.dump((X, expected), file)
+    if not expected:
+        return 0
+    (folder / "rows.pickle").write_bytes(pickle.dumps((X, expected)))
+    return write_mutants(estimator, folder, rng, times)
+
+
+def prepare_call(model, call: tuple, folder: Path, rng: np.random.Generator, times: float) -> int:
+    """The same for a model of something else; `call` is a method and its arguments."""
+    folder.mkdir()
+    name, *arguments = call
+    (folder / "call.pickle").write_bytes(pickle.dumps((name, arguments)))
+    return write_mutants(model, folder, rng, times)
+
+
+def write_mutants(model, folder: Path, rng: np.random.Generator, times: float) -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        content, arrays = parts(model.save(folder / "model.gnomon"))
     kinds = collections.defaultdict(list)
     for what, write in mutants(content, arrays):
         kinds[what.split(": ")[-1]].append((what, write))
@@ -68,7 +80,7 @@ def outcomes(folders: list[Path]) -> list[list[str]]:
         command,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=600,
         check=False,
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
     )
@@ -109,25 +121,39 @@ def test_many_changed_models_are_refused_or_harmless(classes, seed, tmp_path):
     assert_none_fails(*prepared(classes, seed, tmp_path, times=3))
 
 
-@pytest.mark.slow  # fails for some seeds: benchmarks/FUZZ.md names the classes that are open
-@pytest.mark.parametrize("cls", OTHERS, ids=[cls.__name__ for cls in OTHERS])
-def test_a_changed_model_of_sequences_is_refused_or_answers(cls, seed, tmp_path):
-    model, rng = shared(cls), rng_of(cls, seed)
-    content, arrays = parts(model.save(tmp_path / "model.gnomon"))
-    name, *arguments = PROBLEMS[cls.__name__].ask
-    changes = list(mutants(content, arrays))
-    for place in rng.permutation(len(changes))[:SOME]:
-        what, write = changes[place]
-        (tmp_path / "changed.gnomon").write_bytes(write())
-        with contextlib.suppress(GnomonError), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            loaded = gnomon.load(tmp_path / "changed.gnomon")
-            try:
-                getattr(loaded, name)(*arguments)
-            except (GnomonError, NotFittedError):  # all that was fitted may be lost
-                continue
-            except Exception as error:
-                pytest.fail(f"{what}: {error!r}")
+OTHER_NAMES = [cls.__name__ for cls in [*OTHERS, *(call[0] for call in NETWORK_CALLS)]]
+OTHER_NAMES += ["PairwiseModel", "BoltzmannMachine"]
+
+
+@functools.cache
+def other_models() -> dict[str, tuple]:
+    """Models that are not of rows, by name, with a call that each answers."""
+    found = {cls.__name__: (shared(cls), PROBLEMS[cls.__name__].ask) for cls in OTHERS}
+    for cls, data, name in NETWORK_CALLS:
+        found[cls.__name__] = (cls.fit(data, {"a": (), "b": ("a",)}), (name,))
+    pairs = PairwiseModel([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]], [(0, 1), (1, 2)], [np.eye(2)])
+    machine = BoltzmannMachine([[0.0, 1.0, -1.0], [1.0, 0.0, 0.5], [-1.0, 0.5, 0.0]])
+    found["PairwiseModel"] = (pairs, ("exact_mode",))
+    found["BoltzmannMachine"] = (machine, ("mean_field",))
+    return found
+
+
+def prepared_others(names: list[str], seed: int, folder: Path, times: float) -> tuple[list, int]:
+    count = 0
+    for name in names:
+        model, call = other_models()[name]
+        count += prepare_call(model, call, folder / name, rng_of(type(model), seed), times)
+    return [folder / name for name in names], count
+
+
+def test_a_changed_model_of_sequences_or_graphs_is_refused_or_answers(seed, tmp_path):
+    assert_none_fails(*prepared_others(OTHER_NAMES, seed, tmp_path, TIMES))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_many_changed_models_of_sequences_or_graphs_are_refused_or_answer(name, seed, tmp_path):
+    assert_none_fails(*prepared_others([name], seed, tmp_path, times=3))
 
 
 def test_every_storable_class_declares_its_values():

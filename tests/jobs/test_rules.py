@@ -9,6 +9,7 @@ import pytest
 
 import gnomon
 from gnomon.engine.errors import DataError
+from gnomon.table import Table
 from gnomon.workbench.base.result import JobResult
 from tests.jobs.terminal import call
 
@@ -97,3 +98,17 @@ def test_wrong_columns_and_unknown_items_are_refused(rng):
         gnomon.rules({"a": [1, 0, 1]})
     with pytest.raises(DataError, match="no column is true or false"):
         gnomon.rules({"x": rng.normal(size=50).tolist()})
+
+
+def test_two_columns_of_baskets_and_items_are_read_as_such_without_being_told(rng):
+    rows = {"receipt": [], "article": []}
+    for number in range(80):
+        for article in {"bread", "butter"} if rng.random() < 0.5 else {"tea", "lemon"}:
+            rows["receipt"].append(number)
+            rows["article"].append(article)
+    found = gnomon.rules(Table.from_dict(rows))
+    assert found.itemsets.n_baskets == 80
+    assert "bread -> butter" in [str(rule) for rule in found.rules]
+    assert any("one item" in note for note in found.notes)
+    levels = {"age": [20 + k % 40 for k in range(120)], "drink": ["tea", "milk", "tea"] * 40}
+    assert gnomon.rules(Table.from_dict(levels)).itemsets.n_baskets == 120  # rows are baskets

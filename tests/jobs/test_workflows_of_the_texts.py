@@ -13,10 +13,10 @@ from gnomon.density import GaussianMixture
 from gnomon.engine.errors import DataError
 from gnomon.linear import LogisticRegression
 from gnomon.table import Table
+from gnomon.workbench.workflows import ImprovementLoop
 from gnomon.workbench.workflows.curve_reading import read_curves
 from gnomon.workbench.workflows.fit_replay import replay
 from gnomon.workbench.workflows.generator_copies import copy_check
-from gnomon.workbench.workflows.improvement import ImprovementLoop
 from gnomon.workbench.workflows.named_groups import name_groups
 from gnomon.workbench.workflows.repair import repair_regression
 

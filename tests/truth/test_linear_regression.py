@@ -295,3 +295,26 @@ def test_a_summary_prints_as_text_page_and_table(rng):
     assert summary._repr_html_().count("<tr>") == 4
     assert summary.to_table().columns[0] == "coefficient"
     assert (summary.low < summary.estimate).all()
+
+
+def test_the_summary_leaves_dependent_columns_out_as_r_does(rng):
+    """R's lm and statsmodels' OLS on the columns that are no combination of columns before them."""
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, 2.0, -1.0] + rng.normal(size=60)
+    dependent = np.column_stack([X[:, :2], X[:, 0] - X[:, 1], np.full(60, 3.0), X[:, 2]])
+    found = LinearRegression().fit(dependent, y)
+    expected = LinearRegression().fit(X, y)
+    summary, of_three = found.summary(), expected.summary()
+    assert list(summary.names) == ["(intercept)", "x0", "x1", "x4"]
+    np.testing.assert_allclose(summary.estimate, of_three.estimate, rtol=1e-9)
+    np.testing.assert_allclose(summary.standard_error, of_three.standard_error, rtol=1e-9)
+    assert "2 of 5 columns are constant or combinations" in summary.notes[-1]
+    robust = found.summary(cov_type="HC3", X=dependent, y=y)
+    np.testing.assert_allclose(
+        robust.standard_error, expected.summary(cov_type="HC3", X=X, y=y).standard_error, rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        found.get_prediction(dependent[:4]).conf_int(),
+        expected.get_prediction(X[:4]).conf_int(),
+        rtol=1e-9,
+    )

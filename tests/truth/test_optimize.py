@@ -19,6 +19,7 @@ from gnomon.optimize import (
     Integer,
     LinearConstraint,
     Permutation,
+    QuadraticAssignment,
     Real,
     Restarts,
     Risk,
@@ -258,6 +259,49 @@ def test_tabu_search_finds_the_optimum_of_small_assignments(seed):
     best = min(cost(np.array(each)) for each in itertools.permutations(range(6)))
     found = minimize(cost, Permutation(6), "tabu", max_evaluations=6000, random_state=seed)
     assert found.fun == best
+
+
+@pytest.mark.covers("reactive-tabu-search")
+@pytest.mark.parametrize("whole", [True, False])
+def test_table_of_swaps_equals_the_cost_of_every_swapped_order(seed, whole):
+    rng = np.random.default_rng(seed)
+    flow, distance = rng.integers(0, 9, (2, 7, 7)) if whole else rng.normal(size=(2, 7, 7))
+    cost, order = QuadraticAssignment(flow, distance), rng.permutation(7)
+    for _ in range(12):
+        near = Permutation(7).neighbors(order)
+        expected = [cost(each) for each in near]
+        assert cost.neighbor_values(order) == pytest.approx(expected, abs=1e-9)
+        order = near[rng.integers(len(near))]  # one swap away: the table is updated
+    assert cost.neighbor_values(rng.permutation(7)).shape == (21,)
+
+
+@pytest.mark.covers("reactive-tabu-search")
+def test_tabu_search_takes_the_same_steps_with_and_without_the_table(seed):
+    rng = np.random.default_rng(seed)
+    cost = QuadraticAssignment(*rng.integers(0, 9, (2, 8, 8)))
+    settings = {"max_evaluations": 3000, "random_state": seed}
+    fast = minimize(cost, Permutation(8), "tabu", **settings)
+    slow = minimize(lambda order: cost(order), Permutation(8), "tabu", **settings)
+    assert fast.history.values == slow.history.values
+    assert fast.fun == cost(fast.x) == min(slow.history.values)
+
+
+def test_assignment_names_what_is_wrong_with_its_tables():
+    with pytest.raises(DataError, match="square"):
+        QuadraticAssignment(np.ones((3, 3)), np.ones((2, 2)))
+    with pytest.raises(DataError, match="finite"):
+        QuadraticAssignment(np.full((2, 2), np.nan), np.ones((2, 2)))
+
+
+@pytest.mark.covers("reactive-tabu-search")
+def test_steps_of_subsets_of_fixed_size_exchange_one_item(seed):
+    kind = Subset(7, k=3)
+    value = kind.sample(np.random.default_rng(seed))
+    points, sets, _ = kind.steps(value)
+    assert len(points) == 12
+    assert (points.sum(axis=1) == 3).all()
+    assert ((points != value).sum(axis=1) == 2).all()
+    assert all((points[k] != value)[sets[k]].all() for k in range(12))
 
 
 @pytest.mark.covers("reactive-tabu-search", "hill-climber")

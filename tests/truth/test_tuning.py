@@ -115,3 +115,19 @@ def test_unknown_parameters_and_unnamed_spaces_are_refused(noisy):
         tune(Ridge(), *noisy, {"beta": Real(0, 1)})
     with pytest.raises(DataError, match="dict"):
         tune(Ridge(), *noisy, [(0, 1)])
+
+
+@pytest.mark.covers("successive-halving")
+@pytest.mark.parametrize("method", ["hyperband", "successive-halving"])
+def test_halving_tunes_on_few_rows_first_and_chooses_by_scores_on_all(rng, method):
+    X = rng.normal(size=(120, 3))
+    y = X @ [1.0, 2.0, 0.0] + 0.1 * rng.normal(size=120)
+    space = {"alpha": Real(1e-3, 1e5, log=True)}
+    found = tune(Ridge(), X, y, space, method=method, max_evaluations=100, cv=3, random_state=1)
+    rows = np.array(found.cv_results_["n_resources"])
+    assert rows.max() == 80
+    assert (rows < 40).sum() > (rows == 80).sum()
+    full = np.array(found.cv_results_["mean_test_score"])[rows == 80]
+    best = full.max() if found.greater_is_better else full.min()
+    assert found.best_score_ == pytest.approx(best)
+    assert found.best_params_["alpha"] < 1000

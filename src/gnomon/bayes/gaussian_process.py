@@ -19,6 +19,7 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.registry import method
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array, Number, Object
+from gnomon.engine.threads import one_blas_thread
 
 BLOCK = 2**18  # kernel values at once: a prediction allocates four such blocks, 8 MB
 
@@ -79,6 +80,10 @@ class GaussianProcessRegressor(OverScikitLearn, gaussian_process.GaussianProcess
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         return 8 * (9 * n_rows**2 + 6 * n_rows * n_columns)
 
+    @one_blas_thread()  # the bits of factors depend on the number of threads
+    def _fit_peer(self, fit, rows, given):
+        return super()._fit_peer(fit, rows, given)
+
     def _rows_at_once(self) -> int:
         return max(BLOCK // len(self.X_train_), 1)
 
@@ -88,6 +93,8 @@ class GaussianProcessRegressor(OverScikitLearn, gaussian_process.GaussianProcess
         n = len(self.X_train_)
         if np.shape(self.L_) != (n, n) or len(self.alpha_) != n or len(self.y_train_) != n:
             raise DataError("X_train_, y_train_, L_ and alpha_ do not fit together")
+        if not np.isfinite(self.kernel_(self.X_train_[:1])).all():
+            raise DataError("the kernel gives numbers that are not finite")
 
     def _memory_remedy(self) -> str:
         return "Use fewer rows: memory grows with the square of their number."

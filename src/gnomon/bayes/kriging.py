@@ -33,6 +33,7 @@ from gnomon.engine.parameters import FLAG, JOBS, StrOptions, above, at_least, wh
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, DictOf, Number, Optional, Text
 from gnomon.engine.sums import rows_per_chunk
+from gnomon.engine.threads import one_blas_thread
 
 MOST_SITES = 1500  # of the variogram: so many sites make a million pairs
 N_BINS = 20
@@ -324,6 +325,7 @@ class Kriging(Regressor):
         self.n_neighbors = n_neighbors
         self.n_jobs = n_jobs
 
+    @one_blas_thread()  # the bits of factors depend on the number of threads
     def _fit(self, data: Data) -> None:
         rows = np.asarray(data.rows, dtype=np.float64)
         weights = np.asarray(data.weight_array, dtype=np.float64)

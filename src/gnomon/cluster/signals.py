@@ -205,8 +205,8 @@ class VectorQuantizer(TransformerMixin, Estimator):
         "random_state": SEED,
     }
     _stored = {
-        "dictionary_": Object(),
-        "n_entries_": Whole(),
+        "dictionary_": Object(("KMeans", "KMeansTree")),
+        "n_entries_": Whole(1),
     }
 
     def __init__(
@@ -237,6 +237,11 @@ class VectorQuantizer(TransformerMixin, Estimator):
         )
         if self.n_entries_ != known:
             raise ValueError("the number of entries is not that of the dictionary")
+        width = self.dictionary_.n_features_in_
+        fits = width % self.size**2 == 0 if self.images else width == self.size
+        if not fits:
+            raise ValueError("the dictionary is not of pieces of this size")
+        self.dictionary_.predict(np.zeros((1, width)))
 
     def pieces(self, signal: Any) -> np.ndarray:
         """The pieces of one signal."""
@@ -342,7 +347,7 @@ class DictionaryVote(ClassifierMixin, Estimator):
     }
     _stored = {
         "classes_": CLASSES,
-        "members_": ListOf(TupleOf((Object(), Object()))),
+        "members_": ListOf(TupleOf((Object(("VectorQuantizer",)), Object()))),
     }
 
     def __init__(self, quantizer, classifier, *, n_dictionaries=3, share=0.7, random_state=None):
@@ -351,6 +356,15 @@ class DictionaryVote(ClassifierMixin, Estimator):
         self.n_dictionaries = n_dictionaries
         self.share = share
         self.random_state = random_state
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        for quantizer, classifier in getattr(self, "members_", ()):
+            known = set(range(len(self.classes_)))
+            vote = np.asarray(classifier.predict(np.zeros((1, quantizer.n_entries_))))
+            whole = vote.dtype.kind in "iu" and np.asarray(classifier.classes_).dtype.kind in "iu"
+            if not whole or not set(np.asarray(classifier.classes_).tolist()) <= known:
+                raise ValueError("a member votes for classes that are not there")
 
     @validated
     def fit(self, X: Sequence[Any], y: Any) -> DictionaryVote:
@@ -473,13 +487,21 @@ class TypeHistogramClassifier(ClassifierMixin, Estimator):
     _stored = {
         "classes_": CLASSES,
         "classifier_": Object(),
-        "types_": Object(),
+        "types_": Object(("KMeans",)),
     }
 
     def __init__(self, classifier, *, n_types=None, random_state=None):
         self.classifier = classifier
         self.n_types = n_types
         self.random_state = random_state
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if hasattr(self, "types_"):
+            found = self.types_.predict(np.zeros((1, self.types_.n_features_in_)))
+            self.classifier_.predict(np.zeros((1, self.types_.n_clusters)))
+            if len(self.types_.cluster_centers_) != self.types_.n_clusters or found[0] < 0:
+                raise ValueError("the types are not those of the clusters")
 
     @validated
     def fit(self, X: Sequence[Any], y: Any) -> TypeHistogramClassifier:

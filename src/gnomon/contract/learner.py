@@ -38,7 +38,9 @@ class Learner(Estimator):
     Class attributes that a method may set: ``natively`` (what it takes as it is), ``_target``
     (None, "classes" or "numbers"), ``_many_targets`` (a target of several columns), ``_largest``
     (numbers beyond which its arithmetic overflows), ``_largest_target`` (the same of the target),
-    ``_always_float64`` (fitted arrays that stay float64 although ``natively.float32``).
+    ``_always_float64`` (fitted arrays that stay float64 although ``natively.float32``),
+    ``_unlabeled`` (rows without a label are taken: their class code is -1; see
+    `gnomon.contract.intake.targets.partial_codes`).
     """
 
     _target: ClassVar[str | None] = None
@@ -46,6 +48,7 @@ class Learner(Estimator):
     _largest: ClassVar[float] = 1e100
     _largest_target: ClassVar[float] = 1e100
     _always_float64: ClassVar[tuple[str, ...]] = ()
+    _minus_one: ClassVar[str] = "two others"
     _stored: ClassVar[Any] = {
         "n_features_in_": Whole(1),
         "group_names_": Optional(ListOf(Text())),  # of `gnomon.workbench.workflows.name_groups`

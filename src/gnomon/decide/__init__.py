@@ -18,6 +18,7 @@ from gnomon.decide.expected_utility import (
     expected_utility_over,
     infer_utilities,
 )
+from gnomon.decide.improvement import ImprovementLoop
 from gnomon.decide.information import (
     FeatureValues,
     TestValue,
@@ -68,6 +69,7 @@ __all__ = [
     "Front",
     "FrontSearch",
     "Goal",
+    "ImprovementLoop",
     "InferredUtilities",
     "Leaf",
     "Options",

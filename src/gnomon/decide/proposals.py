@@ -107,7 +107,7 @@ class Proposals(Result):
     outcomes : list of dict of str to Estimate
         Predicted outcomes with their intervals.
     nearest : list of ndarray of int
-        The nearest measured rows of each.
+        Places of the nearest measured rows of each; as a table rows are counted from 1.
     distance : ndarray
         To the nearest measured row, in shares of the inputs' ranges.
     inside : ndarray of bool
@@ -140,7 +140,7 @@ class Proposals(Result):
             columns[name] = [each[name] for each in self.settings]
         for name in self.outcomes[0]:
             columns[f"predicted {name}"] = [each[name] for each in self.outcomes]
-        columns["nearest row"] = [int(each[0]) for each in self.nearest]
+        columns["nearest row"] = [int(each[0]) + 1 for each in self.nearest]
         return columns | {"data near it": self.inside.tolist()}
 
 

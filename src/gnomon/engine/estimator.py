@@ -61,6 +61,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     natively: Takes = Takes()
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
     _transient: ClassVar[tuple[str, ...]] = ()
+    _unlabeled: ClassVar[bool] = False  # whether rows without a label are learnt from
     _stored: ClassVar[Any] = {
         "n_features_in_": Optional(Whole(1)),
         "feature_names_in_": Optional(Array("O", ("n_features_in_",), entry=Text())),

@@ -148,20 +148,23 @@ def subkernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
-def lean_subkernel(function: Callable[..., Any], fused: bool = False) -> Callable[..., Any]:
+def lean_subkernel(
+    function: Callable[..., Any], fused: bool = False, reordered: bool = False
+) -> Callable[..., Any]:
     """A subkernel that makes no arrays (views aside), compiled without counting references to them.
 
     For functions that are called for every node or bin: there the counting costs as much as the
     work. `fused`: a product may be added without being rounded first, which is faster and no less
-    exact, but breaks ties and cancellations that equal rounding would keep.
+    exact, but breaks ties and cancellations that equal rounding would keep. `reordered`: sums may
+    also be added in another order, so that they are vectorized; the same order in every call.
     """
     if jit_is_off():
         return function
     import numba
 
     options: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    if fused:
-        options["fastmath"] = {"contract"}
+    if fused or reordered:
+        options["fastmath"] = {"contract", "reassoc"} if reordered else {"contract"}
     return numba.njit(nogil=True, error_model="numpy", **options)(function)
 
 

@@ -489,8 +489,9 @@ class _Reader:
         cls = type(made)
         is_estimator = hasattr(cls, "get_params")
         fitted = not is_estimator or any(each.endswith("_") for each in values)
+        complete = fitted and getattr(made, "_has_fitted_values", True)
         try:
-            stored.check(cls, values, _parameters(cls), fitted)
+            stored.check(cls, values, _parameters(cls), complete)
         except stored.Unfit as reason:
             raise self.refuse(f"its {name}{_joined(reason)}") from None
         if fitted and isinstance(getattr(cls, "_parameter_constraints", None), dict):

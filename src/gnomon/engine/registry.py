@@ -53,7 +53,10 @@ KINDS = {
     "graph": "the variables of a network, their links, and a table of their values",
     "distances": "a square matrix of distances between samples",
     "index": "rows that are stored and searched for the neighbors of other rows",
+    "texts": "texts (a list or a column), or counts of their words",
     "ratings": "ratings of items by users, as triples or as a table with missing cells",
+    "images": "an array (n, height, width) or (n, height, width, channels), or rows of pixels",
+    "scenes": "images with the boxes and classes of the objects in them",
 }
 
 Class = TypeVar("Class", bound=type)

@@ -133,6 +133,8 @@ class Array(Value):
 
     def check(self, value: Any, sizes: Sizes) -> None:
         if self.sparse and sp.issparse(value):
+            if not _is_of_kind(value.dtype, self.kinds):
+                raise Unfit(f"is a sparse matrix of {value.dtype}, not of {self.kinds}")
             self._check_shape(value.shape, sizes)
             if value.nnz:
                 self._check_numbers(value.data, sizes)

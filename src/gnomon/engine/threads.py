@@ -92,7 +92,10 @@ def counted_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread; nested and concurrent uses share one hold."""
+    """Hold BLAS to one thread; nested and concurrent uses share one hold.
+
+    As a decorator, ``@one_blas_thread()``, during each call of a function.
+    """
     global _blas_users, _blas_before
     with _blas_lock:
         _blas_users += 1

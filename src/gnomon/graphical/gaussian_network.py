@@ -119,6 +119,8 @@ class GaussianNetwork(Saved):
 
     def _check(self) -> None:
         dag.topological_order(self.parents)
+        if self.intercepts.keys() != self.parents.keys():
+            raise DataError("there must be an intercept for each node")
         for name, each in self.parents.items():
             if self.coefficients[name].shape != (len(each),):
                 raise DataError(f"{name!r} needs a coefficient for each of its {len(each)} parents")

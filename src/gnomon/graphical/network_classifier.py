@@ -253,6 +253,11 @@ class BeliefNetworkClassifier(Classifier):
             return multiply(factors, (ROW, OWN)).logs
         return eliminate(factors, sizes, (ROW, OWN), "the network of a row's missing cells").logs
 
+    def _levels_seen(self) -> Sequence[int]:
+        """Number of categories of every column; 0 for a column of numbers."""
+        encoder = getattr(self, "encoder_", None)
+        return [0] * len(self.cuts_) if encoder is None else encoder.columns.levels
+
     def _check_loaded(self) -> None:
         if not hasattr(self, "network_"):
             return
@@ -261,8 +266,8 @@ class BeliefNetworkClassifier(Classifier):
             names[0] == self.class_node_
             and len(names) == len(self.cuts_) + 1
             and all(
-                len(cuts) < len(self.network_.levels[name])
-                for name, cuts in zip(names[1:], self.cuts_)
+                len(self.network_.levels[name]) == (n_levels or len(cuts) + 1)
+                for name, cuts, n_levels in zip(names[1:], self.cuts_, self._levels_seen())
             )
             and all(self.network_.parents[name][:1] == names[:1] for name in names[1:])
             and len(self.network_.levels[self.class_node_]) == len(self.classes_)

@@ -45,6 +45,11 @@ class LeastSquaresStatistics:
         Diagonal of (X'X)^-1, the intercept first; empty where it does not exist.
     inverse : ndarray of shape (n_columns + intercept, n_columns + intercept) or None
         (X'X)^-1 itself; None where there are many columns, or the solver does not give it.
+    columns : ndarray of shape (n_independent,) or None
+        Where columns are dependent: those that are no combination of columns before them, to which
+        the inverse and `estimates` belong. None where all are independent.
+    estimates : ndarray of shape (n_targets, n_independent + intercept) or None
+        The coefficients of these columns alone, the intercept first: the same fit.
     """
 
     weight: float
@@ -53,7 +58,11 @@ class LeastSquaresStatistics:
     total: np.ndarray
     inverse_diagonal: np.ndarray
     inverse: np.ndarray | None = None
+    columns: np.ndarray | None = None
+    estimates: np.ndarray | None = None
     _stored = {
+        "columns": Optional(Array("i", ("n_independent",), low=0) | None),
+        "estimates": Optional(Array("f8", ("n_residual", None)) | None),
         "fractional": Whole(),
         "inverse_diagonal": Array("f8", (None,)),
         "residual": Array("f8", ("n_residual",)),

@@ -63,6 +63,8 @@ from gnomon.linear.solve import (
 if TYPE_CHECKING:
     from gnomon.linear.elastic_net import PenaltyPath
 
+DEPENDENT_SHARE = 1e-9  # least share of a column's square beside columns before it; R's is 1e-14
+MOST_NAMED = 8  # columns that a note lists
 KEPT_COLUMNS = 500  # up to which the inverse (2 MB) is kept for intervals of predictions
 CLOSE_TO_DEPENDENT = 1e3  # condition from which on normal equations lose six digits or more
 VERY_CLOSE_TO_DEPENDENT = 1e8  # condition from which on one refinement is not enough
@@ -198,6 +200,7 @@ class LeastSquares(Regressor, SumLearner):
             "inverse": inverse if p <= KEPT_COLUMNS else None,
             "objective": float(residual.sum() + self._penalty() * (coef**2).sum()),
             "solver": "cholesky",
+            "gram": gram[:p, :p] if p <= KEPT_COLUMNS else None,
         }
 
     def _whitened(self, state, gram, total):
@@ -218,6 +221,7 @@ class LeastSquares(Regressor, SumLearner):
         dependent = state["rank"] < len(state["coef"]) and not self._penalty()
         coef = np.ascontiguousarray(state["coef"].T)
         intercept = np.zeros(len(coef)) if state["intercept"] is None else state["intercept"]
+        part = independent_part(state, self.fit_intercept) if dependent else None
         return {
             "coef_": coef[0] if single else coef,
             "intercept_": np.float64(intercept[0]) if single else intercept,
@@ -229,8 +233,7 @@ class LeastSquares(Regressor, SumLearner):
                 int(state["fractional"]),
                 state["residual"],
                 state["total"],
-                state["inverse_diagonal"],
-                state.get("inverse"),
+                *(part or (state["inverse_diagonal"], state.get("inverse"))),
             ),
         }
 
@@ -310,20 +313,30 @@ class LeastSquares(Regressor, SumLearner):
         if not 0 <= target < len(coef):
             raise ValueError(f"target must be 0 to {len(coef) - 1}, not {target!r}")
         p = coef.shape[1]
-        if self.rank_ < p:
+        names, kept = column_names(self), self.statistics_.columns
+        if self.rank_ < p and kept is None:
             raise NoSummary(
                 f"the {p} columns have rank {self.rank_}: some are constant or combinations of "
-                "others (one column per level of a category is), or there are no more rows "
-                "than columns. Single coefficients then have no standard error; leave columns out, "
-                "or bet on few of them (wide_regression, Lasso, ElasticNet)"
+                "others, or there are no more rows than columns. Single coefficients then have no "
+                "standard error; leave columns out, or bet on few of them (wide_regression, Lasso, "
+                "ElasticNet)"
             )
-        names, estimate = column_names(self), coef[target]
+        estimate = coef[target]
         if self.fit_intercept:
-            names = ["(intercept)", *names]
             estimate = np.concatenate([[np.atleast_1d(self.intercept_)[target]], estimate])
+        if kept is not None:
+            estimate = self.statistics_.estimates[target]
+        used = names if kept is None else [names[i] for i in kept]
         found = least_squares_summary(
-            self.statistics_, names, estimate, self.fit_intercept, target, confidence_level
+            self.statistics_,
+            ["(intercept)", *used] if self.fit_intercept else used,
+            estimate,
+            self.fit_intercept,
+            target,
+            confidence_level,
         )
+        if kept is not None:
+            found.notes.append(left_out_note(names, kept))
         if cov_type not in COVARIANCES:
             raise ValueError(f"cov_type must be one of {', '.join(COVARIANCES)}, not {cov_type!r}")
         if X is None:
@@ -363,11 +376,7 @@ class LeastSquares(Regressor, SumLearner):
                 "use gnomon.linear.prediction_intervals"
             )
 
-        def design(rows):
-            rows = dense(rows).astype(float)
-            return np.column_stack([np.ones(len(rows)), rows]) if self.fit_intercept else rows
-
-        rows = np.concatenate([design(block) for block in intake.blocks_of(self, X)])
+        rows = self._summarized_rows(X)
         variance = summary.facts["residual standard error"] ** 2
         spread = variance * np.einsum("ij,jk,ik->i", rows, inverse, rows)
         free = summary.facts["degrees of freedom"]
@@ -375,13 +384,19 @@ class LeastSquares(Regressor, SumLearner):
             rows @ summary.estimate, np.sqrt(spread), variance, free, confidence_level
         )
 
+    def _summarized_rows(self, X: Any) -> np.ndarray:
+        """The columns of the summary, the intercept's first."""
+        rows = np.concatenate([dense(block) for block in intake.blocks_of(self, X)]).astype(float)
+        if self.statistics_.columns is not None:
+            rows = rows[:, self.statistics_.columns]
+        return np.column_stack([np.ones(len(rows)), rows]) if self.fit_intercept else rows
+
     def _with_rows(self, found: FitSummary, X, y, sample_weight, cov_type, groups, target):
         """The summary with robust standard errors, or with a test of the spread."""
         X, y, sample_weight = intake.take_truth(self, X, y, sample_weight)
-        rows = np.concatenate([dense(block) for block in intake.blocks_of(self, X)]).astype(float)
-        y = np.asarray(y, dtype=float).reshape(len(rows), -1)[:, target]
-        weights = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, float)
-        design = np.column_stack([np.ones(len(rows)), rows]) if self.fit_intercept else rows
+        design = self._summarized_rows(X)
+        y = np.asarray(y, dtype=float).reshape(len(design), -1)[:, target]
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         residual = y - design @ found.estimate
         if cov_type == "nonrobust":
             p_value = uneven_spread(design, residual)
@@ -767,6 +782,50 @@ def needs_refinement(state) -> bool:
         return False
     perfect = (state["residual"] < CLOSE_TO_PERFECT * state["total"]).any()
     return bool(perfect or state["condition"] > CLOSE_TO_DEPENDENT)
+
+
+def independent_part(state: dict[str, Any], intercept: bool) -> tuple | None:
+    """Inference for the columns that are no combination of columns before them, as in R's ``lm``.
+
+    Diagonal of the inverse, the inverse, the columns and their estimates: the last four values of
+    `LeastSquaresStatistics`. None where they cannot be told apart for sure.
+    """
+    gram = state.get("gram")
+    if gram is None:
+        return None
+    columns = independent_columns(gram)
+    if len(columns) != state["rank"]:
+        return None
+    inner = gram[np.ix_(columns, columns)]
+    slopes = np.linalg.solve(inner, (gram @ state["coef"])[columns])
+    location = state["location"]
+    inverse = with_intercept(
+        symmetric_inverse(inner), location[columns], state["weight"], intercept
+    )
+    if intercept:
+        constant = state["intercept"] + location @ state["coef"] - location[columns] @ slopes
+        slopes = np.vstack([constant, slopes])
+    return np.diag(inverse).copy(), inverse, columns, np.ascontiguousarray(slopes.T)
+
+
+def independent_columns(gram: np.ndarray) -> np.ndarray:
+    """The columns that are no combination of columns before them, from their products."""
+    rest, kept = gram.copy(), []
+    for k, length in enumerate(np.diag(gram)):
+        if rest[k, k] > DEPENDENT_SHARE * max(length, 0.0):
+            kept.append(k)
+            rest -= np.outer(rest[:, k], rest[k]) / rest[k, k]
+    return np.array(kept, dtype=np.int64)
+
+
+def left_out_note(names: list[str], kept: np.ndarray) -> str:
+    """Which columns a summary leaves out, and why."""
+    rest = [name for i, name in enumerate(names) if i not in set(kept.tolist())]
+    some = ", ".join(rest[:MOST_NAMED]) + (" ..." if len(rest) > MOST_NAMED else "")
+    return (
+        f"{len(rest)} of {len(names)} columns are constant or combinations of columns before them "
+        f"(as the last level of a category is), and are left out: {some}."
+    )
 
 
 def with_intercept(inverse: np.ndarray, location, weight: float, intercept: bool) -> np.ndarray:

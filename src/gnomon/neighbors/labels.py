@@ -74,7 +74,7 @@ class NeighborLabels(Estimator):
     _stored = {
         "_columns": DictOf(ListOf(Anything())),
         "_numbers": ListOf(Text()),
-        "search_": Object(),
+        "search_": Object(("NearestNeighbors",)),
     }
 
     def __init__(self, n_neighbors=5, *, power=0.0, metric="standardized", n_jobs=None):
@@ -86,6 +86,10 @@ class NeighborLabels(Estimator):
     def _check_loaded(self) -> None:
         super()._check_loaded()
         if hasattr(self, "_columns"):
+            n_rows = self.search_.index_.n_rows
+            for name, values in self._columns.items():
+                if not isinstance(name, str) or len(values) != n_rows:
+                    raise ValueError("the labels have no names, or are not those of the rows")
             columns = {name: pa.array(values) for name, values in self._columns.items()}
             for name in self._numbers:
                 kind = columns[name].type

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gnomon.contract.intake import blocks_of
+from gnomon.engine.errors import DataError
 from gnomon.neighbors.index import Neighbors
 
 
@@ -66,11 +67,11 @@ class NearestQueries:
         if not isinstance(k, Integral) or isinstance(k, bool):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
         if k <= 0:
-            raise ValueError(f"Expected n_neighbors > 0. Got {k}")
+            raise DataError(f"Expected n_neighbors > 0. Got {k}")
         n = self.index_.n_rows
         if k > n - among_others:
             sign = "<" if among_others else "<="
-            raise ValueError(
+            raise DataError(
                 f"Expected n_neighbors {sign} n_samples_fit, but n_neighbors = {k}, "
                 f"n_samples_fit = {n}: there are {n} training rows"
             )

@@ -337,9 +337,13 @@ class StoredRows(Learner):
 
     def _check_loaded(self) -> None:
         if not hasattr(self, "index_"):
+            if hasattr(self, "distance_"):
+                raise ValueError("there is no index of rows")
             return
         if not isinstance(self.index_, (NeighborIndex, GraphIndex)):
             raise ValueError("there is no index of rows")
+        if isinstance(self.index_, NeighborIndex):
+            self.distance_ = self.index_.distance  # one object, which a file holds twice
         if isinstance(self.index_, NeighborIndex) and self.index_.has_coordinates:
             encoder = getattr(self, "encoder_", None)
             self.index_.check_width(

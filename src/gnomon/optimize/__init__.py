@@ -5,6 +5,7 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 from gnomon.optimize import schedules
 from gnomon.optimize.affine_shaker import AffineShaker
 from gnomon.optimize.annealing import SimulatedAnnealing
+from gnomon.optimize.assignment import QuadraticAssignment
 from gnomon.optimize.cma_es import CMAES
 from gnomon.optimize.constrained import (
     interior_point,
@@ -109,6 +110,7 @@ __all__ = [
     "Optimizer",
     "ParticleSwarm",
     "Permutation",
+    "QuadraticAssignment",
     "RMSprop",
     "RMSpropRule",
     "RandomSearch",

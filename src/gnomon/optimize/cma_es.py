@@ -82,7 +82,7 @@ class CMAES(Optimizer):
         while True:
             drawn = state.sample(run.rng)
             if unit:
-                points = [space.decode(each) for each in reflected(drawn)]
+                points = space.decode_all(reflected(drawn))
             else:
                 points = list(np.clip(drawn * scale, space.low, space.high))
             values = yield from run.values(points)

@@ -114,5 +114,5 @@ class RandomSearch(Optimizer):
         if run.x0 is not None:
             yield from run.values([run.x0])
         while True:
-            points = [run.space.sample(run.rng) for _ in range(BATCH)]
+            points = run.space.samples(run.rng, BATCH)
             yield from run.values(points)

@@ -13,7 +13,10 @@ Texts: 003 4.1.6.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from gnomon.engine.errors import DataError
 from gnomon.optimize.optimizer import Optimizer, Run, Search, optimizer
@@ -109,7 +112,7 @@ class Evolution(Optimizer):
         islands = []
         for _ in range(self.n_islands):
             members = first_population(run, size)
-            values = yield from run.values([space.decode(each) for each in members])
+            values = yield from run.values(space.decode_all(members))
             islands.append((members, values))
         generation = 0
         while True:
@@ -121,12 +124,10 @@ class Evolution(Optimizer):
                 parents = np.setdiff1d(np.arange(size), deleted)
                 drawn = rng.choice(len(rules), len(deleted), p=weights / weights.sum())
                 chances = parent_chances(values[parents])
-                children = np.array(
-                    [self._child(rules[r], members, parents, chances, blocks, rng) for r in drawn]
-                )
-                children = self._mutated(children, blocks, scale, space, rng)
+                children = self._children(drawn, rules, members[parents], chances, blocks, rng)
+                children = self._mutated(children, blocks, scale, rng)
                 children = self._apart(children, members[parents], run)
-                new = yield from run.values([space.decode(each) for each in children])
+                new = yield from run.values(space.decode_all(children))
                 median = float(np.median(values[parents]))
                 used += drawn.tolist()
                 won += (new < median).tolist()
@@ -149,65 +150,70 @@ class Evolution(Optimizer):
         if self.selection == "fitness":
             ranks = np.argsort(np.argsort(values[alive], kind="stable"), kind="stable") + 1.0
             return rng.choice(alive, count, replace=False, p=ranks / ranks.sum())
-        deleted: list[int] = []
-        left = alive.tolist()
-        for _ in range(count):
-            if len(left) < 2:
-                break
-            i, j = rng.choice(len(left), 2, replace=False)
-            worse, better = (i, j) if values[left[i]] >= values[left[j]] else (j, i)
-            loser = worse if rng.random() < self.survival else better
-            deleted.append(left.pop(int(loser)))
-        return np.array(deleted, dtype=int)
+        deleted: list[np.ndarray] = []
+        while count > 0 and len(alive) > 1:  # rounds of tournaments of disjoint pairs
+            pairs = rng.permutation(alive)[: 2 * min(count, len(alive) // 2)].reshape(-1, 2)
+            first_is_worse = values[pairs[:, 0]] >= values[pairs[:, 1]]
+            worse_loses = rng.random(len(pairs)) < self.survival
+            losers = np.where(first_is_worse == worse_loses, pairs[:, 0], pairs[:, 1])
+            deleted.append(losers)
+            alive, count = np.setdiff1d(alive, losers), count - len(losers)
+        return np.concatenate(deleted)
 
-    def _child(self, rule, members, parents, chances, blocks, rng) -> np.ndarray:
-        if rule == "random":
-            return rng.random(members.shape[1])
-        one, other = parents[np.searchsorted(chances[:-1], rng.random(2), side="right")]
-        if one == other:  # a second parent that is another member, where there is one
-            other = parents[rng.integers(len(parents))]
-        mother, father = members[one], members[other]
-        if rule == "clone":
-            return mother.copy()
-        if rule in ("interpolation", "extrapolation"):
-            share = rng.random() if rule == "interpolation" else rng.uniform(1.0, 2.0)
-            return reflected(share * mother + (1 - share) * father)
-        n = len(blocks)
-        if rule == "uniform":
-            from_mother = rng.random(n) < 0.5
-        else:
-            cuts = 1 if rule == "single-point" else int(rng.integers(2, 5))
-            places = np.sort(rng.integers(0, n + 1, cuts))
-            from_mother = np.searchsorted(places, np.arange(n), side="right") % 2 == 0
-        child = father.copy()
-        for taken, block in zip(from_mother, blocks, strict=True):
-            if taken:
-                child[block] = mother[block]
-        return child
-
-    def _mutated(self, children, blocks, scale, space: Space, rng) -> np.ndarray:
-        for child in children:
-            if rng.random() < self.catastrophe_rate:
-                child[:] = rng.random(len(child))
-            elif rng.random() < self.mutation_rate:
-                block = blocks[rng.integers(len(blocks))]
-                if block.stop - block.start > 1:
-                    child[block] = rng.random(block.stop - block.start)
-                else:
-                    child[block] = reflected(child[block] + scale * rng.normal(size=1))
+    def _children(
+        self, drawn: np.ndarray, rules: Sequence[str], members: np.ndarray, chances: np.ndarray,
+        blocks: list[slice], rng: np.random.Generator,
+    ) -> np.ndarray:  # fmt: skip
+        """One child for each drawn rule; ``members`` are the parents, with cumulated chances."""
+        count = len(drawn)
+        pairs = np.searchsorted(chances[:-1], rng.random((count, 2)), side="right")
+        same = pairs[:, 0] == pairs[:, 1]  # a second parent that is another member, mostly
+        pairs[same, 1] = rng.integers(len(members), size=int(same.sum()))
+        mothers, fathers = members[pairs[:, 0]], members[pairs[:, 1]]
+        children = mothers.copy()
+        block_of = np.repeat(np.arange(len(blocks)), [each.stop - each.start for each in blocks])
+        for number, rule in enumerate(rules):
+            which = np.flatnonzero(drawn == number)
+            if not len(which) or rule == "clone":
+                continue
+            if rule == "random":
+                children[which] = rng.random((len(which), members.shape[1]))
+            elif rule in ("interpolation", "extrapolation"):
+                share = rng.random((len(which), 1)) + (rule == "extrapolation")
+                children[which] = reflected(share * mothers[which] + (1 - share) * fathers[which])
+            else:
+                from_mother = inherited(rule, len(which), len(blocks), rng)[:, block_of]
+                children[which] = np.where(from_mother, mothers[which], fathers[which])
         return children
+
+    def _mutated(self, children, blocks, scale, rng: np.random.Generator) -> np.ndarray:
+        """Mutate one element of some children, and all elements of few."""
+        count, size = children.shape
+        draws = rng.random((2, count))
+        catastrophes = draws[0] < self.catastrophe_rate
+        children[catastrophes] = rng.random((int(catastrophes.sum()), size))
+        mutants = np.flatnonzero(~catastrophes & (draws[1] < self.mutation_rate))
+        places = rng.integers(len(blocks), size=len(mutants))
+        steps = scale * rng.normal(size=len(mutants))
+        for child, place, step in zip(mutants, places, steps):
+            block = blocks[place]
+            if block.stop - block.start > 1:
+                children[child, block] = rng.random(block.stop - block.start)
+            else:
+                children[child, block] += step
+        return reflected(children)
 
     def _apart(self, children: np.ndarray, members: np.ndarray, run: Run) -> np.ndarray:
         """Children too close to a member are replaced by random points."""
-        for k, child in enumerate(children):
-            if np.abs(members - child).max(axis=1).min() < self.least_distance:
-                children[k] = run.space.encode(run.space.sample(run.rng))
+        gaps = cdist(children, members, "chebyshev").min(axis=1)
+        for k in np.flatnonzero(gaps < self.least_distance):
+            children[k] = run.space.encode(run.space.sample(run.rng))
         return children
 
     def _learned(self, run: Run, weights, rules, used: list[int], won: list[bool]) -> np.ndarray:
         before = weights / weights.sum()
-        shares = np.array([np.mean([w for u, w in zip(used, won) if u == r] or [False])
-                           for r in range(len(rules))])  # fmt: skip
+        counts = np.bincount(used, minlength=len(rules))
+        shares = np.bincount(used, won, minlength=len(rules)) / np.maximum(counts, 1)
         new = np.maximum((1 - LEARNING) * weights + LEARNING * (0.1 + shares), 0.05)
         top, last = int(np.argmax(new)), int(np.argmax(before))
         if top != last:
@@ -235,6 +241,16 @@ def parent_chances(values: np.ndarray) -> np.ndarray:
     ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
     chances = (len(values) - ranks).astype(float)
     return np.cumsum(chances) / chances.sum()
+
+
+def inherited(rule: str, count: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Which elements come from the mother: by a coin, or in turns between cuts."""
+    if rule == "uniform":
+        return rng.random((count, n)) < 0.5
+    cuts = rng.integers(0, n + 1, (count, 4))
+    n_cuts = np.ones(count) if rule == "single-point" else rng.integers(2, 5, count)
+    cuts[np.arange(4) >= n_cuts[:, None]] = n + 1  # beyond the end: no cut
+    return (cuts[:, :, None] <= np.arange(n)).sum(axis=1) % 2 == 0
 
 
 def element_blocks(space: Space) -> list[slice]:

@@ -77,7 +77,7 @@ class Hyperband(Optimizer):
             count = math.ceil((last + 1) / (bracket + 1) * self.factor**bracket)
             least = self.max_resources / self.factor**bracket
             run.change("bracket", bracket + 1, bracket, f"{count} candidates from {least:g} on")
-            points = [run.space.sample(run.rng) for _ in range(count)]
+            points = run.space.samples(run.rng, count)
             yield from halved(run, points, least, self.max_resources, self.factor)
         return f"all {last + 1} brackets are done"
 

@@ -61,7 +61,8 @@ def minimize(
     ----------
     fun : callable
         Function of a point: an array for spaces of numbers, otherwise see `Space`. With
-        ``jac=True``, it returns (value, gradient).
+        ``jac=True``, it returns (value, gradient). Methods that look at all neighbors of a point
+        ask its ``neighbor_values(point)`` where it has that (see `QuadraticAssignment`).
     space : Space, dimensions, bounds, or array
         What varies. A plain array of numbers is a start, as in SciPy: the space is then all real
         vectors.
@@ -213,7 +214,7 @@ def suggest(
     'reactive-tabu-search'
     """
     where = as_space(space)
-    if where.is_single and hasattr(where.dimensions[0], "moves"):
+    if where.is_single and hasattr(where.dimensions[0], "steps"):
         return "reactive-tabu-search", "one order, subset or bit string: local search with memory"
     if not where.is_real:
         return "evolution", "a mixed space: crossover and mutation know every kind of value"
@@ -251,10 +252,15 @@ class _Evaluator:
         self.n_jobs = 1 if n_jobs == 1 else resolve_jobs(n_jobs)
         self.on_error, self.vectorized, self.trace = on_error, vectorized, trace
         self.n_jac = self.n_hess = 0
+        constrained = bool(space.constraints)
+        self.of_neighbors = None if constrained else getattr(fun, "neighbor_values", None)
 
     def __call__(self, request: Request, count: int) -> list[tuple[Any, ...]]:
         """The first ``count`` points of a request: (value,), (value, gradient) and so on."""
         points = request.points[:count]
+        if self.of_neighbors is not None and request.center is not None:
+            left = self.of_neighbors(request.center)[-len(request.points) :]  # not those replayed
+            return [(each,) for each in left[:count].tolist()]
         if request.want == "value" and self.vectorized:
             return [(each,) for each in self._together(points).tolist()]
         begun = len(self.trace)

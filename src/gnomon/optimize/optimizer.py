@@ -32,11 +32,15 @@ class Request(NamedTuple):
         ``"value"``, ``"gradient"`` (and the value) or ``"hessian"`` (and both).
     resource : float or None
         What each evaluation may spend, for functions of (x, resource).
+    center : object or None
+        The point whose neighbors the points are, all of them and in order: a function with
+        ``neighbor_values(center)`` is asked for all at once.
     """
 
     points: list[Any]
     want: str = "value"
     resource: float | None = None
+    center: Any = None
 
 
 class Answer(NamedTuple):
@@ -116,6 +120,13 @@ class Run:
     ) -> Generator[Request, Answer, np.ndarray]:
         """Values of points."""
         answer = yield Request(list(points), "value", resource)
+        return answer.values
+
+    def neighbor_values(
+        self, center: Point, points: Sequence[Point]
+    ) -> Generator[Request, Answer, np.ndarray]:
+        """Values of all neighbors of a point."""
+        answer = yield Request(list(points), "value", None, center)
         return answer.values
 
     def value(self, point: Point) -> Generator[Request, Answer, float]:

@@ -59,7 +59,7 @@ class DifferentialEvolution(Optimizer):
         space, rng, n = run.space, run.rng, run.space.size
         size = max(5, self.popsize * n)
         members = first_population(run, size)
-        values = yield from run.values([space.decode(each) for each in members])
+        values = yield from run.values(space.decode_all(members))
         while True:
             best = int(np.argmin(values))
             run.moved(space.decode(members[best]), values[best])
@@ -67,7 +67,7 @@ class DifferentialEvolution(Optimizer):
                 return f"the spread of values is below tol ({self.tol:g})"
             factor = rng.uniform(*self.mutation)
             trials = self._trials(members, best, factor, rng)
-            new = yield from run.values([space.decode(each) for each in trials])
+            new = yield from run.values(space.decode_all(trials))
             better = new <= values
             members = np.where(better[:, None], trials, members)
             values = np.where(better, new, values)
@@ -116,7 +116,7 @@ class ParticleSwarm(Optimizer):
         places = first_population(run, size)
         velocities = 0.5 * (rng.random((size, n)) - places)
         own = places.copy()
-        values = yield from run.values([space.decode(each) for each in places])
+        values = yield from run.values(space.decode_all(places))
         while True:
             leaders = self._leaders(values)
             best = int(np.argmin(values))
@@ -129,7 +129,7 @@ class ParticleSwarm(Optimizer):
             moved = places + velocities
             places = reflected(moved)
             velocities = np.where(places != moved, -velocities, velocities)
-            new = yield from run.values([space.decode(each) for each in places])
+            new = yield from run.values(space.decode_all(places))
             better = new < values
             own = np.where(better[:, None], places, own)
             values = np.where(better, new, values)

@@ -10,6 +10,7 @@ coordinate per item there (the largest, the ranks, the largest few), which is th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -297,38 +298,34 @@ class Permutation(Dimension):
     def sample(self, rng: np.random.Generator) -> np.ndarray:
         return rng.permutation(self.size)
 
-    def moves(self) -> list[tuple[int, int]]:
-        """The pairs of places that a step can swap."""
-        return [(i, j) for i in range(self.size) for j in range(i + 1, self.size)]
+    @property
+    def n_attributes(self) -> int:
+        """Pairs of a place and an item."""
+        return self.size**2
 
-    def moved(self, value: np.ndarray, move: tuple[int, int]) -> np.ndarray:
-        """The order with two places swapped."""
-        i, j = move
-        swapped = np.array(value)
-        swapped[i], swapped[j] = value[j], value[i]
-        return swapped
-
-    def all_moved(self, value: np.ndarray) -> np.ndarray:
-        """The orders that the moves lead to, one per row."""
-        i, j = np.triu_indices(self.size, 1)
+    def steps(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The orders one step away, one per row, and the attributes that each sets and removes."""
+        i, j = self._pairs
         moved = np.repeat(np.asarray(value)[None], len(i), axis=0)
         rows = np.arange(len(i))
-        moved[rows, i], moved[rows, j] = moved[rows, j], moved[rows, i]
-        return moved
+        first, second = value[i], value[j]
+        moved[rows, i], moved[rows, j] = second, first
+        i, j = i * self.size, j * self.size
+        return moved, np.stack([i + second, j + first], 1), np.stack([i + first, j + second], 1)
 
-    def attributes(self, value: np.ndarray, move: tuple[int, int]) -> tuple[Any, ...]:
-        """What a move sets: (place, item) twice."""
-        i, j = move
-        return (i, int(value[j])), (j, int(value[i]))
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, ...]:
+        return np.triu_indices(self.size, 1)
 
     def neighbors(self, value: Any) -> list[np.ndarray]:
-        return [self.moved(value, move) for move in self.moves()]
+        return list(self.steps(np.asarray(value))[0])
 
     def neighbor(self, value: Any, rng: np.random.Generator, scale: float = 0.1) -> np.ndarray:
-        if self.size < 2:
-            return np.array(value)
-        i, j = rng.choice(self.size, 2, replace=False)
-        return self.moved(value, (int(i), int(j)))
+        swapped = np.array(value)
+        if self.size > 1:
+            i, j = rng.choice(self.size, 2, replace=False)
+            swapped[i], swapped[j] = value[j], value[i]
+        return swapped
 
     def to_unit(self, value: Any) -> np.ndarray:
         unit = np.empty(self.size)
@@ -345,6 +342,9 @@ class Permutation(Dimension):
 
     def restored(self, value: Any) -> np.ndarray:
         return np.array(value)
+
+    def __repr__(self) -> str:
+        return f"Permutation({self.size})"
 
 
 class Bits(Dimension):
@@ -363,29 +363,29 @@ class Bits(Dimension):
     def __init__(self, n: int):
         self.size = _whole("n of Bits", n)
 
-    def moves(self) -> list[tuple[int, ...]]:
-        """The bits that a step can flip."""
-        return [(j,) for j in range(self.size)]
+    @property
+    def n_attributes(self) -> int:
+        """One for each bit."""
+        return self.size
 
-    def moved(self, value: np.ndarray, move: tuple[int, ...]) -> np.ndarray:
-        """The bits with those of the move flipped."""
-        flipped = np.array(value, bool)
-        flipped[list(move)] ^= True
-        return flipped
+    def steps(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The bit strings one step away, one per row, and twice the bits that each step flips."""
+        return self._flipped(value, np.arange(self.size)[:, None])
 
-    def all_moved(self, value: np.ndarray) -> np.ndarray:
-        """The bit strings that the moves lead to, one per row."""
-        return np.array([self.moved(value, move) for move in self.moves()])
-
-    def attributes(self, value: np.ndarray, move: tuple[int, ...]) -> tuple[Any, ...]:
-        """What a move changes: its bits."""
-        return tuple((j,) for j in move)
+    def _flipped(
+        self, value: np.ndarray, bits: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        moved = np.repeat(np.asarray(value, bool)[None], len(bits), axis=0)
+        moved[np.arange(len(bits))[:, None], bits] ^= True
+        return moved, bits, bits
 
     def neighbors(self, value: Any) -> list[np.ndarray]:
-        return [self.moved(value, move) for move in self.moves()]
+        return list(self.steps(value)[0])
 
     def neighbor(self, value: Any, rng: np.random.Generator, scale: float = 0.1) -> np.ndarray:
-        return self.moved(value, (int(rng.integers(self.size)),))
+        flipped = np.array(value, bool)
+        flipped[rng.integers(self.size)] ^= True
+        return flipped
 
     def to_unit(self, value: Any) -> np.ndarray:
         return np.where(value, 0.75, 0.25)
@@ -423,29 +423,22 @@ class Subset(Bits):
             raise DataError(f"a Subset of {n} items cannot have {k} of them")
         self.k = k
 
-    def moves(self) -> list[tuple[int, ...]]:
-        """Items to add or remove; with ``k``, pairs to exchange (some change nothing)."""
+    def steps(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The subsets one step away, one per row, and twice the items that each step changes."""
         if self.k is None:
-            return super().moves()
-        return [(i, j) for i in range(self.size) for j in range(i + 1, self.size)]
-
-    def moved(self, value: np.ndarray, move: tuple[int, ...]) -> np.ndarray:
-        if self.k is not None and value[move[0]] == value[move[1]]:
-            return np.array(value, bool)
-        return super().moved(value, move)
-
-    def neighbors(self, value: Any) -> list[np.ndarray]:
-        if self.k is None:
-            return super().neighbors(value)
-        inside, outside = np.flatnonzero(value), np.flatnonzero(~np.asarray(value))
-        pairs = [(int(i), int(j)) for i in inside for j in outside]
-        return [super(Subset, self).moved(value, pair) for pair in pairs]
+            return super().steps(value)
+        inside, outside = np.flatnonzero(value), np.flatnonzero(~np.asarray(value, bool))
+        pairs = np.stack(np.meshgrid(inside, outside, indexing="ij"), axis=-1)
+        return self._flipped(value, pairs.reshape(-1, 2))
 
     def neighbor(self, value: Any, rng: np.random.Generator, scale: float = 0.1) -> np.ndarray:
-        inside, outside = np.flatnonzero(value), np.flatnonzero(~np.asarray(value))
-        if self.k is None or not len(outside):
-            return super().neighbor(value, rng, scale) if self.k is None else np.array(value)
-        return super().moved(value, (int(rng.choice(inside)), int(rng.choice(outside))))
+        if self.k is None:
+            return super().neighbor(value, rng, scale)
+        exchanged = np.array(value, bool)
+        inside, outside = np.flatnonzero(exchanged), np.flatnonzero(~exchanged)
+        if len(outside):
+            exchanged[[rng.choice(inside), rng.choice(outside)]] ^= True
+        return exchanged
 
     def from_unit(self, unit: np.ndarray) -> np.ndarray:
         if self.k is None:
@@ -505,17 +498,15 @@ class Space:
         self.size = sum(each.size for each in self.dimensions)
         ends = np.cumsum([each.size for each in self.dimensions])
         self._parts = [slice(e - d.size, e) for e, d in zip(ends, self.dimensions, strict=True)]
-        self._plain_real = self.is_real and not any(d.log for d in self.dimensions)
+        # whether every number has finite bounds
+        self.bounded = all(getattr(each, "bounded", True) for each in self.dimensions)
+        is_linear = self.is_real and not any(each.log for each in self.dimensions)
+        self._plain = is_linear and self.bounded
         if numbers:
             self.low = np.array([float(each.low) for each in self.dimensions])
             self.high = np.array([float(each.high) for each in self.dimensions])
         given = [constraints] if not isinstance(constraints, Sequence) else constraints
         self.constraints = [_violation_of(each) for each in given]
-
-    @property
-    def bounded(self) -> bool:
-        """Whether every number has finite bounds."""
-        return all(getattr(each, "bounded", True) for each in self.dimensions)
 
     def values(self, point: Point) -> list[Any]:
         """The values of the dimensions, in order."""
@@ -535,10 +526,16 @@ class Space:
 
     def decode(self, unit: np.ndarray) -> Point:
         """The point that coordinates in the unit cube stand for."""
-        if self._plain_real and self.bounded:
+        if self._plain:
             return self.low + np.clip(unit, 0.0, 1.0) * (self.high - self.low)
         pairs = zip(self.dimensions, self._parts, strict=True)
         return self.point([each.from_unit(unit[part]) for each, part in pairs])
+
+    def decode_all(self, units: np.ndarray) -> list[Point]:
+        """The points that rows of coordinates stand for; many at once cost little more than one."""
+        if self._plain:
+            return list(self.low + np.clip(units, 0.0, 1.0) * (self.high - self.low))
+        return [self.decode(each) for each in units]
 
     def encode(self, point: Point) -> np.ndarray:
         """Coordinates of a point in the unit cube."""
@@ -548,7 +545,7 @@ class Space:
     def sample(self, rng: np.random.Generator) -> Point:
         """A random point that keeps the constraints."""
         for _ in range(MOST_DRAWS):
-            if self._plain_real and self.bounded:
+            if self._plain:
                 found = self.low + rng.random(self.size) * (self.high - self.low)
             else:
                 found = self.point([each.sample(rng) for each in self.dimensions])
@@ -558,6 +555,12 @@ class Space:
             f"none of {MOST_DRAWS:,} random points keeps the constraints: they contradict each "
             "other or the bounds, or allow too small a part; relax them or give x0"
         )
+
+    def samples(self, rng: np.random.Generator, count: int) -> list[Point]:
+        """Several random points that keep the constraints."""
+        if self._plain and not self.constraints:
+            return list(self.low + rng.random((count, self.size)) * (self.high - self.low))
+        return [self.sample(rng) for _ in range(count)]
 
     def violation(self, point: Point) -> float:
         """By how much the constraints are broken, summed; 0 for an allowed point."""

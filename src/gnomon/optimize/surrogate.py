@@ -34,7 +34,7 @@ class SurrogateSearch(Optimizer):
     ----------
     surrogate : estimator
     n_initial : int, default=None
-        Points of the first design; 2 d + 2 by default.
+        Points of the first design; 3 more than dimensions by default.
     batch_size : int, default=1
         Points proposed at once.
     """
@@ -48,20 +48,31 @@ class SurrogateSearch(Optimizer):
 
     def _search(self, run: Run) -> Search:
         space = run.space
-        size = self.n_initial or 2 * space.size + 2
+        size = self.n_initial or len(space.dimensions) + 3
         units = np.array([snapped(space, each) for each in first_population(run, size)])
-        values = yield from run.values([space.decode(each) for each in units])
+        values = yield from run.values(space.decode_all(units))
         while True:
             best = int(np.argmin(values))
             run.moved(space.decode(units[best]), values[best])
             proposed, gain = self._proposals(space, units, values, run.rng)
             run.change("expected improvement", 0.0, gain, "of the proposed point, by the model")
-            new = yield from run.values([space.decode(each) for each in proposed])
+            new = yield from run.values(space.decode_all(proposed))
             units, values = np.vstack([units, proposed]), np.concatenate([values, new])
 
-    def _model(self, known: np.ndarray, targets: np.ndarray) -> Any:
+    def _model(self, space: Space, known: np.ndarray, targets: np.ndarray) -> Any:
         """The fitted model of the values so far."""
         return clone(self.surrogate).fit(known, targets)
+
+    def _best_place(
+        self,
+        model: Any,
+        space: Space,
+        known: np.ndarray,
+        targets: np.ndarray,
+        rng: np.random.Generator,
+    ) -> tuple[np.ndarray, float]:
+        """The place of the largest expected improvement, and the improvement."""
+        return best_improvement(model, space, known, targets, rng)
 
     def _proposals(
         self, space: Space, units: np.ndarray, values: np.ndarray, rng: np.random.Generator
@@ -69,8 +80,8 @@ class SurrogateSearch(Optimizer):
         known, targets = units, tamed(values)
         chosen, first = [], 0.0
         for k in range(self.batch_size):
-            model = self._model(known, targets)
-            point, gain = best_improvement(model, space, known, targets, rng)
+            model = self._model(space, known, targets)
+            point, gain = self._best_place(model, space, known, targets, rng)
             first = gain if k == 0 else first
             chosen.append(point)
             known = np.vstack([known, point])
@@ -136,7 +147,7 @@ def best_improvement(
     found, gain = center, -np.inf
     for _ in range(ROUNDS + 1):
         places = np.array([snapped(space, each) for each in places])
-        allowed = _allowed(space, places, known)
+        allowed = allowed_places(space, places, known)
         if allowed.any():
             places = places[allowed]
             mean, std = model.predict(places, return_std=True)
@@ -156,7 +167,7 @@ def best_improvement(
     return found, gain
 
 
-def _allowed(space: Space, places: np.ndarray, known: np.ndarray) -> np.ndarray:
+def allowed_places(space: Space, places: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Places that keep the constraints and were not evaluated before."""
     gaps = np.abs(places[:, None] - known[None]).max(axis=2).min(axis=1)
     allowed = gaps > SAME

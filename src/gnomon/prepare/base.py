@@ -68,7 +68,7 @@ class Filter(TransformerMixin, Learner):
     _largest: ClassVar[float] = np.inf
     _stored = {
         "kinds_": ListOf(Text(), "n_features_in_"),
-        "positions_": Array("i8", (None,), low=0, below="n_columns"),
+        "positions_": Array("i8", ("n_positions",), low=0, below="n_features_in_"),
     }
 
     def _take_in(self, X, y, sample_weight) -> Given:
@@ -265,8 +265,13 @@ class NumberFilter(Filter):
     _largest = 1e100
     _one_to_one: ClassVar[bool] = True
     _stored = {
-        "fill_": Optional(Array("f8", (2,))),
+        "fill_": Optional(Array("f8", ("n_positions",))),
     }
+
+    @property
+    def _has_fitted_values(self) -> bool:
+        """Whether there are columns that something was learnt of, as the loader asks."""
+        return len(self.positions_) > 0
 
     def _fit_columns(self, grid, columns, weights):
         block = self._training_block(grid, weights)
@@ -369,7 +374,7 @@ class ColumnFilter(Filter):
     """A filter of columns one by one: gives ``_code(column)``, a `Code` or `Change` per column."""
 
     _stored = {
-        "codes_": ListOf(Object()),
+        "codes_": ListOf(Object(), "n_positions"),
     }
 
     def _code(self, column: Column) -> Any:

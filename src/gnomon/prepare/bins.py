@@ -74,7 +74,7 @@ class Discretize(NumberFilter):
         "columns": COLUMNS,
     }
     _stored = {
-        "edges_": ListOf(Array("f8", (None,))),
+        "edges_": ListOf(Array("f8", (None,)), "n_positions"),
     }
 
     def __init__(self, n_bins="sqrt", *, strategy="width", columns=None):

@@ -146,6 +146,14 @@ class ScoreCode(Code):
         self.known = known
         self.seen: set = set()
 
+    def _check_loaded(self) -> None:
+        words = [isinstance(level, str) for level in self.scores or ()]
+        wrong = [
+            each for each in self.scores or () if isinstance(each, float) and not np.isfinite(each)
+        ]
+        if (any(words) and not all(words)) or wrong:
+            raise ValueError("the scores are not of levels of one column")
+
     def look(self, column, weights):
         self.seen |= set(dictionary(column)[0])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn import preprocessing
 
 from gnomon.contract.inert import without_effect
@@ -70,7 +71,7 @@ class PowerTransformer(Unweighted):
         "columns": COLUMNS,
     }
     _stored = {
-        "lambdas_": Array("f", (None,)),
+        "lambdas_": Array("f", ("n_positions",)),
     }
 
     def __init__(self, method="yeo-johnson", *, standardize=True, copy=True, columns=None):
@@ -78,6 +79,13 @@ class PowerTransformer(Unweighted):
         self.standardize = standardize
         self.copy = copy
         self.columns = columns
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "lambdas_") or not self.standardize:
+            return
+        scaler = self._inner()._scaler
+        if not (np.isfinite(scaler.mean_).all() and np.isfinite(scaler.scale_).all()):
+            raise ValueError("a PowerTransformer whose means or scales are not finite")
 
 
 @method(

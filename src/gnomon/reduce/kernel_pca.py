@@ -27,7 +27,7 @@ from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.parameters import FLAG, SEED, Interval, StrOptions, at_least, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number, Object, Optional, Whole
-from gnomon.engine.threads import in_order, resolve_jobs
+from gnomon.engine.threads import in_order, one_blas_thread, resolve_jobs
 from gnomon.margin.kernels import Kernel, Linear, kernel_of
 from gnomon.reduce.falls_back import FallsBack
 from gnomon.reduce.float32 import KeepsFloat32
@@ -247,6 +247,7 @@ class KernelPCA(KeepsFloat32, FallsBack, ClassNamePrefixFeaturesOutMixin, Transf
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
+    @one_blas_thread()  # the bits of factors depend on the number of threads
     def _fit(self, data: Data) -> None:
         distinct = distinct_rows(data.rows, data.weight_array)
         gamma = "auto" if self.gamma is None else self.gamma

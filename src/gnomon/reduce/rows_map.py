@@ -19,6 +19,7 @@ from gnomon.contract import Data, Transformer
 from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.stored import Array, Object, Optional, Whole
+from gnomon.engine.threads import one_blas_thread
 from gnomon.neighbors.distances import distance_of
 from gnomon.neighbors.index import NeighborIndex, Neighbors
 
@@ -52,6 +53,7 @@ class RowsMap(ClassNamePrefixFeaturesOutMixin, Transformer):
             self.embedding_ = self._each_block(self._map, X)
         return self
 
+    @one_blas_thread()  # the bits of factors depend on the number of threads
     def _fit(self, data: Data) -> None:
         rows = data.rows
         if self._chaotic:

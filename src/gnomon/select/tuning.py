@@ -24,8 +24,9 @@ from gnomon.evaluate.cross_validation import cross_validation_estimates, scored
 from gnomon.evaluate.fold_run import FoldWork, Problem, run_folds
 from gnomon.evaluate.measures import as_measures
 from gnomon.evaluate.selection import RULES, one_standard_error
-from gnomon.evaluate.splits import as_splits
+from gnomon.evaluate.splits import Splits, as_splits
 from gnomon.optimize import Space, as_space, minimize
+from gnomon.optimize.optimizer import method_named
 from gnomon.optimize.trace import Trace
 
 
@@ -41,7 +42,8 @@ class Tuning(Result):
     best_estimator_ : estimator
         Fitted on all rows with the best parameters.
     cv_results_ : dict
-        ``params``, ``mean_test_score``, ``std_test_score`` and ``standard_error``, by candidate.
+        ``params``, ``mean_test_score``, ``std_test_score`` and ``standard_error``, by candidate;
+        ``n_resources``, the training rows, where the method varies them.
     honest_score : Estimate or None
         The score of the whole procedure on rows that had no part in the choice; with ``nested``.
     measure : str
@@ -102,7 +104,9 @@ def tune(
         What varies, by the names of parameters: `gnomon.optimize.Real` and so on, pairs
         (low, high) or lists of values.
     method : str or Optimizer, default="random"
-        A method of `gnomon.optimize.minimize`.
+        A method of `gnomon.optimize.minimize`. "successive-halving" and "hyperband" try many
+        candidates on few training rows and the best of them on more; their resource is the share
+        of the training rows.
     max_evaluations : int, default=30
         Candidates; a candidate that was tried before is not fitted again.
     max_seconds : float, default=None
@@ -164,25 +168,28 @@ def _searched(
     n_jobs: int | None,
 ) -> Tuning:
     splits = as_splits(cv, problem.n_rows, problem.strata, None, random_state)
+    search = method_named(method)() if isinstance(method, str) and method != "auto" else method
+    most = getattr(search, "max_resources", None)
     seen: dict[str, Any] = {}
-    tried: list[dict[str, Any]] = []
+    tried: list[tuple[dict[str, Any], float, str]] = []
 
-    def score(params: dict[str, Any]) -> float:
-        key = repr(sorted(params.items()))
+    def score(params: dict[str, Any], resource: float | None = None) -> float:
+        share = 1.0 if resource is None or most is None else resource / most
+        key = repr((sorted(params.items()), share))
         if key not in seen:
             candidate = clone(estimator).set_params(**params)
             result = cross_validation_estimates(
                 candidate,
                 problem.X,
                 problem.y,
-                cv=splits,
+                cv=splits if share == 1.0 else on_fewer_rows(splits, share, random_state),
                 measures=measure,
                 random_state=random_state,
                 n_jobs=n_jobs,
                 pair_fits=0,
             )
             seen[key] = result
-            tried.append(params)
+            tried.append((params, share, key))
         result = seen[key]
         if len(result.values) == 0:
             raise DataError(f"the estimator fails with {params}: {result.failures[0]}")
@@ -191,26 +198,38 @@ def _searched(
     run = minimize(
         score,
         space,
-        method,
+        search,
         max_evaluations=max_evaluations,
         max_seconds=max_seconds,
         random_state=random_state,
         on_error="raise",
     )
-    results = [seen[repr(sorted(params.items()))] for params in tried]
+    results = [seen[key] for _, _, key in tried]
     first = results[0].measures[0]
     best = run.x
     model = clone(estimator).set_params(**best).fit(problem.X, problem.y)
     table: dict[str, list[Any]] = {
-        "params": tried,
+        "params": [params for params, _, _ in tried],
         "mean_test_score": [float(each.mean) for each in results],
         "std_test_score": [float(np.std(each.values)) for each in results],
         "standard_error": [float(each.standard_error) for each in results],
     }
+    if most is not None:
+        rows = np.mean([len(train) for train, _ in splits])
+        table["n_resources"] = [max(round(share * rows), 1) for _, share, _ in tried]
     value = -run.fun if first.greater_is_better else run.fun
     return Tuning(
         best, float(value), model, table, first.name, first.greater_is_better, run.history
     )
+
+
+def on_fewer_rows(splits: Splits, share: float, random_state: int) -> Splits:
+    """The same test rows, with a share of the training rows; more rows contain the fewer."""
+    pairs = []
+    for number, (train, test) in enumerate(splits):
+        order = np.random.default_rng([random_state, number]).permutation(len(train))
+        pairs.append((np.sort(train[order[: max(round(share * len(train)), 1)]]), test))
+    return Splits(pairs, splits.n_rows, f"{splits.how}, {share:.3g} of the training rows")
 
 
 def _honest(

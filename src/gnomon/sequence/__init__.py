@@ -48,6 +48,7 @@ from gnomon.sequence.noisy_text import (
     channel,
     correct_text,
     corrupt,
+    corrupt_words,
     matching_cost,
 )
 from gnomon.sequence.pagerank import LinkGraph, PageRank, link_graph, pagerank, search_pages
@@ -148,6 +149,7 @@ __all__ = [
     "corpus_needed",
     "correct_text",
     "corrupt",
+    "corrupt_words",
     "decomposition",
     "deltas",
     "extended_kalman_filter",

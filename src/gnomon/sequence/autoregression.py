@@ -90,11 +90,11 @@ class Autoregression(SequenceEstimator):
 
     _parameter_constraints = {"order": [whole(1), StrOptions(CHOICES)], "max_order": [whole(1)]}
     _stored = {
-        "coef_": Array("f8", (None, "n_coef_1", "n_coef_1")),
+        "order_": Whole(1),
+        "coef_": Array("f8", ("order_", "n_coef_1", "n_coef_1")),
         "covariance_": Array("f8", ("n_coef_1", "n_coef_1")),
         "criteria_": DictOf(Anything()),
         "intercept_": Array("f8", ("n_coef_1",)),
-        "order_": Whole(),
     }
 
     def __init__(self, order: int | str = 1, *, max_order: int = 10):

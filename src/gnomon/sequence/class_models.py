@@ -86,9 +86,9 @@ class HMMClassifier(SequenceEstimator):
         "max_iter": [whole(1)],
     }
     _stored = {
-        "classes_": ListOf(Anything()),
-        "log_priors_": Array("f8", (None,)),
-        "models_": ListOf(Object()),
+        "classes_": ListOf(Anything(), "n_classes"),
+        "log_priors_": Array("f8", ("n_classes",)),
+        "models_": ListOf(Object(("HiddenMarkovModel",)), "n_classes"),
     }
 
     def __init__(

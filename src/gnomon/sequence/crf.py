@@ -215,10 +215,10 @@ class ChainCRF(SequenceEstimator):
         "random_state": SEEDS,
     }
     _stored = {
-        "feature_names_": ListOf(Anything()),
+        "feature_names_": ListOf(Anything(), "n_names"),
         "labels_": ListOf(Anything(), "n_labels"),
-        "pair_labels_": Array("i4", (None,), low=0),
-        "pair_starts_": Array("i4", (None,), low=0),
+        "pair_labels_": Array("i4", ("n_pairs",), low=0, below="n_labels"),
+        "pair_starts_": Array("i4", ("n_names + 1",), low=0, high="n_pairs", rising=True),
         "theta_": Array("f8", (None,)),
     }
 
@@ -298,6 +298,23 @@ class ChainCRF(SequenceEstimator):
     def _most_steps(self) -> int:
         return self.max_iter
 
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "theta_"):
+            return
+        nodes = len(self.theta_) - self._n_edge_weights
+        pairs = self.pair_starts_
+        spans = self.features is not None or (pairs[0] == 0 and pairs[-1] == nodes)
+        if not self.labels_ or nodes < 0 or not spans:
+            raise ValueError("the parameters are not one for each pair of feature and label")
+        if self.features is None and len(self.pair_labels_) != nodes:
+            raise ValueError("the parameters are not one for each pair of feature and label")
+        if self.edges is not None and np.shape(self.edges)[:2] != (len(self.labels_),) * 2:
+            raise ValueError("the edges are not of the labels")
+
+    @property
+    def _n_edge_weights(self) -> int:
+        return len(self.labels_) ** 2 if self.edges is None else np.shape(self.edges)[2]
+
     def _check_options(self, sequences: Sequence, labels: Sequence) -> None:
         if self.l1 and (self.loss == "hinge" or self.solver == "sgd"):
             raise DataError("l1 goes with loss='likelihood' and solver='lbfgs' only")
@@ -324,8 +341,7 @@ class ChainCRF(SequenceEstimator):
         return self._split_theta()[1]
 
     def _split_theta(self) -> tuple[np.ndarray, np.ndarray]:
-        n_edges = len(self.labels_) ** 2 if self.edges is None else np.shape(self.edges)[2]
-        nodes, edges = np.split(self.theta_, [len(self.theta_) - n_edges])
+        nodes, edges = np.split(self.theta_, [len(self.theta_) - self._n_edge_weights])
         if self.features is None:
             shape = (len(self.feature_names_), len(self.labels_))
             nodes = sp.csr_array((nodes, self.pair_labels_, self.pair_starts_), shape).toarray()

@@ -21,7 +21,7 @@ from gnomon.engine.kernel import kernel
 from gnomon.engine.missing import is_missing
 from gnomon.engine.products import inner
 from gnomon.engine.storable import storable
-from gnomon.engine.stored import Array, ListOf, Number, Object, Text, Whole
+from gnomon.engine.stored import Anything, Array, ListOf, Number, Object, Text, Whole
 from gnomon.sequence import recursions
 
 LOG_TWO_PI = float(np.log(2 * np.pi))
@@ -101,7 +101,7 @@ class CategoricalEmission:
 
     _stored = {
         "alpha": Number(),
-        "symbols": ListOf(Whole(), "n_symbols") | None,
+        "symbols": ListOf(Anything(), "n_symbols") | None,
         "table": Array("f8", (None, "n_symbols"), low=0.0) | None,
     }
 

@@ -170,7 +170,7 @@ class ETSModel(SequenceEstimator):
         "error_variance_": Number(),
         "form_": Text(),
         "log_likelihood_": Number(finite=False),
-        "parts_": ListOf(Text() | Flag() | Whole() | None),
+        "parts_": ListOf(Text(("add", "mul")) | Flag() | Whole(1) | None, 5),
         "smoothing_level_": Number(),
         "smoothing_seasonal_": Number(),
         "smoothing_trend_": Number(),
@@ -261,6 +261,15 @@ class ETSModel(SequenceEstimator):
         self.damping_trend_ = float(smoothing[3])
         errors = np.concatenate([self._errors(each) for each in series])
         self.error_variance_ = float(np.nanmean(errors**2))
+
+    def _check_loaded(self) -> None:
+        if not hasattr(self, "parts_"):
+            return
+        form = self._form
+        known = {form.error, form.trend or "add", form.seasonal or "add"} <= {"add", "mul"}
+        whole = isinstance(form.period, int) and not isinstance(form.period, bool)
+        if not known or not isinstance(form.damped, bool) or not whole or form.name != self.form_:
+            raise ValueError(f"the parts are not those of {self.form_}")
 
     @property
     def _form(self) -> Form:

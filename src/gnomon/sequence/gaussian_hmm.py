@@ -185,6 +185,15 @@ class GaussianHMM(BaseHMM):
     def covars_(self, covars: Any) -> None:
         self._covars_ = checked_covars(covars, self.covariance_type, self.n_components)
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if not hasattr(self, "_covars_"):
+            return
+        k, d = self.means_.shape
+        shapes = {"spherical": [(k,), (k, d)], "diag": [(k, d)], "full": [(k, d, d)]}
+        if self._covars_.shape not in shapes.get(self.covariance_type, [(d, d)]):
+            raise ValueError("the covariances are not those of the states and columns")
+
     def _public(self) -> dict[str, Any]:
         return super()._public() | {"_covars_": self._covars_, "n_features": self.n_features}
 

@@ -103,6 +103,12 @@ class LagForecaster(SequenceEstimator):
         self.seasonal_periods = seasonal_periods
         self.log = log
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        inside = vars(getattr(self, "estimator_", self)).get("n_features_in_")
+        if inside is not None and inside != self._n_features:
+            raise ValueError("the regressor takes another number of columns than the lags make")
+
     @fits("inputs")
     def fit(self, sequences: Sequence, y: Any = None, *, inputs: Any = None) -> LagForecaster:
         """Fit the regressor to the table of changes of all sequences.

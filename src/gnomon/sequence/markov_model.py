@@ -24,8 +24,6 @@ from gnomon.engine.stored import Anything, Array, ListOf
 from gnomon.sequence.chain import MarkovChain, Seed
 from gnomon.sequence.learner import SequenceEstimator, fits, of_sequences
 
-MOST_AXES = 9  # axes of counts that are stored: a chain of order 7 has 8
-
 
 @method(
     task="forecast",
@@ -88,12 +86,8 @@ class MarkovModel(SequenceEstimator):
         "sparse": FLAG,
     }
     _stored = {
-        "counts_": Array(
-            "f8",
-            [*(("n_counts",) * k for k in range(2, MOST_AXES)), (None, "n_counts")],
-            sparse=True,
-        ),
-        "start_": Array("f8", [("n_counts",) * k for k in range(1, 8)], low=0.0),
+        "counts_": Array("f8", low=0.0, sparse=True),
+        "start_": Array("f8", low=0.0),
         "states_": ListOf(Anything(), "n_counts"),
     }
 
@@ -148,6 +142,17 @@ class MarkovModel(SequenceEstimator):
         total = starts.sum()
         self.start_ = (starts / total if total else starts).reshape((n,) * self.order)
         return self
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if not hasattr(self, "states_"):
+            return
+        n = len(self.states_)
+        # an order beyond the axes of the array is refused before n ** order is computed
+        runs = (n,) * self.order if self.order <= self.start_.ndim else None
+        counts = (n**self.order, n) if runs is not None and self.sparse else (*(runs or ()), n)
+        if n == 0 or self.start_.shape != runs or self.counts_.shape != counts:
+            raise ValueError("the counts are not those of runs of the states")
 
     def _counted(self, runs: np.ndarray) -> Any:
         n = len(self.states_)

@@ -65,6 +65,45 @@ def corrupt(
     return "".join(law.draw(law.rows(text), np.random.default_rng(random_state)))
 
 
+def corrupt_words(
+    words: Sequence[str],
+    n_letters: tuple[int, ...] = (1, 2),
+    alphabet: str = LETTERS[:26],
+    *,
+    random_state: Seed = None,
+) -> list[str]:
+    """Replace some letters of each word, at different places, by letters drawn at random.
+
+    Parameters
+    ----------
+    words : sequence of str
+    n_letters : tuple of int, default=(1, 2)
+        How many letters of a word are replaced, each number as probable as the others; never more
+        than the word has. A letter may be replaced by itself (000c exercise 14.2).
+    alphabet : str, default=26 letters
+    random_state : int, Generator or None, default=None
+
+    Returns
+    -------
+    words : list of str
+
+    Examples
+    --------
+    >>> word = corrupt_words(["mist"], (1,), random_state=0)[0]
+    >>> len(word), sum(a != b for a, b in zip(word, "mist")) <= 1
+    (4, True)
+    """
+    rng = np.random.default_rng(random_state)
+    changed = []
+    for word in words:
+        letters = list(word)
+        count = min(int(rng.choice(n_letters)), len(letters))
+        for place in rng.choice(len(letters), count, replace=False) if letters else ():
+            letters[place] = alphabet[rng.integers(len(alphabet))]
+        changed.append("".join(letters))
+    return changed
+
+
 def correct_text(text: str, model: NGramModel, table: np.ndarray) -> str:
     """The most probable true text, given a noisy one.
 

@@ -185,9 +185,9 @@ class WordRecognizer(SequenceEstimator):
     }
     _stored = {
         "emission_": Object(("GaussianEmission",)),
-        "parts_": ListOf(TupleOf((Anything(), Whole()))),
-        "stay_": Array("f8", (None,)),
-        "words_": DictOf(Array("i8", (None,), low=0)),
+        "parts_": ListOf(TupleOf((Anything(), Whole())), "n_parts"),
+        "stay_": Array("f8", ("n_parts",), low=0.0, high=1.0),
+        "words_": DictOf(Array("i8", (None,), low=0, below="n_parts")),
     }
 
     def __init__(
@@ -233,6 +233,13 @@ class WordRecognizer(SequenceEstimator):
         self._begin(law, data, words)
         self._learn(data, words)
         return self
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if hasattr(self, "words_") and any(len(chain) == 0 for chain in self.words_.values()):
+            raise ValueError("a word has no parts")
+        if hasattr(self, "emission_") and len(self.emission_.means) != len(self.parts_):
+            raise ValueError("the Gaussians are not one for each part")
 
     def _begin(self, law: GaussianEmission, data: list, words: Sequence[str]) -> None:
         """First Gaussians: each word's recording cut into equal pieces, one for each part."""

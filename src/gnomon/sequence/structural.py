@@ -82,7 +82,7 @@ class StructuralModel(SequenceEstimator):
     _stored = {
         "error_variance_": Number(),
         "log_likelihood_": Number(finite=False),
-        "ratios_": Array("f8", (None,)),
+        "ratios_": Array("f8", (3,), low=0.0),
     }
 
     def __init__(self, trend: bool = True, *, seasonal_periods: int = 1):

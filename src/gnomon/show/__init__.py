@@ -147,6 +147,7 @@ _PICTURES = {
     "networks": ["belief_network", "graphical_model"],
     "optima": ["barrier_curves", "constrained_optimum", "penalized_optimum"],
     "optimizers": ["optimizer_paths", "quadratic_form", "search_progress", "self_changes"],
+    "latent": ["latent_interpolation_grid"],
     "pixels": ["labeled_image", "potts_samples", "segment_maps"],
     "points": [
         "class_scatter",
@@ -181,6 +182,7 @@ _PICTURES = {
         "step_sizes",
         "tangent_plane",
     ],
+    "topics": ["document_topics", "topic_map", "topic_words", "topics_over_time"],
     "trees": ["forest", "impurity_curves", "rules", "split_candidates", "split_purity", "tree"],
     "values": [
         "box_plot",
@@ -189,6 +191,17 @@ _PICTURES = {
         "class_histograms",
         "rates_by_category",
         "stem",
+    ],
+    "vision": [
+        "anchor_boxes",
+        "benchmark_timeline",
+        "contact_sheet",
+        "detector_boxes",
+        "detector_pipeline",
+        "local_histogram",
+        "local_patterns",
+        "mean_image_parts",
+        "misclassified_images",
     ],
     "words": ["ngram_tables", "smoothed_counts", "zipf_plot"],
     "workflows": ["workflow"],

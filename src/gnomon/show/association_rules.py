@@ -23,6 +23,18 @@ def rule_lifts(rules: Sequence[Any], *, theme: str = "light") -> Any:
     Returns
     -------
     figure : plotly Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.cluster import association_rules, frequent_itemsets
+    >>> rng = np.random.default_rng(0)
+    >>> bread = rng.uniform(size=300) < 0.5
+    >>> butter = rng.uniform(size=300) < np.where(bread, 0.7, 0.2)
+    >>> baskets = [[name for name, has in (("bread", b), ("butter", c), ("tea", t)) if has]
+    ...            for b, c, t in zip(bread, butter, rng.uniform(size=300) < 0.3, strict=True)]
+    >>> found = association_rules(frequent_itemsets(baskets, 0.05))
+    >>> figure = rule_lifts(found)
     """
     import plotly.graph_objects as go
 
@@ -57,6 +69,18 @@ def rule_points(rules: Sequence[Any], *, theme: str = "light") -> Any:
     -------
     figure : plotly Figure
         Of at most 3,000 rules, the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.cluster import association_rules, frequent_itemsets
+    >>> rng = np.random.default_rng(0)
+    >>> bread = rng.uniform(size=300) < 0.5
+    >>> butter = rng.uniform(size=300) < np.where(bread, 0.7, 0.2)
+    >>> baskets = [[name for name, has in (("bread", b), ("butter", c), ("tea", t)) if has]
+    ...            for b, c, t in zip(bread, butter, rng.uniform(size=300) < 0.3, strict=True)]
+    >>> found = association_rules(frequent_itemsets(baskets, 0.05))
+    >>> figure = rule_points(found)
     """
     import plotly.graph_objects as go
 

@@ -56,6 +56,19 @@ def leaderboard(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.evaluate import cross_validation_estimates
+    >>> from gnomon.linear import LogisticRegression
+    >>> from gnomon.neighbors import KNeighborsClassifier
+    >>> results = [cross_validation_estimates(each, X, y)
+    ...            for each in (LogisticRegression(), KNeighborsClassifier())]
+    >>> figure = leaderboard(results)
     """
     if isinstance(results, Mapping):
         return _plain_board(results, measure or "score", most, theme)
@@ -202,6 +215,13 @@ def critical_difference(test: RankTest, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.evaluate import friedman_test
+    >>> scores = np.random.default_rng(0).normal([0.7, 0.72, 0.8], 0.05, size=(12, 3))
+    >>> figure = critical_difference(friedman_test(scores, ["tree", "line", "forest"]))
     """
     order = np.argsort(test.ranks, kind="stable")
     names, ranks = [test.names[i] for i in order], test.ranks[order]
@@ -294,6 +314,11 @@ def null_histogram(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> figure = null_histogram(2.4, np.random.default_rng(0).normal(size=500))
     """
     title, tail = name, ""
     if isinstance(test, Significance):
@@ -384,6 +409,13 @@ def bootstrap_draws(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.evaluate import bootstrap
+    >>> values = np.random.default_rng(0).exponential(size=50)
+    >>> figure = bootstrap_draws(bootstrap(np.mean, values))
     """
     found = result.interval(confidence_level)
     chosen = found[entry] if isinstance(found, list) else found
@@ -438,6 +470,13 @@ def confidence_region(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.evaluate import mean_region
+    >>> rows = np.random.default_rng(0).normal(size=(40, 2)) @ [[1.0, 0.6], [0.0, 0.8]]
+    >>> figure = confidence_region(mean_region(rows))
     """
     i, j = columns
     if len(region.center) < 2 or max(columns) >= len(region.center):
@@ -501,6 +540,10 @@ def majority_vote(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = majority_vote()
     """
     sizes = list(range(1, n_voters + 1, 2))
     table = jury_table(probabilities, sizes, correlation)
@@ -537,6 +580,10 @@ def information(table: Any, *, names: tuple[str, str] = ("X", "Y"), theme: str =
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = information([[10, 2, 1], [3, 8, 4]], names=("plan", "answer"))
     """
     joint = np.asarray(table, dtype=float)
     if joint.ndim != 2 or (joint < 0).any() or not joint.sum() > 0:

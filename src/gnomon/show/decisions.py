@@ -5,6 +5,7 @@ Every function gives a Plotly figure, made from the objects of `gnomon.decide`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from gnomon.decide.proposals import Proposals
 from gnomon.decide.sweeper import Sweep
 from gnomon.decide.utility_tree import Chance, Decision, Node, Payment, Regions, UtilityTree
 from gnomon.show.theme import SEQUENTIAL, color, dress, error_bars, faded, legend_below, look
+
+MOST_NAMED = 12  # lines that a legend names
 
 LEVEL = 190  # pixels from a node to the next
 LINE = 46  # pixels from a leaf to the next
@@ -179,6 +182,13 @@ def threshold_regions(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.decide import Chance, Decision, Unknown, UtilityTree
+    >>> bet = Chance({"win": (Unknown("p"), Unknown("prize")), "lose": (None, -1.0)})
+    >>> tree = UtilityTree(Decision({"bet": bet, "refuse": 0.0}))
+    >>> figure = threshold_regions(tree.regions(("p", 0.0, 1.0), ("prize", 0.0, 10.0)))
     """
     n = len(regions.options)
     steps = [(k + edge) / n for k in range(n) for edge in (0, 1)]
@@ -214,7 +224,12 @@ def threshold_regions(
 
 
 def front(
-    front: Front, values: Any = None, *, chosen: int | None = None, theme: str = "light"
+    front: Front,
+    values: Any = None,
+    *,
+    chosen: int | None = None,
+    names: Sequence[str] | None = None,
+    theme: str = "light",
 ) -> go.Figure:
     """A Pareto front: the first two goals as a scatter plot, more goals as parallel coordinates.
 
@@ -228,29 +243,47 @@ def front(
         All rows, drawn behind the front.
     chosen : int, default=None
         A row that is marked.
+    names : sequence of str, default=None
+        Names of the rows that the front was found among, written beside its points.
     theme : {"light", "dark"}, default="light"
 
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.decide import pareto_front
+    >>> values = np.random.default_rng(0).uniform(size=(60, 2))
+    >>> figure = front(pareto_front(values, {"yield": "more", "cost": "less"}), values)
     """
-    names = [f"{name} ({want})" for name, want in front.goals.items()]
-    note = f"{len(front.rows)} of {front.n_rows} rows are beaten by no other row"
-    if len(names) > 2:
-        return _front_lines(front, names, note, chosen, theme)
+    goals = [f"{name} ({want})" for name, want in front.goals.items()]
+    what = "rows" if names is None else "proposals"
+    note = f"{len(front.rows)} of {front.n_rows} {what} are beaten in all goals by no other"
+    called = {row: f"row {row}" if names is None else names[row] for row in front.rows.tolist()}
+    if len(goals) > 2:
+        return _front_lines(front, goals, note, chosen, called, theme)
     order = front.values[:, 0].argsort()
     figure = go.Figure()
     if values is not None:
         rest = np.asarray(values, dtype=np.float64)
         mark = {"color": look(theme).faint, "size": 6, "opacity": 0.5}
-        figure.add_scatter(x=rest[:, 0], y=rest[:, 1], mode="markers", marker=mark, name="rows")
+        figure.add_scatter(
+            x=rest[:, 0],
+            y=rest[:, 1],
+            mode="markers",
+            marker=mark,
+            name="measured rows" if names is not None else "rows",
+        )
     figure.add_scatter(
         x=front.values[order, 0],
         y=front.values[order, 1],
-        mode="lines+markers",
+        mode="lines+markers" if names is None else "lines+markers+text",
         line={"color": color(0), "shape": "linear", "dash": "dot", "width": 1.5},
         marker={"size": 10, "color": color(0)},
-        text=[f"row {row}" for row in front.rows[order]],
+        text=[called[row] for row in front.rows[order].tolist()],
+        textposition="top center",
         name="front",
     )
     if chosen is not None:
@@ -262,7 +295,7 @@ def front(
             y=front.values[place, 1],
             mode="markers",
             marker=mark,
-            name=f"row {chosen}",
+            name=called.get(chosen, f"row {chosen}"),
         )
     return dress(
         figure,
@@ -271,14 +304,19 @@ def front(
         note=note,
         width=780,
         height=560,
-        xaxis={"title": names[0]},
-        yaxis={"title": names[-1] if len(names) == 2 else ""},
+        xaxis={"title": goals[0]},
+        yaxis={"title": goals[-1] if len(goals) == 2 else ""},
         **legend_below(),
     )
 
 
 def _front_lines(
-    front: Front, names: list[str], note: str, chosen: int | None, theme: str
+    front: Front,
+    goals: list[str],
+    note: str,
+    chosen: int | None,
+    called: dict[int, str],
+    theme: str,
 ) -> go.Figure:
     """One line per row of the front over all goals; up is better everywhere."""
     figure = go.Figure()
@@ -286,7 +324,7 @@ def _front_lines(
     for k, (row, line) in enumerate(zip(front.rows.tolist(), good)):
         marked = row == chosen
         figure.add_scatter(
-            x=names,
+            x=goals,
             y=line,
             mode="lines+markers",
             line={
@@ -294,16 +332,16 @@ def _front_lines(
                 "width": 4 if marked else 1.5,
             },
             text=[f"{v:.4g}" for v in front.values[k]],
-            hovertemplate=f"row {row}: %{{text}}<extra></extra>",
-            name=f"row {row}",
-            showlegend=marked,
+            hovertemplate=f"{called[row]}: %{{text}}<extra></extra>",
+            name=called[row],
+            showlegend=marked or len(called) <= MOST_NAMED,
         )
     return dress(
         figure,
         "Pareto front",
         theme,
         note=f"{note}; each line is a row, up is better in every goal",
-        width=max(160 * len(names), 700),
+        width=max(160 * len(goals), 700),
         height=520,
         yaxis={"title": "0 worst, 1 best on the front"},
     )
@@ -324,6 +362,17 @@ def sweeper(sweep: Sweep, *, title: str | None = None, theme: str = "light") -> 
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.decide import sweep
+    >>> from gnomon.linear import LinearRegression
+    >>> model = LinearRegression().fit(X, X[:, 0] - X[:, 1])
+    >>> figure = sweeper(sweep(model, X, (0, 1), n_points=20))
     """
     fixed = ", ".join(written(sweep.fixed)[:6])
     more = f" and {len(sweep.fixed) - 6} more" if len(sweep.fixed) > 6 else ""

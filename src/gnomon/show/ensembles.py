@@ -49,6 +49,15 @@ def importances(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.trees import RandomForestClassifier
+    >>> figure = importances(RandomForestClassifier(20, random_state=0).fit(X, y), names=["a", "b"])
     """
     center, error, how = _importance_values(model)
     fitted = hasattr(model, "n_features_in_")
@@ -218,6 +227,16 @@ def partial_dependence(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.trees import RandomForestClassifier
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> figure = partial_dependence(model, X, 0, individual=True)
     """
     rows = Rows(X)
     pair = [columns] if isinstance(columns, (int, str, np.integer)) else list(columns)
@@ -375,6 +394,16 @@ def trellis(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.trees import RandomForestClassifier
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> figure = trellis(model, X, 0, 1, slices=3)
     """
     rows = Rows(X)
     said, label = _answer(estimator, class_)
@@ -459,6 +488,16 @@ def members(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> from gnomon.trees import RandomForestRegressor
+    >>> model = RandomForestRegressor(20, random_state=0).fit(x[:, None], y)
+    >>> figure = members(model, x[:, None], 0, y=y)
     """
     rows = np.asarray(X, float)
     j = Rows(rows)._position(column)
@@ -551,6 +590,16 @@ def stage_residuals(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> from gnomon.trees import HistGradientBoostingRegressor
+    >>> model = HistGradientBoostingRegressor(max_iter=50, random_state=0).fit(x[:, None], y)
+    >>> figure = stage_residuals(model, x[:, None], y)
     """
     rows, y = np.asarray(X, float), np.asarray(y, float)
     pair = [int(each) for each in np.atleast_1d(columns)]
@@ -637,6 +686,17 @@ def staged_errors(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> from gnomon.trees import HistGradientBoostingRegressor
+    >>> model = HistGradientBoostingRegressor(max_iter=50, random_state=0).fit(x[:, None], y)
+    >>> new = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> figure = staged_errors(model, {"train": (x[:, None], y), "validation": (x[:, None], new)})
     """
     is_classes = hasattr(estimator, "classes_")
     figure = go.Figure()
@@ -705,6 +765,16 @@ def boosting_rounds(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.ensemble import AdaBoostClassifier
+    >>> model = AdaBoostClassifier(n_estimators=10, random_state=0).fit(X, y)
+    >>> figure = boosting_rounds(model, X, y)
     """
     rows, y = np.asarray(X, float), np.asarray(y)
     if rows.shape[1] != 2 or len(estimator.classes_) != 2:
@@ -759,6 +829,10 @@ def boosting_say(*, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = boosting_say()
     """
     error = np.linspace(0.02, 0.98, 193)
     factor = (1 - error) / error

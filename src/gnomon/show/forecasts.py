@@ -42,6 +42,14 @@ def forecast_fan(
     Returns
     -------
     figure : plotly Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> months = np.arange("2020-01", "2024-01", dtype="datetime64[M]").astype(str)
+    >>> values = 20 + np.sin(np.arange(48) / 2) + 0.1 * np.arange(48)
+    >>> ahead = values[-12:] + 1.2
+    >>> figure = forecast_fan(months[:36], values[:36], months[36:], ahead, ahead - 1, ahead + 1)
     """
     import plotly.graph_objects as go
 
@@ -99,6 +107,10 @@ def horizon_errors(errors: Mapping[str, Any], *, theme: str = "light") -> Any:
     Returns
     -------
     figure : plotly Figure
+
+    Examples
+    --------
+    >>> figure = horizon_errors({"naive": [1.0, 1.2, 1.4], "smoothing": [0.8, 0.9, 1.1]})
     """
     import plotly.graph_objects as go
 
@@ -138,6 +150,13 @@ def forecast_residuals(
     Returns
     -------
     figure : plotly Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> errors = np.random.default_rng(0).normal(size=40)
+    >>> lags = [1.0, *(np.mean(errors[k:] * errors[:-k]) for k in range(1, 11))]
+    >>> figure = forecast_residuals(np.arange(40), errors, lags)
     """
     from plotly.subplots import make_subplots
 
@@ -184,6 +203,13 @@ def series_parts(
     Returns
     -------
     figure : plotly Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> steps = np.arange(60)
+    >>> parts = {"trend": 0.1 * steps, "season": np.sin(steps / 2), "rest": 0.1 * np.cos(7 * steps)}
+    >>> figure = series_parts(steps, parts)
     """
     from plotly.subplots import make_subplots
 

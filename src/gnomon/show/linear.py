@@ -225,6 +225,18 @@ def fit_over_scatter(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> from gnomon.linear import LinearRegression
+    >>> from gnomon.trees import RandomForestRegressor
+    >>> line = LinearRegression().fit(x[:, None], y)
+    >>> forest = RandomForestRegressor(30, random_state=0).fit(x[:, None], y)
+    >>> figure = fit_over_scatter(x, y, {"line": line, "forest": forest})
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     grid = np.linspace(x.min(), x.max(), 200)
@@ -318,6 +330,10 @@ def penalty_pressure(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = penalty_pressure()
     """
     if min(powers) < 1:
         raise ValueError("powers below one press without bound at zero; give one or more")
@@ -366,6 +382,10 @@ def robust_losses(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = robust_losses()
     """
     from gnomon.linear.robust import ROBUST_LOSSES
 

@@ -44,6 +44,15 @@ def local_fit(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> from gnomon.linear import LocallyWeightedRegression
+    >>> figure = local_fit(LocallyWeightedRegression().fit(x[:, None], y), 1.0)
     """
     if estimator.rows_.shape[1] != 1:
         raise DataError(

@@ -133,6 +133,15 @@ def support_vectors(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.margin import SVC
+    >>> figure = support_vectors(SVC(kernel="linear").fit(X, y), X, y)
     """
     rows, colors = _plane_rows(X), look(theme)
     sign = _signs(y, estimator.classes_)
@@ -245,6 +254,15 @@ def hulls(margin: Any, X: Any, y: Any, *, names=("x0", "x1"), theme: str = "ligh
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.margin import hull_margin
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> X[15:] += 5
+    >>> y = [0] * 15 + [1] * 15
+    >>> figure = hulls(hull_margin(X, y), X, y)
     """
     rows, colors = _plane_rows(X), look(theme)
     sign = _signs(y, margin.classes)
@@ -315,6 +333,15 @@ def tube(estimator: Any, X: Any, y: Any, *, names=("x", "y"), theme: str = "ligh
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> from gnomon.margin import SVR
+    >>> figure = tube(SVR(C=1.0, epsilon=0.3).fit(x[:, None], y), x[:, None], y)
     """
     rows, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != 1:
@@ -394,6 +421,16 @@ def corrections(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.margin import PocketPerceptron
+    >>> model = PocketPerceptron(keep_history="full", random_state=0).fit(X, y)
+    >>> figure = corrections(model, X, y)
     """
     rows, colors = _plane_rows(X), look(theme)
     sign = _signs(y, estimator.classes_)
@@ -495,6 +532,16 @@ def feature_space(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gnomon.margin import LinearSVC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = (X**2).sum(axis=1) > 1.2
+    >>> model = LinearSVC().fit(X**2, y)
+    >>> figure = feature_space(model, X, y, lambda rows: rows**2)
     """
     rows, colors = _plane_rows(X), look(theme)
     sign = _signs(y, estimator.classes_)
@@ -607,6 +654,11 @@ def kernel_surface(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.margin import RBF
+    >>> figure = kernel_surface(RBF(gamma=0.5))
     """
     colors, center = look(theme), np.asarray(point, dtype=np.float64)
     x, y = (np.linspace(c - extent, c + extent, 61) for c in center)
@@ -653,6 +705,15 @@ def kernel_bumps(estimator: Any, *, names=("x", "score"), theme: str = "light") 
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> from gnomon.margin import SVR
+    >>> figure = kernel_bumps(SVR(C=1.0, epsilon=0.3).fit(x[:, None], y))
     """
     vectors, weights = estimator.support_vectors_, estimator.dual_coef_
     if len(weights) != 1 or vectors.shape[1] not in (1, 2):

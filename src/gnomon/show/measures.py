@@ -188,6 +188,10 @@ def performance_areas(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = performance_areas([1] * 40 + [0] * 60, [1] * 30 + [0] * 55 + [1] * 15)
     """
     rates = y_true if isinstance(y_true, Rates) else two_class_rates(y_true, y_pred, positive)
     n = rates.tp + rates.fp + rates.fn + rates.tn
@@ -366,6 +370,13 @@ def precision_recall(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y_true = rng.uniform(size=200) < 0.3
+    >>> figure = precision_recall(y_true, y_true + rng.normal(size=200))
     """
     curves = _curves(
         PrecisionRecallCurve,
@@ -451,6 +462,14 @@ def calibration(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> proba = rng.uniform(size=400)
+    >>> happened = rng.uniform(size=400) < proba**1.5
+    >>> figure = calibration(happened, proba)
     """
 
     def take(y, p, which, sample_weight=None):
@@ -524,6 +543,14 @@ def rejection(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> confidence = rng.uniform(0.5, 1, size=200)
+    >>> right = rng.uniform(size=200) < confidence
+    >>> figure = rejection(np.ones(200, dtype=int), right.astype(int), confidence)
     """
     if isinstance(y_true, RejectionCurve):
         curves = {"": y_true}
@@ -583,6 +610,12 @@ def reject_zones(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(-4, 4, 100)
+    >>> figure = reject_zones(x, 1 / (1 + np.exp(-x)))
     """
     places = number_block(x, "x").ravel()
     block = number_block(probabilities, "probabilities")
@@ -636,6 +669,12 @@ def category_errors(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> y_true = ["cat"] * 30 + ["dog"] * 30 + ["owl"] * 20
+    >>> y_pred = ["cat"] * 27 + ["dog"] * 25 + ["owl"] * 28
+    >>> figure = category_errors(y_true, y_pred)
     """
     y, said = label_column(y_true, "y"), label_column(y_pred, "predicted")
     kinds = y if category is None else label_column(category, "category")
@@ -752,6 +791,16 @@ def residuals(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> from gnomon.linear import LinearRegression
+    >>> model = LinearRegression().fit(x[:, None], y)
+    >>> figure = residuals(y, model.predict(x[:, None]), x)
     """
     y, said = _numbers_of(y_true, y_pred)
     gaps = residuals_of(y, said)
@@ -860,6 +909,10 @@ def losses(kind: str = "margin", *, delta: float = 1.0, theme: str = "light") ->
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = losses("margin")
     """
     if kind not in ("margin", "residual"):
         raise DataError(f"kind={kind!r} is neither 'margin' nor 'residual'")

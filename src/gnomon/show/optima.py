@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
-from scipy.optimize import brentq, minimize, nnls
+from scipy.optimize import brentq, minimize
 
 from gnomon.engine.errors import DataError
+from gnomon.optimize import gradient, kkt_report
 from gnomon.show.arrows import arrow, one_scale
 from gnomon.show.theme import color, dress, faded, legend_below, look
 
@@ -24,13 +26,12 @@ def _at(function: Surface, point: np.ndarray) -> float:
     return float(np.asarray(function(point[:1], point[1:]), dtype=float).ravel()[0])
 
 
+def _of_points(functions: Sequence[Surface]) -> list[Callable[[np.ndarray], float]]:
+    return [partial(_at, each) for each in functions]
+
+
 def _gradient(function: Surface, point: np.ndarray) -> np.ndarray:
-    """The gradient by central differences."""
-    step = 6e-6 * np.maximum(1.0, np.abs(point))
-    moved = np.eye(2) * step
-    return np.array(
-        [(_at(function, point + m) - _at(function, point - m)) / (2 * m.sum()) for m in moved]
-    )
+    return gradient(partial(_at, function), point)
 
 
 def kkt_points(
@@ -77,17 +78,10 @@ def kkt_residual(
 ) -> float:
     """How far a point is from the Karush-Kuhn-Tucker conditions, relative to the gradient of f.
 
-    The length of grad f + sum lambda grad g + sum nu grad h with the best multipliers, lambda >= 0
-    for constraints that are active, divided by 1 + the length of grad f; or the largest violation
-    of a constraint where that is more.
+    See `gnomon.optimize.kkt_report`.
     """
-    at = np.asarray(point, dtype=float)
-    down = -_gradient(objective, at)
-    broken = max([0.0, *[_at(g, at) for g in inequalities], *[abs(_at(h, at)) for h in equalities]])
-    columns = [_gradient(g, at) for g in inequalities if _at(g, at) > -1e-5]
-    columns += [s * _gradient(h, at) for h in equalities for s in (1.0, -1.0)]
-    left = nnls(np.column_stack(columns), down)[1] if columns else np.linalg.norm(down)
-    return max(float(left) / (1 + float(np.linalg.norm(down))), broken)
+    rules = _of_points(inequalities), _of_points(equalities)
+    return kkt_report(partial(_at, objective), point, *rules).residual
 
 
 def constrained_optimum(

@@ -173,6 +173,16 @@ def search_progress(results: Mapping[str, Any], *, theme: str = "light") -> go.F
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.optimize import minimize
+    >>> def bowl(x):
+    ...     return (x[0] - 1) ** 2 + (x[1] + 2) ** 2
+    >>> space = [(-5, 5), (-5, 5)]
+    >>> found = {name: minimize(bowl, space, method=name, max_evaluations=80, random_state=0)
+    ...          for name in ("nelder-mead", "de")}
+    >>> figure = search_progress(found)
     """
     runs = {
         name: each if isinstance(each, list | tuple) else [each] for name, each in results.items()
@@ -182,7 +192,9 @@ def search_progress(results: Mapping[str, Any], *, theme: str = "light") -> go.F
     curves = {name: _best_curves([each.history for each in many]) for name, many in runs.items()}
     least = min(float(np.min(each)) for each in curves.values())
     figure = go.Figure()
-    logs = least > 0
+    as_gap = least <= 0  # values below zero have no logarithm: the gap to the least of all has
+    if as_gap:
+        curves = {name: _gaps(each, least) for name, each in curves.items()}
     for k, (name, many) in enumerate(curves.items()):
         steps = np.arange(1, many.shape[1] + 1)
         if len(many) > 1:
@@ -209,8 +221,15 @@ def search_progress(results: Mapping[str, Any], *, theme: str = "light") -> go.F
     note = "median and quartiles over runs" if several else "one run each: no error bar"
     dress(figure, "Least value so far", theme, note=note, **legend_below())
     figure.update_xaxes(title="evaluations")
-    figure.update_yaxes(title="least value", type="log" if logs else "linear")
+    title = f"least value, above {least:.6g}" if as_gap else "least value"
+    figure.update_yaxes(title=title, type="log", exponentformat="power")
     return figure
+
+
+def _gaps(curves: np.ndarray, least: float) -> np.ndarray:
+    """What curves are above the least value; where that is nothing, at the smallest rounding."""
+    floor = max(abs(least), 1.0) * np.finfo(float).eps
+    return np.maximum(curves - least, floor)
 
 
 def _best_curves(traces: list[Any]) -> np.ndarray:
@@ -236,6 +255,15 @@ def self_changes(result: Any, *, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.optimize import minimize
+    >>> def bowl(x):
+    ...     return (x[0] - 1) ** 2 + (x[1] + 2) ** 2
+    >>> space = [(-5, 5), (-5, 5)]
+    >>> found = minimize(bowl, space, method="cma", max_evaluations=200, random_state=0)
+    >>> figure = self_changes(found)
     """
     series: dict[str, list[Any]] = {}
     for change in result.history.changes:

@@ -160,7 +160,7 @@ def _shares(model: Any, places: np.ndarray, n_classes: int) -> np.ndarray:
     """How much each place belongs to each class: probabilities, votes, or the class that is said"""
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(places))
-    if hasattr(model, "votes"):
+    if callable(getattr(model, "votes", None)):
         votes = np.asarray(model.votes(places), dtype=np.float64)
         return votes / votes.sum(axis=1, keepdims=True)
     codes = np.searchsorted(model.classes_, model.predict(places))
@@ -169,9 +169,9 @@ def _shares(model: Any, places: np.ndarray, n_classes: int) -> np.ndarray:
 
 def _unclear(model: Any, places: np.ndarray) -> np.ndarray | None:
     """Places that several classes or none claim, or of tied votes."""
-    if hasattr(model, "ties"):
+    if callable(getattr(model, "ties", None)):
         return np.asarray(model.ties(places))
-    if hasattr(model, "claims"):
+    if callable(getattr(model, "claims", None)):
         return np.asarray(model.claims(places)).sum(axis=1) != 1
     return None
 

@@ -44,6 +44,19 @@ def fold_scores(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.evaluate import cross_validation_estimates
+    >>> from gnomon.linear import LogisticRegression
+    >>> from gnomon.neighbors import KNeighborsClassifier
+    >>> results = [cross_validation_estimates(each, X, y)
+    ...            for each in (LogisticRegression(), KNeighborsClassifier())]
+    >>> figure = fold_scores(results)
     """
     if isinstance(results, CrossValidation):
         shown = [results]
@@ -166,6 +179,16 @@ def learning_curve(curve: Curve, *, log_x: bool | None = None, theme: str = "lig
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.evaluate import learning_curve_estimates
+    >>> from gnomon.linear import LogisticRegression
+    >>> figure = learning_curve(learning_curve_estimates(LogisticRegression(), X, y))
     """
     figure = go.Figure()
     for k, name in enumerate(curve.lines):
@@ -264,6 +287,18 @@ def cv_curve(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> from gnomon.evaluate import validation_curve_estimates
+    >>> from gnomon.trees import DecisionTreeRegressor
+    >>> curve = validation_curve_estimates(
+    ...     DecisionTreeRegressor(), x[:, None], y, "max_depth", [1, 2, 4, 8])
+    >>> figure = cv_curve(curve)
     """
     curves = {"": curve} if isinstance(curve, Curve) else dict(curve)
     figure = go.Figure()
@@ -343,6 +378,11 @@ def splits(plan: Splits, *, strata: Any = None, theme: str = "light") -> go.Figu
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> from gnomon.evaluate import k_fold
+    >>> figure = splits(k_fold(60, 5, random_state=0))
     """
     pairs = list(plan)
     n = max(int(max(train.max(), test.max())) for train, test in pairs) + 1
@@ -408,6 +448,12 @@ def sorted_scores(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> figure = sorted_scores({"members": rng.normal(2, 1, 80), "others": rng.normal(0, 1, 80)})
     """
     figure = go.Figure()
     for k, (label, given) in enumerate(scores.items()):
@@ -461,6 +507,16 @@ def fold_stability(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> from gnomon.trees import DecisionTreeRegressor
+    >>> fitted = [DecisionTreeRegressor(max_depth=3).fit(x[k::5, None], y[k::5]) for k in range(5)]
+    >>> figure = fold_stability(fitted, x[:, None], y)
     """
     fitted = [each for each in _models_of(estimators) if each is not None]
     if not fitted:
@@ -576,6 +632,15 @@ def small_multiples(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 3, size=60))
+    >>> y = np.sin(2 * x) + 0.2 * rng.normal(size=60)
+    >>> fits = {f"degree {k}": np.poly1d(np.polyfit(x, y, k)) for k in (1, 3, 9)}
+    >>> figure = small_multiples(fits, x, y)
     """
     x, y = number_block(x, "x").ravel(), number_block(y, "y").ravel()
     columns = min(len(fits), 4 if len(fits) != 3 else 3)

@@ -33,6 +33,12 @@ def chain_graph(chain: Any, *, theme: str = "light") -> Any:
     figure : plotly Figure
         Closed classes have a colour each, transient states are grey; links below half a per
         cent are left out, which the note says.
+
+    Examples
+    --------
+    >>> from gnomon.sequence import MarkovChain
+    >>> chain = MarkovChain([[0.9, 0.1], [0.4, 0.6]], states=["sun", "rain"])
+    >>> figure = chain_graph(chain)
     """
     import plotly.graph_objects as go
 
@@ -164,6 +170,12 @@ def state_probabilities(
     Returns
     -------
     figure : plotly Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> high = 1 / (1 + np.exp(-np.sin(np.arange(30) / 3) * 3))
+    >>> figure = state_probabilities(np.column_stack([high, 1 - high]), ["sun", "rain"])
     """
     import plotly.graph_objects as go
 
@@ -221,6 +233,11 @@ def trellis_replay(
     figure : plotly Figure
         Numbers are the least costs from a node to the end, its own among them; dashed links are
         the best way on from each node. The last step shows the best path.
+
+    Examples
+    --------
+    >>> nodes = [[1.0, 2.0], [2.0, 0.5], [1.5, 1.0], [0.2, 2.0]]
+    >>> figure = trellis_replay(nodes, [[0.1, 1.0], [1.0, 0.1]], ["sun", "rain"])
     """
     import plotly.graph_objects as go
 

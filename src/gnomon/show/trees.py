@@ -106,6 +106,15 @@ def forest(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.trees import RandomForestClassifier
+    >>> figure = forest(RandomForestClassifier(5, random_state=0).fit(X, y))
     """
     views = [TreeView.of(estimator, estimator.trees_[k]) for k in which]
     drawings = [Drawing(view, max_depth, look(theme)) for view in views]
@@ -417,6 +426,10 @@ def impurity_curves(*, scaled: bool = True, theme: str = "light") -> go.Figure:
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> figure = impurity_curves()
     """
     share = np.linspace(0, 1, 201)
     counts = np.column_stack([share, 1 - share])
@@ -457,6 +470,15 @@ def split_purity(estimator, node: int = 0, *, tree=None, theme: str = "light") -
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> from gnomon.trees import DecisionTreeClassifier
+    >>> figure = split_purity(DecisionTreeClassifier(max_depth=2).fit(X, y))
     """
     view = TreeView.of(estimator, tree)
     if view.classes is None:
@@ -524,6 +546,14 @@ def split_candidates(
     Returns
     -------
     figure : plotly.graph_objects.Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 2))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    >>> figure = split_candidates(X, y)
     """
     rows, colors = np.asarray(X, float)[:, list(columns)], look(theme)
     classes, codes = np.unique(np.asarray(y), return_inverse=True)

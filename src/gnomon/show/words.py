@@ -19,7 +19,7 @@ def ngram_tables(
 ) -> go.Figure:
     """Commonest single items, pairs by their first item, and triples, with their shares.
 
-    A space is written as *. Texts: 000b 13.1.3 (its tables of letters).
+    A space is written as ``*``. Texts: 000b 13.1.3 (its tables of letters).
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from gnomon.engine import memory
+from gnomon.engine.errors import GnomonError
 from gnomon.table.columnar import selected
 from gnomon.table.errors import ReadError
 from gnomon.table.frames import arrow_of_values
@@ -67,9 +68,11 @@ def _open(source: ByteSource) -> Any:
         ) from None
     with source.open() as file:
         content = file.read()
-    _require_cells(content, source.name)
     try:
+        _require_cells(content, source.name)
         return python_calamine.load_workbook(io.BytesIO(content))
+    except GnomonError:
+        raise
     except Exception as error:
         raise ReadError(
             f"is not a spreadsheet that can be read ({error})",

@@ -63,7 +63,7 @@ class GeneralTree:
     _stored = {
         "agreement": Array("f8", (None,)),
         "count": Array("f8", ("n_count",), low=0.0),
-        "first_child": Array("i4", ("n_count",), low=-1),
+        "first_child": Array("i4", ("n_count",), low=-1, below="n_count"),
         "first_surrogate": Array("i8", (None,), low=0),
         "fractional": Flag(),
         "gain": Array("f8", ("n_count",)),
@@ -228,7 +228,7 @@ class GeneralTree:
         n = self.n_nodes
         one_each = ("n_children", "value", "weight", "count", "impurity", "gain", "share")
         inner = self.n_children > 0
-        last = self.first_child + self.n_children
+        last = self.first_child.astype(np.int64) + self.n_children
         sound = (
             n > 0
             and all(len(getattr(self, name)) == n for name in one_each)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from gnomon.table.codes import OTHER, CategoryCode
 from gnomon.table.encode import TableEncoder
 
@@ -29,6 +31,15 @@ def labels_of_model(model) -> dict[str, tuple[int, list | None]]:
     if names is None:
         names = [f"x{j}" for j in range(model.n_features_in_)]
     return {str(name): (j, None) for j, name in enumerate(names)}
+
+
+def has_columns(model, names: Collection[str]) -> bool:
+    """Whether a fitted model sees columns of all these names."""
+    if hasattr(model, "encoder_") or hasattr(model, "feature_names_in_"):
+        return set(names) <= set(labels_of_model(model))
+    # without a list of all names, which a damaged file could make endless
+    places = [name[1:] for name in names if name[:1] == "x" and name[1:].isdecimal()]
+    return len(places) == len(names) and all(int(j) < model.n_features_in_ for j in places)
 
 
 def names_of_columns(model) -> list[str]:

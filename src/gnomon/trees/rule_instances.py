@@ -296,6 +296,7 @@ class RuleInstanceClassifier(CountsRows, Classifier):
             and self.shares_.shape == (n, len(self.classes_))
             and boxes.scale.shape == (boxes.low.shape[1],)
             and all(len(each) == n and each.shape[1] > 0 for each in boxes.levels.values())
+            and not (np.isnan(boxes.low).any() or np.isnan(boxes.high).any())
         )
         if not sound or n == 0:
             raise ValueError("the arrays of the rules do not fit together")

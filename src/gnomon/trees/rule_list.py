@@ -18,7 +18,7 @@ from gnomon.engine.stored import Array, Object
 from gnomon.trees.binning import Binner
 from gnomon.trees.distinct import CountedRows, CountsRows
 from gnomon.trees.grower import GrowthRules, class_statistics, grow_tree
-from gnomon.trees.naming import labels_of_model
+from gnomon.trees.naming import has_columns, labels_of_model
 from gnomon.trees.rules import EncodedColumns, Rule, RuleList
 from gnomon.trees.tree import LEAF
 from gnomon.trees.tree_rules import leaf_paths, leaf_rule, upper_error
@@ -141,7 +141,7 @@ class RuleListClassifier(CountsRows, Classifier):
             return
         if self.shares_.shape != (len(self.rules_) + 1, len(self.classes_)):
             raise ValueError("a rule list has another number of shares than of rules")
-        if not set(self.rules_.columns) <= set(labels_of_model(self)):
+        if not has_columns(self, self.rules_.columns):
             raise ValueError("a rule tests a column that the model does not have")
 
 

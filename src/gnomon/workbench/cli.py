@@ -29,8 +29,11 @@ from gnomon.workbench.predict.command import predict
 from gnomon.workbench.prepare.command import PrepareCommand
 from gnomon.workbench.rules.command import RulesCommand
 from gnomon.workbench.runs.command import runs
+from gnomon.workbench.search.command import SearchCommand
 from gnomon.workbench.sign.command import sign
+from gnomon.workbench.topics.command import TopicsCommand
 from gnomon.workbench.verify.command import conventions, levels, verify
+from gnomon.workbench.web.command import open_in_browser
 
 JOB_COMMANDS = (
     LearnCommand,
@@ -38,6 +41,8 @@ JOB_COMMANDS = (
     GroupCommand,
     MapCommand,
     RulesCommand,
+    TopicsCommand,
+    SearchCommand,
     PrepareCommand,
     ImageCommand,
     AdviseCommand,
@@ -74,6 +79,7 @@ for each in JOB_COMMANDS:
     app.command(each.job.name)(each().function())
 for other in OTHERS:
     app.command()(other)
+app.command("open")(open_in_browser)
 
 
 @app.callback()

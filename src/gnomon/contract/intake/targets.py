@@ -47,6 +47,8 @@ def checked_target(learner: Any, y: Any, rows: Any, name: str = "y") -> np.ndarr
             f"{type(learner).__name__} requires y to be passed, but the target y is None"
         )
     if learner._target == "classes":
+        if getattr(learner, "_unlabeled", False):
+            return partial_codes(learner, y, rows, name)
         return _class_codes(learner, plain_target(y, name), rows)
     numbers = _numeric_target(learner, y, name)
     check_consistent_length(rows, numbers)
@@ -69,6 +71,55 @@ def _class_codes(learner: Any, y: np.ndarray, rows: Any) -> np.ndarray:
     check_classification_targets(y)
     learner.classes_ = np.unique(y)
     return np.searchsorted(learner.classes_, y).astype(np.int64, copy=False)
+
+
+def partial_codes(learner: Any, y: Any, rows: Any, name: str = "y") -> np.ndarray:
+    """Class codes of a target of which some rows have no label: -1 there; sets ``classes_``.
+
+    A missing cell (None, NaN) has no label. The number -1 has none as in scikit-learn, where the
+    learner says so (``_minus_one = "always"``) or two other classes are left; with one other class
+    it is a class, as in a problem of classes -1 and 1.
+    """
+    labels = y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)
+    labels = column_or_1d(labels, warn=True)
+    check_consistent_length(rows, labels)
+    known = ~(_missing_labels(labels) | _marked(learner, labels))
+    if not known.any():
+        raise DataError(
+            f"the target {name!r} has no label in any of its {len(labels):,} rows; give the class "
+            "of some rows (unlabeled rows are missing cells, or -1)"
+        )
+    codes = np.full(len(labels), -1, dtype=np.int64)
+    some = labels[known]
+    some = np.asarray(some.tolist()) if some.dtype.kind == "O" else some
+    codes[known] = _class_codes(learner, plain_target(some, name), some)
+    return codes
+
+
+def _missing_labels(labels: np.ndarray) -> np.ndarray:
+    if labels.dtype.kind == "O":
+        return np.array([is_missing(value) for value in labels], dtype=bool)
+    return np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(len(labels), dtype=bool)
+
+
+def _marked(learner: Any, labels: np.ndarray) -> np.ndarray:
+    """Rows whose -1 says that they have no label."""
+    if labels.dtype.kind == "O":
+        marked = np.array([_is_minus_one(value) for value in labels], dtype=bool)
+    elif labels.dtype.kind in "if":
+        marked = labels == -1
+    else:
+        return np.zeros(len(labels), dtype=bool)
+    if learner._minus_one == "always" or not marked.any():
+        return marked
+    others = labels[~(marked | _missing_labels(labels))]
+    return marked if len(set(others.tolist())) > 1 else np.zeros(len(labels), dtype=bool)
+
+
+def _is_minus_one(value: Any) -> bool:
+    return (
+        isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value == -1
+    )
 
 
 def _counted_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -268,6 +319,39 @@ class ClassTarget:
         return np.array([self.position[v] for v in values], dtype=np.int64)[codes]
 
 
+class PartialTarget(ClassTarget):
+    """Class codes of a target column of which some rows have no label."""
+
+    def look(self, table: Table, weights: np.ndarray | None, offset: int) -> None:
+        """Count the classes of some rows; `offset` rows were seen before."""
+        values, codes = dictionary(class_column(table, self.name))
+        given = np.ones(len(codes)) if weights is None else weights
+        for code, value in [*enumerate(values), (-1, None)]:
+            own = codes == code
+            self.totals[value] = self.totals.get(value, 0.0) + float(given[own].sum())
+            self.rows[value] = self.rows.get(value, 0) + int((given[own] > 0).sum())
+
+    def finish(self, learner: Any) -> int:
+        """Set the classes; how many rows have a positive weight."""
+        n_rows = sum(self.rows.values())
+        values = np.array([*self.totals, None], dtype=object)[:-1]
+        without = _missing_labels(values) | _marked(learner, values)
+        known = sorted(values[~without].tolist())
+        if not known:
+            raise DataError(
+                f"the target {self.name!r} has no label in any row; give the class of some rows"
+            )
+        learner.classes_ = np.array(known)
+        check_classification_targets(learner.classes_)
+        self.position = {value: code for code, value in enumerate(known)}
+        return n_rows
+
+    def encode(self, table: Table) -> np.ndarray:
+        """The class codes of some rows; -1 where there is no label."""
+        values, codes = dictionary(class_column(table, self.name))
+        return np.array([*(self.position.get(v, -1) for v in values), -1], dtype=np.int64)[codes]
+
+
 class NumberTarget:
     """The numbers of a target column, chunk by chunk."""
 
@@ -324,6 +408,8 @@ def streamed_target(learner: Any, y: str | None) -> ClassTarget | NumberTarget |
     if y is None:
         raise DataError(f"{type(learner).__name__} requires y: give the name of the target column")
     learner.target_name_ = y
+    if getattr(learner, "_unlabeled", False):
+        return PartialTarget(y)
     return ClassTarget(y) if learner._target == "classes" else NumberTarget(y)
 
 

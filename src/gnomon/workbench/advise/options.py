@@ -13,14 +13,18 @@ from gnomon.workbench.base.options import Options, option
 class AdviseOptions(Options):
     """The options of `advise`."""
 
-    target: Any = option(help="The column to predict: its name or, in Python, its values.")
+    target: Any = option(
+        column=True, help="The column to predict: its name or, in Python, its values."
+    )
     task: str = option(
         "auto",
         choices=("auto", "classify", "regress"),
         help="Categories, booleans and two numbers are classified, other numbers regressed.",
     )
     without: list[str] = option(
-        [], help="Columns that are not used, such as one that is known only after the target."
+        [],
+        column=True,
+        help="Columns that are not used, such as one that is known only after the target.",
     )
     try_out: bool = option(
         False,

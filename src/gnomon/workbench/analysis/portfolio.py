@@ -28,6 +28,7 @@ from gnomon.trees import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from gnomon.workbench.analysis.tuned import AS_USUAL, tuned
 
 SEARCH_UP_TO = 20_000
 # learners whose work grows with the square of the rows
@@ -75,6 +76,7 @@ def portfolio(
     measure: str | None = None,
     search: bool | list[str] | None = None,
     text: bool = False,
+    tune: int = 0,
 ) -> list[Entrant]:
     """The learners that compete, in the order in which they are tried.
 
@@ -92,6 +94,9 @@ def portfolio(
         there is little need of penalties (001 7.3.3). A list names the learners that search.
     text : bool, default=False
         Whether there is a column of text: its many weak columns need weaker penalties.
+    tune : int, default=0
+        Settings that each searching learner tries beside the usual one; 0 for the few that usually
+        matter most.
 
     Returns
     -------
@@ -106,6 +111,12 @@ def portfolio(
         search = n_rows <= SEARCH_UP_TO
     kind = classifiers if task == "classify" else regressors
     with_square = kind(bool(search), measure, near_counts(n_rows), text)
+    if tune and search:
+        usual_loss = "error" if task == "classify" else "squared"
+        scoring = SCORING.get(measure or "", usual_loss)
+        with_square = [
+            tuned(each, plain(each.learner), task, tune, scoring, n_rows) for each in with_square
+        ]
     if isinstance(search, list | tuple):
         without = {each.name: each for each in kind(False, measure, near_counts(n_rows), text)}
         with_square = [e if e.name in search else without[e.name] for e in with_square]
@@ -211,7 +222,7 @@ def boosting_search(search: bool) -> str:
 def plain(learner: Any) -> Any:
     """A learner without its search: the candidate that is the default."""
     if isinstance(learner, BucketClassifier | BucketRegressor):
-        defaults = ("C=1", "C=10", "alpha=1", "31 leaves", "k=5")  # the first of them
+        defaults = (AS_USUAL, "C=1", "C=10", "alpha=1", "31 leaves", "k=5")  # the first of them
         found = (each for name, each in learner.estimators if name in defaults)
         return next(found, learner.estimators[-1][1])  # few rows have fewer neighbours
     return learner

@@ -55,6 +55,8 @@ class Option:
         Completes the value in a shell.
     repeats : bool
         Whether the flag may be repeated although one value is usual; several are a list.
+    column : bool
+        Whether the value names a column of the table, or several; forms offer its columns.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Option:
     settled: bool = False
     complete: Callable[..., list[str]] | None = None
     repeats: bool = False
+    column: bool = False
 
     @property
     def is_required(self) -> bool:
@@ -154,7 +157,7 @@ def option(default: Any = REQUIRED, *, help: str, flag: str | None = "", **rest:
         command line does not offer it.
     **rest : object
         Of `Option`: ``choices``, ``least``, ``greatest``, ``open``, ``free``, ``settled``,
-        ``complete``, ``repeats``.
+        ``complete``, ``repeats``, ``column``.
 
     Returns
     -------

@@ -27,7 +27,7 @@ class DecideOptions(Options):
         help="A column that cannot be set, and its value: 'shift=night'. Others are held at "
         "their median or commonest value.",
     )
-    without: list[str] = option([], help="Columns that are not used.")
+    without: list[str] = option([], column=True, help="Columns that are not used.")
     prefer: list[str] = option(
         [], help="An answer: 'B>D' prefers proposal B of the list to proposal D."
     )

@@ -7,6 +7,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from gnomon import show
 from gnomon.decide import pareto_front, sweep
 from gnomon.workbench.base.report import Report
@@ -17,8 +19,8 @@ from gnomon.workbench.decide.words import settings, turns
 CAPTIONS = {
     "proposals": "Predicted outcomes of the proposed settings, with 95% intervals from the errors "
     "of rows that the models had not seen.",
-    "front": "The proposals by their predicted outcomes: one goal is improved only by giving up "
-    "another.",
+    "front": "The proposals by their predicted outcomes, and the measured rows: one goal is "
+    "improved only by giving up another. The circle marks the proposal that is worth most.",
     "sweeper": "What the model predicts as two inputs are set and all others stay as they are; "
     "grey where there are no data.",
 }
@@ -43,7 +45,10 @@ def _front(result: DecideResult, theme: str) -> Any:
     front = pareto_front(predicted, wanted)
     first = result.order[0] if result.order else result.trial.best
     chosen = first if first in front.rows else None
-    return show.front(front, predicted if len(wanted) == 2 else None, chosen=chosen, theme=theme)
+    letters = [result.letter(i) for i in range(len(result.proposals.settings))]
+    measured = np.column_stack([result.table.column(name).to_numpy() for name in wanted])
+    behind = measured if len(wanted) == 2 else None
+    return show.front(front, behind, chosen=chosen, names=letters, theme=theme)
 
 
 def _sweeper(result: DecideResult, name: str, over: tuple[str, ...], theme: str) -> Any:

@@ -125,7 +125,7 @@ class DecideResult(JobResult):
                         "name": self.letter(i),
                         "settings": settings,
                         "predicted": {k: list(v[:3]) for k, v in outcomes.items()},
-                        "nearest rows": near.tolist(),
+                        "nearest rows": (near + 1).tolist(),
                         "data near it": bool(inside),
                         "expected gain": gain,
                     }

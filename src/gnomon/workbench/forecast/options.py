@@ -26,14 +26,15 @@ EVERY = ("year", "quarter", "month", "week", "day", "hour")
 class ForecastOptions(Options):
     """The options of `forecast`, and what the run settled where none was given."""
 
-    target: str = option(help="The column of numbers to forecast.")
-    time: str = option(help="The column of dates, or of numbers that count steps.")
+    target: str = option(column=True, help="The column of numbers to forecast.")
+    time: str = option(column=True, help="The column of dates, or of numbers that count steps.")
     horizon: int = option(12, least=1, help="Steps to forecast.")
     groups: str | None = option(
-        None, help="A column that names the series, where there are several."
+        None, column=True, help="A column that names the series, where there are several."
     )
     known: list[str] = option(
         [],
+        column=True,
         help="Columns whose future values are known, such as holidays. Rows in which the target is "
         "empty give them for the steps ahead.",
     )

@@ -20,7 +20,7 @@ from gnomon.workbench.forecast.competition import Origins, baseline_name
 from gnomon.workbench.forecast.options import ForecastOptions
 from gnomon.workbench.forecast.series import SeriesSet
 
-HEADINGS = ["method", "MASE", "sMAPE", "RMSE", "less than baseline", "p"]
+HEADINGS = ["method", "MASE", "sMAPE", "RMSE", "MASE less than baseline's", "p"]
 SHOWN = 0.05
 
 

@@ -16,6 +16,7 @@ class GroupOptions(Options):
 
     without: list[str] = option(
         [],
+        column=True,
         help="Columns that groups are not made from, such as an outcome; profiles show them.",
     )
     groups: int | None = option(

@@ -325,7 +325,7 @@ class Learning:
             lock_test=True,
         )
         how = f"{len(parts.rows[1]):,} test rows are put aside {parts.how} and used once"
-        self.run.decide(how, "a figure that chose nothing is not too good")
+        self.run.decide(how, "a score that was not used for selection is not optimistic")
         if len(problem.unlabeled):
             self.run.decide(
                 f"{len(problem.unlabeled):,} rows without a target are set apart",

@@ -18,6 +18,7 @@ class LearnOptions(Options):
 
     target: Any = option(
         repeats=True,
+        column=True,
         help="The column to predict: its name or, in Python, its values. Rows in which it is "
         "missing are not used. A list of names learns each of these columns from the others that "
         "are not in the list, with an equal share of the budget.",
@@ -46,6 +47,12 @@ class LearnOptions(Options):
         "without a pair of folds, which its interval needs. Searches inside a fit, the final fit "
         "and the learning curve are not counted.",
     )
+    tune: int = option(
+        0,
+        least=0,
+        help="Settings of each learner that are tried inside every training part, spread over wide "
+        "ranges: '--tune 20' with a budget of minutes. 0 for the few that usually matter.",
+    )
     choose: str = option(
         SIMPLEST,
         choices=(SIMPLEST, BEST),
@@ -58,7 +65,9 @@ class LearnOptions(Options):
         "uses it. The class that sorts second is positive.",
     )
     without: list[str] = option(
-        [], help="Columns that are not used, such as one that is known only after the target."
+        [],
+        column=True,
+        help="Columns that are not used, such as one that is known only after the target.",
     )
     folds: int | None = option(
         None, least=2, settled=True, help="Folds of the cross-validation; chosen by the rows."
@@ -70,10 +79,12 @@ class LearnOptions(Options):
         0.25, least=0, greatest=1, open=True, help="Share of the rows put aside for the test."
     )
     groups: str | None = option(
-        None, help="A column whose equal values stay together, such as persons or machines."
+        None,
+        column=True,
+        help="A column whose equal values stay together, such as persons or machines.",
     )
     time: str | None = option(
-        None, help="A column of dates: train on the past, test on the future."
+        None, column=True, help="A column of dates: train on the past, test on the future."
     )
     random_state: int = option(
         0, flag="seed", least=0, help="Seed of the splits and of random learners."

@@ -88,6 +88,8 @@ class Effort:
         Training rows of a split.
     pair_fits : int or None
         Further fits without pairs of folds, for the intervals.
+    tune : int
+        Settings that searches try; 0 for the usual few.
     """
 
     folds: int | None = None
@@ -95,6 +97,7 @@ class Effort:
     search: bool | list[str] | None = None
     compare_rows: int | None = None
     pair_fits: int | None = None
+    tune: int = 0
 
     @property
     def pairs(self) -> int | str:
@@ -317,7 +320,14 @@ def make_plan(
     """
 
     def all_entrants(effort: Effort) -> list[Entrant]:
-        found = portfolio(problem.task, len(y), problem.measure, effort.search, bool(problem.texts))
+        found = portfolio(
+            problem.task,
+            len(y),
+            problem.measure,
+            effort.search,
+            bool(problem.texts),
+            effort.tune,
+        )
         return picked(found, learners)
 
     def entrants_at(effort: Effort) -> list[Entrant]:
@@ -557,11 +567,12 @@ def within_evaluations(
 
 
 def effort_of(settings: Any) -> Effort:
-    """The effort that the settings of a run ask for."""
+    """The effort that the settings of a run ask for; tuned learners do not repeat the folds."""
     return Effort(
         settings.folds,
-        settings.repeats,
+        1 if settings.tune and settings.repeats is None else settings.repeats,
         settings.search,
         settings.compare_rows,
         settings.pair_fits,
+        settings.tune,
     )

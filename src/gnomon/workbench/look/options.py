@@ -14,10 +14,11 @@ class LookOptions(Options):
 
     target: str | None = option(
         None,
+        column=True,
         help="The column that will be predicted: adds class balance and a search for leaks. "
         "Numbers of two values are taken for classes.",
     )
-    without: list[str] = option([], help="Columns that are not used.")
+    without: list[str] = option([], column=True, help="Columns that are not used.")
     random_state: int = option(
         0, flag="seed", least=0, help="Seed of the rows drawn for pictures and large tables."
     )

@@ -18,10 +18,10 @@ class MapOptions(Options):
     """The options of `map`."""
 
     color: str | None = option(
-        None, help="The column that colours the rows first; the report offers all."
+        None, column=True, help="The column that colours the rows first; the report offers all."
     )
     without: list[str] = option(
-        [], help="Columns that distances are not made from, such as an outcome."
+        [], column=True, help="Columns that distances are not made from, such as an outcome."
     )
     methods: list[str] | None = option(
         None,

@@ -146,7 +146,7 @@ def _rules(
     n = facts["columns"]
     slopes = ("l-bfgs", "newton", "gradient-descent")
     local = (*slopes, "nelder-mead", "hill-climber")
-    discrete = space.is_single and hasattr(space.dimensions[0], "moves")
+    discrete = space.is_single and hasattr(space.dimensions[0], "steps")
     numbers = (*slopes, "nelder-mead", "affine-shaker", "cma-es")
     yield ("reactive-tabu-search",), discrete, 4, "one order, subset or bit string"
     yield ("reactive-tabu-search",), not discrete, -9, "only for one discrete thing"

@@ -98,7 +98,7 @@ class Minimum(JobResult):
     def __str__(self) -> str:
         lines = [f"least value of {self.problem.name}: {self.fun:.8g}"]
         found = self.summary()["x"]
-        lines += [f"   {name} = {_shown(value)}" for name, value in found.items()]
+        lines += [f"   {name} = {shown(value)}" for name, value in found.items()]
         for name, each in sorted(self.results.items(), key=lambda item: item[1].fun):
             trace = each.history
             lines.append(
@@ -114,5 +114,6 @@ class Minimum(JobResult):
         return "\n".join(lines)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value of the point, numbers to eight digits."""
     return f"{value:.8g}" if isinstance(value, float) else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -49,13 +50,39 @@ def baskets_of(table: Table, options: RulesOptions) -> Baskets:
         if name is not None and name not in table:
             raise no_such_column(name, table.columns)
     rows = left_out(table, options.without, [options.basket, options.item])
+    notes = []
+    if options.basket is None and (pair := _basket_and_item(rows)) is not None:
+        options.basket, options.item = pair
+        notes.append(
+            f"Each row is read as one item: basket {pair[0]!r}, item {pair[1]!r}; --basket and "
+            "--item take other columns."
+        )
     found = _long(rows, options) if options.basket is not None else _wide(rows)
     if len(found.baskets) < FEWEST:
         raise DataError(
             f"there are {len(found.baskets)} baskets, and rules need at least {FEWEST}; check "
             "--basket"
         )
-    return found
+    return found._replace(notes=[*notes, *found.notes])
+
+
+def _basket_and_item(table: Table) -> tuple[str, str] | None:
+    """The columns of a table of two that has one row for each item; None where it has not.
+
+    The rows of a basket then follow each other, and no item is in it twice.
+    """
+    if len(table.columns) != 2:
+        return None
+    items = [each.name for each in table.schema if each.kind.has_levels]
+    item = items[-1] if items else ""
+    basket = next((name for name in table.columns if name != item), "")
+    if not items or table.schema[basket].kind in (Kind.BOOLEAN, Kind.TEXT):
+        return None
+    pairs = list(zip(*(table.column(name).to_pylist() for name in (basket, item)), strict=True))
+    n_baskets = sum(1 for _ in groupby(pairs, key=lambda pair: pair[0]))
+    follow_each_other = n_baskets == len({each[0] for each in pairs})
+    is_long = FEWEST <= n_baskets < len(pairs) == len(set(pairs)) and follow_each_other
+    return (basket, item) if is_long else None
 
 
 def _long(table: Table, options: RulesOptions) -> Baskets:

@@ -14,12 +14,15 @@ class RulesOptions(Options):
 
     basket: str | None = option(
         None,
+        column=True,
         help="The column that names the basket, where each row is one item. Without it, each row "
         "is a basket, and its items are the columns that are true or 1 and the levels of "
         "categories.",
     )
-    item: str | None = option(None, help="The column of items, where each row is one item.")
-    without: list[str] = option([], help="Columns that are not items.")
+    item: str | None = option(
+        None, column=True, help="The column of items, where each row is one item."
+    )
+    without: list[str] = option([], column=True, help="Columns that are not items.")
     has: list[str] = option(
         [], help="Items of a basket to complete: what else do those who have them have?"
     )

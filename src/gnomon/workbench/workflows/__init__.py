@@ -9,7 +9,7 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "ImprovementLoop": "improvement",
+    "ImprovementLoop": "gnomon.decide.improvement",
     "check_gradient": "single_method",
     "choose_features": "feature_choice",
     "copy_check": "generator_copies",
@@ -33,8 +33,8 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        module = importlib.import_module(f"gnomon.workbench.workflows.{_HOMES[name]}")
-        return getattr(module, name)
+        home = _HOMES[name] if "." in _HOMES[name] else f"{__name__}.{_HOMES[name]}"
+        return getattr(importlib.import_module(home), name)
     raise AttributeError(f"module 'gnomon.workbench.workflows' has no attribute {name!r}")
 
 

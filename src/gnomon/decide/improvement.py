@@ -1,12 +1,10 @@
 """The improvement loop: data, a model of them, better settings, action, new data (004 1, 7).
 
-Outcomes of settings that were tried are interpolated by a Gaussian process (kriging, 004 5), with
-mean m(x) and deviation s(x); the next settings are those of the greatest expected improvement,
-
-    EI(x) = (best - m) Phi(z) + s phi(z),   z = (best - m) / s,
-
-among settings drawn at random and near the best ones. What "better" means is a goal that a person
-edits at any time: weights of measured outcomes, of which a person's own judgement may be one.
+Outcomes of settings that were tried are interpolated by kriging (004 5, `gnomon.bayes.surface`),
+and the next settings are those of the greatest expected improvement on the best loss, as in
+`gnomon.bayes.BayesianOptimization`; here a person runs the trials. What "better" means is a goal
+that a person edits at any time: weights of measured outcomes, of which a person's own judgement may
+be one.
 """
 
 from __future__ import annotations
@@ -16,16 +14,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import linalg, stats
 
+from gnomon.bayes.optimization import Proposal
+from gnomon.bayes.surface import Surface, groups_of
 from gnomon.engine.errors import DataError
+from gnomon.optimize.space import as_space
+from gnomon.optimize.surrogate import tamed
 from gnomon.table import Table
 
-FIRST = 6
-CANDIDATES = 1_000
-NEAR = 0.1
-WIDTHS = (0.1, 0.2, 0.4, 0.8, 1.6)
-NUGGET = 1e-6
+FIRST = 6  # trials at random before the first model
 Range = Sequence[Any]
 
 
@@ -107,16 +104,13 @@ class ImprovementLoop:
         settings : dict
         """
         rng = np.random.default_rng([self.random_state, len(self.trials)])
+        where = as_space(dict(self.space))
         if len(self.trials) < FIRST:
-            return self._drawn(rng)
-        losses = self.losses
-        good = [self.trials[i] for i in np.argsort(losses, kind="stable")[:3]]
-        candidates = [self._drawn(rng) for _ in range(CANDIDATES // 2)]
-        candidates += [self._near(good[i % len(good)], rng) for i in range(CANDIDATES // 2)]
-        expected = expected_improvement(
-            self._numbers(self.trials), losses, self._numbers(candidates)
-        )
-        return candidates[int(expected.argmax())]
+            return where.sample(rng)
+        units = np.array([where.encode(each) for each in self.trials])
+        losses = tamed(self.losses)
+        surface = Surface(units, losses, groups_of(where))
+        return where.decode(Proposal(surface, where, units, losses).best(rng)[0])
 
     def table(self) -> Table:
         """Settings, outcomes and worth of all trials.
@@ -129,67 +123,3 @@ class ImprovementLoop:
         outcomes = dict.fromkeys(name for each in self.outcomes for name in each)
         columns |= {name: [each.get(name) for each in self.outcomes] for name in outcomes}
         return Table.from_dict(columns | {"loss under the goal": self.losses.tolist()})
-
-    def _drawn(self, rng: np.random.Generator) -> dict[str, Any]:
-        return {
-            name: float(rng.uniform(*may)) if is_range(may) else str(rng.choice(list(may)))
-            for name, may in self.space.items()
-        }
-
-    def _near(self, settings: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-        other = self._drawn(rng)
-        for name, may in self.space.items():
-            if is_range(may):
-                low, high = may
-                moved = settings[name] + NEAR * (high - low) * rng.normal()
-                other[name] = float(np.clip(moved, low, high))
-            elif rng.random() > NEAR:
-                other[name] = settings[name]
-        return other
-
-    def _numbers(self, trials: list[dict[str, Any]]) -> np.ndarray:
-        """Settings between 0 and 1; a column of 0 and 1 for every level."""
-        columns = []
-        for name, may in self.space.items():
-            if is_range(may):
-                low, width = may[0], max(may[1] - may[0], 1e-300)
-                columns.append([[(each[name] - low) / width] for each in trials])
-            else:
-                columns.append([[float(each[name] == level) for level in may] for each in trials])
-        return np.hstack([np.array(column, dtype=float) for column in columns])
-
-
-def expected_improvement(rows: np.ndarray, losses: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Expected improvement over the least loss at some places.
-
-    The width of the Gaussian kernel is that of the greatest likelihood among a few.
-    """
-    spread = losses.std() or 1.0
-    y = (losses - losses.mean()) / spread
-    fits = [kriged(rows, y, width) for width in WIDTHS]
-    width, (factor, weights, _) = max(zip(WIDTHS, fits), key=lambda each: each[1][2])
-    across = gaussian(places, rows, width)
-    mean = across @ weights
-    inside = linalg.solve_triangular(factor, across.T, lower=True)
-    deviation = np.sqrt(np.maximum(1 - (inside**2).sum(axis=0), 1e-12))
-    gap = y.min() - mean
-    z = gap / deviation
-    return spread * (gap * stats.norm.cdf(z) + deviation * stats.norm.pdf(z))
-
-
-def kriged(rows: np.ndarray, y: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Cholesky factor, weights and log-likelihood of a Gaussian process."""
-    factor = linalg.cholesky(gaussian(rows, rows, width) + NUGGET * np.eye(len(y)), lower=True)
-    weights = linalg.cho_solve((factor, True), y)
-    return factor, weights, float(-0.5 * y @ weights - np.log(np.diag(factor)).sum())
-
-
-def gaussian(one: np.ndarray, other: np.ndarray, width: float) -> np.ndarray:
-    """exp(-|x - x'|^2 / 2 width^2)."""
-    squares = ((one[:, None, :] - other[None, :, :]) ** 2).sum(axis=2)
-    return np.exp(-squares / (2 * width**2))
-
-
-def is_range(may: Range) -> bool:
-    """Whether a setting is a number between two ends."""
-    return len(may) == 2 and not any(isinstance(each, str) for each in may)

@@ -1,0 +1,110 @@
+"""The gallery: every picture of `gnomon.show`, drawn by the example of its docstring.
+
+The examples are executed when a build begins, and kept until their module changes. Each picture has
+a page.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+from figures import html_of
+from registry_pages import HERE, title, write
+from sphinx.util import logging
+
+from gnomon import show
+
+logger = logging.getLogger(__name__)
+
+
+def drawn_by_example(name: str) -> go.Figure | None:
+    """The last figure that a function makes while the example of its docstring runs."""
+    function = getattr(show, name)
+    module = importlib.import_module(function.__module__)
+    made: list[go.Figure] = []
+
+    def recorded(*arguments: Any, **options: Any) -> Any:
+        figure = function(*arguments, **options)
+        if isinstance(figure, go.Figure):
+            made.append(go.Figure(figure))
+        return figure
+
+    names = vars(module) | {name: recorded, "show": show}
+    setattr(show, name, recorded)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for example in examples(function):
+                exec(compile(example.source, name, "exec"), names)
+    finally:
+        setattr(show, name, function)
+    return made[-1] if made else None
+
+
+def examples(function: Any) -> list[doctest.Example]:
+    return doctest.DocTestParser().get_examples(inspect.getdoc(function) or "")
+
+
+def write_gallery(app: Any) -> None:
+    """Write a page for each function of `show` that has an example that draws, and the index."""
+    folder = Path(app.doctreedir).parent / "gallery"
+    folder.mkdir(parents=True, exist_ok=True)
+    pages: dict[str, list[str]] = defaultdict(list)
+    without = []
+    for name in show.__all__:
+        picture = kept_picture(name, folder)
+        if picture:
+            module = getattr(show, name).__module__.split(".")[-1]
+            pages[module].append(name)
+            write(HERE / "gallery" / module / f"{name}.rst", page_of(name, picture))
+        else:
+            without.append(name)
+    if without:
+        logger.info("no picture in the gallery of: %s", ", ".join(without))
+    parts = [title("Gallery"), "Pictures of ``gnomon.show``, each with the code that draws it.\n"]
+    for module in sorted(pages):
+        parts += [title(module.replace("_", " ").capitalize(), "-"), ".. toctree::", ""]
+        parts += [*(f"   {module}/{name}" for name in pages[module]), ""]
+    write(HERE / "gallery" / "index.rst", "\n".join(parts))
+
+
+def page_of(name: str, picture: str) -> str:
+    """First lines of the docstring, the example and its picture."""
+    function = getattr(show, name)
+    code = "".join("   " + line + "\n" for line in source_of(function).splitlines())
+    parts = [
+        title(name),
+        inspect.getdoc(function).split("\n\n")[0].replace("|", r"\|"),
+        f"\n:doc:`Parameters </reference/show>`\n\n.. code-block:: python\n\n{code}",
+        f".. raw:: html\n\n   {picture}\n",
+    ]
+    return "\n".join(parts)
+
+
+def kept_picture(name: str, folder: Path) -> str:
+    """The picture as HTML, kept until the module of the function changes."""
+    kept = folder / f"{name}.html"
+    source = Path(inspect.getfile(inspect.unwrap(getattr(show, name))))
+    if not kept.exists() or kept.stat().st_mtime < source.stat().st_mtime:
+        figure = drawn_by_example(name)
+        kept.write_text("" if figure is None else html_of(figure), encoding="utf-8")
+    return kept.read_text(encoding="utf-8")
+
+
+def source_of(function: Any) -> str:
+    """The example's code, with the import that docstrings leave out."""
+    code = "".join(example.source for example in examples(function))
+    name = function.__name__
+    return code if f"import {name}" in code else f"from gnomon.show import {name}\n{code}"
+
+
+def setup(app: Any) -> dict[str, Any]:
+    app.connect("builder-inited", write_gallery, priority=600)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,129 @@
+"""A picture of each method at work on a small problem, drawn with `gnomon.show`."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from sphinx.util import logging
+
+from gnomon import show
+from gnomon.engine.registry import Method
+
+ROWS = 160
+
+logger = logging.getLogger(__name__)
+
+
+def picture(method: Method) -> go.Figure | None:
+    """The picture of a method; None where a table of two or three columns shows nothing of it."""
+    draw = DRAWN.get(method.task)
+    if draw is None or method.takes != "table":
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return draw(method)
+        except (ValueError, TypeError, KeyError, RuntimeError, ImportError) as error:
+            # another kind of target or column than the small problem has is needed
+            logger.info("no picture of %s: %s", method.name, error)
+            return None
+
+
+def made(method: Method) -> Any:
+    """An object with default settings, and simple members where the class asks for estimators."""
+    from gnomon.linear import LinearRegression, LogisticRegression
+    from gnomon.trees import DecisionTreeClassifier, DecisionTreeRegressor
+
+    classify = method.task == "classify"
+    members = [
+        ("linear", LogisticRegression() if classify else LinearRegression()),
+        ("tree", DecisionTreeClassifier() if classify else DecisionTreeRegressor()),
+    ]
+    parameters = inspect.signature(method.cls).parameters
+    depths = {"max_depth": [1, 2, 4]}
+    usual = {
+        "estimator": members[1][1],
+        "estimators": members,
+        "param_grid": depths,
+        "param_distributions": depths,
+    }
+    required = [name for name, each in parameters.items() if each.default is each.empty]
+    given: dict[str, Any] = {name: usual[name] for name in required}
+    if method.task == "reduce" and "n_components" in parameters:
+        given["n_components"] = 2
+    if "random_state" in parameters:
+        given["random_state"] = 0
+    if method.name.startswith("RadiusNeighbors"):
+        given["radius"] = 3.0
+    return method.cls(**given)
+
+
+def two_moons() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    turn = np.pi * rng.random(ROWS)
+    second = np.arange(ROWS) % 2
+    x = np.where(second, 1 - np.cos(turn), np.cos(turn))
+    y = np.where(second, 0.5 - np.sin(turn), np.sin(turn))
+    return np.column_stack([x, y]) + 0.18 * rng.normal(size=(ROWS, 2)), second
+
+
+def blobs(columns: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    group = np.arange(ROWS) % 3
+    return 4 * rng.normal(size=(3, columns))[group] + rng.normal(size=(ROWS, columns)), group
+
+
+def _regions(method: Method) -> go.Figure:
+    X, y = two_moons()
+    return show.decision_regions({method.name: made(method).fit(X, y)}, X, y)
+
+
+def _curve(method: Method) -> go.Figure:
+    rng = np.random.default_rng(2)
+    x = np.sort(rng.uniform(0.1, 3, size=ROWS))
+    y = 3 + x + np.sin(3 * x) + 0.3 * rng.normal(size=ROWS)
+    return show.fit_over_scatter(x, y, {method.name: made(method).fit(x[:, None], y)})
+
+
+def _groups(method: Method) -> go.Figure:
+    X, _ = blobs()
+    labels = np.asarray(made(method).fit(X).labels_)
+    names = [f"group {label}" if label >= 0 else "noise" for label in labels]
+    return show.map_points(X, names, axes=("x0", "x1"))
+
+
+def _map(method: Method) -> go.Figure | None:
+    X, group = blobs(5)
+    model = made(method)
+    try:
+        model.fit(X, group)
+    except ValueError:  # it relates two sets of columns
+        model.fit(X, np.column_stack([group == 0, group == 1]).astype(float))
+    places = np.asarray(model.transform(X))
+    names = [f"group {each}" for each in group]
+    return show.map_points(places[:, :2], names, axes=("first coordinate", "second coordinate"))
+
+
+def _density(method: Method) -> go.Figure:
+    X, _ = blobs()
+    model = made(method).fit(X)
+    (low_x, low_y), (high_x, high_y) = X.min(axis=0) - 1, X.max(axis=0) + 1
+    xs, ys = np.linspace(low_x, high_x, 60), np.linspace(low_y, high_y, 60)
+    grid = np.column_stack([each.ravel() for each in np.meshgrid(xs, ys)])
+    heights = np.exp(model.score_samples(grid)).reshape(len(ys), len(xs))
+    figure = go.Figure(go.Contour(x=xs, y=ys, z=heights, colorscale="Blues", showscale=False))
+    figure.add_scatter(x=X[:, 0], y=X[:, 1], mode="markers", marker={"size": 4, "color": "#333"})
+    return figure.update_layout(showlegend=False, margin={"l": 40, "r": 20, "t": 20, "b": 40})
+
+
+DRAWN = {
+    "classify": _regions,
+    "regress": _curve,
+    "group": _groups,
+    "reduce": _map,
+    "density": _density,
+}

@@ -1,0 +1,147 @@
+"""Methods of the registry on the table of a session: columns that they make, and their steps."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine.errors import DataError
+from gnomon.engine.registry import Method, methods
+from gnomon.table import Kind, Table
+from gnomon.workbench.web.code import Code
+
+MAPPED, GROUPED, LEARNT = "reduce", "group", ("classify", "regress")
+MOST_STEPS = 300  # of a replay: more make a figure that browsers draw slowly
+
+
+def method_of(name: str) -> Method:
+    """A method of the registry by its name."""
+    for each in methods(takes="table"):
+        if each.name == name:
+            return each
+    raise DataError(f"there is no method {name!r} of tables")
+
+
+def parameters_of(method: Method) -> dict[str, Any]:
+    """Names and defaults of a method's settings."""
+    found = inspect.signature(method.cls).parameters.values()
+    return {
+        each.name: each.default for each in found if each.default is not inspect.Parameter.empty
+    }
+
+
+def makers() -> list[Method]:
+    """Methods that place rows on a map, or part them in groups."""
+    return [each for each in methods(takes="table") if each.task in (MAPPED, GROUPED)]
+
+
+def replayable() -> list[Method]:
+    """Methods whose fit is kept step by step."""
+    return [each for each in methods(takes="table") if "keep_history" in parameters_of(each)]
+
+
+def usual_columns(table: Table) -> list[str]:
+    """Columns that distances can be made of: numbers, categories and booleans."""
+    taken = (Kind.NUMBER, Kind.INTEGER, Kind.BOOLEAN, Kind.CATEGORY, Kind.ORDERED)
+    return list(table.schema.of_kind(*taken))
+
+
+def settled(method: Method, settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with a seed where the method takes one, so that the same columns come again."""
+    seeded = "random_state" in parameters_of(method)
+    return ({"random_state": 0} if seeded else {}) | settings
+
+
+def with_columns(
+    table: Table, method: str, settings: dict[str, Any], columns: list[str]
+) -> tuple[Table, list[str]]:
+    """The table with the columns that a method makes: coordinates, or the number of the group.
+
+    Returns
+    -------
+    table : Table
+    names : list of str
+        Of the new columns.
+    """
+    found = method_of(method)
+    estimator = found.cls(**settled(found, settings))
+    given = table.select(columns)
+    if found.task == GROUPED:
+        name = f"{method} group"
+        return table.with_column(name, estimator.fit_predict(given), kind="category"), [name]
+    places = np.asarray(estimator.fit_transform(given))
+    names = [f"{method} {axis + 1}" for axis in range(min(places.shape[1], 2))]
+    for axis, name in enumerate(names):
+        table = table.with_column(name, places[:, axis])
+    return table, names
+
+
+def columns_code(method: str, settings: dict[str, Any], columns: list[str]) -> Code:
+    """The lines of `with_columns`."""
+    found = method_of(method)
+    estimator, imports = _made(found, settled(found, settings))
+    if found.task == GROUPED:
+        return Code(
+            (
+                f"groups = {estimator}.fit_predict(table.select({columns!r}))",
+                f'table = table.with_column("{method} group", groups, kind="category")',
+            ),
+            imports,
+        )
+    return Code(
+        (
+            f"places = np.asarray({estimator}.fit_transform(table.select({columns!r})))",
+            "for axis in range(min(places.shape[1], 2)):",
+            f'    table = table.with_column(f"{method} {{axis + 1}}", places[:, axis])',
+        ),
+        ("import numpy as np", *imports),
+    )
+
+
+def _made(method: Method, settings: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    given = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+    imports = (f"from gnomon.{method.package} import {method.name}",)
+    return f"{method.name}({given})", imports
+
+
+def replayed(
+    table: Table, method: str, settings: dict[str, Any], columns: list[str], target: str | None
+) -> dict[str, Any]:
+    """The steps of a fit as figures of both themes, with their number and why it ended."""
+    from gnomon.show import replay as drawn
+    from gnomon.workbench.workflows import replay
+
+    found = method_of(method)
+    estimator = found.cls(**settled(found, settings), keep_history="full")
+    given = table.select(columns) if target is None else table.select([*columns, target])
+    steps = replay(estimator.fit(given) if target is None else estimator.fit(given, target))
+    if len(steps) > MOST_STEPS:
+        raise DataError(
+            f"the fit took {len(steps):,} steps, and {MOST_STEPS} can be shown: set max_iter lower"
+        )
+    return {
+        "steps": len(steps),
+        "stopped": steps.stopped,
+        "method": method,
+        "figures": {
+            theme: json.loads(drawn(steps, theme=theme).to_json()) for theme in ("light", "dark")
+        },
+    }
+
+
+def replay_code(
+    method: str, settings: dict[str, Any], columns: list[str], target: str | None
+) -> Code:
+    """The lines of `replayed`."""
+    found = method_of(method)
+    full = settled(found, settings) | {"keep_history": "full"}
+    estimator, imports = _made(found, full)
+    given = f"table.select({(columns if target is None else [*columns, target])!r})"
+    fitted = given if target is None else f"{given}, {target!r}"
+    return Code(
+        (f"steps = replay({estimator}.fit({fitted}))", "figure = show.replay(steps)"),
+        ("from gnomon import show", "from gnomon.workbench.workflows import replay", *imports),
+    )

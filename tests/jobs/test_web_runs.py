@@ -1,0 +1,118 @@
+"""Jobs and runs in a real browser: from a file to the leaderboard, and what the script gives."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from gnomon.workbench.again.job import numbers
+from gnomon.workbench.base.runs import read_record
+from gnomon.workbench.jobs import JOBS
+from gnomon.workbench.web.forms import fields_of
+from tests.jobs.web import browsed, served, submit, text_of
+
+pytestmark = pytest.mark.covers("run-report")
+REPEAT = """
+import json, sys
+from gnomon.workbench.base.plain_data import as_json
+sys.stderr.write(json.dumps(as_json([value.summary() for name, value in sorted(globals().items())
+                                     if name.startswith("result_")])))
+"""
+
+
+def results_of_script(script: str, folder) -> list:
+    """The results of an exported script, run from a shell."""
+    place = folder / "session.py"
+    place.write_text(script + REPEAT, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, place], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return json.loads(ran.stderr.splitlines()[-1])
+
+
+def test_every_option_of_every_job_has_a_field():
+    for job in JOBS.values():
+        offered = {field.option.name for field in fields_of(job)}
+        assert offered == {each.name for each in job.options.declared() if each.flag}
+
+
+def test_from_an_example_to_the_leaderboard_in_six_clicks(tmp_path):
+    with served(tmp_path) as server, browsed(server) as page:
+        clicks = []
+
+        def click(selector: str) -> None:
+            clicks.append(selector)
+            page.follow(f"document.querySelector({selector!r}).click()")
+
+        click("form:has([value='example:iris']) button")
+        click("a[href='/jobs/learn']")
+        clicks += ["target", "its value"]
+        page.evaluate("document.querySelector('#f-target').value = 'species'")
+        page.evaluate("document.querySelector('#f-budget').value = '22'")
+        click("#run")
+        assert page.evaluate("document.querySelector('#task').dataset.status") == "running"
+        name = page.evaluate("location.pathname.split('/').pop()")
+        page.wait_for("document.querySelector('.state:not(.running)')", 120)
+        assert "finished" in text_of(page, ".state"), text_of(page)
+        assert len(clicks) <= 6
+        assert "leaderboard" in text_of(page)
+        assert "baseline" in text_of(page, ".listing")
+        assert page.evaluate("document.querySelector('iframe.report').sandbox.value")
+
+        # a second tab and a reload show the same; the run is listed and can be repeated
+        page.go(f"{server.root}/runs")
+        assert name in text_of(page)
+        page.go(f"{server.root}/jobs/learn?from={name}")
+        assert page.evaluate("document.querySelector('#f-target').value") == "species"
+        assert page.errors == []
+        assert page.requests == []
+        script = page.evaluate("fetch('/script/session.py').then(r => r.text())")
+        notebook = json.loads(page.evaluate("fetch('/script/session.ipynb').then(r => r.text())"))
+        recorded = read_record(tmp_path / "runs" / name)["results"]
+    code = "".join("".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code")
+    assert "gnomon.learn(table, target='species'" in code
+    (found,) = results_of_script(script, tmp_path)
+    assert numbers(found) == numbers(recorded), "the script gives the same bits"
+
+
+def test_a_run_is_cancelled_seen_by_a_new_server_and_resumed(tmp_path):
+    with served(tmp_path) as server:
+        session = server.bench.session
+        session.open("example:customers")
+        name = session.run_job("learn", {"target": "churn", "budget": "600s"})
+        while not (session.state(name).interim or session.state(name).status != "running"):
+            time.sleep(0.1)
+        assert session.state(name).status == "running", session.state(name).error
+    # the server has ended, the run goes on: another server sees it
+    with served(tmp_path) as server, browsed(server) as page:
+        page.go(f"{server.root}/runs/{name}")
+        assert "so far" in text_of(page, "#task")
+        begin = time.monotonic()
+        page.follow("document.querySelector('#cancel').click()")
+        assert page.evaluate("document.querySelector('#task').dataset.status") == "stopped"
+        assert time.monotonic() - begin < 5  # 2 s, and the page on a busy machine
+        kept = {path for path in (tmp_path / "runs" / name / "folds").rglob("*") if path.is_file()}
+        assert kept, "the folds that were done are kept"
+        page.follow("document.querySelector('#resume').click()")
+        assert page.evaluate("document.querySelector('#task').dataset.status") == "running"
+        page.follow("document.querySelector('#cancel').click()")
+        assert page.errors == []
+
+
+def test_a_wrong_form_is_shown_again_with_what_is_wrong(tmp_path):
+    with served(tmp_path) as server, browsed(server) as page:
+        server.bench.session.open("example:iris")
+        page.go(f"{server.root}/jobs/learn")
+        page.evaluate("document.querySelector('#f-test_share').removeAttribute('max')")
+        page.evaluate("document.querySelector('#job').noValidate = true")
+        submit(page, "#job", target="species", test_share="7")
+        assert "test_share=7.0 must lie between 0 and 1" in text_of(page)
+        assert page.evaluate("document.querySelector('#f-target').value") == "species"
+        page.errors.clear()  # the browser reports the refusal
+        page.go(f"{server.root}/help?word=accuracy")
+        assert "share of rows whose predicted class is right" in text_of(page)
+        assert page.errors == []

@@ -1,0 +1,118 @@
+"""Detectors find objects in scenes whose boxes are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gnomon.engine.errors import DataError
+from gnomon.vision import (
+    Scene,
+    SlidingWindowDetector,
+    ViolaJonesDetector,
+    iou,
+    make_scenes,
+    match_detections,
+    selective_search,
+)
+from gnomon.vision.rectangles import rectangle_values
+
+BAR = np.zeros((1, 12, 12))
+BAR[0, 1:11, 4:8] = 255.0
+BAR[0, 4:8, 1:11] = 255.0
+
+
+def crosses(n: int, seed: int) -> list[Scene]:
+    """Scenes with one light cross each."""
+    return make_scenes(
+        n,
+        size=(40, 40),
+        scales=(12, 18),
+        n_objects=1,
+        objects=BAR,
+        labels=["cross"],
+        random_state=seed,
+    )
+
+
+def share_found(model, scenes) -> float:
+    found = model.predict(scenes)
+    hits = [
+        match_detections(each.boxes, each.scores, scene.boxes).relevant.sum()
+        for each, scene in zip(found, scenes)
+    ]
+    return float(np.sum(hits)) / sum(len(scene.boxes) for scene in scenes)
+
+
+@pytest.mark.covers("viola-jones")
+def test_a_cascade_finds_crosses_and_rejects_most_windows(seed):
+    scenes = crosses(60, seed % 1000)
+    model = ViolaJonesDetector(
+        (10, 10), n_stages=3, max_stumps=12, n_negatives=400, n_jitter=1, random_state=0
+    ).fit(scenes)
+    assert share_found(model, crosses(20, seed % 1000 + 1)) >= 0.8
+    assert model.rates().false_positive < 0.5 ** len(model.stage_ends_) + 0.1
+    assert model.rates().detection > 0.9
+
+
+@pytest.mark.covers("viola-jones")
+def test_a_scan_gives_the_scores_of_the_windows_one_by_one(rng):
+    scenes = crosses(30, 3)
+    model = ViolaJonesDetector(
+        (10, 10), n_stages=2, max_stumps=4, n_negatives=200, n_jitter=0, random_state=0
+    ).fit(scenes)
+    image = scenes[0].image
+    corners, scores = model._scan(image)
+    passed = {tuple(corner): score for corner, score in zip(corners.tolist(), scores)}
+    for y, x in [*passed, *rng.integers(0, 30, (60, 2)).tolist()][:100]:
+        window = image[y : y + 10, x : x + 10]
+        values = rectangle_values(window[None], model.features_, False)[0] / max(window.std(), 1)
+        low = values < model.thresholds_
+        outputs = np.where(low, model.below_, model.above_)
+        totals = np.array([each.sum() for each in np.split(outputs, model.stage_ends_[:-1])])
+        passes = (totals >= model.stage_thresholds_).all()
+        assert passes == ((y, x) in passed)
+        if passes:
+            expected = (totals - model.stage_thresholds_).sum()
+            assert passed[y, x] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.covers("sliding-window-detector", "bounding-box-regression")
+def test_a_sliding_window_finds_crosses_and_regression_moves_boxes_closer(seed):
+    scenes, new = crosses(40, seed % 1000), crosses(15, seed % 1000 + 1)
+    found = {}
+    for regression in (False, True):
+        model = SlidingWindowDetector(
+            window=(12, 12), stride=3, n_hard=1, box_regression=regression, random_state=0
+        ).fit(scenes)
+        assert share_found(model, new) >= 0.8
+        best = [
+            iou(each.boxes[:1], scene.boxes).max()
+            for each, scene in zip(model.predict(new), new)
+            if len(each)
+        ]
+        found[regression] = np.mean(best)
+    assert found[True] > found[False] - 0.02
+
+
+@pytest.mark.covers("selective-search")
+def test_selective_search_proposes_the_box_of_an_object_that_stands_out(rng):
+    image = 60 + rng.normal(size=(40, 50))
+    image[10:24, 12:30] = 190 + rng.normal(size=(14, 18))
+    image[28:36, 36:46] = 120 + rng.normal(size=(8, 10))
+    found = selective_search(image, sigma=0.3)
+    truth = [[12, 10, 30, 24], [36, 28, 46, 36]]
+    assert iou(truth, found.boxes).max(axis=1).min() > 0.85
+    assert len(selective_search(image, n_boxes=3).boxes) == 3
+
+
+def test_detectors_refuse_what_they_cannot_learn_from():
+    scene = crosses(1, 0)[0]
+    with pytest.raises(DataError, match="not inside the image"):
+        SlidingWindowDetector().fit([scene.image], [([[30, 30, 50, 50]], ["a"])])
+    with pytest.raises(DataError, match="must be scenes"):
+        SlidingWindowDetector().fit([scene.image])
+    with pytest.raises(DataError, match="too few"):
+        ViolaJonesDetector((8, 8)).fit([scene])
+    with pytest.raises(DataError, match="no image has a box"):
+        SlidingWindowDetector().fit([scene.image], [(np.zeros((0, 4)), [])])
