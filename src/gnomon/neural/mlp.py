@@ -95,6 +95,9 @@ class _Solver:
 class _MultilayerPerceptron(Learner):
     """What classifier and regressor share."""
 
+    loss_curve_: list[float]
+    validation_scores_: list[float] | None
+
     natively = Takes(sparse=True, float32=True)
     _many_targets = True
     _largest = 1e50
@@ -207,7 +210,7 @@ class _MultilayerPerceptron(Learner):
         return parameters
 
     def _make_solver(self) -> _Solver:
-        rules = {
+        rules: dict[str, Any] = {
             "sgd": partial(MomentumRule, self.momentum, self.nesterovs_momentum),
             "adam": partial(AdamRule, self.beta_1, self.beta_2, self.epsilon),
             "adamw": partial(AdamRule, self.beta_1, self.beta_2, self.epsilon, 0.01),
