@@ -152,7 +152,7 @@ class ConvNetClassifier(Classifier):
     """
 
     natively = Takes()
-    image_shape_: tuple[int, int, int]
+    image_shape_: tuple[int, ...]
     validation_losses_: list[float]
     _largest = 1e50
     _stored: ClassVar[Any] = {
