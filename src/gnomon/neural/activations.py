@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -57,7 +58,7 @@ class ActivationFunction:
 
     name: str
     value: Callable[[np.ndarray], np.ndarray]
-    slope: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    slope: Callable[[Any, np.ndarray], np.ndarray]
     of_value: bool = False
     inverse: Callable[[np.ndarray], np.ndarray] | None = None
     integral: Callable[[np.ndarray], np.ndarray] | None = None

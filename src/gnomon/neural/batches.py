@@ -88,7 +88,8 @@ class Slots:
         self.chosen: np.ndarray | None = None
         flat = rows if sp.issparse(rows) else np.asarray(rows).reshape(n, -1)
         self.order = canonical_order(flat, y) if shuffle else np.arange(n)
-        self.starts = self.pieces = None
+        self.starts: np.ndarray | None = None
+        self.pieces: np.ndarray | None = None
         self.n_slots = n
         if weights is None:
             return

@@ -152,6 +152,8 @@ class ConvNetClassifier(Classifier):
     """
 
     natively = Takes()
+    image_shape_: tuple[int, ...]
+    validation_losses_: list[float]
     _largest = 1e50
     _stored: ClassVar[Any] = {
         "network_": Text(),
@@ -230,7 +232,8 @@ class ConvNetClassifier(Classifier):
         return "Use smaller batches, smaller layers, or fewer rows."
 
     def _take_in(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        vars(self).pop("image_shape_", None)
+        if "image_shape_" in vars(self):
+            del self.image_shape_
         if getattr(X, "ndim", 0) == 4:
             self.image_shape_ = tuple(int(size) for size in np.shape(X)[1:])
             wanted = self.image_shape

@@ -58,7 +58,12 @@ class UnitReport(Result):
         }
 
 
-BOUNDS = {"logistic": (0, 1), "sigmoid": (0, 1), "tanh": (-1, 1), "algebraic": (-1, 1)}
+BOUNDS: dict[str, tuple[float, float]] = {
+    "logistic": (0, 1),
+    "sigmoid": (0, 1),
+    "tanh": (-1, 1),
+    "algebraic": (-1, 1),
+}
 BOUNDS["arctan"] = (-np.pi / 2, np.pi / 2)
 
 

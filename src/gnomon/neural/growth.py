@@ -253,7 +253,7 @@ def count_linear_regions(
     """
     if network.input_shape != (2,):
         raise DataError(f"count_linear_regions needs two inputs, not {network.input_shape}")
-    line = np.linspace(*bounds, size)
+    line = np.linspace(bounds[0], bounds[1], size)
     points = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
     outputs = network.forward(parameters, points)[1].outputs
     signs = [

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from math import prod
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -145,9 +145,10 @@ class Layer:
         return DataError(f"layer {name} needs {wanted}; its input has shape {shape}")
 
 
+@dataclass_transform(frozen_default=True)
 def layer(cls: Class) -> Class:
     """Make a class a layer that descriptions may name."""
-    cls = dataclass(frozen=True)(cls)
+    cls = dataclass(frozen=True)(cls)  # type: ignore[assignment]
     cls._stored = {each.name: Anything() for each in fields(cls)}  # type: ignore[attr-defined]
     LAYERS[cls.__name__] = cls
     return storable(cls)
@@ -270,7 +271,8 @@ class Activation(Layer):
         return a, (x, a)
 
     def backward(self, p: Views, kept: Any, gradient: np.ndarray, slopes: Views) -> np.ndarray:
-        return activation_of(self.function).pull_back(*kept, gradient)
+        x, a = kept
+        return activation_of(self.function).pull_back(x, a, gradient)
 
 
 @layer

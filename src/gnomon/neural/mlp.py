@@ -95,6 +95,9 @@ class _Solver:
 class _MultilayerPerceptron(Learner):
     """What classifier and regressor share."""
 
+    loss_curve_: list[float]
+    validation_scores_: list[float] | None
+
     natively = Takes(sparse=True, float32=True)
     _many_targets = True
     _largest = 1e50
@@ -207,7 +210,7 @@ class _MultilayerPerceptron(Learner):
         return parameters
 
     def _make_solver(self) -> _Solver:
-        rules = {
+        rules: dict[str, Any] = {
             "sgd": partial(MomentumRule, self.momentum, self.nesterovs_momentum),
             "adam": partial(AdamRule, self.beta_1, self.beta_2, self.epsilon),
             "adamw": partial(AdamRule, self.beta_1, self.beta_2, self.epsilon, 0.01),
@@ -818,6 +821,11 @@ class MLPClassifier(_MultilayerPerceptron, Classifier):
         """Outputs of the network for each column of the target."""
         known = self.classes_ if isinstance(self.classes_, list) else [self.classes_]
         return [len(each) if len(each) > 2 else 1 for each in known]
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if "coefs_" in vars(self) and sum(self._outputs_each()) != self.n_outputs_:
+            raise DataError("classes_ and n_outputs_ do not fit together")
 
     def _loss_and_outputs(self, y: np.ndarray) -> tuple[Loss, int, str]:
         widths = self._outputs_each()

@@ -71,7 +71,8 @@ class MaxPool2D(_Pool):
     def forward(self, p: Views, x: np.ndarray, run: Run) -> tuple[np.ndarray, Any]:
         where = self._windows(x.shape[1:])
         whole = padded(x, where, -np.inf)
-        best = found = None
+        best: Any = None
+        found: Any = None
         for place, (_, _, down, across) in enumerate(where.offsets()):
             cells = whole[:, down, across]
             if best is None:

@@ -154,7 +154,7 @@ def _max_unpool(layer: Any, p: Any, s: Any, x: Tensor, run: TorchRun) -> Tensor:
     places, where = run.switches[layer.of]
     height, width = where.padded
     found = F.max_unpool2d(
-        _first(x), places, where.kernel, where.stride, 0, output_size=(height, width)
+        _first(x), places, where.kernel, where.stride, (0, 0), output_size=(height, width)
     )
     top, _, left, _ = where.pad
     return _last(found[:, :, top : top + where.height, left : left + where.width])
@@ -338,6 +338,7 @@ class TorchTrainer(Trainer):
             value = (losses if mine is None else losses * mine).sum() / total
             value.backward()
             summed += float(value.detach())
+        assert flat.grad is not None
         gradient = flat.grad.cpu().numpy()
         for each in self._statistics:
             gradient[each.start : each.stop] = self._seen.flat[each.start : each.stop]

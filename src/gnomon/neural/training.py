@@ -263,7 +263,8 @@ def train(
                 _write(Path(checkpoint), trainer, found, state)
     if state.best_flat is not None:
         start.flat[:] = state.best_flat
-    found.findings += _findings(found, rows, target)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        found.findings += _findings(found, rows, target)
     for each in found.findings:
         warnings.warn(each, GnomonWarning, stacklevel=2)
     return found
@@ -342,7 +343,9 @@ def _findings(found: Training, rows: np.ndarray, target: np.ndarray) -> list[str
 def _write(path: Path, trainer: Trainer, found: Training, state: _State) -> None:
     """Write a checkpoint, whole or not at all."""
     rule = vars(trainer.rule)
-    arrays = {f"rule_{key}": value for key, value in rule.items() if isinstance(value, np.ndarray)}
+    arrays: dict[str, Any] = {
+        f"rule_{key}": value for key, value in rule.items() if isinstance(value, np.ndarray)
+    }
     if state.best_flat is not None:
         arrays["best"] = state.best_flat
     told = {
