@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax, softmax
@@ -174,7 +174,7 @@ class RecurrentEstimator(SequenceEstimator):
 
     _of_classes = False
     _parameter_constraints = CONSTRAINTS
-    _stored: Any = {
+    _stored: ClassVar[Any] = {
         "parameters_": DictOf(Array("f8")),
         "mean_": Array("f8", ("n_features_in_",)),
         "scale_": Array("f8", ("n_features_in_",)),
