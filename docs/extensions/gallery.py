@@ -99,7 +99,10 @@ def kept_picture(name: str, folder: Path) -> str:
 
 
 def source_of(function: Any) -> str:
-    return "".join(example.source for example in examples(function))
+    """The example's code, with the import that docstrings leave out."""
+    code = "".join(example.source for example in examples(function))
+    name = function.__name__
+    return code if f"import {name}" in code else f"from gnomon.show import {name}\n{code}"
 
 
 def setup(app: Any) -> dict[str, Any]:

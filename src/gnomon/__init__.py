@@ -32,7 +32,9 @@ _HOMES = {
     "resume": "gnomon.workbench.learn.job",
     "rules": "gnomon.workbench.rules.job",
     "scan": "gnomon.table",
+    "search": "gnomon.workbench.search.job",
     "shift_check": "gnomon.workbench.analysis.diagnosis",
+    "topics": "gnomon.workbench.topics.job",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

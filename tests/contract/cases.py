@@ -57,7 +57,13 @@ OVER_STILL = [
 CLASSES = [cls for cls in ON_TABLES if cls not in OVER_STILL]
 OVER_OTHERS = [cls for cls in CLASSES if issubclass(cls, OverScikitLearn)]
 # a row without neighbours within the radius is an error otherwise
-SMALL = {"n_estimators": 5, "outlier_label": "most_frequent", "perplexity": 3.0}
+SMALL = {
+    "n_estimators": 5,
+    "outlier_label": "most_frequent",
+    "perplexity": 3.0,
+    "layers": "Conv2D filters=12 kernel_size=3 padding=same activation=relu\nFlatten\n"
+    "Dense units=64 activation=relu",
+}
 # networks whose passes take long, and whose contract does not depend on how many they make
 FEW_PASSES = {
     "Autoencoder": 12,

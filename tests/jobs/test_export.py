@@ -22,6 +22,8 @@ from gnomon.table import Table
 from gnomon.trees import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -38,12 +40,15 @@ REGRESSORS = [
     RandomForestRegressor(n_estimators=5, random_state=0),
     HistGradientBoostingRegressor(max_iter=10, random_state=0),
     HistGradientBoostingRegressor(loss="poisson", max_iter=10, random_state=0),
+    GradientBoostingRegressor(n_estimators=10, random_state=0),
+    GradientBoostingRegressor(loss="huber", n_estimators=10, random_state=0),
 ]
 CLASSIFIERS = [
     LogisticRegression(),
     DecisionTreeClassifier(max_depth=4),
     RandomForestClassifier(n_estimators=5, random_state=0),
     HistGradientBoostingClassifier(max_iter=10, random_state=0),
+    GradientBoostingClassifier(n_estimators=10, random_state=0),
 ]
 
 
@@ -93,6 +98,20 @@ def test_probabilities_of_a_classifier_are_the_same_in_both_forms(model, n_class
     made = np.array([code["predict_proba"](list(row)) for row in X])
     np.testing.assert_allclose(made, truth, atol=1e-9)
     assert code["predict"](list(X[0])) in code["CLASSES"]
+
+
+def test_boosting_by_exponential_loss_is_exported_and_with_an_estimator_before_it_refused(
+    rows, tmp_path
+):
+    X, y = rows
+    labels = y > np.median(y)
+    model = GradientBoostingClassifier(loss="exponential", n_estimators=10).fit(X, labels)
+    code = runpy.run_path(str(gnomon.export(model, "python", tmp_path / "m.py")))
+    made = np.array([code["predict_proba"](list(row)) for row in X])
+    np.testing.assert_allclose(made, model.predict_proba(X), atol=1e-9)
+    begun = GradientBoostingRegressor(init=LinearRegression(), n_estimators=3).fit(X, y)
+    with pytest.raises(DataError, match="init="):
+        gnomon.export(begun, "python", tmp_path / "b.py")
 
 
 def mixed_table(rng, n: int = 150) -> Table:

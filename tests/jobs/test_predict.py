@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from gnomon.linear import LinearRegression
 from gnomon.table import Table, example, read
 from gnomon.workbench.learn.result import written
 from gnomon.workbench.predict.job import predict
+from tests.jobs.terminal import call
 
 OPTIONS = {"learners": ["naive Bayes"], "budget": None, "folds": 3, "repeats": 1, "curve": False}
 
@@ -196,3 +199,19 @@ def test_a_model_of_text_alone_predicts_for_many_rows(tmp_path):
     found = gnomon.predict(tmp_path / "run", tmp_path / "t.csv")
     assert found.score[1].value > 0.9
     assert any("Not compared with the training rows" in note for note in found.notes)
+
+
+def test_new_rows_are_read_with_the_flags_of_reading(learnt, tmp_path):
+    _, folder = learnt
+    table = example("customers")[:20]
+    written(table, tmp_path / "new.csv")
+    with zipfile.ZipFile(tmp_path / "both.zip", "w") as archive:
+        archive.writestr("readme.txt", "not a table")
+        archive.write(tmp_path / "new.csv", "new.csv")
+    wanted = predict(folder, tmp_path / "new.csv").table.to_dict()["prediction"]
+    out = tmp_path / "said.csv"
+    flags = ["--member", "new.csv", "--kind", "tenure_months=number", "--out", str(out)]
+    ended = call("predict", folder, tmp_path / "both.zip", *flags, folder=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    said = read(out, schema={"prediction": "category"})
+    assert said.to_dict()["prediction"] == wanted

@@ -1,5 +1,6 @@
 """Networks: described once as layers, trained by the package's own engine or by torch."""
 
+from gnomon.neural import symbolic
 from gnomon.neural.activations import (
     ACTIVATIONS,
     ActivationFunction,
@@ -36,6 +37,16 @@ from gnomon.neural.generators import (
     SlicedGenerator,
     mode_collapse_check,
     witness,
+)
+from gnomon.neural.growth import (
+    copied,
+    count_linear_regions,
+    dense_as_convolution,
+    feature_stack,
+    fine_tune,
+    fully_connected_dag,
+    linear_regions_bound,
+    train_curriculum,
 )
 from gnomon.neural.hopfield import HopfieldNetwork
 from gnomon.neural.initialization import INITIALIZATIONS
@@ -78,8 +89,19 @@ from gnomon.neural.pooling import (
     Upsample2D,
 )
 from gnomon.neural.pretrained import DeepBeliefNetwork, PretrainedClassifier
+from gnomon.neural.probes import (
+    AdversarialExample,
+    PerceptualLoss,
+    activation_maximization,
+    adversarial_example,
+    head_of,
+    input_gradient,
+    network_jacobian,
+    own_parameters,
+)
 from gnomon.neural.rbm import BernoulliRBM
 from gnomon.neural.recurrent import RecurrentClassifier, RecurrentRegressor
+from gnomon.neural.scalar_graph import Scalar
 from gnomon.neural.spiking import SpikeTrain, firing_rate, integrate_and_fire
 from gnomon.neural.trainer import Trainer, predict_all, rule_of
 from gnomon.neural.training import Training, train
@@ -97,6 +119,7 @@ __all__ = [
     "Activation",
     "ActivationFunction",
     "Add",
+    "AdversarialExample",
     "Autoencoder",
     "Batch",
     "BatchNorm",
@@ -143,6 +166,7 @@ __all__ = [
     "Parameter",
     "Parameters",
     "Penalty",
+    "PerceptualLoss",
     "PoissonLoss",
     "PretrainedClassifier",
     "RecurrentClassifier",
@@ -150,6 +174,7 @@ __all__ = [
     "Reshape",
     "Residual",
     "Run",
+    "Scalar",
     "Sequential",
     "SlicedGenerator",
     "Slots",
@@ -161,24 +186,39 @@ __all__ = [
     "UnitReport",
     "Upsample2D",
     "VariationalAutoencoder",
+    "activation_maximization",
     "activation_of",
+    "adversarial_example",
     "contractive_step",
     "convolve2d",
+    "copied",
     "corrupt_rows",
+    "count_linear_regions",
+    "dense_as_convolution",
+    "feature_stack",
+    "fine_tune",
     "firing_rate",
+    "fully_connected_dag",
     "gradient_report",
     "grid_reduction",
+    "head_of",
     "hebb_step",
     "inception",
+    "input_gradient",
     "integrate_and_fire",
+    "linear_regions_bound",
     "max_norm",
     "mode_collapse_check",
+    "network_jacobian",
     "oja_step",
+    "own_parameters",
     "predict_all",
     "rule_of",
     "softmax",
     "softmax_jacobian",
+    "symbolic",
     "train",
+    "train_curriculum",
     "unit_report",
     "witness",
 ]

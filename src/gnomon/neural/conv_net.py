@@ -8,6 +8,7 @@ Texts: 000c 17.1.3-17.2, 18.1 · 001 9 · 003 4.3.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from math import isqrt, prod
 from typing import Any, ClassVar
@@ -152,7 +153,6 @@ class ConvNetClassifier(Classifier):
 
     natively = Takes()
     _largest = 1e50
-    _transient: ClassVar[tuple[str, ...]] = ("_ready",)
     _stored: ClassVar[Any] = {
         "network_": Text(),
         "parameters_": Array("f", (None,)),
@@ -218,6 +218,8 @@ class ConvNetClassifier(Classifier):
         self.keep_history = keep_history
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
+        if n_columns == 0:
+            return 0
         network = self._described(self._shape_of(n_columns), 2)
         numbers = sum(prod(node.output_shape) for node in network.nodes)
         batch = min(self.batch_size, n_rows)
@@ -229,7 +231,7 @@ class ConvNetClassifier(Classifier):
 
     def _take_in(self, X: Any, y: Any, sample_weight: Any) -> Any:
         vars(self).pop("image_shape_", None)
-        if np.ndim(X) == 4:
+        if getattr(X, "ndim", 0) == 4:
             self.image_shape_ = tuple(int(size) for size in np.shape(X)[1:])
             wanted = self.image_shape
             if wanted is not None and tuple(wanted) != self.image_shape_:
@@ -257,12 +259,9 @@ class ConvNetClassifier(Classifier):
         if isinstance(layers, str):
             size = " ".join(map(str, shape))
             inner = Network.from_text(f"input {size}\n{layers}")
-            graph: dict[str, Any] = {
-                node.name: (node.layer, list(node.inputs)) for node in inner.nodes
-            }
         else:
             inner = Network(list(layers), shape)
-            graph = {node.name: (node.layer, list(node.inputs)) for node in inner.nodes}
+        graph: dict[str, Any] = {n.name: (n.layer, list(n.inputs)) for n in inner.nodes}
         last: list[Layer] = [Dense(n_classes)]
         if len(inner.output_shape) == 3:
             last.insert(0, Flatten())
@@ -342,17 +341,9 @@ class ConvNetClassifier(Classifier):
         with np.errstate(all="ignore"):
             self.findings_ += unit_findings(trainer.network, trainer.parameters, rows[:1000])
 
-    def _made(self) -> Any:
-        """The network of the description and its parameters, made once."""
-        ready = vars(self).get("_ready")
-        if ready is None or ready[0] is not self.parameters_:
-            network = Network.from_text(self.network_)
-            ready = self.parameters_, network, network.from_flat(self.parameters_)
-            self._ready = ready
-        return ready[1:]
-
     def _proba(self, rows: Any) -> np.ndarray:
-        network, parameters = self._made()
+        network = network_of(self.network_)
+        parameters = network.from_flat(self.parameters_)
         images = rows.reshape(-1, *self.image_shape_)
         return softmax(predict_all(network, parameters, images).astype(np.float64, copy=False))
 
@@ -370,8 +361,14 @@ class ConvNetClassifier(Classifier):
             raise DataError("network_, image_shape_ and classes_ do not fit together")
 
 
+@functools.lru_cache(maxsize=16)
+def network_of(text: str) -> Network:
+    """The network of a description; blocks of rows share it."""
+    return Network.from_text(text)
+
+
 def flat_images(X: Any) -> Any:
     """Images with four axes as rows of columns; anything else as it is."""
-    if np.ndim(X) == 4 and hasattr(X, "reshape"):
+    if getattr(X, "ndim", 0) == 4:
         return X.reshape(len(X), -1)
     return X

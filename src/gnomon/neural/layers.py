@@ -68,12 +68,15 @@ class Run:
         Weights of the rows of a batch.
     keep : bool
         Whether layers keep what the backward pass needs.
+    switching : bool
+        Whether max pooling records where it found its largest numbers, for unpooling.
     """
 
     training: bool = False
     rng: np.random.Generator | Callable[[], np.random.Generator] | None = None
     weights: np.ndarray | None = None
     keep: bool = True
+    switching: bool = True
 
     def __post_init__(self) -> None:
         self.switches: dict[str, Any] = {}

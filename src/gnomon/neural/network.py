@@ -178,6 +178,10 @@ class Network:
         return any(node.layer.across_rows for node in self.nodes)
 
     @cached_property
+    def _unpools(self) -> bool:
+        return "MaxUnpool2D" in str(self.as_dict())
+
+    @cached_property
     def multiplications(self) -> int:
         """Multiplications of a forward pass for one row, about."""
         return sum(node.layer.multiplications(node.shape) for node in self.nodes)
@@ -271,7 +275,7 @@ class Network:
         -------
         output : ndarray of shape (n_samples, *output_shape)
         """
-        return self.forward(parameters, x, Run(keep=False))[0]
+        return self.forward(parameters, x, Run(keep=False, switching=self._unpools))[0]
 
     def backward(
         self,

@@ -79,7 +79,7 @@ class MaxPool2D(_Pool):
                 found = np.zeros(
                     best.shape, dtype=np.int32 if prod(where.kernel) > 255 else np.uint8
                 )
-            elif run.keep:
+            elif run.keep or run.switching:
                 larger = cells > best
                 np.copyto(best, cells, where=larger)
                 np.copyto(found, place, where=larger, casting="unsafe")

@@ -70,17 +70,36 @@ def write_picture(levels: np.ndarray, path: str | Path) -> Path:
     -------
     path : Path
     """
-    pixels = np.asarray(levels)
-    if pixels.ndim != 2 or not pixels.size or pixels.min() < 0 or pixels.max() > 255:
+    if np.ndim(levels) != 2:
         raise ValueError("a picture to write is a grid of numbers from 0 to 255")
-    height, width = pixels.shape
-    lines = np.zeros((height, width + 1), dtype=np.uint8)
-    lines[:, 1:] = np.rint(pixels)
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
     path = Path(path)
-    path.write_bytes(SIGNATURE + b"".join(_chunk(name, body) for name, body in parts))
+    path.write_bytes(png_bytes(levels))
     return path
+
+
+def png_bytes(pixels: Any) -> bytes:
+    """The content of an 8-bit PNG file of gray levels or of colors.
+
+    Parameters
+    ----------
+    pixels : ndarray of shape (height, width) or (height, width, 3)
+        Numbers from 0 to 255, rounded.
+
+    Returns
+    -------
+    content : bytes
+    """
+    array = np.asarray(pixels)
+    is_color = array.ndim == 3 and array.shape[2] == 3
+    known = is_color or array.ndim == 2
+    if not known or not array.size or array.min() < 0 or array.max() > 255:
+        raise ValueError("a picture to write is a grid of numbers from 0 to 255")
+    height, width = array.shape[:2]
+    lines = np.zeros((height, width * (3 if is_color else 1) + 1), dtype=np.uint8)
+    lines[:, 1:] = np.rint(array).reshape(height, -1)
+    head = struct.pack(">IIBBBBB", width, height, 8, 2 if is_color else 0, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
+    return SIGNATURE + b"".join(_chunk(name, body) for name, body in parts)
 
 
 def _chunk(name: bytes, body: bytes) -> bytes:

@@ -71,8 +71,8 @@ def texts_of(X: Any) -> Iterable[Any]:
 
     Examples
     --------
-    >>> texts_of(Table.from_dict({"n": [1, 2], "remark": ["a b c d", None]}))
-    ['a b c d', '']
+    >>> texts_of(Table.from_dict({"remark": ["a red cat", None]}))
+    ['a red cat', '']
     """
     if isinstance(X, (str, bytes)):
         raise DataError(

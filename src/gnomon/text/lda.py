@@ -131,7 +131,7 @@ class LatentDirichletAllocation(TopicModel, peer):
         return peer.fit.__wrapped__(self, self._learned_rows(X))
 
     def _e_step(self, X, cal_sstats, random_init, parallel=None):
-        """scikit-learn's, on one thread: sums over parts of the rows would change last bits."""
+        """scikit-learn's, on one thread: sums over parts of documents change the last bits."""
         given, self.n_jobs = self.n_jobs, 1
         try:
             return peer._e_step(self, X, cal_sstats, random_init)

@@ -30,8 +30,8 @@ def stem_words(words: Iterable[str], language: str = "english") -> list[str]:
 
     Examples
     --------
-    >>> stem_words(["stock", "stocking", "universities"])
-    ['stock', 'stock', 'univers']
+    >>> stem_words(["stock", "stocking", "stocks"])
+    ['stock', 'stock', 'stock']
     """
     stem = stemmer_of(language)
     return [stem(word) for word in words]

@@ -79,10 +79,10 @@ def split_words(texts: list[str]) -> Words:
         parts = [text.encode("utf-8", "surrogatepass") for text in texts]
         letters, sizes, table = b"".join(parts), map(len, parts), word_letters()
     borders = np.concatenate([[0], np.cumsum(np.fromiter(sizes, np.int64, len(texts)))])
-    buffer = (len(letters) + len(texts)) // 3 + 1  # two letters and a border make a word
-    numbers = np.empty(buffer, dtype=np.int32)
+    most = (len(letters) + len(texts)) // 3 + 1  # two letters and a border make a word
+    numbers = np.empty(most, dtype=np.int32)
     ends = np.zeros(len(texts) + 1, dtype=np.int64)
-    places = np.empty((buffer, 2), dtype=np.int64)
+    places = np.empty((most, 2), dtype=np.int64)
     content, n_slots, n_different = np.frombuffer(letters, dtype=np.uint8), FIRST_SLOTS, -1
     while n_different < 0:
         slots = np.full(n_slots, -1, dtype=np.int32)

@@ -53,6 +53,26 @@ def heldout_log_likelihood(
     >>> round(heldout_log_likelihood(model, counts).value, 2)
     -0.4
     """
+    totals, sizes = completed_words(model, X, random_state=random_state)
+    used = sizes > 0
+    if not used.any():
+        raise DataError("no document has two known words: there is nothing to complete")
+    return weighed_mean(totals[used], sizes[used], confidence_level)
+
+
+def completed_words(model: Any, X: Any, *, random_state: Any = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Log-probability of the second half of each document given the first, and its words.
+
+    Parameters
+    ----------
+    model : topic model
+    X : texts or counts
+    random_state : int or Generator, default=0
+
+    Returns
+    -------
+    totals, sizes : ndarray of shape (n_documents,)
+    """
     rows = model._rows(X) if hasattr(model, "_rows") else sp.csr_array(X)
     given, asked = halves(sp.csr_array(rows, dtype=np.int64), np.random.default_rng(random_state))
     topics = np.asarray(model.components_)
@@ -66,10 +86,7 @@ def heldout_log_likelihood(
         chance = columns[asked.indices[part]] @ shares[i]
         with np.errstate(divide="ignore"):
             totals[i] = asked.data[part] @ np.log(chance)
-    used = sizes > 0
-    if not used.any():
-        raise DataError("no document has two known words: there is nothing to complete")
-    return weighed_mean(totals[used], sizes[used], confidence_level)
+    return totals, sizes
 
 
 def halves(rows: sp.csr_array, rng: np.random.Generator) -> tuple[sp.csr_array, sp.csr_array]:
@@ -95,10 +112,10 @@ def weighed_mean(totals: np.ndarray, sizes: np.ndarray, confidence_level: float)
     value = float(totals.sum() / sizes.sum())
     n = len(totals)
     if n < 2 or not np.isfinite(value):
-        return Estimate(value, -np.inf, 0.0, confidence_level)
+        return Estimate(value, -np.inf, np.inf, confidence_level)
     error = np.sqrt(n / (n - 1) * ((totals - value * sizes) ** 2).sum()) / sizes.sum()
     half = float(t.ppf(0.5 + confidence_level / 2, n - 1) * error)
-    return Estimate(value, value - half, min(value + half, 0.0), confidence_level)
+    return Estimate(value, value - half, value + half, confidence_level, float(error), "student")
 
 
 def topic_coherence(
@@ -132,8 +149,9 @@ def topic_coherence(
     Examples
     --------
     >>> counts = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 1, 1]])
-    >>> topic_coherence([["cat", "dog"], ["cat", "emu"]], counts, terms=["cat", "dog", "emu"])
-    array([ 0.41503..., -1.        ])
+    >>> topics = [["cat", "dog"], ["cat", "emu"]]
+    >>> topic_coherence(topics, counts, terms=["cat", "dog", "emu"]).round(3)
+    array([ 0.415, -1.   ])
     """
     if measure not in ("npmi", "umass"):
         raise DataError(f"measure is 'npmi' or 'umass', not {measure!r}")

@@ -1,5 +1,6 @@
 """Images: reading, preparation, features, classifiers and detectors of objects, boxes."""
 
+from gnomon.vision.anchors import make_anchors
 from gnomon.vision.augmentation import Augmented, augment_images
 from gnomon.vision.boxes import (
     DetectionMatches,
@@ -29,7 +30,19 @@ from gnomon.vision.images import (
     resize_keeping_aspect,
     rgb_to_gray,
 )
+from gnomon.vision.networks import (
+    alexnet,
+    cifar_network,
+    cifar_resnet,
+    inception_network,
+    mnist_network,
+    resnet,
+    roi_pool,
+    vgg,
+)
+from gnomon.vision.picture_folder import PictureFolder, picture_folder, picture_table, read_image
 from gnomon.vision.rectangles import RectangleFeatures, integral_image, rectangle_features
+from gnomon.vision.safetensors import read_safetensors
 from gnomon.vision.scenes import Scene, make_scenes, texture
 from gnomon.vision.selective_search import Proposals, selective_search
 from gnomon.vision.sliding_window import SlidingWindowDetector
@@ -48,6 +61,7 @@ __all__ = [
     "MeanImageSubtraction",
     "Noisy",
     "PatternDetector",
+    "PictureFolder",
     "Proposals",
     "RectangleFeatures",
     "Scene",
@@ -56,8 +70,11 @@ __all__ = [
     "ViolaJonesDetector",
     "ZCAWhitening",
     "add_noise",
+    "alexnet",
     "as_images",
     "augment_images",
+    "cifar_network",
+    "cifar_resnet",
     "clip_boxes",
     "colocated_tiles",
     "crop",
@@ -66,18 +83,28 @@ __all__ = [
     "encode_boxes",
     "five_crops",
     "gray_to_rgb",
+    "inception_network",
     "integral_image",
     "iou",
+    "make_anchors",
     "make_scenes",
     "mask_iou",
     "match_detections",
+    "mnist_network",
     "non_maximum_suppression",
+    "picture_folder",
+    "picture_table",
     "predict_crops",
+    "read_image",
+    "read_safetensors",
     "rectangle_features",
     "resize",
     "resize_keeping_aspect",
+    "resnet",
     "rgb_to_gray",
+    "roi_pool",
     "selective_search",
     "texture",
+    "vgg",
     "vote_detections",
 ]

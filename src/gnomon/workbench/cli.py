@@ -29,7 +29,9 @@ from gnomon.workbench.predict.command import predict
 from gnomon.workbench.prepare.command import PrepareCommand
 from gnomon.workbench.rules.command import RulesCommand
 from gnomon.workbench.runs.command import runs
+from gnomon.workbench.search.command import SearchCommand
 from gnomon.workbench.sign.command import sign
+from gnomon.workbench.topics.command import TopicsCommand
 from gnomon.workbench.verify.command import conventions, levels, verify
 from gnomon.workbench.web.command import open_in_browser
 
@@ -39,6 +41,8 @@ JOB_COMMANDS = (
     GroupCommand,
     MapCommand,
     RulesCommand,
+    TopicsCommand,
+    SearchCommand,
     PrepareCommand,
     ImageCommand,
     AdviseCommand,

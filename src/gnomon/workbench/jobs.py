@@ -13,6 +13,22 @@ from gnomon.workbench.map.options import JOB as MAP
 from gnomon.workbench.minimize.options import JOB as MINIMIZE
 from gnomon.workbench.prepare.options import JOB as PREPARE
 from gnomon.workbench.rules.options import JOB as RULES
+from gnomon.workbench.search.options import JOB as SEARCH
+from gnomon.workbench.topics.options import JOB as TOPICS
 
-ALL = (LEARN, FORECAST, GROUP, MAP, RULES, PREPARE, IMAGE, ADVISE, LOOK, DECIDE, MINIMIZE)
+ALL = (
+    LEARN,
+    FORECAST,
+    GROUP,
+    MAP,
+    RULES,
+    TOPICS,
+    SEARCH,
+    PREPARE,
+    IMAGE,
+    ADVISE,
+    LOOK,
+    DECIDE,
+    MINIMIZE,
+)
 JOBS = {job.name: job for job in ALL}

@@ -86,6 +86,10 @@ def as_table(table: Any) -> Table:
         if text.startswith("example:"):
             return example(text.removeprefix("example:"))
         place, options = split_source(text)
+        if Path(place).is_dir():
+            from gnomon.vision import picture_table
+
+            return picture_table(place)
         return read(place, **read_options(options))
     if isinstance(table, np.ndarray):
         if table.ndim != 2:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 SHORT = 60
@@ -95,11 +96,15 @@ def opening(source: str | None, subject: str = "table") -> list[str]:
     if subject != "table":
         return ["import sys", "", "import gnomon", "", *place, f"{subject} = file"]
     asked = "".join(f", {name}={value!r}" for name, value in options.items())
+    is_folder = source is not None and Path(file).is_dir()
+    reader = "gnomon.vision.picture_table" if is_folder else "gnomon.read"
     reading = [
         "try:",
-        f"    table = gnomon.read(file{asked})",
+        f"    table = {reader}(file{asked})",
         "except GnomonError as error:",
         '    sys.exit(f"{error} If the file has moved: python again.py FILE")',
     ]
     imports = ["import sys", "", "import gnomon", "from gnomon.engine.errors import GnomonError"]
+    if is_folder:
+        imports.insert(3, "import gnomon.vision")
     return [*imports, "", *place, *reading]

@@ -10,11 +10,12 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 from gnomon.table.codes import CategoryCode, NumberCode
+from gnomon.trees.gradient_boosting import ExactBoosting
 from gnomon.trees.tree import Tree
 
 EXPORTED = (
     "linear models (LinearRegression, Ridge, Lasso, ElasticNet, LogisticRegression ...), decision "
-    "trees, forests and histogram gradient boosting"
+    "trees, forests and gradient boosting"
 )
 
 
@@ -75,7 +76,9 @@ def plain_model(model: Any) -> PlainModel:
         raise DataError("a model of one class has nothing to export")
     if hasattr(inner, "baseline_") and hasattr(inner, "trees_"):
         return _boosting(inner, names, codes, known)
-    if hasattr(inner, "trees_") and not hasattr(inner, "train_score_"):
+    if isinstance(inner, ExactBoosting):
+        return _exact_boosting(inner, names, codes, known)
+    if hasattr(inner, "trees_"):
         trees = [(tree, None) for tree in inner.trees_]
         return _shares(names, codes, known, trees, 1 / len(trees))
     if hasattr(inner, "nodes_") and isinstance(inner.nodes_, Tree):
@@ -137,6 +140,21 @@ def _boosting(
     return PlainModel(
         names, codes, classes, None, trees, np.asarray(model.baseline_, float), 1.0, link
     )
+
+
+def _exact_boosting(
+    model: ExactBoosting, names: list[str], codes: list[Any] | None, classes: list[Any] | None
+) -> PlainModel:
+    if model._start is None:
+        raise DataError(f"{type(model).__name__} with init= of an estimator cannot be exported")
+    width = model.n_trees_per_iteration_
+    trees = [(tree, place % width) for place, tree in enumerate(model.trees_)]
+    link, factor = "identity", 1.0
+    if classes is not None:
+        link = "logistic" if width == 1 else "softmax"
+        factor = 2.0 if model.loss == "exponential" else 1.0  # its scores are half log odds
+    start = factor * np.asarray(model._start, dtype=np.float64)
+    return PlainModel(names, codes, classes, None, trees, start, factor * model.learning_rate, link)
 
 
 def _linear(

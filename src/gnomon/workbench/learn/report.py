@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ def class_pictures(result: LearnResult, y: np.ndarray, said: Any) -> dict[str, t
             "Which classes are taken for which, on the test rows.",
         )
     }
+    found |= picture_errors(result, y, said)
     if said.probabilities is None or len(said.classes) != 2:
         return found
     scores, positive = said.probabilities[:, 1], said.classes[1]
@@ -88,6 +90,37 @@ def class_pictures(result: LearnResult, y: np.ndarray, said: Any) -> dict[str, t
         "Do things that are given probability p happen in a share p of cases?",
     )
     return found
+
+
+def picture_errors(result: LearnResult, y: np.ndarray, said: Any) -> dict[str, tuple[Draw, str]]:
+    """Galleries of the pictures that were classified wrongly, where rows are pictures."""
+    source = result.run.record["source"]
+    wrong = np.flatnonzero(np.asarray(y).astype(str) != np.asarray(said.predictions).astype(str))
+    if not source or not len(wrong) or "file" not in result.test_table.columns:
+        return {}
+    folder = Path(source)
+    files = [folder / str(name) for name in result.test_table["file"].to_pylist()]
+    if not folder.is_dir() or not all(files[i].is_file() for i in wrong):
+        return {}
+
+    def gallery(by: str, theme: str) -> Any:
+        from gnomon.vision import PictureFolder
+
+        images, _ = PictureFolder(folder, [files[i] for i in wrong]).images((64, 64))
+        return show.misclassified_images(
+            images, y[wrong], np.asarray(said.predictions)[wrong], by=by, theme=theme
+        )
+
+    return {
+        "missed_pictures": (
+            partial(gallery, "true"),
+            "The test pictures that were classified wrongly, by their true class.",
+        ),
+        "intruding_pictures": (
+            partial(gallery, "predicted"),
+            "The same pictures by the class that they were taken for.",
+        ),
+    }
 
 
 def column_pictures(result: LearnResult) -> dict[str, tuple[Draw, str]]:

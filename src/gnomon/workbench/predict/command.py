@@ -20,7 +20,16 @@ SHOWN = 3
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A model file, or a run folder.")],
-    file: Annotated[Path | None, typer.Argument(help="The table with the new rows.")] = None,
+    file: Annotated[str | None, typer.Argument(help="The table with the new rows.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file.")] = None,
+    table: Annotated[str | None, typer.Option(help="The table of a data base.")] = None,
+    sql: Annotated[str | None, typer.Option(help="The query of a data base.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="The encoding of a text file.")] = None,
+    member: Annotated[str | None, typer.Option(help="The file of a zip archive.")] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="The kind of a column: COLUMN=number. May be repeated."),
+    ] = None,
     out: Annotated[
         Path, typer.Option(help="Where predictions are written: .csv, .tsv, .parquet.")
     ] = Path("predictions.csv"),
@@ -63,23 +72,27 @@ def predict(
       gnomon predict runs/sales-churn-1 --set price=10,20,30 --set plan=basic
     """
     from gnomon.engine.errors import DataError
+    from gnomon.workbench.base.given import with_reading
     from gnomon.workbench.base.whole_file import written
     from gnomon.workbench.predict.job import predict as ask
 
     if queue is not None and undecided is None:
         raise typer.BadParameter("--queue needs --undecided, such as --undecided 0.6")
+    reading: dict[str, Any] = {"sheet": sheet, "table": table, "sql": sql, "encoding": encoding}
+    reading |= {"member": member, "kind": kind}
+    source = None if file is None else with_reading(file, reading)
     if set_:
-        show_outcomes(model, file, set_, as_json)
+        show_outcomes(model, source, set_, as_json)
         return
-    if file is None:
+    if source is None:
         raise typer.BadParameter("give a file with the new rows, or --set COLUMN=VALUE")
-    found = ask(model, file, undecided=undecided)
-    table = found.table
+    found = ask(model, source, undecided=undecided)
+    predicted = found.table
     for name in reversed(keep or []):
         if name not in found.rows.columns:
             raise DataError(f"--keep {name}: there is no such column in {file}")
-        table = with_first(found.rows, name, table)
-    written(table, out)
+        predicted = with_first(found.rows, name, predicted)
+    written(predicted, out)
     if queue is not None:
         written(found.queue(), queue)
     for note in found.notes:
@@ -96,7 +109,7 @@ def predict(
             }
         )
         return
-    say(f"wrote {out}: {len(found):,} predictions ({', '.join(table.columns)})")
+    say(f"wrote {out}: {len(found):,} predictions ({', '.join(predicted.columns)})")
     if explain is not None:
         show_reasons(model, found.rows, explain)
     if found.score is not None:
@@ -128,14 +141,14 @@ def show_reasons(model: Path, rows: Any, path: Path) -> None:
         say(f"{head} = mean and {', '.join(parts)} ...")
 
 
-def show_outcomes(model: Path, file: Path | None, words: list[str], as_json: bool) -> None:
+def show_outcomes(model: Path, source: str | None, words: list[str], as_json: bool) -> None:
     """Print what would be predicted if columns had other values."""
     from gnomon.workbench.base.given import as_table
     from gnomon.workbench.predict.explanation import changes_of, outcomes
     from gnomon.workbench.predict.job import saved
 
     fitted, sample = saved(model)
-    rows = None if file is None else as_table(str(file))
+    rows = None if source is None else as_table(source)
     found = outcomes(fitted, sample, changes_of(words), rows)
     if as_json:
         print_json(found.to_dict())

@@ -30,7 +30,7 @@ from gnomon.table.codes import (
 )
 from gnomon.table.recode import as_strings
 from gnomon.workbench.analysis.diagnosis import Shift, shift_check
-from gnomon.workbench.base.given import as_table
+from gnomon.workbench.base.given import as_table, read_options, split_source
 from gnomon.workbench.predict.truth import score_on, threshold_of
 
 MODEL = "model.gnomon"
@@ -227,6 +227,7 @@ def read_as_learnt(path: Any, schema: Schema | None) -> Table:
     Parameters
     ----------
     path : str or path
+        May end with how it is read, as `with_reading` writes it.
     schema : Schema or None
         The columns of training.
 
@@ -234,14 +235,19 @@ def read_as_learnt(path: Any, schema: Schema | None) -> Table:
     -------
     rows : Table
     """
-    rows = read(path)
+    place, reading = split_source(os.fspath(path))
+    options = read_options(reading)
+    told = options.pop("schema", {})
+    rows = read(place, **options, schema=told or None)
     again = {}
     for learnt in schema or ():
+        if learnt.name in told:
+            continue
         if learnt.name in rows.columns and read_otherwise(learnt, rows.schema[learnt.name]):
             again[learnt.name] = as_written(learnt)
     while again:
         try:
-            read_again = read(path, schema=Schema(again.values()))
+            read_again = read(place, **options, schema=Schema(again.values()))
         except ReadError as error:
             if error.column not in again:
                 raise

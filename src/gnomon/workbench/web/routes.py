@@ -10,9 +10,20 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gnomon.workbench.web.app import Asked, Workbench, endpoint
-from gnomon.workbench.web.pages import common, help, jobs, runs, start, table
+from gnomon.workbench.web.pages import (
+    common,
+    decide,
+    help,
+    jobs,
+    model,
+    replay,
+    runs,
+    start,
+    table,
+    views,
+)
 
-PAGES = (start, table, jobs, runs, help, common)
+PAGES = (start, table, views, jobs, runs, decide, model, replay, help, common)
 
 
 def make_app(bench: Workbench) -> Starlette:

@@ -13,7 +13,7 @@ from gnomon.engine.errors import DataError
 from gnomon.table import Kind, Table
 from gnomon.workbench.base.given import read_options, source_of, split_source
 from gnomon.workbench.jobs import JOBS
-from gnomon.workbench.web.code import Code
+from gnomon.workbench.web.code import GNOMON, Code
 from gnomon.workbench.web.fitted import columns_code, replay_code
 
 EXAMPLE = "from gnomon.table import example"
@@ -64,7 +64,7 @@ def code_of(step: dict[str, Any], number: int = 1) -> Code:
     if step["do"] == "replay":
         return replay_code(**given)
     if step["do"] == "ask":
-        return Code(tuple(given["lines"]))
+        return Code(tuple(given["lines"]), tuple(given.get("imports", (GNOMON,))))
     return job_code(given, number)
 
 

@@ -18,8 +18,8 @@ from gnomon.workbench.base.runs import (
     state_of,
 )
 from gnomon.workbench.web.app import Asked, NotFound, Workbench, file_of, to
+from gnomon.workbench.web.cells import as_text
 from gnomon.workbench.web.guard import REPORT_POLICY
-from gnomon.workbench.web.pages.table import as_text
 from gnomon.workbench.web.tasks import TASK, TaskState, cancel, read_json
 
 FIRST_TABLES = ("leaderboard", "proposals", "groupings", "forecasts", "rules")
@@ -194,7 +194,7 @@ def compare_page(bench: Workbench, asked: Asked) -> Response:
     from gnomon.workbench.compare.job import compare
 
     names = chosen_runs(bench, asked.query.get("run", []))
-    found = compare(names, folder=bench.session.runs)
+    found = compare([*names], folder=bench.session.runs)
     return bench.page("compare.html", here="runs", found=found, names=names)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import datetime
+from contextlib import closing
 from typing import Any
 
 from starlette.responses import Response
 
 from gnomon.engine.errors import DataError
 from gnomon.table import Kind, Table
-from gnomon.table.recode import as_strings
 from gnomon.workbench.web.app import Asked, Workbench, data, to
+from gnomon.workbench.web.brush import brush_sql
+from gnomon.workbench.web.cells import as_text
+from gnomon.workbench.web.columns import connection_to
 
 MOST_ROWS = 500  # of one request
-LONGEST = 300  # letters of a cell
 
 
 def table_page(bench: Workbench, asked: Asked) -> Response:
@@ -43,32 +44,20 @@ def rows(bench: Workbench, asked: Asked) -> Response:
     table, step = bench.session.require_table()
     start = asked.number("start", 0, most=max(len(table) - 1, 0))
     taken = table[start : start + asked.number("count", 60, 1, MOST_ROWS)]
-    return data({"step": step["id"], "start": start, "rows": as_text(taken)})
+    chosen = chosen_of(taken, brush_sql(bench.session.content["brush"], table))
+    return data({"step": step["id"], "start": start, "rows": as_text(taken), "chosen": chosen})
 
 
-def as_text(table: Table) -> list[list[str | None]]:
-    """Cells as they are written, row by row; None where missing."""
-    columns = [
-        [None if cell is None else str(cell)[:LONGEST] for cell in written(table, name)]
-        for name in table.columns
-    ]
-    return [list(row) for row in zip(*columns)]
-
-
-def written(table: Table, name: str) -> list[Any]:
-    """A column as it is written in files."""
-    column = table.schema[name]
-    if column.kind is Kind.NUMBER:
-        return [None if v is None else f"{v:.10g}" for v in table.column(name).to_pylist()]
-    if column.kind is Kind.DATETIME:
-        return [_moment(value) for value in table.column(name).to_pylist()]
-    return list(as_strings(table.column(name), column).to_pylist())
-
-
-def _moment(value: Any) -> str | None:
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date().isoformat()
-    return None if value is None else str(value)
+def chosen_of(rows: Table, where: str) -> list[int]:
+    """Which rows the brush selects, by place."""
+    if not where:
+        return []
+    with closing(connection_to(rows)) as connection:
+        found = connection.execute(
+            f'select "row " from (select *, row_number() over () - 1 as "row " from data) '
+            f"where {where}"
+        ).fetchall()
+    return [place for (place,) in found]
 
 
 def change(bench: Workbench, asked: Asked) -> Response:

@@ -63,6 +63,13 @@
     }
   });
 
+  // a slider and its number go together
+  document.addEventListener("input", (event) => {
+    const twin = event.target.dataset?.twin;
+    const other = twin ? document.getElementById(twin) : document.querySelector(`[data-twin="${event.target.id || "-"}"]`);
+    if (other) other.value = event.target.value;
+  });
+
   const drop = document.getElementById("drop");
   if (!drop) return;
   const state = document.getElementById("upload-state");

@@ -34,6 +34,7 @@
     const found = await answer.json();
     if (String(found.step) !== grid.dataset.step) location.reload();
     if (blocks.size > 40) blocks.delete(blocks.keys().next().value);
+    for (const place of found.chosen) found.rows[place].chosen = true;
     blocks.set(start, found.rows);
     return found.rows;
   }
@@ -50,6 +51,7 @@
   function draw(start, rows) {
     const lines = rows.map((row, k) => {
       const line = document.createElement("tr");
+      if (row.chosen) line.className = "chosen";
       const number = document.createElement("th");
       number.scope = "row";
       number.className = "row-number";

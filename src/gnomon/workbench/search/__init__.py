@@ -1,0 +1,1 @@
+"""The job search: the rows whose text fits a query best."""

@@ -1,0 +1,1 @@
+"""The job topics: what a column of texts is about."""

@@ -1,0 +1,45 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const player = document.getElementById("player");
+  const slider = document.getElementById("step");
+  const play = document.getElementById("play");
+  const last = Number(player.dataset.steps) - 1;
+  const options = { displaylogo: false, responsive: true, displayModeBar: false };
+  let timer = null;
+
+  async function draw() {
+    const figure = await (await fetch(`${player.dataset.figure}?theme=${root.dataset.theme}`)).json();
+    const layout = { ...figure.layout, sliders: [], updatemenus: [], title: undefined, width: undefined, height: 440, margin: { ...figure.layout.margin, t: 40, b: 60 }, autosize: true };
+    await Plotly.newPlot("figure", { data: figure.data, layout, frames: figure.frames, config: options });
+    player.dataset.drawn = "yes";
+    await show(Number(slider.value));
+  }
+  async function show(step) {
+    const at = Math.min(Math.max(step, 0), last);
+    slider.value = at;
+    document.getElementById("step-shown").textContent = `step ${at} of ${last}`;
+    player.dataset.at = at;
+    await Plotly.animate("figure", [String(at)], { mode: "immediate", frame: { duration: 0, redraw: true }, transition: { duration: 0 } });
+  }
+  function stop() {
+    clearInterval(timer);
+    timer = null;
+    play.textContent = "Play";
+  }
+  play.addEventListener("click", () => {
+    if (timer) { stop(); return; }
+    if (Number(slider.value) >= last) slider.value = 0;
+    play.textContent = "Stop";
+    timer = setInterval(() => {
+      const next = Number(slider.value) + 1;
+      show(next);
+      if (next >= last) stop();
+    }, Math.max(60, Math.min(500, 6000 / (last + 1))));
+  });
+  slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
+  document.getElementById("back").addEventListener("click", () => { stop(); show(Number(slider.value) - 1); });
+  document.getElementById("forward").addEventListener("click", () => { stop(); show(Number(slider.value) + 1); });
+  document.addEventListener("gnomon-theme", draw);
+  draw();
+})();

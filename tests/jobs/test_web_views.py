@@ -1,0 +1,221 @@
+"""Views, models, replays and decisions in a real browser."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gnomon
+from gnomon.table import Table, example
+from gnomon.workbench.web.brush import brush_sql
+from gnomon.workbench.web.views import KINDS, view
+from tests.jobs.web import browsed, served, submit, text_of
+
+pytestmark = pytest.mark.covers("run-report")
+DRAWN = "document.querySelector('.view') && !document.querySelector('.plot:not([data-drawn])')"
+
+
+def test_views_count_all_rows_and_mark_the_selected_ones(rng):
+    n = 9000
+    values = rng.normal(size=n)
+    groups = rng.choice(["a", "b"], n)
+    table = Table.from_dict({"v": values, "g": groups, "w": values + rng.normal(size=n)})
+    where = brush_sql([{"column": "v", "low": 0, "high": 1}, {"column": "g", "in": ["a"]}], table)
+    chosen = (values >= 0) & (values <= 1) & (groups == "a")
+    bars = view(table, "bars", x="g", where=where)
+    assert sum(bars.data[0].y) == n
+    assert sum(bars.data[1].y) == chosen.sum()
+    spread = view(table, "histogram", x="w", where=where)
+    assert sum(spread.data[0].y) == n
+    assert sum(spread.data[1].y) == chosen.sum()
+    boxes = view(table, "box", y="v", x="g", where=where)
+    at = list(boxes.data[0].x).index("b")
+    assert boxes.data[0].median[at] == pytest.approx(np.median(values[groups == "b"]))
+    matrix = view(table, "correlation map", where=where).data[0].z
+    expected = np.corrcoef(values[chosen], np.asarray(table.column("w"))[chosen])[0, 1]
+    assert matrix[0][1] == pytest.approx(expected, abs=1e-4)
+    points = view(table, "scatter", x="v", y="w", color="g", where=where)
+    assert sum(len(trace.x) for trace in points.data) == 3000, "every third row"
+
+
+def test_every_kind_of_view_is_drawn_of_a_table_with_missing_cells():
+    table = example("customers")
+    columns = {"x": "age", "y": "monthly_charge"}
+    for kind in KINDS:
+        x = {"bars": "region", "box": "plan", "time line": "joined", "tree": "churn"}.get(
+            kind, "age"
+        )
+        assert view(table, kind, **columns | {"x": x}).data
+
+
+@pytest.mark.parametrize(
+    "brush",
+    [
+        {"column": "age"},
+        [{"column": "nothing", "low": 1, "high": 2}],
+        [{"column": "age", "low": "1; drop table data", "high": 2}],
+        [{"column": "age", "low": float("nan"), "high": 2}],
+        [{"column": "joined", "low": "now()", "high": "2020-01-01"}],
+        [{"column": "region", "low": 1, "high": 2}],
+        [{"column": "region", "in": []}],
+    ],
+)
+def test_a_selection_that_is_none_is_refused(brush):
+    with pytest.raises(gnomon.engine.errors.DataError):
+        brush_sql(brush, example("customers"))
+
+
+def test_one_brush_selects_in_all_views_and_is_kept(tmp_path):
+    with served(tmp_path) as server, browsed(server, width=1500) as page:
+        server.bench.session.open("example:iris")
+        page.go(f"{server.root}/views")
+        page.wait_for(DRAWN)
+        assert page.evaluate("document.querySelectorAll('.view').length") == 4
+
+        # a box is drawn with the mouse in the histogram
+        page.evaluate("document.querySelectorAll('.view')[1].scrollIntoView({block: 'center'})")
+        box = page.evaluate(
+            "(r => [r.left, r.top, r.width, r.height])(document.querySelectorAll('.view')[1]"
+            ".querySelector('.nsewdrag').getBoundingClientRect())"
+        )
+        left, top, width, height = box
+        mouse = {"button": "left", "clickCount": 1}
+        begin = {"x": left + 3, "y": top + height / 2}
+        page.send("Input.dispatchMouseEvent", type="mousePressed", **begin, **mouse)
+        for share in (0.2, 0.45):
+            here = {"x": left + share * width, "y": top + height / 3}
+            page.send("Input.dispatchMouseEvent", type="mouseMoved", **here, **mouse)
+        page.send("Input.dispatchMouseEvent", type="mouseReleased", **here, **mouse)
+        page.wait_for("!document.getElementById('brush').hidden")
+        brush = server.bench.session.content["brush"]
+        assert brush[0]["column"] == "sepal_length"
+        where = f"{brush[0]['low']} <= sepal_length and sepal_length <= {brush[0]['high']}"
+        count = len(gnomon.reshape(example("iris"), where=[where]).table)
+        assert 10 < count < 140
+        assert f"{count} of 150 rows" in text_of(page, "#brush")
+        marked = page.evaluate(
+            "document.querySelectorAll('.view .plot')[2]._fullData[1].y.reduce((a, b) => a + b)"
+        )
+        assert marked == count, "the bars mark the rows that the histogram selected"
+        bright = page.evaluate(
+            "document.querySelectorAll('.view .plot')[0]._fullData[0].marker.opacity"
+            ".filter(o => o > 0.5).length"
+        )
+        assert bright == count, "and the scatter"
+        assert "Selected rows" in text_of(page)
+
+        submit(page, "form:has(button[value=group])", name="short ones")
+        page.wait_for(DRAWN)
+        assert "short ones" in server.bench.session.table.columns
+        kept = server.bench.session.table.column("short ones").to_pylist()
+        assert kept.count("in") == count
+
+        # a map of the rows is two columns more
+        submit(page, "#add-columns form", method="PCA")
+        page.wait_for("location.pathname === '/views'", 90)
+        page.wait_for(DRAWN)
+        assert {"PCA 1", "PCA 2"} <= set(server.bench.session.table.columns)
+        submit(page, "#add-view form", kind="scatter", x="PCA 1", y="PCA 2", color="species")
+        page.wait_for(DRAWN)
+        assert page.evaluate("document.querySelectorAll('.view').length") == 5
+        assert page.errors == []
+        assert page.requests == []
+        script = page.evaluate("fetch('/script/session.py').then(r => r.text())")
+        last = server.bench.session.table
+    again = tmp_path / "session.py"
+    again.write_text(script + "table.save('again.arrow')\n", encoding="utf-8")
+    subprocess.run([sys.executable, again], cwd=tmp_path, check=True)
+    assert gnomon.read(tmp_path / "again.arrow").equals(last), "the script gives the same table"
+
+
+def test_a_model_answers_sweeps_explains_and_moves_its_threshold(tmp_path):
+    gnomon.learn(
+        example("customers"),
+        target="churn",
+        learners=["logistic regression"],
+        budget="22",
+        source="example:customers",
+        folder=tmp_path / "runs" / "churn-1",
+    )
+    with served(tmp_path) as server, browsed(server) as page:
+        page.go(f"{server.root}/runs/churn-1/model")
+        page.wait_for("document.getElementById('sweeps').dataset.drawn", 60)
+        page.wait_for("document.getElementById('threshold').dataset.ready", 60)
+        shown = float(text_of(page, "#chances .slider-row:last-child span:last-child"))
+        typed = page.evaluate("Object.fromEntries(new FormData(document.getElementById('row')))")
+        row = {k: [float(v)] if v.replace(".", "").isdigit() else [v] for k, v in typed.items()}
+        said = gnomon.predict(tmp_path / "runs" / "churn-1", Table.from_dict(row, parse=True))
+        assert shown == pytest.approx(said.table.column("P(yes)").to_pylist()[0], abs=6e-4)
+
+        # another contract, another answer
+        page.evaluate(
+            "(f => { f.value = 'two years'; f.dispatchEvent(new Event('input', {bubbles: true})) })"
+            "(document.querySelector('[name=contract]'))"
+        )
+        page.wait_for("document.getElementById('said').innerText === 'no'", 60)
+
+        def cell(name):
+            return int(text_of(page, f"#{name}").replace(",", ""))
+
+        total = sum(cell(name) for name in ("tn", "fp", "fn", "tp"))
+        assert total == 500
+        before = cell("fn")
+        page.evaluate(
+            "(f => { f.value = 10; f.dispatchEvent(new Event('input', {bubbles: true})) })"
+            "(document.getElementById('miss'))"
+        )
+        page.evaluate("document.getElementById('cheapest').click()")
+        assert cell("fn") < before, "dear misses are avoided"
+        assert float(page.evaluate("document.getElementById('t').value")) < 0.3
+        assert "miss%3D10" in page.evaluate("document.getElementById('learn-cost').href")
+        page.evaluate("document.getElementById('why-button').click()")
+        page.wait_for("document.querySelector('#why-figure .main-svg')", 90)
+        assert "training rows" in text_of(page, "#why-text")
+        assert page.errors == []
+
+
+def test_a_fit_is_replayed_step_by_step(tmp_path):
+    with served(tmp_path) as server, browsed(server, dark=True) as page:
+        server.bench.session.open("example:iris")
+        page.go(f"{server.root}/replay")
+        submit(page, "#replay", method="KMeans", settings="n_clusters=3, n_init=1")
+        page.wait_for("document.getElementById('player')?.dataset.drawn", 90)
+        page.evaluate("document.getElementById('forward').click()")
+        page.wait_for("document.getElementById('player').dataset.at === '1'")
+        shown = "document.getElementById('figure').data.at(-2).x[0]"
+        page.wait_for(f"{shown} === 1")
+        page.evaluate(
+            "(s => { s.value = s.max; s.dispatchEvent(new Event('input')) })"
+            "(document.getElementById('step'))"
+        )
+        steps = page.evaluate("Number(document.getElementById('step').max)")
+        page.wait_for(f"{shown} === {steps}")
+        lines = text_of(page, "#script")
+        assert "keep_history='full'" in lines
+        assert page.errors == []
+
+
+@pytest.mark.slow
+def test_the_loop_of_decide_takes_an_answer_and_a_trial(tmp_path, rng):
+    speed, heat = rng.uniform(0, 10, 80), rng.uniform(0, 5, 80)
+    output, cost = 3 * speed + rng.normal(0, 1, 80), speed + 2 * heat + rng.normal(0, 0.2, 80)
+    table = Table.from_dict({"speed": speed, "heat": heat, "output": output, "cost": cost})
+    table.save(tmp_path / "trials.csv")
+    with served(tmp_path) as server, browsed(server) as page:
+        server.bench.session.open(str(tmp_path / "trials.csv"))
+        page.go(f"{server.root}/jobs/decide")
+        goals = {"turn": "speed\nheat", "want": "output:more\ncost:less"}
+        submit(page, "#job", **goals, budget="80", learners="ridge")
+        page.wait_for("document.querySelector('.state:not(.running)')", 120)
+        assert "Proposals" in text_of(page), text_of(page)
+        submit(page, "#prefer", better="A", worse="B")
+        page.wait_for("document.querySelector('.state:not(.running)')", 120)
+        assert "By the answers, in this order" in text_of(page), text_of(page)
+        fields = {"cell speed": "9", "cell heat": "2", "cell output": "28", "cell cost": "13"}
+        submit(page, "#trial", **fields)
+        page.wait_for("document.querySelector('.state:not(.running)')", 120)
+        assert "81 rows" in text_of(page), text_of(page)
+        assert page.errors == []
