@@ -47,6 +47,8 @@ class Scaling:
     between 0 and 1; they are left as they are where all values do so already.
     """
 
+    output: str
+
     def _learn_scaling(self, data: Data) -> np.ndarray:
         rows = np.asarray(data.rows, dtype=np.float64)
         if self.output == "sigmoid":
@@ -186,7 +188,7 @@ class ReconstructingCoder(Coder):
             )
         rows = self._learn_scaling(data)
         ends = (0.0, 1.0) if self.output == "sigmoid" else (rows.min(axis=0), rows.max(axis=0))
-        cells = {"low": ends[0], "high": ends[1], "image_shape": self._image(d)}
+        cells: dict[str, Any] = {"low": ends[0], "high": ends[1], "image_shape": self._image(d)}
         joint = Joint([self._encoder(d), self._decoder(d)])
         joint.draw(self._rng())
         n_encoder = joint.slices[0].stop
@@ -238,15 +240,16 @@ class ReconstructingCoder(Coder):
         loss = 0.5 * float((weights * miss**2).sum())
         slope = (weights * miss).reshape(output.shape)
         _, of_codes = decoder.backward(of_decoder, down, slope, slopes[1])
+        assert of_codes is not None
         if self.whiten:
             value, more = whitening(codes, factors)
             loss, of_codes = loss + value, of_codes + more
         encoder.backward(of_encoder, up, of_codes, slopes[0], to_input=False)
         if self.contractive:
-            layer = encoder.nodes[0]
-            views, own = of_encoder[layer.name], slopes[0][layer.name]
+            name = encoder.nodes[0].name
+            views, own = of_encoder[name], slopes[0][name]
             loss += self.contractive * contraction(
-                layer.layer.activation, views, own, seen, codes, factors, self.contractive
+                self.code_activation, views, own, seen, codes, factors, self.contractive
             )
         return loss
 
@@ -644,7 +647,8 @@ class ConvAutoencoder(ReconstructingCoder):
     def _decoder(self, n_columns: int) -> Network:
         shapes = [self._image(n_columns)]
         for k in self.filters:
-            shapes.append((*((size + 1) // 2 for size in shapes[-1][:2]), int(k)))
+            height, width, _ = shapes[-1]
+            shapes.append(((height + 1) // 2, (width + 1) // 2, int(k)))
         first = shapes[-1]
         layers: list[Layer] = [Dense(prod(first), "relu"), Reshape(first)]
         for small, large in zip(shapes[:0:-1], shapes[-2::-1]):

@@ -11,7 +11,7 @@ Texts: 003 4.8 names reservoir networks; Jaeger (2001), Lukosevicius (2012).
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import solve
@@ -41,7 +41,7 @@ class EchoStateEstimator(SequenceEstimator):
     """The reservoir that the regressor and the classifier share."""
 
     _parameter_constraints = CONSTRAINTS
-    _stored: Any = {
+    _stored: ClassVar[Any] = {
         "weight_in_": Array("f8", ("n_units", "n_features_in_ + 1")),
         "weight_hidden_": Array("f8", ("n_units", "n_units")),
         "coef_": Array("f8", ("n_outputs_", "n_units + n_features_in_ + 1")),

@@ -177,7 +177,8 @@ class FourierNetwork(SequenceEstimator):
 
         def loss(u: np.ndarray) -> tuple[float, np.ndarray]:
             found = [self._solved(u / longest, each) for each in series]
-            return sum(each.loss for each in found), sum(e.slopes for e in found) / longest
+            slopes = np.sum([each.slopes for each in found], axis=0)
+            return float(sum(each.loss for each in found)), slopes / longest
 
         trained = minimize(
             loss,

@@ -12,7 +12,7 @@ Texts: 000c 19.3.2-19.3.4; Goodfellow et al. (2014), Deshpande et al. (2018), Li
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -49,7 +49,7 @@ class RowGenerator(Scaling, JointLearner):
     """What all generators share: a network from noise to scaled rows."""
 
     _largest = 1e30
-    _stored: Any = {
+    _stored: ClassVar[Any] = {
         "generator_parameters_": Array("f8", (None,)),
         "mean_": Array("f8", ("n_columns",)),
         "scale_": Array("f8", ("n_columns",), low=0.0),
@@ -339,7 +339,7 @@ class GAN(RowGenerator):
 class DistanceGenerator(RowGenerator):
     """A generator trained by a distance between a batch of rows and as many generated ones."""
 
-    _stored: Any = {
+    _stored: ClassVar[Any] = {
         "reference_": Array("f8", (None, "n_columns")),
         "bandwidth_": Number(0.0),
     }

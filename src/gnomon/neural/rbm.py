@@ -256,8 +256,12 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, Transformer):
         return self.n_iter
 
     def _machine(self) -> Machine:
-        parts = (self.components_, self.intercept_hidden_, self.intercept_visible_)
-        return Machine(*(np.asarray(p, np.float64) for p in parts), self.visible == "gaussian")
+        return Machine(
+            np.asarray(self.components_, np.float64),
+            np.asarray(self.intercept_hidden_, np.float64),
+            np.asarray(self.intercept_visible_, np.float64),
+            self.visible == "gaussian",
+        )
 
     def _fit(self, data: Data) -> None:
         rng = self._rng()

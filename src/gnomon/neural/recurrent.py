@@ -9,9 +9,9 @@ Texts: 001 9.1 · 004 9 (both name feedback connections only).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax, softmax
@@ -174,7 +174,7 @@ class RecurrentEstimator(SequenceEstimator):
 
     _of_classes = False
     _parameter_constraints = CONSTRAINTS
-    _stored: Any = {
+    _stored: ClassVar[Any] = {
         "parameters_": DictOf(Array("f8")),
         "mean_": Array("f8", ("n_features_in_",)),
         "scale_": Array("f8", ("n_features_in_",)),
@@ -243,7 +243,8 @@ class RecurrentEstimator(SequenceEstimator):
                 )
 
     def _standardize(self, sequences: Sequence) -> list[np.ndarray]:
-        vars(self).pop("mean_", None)
+        if hasattr(self, "mean_"):
+            del self.mean_
         rows = self._take_in(sequences)
         self.n_features_in_ = rows[0].shape[1]
         self._require_columns(rows)
@@ -472,7 +473,7 @@ class RecurrentClassifier(RecurrentEstimator):
         return [self.classes_[int(k)] for k in best]
 
     @of_sequences("y")
-    def score(self, sequences: Sequence, y: Sequence[Hashable]) -> float:
+    def score(self, sequences: Sequence, y: Sequence[Any]) -> float:
         """Share of right classes, of sequences or of steps."""
         found = self.predict(sequences)
         if not self.each_step_:
