@@ -23,7 +23,7 @@ from gnomon.vision import (
 )
 
 WINDOW = (24, 20)
-N_BACKGROUNDS = 8000
+N_BACKGROUNDS = 4000
 
 
 def main(folder: Path) -> None:
@@ -35,7 +35,7 @@ def main(folder: Path) -> None:
     unseen = rgb_to_gray(photos["test_images"])
     begin = time.perf_counter()
     model = ViolaJonesDetector(
-        WINDOW, n_stages=20, detection_rate=0.998, n_negatives=3000, random_state=0
+        WINDOW, n_stages=14, detection_rate=0.998, n_jitter=2, n_negatives=2500, random_state=0
     )
     model.fit_windows(
         train, [*behind[::2], *resize(behind[1::2], (64, 64))], "face", groups=person[person <= 30]

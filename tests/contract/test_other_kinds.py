@@ -251,6 +251,9 @@ PROBLEMS = {
         ("predict", SCENES[:4]),
         {"window": (10, 10), "n_stages": 2, "max_stumps": 5, "n_negatives": 200},
     ),
+    "YoloDetector": Problem(
+        (SCENES,), ("predict", SCENES[:4]), {"filters": 3, "max_iter": 2, "threshold": 0.01}
+    ),
     "SlidingWindowDetector": Problem(
         (SCENES,), ("predict", SCENES[:4]), {"window": (12, 12), "n_hard": 0}
     ),

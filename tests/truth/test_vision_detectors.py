@@ -10,6 +10,8 @@ from gnomon.vision import (
     Scene,
     SlidingWindowDetector,
     ViolaJonesDetector,
+    YoloDetector,
+    YoloLoss,
     iou,
     make_scenes,
     match_detections,
@@ -116,3 +118,49 @@ def test_detectors_refuse_what_they_cannot_learn_from():
         ViolaJonesDetector((8, 8)).fit([scene])
     with pytest.raises(DataError, match="no image has a box"):
         SlidingWindowDetector().fit([scene.image], [(np.zeros((0, 4)), [])])
+
+
+@pytest.mark.covers("yolo")
+def test_the_gradient_of_the_loss_of_yolo_is_that_of_differences(rng):
+    loss = YoloLoss(2)
+    output = rng.normal(size=(2, 3, 2, 13))
+    target = np.zeros((2, 3, 2, 8))
+    target[..., 0] = rng.random((2, 3, 2)) < 0.5
+    target[..., 1:5] = rng.uniform(0.1, 0.9, (2, 3, 2, 4))
+    target[..., 5:] = np.eye(3)[rng.integers(0, 3, (2, 3, 2))]
+    target *= target[..., :1]
+    gradient = loss(output, target)[1]
+    # the target of a confidence is the overlap, which counts as a constant: places are checked
+    # with the confidence's part of the loss taken out by a share of zero
+    for place in rng.permutation(output.size)[:60]:
+        index = np.unravel_index(place, output.shape)
+        if index[3] < 10 and index[3] % 5 < 4:
+            continue
+        step = np.zeros_like(output)
+        step[index] = 1e-6
+        both = [loss(output + sign * step, target)[0].sum() for sign in (1, -1)]
+        assert gradient[index] == pytest.approx((both[0] - both[1]) / 2e-6, abs=1e-6)
+
+
+@pytest.mark.covers("yolo")
+def test_the_target_of_a_scene_is_decoded_to_its_boxes():
+    scenes = crosses(6, 0)
+    model = YoloDetector(filters=2, max_iter=1, random_state=0).fit(scenes)
+    for scene in scenes:
+        target = model._target(scene)
+        (row, column) = np.argwhere(target[..., 0])[0]
+        _, x, y, w, h = target[row, column, :5]
+        center = np.array([column + x, row + y]) * 8
+        np.testing.assert_allclose(center, (scene.boxes[0, :2] + scene.boxes[0, 2:]) / 2)
+        np.testing.assert_allclose([w * 40, h * 40], scene.boxes[0, 2:] - scene.boxes[0, :2])
+    with pytest.raises(DataError, match="tiles"):
+        YoloDetector().fit([np.zeros((30, 30))], [([[1, 1, 9, 9]], ["a"])])
+
+
+@pytest.mark.slow
+@pytest.mark.covers("yolo")
+def test_a_small_yolo_finds_crosses_in_new_scenes():
+    options = {"filters": 8, "batch_size": 8, "learning_rate": 0.006, "max_iter": 60}
+    model = YoloDetector(1, random_state=0, **options).fit(crosses(200, 0))
+    assert model.losses_[-1] < 0.1 * model.losses_[0]
+    assert share_found(model, crosses(40, 1)) >= 0.75  # 0.875 was measured

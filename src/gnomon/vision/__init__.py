@@ -48,6 +48,7 @@ from gnomon.vision.selective_search import Proposals, selective_search
 from gnomon.vision.sliding_window import SlidingWindowDetector
 from gnomon.vision.viola_jones import ViolaJonesDetector, vote_detections
 from gnomon.vision.whitening import ImageWhitening, MeanImageSubtraction, ZCAWhitening
+from gnomon.vision.yolo import YoloDetector, YoloLoss
 
 __all__ = [
     "HOG",
@@ -68,6 +69,8 @@ __all__ = [
     "SlidingWindowDetector",
     "Tiles",
     "ViolaJonesDetector",
+    "YoloDetector",
+    "YoloLoss",
     "ZCAWhitening",
     "add_noise",
     "alexnet",
