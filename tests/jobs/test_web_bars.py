@@ -39,7 +39,7 @@ SESSIONS = [
     ("diabetes", [], [("learn", {"target": "progression", "budget": "22"})]),
     ("customers", [("kind", {"column": "complaints", "kind": "category"})], [("look", {})]),
     ("iris", [("rename", {"column": "species", "name": "kind"})], [("rules", {})]),
-    ("weather", [], [("rules", {}), ("look", {"target": "play"})]),
+    ("contact_lenses", [], [("rules", {}), ("look", {})]),
     ("breast_cancer", [], [("learn", {"target": "diagnosis", "budget": "22"})]),
     ("wine", [("reshape", {"derive": ["strong=alcohol > 13"]})], [("group", {"groups": 3})]),
     ("iris", [("reshape", {"without": ["species"]})], [("group", {}), ("look", {})]),

@@ -16,7 +16,10 @@ class SearchOptions(Options):
 
     query: list[str] = option([], help="What to look for; may be given several times.")
     text: str | None = option(
-        None, settled=True, help="The column of texts; the only one of text by default."
+        None,
+        settled=True,
+        column=True,
+        help="The column of texts; the only one of text by default.",
     )
     method: str = option(
         "bm25",

@@ -13,14 +13,19 @@ class TopicsOptions(Options):
     """The options of `topics`, and what the run settled where none was given."""
 
     text: str | None = option(
-        None, settled=True, help="The column of texts; the only one of text by default."
+        None,
+        settled=True,
+        column=True,
+        help="The column of texts; the only one of text by default.",
     )
     n_topics: int | None = option(
         None,
         least=1,
         help="Topics; the number that predicts held-out words best by default.",
     )
-    time: str | None = option(None, help="A column of dates: topics are shown over time.")
+    time: str | None = option(
+        None, column=True, help="A column of dates: topics are shown over time."
+    )
     stop_words: str = option(
         "english", choices=("english", "none"), help="Frequent words that are left out."
     )
