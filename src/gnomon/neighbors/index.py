@@ -395,6 +395,17 @@ class NeighborIndex:
         if self.leaf_size < 1 or self.n_rows < 1:
             raise ValueError("an index of no rows or of leaves without rows")
 
+    def check_points(self, learner: Any, n_points: int) -> None:
+        """Refuse an index that is not of so many points of the columns that a learner takes."""
+        if self.n_rows != n_points:
+            raise ValueError("the index is not of the points that were learned from")
+        encoder = getattr(learner, "encoder_", None)
+        n_columns = learner.n_features_in_ if encoder is None else len(encoder.columns)
+        if self.has_coordinates:
+            self.check_width(n_columns)
+        elif self.stored.shape[1] != n_columns:
+            raise ValueError("the stored rows have another width than the rows that it takes")
+
     def check_width(self, n_columns: int) -> None:
         """Refuse stored rows whose coordinates are not those of rows of this many columns."""
         width, levels = self.stored.shape[1], getattr(self.distance, "levels", np.zeros(0))

@@ -344,6 +344,11 @@ class DistanceGenerator(RowGenerator):
         "bandwidth_": Number(0.0),
     }
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if len(getattr(self, "reference_", (0,))) == 0:
+            raise ValueError("there are no rows of reference")
+
     def _distance(self, fake: np.ndarray, real: np.ndarray, rng: Any) -> tuple[float, np.ndarray]:
         """The distance of two sets of rows, and its slope in the first."""
         raise NotImplementedError

@@ -100,6 +100,11 @@ class ClusterThenLabelClassifier(FewLabels):
         self.n_clusters = n_clusters
         self.random_state = random_state
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if hasattr(self, "index_"):
+            self.index_.check_points(self, len(self.point_clusters_))
+
     def _clusterer(self, n_different: int, seed: int) -> Any:
         if self.clusterer is not None:
             return clone(self.clusterer)

@@ -127,6 +127,11 @@ class GraphLabels(FewLabels):
         "reached_": Array("b", ("n_points",)),
     }
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if hasattr(self, "index_"):
+            self.index_.check_points(self, len(self.point_weights_))
+
     def _fit(self, data: Data) -> None:
         points = Points.of(data, len(self.classes_))
         self.index_ = index_of(points.rows, getattr(self, "metric", "euclidean"))
