@@ -22,6 +22,7 @@ from benchmarks.duels.duel import DUELS, Duel
 
 ROOMS = (
     "neighbors",
+    "neural",
     "bayes",
     "linear",
     "linear_bases",

@@ -66,15 +66,14 @@ SMALL = {
 }
 # networks whose passes take long, and whose contract does not depend on how many they make
 FEW_PASSES = {
-    name: {"max_iter": 12}
-    for name in (
-        "Autoencoder",
-        "ConvAutoencoder",
-        "GAN",
-        "MomentMatchingGenerator",
-        "SlicedGenerator",
-        "VariationalAutoencoder",
-    )
+    "Autoencoder": 12,
+    "ConvAutoencoder": 12,
+    "DeepBeliefNetwork": 40,
+    "GAN": 12,
+    "MomentMatchingGenerator": 12,
+    "PretrainedClassifier": 40,
+    "SlicedGenerator": 12,
+    "VariationalAutoencoder": 12,
 }
 LEAST_STEP = 0.3
 ASKED = (
@@ -112,7 +111,8 @@ def make(cls: type, **changes: Any):
             chosen[name] = required(name, issubclass(cls, ClassifierMixin))
     if "random_state" in known:
         chosen["random_state"] = 0
-    chosen |= FEW_PASSES.get(cls.__name__, {})
+    if cls.__name__ in FEW_PASSES:
+        chosen["max_iter"] = FEW_PASSES[cls.__name__]
     return cls(**(chosen | changes))
 
 

@@ -155,9 +155,17 @@ def assert_no_bit_changes(cls: type, forms: dict, rng: np.random.Generator) -> N
                 other = form(X)
                 found = outputs(fit(make(cls), other, y), other)
                 if name.startswith(("float32", "float16")):
-                    assert_close(found, expected, rtol=1e-5, atol=1e-5)
+                    # a hundred roundings of single precision, in discriminants of wide margins
+                    assert_close(above_underflow(found), above_underflow(expected), 1e-4, 1e-4)
                 else:
                     assert_same_bits(as_types_of(expected, found), expected)
+
+
+def above_underflow(found: dict) -> dict:
+    """Results without logarithms of probabilities that single precision has no number for."""
+    least = np.log(np.finfo(np.float32).tiny)
+    logs = {name: np.maximum(found[name], least) for name in found if name == "predict_log_proba"}
+    return found | logs
 
 
 def as_types_of(expected: dict, found: dict) -> dict:

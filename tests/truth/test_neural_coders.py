@@ -14,9 +14,11 @@ from gnomon.neural import (
     Autoencoder,
     CodeSampler,
     ConvAutoencoder,
+    DeepBeliefNetwork,
     Dense,
     MomentMatchingGenerator,
     Network,
+    PretrainedClassifier,
     SlicedGenerator,
     VariationalAutoencoder,
     contractive_step,
@@ -29,6 +31,7 @@ from gnomon.neural.generators import against, mmd_part, sliced_part, unit_direct
 from gnomon.neural.joint import Joint
 from gnomon.neural.variational import bound_part, divergence
 from gnomon.reduce import PCA
+from gnomon.show import latent_interpolation_grid
 
 STEP = 1e-5
 
@@ -434,3 +437,38 @@ def test_shards_of_a_batch_add_up_to_the_whole(rng, monkeypatch):
         parts, summed = joint.gradient(part, rows, None, crew, (0,))
     assert parts == pytest.approx(whole, rel=1e-12)
     np.testing.assert_allclose(summed, gradient, atol=1e-12)
+
+
+@pytest.mark.covers("autoencoder-greedy-pretraining", "deep-belief-network")
+@pytest.mark.parametrize("cls", [PretrainedClassifier, DeepBeliefNetwork])
+def test_few_labels_are_enough_after_pre_training(cls, seed):
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(X))[:700]
+    X, y = X[order] / 16, y[order]
+    model = cls((48,), unlabeled=X[100:500], max_iter=60, random_state=seed).fit(X[:100], y[:100])
+    assert model.score(X[500:], y[500:]) > 0.75
+    with pytest.raises(DataError, match="unlabeled rows need 64 columns"):
+        cls((8,), unlabeled=X[:, :5], max_iter=1).fit(X[:20], y[:20])
+
+
+@pytest.mark.covers("autoencoder-greedy-pretraining")
+def test_a_layer_of_pretraining_is_the_encoder_of_an_autoencoder(rng):
+    rows = rng.random((60, 5))
+    model = PretrainedClassifier((3,), pretrain_iter=5)
+    weight, bias, codes = model._layer(3, rows, None, 0)
+    np.testing.assert_allclose(1 / (1 + np.exp(-(rows @ weight + bias))), codes, atol=1e-12)
+
+
+@pytest.mark.covers("latent-interpolation-grid")
+def test_the_grid_begins_and_ends_with_the_images_and_decodes_equal_steps(rng):
+    rows = rng.random((30, 12))
+    coder = PCA(4).fit(rows)
+    figure = latent_interpolation_grid(coder, rows[:2], rows[2:4], image_shape=(3, 4), n_steps=5)
+    z = np.asarray(figure.data[0].z)
+    assert z.shape == (2 * 5 - 2, 7 * 6 - 2)
+    np.testing.assert_array_equal(z[:3, :4], rows[0].reshape(3, 4))
+    np.testing.assert_array_equal(z[5:, -4:], rows[3].reshape(3, 4))
+    middle = coder.inverse_transform(coder.transform(rows[[0, 2]]).mean(axis=0, keepdims=True))
+    np.testing.assert_allclose(z[:3, 18:22], middle.reshape(3, 4))
+    with pytest.raises(DataError, match="does not fit rows of 12 pixels"):
+        latent_interpolation_grid(coder, rows[:1], rows[1:2], image_shape=(5, 5))

@@ -244,7 +244,8 @@ def kl_of_densities(
     """D(P || Q) of two densities of one number, by quadrature.
 
     Infinite where q is zero and p is not; a p below 1e-30 counts as zero there, since in far tails
-    q is zero by underflow only.
+    q is zero by underflow only. Where q is much narrower than p, choose `low` and `high` such that
+    q does not underflow between them.
 
     Parameters
     ----------

@@ -88,6 +88,7 @@ from gnomon.neural.pooling import (
     MeanUnpool2D,
     Upsample2D,
 )
+from gnomon.neural.pretrained import DeepBeliefNetwork, PretrainedClassifier
 from gnomon.neural.probes import (
     AdversarialExample,
     PerceptualLoss,
@@ -131,6 +132,7 @@ __all__ = [
     "ConvNetClassifier",
     "ConvTranspose2D",
     "CrossEntropy",
+    "DeepBeliefNetwork",
     "Dense",
     "DropConnect",
     "Dropout",
@@ -166,6 +168,7 @@ __all__ = [
     "Penalty",
     "PerceptualLoss",
     "PoissonLoss",
+    "PretrainedClassifier",
     "RecurrentClassifier",
     "RecurrentRegressor",
     "Reshape",

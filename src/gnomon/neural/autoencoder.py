@@ -177,7 +177,7 @@ class ReconstructingCoder(Coder):
     def _fit(self, data: Data) -> None:
         d = data.n_columns
         self._require_known_curvature()
-        if self.n_components > d:
+        if self.n_components > d and self.noise is None and not self.contractive:
             warnings.warn(
                 f"the code has {self.n_components} numbers for {d} columns: without noise or a "
                 "penalty the network may copy rows; decrease n_components",

@@ -32,8 +32,9 @@ import scipy.sparse as sp
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
 
-# Multiplications that are worth a shard of their own; shards of half took longer on two threads.
-SHARD_WORK = 4_000_000
+# Multiplications that are worth a shard of their own: with 4 million, 784-128-10 took 15% longer on
+# one thread, as products of few rows are slow and gradients are added up more often.
+SHARD_WORK = 10_000_000
 MOST_SHARDS = 8
 FEWEST_SHARD_ROWS = 16
 

@@ -121,7 +121,7 @@ def adversarial_example(
     step: float = 0.05,
     max_iter: int = 200,
     bounds: tuple[float, float] | None = None,
-    confidence: float = 0.9,
+    probability: float = 0.9,
 ) -> AdversarialExample:
     """A small change of one input that makes a network give another class.
 
@@ -142,8 +142,8 @@ def adversarial_example(
     max_iter : int, default=200
     bounds : (float, float), default=None
         Smallest and greatest value of an input, such as (0, 1) for pixels.
-    confidence : float, default=0.9
-        Ends when the target has this probability.
+    probability : float, default=0.9
+        Ends when the target has at least this probability.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def adversarial_example(
         changed = changed - step * slope / max(float(np.linalg.norm(slope)), 1e-12)
         if bounds is not None:
             changed = np.clip(changed, *bounds)
-        if _probability(network, parameters, changed, target) >= confidence:
+        if _probability(network, parameters, changed, target) >= probability:
             break
     scores = network.predict(parameters, np.stack([original, changed]))
     return AdversarialExample(

@@ -20,6 +20,8 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 
+BLOCK = 8192  # parameters: half a megabyte of numbers in a step of Adam
+
 
 class Rule:
     """A fixed step, and the base of the other rules; stateful, one object per run."""
@@ -131,14 +133,23 @@ class AdamRule(Rule):
         self.t += 1
         if self.t == 1:
             self.mean, self.squares = np.zeros_like(gradient), np.zeros_like(gradient)
-        self.mean *= self.beta_1
-        self.mean += (1 - self.beta_1) * gradient
-        self.squares *= self.beta_2
-        self.squares += (1 - self.beta_2) * gradient**2
-        root = self.squares / (1 - self.beta_2**self.t)
+        step = np.empty_like(gradient)
+        for start in range(0, len(gradient), BLOCK):
+            self._step_of(slice(start, start + BLOCK), gradient, learning_rate, step)
+        return step - learning_rate * self.weight_decay * x if self.weight_decay else step
+
+    def _step_of(
+        self, some: slice, gradient: np.ndarray, learning_rate: float, step: np.ndarray
+    ) -> None:
+        """Write the step of some parameters, whose numbers stay in the cache meanwhile."""
+        mean, squares, slope = self.mean[some], self.squares[some], gradient[some]
+        mean *= self.beta_1
+        mean += (1 - self.beta_1) * slope
+        squares *= self.beta_2
+        squares += (1 - self.beta_2) * slope**2
+        root = squares / (1 - self.beta_2**self.t)
         np.sqrt(root, out=root)
         root += self.epsilon
-        step = self.mean / (1 - self.beta_1**self.t)
-        step *= -learning_rate
-        step /= root
-        return step - learning_rate * self.weight_decay * x if self.weight_decay else step
+        np.divide(mean, 1 - self.beta_1**self.t, out=step[some])
+        step[some] *= -learning_rate
+        step[some] /= root

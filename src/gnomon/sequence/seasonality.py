@@ -111,7 +111,10 @@ def find_season(
     strengths = autocorrelation(changes, max(asked))
     level = confidence_level if periods is not None else 1 - (1 - 0.95) / len(asked)
     z = stats.norm.ppf((1 + level) / 2)
-    errors = np.sqrt((1 + 2 * np.cumsum(strengths[1:] ** 2)) / len(changes))
+    # a calendar's period must stand out beyond shorter lags (Bartlett); without a calendar beyond
+    # independent changes, as a smooth season is strong at all its lags: a sine was never found
+    shorter = np.cumsum(strengths[1:] ** 2) if periods is not None else np.zeros(max(asked))
+    errors = np.sqrt((1 + 2 * shorter) / len(changes))
     thresholds = z * np.concatenate([[np.inf, np.inf], errors[: max(asked) - 1]])
     peaks = asked if periods is not None else [m for m in asked if _is_peak(strengths, m)]
     passed = [m for m in peaks if strengths[m] > thresholds[m]]

@@ -147,6 +147,7 @@ _PICTURES = {
     "networks": ["belief_network", "graphical_model"],
     "optima": ["barrier_curves", "constrained_optimum", "penalized_optimum"],
     "optimizers": ["optimizer_paths", "quadratic_form", "search_progress", "self_changes"],
+    "latent": ["latent_interpolation_grid"],
     "pixels": ["labeled_image", "potts_samples", "segment_maps"],
     "points": [
         "class_scatter",

@@ -47,11 +47,13 @@ def open_in_browser(
 
     if file is not None and example is not None:
         raise typer.BadParameter("give a file, or --example NAME")
-    folder = session or runs / ".session"
+    kept = Session(session or runs / ".session", runs)
     given = file if example is None else f"example:{example}"
+    place = "/"
     if given is not None:
         say(f"reading {given}")
-        Session(folder, runs).open(given)
+        task = kept.open(given)
+        place = "/table" if task is None else f"/tasks/{task}"
     password = ""
     if host not in LOCAL:
         say(
@@ -59,4 +61,4 @@ def open_in_browser(
             "read, and run jobs as you; the connection is not encrypted."
         )
         password = os.environ.get(PASSWORD) or typer.prompt("Password", hide_input=True)
-    serve(folder, runs, host, port, password, browser, say)
+    serve(kept, place, host, port, password, browser, typer.echo)  # a link is not wrapped

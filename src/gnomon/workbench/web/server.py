@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import threading
 import webbrowser
-from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -53,22 +52,23 @@ def bound(host: str, port: int) -> socket.socket:
     return found
 
 
-def link_of(host: str, port: int, token: str) -> str:
-    """The address that opens the workbench."""
+def link_of(host: str, port: int, token: str, place: str = "/") -> str:
+    """The address that opens a page of the workbench."""
     name = "127.0.0.1" if host in ("0.0.0.0", "::") else host
     shown = f"[{name}]" if ":" in name else name
-    return f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+    return f"http://{shown}:{port}{place}" + (f"?token={token}" if token else "")
 
 
 def serve(
-    session: Path, runs: Path, host: str, port: int, password: str, browser: bool, say: Any
+    session: Session, place: str, host: str, port: int, password: str, browser: bool, say: Any
 ) -> None:
     """Serve until stopped.
 
     Parameters
     ----------
-    session, runs : path
-        Folder of the session, and of the run folders.
+    session : Session
+    place : str
+        The page to begin with.
     host : str
     port : int
         0 takes a free one.
@@ -79,10 +79,10 @@ def serve(
     say : callable
         Prints a line.
     """
-    bench = Workbench(Session(session, runs), password)
+    bench = Workbench(session, password)
     held = bound(host, port)
     port = held.getsockname()[1]
-    link = link_of(host, port, "" if password else bench.session.token())
+    link = link_of(host, port, "" if password else session.token(), place)
     say(f"gnomon is open at {link}")
     say("Ctrl-C ends the server; runs that are at work go on, and the session is kept.")
     threading.Timer(READY, load_packages).start()  # before a page lists methods

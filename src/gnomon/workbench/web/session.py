@@ -208,6 +208,12 @@ class Session:
             self.add(step["do"], step["with"], table=step["table"], number=step["id"])
             write_json(folder / TASK, task)
 
+    def at_work(self) -> list[str]:
+        """Names of the tasks that are running."""
+        names = [each.name for each in sorted((self.folder / "tasks").glob("*"))]
+        states = {name: self.state(name) for name in names}
+        return [name for name, state in states.items() if state and state.status == "running"]
+
     def table_task(self) -> dict[str, Any]:
         """What every task of the present table is given."""
         step = self.require_table()[1]

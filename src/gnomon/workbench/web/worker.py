@@ -142,7 +142,7 @@ def work(folder: Path) -> str:
         if issubclass(category, GnomonWarning) and str(message) not in notes:
             notes.append(str(message))
 
-    warnings.showwarning = heard  # type: ignore[assignment]
+    warnings.showwarning = heard
     end: dict[str, Any]
     try:
         end = {"status": "finished", "result": WORK[task["do"]](task, reporter(folder))}

@@ -194,7 +194,7 @@ def compare_page(bench: Workbench, asked: Asked) -> Response:
     from gnomon.workbench.compare.job import compare
 
     names = chosen_runs(bench, asked.query.get("run", []))
-    found = compare(names, folder=bench.session.runs)
+    found = compare([*names], folder=bench.session.runs)
     return bench.page("compare.html", here="runs", found=found, names=names)
 
 

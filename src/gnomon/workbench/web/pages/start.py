@@ -18,6 +18,7 @@ from gnomon.workbench.base.runs import all_runs
 from gnomon.workbench.web.app import Asked, NotFound, Workbench, to
 
 RECENT = 5
+SHOWN_TASKS = ("read-", "columns-", "replay-")
 
 
 def start(bench: Workbench, asked: Asked) -> Response:
@@ -28,6 +29,8 @@ def start(bench: Workbench, asked: Asked) -> Response:
         examples=examples(),
         recent=list(reversed(all_runs(bench.session.runs)))[:RECENT],
         folder=os.getcwd(),
+        at_work=[name for name in bench.session.at_work() if name.startswith(SHOWN_TASKS)],
+        uploads=bench.uploads,
     )
 
 

@@ -1,0 +1,173 @@
+"""The bars of the workbench in a browser: large tables, busy machines, killed servers, scripts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from gnomon.table import example
+from gnomon.workbench.again.job import numbers
+from gnomon.workbench.base.runs import read_record
+from gnomon.workbench.web.session import Session
+from tests.jobs.test_web_runs import results_of_script
+from tests.jobs.web import browsed, served, text_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.covers("run-report"), pytest.mark.timeout(1800)]
+SERVER = """
+import sys
+from pathlib import Path
+from gnomon.workbench.web.server import serve
+from gnomon.workbench.web.session import Session
+folder = Path(sys.argv[1])
+session = Session(folder / "session", folder / "runs")
+serve(session, "/", "127.0.0.1", 0, "", False, lambda line: print(line, flush=True))
+"""
+# tables, steps on them, then jobs that do the same work on every machine
+SESSIONS = [
+    ("iris", [], [("group", {"groups": 3})]),
+    ("iris", [("reshape", {"where": ["sepal_length > 5"]})], [("map", {"methods": ["PCA"]})]),
+    ("wine", [("reshape", {"sort": ["alcohol desc"]})], [("look", {})]),
+    ("diabetes", [], [("learn", {"target": "progression", "budget": "22"})]),
+    ("customers", [("kind", {"column": "complaints", "kind": "category"})], [("look", {})]),
+    ("iris", [("rename", {"column": "species", "name": "kind"})], [("rules", {})]),
+    ("weather", [], [("rules", {}), ("look", {"target": "play"})]),
+    ("breast_cancer", [], [("learn", {"target": "diagnosis", "budget": "22"})]),
+    ("wine", [("reshape", {"derive": ["strong=alcohol > 13"]})], [("group", {"groups": 3})]),
+    ("iris", [("reshape", {"without": ["species"]})], [("group", {}), ("look", {})]),
+]  # fmt: skip
+
+
+def finished(session: Session, name: str, seconds: float = 300) -> None:
+    """Wait until a task has ended well."""
+    end = time.monotonic() + seconds
+    while (state := session.state(name)) is None or state.status == "running":
+        assert time.monotonic() < end, f"{name} takes too long"
+        time.sleep(0.2)
+    assert state.status == "finished", state.error
+
+
+@pytest.mark.parametrize("number", range(len(SESSIONS)))
+def test_an_exported_script_gives_the_same_bits(tmp_path, number):
+    table, steps, jobs = SESSIONS[number]
+    with served(tmp_path) as server:
+        session = server.bench.session
+        session.open(f"example:{table}")
+        for do, given in steps:
+            session.change(do, given)
+        names = [session.run_job(job, options) for job, options in jobs]
+        for name in names:
+            finished(session, name)
+        from gnomon.workbench.web.script import as_python
+
+        script = as_python(session.steps)
+    recorded = [numbers(read_record(tmp_path / "runs" / name)["results"]) for name in names]
+    found = [numbers(each) for each in results_of_script(script, tmp_path)]
+    assert found == recorded
+    assert all(recorded)
+
+
+def test_ten_million_rows_scroll_smoothly(tmp_path, rng):
+    n = 10_000_000
+    columns = {"x": rng.normal(size=n).round(4), "k": rng.integers(0, 1000, n)}
+    pa.csv.write_csv(pa.table({"row": np.arange(n), **columns}), tmp_path / "big.csv")
+    with served(tmp_path) as server, browsed(server) as page:
+        task = server.bench.session.open(str(tmp_path / "big.csv"))
+        finished(server.bench.session, task, 900)
+        page.go(f"{server.root}/table")
+        page.wait_for("document.querySelectorAll('#rows tr').length > 5")
+        took = []
+        for row in rng.integers(0, n - 60, 60):
+            took.append(
+                page.evaluate(
+                    "new Promise(done => { const begin = performance.now(); "
+                    f"gnomonTable.moveTo({row}); const look = () => "
+                    f"Number(document.getElementById('rows').dataset.first) === {row} "
+                    "? done(performance.now() - begin) : setTimeout(look, 1); look() })"
+                )
+            )
+            shown = page.evaluate("document.querySelector('#rows td').innerText")
+            assert shown == str(row), "every row is there"
+        print(f"p95 {np.quantile(took, 0.95):.0f} ms, load {os.getloadavg()[0]:.1f}")
+        busy = max(os.getloadavg()[0] / (os.cpu_count() or 1), 1)
+        assert np.quantile(took, 0.95) < 150 * busy
+
+
+def test_pages_stay_quick_while_a_fit_uses_all_cores(tmp_path):
+    with served(tmp_path) as server, browsed(server) as page:
+        session = server.bench.session
+        session.open("example:digits")
+        name = session.run_job("learn", {"target": example("digits").columns[-1], "budget": "600s"})
+        time.sleep(8)
+        took = []
+        for _ in range(12):
+            for place in ("/", "/table", "/jobs/learn", f"/runs/{name}"):
+                begin = time.monotonic()
+                page.go(server.root + place)
+                took.append(time.monotonic() - begin)
+        assert session.state(name).status == "running", session.state(name).error
+        begin = time.monotonic()
+        page.follow("document.querySelector('#cancel').click()")
+        print(f"p95 {np.quantile(took, 0.95):.2f} s, cancelled in {time.monotonic() - begin:.1f} s")
+        busy = max(os.getloadavg()[0] / (os.cpu_count() or 1), 1)
+        assert np.quantile(took, 0.95) < 0.3 * busy
+
+
+def test_a_killed_server_loses_nothing(tmp_path):
+    def started() -> tuple[subprocess.Popen, str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SERVER, tmp_path], stdout=subprocess.PIPE, text=True
+        )
+        return process, process.stdout.readline().split()[-1]
+
+    first, _ = started()
+    session = Session(tmp_path / "session", tmp_path / "runs")
+    session.open("example:customers")
+    name = session.run_job("learn", {"target": "churn", "budget": "45s"})
+    while session.state(name).step == "starting":
+        time.sleep(0.1)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    second, link = started()
+    try:
+        from tests.jobs.browser import opened
+
+        with opened(link) as page:
+            page.go(f"{link.split('/?')[0]}/runs/{name}")
+            page.wait_for("document.querySelector('.state.finished')", 200)
+            assert "leaderboard" in text_of(page)
+            assert "gnomon.learn" in text_of(page, "#script"), "the steps are kept too"
+    finally:
+        second.send_signal(signal.SIGINT)
+        second.wait(20)
+
+
+AXE = Path(os.environ.get("AXE_CORE", "node_modules/axe-core/axe.min.js"))
+
+
+def test_axe_finds_nothing_serious(tmp_path):
+    if not AXE.exists():
+        pytest.skip("axe-core is not here: npm install axe-core, or AXE_CORE=its axe.min.js")
+    script = AXE.read_text(encoding="utf-8")
+    with served(tmp_path) as server:
+        server.bench.session.open("example:customers")
+        for dark in (False, True):
+            with browsed(server, dark=dark) as page:
+                for place in ("/", "/table", "/views", "/jobs", "/jobs/learn", "/runs", "/replay",
+                              "/help"):  # fmt: skip
+                    page.go(server.root + place)
+                    time.sleep(1)
+                    page.evaluate(script + "; true")
+                    found = page.evaluate(
+                        "axe.run().then(r => r.violations.filter(v => ['serious', 'critical']"
+                        ".includes(v.impact)).map(v => v.id + ': ' + v.nodes[0].html))"
+                    )
+                    assert found == [], place
