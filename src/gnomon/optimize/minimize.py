@@ -258,11 +258,9 @@ class _Evaluator:
     def __call__(self, request: Request, count: int) -> list[tuple[Any, ...]]:
         """The first ``count`` points of a request: (value,), (value, gradient) and so on."""
         points = request.points[:count]
-        if self.of_neighbors is not None and request.center is not None:
-            left = self.of_neighbors(request.center)[-len(request.points) :]  # not those replayed
-            return [(each,) for each in left[:count].tolist()]
-        if request.want == "value" and self.vectorized:
-            return [(each,) for each in self._together(points).tolist()]
+        together = self.at_once(request, count)
+        if together is not None:
+            return [(each,) for each in together.tolist()]
         begun = len(self.trace)
         numbered = list(enumerate(points, begun))
 
@@ -278,6 +276,15 @@ class _Evaluator:
         if request.want == "hessian":
             self.n_hess += len(found)
         return found
+
+    def at_once(self, request: Request, count: int) -> np.ndarray | None:
+        """Values of the first ``count`` points where one call gives all; None where none does."""
+        if self.of_neighbors is not None and request.center is not None:
+            left = self.of_neighbors(request.center)[-len(request.points) :]  # not those replayed
+            return left[:count]
+        if request.want == "value" and self.vectorized:
+            return self._together(request.points[:count])
+        return None
 
     def _one(self, point: Point, request: Request, number: int) -> tuple[Any, ...]:
         if self.space.constraints:
@@ -421,8 +428,14 @@ class _Driver:
         return None
 
     def _answer(self, request: Request) -> Answer:
-        entries = self._replay(request)
         count = len(request.points)
+        left = self.max_evaluations - len(self.trace)
+        if self.earlier is None and request.resource is None and count <= left:
+            together = self.evaluate.at_once(request, count)
+            if together is not None:  # a step of tabu search: 0.09 instead of 0.12 ms
+                self._enter_values(request.points, together.tolist())
+                return Answer(together)
+        entries = self._replay(request)
         left = self.max_evaluations - len(self.trace)
         new = min(count - len(entries), int(min(left, count)))
         if new > 0:
