@@ -158,7 +158,8 @@ def test_the_box_of_a_scene_is_where_the_object_was_pasted(seed, paste):
         light = np.zeros((40, 40), dtype=bool)
         for left, top, right, bottom in scene.boxes.astype(int):
             light[top:bottom, left:right] = True
-        assert not scene.image[~light].max(initial=0) > 0.26 * 255
+        # faint ink outside the boxes of three objects may add up
+        assert scene.image[~light].max(initial=0) <= (1 - 0.75**3) * 255 + 1e-9
         assert len(scene.boxes) == len(scene.labels) >= 1
         assert (iou(scene.boxes) - np.eye(len(scene.boxes))).max() <= 1e-12
 
