@@ -160,6 +160,12 @@ class CountVectorizer(FastAnalyzer, peer.CountVectorizer):
     }
     _stored = {"vocabulary_": DictOf(Whole()), "fixed_vocabulary_": Flag()}
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        places = getattr(self, "vocabulary_", {}).values()
+        if sorted(places) != list(range(len(places))):
+            raise ValueError("the terms do not stand for columns 0, 1, 2 ...")
+
     def __init__(
         self,
         *,
