@@ -142,9 +142,9 @@ def test_a_linear_autoencoder_spans_the_first_principal_components(rng, seed):
         alpha=0.0,
         learning_rate_init=0.01,
         batch_size=300,
-        max_iter=1500,
+        max_iter=4000,
         tol=0.0,
-        n_iter_no_change=1500,
+        n_iter_no_change=4000,
         random_state=seed,
     ).fit(rows)
     scaled = (rows - model.mean_) / model.scale_

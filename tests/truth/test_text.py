@@ -361,7 +361,7 @@ def test_the_sampler_draws_from_the_exact_posterior(rng):
         sampler.sweep(1)
         drawn[tuple(sampler.topics.tolist())] += 1
     distance = sum(abs(drawn[each] / n - exact[each]) for each in exact) / 2
-    assert distance < 0.06  # of 32 states; independent draws would give about 0.03
+    assert distance < 0.06  # of 32 states
 
 
 @pytest.mark.covers("latent-dirichlet-allocation")

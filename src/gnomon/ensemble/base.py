@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -146,7 +146,7 @@ class Ensemble(_BaseComposition):
     natively = Takes(missing=True, categories=True, sparse=True)
     _largest = np.inf
     _grows = True
-    _stored = {
+    _stored: ClassVar[Any] = {
         "history_": Object(("History",)),
     }
 

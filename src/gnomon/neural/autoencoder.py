@@ -652,7 +652,7 @@ class ConvAutoencoder(ReconstructingCoder):
         first = shapes[-1]
         layers: list[Layer] = [Dense(prod(first), "relu"), Reshape(first)]
         for small, large in zip(shapes[:0:-1], shapes[-2::-1]):
-            more = tuple(wanted - (2 * size - 1) for size, wanted in zip(small[:2], large[:2]))
+            more = large[0] - (2 * small[0] - 1), large[1] - (2 * small[1] - 1)
             last = large is shapes[0]
             activation = last_activation(self.output) if last else "relu"
             layers.append(ConvTranspose2D(large[2], 3, activation, 2, 1, output_padding=more))

@@ -243,8 +243,7 @@ class RecurrentEstimator(SequenceEstimator):
                 )
 
     def _standardize(self, sequences: Sequence) -> list[np.ndarray]:
-        if hasattr(self, "mean_"):
-            del self.mean_
+        self.__dict__.pop("mean_", None)
         rows = self._take_in(sequences)
         self.n_features_in_ = rows[0].shape[1]
         self._require_columns(rows)

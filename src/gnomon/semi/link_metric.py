@@ -25,7 +25,8 @@ from gnomon.engine.parameters import StrOptions, at_least
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number
 
-MAX_ITER = 500  # steps of L-BFGS
+# steps of L-BFGS; the likelihood is flat, so that SciPy's default tolerances stop 1e-3 away
+SEARCH = {"maxiter": 500, "ftol": 1e-14, "gtol": 1e-9}
 MOST_FULL = 200  # columns of a full metric: 40,000 weights
 
 
@@ -151,9 +152,8 @@ class LinkMetric(ClassNamePrefixFeaturesOutMixin, Transformer):
             return total, np.append(squared.T @ slope + self.alpha, -slope.sum())
 
         bounds = [(0.0, None)] * d + [(None, None)]
-        options = {"maxiter": MAX_ITER}
         found = minimize(
-            objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+            objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=SEARCH
         )
         self.components_ = np.sqrt(np.maximum(found.x[:d], 0.0))
         self.threshold_, self.n_iter_ = float(found.x[d]), max(int(found.nit), 1)
@@ -177,9 +177,7 @@ class LinkMetric(ClassNamePrefixFeaturesOutMixin, Transformer):
             gradient = 2.0 * np.dot((moved * slope[:, None]).T, away) + 2.0 * self.alpha * root
             return total, np.append(gradient.ravel(), -slope.sum())
 
-        found = minimize(
-            objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MAX_ITER}
-        )
+        found = minimize(objective, start, jac=True, method="L-BFGS-B", options=SEARCH)
         self.components_ = found.x[:-1].reshape(d, d)
         self.threshold_, self.n_iter_ = float(found.x[-1]), self.n_iter_ + int(found.nit)
 

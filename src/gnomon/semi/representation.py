@@ -92,10 +92,12 @@ class RepresentationClassifier(FewLabels):
             transformer.fit(rows)
         self.transformer_ = transformer
         known = found.y >= 0
-        weights = weights[known] if (weights != 1).any() and takes_weights(learner) else None
+        weighted = (weights != 1).any() and takes_weights(learner)
         coded = np.asarray(transformer.transform(rows[known]))
         name = type(learner).__name__
-        self.member_ = fit_on(learner, name, coded, found.y[known], weights)
+        self.member_ = fit_on(
+            learner, name, coded, found.y[known], weights[known] if weighted else None
+        )
 
     def _proba(self, rows: Any) -> np.ndarray:
         return self.member_.proba(np.asarray(self.transformer_.transform(rows)), len(self.classes_))

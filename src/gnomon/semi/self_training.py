@@ -9,7 +9,7 @@ Texts: 004 17.1.
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from gnomon.semi.graph import FewLabels, labels_of
 class OneMember(Ensemble):
     """A learner with labels and without made around one fitted member."""
 
-    _stored = {"members_": ListOf(Object(("Member",)), length=1)}
+    _stored: ClassVar[Any] = {"members_": ListOf(Object(("Member",)), length=1)}
 
     def _candidates(self) -> list[tuple[str, Any]]:
         chosen = LogisticRegression() if self.estimator is None else self.estimator
@@ -125,7 +125,7 @@ class SelfTrainingClassifier(OneMember, FewLabels):
         "k_best": [whole(1)],
         "max_iter": [whole(0), None],
     }
-    _stored = {
+    _stored: ClassVar[Any] = {
         "labeled_iter_": Array("i8", ("n_given",), low=-1),
         "transduction_": Array("biufUSO", ("n_given",)),
         "termination_condition_": Text(("max_iter", "no_change", "all_labeled")),

@@ -226,7 +226,7 @@ def standard_units(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, n
     return center, np.where(spread > 1e-12 * largest, spread, largest)
 
 
-def standardized(rows: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def standardized(rows: np.ndarray, center: Any, scale: Any) -> np.ndarray:
     """Rows in standard units, on a grid of 2^-32: a long search amplifies the last bits of a mean.
 
     Weighting a row and repeating it round differently; on the grid both give the same network.

@@ -495,7 +495,8 @@ def local_histogram(
         if window is None
         else []
     )
-    boxes = [(x, y, x + side, y + side) for x, y in places] or [tuple(int(v) for v in window)]
+    boxes: list[tuple[int, ...]] = [(x, y, x + side, y + side) for x, y in places]
+    boxes = boxes or [tuple(int(v) for v in window)]
     edges = np.linspace(0, 256, bins + 1)
 
     def parts(box: Any) -> tuple[Any, Any]:

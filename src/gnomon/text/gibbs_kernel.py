@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon.engine.kernel import kernel, lean_subkernel
 
-FOLD_STEPS, FOLD_TOL = 200, 1e-5  # 1e-6 changes held-out likelihoods in the fifth digit
+FOLD_STEPS, FOLD_TOL = 200, 1e-5  # change of the shares, relative to the length
 
 vectorized = functools.partial(lean_subkernel, reordered=True)
 

@@ -36,7 +36,7 @@ from gnomon.text.base import CountModel, fits
 from gnomon.text.gibbs_kernel import Block, Counts, draw_topics, fold_documents, sum_of_logs
 from gnomon.text.topics import TopicModel
 
-WORDS_PER_SHARD = 100_000  # two threads gain 1.7x at AP's 436,000 words in 4 x 4 blocks
+WORDS_PER_SHARD = 100_000  # fixed, so that the draws do not depend on n_jobs
 MOST_SHARDS = 8
 LANES = 8  # topics of a vector: rows of counts are padded to it
 PRIOR_EVERY = 10  # sweeps between estimates of the priors
@@ -167,7 +167,8 @@ class GibbsLDA(TopicModel):
         self : object
         """
         rows = self._learned_rows(X)
-        self._require_memory(*rows.shape, int(rows.data.sum()))
+        n_rows, n_columns = rows.shape
+        self._require_memory(n_rows, n_columns, int(rows.data.sum()))
         usual = 1.0 / self.n_components
         alpha = np.full(self.n_components, self.doc_topic_prior or usual)
         beta = float(self.topic_word_prior or usual)

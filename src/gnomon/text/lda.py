@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn import decomposition
+from sklearn.decomposition import LatentDirichletAllocation as Peer
 
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Number, Whole
 from gnomon.text.base import CountModel, documented_by, fits
 from gnomon.text.topics import TopicModel
-
-peer = decomposition.LatentDirichletAllocation
 
 
 @method(
@@ -32,8 +30,8 @@ peer = decomposition.LatentDirichletAllocation
     takes="texts",
     synonyms=("topic model", "variational Bayes", "online LDA"),
 )
-@documented_by(peer)
-class LatentDirichletAllocation(TopicModel, peer):
+@documented_by(Peer)
+class LatentDirichletAllocation(TopicModel, Peer):
     """Latent Dirichlet allocation by variational Bayes, in one batch or in mini-batches.
 
     Use it where documents arrive in batches; not where they are in memory, for which `GibbsLDA`
@@ -61,7 +59,7 @@ class LatentDirichletAllocation(TopicModel, peer):
 
     _weights = True
     _transient = ("random_state_",)  # is made again by a fit
-    _parameter_constraints = peer._parameter_constraints | CountModel._vectorizer_constraints
+    _parameter_constraints = Peer._parameter_constraints | CountModel._vectorizer_constraints
     _stored = {
         "components_": Array("f", ("n_components", "n_features_in_"), low=0.0),
         "exp_dirichlet_component_": Array("f", ("n_components", "n_features_in_"), low=0.0),
@@ -93,7 +91,7 @@ class LatentDirichletAllocation(TopicModel, peer):
         random_state=None,
         vectorizer=None,
     ):
-        peer.__init__(
+        Peer.__init__(
             self,
             n_components,
             doc_topic_prior=doc_topic_prior,
@@ -128,18 +126,18 @@ class LatentDirichletAllocation(TopicModel, peer):
         -------
         self : object
         """
-        return peer.fit.__wrapped__(self, self._learned_rows(X))
+        return Peer.fit.__wrapped__(self, self._learned_rows(X))
 
     def _e_step(self, X, cal_sstats, random_init, parallel=None):
         """scikit-learn's, on one thread: sums over parts of documents change the last bits."""
         given, self.n_jobs = self.n_jobs, 1
         try:
-            return peer._e_step(self, X, cal_sstats, random_init)
+            return Peer._e_step(self, X, cal_sstats, random_init)
         finally:
             self.n_jobs = given
 
     def _shares(self, rows: sp.csr_array) -> np.ndarray:
-        return peer.transform(self, rows)
+        return Peer.transform(self, rows)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The bound of the log-likelihood, approximately.
@@ -154,7 +152,7 @@ class LatentDirichletAllocation(TopicModel, peer):
         -------
         score : float
         """
-        return peer.score(self, self._rows(X))
+        return Peer.score(self, self._rows(X))
 
     def perplexity(self, X: Any, sub_sampling: bool = False) -> float:
         """exp of minus the bound per word, approximately.
@@ -169,4 +167,4 @@ class LatentDirichletAllocation(TopicModel, peer):
         -------
         perplexity : float
         """
-        return peer.perplexity(self, self._rows(X), sub_sampling)
+        return Peer.perplexity(self, self._rows(X), sub_sampling)

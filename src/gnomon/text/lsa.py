@@ -7,7 +7,7 @@ with counts x has a = V_r' x. Inner products of coordinates are those of rows of
 U S_r V', which is dense and never made.
 
 The singular values come from Golub-Kahan-Lanczos steps with full orthogonalization on the smaller
-side, which need each product with X once per step and no restarts: half the products of ARPACK.
+side, which need each product with X once per step and no restarts.
 
 Texts: 000a 6.3.2, 6.3.4.
 """
@@ -126,7 +126,8 @@ class LatentSemanticAnalysis(CountModel):
                 f"n_components={self.n_components} is more than the {rows.shape[0]} documents or "
                 f"the {rows.shape[1]} terms: lower it"
             )
-        self._require_memory(*rows.shape, rows.nnz)
+        n_rows, n_columns = rows.shape
+        self._require_memory(n_rows, n_columns, rows.nnz)
         _, values, right = largest_singular(rows, self.n_components, self.tol, self._rng())
         self.components_, self.singular_values_ = right, values
         self.document_vectors_ = of_length_one(np.asarray(rows @ right.T))
@@ -257,7 +258,8 @@ def _left_vectors(
         return np.linalg.eigh((matrix @ matrix.T).toarray())[1][:, ::-1][:, :rank]
     transposed = sp.csr_array(matrix.T)
     basis = np.empty((min(n, 3 * rank + 60), n))
-    alphas, betas = [], []
+    alphas: list[float] = []
+    betas: list[float] = []
     now = rng.normal(size=n)
     now /= np.linalg.norm(now)
     beside = np.zeros(matrix.shape[1])

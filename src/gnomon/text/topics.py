@@ -267,6 +267,7 @@ class MultinomialMixture(TopicModel):
                 best = found
             if found[1][2].stopped == "callback":
                 break
+        assert best is not None  # n_init is at least one
         self.lower_bound_, (shares, logs, history) = best
         self.components_, self.weights_, self.history_ = np.exp(logs), shares, history
         self.n_iter_ = len(history)

@@ -160,12 +160,6 @@ class CountVectorizer(FastAnalyzer, peer.CountVectorizer):
     }
     _stored = {"vocabulary_": DictOf(Whole()), "fixed_vocabulary_": Flag()}
 
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        places = getattr(self, "vocabulary_", {}).values()
-        if sorted(places) != list(range(len(places))):
-            raise ValueError("the terms do not stand for columns 0, 1, 2 ...")
-
     def __init__(
         self,
         *,
@@ -246,7 +240,8 @@ class CountVectorizer(FastAnalyzer, peer.CountVectorizer):
         # by its name: of a TfidfVectorizer, super() is scikit-learn's class of that name
         learn = peer.CountVectorizer.fit_transform.__wrapped__  # checks and callbacks are ours
         counts = learn(self, texts_of(raw_documents))
-        self.vocabulary_ = {term: int(place) for term, place in self.vocabulary_.items()}
+        found = vars(self)["vocabulary_"]
+        self.vocabulary_ = {term: int(place) for term, place in found.items()}
         return counts
 
     def transform(self, raw_documents: Any) -> Any:
@@ -394,7 +389,7 @@ class TfidfTransformer(OverScikitLearn, peer.TfidfTransformer):
         """Change ``idf_``, which is log(N / N_i) + 1, to the formula that was asked for."""
         if not self.use_idf or self.idf_formula == "log-plus-one":
             return
-        weights = self.idf_ - 1.0
+        weights = vars(self)["idf_"] - 1.0
         if self.idf_formula == "probabilistic":
             # log((N - N_i) / N_i) = log(N / N_i) + log(1 - N_i / N)
             share = np.exp(-weights)

@@ -49,7 +49,9 @@ def as_boxes(boxes: Any, name: str = "boxes", image_shape: Any = None) -> np.nda
             f"{name} must have the shape (n, 4): left, top, right, bottom; not {found.shape}"
         )
     if not np.isfinite(found).all():
-        raise DataError(f"{name}[{_first(~np.isfinite(found).all(axis=1))}] is not finite")
+        raise DataError(
+            f"{name}[{_first(~np.asarray(np.isfinite(found).all(axis=1)))}] is not finite"
+        )
     bad = (found[:, 2] <= found[:, 0]) | (found[:, 3] <= found[:, 1])
     if bad.any():
         place = _first(bad)

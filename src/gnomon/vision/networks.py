@@ -282,8 +282,8 @@ def _bottleneck(filters: int, stride: int) -> Residual:
 
 def _pooled(layers: list[Any], n_classes: int, input_shape: Any) -> Network:
     """The network whose last maps are averaged over the image before the classes."""
-    size = Network(layers, input_shape).output_shape[:2]
-    return Network([*layers, MeanPool2D(size), Flatten(), Dense(n_classes)], input_shape)
+    height, width, *_ = Network(layers, input_shape).output_shape
+    return Network([*layers, MeanPool2D((height, width)), Flatten(), Dense(n_classes)], input_shape)
 
 
 def roi_pool(features: Any, boxes: Any, size: Any = (7, 7), *, scale: float = 1.0) -> np.ndarray:

@@ -225,7 +225,7 @@ class SlidingWindowDetector(Detector):
             boxes = boxes[rng.choice(len(boxes), self.n_negatives, replace=False)]
         return [_window_at(scene.image, box, size) for box in boxes]
 
-    def _scored(self, image: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _scored(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, list]:
         """Boxes of windows that score above the threshold, with scores, classes and features."""
         size = self._window()
         boxes, scores, codes, kept = [np.zeros((0, 4))], [np.zeros(0)], [np.zeros(0, int)], []
