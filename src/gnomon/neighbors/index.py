@@ -395,12 +395,12 @@ class NeighborIndex:
         if self.leaf_size < 1 or self.n_rows < 1:
             raise ValueError("an index of no rows or of leaves without rows")
 
-    def check_points(self, learner: Any, n_points: int) -> None:
-        """Refuse an index that is not of so many points of the columns that a learner takes."""
+    def check_points(self, estimator: Any, n_points: int) -> None:
+        """Refuse an index that is not of so many points of the columns of an estimator."""
         if self.n_rows != n_points:
             raise ValueError("the index is not of the points that were learned from")
-        encoder = getattr(learner, "encoder_", None)
-        n_columns = learner.n_features_in_ if encoder is None else len(encoder.columns)
+        encoder = getattr(estimator, "encoder_", None)
+        n_columns = estimator.n_features_in_ if encoder is None else len(encoder.columns)
         if self.has_coordinates:
             self.check_width(n_columns)
         elif self.stored.shape[1] != n_columns:

@@ -1,4 +1,4 @@
-"""The application: every address, and how an answer is made of what is asked."""
+"""The application: every address, and how an answer is made of a request."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NotFound(GnomonError):
 
 @dataclass
 class Asked:
-    """What a page is asked.
+    """The request for a page.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ def moment(text: str) -> str:
 
 
 def endpoint(bench: Workbench, page: Page) -> Callable[[Request], Any]:
-    """An address of the server: reads what is asked, and makes the page on a thread."""
+    """An address of the server: reads the request, and makes the page on a thread."""
 
     @functools.wraps(page)
     async def answered(request: Request) -> Response:

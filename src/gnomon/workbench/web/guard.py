@@ -155,7 +155,7 @@ class Guard:
 
 
 def is_address(name: str) -> bool:
-    """Whether a host is given as a number: no name server was asked for it."""
+    """Whether a host is given as a number: it needs no name server."""
     try:
         ipaddress.ip_address(name)
     except ValueError:

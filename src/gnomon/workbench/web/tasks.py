@@ -124,7 +124,7 @@ _SHOWN = ("step", "done", "total", "interim")
 
 
 def cancel(folder: Path) -> None:
-    """End a task: asked first, so that the run is recorded as stopped, then killed."""
+    """End a task: by a signal first, so that the run is recorded as stopped, then killed."""
     mark = read_json(folder / MARK)
     deadline = time.monotonic() + PATIENCE
     while mark is None and time.monotonic() < deadline:
