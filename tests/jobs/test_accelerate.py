@@ -107,6 +107,7 @@ ANSWERS = ("predict", "predict_proba", "decision_function", "score_samples", "tr
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", SAME)
+@pytest.mark.covers("accelerate-scikit-learn")
 def test_an_accelerated_fit_and_its_answers_equal_those_of_scikit_learn(name, rng, seed):
     make, attributes = SAME[name]
     X = rows(rng)

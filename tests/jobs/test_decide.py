@@ -49,6 +49,7 @@ def found(trials, tmp_path_factory):
     )
 
 
+@pytest.mark.covers("job-decide")
 def test_proposals_are_inside_the_data_and_differ(found, trials):
     settings = found.proposals.settings
     assert 5 <= len(settings) <= 9

@@ -69,6 +69,7 @@ def test_costs_of_three_classes_or_numbers_are_refused(customers):
         gnomon.learn(customers, "price", cost="miss=2,false alarm=1", **QUICK)
 
 
+@pytest.mark.covers("explanation-what-if")
 def test_a_dear_miss_lowers_the_threshold_and_the_cost_is_told(run):
     result, folder = run
     threshold = result.threshold
@@ -92,6 +93,7 @@ def test_predict_decides_by_the_threshold_of_the_run(run, tmp_path):
     assert said["decision"] != said["prediction"]
 
 
+@pytest.mark.covers("explanation-what-if")
 def test_a_result_explains_its_predictions(run, customers):
     result, _ = run
     found = result.explain(customers[:2])
@@ -101,6 +103,7 @@ def test_a_result_explains_its_predictions(run, customers):
         result.explain(customers)
 
 
+@pytest.mark.covers("explanation-what-if")
 def test_what_if_changes_columns_of_a_typical_row(run, customers):
     result, _ = run
     found = result.what_if({"price": [10.0, 30.0], "plan": ["basic", "gold"]})

@@ -68,6 +68,7 @@ def test_without_two_classes_rows_are_drawn_at_random(rng):
 
 
 @pytest.mark.covers("active-learning")
+@pytest.mark.covers("job-label")
 def test_the_command_lists_the_rows_without_a_terminal(rng, tmp_path):
     from gnomon.workbench.base.whole_file import written
 

@@ -116,6 +116,7 @@ def test_mistakes_are_named_with_the_columns_that_there_are():
         gnomon.reshape(SALES, select=["nothing"])
 
 
+@pytest.mark.covers("job-prepare")
 def test_the_command_writes_a_table_and_the_script_that_repeats_it(files):
     words = ["prepare", "sales.csv", "--where", "price > 2", "--out", "new.parquet", "--name", "p"]
     done = call(*words, folder=files)

@@ -86,6 +86,7 @@ def test_rows_that_fit_a_query_are_found(method, rng, tmp_path):
         gnomon.search(table, query=" ", text="body")
 
 
+@pytest.mark.covers("job-topics")
 def test_the_commands_print_topics_and_rows(rng, tmp_path):
     path = tmp_path / "letters.csv"
     lines = "\n".join(f'{i},"{text}"' for i, text in enumerate(letters(rng, 45)))

@@ -28,6 +28,7 @@ def hostile_file(tmp_path_factory):
     return path
 
 
+@pytest.mark.covers("web-workbench")
 def test_a_file_is_opened_read_changed_and_written_down(tmp_path, hostile_file):
     with served(tmp_path) as server, browsed(server) as page:
         assert "token" not in page.evaluate("location.href"), "the token does not stay in sight"

@@ -148,7 +148,6 @@ def test_batches_profiles_and_responses_are_drawn(theme, bars):
     assert (np.argmax(response.data[2].z, axis=1) == 3).all()
 
 
-@pytest.mark.covers("network-training-loop")
 @THEMES
 def test_training_curves_show_the_history_and_the_baseline(theme, bars):
     _, _, _, found = bars
