@@ -34,8 +34,8 @@ demo: warm       ## install and run the main job on a bundled table
 	@echo "==> the same in a browser: $(BIN)/gnomon open --example customers"
 
 browser:         ## install Chromium, which tests of pages need, where it is missing and apt is there
-	@command -v chromium || command -v chromium-browser || command -v google-chrome \
-	  || { command -v apt-get >/dev/null && apt-get install -y -qq chromium >/dev/null; } \
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	  || { command -v apt-get >/dev/null && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
 	  || echo "==> there is no Chromium and it cannot be installed here: tests of pages will fail"
 
 test: warm browser $(VENV)/.test  ## the test suite, without its slow tests
