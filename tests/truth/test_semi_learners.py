@@ -25,7 +25,7 @@ from gnomon.semi import (
     TransductiveSVC,
 )
 from gnomon.semi.transductive_net import SmallNet
-from gnomon.semi.transductive_svm import TwoSides
+from gnomon.semi.transductive_svm import OFFSET_SCALE, TwoSides
 
 
 def blobs(rng, n=120, gap=6.0, d=2, labels=2):
@@ -97,7 +97,8 @@ def test_the_representation_is_of_all_rows_and_the_classifier_of_the_labeled_one
 def test_without_unlabeled_rows_the_plane_is_that_of_the_svm(rng):
     X, _, truth = blobs(rng, gap=2.0)
     ours = TransductiveSVC().fit(X, truth)
-    plain = LinearSVC(dual=False, tol=1e-8).fit(X, truth)
+    plain = LinearSVC(dual=False, tol=1e-8, intercept_scaling=OFFSET_SCALE)
+    plain.fit(X - X.mean(axis=0), truth)
     np.testing.assert_allclose(ours.coef_, plain.coef_, rtol=1e-3)
 
 

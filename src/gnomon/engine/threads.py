@@ -11,6 +11,7 @@ import contextlib
 import functools
 import itertools
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -100,7 +101,8 @@ def one_blas_thread() -> Iterator[None]:
     with _blas_lock:
         _blas_users += 1
         if _blas_users == 1:
-            _blas_before = [(each, each.num_threads) for each in _blas_libraries()]
+            libraries = _blas_libraries(_brought_later())
+            _blas_before = [(each, each.num_threads) for each in libraries]
             for library, threads in _blas_before:
                 if threads != 1:
                     library.set_num_threads(1)
@@ -115,8 +117,13 @@ def one_blas_thread() -> Iterator[None]:
                         library.set_num_threads(threads)
 
 
+def _brought_later() -> tuple[bool, ...]:
+    """Which packages that bring a BLAS of their own are loaded by now."""
+    return tuple(name in sys.modules for name in ("torch", "cv2", "jax"))
+
+
 @functools.cache
-def _blas_libraries() -> list[Any]:
+def _blas_libraries(brought_later: tuple[bool, ...]) -> list[Any]:
     """The loaded BLAS libraries, each with its number of threads to read and set."""
     import scipy.linalg  # noqa: F401  its BLAS must be loaded to be held
     from threadpoolctl import ThreadpoolController

@@ -33,7 +33,7 @@ class Scalar:
     --------
     >>> x, y = Scalar(3.0), Scalar(2.0)
     >>> z = x * y + x.tanh() * x
-    >>> z.backward()
+    >>> _ = z.backward()
     >>> y.gradient
     3.0
     """

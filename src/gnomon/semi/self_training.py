@@ -16,7 +16,7 @@ import numpy as np
 from gnomon.contract.inert import without_effect
 from gnomon.engine.draw import canonical_order
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import HasMethods, Interval, StrOptions, whole
+from gnomon.engine.parameters import HISTORY, HasMethods, Interval, StrOptions, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, ListOf, Object, Text
 from gnomon.ensemble.base import Ensemble, Training
@@ -85,6 +85,8 @@ class SelfTrainingClassifier(OneMember, FewLabels):
         Rows that are added in each step, with ``criterion="k_best"``.
     max_iter : int or None, default=10
         Most steps; None until nothing is left to add.
+    keep_history : {"objective", "full"}, default="objective"
+        "full" keeps the class codes of the rows after every step, -1 without one.
 
     Attributes
     ----------
@@ -124,6 +126,7 @@ class SelfTrainingClassifier(OneMember, FewLabels):
         "criterion": [StrOptions({"threshold", "k_best"})],
         "k_best": [whole(1)],
         "max_iter": [whole(0), None],
+        "keep_history": HISTORY,
     }
     _stored: ClassVar[Any] = {
         "labeled_iter_": Array("i8", ("n_given",), low=-1),
@@ -139,6 +142,8 @@ class SelfTrainingClassifier(OneMember, FewLabels):
         k_best=10,
         max_iter=10,
         verbose=False,
+        *,
+        keep_history="objective",
     ):
         self.estimator = estimator
         self.threshold = threshold
@@ -146,6 +151,7 @@ class SelfTrainingClassifier(OneMember, FewLabels):
         self.k_best = k_best
         self.max_iter = max_iter
         self.verbose = verbose
+        self.keep_history = keep_history
 
     def _most_steps(self) -> int:
         return 10 if self.max_iter is None else max(self.max_iter, 1)
@@ -165,7 +171,7 @@ class SelfTrainingClassifier(OneMember, FewLabels):
         for step in course:
             if most == 0 or (codes >= 0).all():
                 reason = "max_iter" if most == 0 else "all_labeled"
-                course.end_step(float((codes >= 0).sum()), True, attributes=self._as_of(member))
+                self._end_step(course, codes, True, member)
                 break
             surest, labels = self._surest(member, training, codes)
             codes[surest] = labels
@@ -174,7 +180,7 @@ class SelfTrainingClassifier(OneMember, FewLabels):
             ended = not len(surest)
             if not ended:
                 member = self._fitted_member(training, codes)
-            if course.end_step(float((codes >= 0).sum()), ended, attributes=self._as_of(member)):
+            if self._end_step(course, codes, ended, member):
                 reason = "no_change" if ended else "max_iter"
                 break
         if (codes >= 0).all() and reason == "max_iter" and most > 0:
@@ -183,8 +189,13 @@ class SelfTrainingClassifier(OneMember, FewLabels):
         self.history_, self.n_iter_ = course.history, max(n_steps, len(course.history))
         self._keep_labels(codes, added, training.kept)
 
-    def _as_of(self, member: Member) -> Any:
-        return lambda: self._public() | {"members_": [member]}
+    def _end_step(self, course: Any, codes: np.ndarray, ended: bool, member: Member) -> bool:
+        return course.end_step(
+            float((codes >= 0).sum()),
+            ended,
+            state=lambda: {"codes": codes.copy()},
+            attributes=lambda: self._public() | {"members_": [member]},
+        )
 
     def _surest(self, member: Member, training: Training, codes: np.ndarray) -> Any:
         """The unlabeled rows to be added, and their classes."""

@@ -36,6 +36,7 @@ CONTINUATION = [(0.05, 2.0**k) for k in range(-10, 1)]
 SCHEDULES = (ANNEALING, CONTINUATION)
 TURNS = 10  # most turns between plane and probabilities at one temperature
 TINY_COST = 1e-5  # of the largest: less is left out, as it makes the solvers' matrices singular
+MOST_DENSE_CELLS = 10_000_000  # 80 MB: sparse rows of fewer cells are centered as dense ones
 OFFSET_SCALE = 10.0  # of the constant column: the offset is hardly penalized
 TOLERANCE = 1e-6  # of a plane: turns add up the errors of looser ones
 
@@ -144,7 +145,8 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
         if len(np.unique(points.codes[points.labeled])) > 1:
             for plane, code in enumerate(codes):
                 share = None if prior is None else float(prior[code])
-                self._search(points, plane, code, share, course, steps)
+                problem = TwoSides(points, code, self.C, self.C_unlabeled, self.loss)
+                self._search(problem, plane, share, center, course, steps)
         elif next(steps, None) is not None:
             self._only_class(points)
             course.end_step(0.0, True, state=self._planes_now, attributes=self._public)
@@ -158,13 +160,18 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
                 stacklevel=2,
             )
         self._keep_labels(points, data.kept)
-        self.intercept_ -= self.coef_ @ center
+        self.intercept_ = self._about_zero(center)["intercept_"]
 
     def _centered(self, data: Data) -> tuple[Points, np.ndarray]:
-        """Points around their mean, which the offset of a plane is small at; sparse ones stay."""
+        """Points around their mean, which the offset of a plane is small at.
+
+        Large sparse ones stay as they are: their offset is penalized a little.
+        """
         points = Points.of(data, len(self.classes_))
         if sp.issparse(points.rows):
-            return points, np.zeros(points.rows.shape[1])
+            if np.prod(points.rows.shape) > MOST_DENSE_CELLS:
+                return points, np.zeros(points.rows.shape[1])
+            points = points._replace(rows=points.rows.toarray())
         center = points.weights @ (points.rows / points.weights.sum())
         return points._replace(rows=points.rows - center), center
 
@@ -177,17 +184,28 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
         elif points.n_classes == 2:
             self.intercept_[0] = 2.0 * code - 1.0
 
+    def _about_zero(self, center: np.ndarray) -> dict[str, np.ndarray]:
+        """The offsets for rows that are not centered."""
+        return {"intercept_": self.intercept_ - self.coef_ @ center}
+
     def _planes_now(self) -> dict[str, Any]:
         return {"coef": self.coef_.copy(), "intercept": self.intercept_.copy()}
 
-    def _search(self, points: Points, plane: int, code: int, share: Any, course, steps) -> None:
+    def _search(self, problem, plane: int, share: Any, center, course, steps) -> None:
         """The better plane of two searches of one class against the others."""
-        problem = TwoSides(points, code, self.C, self.C_unlabeled, self.loss)
+
+        def end_step(objective: float) -> None:
+            course.end_step(
+                objective,
+                state=self._planes_now,
+                attributes=lambda: self._public() | self._about_zero(center),
+            )
+
         self._plane(problem.supervised(), plane, problem)
         ends = []
         for schedule in SCHEDULES if problem.n_free else ():
             scores = self._plane(problem.supervised(), plane, problem)
-            scores = self._follow(schedule, problem, scores, plane, share, course, steps)
+            scores = self._follow(schedule, problem, scores, plane, share, end_step, course, steps)
             objective = problem.objective(self.coef_[plane], scores)
             ends.append((objective, self.coef_[plane].copy(), self.intercept_[plane]))
         if ends:
@@ -196,9 +214,11 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
         if course.history.stopped != "callback" and next(steps, None) is not None:
             scores = problem.scores(self.coef_[plane], self.intercept_[plane])
             objective = problem.objective(self.coef_[plane], scores)
-            course.end_step(objective, state=self._planes_now, attributes=self._public)
+            end_step(objective)
 
-    def _follow(self, schedule, problem, scores, plane, share, course, steps) -> np.ndarray:
+    def _follow(
+        self, schedule, problem, scores, plane, share, end_step, course, steps
+    ) -> np.ndarray:
         """Plane and probabilities by turns, along temperatures and costs of unlabeled rows."""
         second = np.full(problem.n_free, 0.5)
         for temperature, part in schedule:
@@ -211,7 +231,7 @@ class TransductiveSVC(FewLabels, ScoringClassifier):
                     return scores
                 scores = self._plane(problem.weighted(second, part), plane, problem)
                 objective = problem.objective(self.coef_[plane], scores)
-                course.end_step(objective, state=self._planes_now, attributes=self._public)
+                end_step(objective)
                 if part < 1.0:
                     break
         return scores

@@ -371,7 +371,7 @@ class TfidfTransformer(OverScikitLearn, peer.TfidfTransformer):
 
     def _checked(self, X: Any) -> Any:
         rows = super()._checked(X)
-        values = rows.data if sp.issparse(rows) else rows
+        values = sp.csr_array(rows).data if sp.issparse(rows) else rows
         if self.sublinear_tf and isinstance(values, np.ndarray) and (values < 0).any():
             raise DataError("sublinear_tf=True takes logarithms: counts must be 0 or more")
         return rows

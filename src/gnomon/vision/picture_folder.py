@@ -300,7 +300,7 @@ def picture_folder(folder: Any, *, labels: Any = None) -> PictureFolder:
     )
     if not files:
         raise ReadError(
-            "holds no picture",
+            "is a directory and holds no picture",
             file=str(place),
             remedy=f"Pictures end in {', '.join(sorted(ENDINGS))}.",
         )
