@@ -93,7 +93,8 @@ def test_findings_stand_beside_their_columns_and_a_dropped_file_is_opened(tmp_pa
             "field.dispatchEvent(new Event('change')); })()"
         )
         page.wait_for("document.querySelector('#findings[data-done]')", 60)
-        assert "constant" in text_of(page, "th[data-column=always] .found")
+        found = "document.querySelector('th[data-column=always] .found')"
+        page.wait_for(f"{found} && {found}.textContent.includes('constant')", 30)
         assert "one value" in text_of(page, "#findings")
         assert "up _i_.csv" in text_of(page, "h1"), "the name is kept without its folder"
         inside = list((tmp_path / "session" / "uploads").rglob("*.csv"))

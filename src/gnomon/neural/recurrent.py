@@ -309,6 +309,8 @@ class RecurrentEstimator(SequenceEstimator):
     def _check_loaded(self) -> None:
         super()._check_loaded()
         if hasattr(self, "parameters_"):
+            if self.n_layers > len(self.parameters_):
+                raise ValueError(f"n_layers={self.n_layers} needs more parameters_ than there are")
             shapes = self._network().shapes()
             found = {name: part.shape for name, part in self.parameters_.items()}
             if found != shapes:

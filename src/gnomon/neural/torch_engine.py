@@ -25,15 +25,29 @@ from gnomon.neural.network import INPUT, Network, Parameters
 from gnomon.neural.pooling import bilinear_matrix
 from gnomon.neural.trainer import Trainer
 
+Tensor = Any
+
+
+class Missing:
+    """In the place of torch where it is not installed: whatever is called says so."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def needs_torch(*arguments: Any, **options: Any) -> Any:
+            raise DataError(
+                "the torch engine needs torch, which is not installed: pip install 'gnomon[deep]'"
+            )
+
+        return needs_torch
+
+
+torch: Any
+F: Any
 try:
     import torch
     import torch.nn.functional as F
-except ImportError as error:  # pragma: no cover
-    raise DataError(
-        "the torch engine needs torch, which is not installed: pip install 'gnomon[deep]'"
-    ) from error
+except ImportError:
+    torch = F = Missing()
 
-Tensor = Any
 ACTIVATED: dict[str, Callable[[Tensor], Tensor]] = {
     "identity": lambda z: z,
     "linear": lambda z: z,
