@@ -8,6 +8,8 @@ imports torch (the extra ``deep``), and nothing imports it before it is asked fo
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -40,13 +42,11 @@ class Missing:
         return needs_torch
 
 
-torch: Any
-F: Any
-try:
-    import torch
-    import torch.nn.functional as F
-except ImportError:
-    torch = F = Missing()
+torch: Any = Missing()
+F: Any = torch
+with contextlib.suppress(ImportError):
+    torch = importlib.import_module("torch")
+    F = importlib.import_module("torch.nn.functional")
 
 ACTIVATED: dict[str, Callable[[Tensor], Tensor]] = {
     "identity": lambda z: z,
