@@ -102,13 +102,13 @@ def test_the_row_nearest_to_the_border_is_asked_for(strategy, rng):
 
 @pytest.mark.covers("active-learning")
 def test_a_committee_asks_where_its_members_disagree(rng):
-    X = np.concatenate([rng.normal(-4, 1, size=(15, 1)), rng.normal(4, 1, size=(15, 1))])
+    X = np.concatenate([rng.normal(-1, 1, size=(15, 1)), rng.normal(1, 1, size=(15, 1))])
     y = np.repeat([0, 1], 15)
     model = LogisticRegression().fit(X, y)
-    asked = query(
-        model, [[-30.0], [0.0], [30.0]], strategy="committee", labeled=(X, y), random_state=0
-    )
-    assert asked[0] == 1 or query(model, [[-30.0], [30.0]], random_state=0)[0] in (0, 1)
+    border = -model.intercept_[0] / model.coef_[0, 0]
+    rows = [[-30.0], *([border + step] for step in np.linspace(-1, 1, 21)), [30.0]]
+    asked = query(model, rows, strategy="committee", labeled=(X, y), random_state=0)
+    assert 0 < asked[0] < len(rows) - 1
     with pytest.raises(DataError, match="labeled"):
         query(model, X, strategy="committee")
     with pytest.raises(DataError, match="strategy"):

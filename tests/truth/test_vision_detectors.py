@@ -121,7 +121,7 @@ def test_detectors_refuse_what_they_cannot_learn_from():
 
 
 @pytest.mark.covers("yolo")
-def test_the_gradient_of_the_loss_of_yolo_is_that_of_differences(rng):
+def test_gradients_of_yolo_by_confidences_and_classes_are_those_of_differences(rng):
     loss = YoloLoss(2)
     output = rng.normal(size=(2, 3, 2, 13))
     target = np.zeros((2, 3, 2, 8))
@@ -130,8 +130,8 @@ def test_the_gradient_of_the_loss_of_yolo_is_that_of_differences(rng):
     target[..., 5:] = np.eye(3)[rng.integers(0, 3, (2, 3, 2))]
     target *= target[..., :1]
     gradient = loss(output, target)[1]
-    # the target of a confidence is the overlap, which counts as a constant: places are checked
-    # with the confidence's part of the loss taken out by a share of zero
+    # confidences and classes alone: the target of a confidence is the overlap, which counts as a
+    # constant, so that differences by places are not the gradient that is descended
     for place in rng.permutation(output.size)[:60]:
         index = np.unravel_index(place, output.shape)
         if index[3] < 10 and index[3] % 5 < 4:
