@@ -254,6 +254,22 @@ PROBLEMS = {
     "YoloDetector": Problem(
         (SCENES,), ("predict", SCENES[:4]), {"filters": 3, "max_iter": 2, "threshold": 0.01}
     ),
+    "RCNNDetector": Problem(
+        (SCENES,),
+        ("predict", SCENES[:4]),
+        {"window": (8, 8), "n_proposals": 20, "filters": 2, "max_iter": 1, "threshold": 0.01},
+    ),
+    "FastRCNNDetector": Problem(
+        (SCENES,),
+        ("predict", SCENES[:4]),
+        {"n_proposals": 20, "filters": 2, "max_iter": 1, "threshold": 0.01},
+    ),
+    "FasterRCNNDetector": Problem(
+        (SCENES,), ("predict", SCENES[:4]), {"filters": 2, "max_iter": 1, "threshold": 0.01}
+    ),
+    "RegionProposalNetwork": Problem(
+        (SCENES,), ("predict", SCENES[:4]), {"filters": 2, "max_iter": 1, "threshold": 0.01}
+    ),
     "SlidingWindowDetector": Problem(
         (SCENES,), ("predict", SCENES[:4]), {"window": (12, 12), "n_hard": 0}
     ),

@@ -37,11 +37,18 @@ from gnomon.vision.networks import (
     inception_network,
     mnist_network,
     resnet,
-    roi_pool,
     vgg,
 )
 from gnomon.vision.picture_folder import PictureFolder, picture_folder, picture_table, read_image
+from gnomon.vision.rcnn import (
+    FasterRCNNDetector,
+    FastRCNNDetector,
+    RCNNDetector,
+    RegionProposalNetwork,
+)
 from gnomon.vision.rectangles import RectangleFeatures, integral_image, rectangle_features
+from gnomon.vision.region_pooling import roi_pool
+from gnomon.vision.regions import RegionLoss
 from gnomon.vision.safetensors import read_safetensors
 from gnomon.vision.scenes import Scene, make_scenes, texture
 from gnomon.vision.selective_search import Proposals, selective_search
@@ -56,6 +63,8 @@ __all__ = [
     "DetectionMatches",
     "Detections",
     "DigitCentering",
+    "FastRCNNDetector",
+    "FasterRCNNDetector",
     "HandFeatures",
     "ImageWhitening",
     "LocalHistograms",
@@ -64,7 +73,10 @@ __all__ = [
     "PatternDetector",
     "PictureFolder",
     "Proposals",
+    "RCNNDetector",
     "RectangleFeatures",
+    "RegionLoss",
+    "RegionProposalNetwork",
     "Scene",
     "SlidingWindowDetector",
     "Tiles",

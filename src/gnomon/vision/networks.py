@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from gnomon.engine.errors import DataError
 from gnomon.neural import (
     Activation,
@@ -284,55 +282,3 @@ def _pooled(layers: list[Any], n_classes: int, input_shape: Any) -> Network:
     """The network whose last maps are averaged over the image before the classes."""
     height, width, *_ = Network(layers, input_shape).output_shape
     return Network([*layers, MeanPool2D((height, width)), Flatten(), Dense(n_classes)], input_shape)
-
-
-def roi_pool(features: Any, boxes: Any, size: Any = (7, 7), *, scale: float = 1.0) -> np.ndarray:
-    """The largest value in each cell of a grid over each region of a feature map (000c 18.2.3).
-
-    Parameters
-    ----------
-    features : array-like of shape (height, width, channels)
-    boxes : array-like of shape (n, 4)
-        Regions in pixels of the image: left, top, right, bottom.
-    size : tuple of (rows, columns), default=(7, 7)
-    scale : float, default=1.0
-        Cells of the map for one pixel of the image, such as 1/16.
-
-    Returns
-    -------
-    pooled : ndarray of shape (n, rows, columns, channels)
-        Where a region does not divide evenly, neighboring cells share a row or column.
-
-    Examples
-    --------
-    >>> maps = np.arange(16.0).reshape(4, 4, 1)
-    >>> roi_pool(maps, [[0, 0, 4, 4]], (2, 2))[0, :, :, 0].tolist()
-    [[5.0, 7.0], [13.0, 15.0]]
-    """
-    from gnomon.vision.boxes import as_boxes
-
-    maps = np.asarray(features, dtype=np.float64)
-    if maps.ndim != 3:
-        raise DataError(f"features have the shape (height, width, channels), not {maps.shape}")
-    rows, columns = size
-    places = as_boxes(boxes) * scale
-    out = np.empty((len(places), rows, columns, maps.shape[2]))
-    for i, (left, top, right, bottom) in enumerate(places):
-        down = _cells(top, bottom, rows, maps.shape[0])
-        across = _cells(left, right, columns, maps.shape[1])
-        for r, (y0, y1) in enumerate(down):
-            for c, (x0, x1) in enumerate(across):
-                out[i, r, c] = maps[y0:y1, x0:x1].max(axis=(0, 1))
-    return out
-
-
-def _cells(start: float, stop: float, count: int, most: int) -> list[tuple[int, int]]:
-    """Whole ranges that cover a part of a line in even steps; each has at least one entry."""
-    first = min(max(int(np.floor(start)), 0), most - 1)
-    last = min(max(int(np.ceil(stop)), first + 1), most)
-    step = (last - first) / count
-    ends = [
-        (first + int(np.floor(k * step)), first + int(np.ceil((k + 1) * step - 1e-9)))
-        for k in range(count)
-    ]
-    return [(a, max(b, a + 1)) for a, b in ends]

@@ -157,7 +157,7 @@ class SlidingWindowDetector(Detector):
         parts, codes, offsets = [], [], []
         for scene in scenes:
             boxes, code, truth = self._examples(scene, rng)
-            parts += [_window_at(scene.image, box, size) for box in boxes]
+            parts += [window_at(scene.image, box, size) for box in boxes]
             codes += code
             offsets += [
                 encode_boxes([true], [box])[0] if true is not None else np.zeros(4)
@@ -223,7 +223,7 @@ class SlidingWindowDetector(Detector):
             boxes = boxes[iou(boxes, scene.boxes).max(axis=1) < FAR]
         if len(boxes) > self.n_negatives:
             boxes = boxes[rng.choice(len(boxes), self.n_negatives, replace=False)]
-        return [_window_at(scene.image, box, size) for box in boxes]
+        return [window_at(scene.image, box, size) for box in boxes]
 
     def _scored(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, list]:
         """Boxes of windows that score above the threshold, with scores, classes and features."""
@@ -267,7 +267,7 @@ def _of_aspect(box: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     return np.concatenate([center - half, center + half])
 
 
-def _window_at(image: np.ndarray, box: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+def window_at(image: np.ndarray, box: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """The part of an image in a box, resized; pixels outside are those of the border."""
     left, top, right, bottom = np.rint(box).astype(int)
     rows = np.clip(np.arange(top, max(bottom, top + 1)), 0, image.shape[0] - 1)

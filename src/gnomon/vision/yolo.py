@@ -4,7 +4,7 @@ The image is cut into S x S tiles; a tile answers for the objects whose center l
 B boxes, each with a center in the tile, roots of width and height, and a confidence that is trained
 to the overlap with the true box (0 where there is none), and one class posterior. The score of a
 box is its confidence times the posterior. The box of a tile that overlaps the truth most is the one
-that is trained. The network here is small: four convolutions of the package's own engine.
+that is trained. The network here is small: five convolutions of the package's own engine.
 
 Texts: 000c 18.2.4.
 """
@@ -17,14 +17,12 @@ import numpy as np
 from scipy.special import expit
 
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import SEED, above, between, whole
+from gnomon.engine.parameters import whole
 from gnomon.engine.registry import method
-from gnomon.engine.stored import CLASSES, Array, ListOf, Number, TupleOf, Whole
 from gnomon.neural import Activation, BatchNorm, Conv2D, Loss, MaxPool2D, Network, softmax, train
 from gnomon.optimize import schedules
-from gnomon.vision.boxes import Detections, _overlap, clip_boxes
-from gnomon.vision.detector import Detector, best_boxes
-from gnomon.vision.images import resize
+from gnomon.vision.boxes import Detections, _overlap
+from gnomon.vision.network_detector import LEARNING, NetworkDetector
 from gnomon.vision.scenes import Scene
 
 TILE = 8  # pixels of a tile: three poolings by two
@@ -105,7 +103,7 @@ def _tile_overlap(place: np.ndarray, wanted: np.ndarray, shape: tuple[int, int])
     takes="scenes",
     synonyms=("you only look once",),
 )
-class YoloDetector(Detector):
+class YoloDetector(NetworkDetector):
     """A small one-pass detector: tiles that give boxes, confidences and classes.
 
     Use it for objects of several classes on images of one size; not for crowds of small objects.
@@ -116,7 +114,7 @@ class YoloDetector(Detector):
     n_boxes : int, default=2
         Boxes of a tile.
     filters : int, default=16
-        Of the first convolution; the next have two, four and four times as many.
+        Of the first convolution; the next have two, four, four and four times as many.
     learning_rate : float, default=0.002
     batch_size : int, default=32
     max_iter : int, default=30
@@ -148,24 +146,8 @@ class YoloDetector(Detector):
     2
     """
 
-    _parameter_constraints = {
-        "n_boxes": [whole(1)],
-        "filters": [whole(1)],
-        "learning_rate": [above(0)],
-        "batch_size": [whole(1)],
-        "max_iter": [whole(1)],
-        "threshold": [between(0, 1)],
-        "iou_threshold": [between(0, 1)],
-        "random_state": SEED,
-    }
-    _stored = {
-        "weights_": Array("f", ("n_weights",)),
-        "losses_": ListOf(Number()),
-        "input_shape_": TupleOf((Whole(TILE), Whole(TILE), Whole(1))),
-        "center_": Number(),
-        "scale_": Number(),
-        "classes_": CLASSES,
-    }
+    _cell = TILE
+    _parameter_constraints = {"n_boxes": [whole(1)], **LEARNING}
 
     def __init__(
         self,
@@ -188,39 +170,26 @@ class YoloDetector(Detector):
         self.iou_threshold = iou_threshold
         self.random_state = random_state
 
-    def _check_loaded(self) -> None:
-        if len(self.weights_) != self._network().n_stored:
-            raise ValueError("the network of these parameters has another number of weights")
+    def _networks(self) -> list[Network]:
+        return [self._network()]
 
     def _network(self) -> Network:
         layers: list[Any] = []
-        for factor in (1, 2, 4):
+        for factor in (1, 2, 4, 4, 4):
             convolution = Conv2D(self.filters * factor, 3, padding="same", bias=False)
-            layers += [convolution, BatchNorm(), Activation("relu"), MaxPool2D(2)]
-        layers += [Conv2D(4 * self.filters, 3, "relu", padding="same")]
+            layers += [convolution, BatchNorm(), Activation("relu")]
+            if len(layers) < 12:
+                layers.append(MaxPool2D(2))
         layers.append(Conv2D(5 * self.n_boxes + len(self.classes_), 1))
         return Network(layers, self.input_shape_)
 
     def _fit(self, scenes: list[Scene]) -> None:
-        sizes = {scene.image.shape for scene in scenes}
-        if len(sizes) > 1:
-            raise DataError(f"training images have {len(sizes)} sizes; resize them to one")
-        height, width = sizes.pop()
-        if height % TILE or width % TILE:
-            raise DataError(
-                f"images of {height} x {width} pixels do not divide into tiles of {TILE} x {TILE}"
-            )
-        self.classes_ = np.unique(np.concatenate([scene.labels for scene in scenes]))
-        if not len(self.classes_):
-            raise DataError("no image has a box: there is nothing to learn")
-        self.input_shape_ = (height, width, 1)
-        images = np.stack([scene.image for scene in scenes])
-        self.center_, self.scale_ = float(images.mean()), float(images.std()) or 1.0
+        images = self._prepared(scenes)
         network = self._network()
         seed = int(self._rng().integers(2**31))
         found = train(
             network,
-            self._scaled(images),
+            images,
             np.stack([self._target(scene) for scene in scenes]).astype(np.float32),
             loss=YoloLoss(self.n_boxes),
             learning_rate=schedules.geometric(self.learning_rate, 10 ** (1 / self.max_iter)),
@@ -230,12 +199,7 @@ class YoloDetector(Detector):
             dtype=np.float32,
             random_state=seed,
         )
-        self.weights_ = found.parameters.flat.copy()
-        self.losses_ = [float(each) for each in found.losses]
-        self.n_iter_ = len(self.losses_)
-
-    def _scaled(self, images: np.ndarray) -> np.ndarray:
-        return ((images - self.center_) / self.scale_).astype(np.float32)[..., None]
+        self._keep_training(found.parameters.flat, found.losses)
 
     def _target(self, scene: Scene) -> np.ndarray:
         """Per tile: whether an object's center is in it, its place and size, its class."""
@@ -253,9 +217,9 @@ class YoloDetector(Detector):
 
     def _detect(self, image: np.ndarray) -> Detections:
         height, width = self.input_shape_[:2]
-        given = image if image.shape == (height, width) else resize(image, (height, width))
         network = self._network()
-        output = network.predict(network.from_flat(self.weights_), self._scaled(given[None]))[0]
+        given = self._scaled(self._resized(image)[None])
+        output = network.predict(network.from_flat(self.weights_), given)[0]
         rows, columns = output.shape[:2]
         B = self.n_boxes
         raw = output[..., : 5 * B].reshape(rows, columns, B, 5).astype(np.float64)
@@ -266,9 +230,4 @@ class YoloDetector(Detector):
         posterior = softmax(output[..., 5 * B :].reshape(rows * columns, -1).astype(np.float64))
         confidence = expit(raw[..., 4]).reshape(-1, B)
         scores = (confidence[:, :, None] * posterior[:, None, :]).reshape(len(boxes), -1)
-        place, code = np.nonzero(scores >= self.threshold)
-        back = np.tile([image.shape[1] / width, image.shape[0] / height], 2)
-        boxes, inside = clip_boxes(boxes[place] * back, image.shape)
-        score, label = scores[place, code][inside], code[inside]
-        found = best_boxes(boxes, score, label, self.iou_threshold)
-        return Detections(found.boxes, found.scores, self.classes_[found.labels])
+        return self._chosen(boxes, scores, image)
