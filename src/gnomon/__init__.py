@@ -14,6 +14,7 @@ _HOMES = {
     "settings": "gnomon.engine.config",
     "again": "gnomon.workbench.again.job",
     "compare": "gnomon.workbench.compare.job",
+    "detect": "gnomon.workbench.detect.job",
     "export": "gnomon.workbench.export.job",
     "forecast": "gnomon.workbench.forecast.job",
     "find": "gnomon.workbench.explain.index",

@@ -2,6 +2,7 @@
 
 from gnomon.vision.anchors import make_anchors
 from gnomon.vision.augmentation import Augmented, augment_images
+from gnomon.vision.box_table import read_boxes
 from gnomon.vision.boxes import (
     DetectionMatches,
     Detections,
@@ -110,6 +111,7 @@ __all__ = [
     "picture_folder",
     "picture_table",
     "predict_crops",
+    "read_boxes",
     "read_image",
     "read_safetensors",
     "rectangle_features",

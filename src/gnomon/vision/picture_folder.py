@@ -293,17 +293,7 @@ def picture_folder(folder: Any, *, labels: Any = None) -> PictureFolder:
     ['cat', 'dog']
     """
     place = Path(os.fspath(folder))
-    if not place.is_dir():
-        raise ReadError("is no folder", file=str(place), remedy="Give a folder of pictures.")
-    files = sorted(
-        path for path in place.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()
-    )
-    if not files:
-        raise ReadError(
-            "is a directory and holds no picture",
-            file=str(place),
-            remedy=f"Pictures end in {', '.join(sorted(ENDINGS))}.",
-        )
+    files = picture_files(place)
     if labels is None and (place / "labels.csv").is_file():
         labels = place / "labels.csv"
     if labels is not None:
@@ -320,6 +310,31 @@ def picture_folder(folder: Any, *, labels: Any = None) -> PictureFolder:
             remedy="Put every picture into the folder of its class, or give a labels.csv.",
         )
     return PictureFolder(place, files, named)
+
+
+def picture_files(place: Path) -> list[Path]:
+    """The files in a folder and its sub-folders that have the ending of a picture, sorted.
+
+    Parameters
+    ----------
+    place : Path
+
+    Returns
+    -------
+    files : list of Path
+    """
+    if not place.is_dir():
+        raise ReadError("is no folder", file=str(place), remedy="Give a folder of pictures.")
+    files = sorted(
+        path for path in place.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()
+    )
+    if not files:
+        raise ReadError(
+            "is a directory and holds no picture",
+            file=str(place),
+            remedy=f"Pictures end in {', '.join(sorted(ENDINGS))}.",
+        )
+    return files
 
 
 def _labeled(place: Path, files: list[Path], labels: Any) -> tuple[Path, list[Path], list[str]]:

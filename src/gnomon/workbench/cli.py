@@ -16,6 +16,7 @@ from gnomon.workbench.base.screen import complaints, console, progress_bar
 from gnomon.workbench.catalogue.command import examples, methods, theory, workflows
 from gnomon.workbench.compare.command import compare
 from gnomon.workbench.decide.command import DecideCommand
+from gnomon.workbench.detect.command import DetectCommand
 from gnomon.workbench.explain.command import explain
 from gnomon.workbench.export.command import export
 from gnomon.workbench.forecast.command import ForecastCommand
@@ -46,6 +47,7 @@ JOB_COMMANDS = (
     SearchCommand,
     PrepareCommand,
     ImageCommand,
+    DetectCommand,
     AdviseCommand,
     LookCommand,
     DecideCommand,

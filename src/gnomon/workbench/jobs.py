@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gnomon.workbench.advise.options import JOB as ADVISE
 from gnomon.workbench.decide.options import JOB as DECIDE
+from gnomon.workbench.detect.options import JOB as DETECT
 from gnomon.workbench.forecast.options import JOB as FORECAST
 from gnomon.workbench.group.options import JOB as GROUP
 from gnomon.workbench.image.options import JOB as IMAGE
@@ -27,6 +28,7 @@ ALL = (
     SEARCH,
     PREPARE,
     IMAGE,
+    DETECT,
     ADVISE,
     LOOK,
     DECIDE,

@@ -26,6 +26,7 @@ READING_OPTIONS = (
 FILES = {
     "table": "The table: CSV, Parquet, Excel, a data base, a postgresql:// URL, a zip archive ...",
     "picture": "The picture: PNG, PGM, PBM, NPY or CSV.",
+    "pictures": "A folder of pictures, or one picture: JPEG, PNG, GIF, BMP, TIFF, WebP ...",
     "function": "The function: FILE.py:NAME.",
 }
 

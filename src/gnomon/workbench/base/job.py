@@ -25,6 +25,7 @@ Result = typing.TypeVar("Result")
 SUBJECTS = {
     "table": 'table : Table, data frame, array of shape (n, d), path of a file, or "example:NAME"',
     "picture": "picture : path or array-like of shape (height, width)",
+    "pictures": "pictures : path of a folder of pictures, or of one picture",
     "function": 'function : callable, or "FILE.py:NAME"',
 }
 COMMON = """\
@@ -73,7 +74,7 @@ class Job:
         Of the job, its function, its command and its folder.
     options : type
         The class that declares the options.
-    subject : {"table", "picture", "function"}
+    subject : {"table", "picture", "pictures", "function"}
         What the job is given first.
     always_written : bool
         Whether the command line writes a run folder without being asked to.

@@ -27,7 +27,7 @@ def job_script(record: dict[str, Any], options: dict[str, Any], same_if: str) ->
     script : str
     """
     job, data = FUNCTIONS.get(record["job"], record["job"]), record["data"]
-    subject = {"image": "picture", "minimize": "function"}.get(job, "table")
+    subject = {"image": "picture", "detect": "pictures", "minimize": "function"}.get(job, "table")
     version, mark = record["versions"]["gnomon"], data["fingerprint"]
     return "\n".join(
         [
@@ -68,7 +68,7 @@ def opening(source: str | None, subject: str = "table") -> list[str]:
     ----------
     source : str or None
         Where it was read; None where it was in memory.
-    subject : {"table", "picture", "function"}, default="table"
+    subject : {"table", "picture", "pictures", "function"}, default="table"
 
     Returns
     -------

@@ -1,0 +1,1 @@
+"""The job detect: objects found in pictures, or a detector learned from boxes."""
