@@ -246,6 +246,9 @@ PROBLEMS = {
     "HandFeatures": Problem((IMAGES,), ("transform", IMAGES)),
     "PatternDetector": Problem((IMAGES,), ("transform", IMAGES)),
     "DigitCentering": Problem((IMAGES,), ("transform", IMAGES)),
+    "EigenfaceClassifier": Problem(
+        (IMAGES, ["a", "b", "background"] * 4), ("predict_proba", IMAGES), {"n_components": 3}
+    ),
     "ViolaJonesDetector": Problem(
         (SCENES,),
         ("predict", SCENES[:4]),

@@ -15,6 +15,7 @@ from gnomon.vision.boxes import (
     match_detections,
     non_maximum_suppression,
 )
+from gnomon.vision.eigenfaces import EigenfaceClassifier
 from gnomon.vision.features import DigitCentering, HandFeatures, LocalHistograms, PatternDetector
 from gnomon.vision.hog import HOG
 from gnomon.vision.images import (
@@ -64,6 +65,7 @@ __all__ = [
     "DetectionMatches",
     "Detections",
     "DigitCentering",
+    "EigenfaceClassifier",
     "FastRCNNDetector",
     "FasterRCNNDetector",
     "HandFeatures",

@@ -104,7 +104,7 @@ STATEMENTS: tuple[Statement, ...] = (
     *figures("group", "silhouette", "stability", "density index", "traits"),
     *tests("map", 0.05, 0.07, "far rows"),
     *figures("map", "trustworthiness", "continuity", "stress"),
-    *intervals("detect", "mean average precision"),
+    *figures("detect", "mean average precision"),
     *figures("label", "accuracy by number of labels"),
     *figures("topics", "held-out likelihood", "gain over one topic", "stability", "coherence"),
     *tests("compare", 0.05, 0.07, "difference of runs"),
