@@ -143,7 +143,7 @@ class EigenfaceClassifier(ClassifierMixin, ImageEstimator):
         self.classes_ = np.unique(names)
         if len(self.classes_) < 2:
             raise DataError(
-                f"all {len(names)} images are of {str(self.classes_[0])!r}: there is nothing to tell "
+                f"all {len(names)} images are of {str(self.classes_[0])!r}: nothing to tell "
                 "apart. Add another person, or images of the background"
             )
         rows = _scaled(images)
