@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import io
+import struct
+import zlib
 
 import numpy as np
 import pytest
 
 from gnomon import show
-from gnomon.engine.errors import DataError
+from gnomon.engine.errors import DataError, GnomonError
 from gnomon.table.errors import ReadError
 from gnomon.table.picture_files import png_bytes, write_picture
 from gnomon.vision import Detections, make_anchors, make_scenes, picture_folder, read_image
@@ -125,6 +127,28 @@ def test_transparent_pixels_are_white_and_turned_pictures_upright(tmp_path):
     exif[0x0112] = 6  # the camera was held so that the picture must be turned to the right
     turned.save(tmp_path / "b.png", exif=exif)
     assert read_image(tmp_path / "b.png").tolist() == [[120, 0], [160, 40], [200, 80]]
+
+
+def test_a_huge_picture_is_refused_by_its_header_before_it_is_read(tmp_path):
+    content = bytearray(png_bytes(np.zeros((4, 4))))
+    content[16:24] = struct.pack(">II", 120_000, 90_000)
+    content[29:33] = struct.pack(">I", zlib.crc32(bytes(content[12:29])))
+    (tmp_path / "huge.png").write_bytes(bytes(content))
+    with pytest.raises(GnomonError, match=r"huge\.png|90,000 x 120,000 pixels"):
+        read_image(tmp_path / "huge.png")
+
+
+def test_broken_and_empty_pictures_are_refused_with_their_name(rng, tmp_path):
+    whole = png_bytes(rng.integers(0, 256, (40, 40)))
+    for name, content, why in (
+        ("torn.png", whole[: len(whole) // 2], "no picture that can be read"),
+        ("empty.png", b"", "it is empty"),
+        ("words.jpg", b"a letter", "no picture that can be read"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ReadError, match=f"{name}.*{why}|{why}") as refused:
+            read_image(tmp_path / name)
+        assert name in str(refused.value)
 
 
 @pytest.fixture

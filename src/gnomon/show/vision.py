@@ -160,6 +160,7 @@ def misclassified_images(
     *,
     by: str = "true",
     n_columns: int = 10,
+    n_images: int | None = None,
     image_shape: Any = None,
     theme: str = "light",
 ) -> go.Figure:
@@ -173,6 +174,8 @@ def misclassified_images(
         A line for each true class (which of its images were missed), or for each predicted class
         (which images of others intrude).
     n_columns : int, default=10
+    n_images : int, default=None
+        How many images were classified, where only some of them are given; None for these.
     image_shape : tuple, default=None
     theme : {"light", "dark"}, default="light"
 
@@ -228,7 +231,7 @@ def misclassified_images(
     left = 30 + 8 * max((len(name) for name in names), default=0)
     dress(
         figure,
-        f"{len(wrong):,} of {len(true):,} images are classified wrongly",
+        f"{len(wrong):,} of {n_images or len(true):,} images are classified wrongly",
         theme,
         note=f"a line for each {by} class; below an image its {role} class{cut}",
         width=min(left + n_columns * (TILE + 6) + 40, 1200),

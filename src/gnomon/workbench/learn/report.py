@@ -108,7 +108,12 @@ def picture_errors(result: LearnResult, y: np.ndarray, said: Any) -> dict[str, t
 
         images, _ = PictureFolder(folder, [files[i] for i in wrong]).images((64, 64))
         return show.misclassified_images(
-            images, y[wrong], np.asarray(said.predictions)[wrong], by=by, theme=theme
+            images,
+            y[wrong],
+            np.asarray(said.predictions)[wrong],
+            by=by,
+            n_images=len(y),
+            theme=theme,
         )
 
     return {
