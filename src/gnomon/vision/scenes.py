@@ -150,6 +150,7 @@ def make_scenes(
             if box is not None:
                 boxes.append(box)
                 chosen.append(which)
+        image = np.clip(image, 0, 255)  # blending may round beyond
         scenes.append(Scene(image, np.array(boxes).reshape(-1, 4), names[chosen]))
     return scenes
 
