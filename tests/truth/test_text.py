@@ -517,3 +517,16 @@ def test_lists_of_words_are_texts_already_split():
         [0, 2, 2, 3],
     )
     assert split_words(["Red cat", "", "x"]).names == ["Red", "cat"]
+
+
+def test_a_topic_is_drawn_where_rounding_leaves_the_sum_of_weights_below_the_target():
+    """It once stood for a topic beyond the last, whose count was written outside the table."""
+    from gnomon.text import gibbs_kernel
+
+    topic_at = gibbs_kernel.topic_at
+    plain = getattr(topic_at, "py_func", topic_at)
+    weights = np.zeros(32, dtype=np.float32)
+    weights[:30] = 0.1
+    assert plain(weights, np.float32(0.05), 30) == 0
+    assert plain(weights, np.float32(2.95), 30) == 29
+    assert plain(weights, np.float32(4.0), 30) == 29
