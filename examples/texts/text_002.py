@@ -189,7 +189,7 @@ def rank_of_pages(data: Folder, seed: int) -> dict[str, Any]:
     links = np.zeros((len(names), len(names)))
     for one, other in table.iloc[:, :2].itertuples(index=False):
         links[place[one], place[other]] = 1
-    ranks = np.asarray(pagerank(links).ranks)
+    ranks = np.asarray(pagerank(links).scores)
     best = np.argsort(-ranks)[:3]
     return {"highest pages": ", ".join(names[each] for each in best), "sum of all ranks": ranks.sum()}
 

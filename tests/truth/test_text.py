@@ -519,14 +519,16 @@ def test_lists_of_words_are_texts_already_split():
     assert split_words(["Red cat", "", "x"]).names == ["Red", "cat"]
 
 
-def test_a_topic_is_drawn_where_rounding_leaves_the_sum_of_weights_below_the_target():
+def test_a_uniform_number_that_rounds_to_one_draws_one_of_the_topics():
     """It once stood for a topic beyond the last, whose count was written outside the table."""
-    from gnomon.text import gibbs_kernel
+    from gnomon.text.gibbs_kernel import Block, Counts, draw_topics
 
-    topic_at = gibbs_kernel.topic_at
-    plain = getattr(topic_at, "py_func", topic_at)
-    weights = np.zeros(32, dtype=np.float32)
-    weights[:30] = 0.1
-    assert plain(weights, np.float32(0.05), 30) == 0
-    assert plain(weights, np.float32(2.95), 30) == 29
-    assert plain(weights, np.float32(4.0), 30) == 29
+    topics, spare = np.zeros(1, dtype=np.int32), np.ones(64)
+    nothing = np.zeros(1, dtype=np.int32)
+    tables = np.zeros((2, 3, 32), dtype=np.float32)
+    tables[:, 0, :30] = 1
+    prior = np.r_[np.full(30, 0.1), np.zeros(2)].astype(np.float32)
+    block = Block(nothing, nothing.copy(), topics, np.array([1 - 1e-12]))
+    draw_topics(block, Counts(tables[0], tables[1], spare[:30], prior), 0.01)
+    assert topics[0] < 30
+    assert np.all(spare[30:] == 1)

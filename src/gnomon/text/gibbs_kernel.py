@@ -56,7 +56,8 @@ def block_sum(weights, first):
 def topic_at(weights, target, n_topics):
     """The topic at which the sum of the weights passes the target.
 
-    Sums in another order may stay below the target by rounding: the last topic is meant then.
+    A uniform number near 1 and sums in another order may round the target above all sums: the last
+    topic is meant then.
     """
     k = 0
     passed = np.float32(0)
