@@ -519,16 +519,18 @@ def test_lists_of_words_are_texts_already_split():
     assert split_words(["Red cat", "", "x"]).names == ["Red", "cat"]
 
 
-def test_a_uniform_number_that_rounds_to_one_draws_one_of_the_topics():
-    """It once stood for a topic beyond the last, whose count was written outside the table."""
+def test_uniform_numbers_that_round_to_one_draw_one_of_the_topics(rng):
+    """They once stood for a topic beyond the last, whose count was written outside the table."""
     from gnomon.text.gibbs_kernel import Block, Counts, draw_topics
 
-    topics, spare = np.zeros(1, dtype=np.int32), np.ones(64)
-    nothing = np.zeros(1, dtype=np.int32)
-    tables = np.zeros((2, 3, 32), dtype=np.float32)
-    tables[:, 0, :30] = 1
-    prior = np.r_[np.full(30, 0.1), np.zeros(2)].astype(np.float32)
-    block = Block(nothing, nothing.copy(), topics, np.array([1 - 1e-12]))
-    draw_topics(block, Counts(tables[0], tables[1], spare[:30], prior), 0.01)
-    assert topics[0] < 30
-    assert np.all(spare[30:] == 1)
+    n, k = 300, 30
+    tables = np.zeros((2, n + 1, 32), dtype=np.float32)
+    tables[:, :n, :k] = 1 + rng.integers(0, 50, (2, n, k))
+    totals = np.full(64, 1e4)
+    prior = np.r_[np.full(k, 0.1), np.zeros(2)].astype(np.float32)
+    rows = np.arange(n, dtype=np.int32)
+    topics = np.zeros(n, dtype=np.int32)
+    block = Block(rows, rows.copy(), topics, np.full(n, 1 - 1e-12))
+    draw_topics(block, Counts(tables[0], tables[1], totals[:k], prior), 0.01)
+    assert topics.max() < k
+    assert np.all(totals[k:] == 1e4)
