@@ -32,7 +32,9 @@ from examples.texts.frame import (  # noqa: E402
 )
 
 CITED = re.compile(r"\b(00[0-4])[abc]?\s+((?:[^·;\n]|\n(?!\s*\n))*)")
-SECTIONS = re.compile(r"(?:\A|, | and | to )(?:sections? |chapters? |ch\. |example )?(\d{1,2})(?=[\s.,;:)-]|\Z)")
+SECTIONS = re.compile(
+    r"(?:\A|, | and | to )(?:sections? |chapters? |ch\. |example )?(\d{1,2})(?=[\s.,;:)-]|\Z)"
+)
 LINE = re.compile(r"\bL(\d+)")
 
 
@@ -170,7 +172,12 @@ def chapter_page(text: str, chapter: int) -> str:
 def experiment_part(each: Experiment, result: dict | None) -> str:
     values = result["values"] if result else {}
     parts = [title(each.title, "~"), f"{each.where}.", ""]
-    parts += [".. list-table::", "   :header-rows: 1", "", *row("quantity", "printed", "reproduced")]
+    parts += [
+        ".. list-table::",
+        "   :header-rows: 1",
+        "",
+        *row("quantity", "printed", "reproduced"),
+    ]
     for name in [*each.printed, *(name for name in values if name not in each.printed)]:
         parts += row(plain(name), shown(each.printed.get(name, "")), shown(values.get(name, "")))
     parts.append("")
@@ -219,7 +226,6 @@ def plain(text: str) -> str:
     parts = re.split(r"(``.*?``|`[^`]*`)", text)
     parts[::2] = [re.sub(r"([*_|\\])", r"\\\1", part) for part in parts[::2]]
     return "".join(parts)
-
 
 
 def setup(app: Any) -> dict[str, Any]:

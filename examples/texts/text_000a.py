@@ -406,7 +406,9 @@ def rows_that_are_seen() -> Proof:
     rng = np.random.default_rng(0)
     seen = [len(np.unique(rng.integers(rows, size=draws))) for _ in range(400)]
     expected = rows * (1 - (1 - 1 / rows) ** draws)
-    return Proof(30, round(expected / 100), round(np.mean(seen) / 100), "400 simulations, in hundreds")
+    return Proof(
+        30, round(expected / 100), round(np.mean(seen) / 100), "400 simulations, in hundreds"
+    )
 
 
 @erratum(
@@ -418,7 +420,9 @@ def rows_that_are_seen() -> Proof:
 )
 def labelings_of_points_on_a_line() -> Proof:
     line = np.column_stack([np.arange(4.0), np.zeros(4)])
-    return Proof(10, 2 * 4, len(dichotomies(line).labelings), "a linear program for each of 16 labelings")
+    return Proof(
+        10, 2 * 4, len(dichotomies(line).labelings), "a linear program for each of 16 labelings"
+    )
 
 
 @erratum(
@@ -489,7 +493,10 @@ def nipals_with_missing_cells() -> Proof:
     back = np.asarray(model.inverse_transform(model.transform(X)))
     corrected = np.linalg.norm(back - whole) / np.linalg.norm(whole)
     return Proof(
-        round(printed, 3), round(corrected, 6), 0.0, "the rank-one matrix that cells were taken from"
+        round(printed, 3),
+        round(corrected, 6),
+        0.0,
+        "the rank-one matrix that cells were taken from",
     )
 
 
@@ -539,7 +546,17 @@ def tf_idf_of_a_common_word() -> Proof:
 
 
 omit("000", 5, "section 5.2", "Spectral reflectances of 1,995 surfaces", "the data are not at hand")
-omit("000", 6, "sections 6.2.3, 6.3.3", "Reflectances; words of NIPS papers", "the data are not at hand")
+omit(
+    "000",
+    6,
+    "sections 6.2.3, 6.3.3",
+    "Reflectances; words of NIPS papers",
+    "the data are not at hand",
+)
 omit("000", 7, "Worked Example 7.1", "Anxiety and wildness of mice", "the data are not at hand")
-omit("000", 7, "section 7.2", "Captions and features of 20,000 pictures", "the data are not at hand")
-omit("000", 4, "section 4.1.2", "Scatter and stem plots of iris and wine", "pictures without figures")
+omit(
+    "000", 7, "section 7.2", "Captions and features of 20,000 pictures", "the data are not at hand"
+)
+omit(
+    "000", 4, "section 4.1.2", "Scatter and stem plots of iris and wine", "pictures without figures"
+)

@@ -58,9 +58,13 @@ def wheat_seeds(data: Folder, seed: int) -> dict[str, Any]:
     for linkage in ("single", "complete", "average"):
         labels = AgglomerativeClustering(3, linkage=linkage).fit(X).labels_
         sizes = sorted(np.bincount(labels).tolist(), reverse=True)
-        agree = sum(np.max(np.unique(kind[labels == each], return_counts=True)[1]) for each in range(3))
+        agree = sum(
+            np.max(np.unique(kind[labels == each], return_counts=True)[1]) for each in range(3)
+        )
         result[f"sizes of three clusters, {linkage} link"] = sizes
-        result[f"share of rows of the commonest kind in their cluster, {linkage} link"] = agree / 210
+        result[f"share of rows of the commonest kind in their cluster, {linkage} link"] = (
+            agree / 210
+        )
     return result
 
 
@@ -573,7 +577,10 @@ def backward_recursion() -> Proof:
         right = STEPS @ (SEEN[:, seen] * right)
     first = PRIOR * SEEN[:, OBSERVED[0]]
     return Proof(
-        first @ printed, first @ right, sum(by_all_paths().values()), "P(Y) as the sum over 32 paths"
+        first @ printed,
+        first @ right,
+        sum(by_all_paths().values()),
+        "P(Y) as the sum over 32 paths",
     )
 
 
@@ -649,7 +656,10 @@ def five_then_six() -> Proof:
     p2 = p3 = Fraction(1, 36)
     printed = Fraction(5, 6) * p3 + Fraction(25, 36) * p2
     return Proof(
-        float(printed), float(p3 - p2 / 36), float(by_enumeration(4)), "all 1,296 sequences of 4 rolls"
+        float(printed),
+        float(p3 - p2 / 36),
+        float(by_enumeration(4)),
+        "all 1,296 sequences of 4 rolls",
     )
 
 
@@ -694,5 +704,9 @@ for place, what in (
 omit("000", 12, "Worked Examples 12.1, 12.2", "Prawn trawls", "the data are not at hand")
 omit("000", 12, "sections 12.2.6, 12.2.7", "Prescribers of opioids", "the data are not at hand")
 omit("000", 12, "Worked Example 12.3", "University rankings", "the data are not at hand")
-omit("000", 13, "Worked Example 13.7", "Twenty words from a trigram model", "random words: no figure")
-omit("000", 10, "section 10.4.3", "The whole path of the body fat regression", "its steps are above")
+omit(
+    "000", 13, "Worked Example 13.7", "Twenty words from a trigram model", "random words: no figure"
+)
+omit(
+    "000", 10, "section 10.4.3", "The whole path of the body fat regression", "its steps are above"
+)

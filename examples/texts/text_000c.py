@@ -307,7 +307,10 @@ def matrix_of_a_cost() -> Proof:
     c = 3.0
     truth = [[c * (i != j) for j in range(3)] for i in range(3)]
     return Proof(
-        (c * np.eye(3)).tolist(), (c * (1 - np.eye(3))).tolist(), truth, "the definition, cell by cell"
+        (c * np.eye(3)).tolist(),
+        (c * (1 - np.eye(3))).tolist(),
+        truth,
+        "the definition, cell by cell",
     )
 
 
@@ -376,7 +379,25 @@ def size_of_the_first_block() -> Proof:
     return Proof(3, int(first.split(" x ")[2].split()[0]), 32, "one channel for each kernel")
 
 
-omit("000", 17, "section 17.2.2", "CIFAR-10 by a small network", "20 epochs take hours on two processors; part of the data only")
-omit("000", 18, "sections 18.1 and 18.2", "AlexNet, VGG, ResNet and detectors on ImageNet", "data and hours of training are not at hand")
-omit("000", 19, "Figures 19.6 to 19.11", "Faces and X-rays by autoencoders and GANs", "the data are not at hand; pictures without figures")
+omit(
+    "000",
+    17,
+    "section 17.2.2",
+    "CIFAR-10 by a small network",
+    "20 epochs take hours on two processors; part of the data only",
+)
+omit(
+    "000",
+    18,
+    "sections 18.1 and 18.2",
+    "AlexNet, VGG, ResNet and detectors on ImageNet",
+    "data and hours of training are not at hand",
+)
+omit(
+    "000",
+    19,
+    "Figures 19.6 to 19.11",
+    "Faces and X-rays by autoencoders and GANs",
+    "the data are not at hand; pictures without figures",
+)
 omit("000", 16, "exercise 16.7", "p53 mutants", "the data are not at hand")

@@ -123,7 +123,9 @@ def direction_of_hoeffding() -> Proof:
     outcomes = stats.binom(n, 0.5)
     chance = outcomes.cdf(n * (0.5 - eps) - 1) + outcomes.sf(n * (0.5 + eps))
     bound = float(hoeffding(n=n, epsilon=eps).delta)
-    return Proof(">=", "<=", "<=" if chance <= bound else ">=", "the binomial distribution, N = 100")
+    return Proof(
+        ">=", "<=", "<=" if chance <= bound else ">=", "the binomial distribution, N = 100"
+    )
 
 
 @erratum(

@@ -191,7 +191,10 @@ def rank_of_pages(data: Folder, seed: int) -> dict[str, Any]:
         links[place[one], place[other]] = 1
     ranks = np.asarray(pagerank(links).scores)
     best = np.argsort(-ranks)[:3]
-    return {"highest pages": ", ".join(names[each] for each in best), "sum of all ranks": ranks.sum()}
+    return {
+        "highest pages": ", ".join(names[each] for each in best),
+        "sum of all ranks": ranks.sum(),
+    }
 
 
 @experiment(
@@ -213,9 +216,38 @@ def topics_of_the_press(data: Folder, seed: int) -> dict[str, Any]:
     model = GibbsLDA(30, max_iter=60, random_state=seed).fit(counts)
     words = top_words(model.components_, [str(word) for word in file["vocabulary"]], 15)
     printed = {
-        "Arts": {"new", "film", "show", "music", "movie", "play", "musical", "best", "actor", "first"},
-        "Budgets": {"million", "tax", "program", "budget", "billion", "federal", "year", "spending"},
-        "Children": {"children", "women", "people", "child", "years", "families", "work", "parents"},
+        "Arts": {
+            "new",
+            "film",
+            "show",
+            "music",
+            "movie",
+            "play",
+            "musical",
+            "best",
+            "actor",
+            "first",
+        },
+        "Budgets": {
+            "million",
+            "tax",
+            "program",
+            "budget",
+            "billion",
+            "federal",
+            "year",
+            "spending",
+        },
+        "Children": {
+            "children",
+            "women",
+            "people",
+            "child",
+            "years",
+            "families",
+            "work",
+            "parents",
+        },
         "Education": {"school", "students", "schools", "education", "teachers", "high", "public"},
     }
     result = {}
@@ -298,7 +330,12 @@ def perceptron_without_a_condition() -> Proof:
     from gnomon.margin import separability
 
     least = 0 if separability(X[:, 1:], y).separable else 1
-    return Proof(wrong(False), wrong(True), least, "wrong rows after 1,000 rounds; a linear program separates them")
+    return Proof(
+        wrong(False),
+        wrong(True),
+        least,
+        "wrong rows after 1,000 rounds; a linear program separates them",
+    )
 
 
 @erratum(
@@ -325,7 +362,9 @@ def newton_may_diverge() -> Proof:
 def parameters_of_a_normal() -> Proof:
     d = 3
     free = d + len({(min(i, j), max(i, j)) for i in range(d) for j in range(d)})
-    return Proof(d + d * (d - 1) // 2, int(gaussian_parameters(d)), free, "distinct entries, counted")
+    return Proof(
+        d + d * (d - 1) // 2, int(gaussian_parameters(d)), free, "distinct entries, counted"
+    )
 
 
 @erratum(
@@ -362,7 +401,10 @@ def lower_bound_of_em() -> Proof:
     truth = np.log(terms.sum())
     right = shares @ np.log(terms / shares)
     return Proof(
-        bool(np.log(terms).sum() <= truth + 1e-12), bool(right <= truth + 1e-12), True, "two terms of 10"
+        bool(np.log(terms).sum() <= truth + 1e-12),
+        bool(right <= truth + 1e-12),
+        True,
+        "two terms of 10",
     )
 
 
@@ -397,7 +439,25 @@ def posterior_of_a_mean() -> Proof:
     return Proof(variance**2, variance, spread, "the posterior on a grid")
 
 
-omit("002", 6, '"Viola-Jones"', "Detection rates on the MIT+CMU pictures", "training and test pictures are not at hand")
+omit(
+    "002",
+    6,
+    '"Viola-Jones"',
+    "Detection rates on the MIT+CMU pictures",
+    "training and test pictures are not at hand",
+)
 omit("002", 9, '"Mixtures"', "A thousand points of a mixture", "pictures without figures")
-omit("002", 15, '"Ising"', "Samples on a grid, segmentation of a noisy picture", "pictures without figures; the picture is not given")
-omit("002", 10, '"Multinomial clustering" of a picture', "Local histograms of a radar picture", "the picture is not at hand")
+omit(
+    "002",
+    15,
+    '"Ising"',
+    "Samples on a grid, segmentation of a noisy picture",
+    "pictures without figures; the picture is not given",
+)
+omit(
+    "002",
+    10,
+    '"Multinomial clustering" of a picture',
+    "Local histograms of a radar picture",
+    "the picture is not at hand",
+)

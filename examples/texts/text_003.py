@@ -217,7 +217,8 @@ def gain(column: int) -> float:
         return float(entropy(shares, base=2))
 
     parts = [
-        [row[-1] for row in FASHION if row[column] == level] for level in {r[column] for r in FASHION}
+        [row[-1] for row in FASHION if row[column] == level]
+        for level in {r[column] for r in FASHION}
     ]
     return bits(labels) - sum(len(part) / len(labels) * bits(part) for part in parts)
 
@@ -233,7 +234,9 @@ def gain_of_a_tie() -> Proof:
     return Proof(
         "Tie",
         "Socks",
-        ("Socks", "Shirt", "Pants", "Tie")[int(np.argmin([abs(gain(c) - 0.292) for c in range(4)]))],
+        ("Socks", "Shirt", "Pants", "Tie")[
+            int(np.argmin([abs(gain(c) - 0.292) for c in range(4)]))
+        ],
         "the column whose gain is nearest to 0.292",
     )
 
@@ -294,7 +297,9 @@ def whom_to_send_a_coupon() -> Proof:
         return with_coupon > chance * gain_of_sale
 
     return Proof(
-        "above", "below", "below" if sending_pays(0.01) and not sending_pays(0.2) else "above",
+        "above",
+        "below",
+        "below" if sending_pays(0.01) and not sending_pays(0.2) else "above",
         "expected profit at probabilities 0.01 and 0.2",
     )
 
@@ -310,7 +315,12 @@ def convexity_of_a_squared_error() -> Proof:
     def f(w: float) -> float:
         return (1 - 1 / (1 + np.exp(-w))) ** 2
 
-    return Proof("convex", "not convex", "convex" if f(-4) <= (f(-8) + f(0)) / 2 else "not convex", "f at -8, -4, 0")
+    return Proof(
+        "convex",
+        "not convex",
+        "convex" if f(-4) <= (f(-8) + f(0)) / 2 else "not convex",
+        "f at -8, -4, 0",
+    )
 
 
 @erratum(
@@ -348,4 +358,10 @@ def constant_of_a_polynomial() -> Proof:
 
 
 omit("003", 3, "section 3.3.4", "Mushrooms at 97.6%", "a hypothetical figure of the text")
-omit("003", 2, "section 2.2.2.2", "Neighbors on a pattern of red and cyan", "pictures without figures")
+omit(
+    "003",
+    2,
+    "section 2.2.2.2",
+    "Neighbors on a pattern of red and cyan",
+    "pictures without figures",
+)

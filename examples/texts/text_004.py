@@ -145,7 +145,9 @@ def representatives(data: Folder, seed: int) -> dict[str, Any]:
     half = len(party) // 2
     model = KNeighborsClassifier(5).fit(places[order[:half]], party[order[:half]])
     return {
-        "accuracy of the party from the map": model.score(places[order[half:]], party[order[half:]]),
+        "accuracy of the party from the map": model.score(
+            places[order[half:]], party[order[half:]]
+        ),
         "share of the larger party": np.unique(party, return_counts=True)[1].max() / len(party),
     }
 
@@ -231,8 +233,12 @@ def bold_driver(data: Folder, seed: int) -> dict[str, Any]:
 def chi_squared_of_a_good_fit() -> Proof:
     rng = np.random.default_rng(0)
     x = np.linspace(0, 5, 30)
-    values = [chi_square_fit(x, 1 + 2 * x + rng.normal(size=30), 1.0, 1).goodness.chi2 for _ in range(300)]
-    return Proof(1, 30 - 2, round(float(np.mean(values))), "mean of 300 simulated fits of the true line")
+    values = [
+        chi_square_fit(x, 1 + 2 * x + rng.normal(size=30), 1.0, 1).goodness.chi2 for _ in range(300)
+    ]
+    return Proof(
+        1, 30 - 2, round(float(np.mean(values))), "mean of 300 simulated fits of the true line"
+    )
 
 
 @erratum(
@@ -303,7 +309,9 @@ def ellipsoid_of_a_covariance() -> Proof:
     def distance(point: np.ndarray) -> float:
         return float(np.sqrt(point @ inverse @ point))
 
-    return Proof(distance(S @ axis), distance(np.sqrt(S) @ axis), 1.0, "the distance that is asked for")
+    return Proof(
+        distance(S @ axis), distance(np.sqrt(S) @ axis), 1.0, "the distance that is asked for"
+    )
 
 
 @erratum(
@@ -319,7 +327,10 @@ def probability_of_a_boosted_score() -> Proof:
     p = 0.8
     H = minimize_scalar(lambda h: p * exp(-h) + (1 - p) * exp(h)).x
     return Proof(
-        round(exp(H) / (1 + exp(H)), 5), round(exp(2 * H) / (1 + exp(2 * H)), 5), p, "the true share"
+        round(exp(H) / (1 + exp(H)), 5),
+        round(exp(2 * H) / (1 + exp(2 * H)), 5),
+        p,
+        "the true share",
     )
 
 
@@ -335,7 +346,9 @@ def large_offset_of_weights() -> Proof:
 
     X, y = np.array([[0.0], [1.0], [3.0], [7.0]]), np.array([1.0, 2.0, 4.0, 10.0])
     model = KNeighborsRegressor(3, weights="distance", offset=1e9).fit(X, y)
-    return Proof(y.mean(), y[:3].mean(), float(model.predict([[2.0]])[0]), "the model with offset 1e9")
+    return Proof(
+        y.mean(), y[:3].mean(), float(model.predict([[2.0]])[0]), "the model with offset 1e9"
+    )
 
 
 @experiment(
@@ -357,7 +370,13 @@ def features_of_a_polynomial_kernel(data: Folder, seed: int) -> dict[str, Any]:
 
 
 omit("004", 4, "Figure 4.5", "Stature for age", "the data are not named")
-omit("004", 6, "section 6.2", "Kinect; committees of networks for characters", "no figures and no data")
+omit(
+    "004",
+    6,
+    "section 6.2",
+    "Kinect; committees of networks for characters",
+    "no figures and no data",
+)
 omit("004", 9, "Figure 9.4", "Energy to heat a house", "the data are not named")
 omit("004", 11, "section 11.3", "Volcanoes on Venus", "the data are not at hand")
 omit("004", 16, "Figure 16.1", "Friends with mountaineering interests", "the data are not given")
