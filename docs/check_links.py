@@ -1,7 +1,7 @@
 """Check the built site: python docs/check_links.py docs/build/html.
 
-Every link from page to page must lead to a page and, where it names one, to a place in it; no page may be
-larger than 1.5 MB; nothing may be loaded from another host.
+Every link from page to page must lead to a page and, where it names one, to a place in it; no
+page may be larger than 1.5 MB; nothing may be loaded from another host.
 """
 
 from __future__ import annotations
@@ -44,6 +44,10 @@ def page(path: Path) -> Links:
     return parser
 
 
+def has_place(path: Path, fragment: str) -> bool:
+    return not fragment or unquote(fragment) in page(path).places
+
+
 def faults_of(path: Path) -> list[str]:
     """What is wrong with a page."""
     faults = []
@@ -57,9 +61,8 @@ def faults_of(path: Path) -> list[str]:
         target = target / "index.html" if target.is_dir() else target
         if not target.exists():
             faults.append(f"{path}: no page {link}")
-        elif parts.fragment and target.suffix == ".html":
-            if unquote(parts.fragment) not in page(target).places:
-                faults.append(f"{path}: no place {link}")
+        elif target.suffix == ".html" and not has_place(target, parts.fragment):
+            faults.append(f"{path}: no place {link}")
     faults += [
         f"{path}: loads {each}"
         for each in page(path).loaded

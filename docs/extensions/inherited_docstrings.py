@@ -1,7 +1,8 @@
 """Docstrings as pages.
 
-Links into other projects' guides become plain words, and marks of notes that are not there go; bars are absolute values and trailing
-underscores belong to names of attributes, where reStructuredText would read references.
+Links into other projects' guides become plain words, and marks of notes that are not there go;
+bars are absolute values and trailing underscores belong to names of attributes, where
+reStructuredText would read references.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The texts, reproduced: a page for every chapter of the five texts.
 
-Made from the citations in registry and docstrings, from the experiments and errata of `examples.texts`,
-and from the results that are kept beside them; nothing is computed here.
+Made from the citations in registry and docstrings, from the experiments and errata of
+`examples.texts`, and from the results that are kept beside them; nothing is computed here.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from gnomon.engine.registry import PACKAGES, methods
 
 sys.path.insert(0, str(HERE.parent))
 
-from examples.texts import all_texts  # noqa: E402, F401
-from examples.texts.contents import CHAPTERS, LINES_002, TEXTS, WORDS_002  # noqa: E402
-from examples.texts.frame import (  # noqa: E402
+from examples.texts import all_texts  # noqa: F401
+from examples.texts.contents import CHAPTERS, LINES_002, TEXTS, WORDS_002
+from examples.texts.frame import (
     ERRATA,
     EXPERIMENTS,
     OMISSIONS,
@@ -123,9 +123,9 @@ def write_pages(app: Any) -> None:
 
 
 INTRODUCTION = """\
-Gnomon holds the methods of five texts (:doc:`/references`). For each chapter there is a page with its
-methods, its printed experiments and worked examples beside what comes out here, and its errata, each
-with a computed proof. All of it is run by one command from the source tree::
+Gnomon holds the methods of five texts (:doc:`/references`). For each chapter there is a page with
+its methods, its printed experiments and worked examples beside what comes out here, and its errata,
+each with a computed proof. All of it is run by one command from the source tree::
 
     python -m examples.texts --data FOLDER
 

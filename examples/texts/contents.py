@@ -119,7 +119,7 @@ CHAPTERS: dict[str, dict[int, str]] = {
     ),
 }
 
-# First line of each run of slides of 002 in the transcript that some docstrings cite (``L717-978``).
+# First line of each run of slides of 002 in the transcript that docstrings cite (``L717-978``).
 LINES_002 = [0, 393, 608, 990, 1490, 1990, 2990, 4080, 4300, 4800, 5290, 5870, 6290, 6620, 7290]
 
 # Words of the titles of slides of 002, by run of slides; the first run that matches is meant.

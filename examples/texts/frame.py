@@ -194,7 +194,7 @@ def results_of(text: str) -> dict[str, dict]:
 
 
 def run(folder: Folder | None, only: list[str], seed: int = SEED) -> list[str]:
-    """Compute what is asked for, keep the results, and return the names of what was not computed."""
+    """Compute what is asked for and keep it; return the names of what was not computed."""
     missed: list[str] = []
     for text in TEXTS:
         results = results_of(text)

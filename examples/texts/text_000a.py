@@ -1,4 +1,4 @@
-"""Text 000, chapters 1 to 7: classifiers, learning theory, high dimensions, components, low rank."""
+"""Text 000, chapters 1 to 7: classifiers, learning theory, components, low rank."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ ADULT = ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hour
     data=("mnist.npz",),
     methods=("KNeighborsClassifier",),
     why=(
-        "The text takes rows 1 to 1,000 and 1,001 to 1,200 of another copy of MNIST. Here: mean and standard "
-        "deviation over 20 random draws of the same sizes. 0.84 is low but within what one draw can give."
+        "The text takes rows 1 to 1,000 and 1,001 to 1,200 of another copy of MNIST. Here: mean "
+        "and standard "
+        "deviation over 20 random draws of the same sizes. 0.84 is low but within what one draw "
+        "can give."
     ),
 )
 def digits_by_nearest_neighbor(data: Folder, seed: int) -> dict[str, Any]:
@@ -54,7 +56,8 @@ def digits_by_nearest_neighbor(data: Folder, seed: int) -> dict[str, Any]:
     data=("breast_tissue.csv",),
     methods=("NaiveBayes",),
     why=(
-        "The printed figure is one split with 19 test rows; here 100 stratified splits of a fifth. The standard "
+        "The printed figure is one split with 19 test rows; here 100 stratified splits of a "
+        "fifth. The standard "
         "deviation shows that one split says little."
     ),
 )
@@ -81,7 +84,8 @@ def breast_tissue(data: Folder, seed: int) -> dict[str, Any]:
     data=("adult.csv.gz",),
     methods=("StochasticSVM",),
     why=(
-        "The same six columns, season lengths and rate schedule 1 / (0.01 s + 50). The largest penalty keeps the length near zero and "
+        "The same six columns, season lengths and rate schedule 1 / (0.01 s + 50). The largest "
+        "penalty keeps the length near zero and "
         "predicts the common class, whose share is the accuracy."
     ),
 )
@@ -123,7 +127,8 @@ def adult_by_stochastic_gradient(data: Folder, seed: int) -> dict[str, Any]:
     data=("heart_cleveland.csv",),
     methods=("RandomForestClassifier",),
     why=(
-        "Out-of-bag votes of 500 trees, mean of 10 seeds; another implementation of forests. The conclusion stands: "
+        "Out-of-bag votes of 500 trees, mean of 10 seeds; another implementation of forests. The "
+        "conclusion stands: "
         "to merge five classes afterwards misses more of the sick than to learn two classes."
     ),
 )
@@ -218,8 +223,10 @@ def labelings_of_few_points(data: Folder, seed: int) -> dict[str, Any]:
     data=("bodyfat.csv",),
     methods=("PCA",),
     why=(
-        "The text reads the extents off a picture and gives no units; here twice the standard deviation along each "
-        "component, without rows 39 and 42, which the text calls outliers. The order of sizes agrees."
+        "The text reads the extents off a picture and gives no units; here twice the standard "
+        "deviation along each "
+        "component, without rows 39 and 42, which the text calls outliers. The order of sizes "
+        "agrees."
     ),
 )
 def body_fat_components(data: Folder, seed: int) -> dict[str, Any]:
@@ -261,7 +268,10 @@ def projection_error_of_iris(data: Folder, seed: int) -> dict[str, Any]:
     printed={"components": "a couple of hundred hold most of the variance (JAFFE, 64 x 64)"},
     data=("att_faces.npz",),
     methods=("PCA",),
-    why="Other faces: the text's set may not be passed on. 400 pictures of 28 x 23 pixels stand in for it.",
+    why=(
+        "Other faces: the text's set may not be passed on. 400 pictures of 28 x 23 pixels stand "
+        "in for it."
+    ),
 )
 def eigenfaces(data: Folder, seed: int) -> dict[str, Any]:
     faces = data.arrays("att_faces.npz")["images"].reshape(400, -1).astype(float)
@@ -287,8 +297,8 @@ def map_of_capitals(data: Folder, seed: int) -> dict[str, Any]:
     distances = table.select_dtypes("number").iloc[:, -len(table) :].to_numpy(float)
     found = principal_coordinates(distances, 2)
     latitude, longitude = (
-        np.radians(table[[name for name in table if name.lower().startswith(start)][0]])
-        for start in ("lat", "lon")
+        np.radians(table[start])
+        for start in ("latitude", "longitude")
     )
     flat = np.column_stack([longitude * np.cos(latitude.mean()), latitude]) * 6371
     aligned = procrustes(found.places, flat)
@@ -304,7 +314,10 @@ def map_of_capitals(data: Folder, seed: int) -> dict[str, Any]:
     printed={"nearest words": "share phrases with the word: model-models, network-networks"},
     data=("ap_bag_of_words.npz",),
     methods=("LatentSemanticAnalysis",),
-    why="Associated Press articles stand in for the papers of NIPS, which the data do not hold; 200 dimensions.",
+    why=(
+        "Associated Press articles stand in for the papers of NIPS, which the data do not hold; "
+        "200 dimensions."
+    ),
 )
 def words_near_words(data: Folder, seed: int) -> dict[str, Any]:
     from scipy import sparse
@@ -334,8 +347,10 @@ def words_near_words(data: Folder, seed: int) -> dict[str, Any]:
     },
     methods=("cca_permutation_test",),
     why=(
-        "The picture data are not at hand. Two independent sets of 400 x 121 normal numbers give correlations nearly as "
-        "large, and the permutation test is as undecided: the number of rows alone explains the text's case."
+        "The picture data are not at hand. Two independent sets of 400 x 121 normal numbers give "
+        "correlations nearly as "
+        "large, and the permutation test is as undecided: the number of rows alone explains the "
+        "text's case."
     ),
 )
 def canonical_correlations_of_noise(data: Folder, seed: int) -> dict[str, Any]:

@@ -47,7 +47,8 @@ OUTLIERS = [36, 39, 41, 42, 192, 216]  # counted from one, as in the text
     data=("seeds.csv",),
     methods=("AgglomerativeClustering",),
     why=(
-        "Single link chains: three clusters hold 202, 6 and 2 rows. Average link finds the three kinds of wheat; the statement fits it "
+        "Single link chains: three clusters hold 202, 6 and 2 rows. Average link finds the three "
+        "kinds of wheat; the statement fits it "
         "rather than single link."
     ),
 )
@@ -92,7 +93,10 @@ def cost_of_k_means_on_iris(data: Folder, seed: int) -> dict[str, Any]:
     printed={"blocks": "channels differ more than regions"},
     data=("wholesale_customers.csv",),
     methods=("KMeans", "block_types"),
-    why="Agrees; the text shows histograms without numbers. Distance: chi-squared of the histograms of ten types.",
+    why=(
+        "Agrees; the text shows histograms without numbers. Distance: chi-squared of the "
+        "histograms of ten types."
+    ),
 )
 def wholesale_customers(data: Folder, seed: int) -> dict[str, Any]:
     table = data.frame("wholesale_customers.csv")
@@ -131,7 +135,8 @@ def wholesale_customers(data: Folder, seed: int) -> dict[str, Any]:
     data=("adl_accelerometer.csv.gz",),
     methods=("VectorQuantizer", "KNeighborsClassifier"),
     why=(
-        "A flat dictionary of 480 pieces of 32 samples (the text: 40 x 12), chi-squared distances, a fifth of the recordings held out, mean of 3 draws. 0.79 can only "
+        "A flat dictionary of 480 pieces of 32 samples (the text: 40 x 12), chi-squared "
+        "distances, a fifth of the recordings held out, mean of 3 draws. 0.79 can only "
         "be an accuracy: the text calls it fairly good, and an error of 0.79 would be near chance."
     ),
 )
@@ -226,7 +231,8 @@ def hormone_devices(data: Folder, seed: int) -> dict[str, Any]:
     data=("shakespeare_word_frequencies.csv",),
     methods=("LinearRegression",),
     why=(
-        "Both agree, but the table is that of Efron and Thisted: how many words are used exactly r times, not the counts of the 100 "
+        "Both agree, but the table is that of Efron and Thisted: how many words are used exactly "
+        "r times, not the counts of the 100 "
         "commonest words, as the text says."
     ),
 )
@@ -247,7 +253,10 @@ def words_of_shakespeare(data: Folder, seed: int) -> dict[str, Any]:
     printed={"perch": 0.303, "crickets": "4.75 (caption), 0.475 (prose)"},
     data=("fishcatch.csv", "crickets.csv"),
     methods=("box_cox",),
-    why="Perch: a finer search. Crickets: the profile is flat and two versions of the 15 rows circulate; neither printed value comes out.",
+    why=(
+        "Perch: a finer search. Crickets: the profile is flat and two versions of the 15 rows "
+        "circulate; neither printed value comes out."
+    ),
 )
 def box_cox_powers(data: Folder, seed: int) -> dict[str, Any]:
     fish = data.frame("fishcatch.csv").query("species == 'perch'")
@@ -328,7 +337,8 @@ def ridge_and_outliers(data: Folder, seed: int) -> dict[str, Any]:
     data=("fishcatch.csv",),
     methods=("aic", "bic", "linear_leave_one_out"),
     why=(
-        "AIC and BIC agree after rounding. The printed errors are not those of leaving one row out: R's CVlm makes three folds unless told "
+        "AIC and BIC agree after rounding. The printed errors are not those of leaving one row "
+        "out: R's CVlm makes three folds unless told "
         "otherwise, and three random folds give figures like the printed ones."
     ),
 )
@@ -383,7 +393,10 @@ def robust_line(data: Folder, seed: int) -> dict[str, Any]:
     },
     data=("bodyfat.csv",),
     methods=("Lasso", "LassoCV"),
-    why="At the printed penalty the same. The penalty that cross-validation chooses here is smaller and keeps more variables.",
+    why=(
+        "At the printed penalty the same. The penalty that cross-validation chooses here is "
+        "smaller and keeps more variables."
+    ),
 )
 def lasso_on_body_fat(data: Folder, seed: int) -> dict[str, Any]:
     X, y = weights_of_men(data, *MEASURES, without=OUTLIERS)
@@ -408,8 +421,10 @@ def lasso_on_body_fat(data: Folder, seed: int) -> dict[str, Any]:
     data=("gasoline_nir.csv",),
     methods=("LassoCV", "ElasticNetCV", "RidgeCV"),
     why=(
-        "With a long enough path ridge is about as good. The R package's default path for more columns than rows stops at a large "
-        "penalty, where the error is ten times as large: the printed difference is an artefact of the path."
+        "With a long enough path ridge is about as good. The R package's default path for more "
+        "columns than rows stops at a large "
+        "penalty, where the error is ten times as large: the printed difference is an artefact of"
+        " the path."
     ),
 )
 def octane_from_spectra(data: Folder, seed: int) -> dict[str, Any]:
@@ -437,7 +452,10 @@ def octane_from_spectra(data: Folder, seed: int) -> dict[str, Any]:
     printed={"test error, lasso": 0.085, "test error, elastic net": 0.082},
     data=("zip_digits.npz",),
     methods=("SparseLogisticRegression",),
-    why="The penalty is fixed at 0.002 instead of searched by cross-validation, to keep the run short.",
+    why=(
+        "The penalty is fixed at 0.002 instead of searched by cross-validation, to keep the run "
+        "short."
+    ),
 )
 def zip_digits(data: Folder, seed: int) -> dict[str, Any]:
     file = data.arrays("zip_digits.npz")
@@ -506,7 +524,8 @@ def virus_of_three_strains(data: Folder, seed: int) -> dict[str, Any]:
     data=("plato_republic.txt.gz",),
     methods=("NGramModel", "correct_text"),
     why=(
-        "The text learns from a draft of its own chapter. Here: Plato's Republic without its last 45,600 letters, which are sent through the same "
+        "The text learns from a draft of its own chapter. Here: Plato's Republic without its last"
+        " 45,600 letters, which are sent through the same "
         "channel and corrected in 100 pieces of 456; means per piece."
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,10 @@ def credit(data: Folder) -> tuple[np.ndarray, np.ndarray]:
     printed={"error of predicting no default": 0.22, "error of logistic regression": 0.19},
     data=("credit_default.csv.gz",),
     methods=("LogisticRegression",),
-    why="The text chooses an L1 penalty by cross-validation; with 30,000 rows and 23 columns the penalty hardly matters.",
+    why=(
+        "The text chooses an L1 penalty by cross-validation; with 30,000 rows and 23 columns the "
+        "penalty hardly matters."
+    ),
 )
 def credit_by_logistic_regression(data: Folder, seed: int) -> dict[str, Any]:
     X, y = credit(data)
@@ -56,8 +59,10 @@ def credit_by_logistic_regression(data: Folder, seed: int) -> dict[str, Any]:
     data=("credit_default.csv.gz",),
     methods=("MLPClassifier",),
     why=(
-        "Batches of 20 instead of single rows and a constant rate; one split of 25,000 and 5,000 rows. The order agrees: a small penalty is better "
-        "than logistic regression, a large one is not, and without standardized columns nobody is predicted to default."
+        "Batches of 20 instead of single rows and a constant rate; one split of 25,000 and 5,000 "
+        "rows. The order agrees: a small penalty is better "
+        "than logistic regression, a large one is not, and without standardized columns nobody is"
+        " predicted to default."
     ),
 )
 def credit_by_two_units(data: Folder, seed: int) -> dict[str, Any]:
@@ -91,7 +96,10 @@ def credit_by_two_units(data: Folder, seed: int) -> dict[str, Any]:
     printed={"validation error": "lower with more layers, by little"},
     data=("credit_default.csv.gz",),
     methods=("MLPClassifier",),
-    why="Adam from random weights for 5 epochs without dropout, where the text starts a deep net from a trained shallow one. More layers than one help a little.",
+    why=(
+        "Adam from random weights for 5 epochs without dropout, where the text starts a deep net "
+        "from a trained shallow one. More layers than one help a little."
+    ),
 )
 def credit_by_deeper_networks(data: Folder, seed: int) -> dict[str, Any]:
     X, y = credit(data)
@@ -141,7 +149,8 @@ def numbers_of_parameters(data: Folder, seed: int) -> dict[str, Any]:
     data=("mnist.npz",),
     methods=("ConvNetClassifier",),
     why=(
-        "Cut down to run in about a minute: 6,000 training rows instead of 60,000, 3 epochs instead of 20, a smaller network, 2,000 test rows. "
+        "Cut down to run in about a minute: 6,000 training rows instead of 60,000, 3 epochs "
+        "instead of 20, a smaller network, 2,000 test rows. "
         "Compare it with logistic regression on the same rows, below."
     ),
 )
@@ -182,7 +191,10 @@ def digits(data: Folder) -> tuple[np.ndarray, ...]:
     printed={"maps": "t-SNE separates the digits much better than Sammon's mapping"},
     data=("mnist.npz",),
     methods=("sammon", "TSNE"),
-    why="Measured as the accuracy of one nearest neighbor in the map, 10 folds; the text shows pictures.",
+    why=(
+        "Measured as the accuracy of one nearest neighbor in the map, 10 folds; the text shows "
+        "pictures."
+    ),
 )
 def maps_of_digits(data: Folder, seed: int) -> dict[str, Any]:
     X, y, _, _ = digits(data)
@@ -208,7 +220,10 @@ def maps_of_digits(data: Folder, seed: int) -> dict[str, Any]:
     "Label bias of locally normalized models",
     printed={"effect": "a state with one successor ignores what is observed"},
     methods=("label_bias",),
-    why="Four states, the first of which leads to the fourth only; the third observation speaks strongly against the fourth.",
+    why=(
+        "Four states, the first of which leads to the fourth only; the third observation speaks "
+        "strongly against the fourth."
+    ),
 )
 def bias_of_labels(data: Folder, seed: int) -> dict[str, Any]:
     successors = np.array([[0, 0, 0, 1], [1, 0, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1]], bool)
@@ -225,7 +240,7 @@ def costs_of_all_paths(unary: np.ndarray, pair: np.ndarray) -> dict[tuple[int, .
     paths = product(range(unary.shape[1]), repeat=len(unary))
     return {
         path: sum(unary[step, state] for step, state in enumerate(path))
-        + sum(pair[one, other] for one, other in zip(path, path[1:], strict=False))
+        + sum(pair[one, other] for one, other in pairwise(path))
         for path in paths
     }
 
@@ -319,7 +334,10 @@ def matrix_of_a_cost() -> Proof:
     15,
     "section 15.3, update of mean field",
     printed="an exponential of an exponential",
-    right="q proportional to the exponential of minus the expected cost: exact where variables do not meet",
+    right=(
+        "q proportional to the exponential of minus the expected cost: exact where variables do "
+        "not meet"
+    ),
 )
 def update_of_mean_field() -> Proof:
     unary = np.array([[0.3, 1.0], [0.0, 0.4]])
@@ -339,7 +357,9 @@ def update_of_mean_field() -> Proof:
     "000",
     16,
     "section 16.2, rate of the last epoch",
-    printed="after a factor 1 / 1.1 at the end of each of 10 epochs the last epoch runs at about 0.38",
+    printed=(
+        "after a factor 1 / 1.1 at the end of each of 10 epochs the last epoch runs at about 0.38"
+    ),
     right="at 0.42: the tenth factor comes after the tenth epoch",
 )
 def rate_of_the_last_epoch() -> Proof:

@@ -1,4 +1,4 @@
-"""Text 001: lecture notes. They report no experiment on data; their statements and errata are checked."""
+"""Text 001: lecture notes without experiments on data; statements and errata are checked."""
 
 from __future__ import annotations
 
@@ -164,9 +164,9 @@ def transpose_in_back_propagation() -> Proof:
     def output(inputs: np.ndarray) -> float:
         return float(np.dot(v, np.tanh(U @ np.tanh(W @ inputs))))
 
-    hidden = np.tanh(W @ x)
+    hidden, move = np.tanh(W @ x), np.array([step, 0])
     last = np.array(v) * (1 - np.tanh(U @ hidden) ** 2)
-    truth = (output(x + [step, 0]) - output(x - [step, 0])) / (2 * step)
+    truth = (output(x + move) - output(x - move)) / (2 * step)
     right = (W.T @ ((U.T @ last) * (1 - hidden**2)))[0]
     printed = (W.T @ ((U @ last) * (1 - hidden**2)))[0]
     return Proof(round(printed, 7), round(right, 7), round(truth, 7), "a central difference")

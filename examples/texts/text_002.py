@@ -30,7 +30,8 @@ from gnomon.vision import rectangle_features
     data=("spam.csv",),
     methods=("DecisionTreeClassifier", "AdaBoostClassifier"),
     why=(
-        "3,065 training and 1,536 test rows, as in the book from which the example comes; 17 leaves. Stumps reach 5 to 6%: "
+        "3,065 training and 1,536 test rows, as in the book from which the example comes; 17 "
+        "leaves. Stumps reach 5 to 6%: "
         "4.5% belongs to boosted trees of several splits in that book."
     ),
 )
@@ -60,7 +61,10 @@ def spam(data: Folder, seed: int) -> dict[str, Any]:
     "Many stumps beat one large tree",
     printed={"order": "boosted stumps below a large tree below one stump"},
     methods=("AdaBoostClassifier", "DecisionTreeClassifier"),
-    why="The slide has no numbers; the usual data of this figure: ten normal columns, class by a sum of squares above 9.34.",
+    why=(
+        "The slide has no numbers; the usual data of this figure: ten normal columns, class by a "
+        "sum of squares above 9.34."
+    ),
 )
 def stumps_and_a_large_tree(data: Folder, seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
@@ -88,7 +92,10 @@ def stumps_and_a_large_tree(data: Folder, seed: int) -> dict[str, Any]:
         "rectangle features": "about 160,000",
     },
     methods=("cascade_rates", "rectangle_features"),
-    why="The count is that of windows of 24 x 24 pixels; of 19 x 19, which the slide names, there are 63,960.",
+    why=(
+        "The count is that of windows of 24 x 24 pixels; of 19 x 19, which the slide names, there"
+        " are 63,960."
+    ),
 )
 def cascade(data: Folder, seed: int) -> dict[str, Any]:
     rates = cascade_rates(0.99, 0.30, 10)
@@ -129,7 +136,10 @@ def components_of_threes(data: Folder, seed: int) -> dict[str, Any]:
     printed={"text": "more like English with every n"},
     data=("shakespeare_8_plays.txt.gz",),
     methods=("NGramModel",),
-    why="Another corpus (8 plays). Measured by the bits per letter that models of letters need on the last tenth.",
+    why=(
+        "Another corpus (8 plays). Measured by the bits per letter that models of letters need on"
+        " the last tenth."
+    ),
 )
 def letters_of_shakespeare(data: Folder, seed: int) -> dict[str, Any]:
     letters = plain_letters(data.text("shakespeare_8_plays.txt.gz"))
@@ -151,7 +161,8 @@ def letters_of_shakespeare(data: Folder, seed: int) -> dict[str, Any]:
     data=("romeo_and_juliet.txt",),
     methods=("LinearRegression", "entropy", "HuffmanCode"),
     why=(
-        "The slope of log count on log rank is about 1 here. 1.5 to 2 is the exponent of the other form of the law: how many words are used r times."
+        "The slope of log count on log rank is about 1 here. 1.5 to 2 is the exponent of the "
+        "other form of the law: how many words are used r times."
     ),
 )
 def words_of_romeo_and_juliet(data: Folder, seed: int) -> dict[str, Any]:
@@ -203,11 +214,17 @@ def rank_of_pages(data: Folder, seed: int) -> dict[str, Any]:
     '"Topics in newspaper text"',
     "Topics of the Associated Press",
     printed={
-        "topics": "Arts (film, show, music), Budgets (million, tax, program), Children, Education (school, students)"
+        "topics": (
+            "Arts (film, show, music), Budgets (million, tax, program), Children, Education "
+            "(school, students)"
+        )
     },
     data=("ap_bag_of_words.npz",),
     methods=("GibbsLDA",),
-    why="The same corpus, 30 topics instead of 100 and 60 sweeps, to keep the run short; the four topics nearest to the printed words.",
+    why=(
+        "The same corpus, 30 topics instead of 100 and 60 sweeps, to keep the run short; the four"
+        " topics nearest to the printed words."
+    ),
 )
 def topics_of_the_press(data: Folder, seed: int) -> dict[str, Any]:
     file = data.arrays("ap_bag_of_words.npz")
@@ -264,7 +281,10 @@ def topics_of_the_press(data: Folder, seed: int) -> dict[str, Any]:
     "A Potts model after 200 sweeps is not in equilibrium",
     printed={"pictures": "200 sweeps look like segments, 10,000 differ"},
     methods=("potts_gibbs",),
-    why="64 x 64 places, 5 states, beta 1.4, 3,000 sweeps: the share of the commonest state still grows.",
+    why=(
+        "64 x 64 places, 5 states, beta 1.4, 3,000 sweeps: the share of the commonest state still"
+        " grows."
+    ),
 )
 def burn_in_of_a_potts_model(data: Folder, seed: int) -> dict[str, Any]:
     shares = {}

@@ -78,7 +78,10 @@ def nearest_of_mixed_rows(data: Folder, seed: int) -> dict[str, Any]:
         "order": "tree and unlimited forests overfit; depth 4 cures it; logistic regression is best"
     },
     methods=("DecisionTreeClassifier", "ExtraTreesClassifier", "LogisticRegression"),
-    why="200 points around (0, 0) and (1, 0.5), mean of 5 draws, 4,000 fresh points; the text shows pictures. 500 trees instead of 2,000.",
+    why=(
+        "200 points around (0, 0) and (1, 0.5), mean of 5 draws, 4,000 fresh points; the text "
+        "shows pictures. 500 trees instead of 2,000."
+    ),
 )
 def two_clouds(data: Folder, seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
@@ -116,8 +119,10 @@ def two_clouds(data: Folder, seed: int) -> dict[str, Any]:
     data=("car_evaluation.csv",),
     methods=("MLPClassifier",),
     why=(
-        "16 hidden units, half of the rows, 300 epochs in batches of 10 instead of 2,000 of single rows, rate 0.03, mean of 3 splits; the text "
-        "does not name split and coding (here one column for each level). A smaller test error than printed."
+        "16 hidden units, half of the rows, 300 epochs in batches of 10 instead of 2,000 of "
+        "single rows, rate 0.03, mean of 3 splits; the text "
+        "does not name split and coding (here one column for each level). A smaller test error "
+        "than printed."
     ),
 )
 def car_evaluation(data: Folder, seed: int) -> dict[str, Any]:

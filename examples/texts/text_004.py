@@ -1,4 +1,4 @@
-"""Text 004: from neighbors to semi-supervised learning. It prints few figures; its statements are checked."""
+"""Text 004: few printed figures; stories of data and statements are checked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from gnomon.select import mutual_information
     data=("zip_digits.npz",),
     methods=("KNeighborsClassifier",),
     why=(
-        "The classifier is not named. Here five nearest neighbors, each of the 658 threes of the training set left out in turn by 10 folds. "
+        "The classifier is not named. Here five nearest neighbors, each of the 658 threes of the "
+        "training set left out in turn by 10 folds. "
         "8, 5 and 2 lead here too."
     ),
 )
@@ -59,7 +60,10 @@ def confusions_of_threes(data: Folder, seed: int) -> dict[str, Any]:
     printed={"fit": "a line, and a polynomial of degree 2"},
     data=("automobile.csv",),
     methods=("LinearRegression", "PolynomialFeatures"),
-    why="The figures have no numbers and their data are not named; R squared on the automobile table.",
+    why=(
+        "The figures have no numbers and their data are not named; R squared on the automobile "
+        "table."
+    ),
 )
 def price_of_cars(data: Folder, seed: int) -> dict[str, Any]:
     table = data.frame("automobile.csv", na_values="?")[["horsepower", "price"]].dropna()
@@ -81,7 +85,8 @@ def price_of_cars(data: Folder, seed: int) -> dict[str, Any]:
     data=("mnist.npz",),
     methods=("Autoencoder", "PCA"),
     why=(
-        "Not reached in a run of seconds: after 40 epochs on 2,000 digits the codes tell digits apart no better than two components. Accuracy "
+        "Not reached in a run of seconds: after 40 epochs on 2,000 digits the codes tell digits "
+        "apart no better than two components. Accuracy "
         "of one nearest neighbor between the codes of 2,000 training rows and 1,000 others."
     ),
 )
@@ -112,7 +117,10 @@ def digits_through_two_units(data: Folder, seed: int) -> dict[str, Any]:
     printed={"dendrogram": "picture"},
     data=("automobile.csv",),
     methods=("AgglomerativeClustering",),
-    why="The text shows a picture. Here: how the mean price differs between four groups of Ward's linkage on standardized columns.",
+    why=(
+        "The text shows a picture. Here: how the mean price differs between four groups of Ward's"
+        " linkage on standardized columns."
+    ),
 )
 def groups_of_cars(data: Folder, seed: int) -> dict[str, Any]:
     table = data.frame("automobile.csv", na_values="?").select_dtypes("number").dropna()
@@ -134,7 +142,10 @@ def groups_of_cars(data: Folder, seed: int) -> dict[str, Any]:
     printed={"layout": "two parties separate although the party is not an input"},
     data=("house_votes_84.csv",),
     methods=("PCA", "KNeighborsClassifier"),
-    why="Votes of the House of 1984 stand in for the text's activities; accuracy of the party of the nearest member in a map of two coordinates.",
+    why=(
+        "Votes of the House of 1984 stand in for the text's activities; accuracy of the party of "
+        "the nearest member in a map of two coordinates."
+    ),
 )
 def representatives(data: Folder, seed: int) -> dict[str, Any]:
     table = data.frame("house_votes_84.csv")
@@ -163,7 +174,10 @@ def representatives(data: Folder, seed: int) -> dict[str, Any]:
         "with shortest paths": "a pillow",
     },
     methods=("lattice", "stress_layout"),
-    why="12 x 12 nodes instead of 30 x 30, to keep the run short; side of the square over its middle row: below 1 a ball, above 1 a pillow with drawn-out corners.",
+    why=(
+        "12 x 12 nodes instead of 30 x 30, to keep the run short; side of the square over its "
+        "middle row: below 1 a ball, above 1 a pillow with drawn-out corners."
+    ),
 )
 def layouts_of_a_lattice(data: Folder, seed: int) -> dict[str, Any]:
     net = lattice(12, 12)
