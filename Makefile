@@ -63,6 +63,7 @@ lint: $(VENV)/.lint  ## style, types and the layers of packages
 
 docs: warm $(VENV)/.docs  ## the documentation site, offline, to docs/build/html; a warning is an error
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/build/doctrees docs docs/build/html
+	@$(BIN)/python docs/check_links.py docs/build/html
 	@echo "==> open docs/build/html/index.html"
 
 format: $(VENV)/.lint  ## put the code in its style

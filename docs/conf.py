@@ -23,6 +23,7 @@ extensions = [
     "figures",
     "inherited_docstrings",
     "registry_pages",
+    "texts_pages",
     "gallery",
 ]
 root_doc = "index"

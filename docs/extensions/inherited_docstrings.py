@@ -1,7 +1,8 @@
 """Docstrings as pages.
 
-Links into other projects' guides become plain words; bars are absolute values and trailing
-underscores belong to names of attributes, where reStructuredText would read references.
+Links into other projects' guides become plain words, and marks of notes that are not there go;
+bars are absolute values and trailing underscores belong to names of attributes, where
+reStructuredText would read references.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ GUIDE = re.compile(r"^\s*Read more in the :ref:`.*$")
 LINK = re.compile(r":(?:ref|term|doi|arxiv):`([^`<]+?)\s*(?:<[^`]*>)?`", re.DOTALL)
 CODE = re.compile(r"(``.*?``|`[^`]*`_?|:\w+:`[^`]*`)")
 NAME = re.compile(r"(?<=[A-Za-z0-9])_(?=[\s,.;:)\]]|$)")
-STAR = re.compile(r"(?<=, )\*(?=\w+\))")
+STAR = re.compile(r"(?<=[ (])\*(?=\w+[,)])")
+NOTE = re.compile(r"\s?\[(\d+)\]_")
 BAR = re.compile(r"(?<!\\)\|")
 
 
 def _plain(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     text = LINK.sub(r"\1", "\n".join(line for line in lines if not GUIDE.match(line)))
+    text = NOTE.sub(lambda found: found[0] if f".. [{found[1]}]" in text else "", text)
     escaped, in_example = [], False
     for line in text.split("\n"):
         in_example = bool(line.strip()) and (in_example or line.lstrip().startswith(">>>"))

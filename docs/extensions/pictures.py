@@ -111,6 +111,10 @@ def _map(method: Method) -> go.Figure | None:
 def _density(method: Method) -> go.Figure:
     X, _ = blobs()
     model = made(method).fit(X)
+    if not hasattr(model, "score_samples"):  # it draws rows and has no density
+        rows = np.vstack([X, np.asarray(model.sample(ROWS))[:, :2]])
+        names = ["given"] * len(X) + ["drawn"] * ROWS
+        return show.map_points(rows, names, axes=("x0", "x1"))
     (low_x, low_y), (high_x, high_y) = X.min(axis=0) - 1, X.max(axis=0) + 1
     xs, ys = np.linspace(low_x, high_x, 60), np.linspace(low_y, high_y, 60)
     grid = np.column_stack([each.ravel() for each in np.meshgrid(xs, ys)])

@@ -45,7 +45,8 @@ def test_a_compilation_is_announced_once_and_kept(double, tmp_path, capsys):
     assert kernel_cache.compiled(double, TYPES)(np.ones(3)) == 6.0
     kernel_cache.announce("again")
     assert capsys.readouterr().err == (
-        "gnomon: compiling kernels once; `gnomon warm` does it beforehand\n"
+        "gnomon: compiling kernels once, usually 1 to 10 seconds for a method; "
+        "`gnomon warm` does it beforehand\n"
     )
     assert list((tmp_path / "__pycache__").glob("*.nbi"))
 

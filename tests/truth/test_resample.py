@@ -1174,7 +1174,7 @@ def test_every_kind_of_result_of_the_room_prints(monkeypatch):
         assert kinds <= made.keys(), f"no example makes {kinds - made.keys()}"
     for result in made.values():
         assert str(result) == repr(result)
-        assert result._repr_html_().startswith("<div>")
+        assert result._repr_html_().startswith('<div class="gnomon">')
 
 
 @pytest.mark.covers("cross-entropy-loss")

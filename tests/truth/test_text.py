@@ -517,3 +517,20 @@ def test_lists_of_words_are_texts_already_split():
         [0, 2, 2, 3],
     )
     assert split_words(["Red cat", "", "x"]).names == ["Red", "cat"]
+
+
+def test_uniform_numbers_that_round_to_one_draw_one_of_the_topics(rng):
+    """They once stood for a topic beyond the last, whose count was written outside the table."""
+    from gnomon.text.gibbs_kernel import Block, Counts, draw_topics
+
+    n, k = 300, 30
+    tables = np.zeros((2, n + 1, 32), dtype=np.float32)
+    tables[:, :n, :k] = 1 + rng.integers(0, 50, (2, n, k))
+    totals = np.full(64, 1e4)
+    prior = np.r_[np.full(k, 0.1), np.zeros(2)].astype(np.float32)
+    rows = np.arange(n, dtype=np.int32)
+    topics = np.zeros(n, dtype=np.int32)
+    block = Block(rows, rows.copy(), topics, np.full(n, 1 - 1e-12))
+    draw_topics(block, Counts(tables[0], tables[1], totals[:k], prior), 0.01)
+    assert topics.max() < k
+    assert np.all(totals[k:] == 1e4)

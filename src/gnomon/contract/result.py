@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 import numpy as np
 
 from gnomon.contract.estimate import Estimate
+from gnomon.engine.notebook import table_html
 from gnomon.table.table import Table
 
 ROWS_SHOWN = 30
@@ -71,18 +71,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         columns, n = self._preview(ROWS_SHOWN)
-        names = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
         shown = [list(map(cell_text, cells)) for cells in columns.values()]
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in zip(*shown)
-        )
         remarks = [*_more_lines(n), *self._remarks()]
-        under = "".join(f"<p>{html.escape(each)}</p>" for each in remarks)
-        return (
-            f"<div><p>{html.escape(self._title())}</p><table><thead><tr>{names}</tr></thead>"
-            f"<tbody>{rows}</tbody></table>{under}</div>"
-        )
+        return table_html(columns, zip(*shown), title=self._title(), remarks=remarks)
 
 
 def _more_lines(n: int) -> list[str]:

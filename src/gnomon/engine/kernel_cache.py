@@ -100,7 +100,8 @@ def announce(how_often: str) -> None:
     if not _announced:
         _announced = True
         print(
-            f"gnomon: compiling kernels {how_often}; `gnomon warm` does it beforehand",
+            f"gnomon: compiling kernels {how_often}, usually 1 to 10 seconds for a method; "
+            "`gnomon warm` does it beforehand",
             file=sys.stderr,
         )
 

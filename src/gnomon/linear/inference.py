@@ -7,7 +7,6 @@ standard error.
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +15,7 @@ from scipy import stats
 
 from gnomon.contract.result import Result
 from gnomon.engine.errors import DataError
+from gnomon.engine.notebook import table_html
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array, Number, Optional, Whole
 
@@ -322,17 +322,8 @@ class FitSummary:
 
     def _repr_html_(self) -> str:
         head, *body = self._cells()
-        rows = [
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in body
-        ]
-        facts = ", ".join(f"{html.escape(k)} {_fact(k, v)}" for k, v in self.facts.items())
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        return (
-            f"<table><caption>{html.escape(self.title)}</caption><thead><tr>"
-            + "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-            + f"</tr></thead><tbody>{''.join(rows)}</tbody></table><p>{facts}</p>{notes}"
-        )
+        facts = ", ".join(f"{key} {_fact(key, value)}" for key, value in self.facts.items())
+        return table_html(head, body, title=self.title, remarks=[facts, *self.notes])
 
 
 def _wrapped(facts: str, widest: int) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
+from gnomon.engine.notebook import framed
 from gnomon.table.notes import counted
 from gnomon.table.recode import as_strings
 
@@ -54,9 +55,9 @@ def as_html(table: Table) -> str:
     )
     more = table.shape[1] - len(columns)
     footer = f"<p>... and {more:,} more columns</p>" if more > 0 else ""
-    return (
-        f"<div><p>{_safe(_title(table))}</p><table><thead><tr>{names}</tr><tr>{kinds}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>{footer}</div>"
+    return framed(
+        f'<p class="title">{_safe(_title(table))}</p><table><thead><tr>{names}</tr>'
+        f"<tr>{kinds}</tr></thead><tbody>{rows}</tbody></table>{footer}"
     )
 
 

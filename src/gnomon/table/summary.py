@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.notebook import table_html
 from gnomon.engine.threads import in_order
 from gnomon.table.display import cell_text
 from gnomon.table.kinds import Kind
@@ -281,14 +282,7 @@ class Summary:
         return "\n".join(line.rstrip() for line in lines)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        head = "".join(f"<th>{name}</th>" for name in HEADINGS)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(each)) + "</tr>"
-            for each in self
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return table_html(HEADINGS, map(_cells, self))
 
 
 def describe(table: Any) -> Summary:

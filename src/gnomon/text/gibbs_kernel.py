@@ -54,7 +54,11 @@ def block_sum(weights, first):
 
 @lean_subkernel
 def topic_at(weights, target, n_topics):
-    """The topic at which the sum of the weights passes the target."""
+    """The topic at which the sum of the weights passes the target.
+
+    A uniform number near 1 and sums in another order may round the target above all sums: the last
+    topic is meant then.
+    """
     k = 0
     passed = np.float32(0)
     while k + 16 <= len(weights):
@@ -68,7 +72,7 @@ def topic_at(weights, target, n_topics):
         if passed > target:
             break
         k += 1
-    return k
+    return min(k, n_topics - 1)
 
 
 @lean_subkernel

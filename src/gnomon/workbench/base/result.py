@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gnomon.engine.errors import DataError
+from gnomon.engine.notebook import text_html
 from gnomon.workbench.base.options import Options
 from gnomon.workbench.base.plain_data import as_json
 from gnomon.workbench.base.runs import Run
@@ -66,6 +67,10 @@ class JobResult:
         if name not in found:
             raise DataError(f"there is no picture {what!r}; there are {', '.join(found)}")
         return found[name](theme)
+
+    def _repr_html_(self) -> str:
+        names = ", ".join(self.pictures)
+        return text_html(str(self), [f"Pictures, by plot(name): {names}"] if names else [])
 
     def figures(self, theme: str = "light") -> dict[str, Any]:
         """All pictures by name, as Plotly figures.

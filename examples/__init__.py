@@ -1,0 +1,1 @@
+"""Examples that are longer than a docstring allows."""
