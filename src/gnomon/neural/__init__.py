@@ -21,6 +21,7 @@ from gnomon.neural.composite import (
 from gnomon.neural.conv_net import ConvNetClassifier
 from gnomon.neural.convolution import Conv2D, ConvTranspose2D, convolve2d
 from gnomon.neural.corruption import corrupt_rows
+from gnomon.neural.described import NetworkClassifier, NetworkRegressor
 from gnomon.neural.diagnostics import (
     GradientReport,
     UnitReport,
@@ -159,6 +160,8 @@ __all__ = [
     "ModeCheck",
     "MomentMatchingGenerator",
     "Network",
+    "NetworkClassifier",
+    "NetworkRegressor",
     "NetworkSummary",
     "OjaPCA",
     "PReLU",

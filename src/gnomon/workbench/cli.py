@@ -33,6 +33,7 @@ from gnomon.workbench.runs.command import runs
 from gnomon.workbench.search.command import SearchCommand
 from gnomon.workbench.sign.command import sign
 from gnomon.workbench.topics.command import TopicsCommand
+from gnomon.workbench.train.command import TrainCommand
 from gnomon.workbench.verify.command import conventions, levels, verify
 from gnomon.workbench.web.command import open_in_browser
 
@@ -51,6 +52,7 @@ JOB_COMMANDS = (
     DecideCommand,
     MinimizeCommand,
     LabelCommand,
+    TrainCommand,
 )
 OTHERS = (
     predict,
