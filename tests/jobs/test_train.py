@@ -13,7 +13,14 @@ import pytest
 
 import gnomon
 from gnomon.engine.errors import DataError
-from gnomon.neural import NetworkClassifier, NetworkRegressor
+from gnomon.neural import (
+    NetworkClassifier,
+    NetworkRegister,
+    NetworkRegressor,
+    read_metadata,
+    read_safetensors,
+    write_safetensors,
+)
 from gnomon.table import Table, example
 from tests.jobs.terminal import arguments, call
 
@@ -173,3 +180,58 @@ def test_the_command_prints_the_verdict_and_what_to_do_next(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "accuracy on 30 test rows" in done.stdout
     assert "predict with: gnomon predict runs/iris-network-1 NEW.csv" in done.stdout
+
+
+@pytest.mark.covers("pretrained-register")
+def test_a_network_of_the_register_predicts_as_the_model_that_was_entered(blobs, tmp_path):
+    X, y = (
+        np.column_stack([blobs.column(f"x{k}").to_numpy() for k in range(4)]),
+        blobs.column("kind"),
+    )
+    X = 1000 * X + 5  # so that predictions without the stored scaling would be wrong
+    layers = "Dense units=6\nBatchNorm\nActivation function=tanh"
+    model = NetworkClassifier(layers, max_iter=4, random_state=0, dtype="float32")
+    model.fit(X, y.to_pylist())
+    register = NetworkRegister(tmp_path / "kept")
+    file = register.add("blobs", model, about={"license": "CC0"})
+    entry = register.get("blobs")
+    assert entry.classes == ["a", "b", "c"]
+    assert entry.about == {"license": "CC0"}
+    np.testing.assert_allclose(entry.predict(X), model.predict_proba(X), atol=1e-6)
+    assert read_safetensors(file)["dense1/weight"].shape == (4, 6)
+    with pytest.raises(DataError, match="there is a network 'blobs' already"):
+        register.add("blobs", model)
+    register.add("copy", entry)
+    np.testing.assert_array_equal(register.get("copy").predict(X), entry.predict(X))
+    register.remove("copy")
+    assert register.names() == ["blobs"]
+    with pytest.raises(DataError, match=r"there is no network 'copy' .* there are: blobs"):
+        register.get("copy")
+
+
+@pytest.mark.covers("pretrained-register")
+def test_a_damaged_or_foreign_entry_is_refused(blobs, tmp_path):
+    model = NetworkClassifier(max_iter=1, random_state=0).fit(np.eye(4), [0, 1, 0, 1])
+    register = NetworkRegister(tmp_path)
+    file = register.add("small", model)
+    arrays, told = read_safetensors(file), read_metadata(file)
+    for key, values in (("dense1/weight", np.zeros((4, 63))), ("dense1/bias", np.full(64, np.nan))):
+        write_safetensors(file, arrays | {key: values}, told)
+        with pytest.raises(DataError, match=key):
+            register.get("small")
+    write_safetensors(file, arrays)
+    with pytest.raises(DataError, match="was not written by a register"):
+        register.get("small")
+    with pytest.raises(DataError, match="is no name for a network"):
+        register.add("../escape", model)
+    with pytest.raises(DataError, match="no description of its network"):
+        register.add("tree", object())
+
+
+def test_the_command_networks_enters_and_lists(trained, tmp_path):
+    _, _, folder = trained
+    words = ("networks", "--folder", tmp_path, "--add", folder, "--name", "blobs")
+    done = call(*words, "--note", "license=CC0", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "blobs" in done.stdout
+    assert "license: CC0" in done.stdout

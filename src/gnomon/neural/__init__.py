@@ -102,6 +102,8 @@ from gnomon.neural.probes import (
 )
 from gnomon.neural.rbm import BernoulliRBM
 from gnomon.neural.recurrent import RecurrentClassifier, RecurrentRegressor
+from gnomon.neural.register import NetworkRegister, TrainedNetwork
+from gnomon.neural.safetensors import read_metadata, read_safetensors, write_safetensors
 from gnomon.neural.scalar_graph import Scalar
 from gnomon.neural.spiking import SpikeTrain, firing_rate, integrate_and_fire
 from gnomon.neural.trainer import Trainer, predict_all, rule_of
@@ -161,6 +163,7 @@ __all__ = [
     "MomentMatchingGenerator",
     "Network",
     "NetworkClassifier",
+    "NetworkRegister",
     "NetworkRegressor",
     "NetworkSummary",
     "OjaPCA",
@@ -184,6 +187,7 @@ __all__ = [
     "SpikeTrain",
     "SquaredLoss",
     "Stack",
+    "TrainedNetwork",
     "Trainer",
     "Training",
     "UnitReport",
@@ -216,6 +220,8 @@ __all__ = [
     "oja_step",
     "own_parameters",
     "predict_all",
+    "read_metadata",
+    "read_safetensors",
     "rule_of",
     "softmax",
     "softmax_jacobian",
@@ -224,4 +230,5 @@ __all__ = [
     "train_curriculum",
     "unit_report",
     "witness",
+    "write_safetensors",
 ]

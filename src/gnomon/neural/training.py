@@ -214,7 +214,7 @@ class Loop:
                 self.best_flat = self.trainer.parameters.flat.copy()
 
     def keep(self) -> None:
-        """Write the checkpoint, where one is asked for."""
+        """Write the checkpoint, where a file is given for it."""
         if self.checkpoint is not None:
             _write(self.checkpoint, self)
 

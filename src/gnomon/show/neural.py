@@ -751,4 +751,5 @@ def training_curves(
         figure.update_yaxes(type="log", row=1, col=1)
     figure.update_xaxes(title="epoch")
     note = f"{len(last.losses)} epochs: {last.stopped}"
-    return dress(figure, "Training", theme, note=note, **legend_below(top=110), height=460)
+    title = "Training" if len(runs) == 1 else "Trainings compared"
+    return dress(figure, title, theme, note=note, **legend_below(top=110), height=460)

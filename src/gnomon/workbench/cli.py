@@ -26,6 +26,7 @@ from gnomon.workbench.learn.command import LearnCommand
 from gnomon.workbench.look.command import LookCommand
 from gnomon.workbench.map.command import MapCommand
 from gnomon.workbench.minimize.command import MinimizeCommand
+from gnomon.workbench.networks.command import networks
 from gnomon.workbench.predict.command import predict
 from gnomon.workbench.prepare.command import PrepareCommand
 from gnomon.workbench.rules.command import RulesCommand
@@ -61,6 +62,7 @@ OTHERS = (
     runs,
     again,
     methods,
+    networks,
     workflows,
     examples,
     theory,
