@@ -29,7 +29,7 @@ class TrainCommand(JobCommand):
     failure = "Exit with 3 where the network is not shown to beat the baseline."
 
     def show(self, result: Any) -> None:
-        """The verdict, the course of the training and what was wrong with it."""
+        """The verdict, how the training went, and what was wrong with it."""
         say(str(result))
 
     def after(self, folder: Path) -> None:

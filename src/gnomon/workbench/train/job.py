@@ -215,7 +215,7 @@ class Watch:
         """Nothing is left after the fit."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Nothing is told before an epoch."""
+        """Nothing is shown before an epoch."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> Any:
         """Tell the last epoch."""
