@@ -37,6 +37,7 @@ _HOMES = {
     "search": "gnomon.workbench.search.job",
     "shift_check": "gnomon.workbench.analysis.diagnosis",
     "topics": "gnomon.workbench.topics.job",
+    "train": "gnomon.workbench.train.job",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

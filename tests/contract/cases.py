@@ -71,6 +71,7 @@ FEW_PASSES = {
     "DeepBeliefNetwork": 40,
     "GAN": 12,
     "MomentMatchingGenerator": 12,
+    "NetworkClassifier": 40,
     "PretrainedClassifier": 40,
     "SlicedGenerator": 12,
     "VariationalAutoencoder": 12,
@@ -101,6 +102,8 @@ def make(cls: type, **changes: Any):
     """An estimator of default parameters, small and seeded where it has such parameters."""
     known = parameters_of(cls)
     chosen = {name: value for name, value in SMALL.items() if name in known}
+    if "layers" in chosen and "image_shape" not in known:
+        chosen["layers"] = "Dense units=16 activation=relu"  # columns have no places
     if "n_components" in known and known["n_components"].default == "auto":
         chosen["n_components"] = 2  # few rows would ask for more components than columns
     if "n_estimators" in chosen and "learning_rate" in known:

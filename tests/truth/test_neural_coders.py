@@ -31,7 +31,9 @@ from gnomon.neural.generators import against, mmd_part, sliced_part, unit_direct
 from gnomon.neural.joint import Joint
 from gnomon.neural.variational import bound_part, divergence
 from gnomon.reduce import PCA
+from gnomon.semi import RepresentationClassifier
 from gnomon.show import latent_interpolation_grid
+from gnomon.trees import RandomForestClassifier
 
 STEP = 1e-5
 
@@ -457,6 +459,40 @@ def test_a_layer_of_pretraining_is_the_encoder_of_an_autoencoder(rng):
     model = PretrainedClassifier((3,), pretrain_iter=5)
     weight, bias, codes = model._layer(3, rows, None, 0)
     np.testing.assert_allclose(1 / (1 + np.exp(-(rows @ weight + bias))), codes, atol=1e-12)
+
+
+@pytest.mark.covers("autoencoder-then-fine-tune")
+def test_the_layers_of_a_whole_encoder_give_the_codes_of_the_autoencoder(rng):
+    rows = rng.random((60, 5))
+    model = PretrainedClassifier((4, 3), pretraining="whole", pretrain_iter=5)
+    layers, coder = model._encoder([4, 3], rows, None, 0)
+    found = rows
+    for weight, bias in layers:
+        found = 1 / (1 + np.exp(-(found @ weight + bias)))
+    np.testing.assert_allclose(found, coder.transform(rows), atol=1e-12)
+
+
+@pytest.mark.covers("autoencoder-then-fine-tune")
+def test_fine_tuning_an_encoder_beats_the_same_network_without_pretraining(seed):
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    gains, forests = [], []
+    for draw in range(2):
+        order = np.random.default_rng([seed, draw]).permutation(len(X))
+        labeled, unlabeled, test = np.split(order[:1000], [40, 600])
+        shared = {"hidden_layer_sizes": (32, 16), "max_iter": 60, "random_state": seed}
+        tuned = PretrainedClassifier(unlabeled=X[unlabeled], pretraining="whole", **shared)
+        tuned.fit(X[labeled], y[labeled])
+        plain = PretrainedClassifier(pretraining="whole", pretrain_iter=1, **shared)
+        plain.fit(X[labeled], y[labeled])
+        gains.append(tuned.score(X[test], y[test]) - plain.score(X[test], y[test]))
+        known = np.where(np.isin(np.arange(len(X)), labeled), y, -1)
+        codes = Autoencoder(16, hidden_layer_sizes=(32,), max_iter=30, random_state=seed)
+        forest = RepresentationClassifier(codes, RandomForestClassifier(20, random_state=seed))
+        forest.fit(X[order[:600]], known[order[:600]])
+        forests.append(forest.score(X[test], y[test]))
+    assert np.mean(gains) > 0.02
+    assert np.mean(forests) > 0.3  # chance: 0.1
 
 
 @pytest.mark.covers("latent-interpolation-grid")

@@ -152,7 +152,11 @@ def test_batches_profiles_and_responses_are_drawn(theme, bars):
 def test_training_curves_show_the_history_and_the_baseline(theme, bars):
     _, _, _, found = bars
     figure = show.training_curves(found, theme=theme)
-    named = {trace.name: list(trace.y) for trace in figure.data}
-    assert named["training loss"] == found.losses
-    assert named["validation error"] == found.validation_errors
-    assert set(named["most frequent class"]) == {0.5}
+    losses, *_ = [list(trace.y) for trace in figure.data if trace.name == "training"]
+    *_, errors = [list(trace.y) for trace in figure.data if trace.name == "validation"]
+    assert losses == found.losses
+    assert errors == found.validation_errors
+    (level,) = [list(trace.y) for trace in figure.data if trace.name == "most frequent class"]
+    assert level == [0.5, 0.5]
+    together = show.training_curves([found, found], theme=theme)
+    assert sum(trace.name == "validation, other settings" for trace in together.data) == 2

@@ -21,6 +21,7 @@ from gnomon.neural.composite import (
 from gnomon.neural.conv_net import ConvNetClassifier
 from gnomon.neural.convolution import Conv2D, ConvTranspose2D, convolve2d
 from gnomon.neural.corruption import corrupt_rows
+from gnomon.neural.described import NetworkClassifier, NetworkRegressor
 from gnomon.neural.diagnostics import (
     GradientReport,
     UnitReport,
@@ -101,6 +102,8 @@ from gnomon.neural.probes import (
 )
 from gnomon.neural.rbm import BernoulliRBM
 from gnomon.neural.recurrent import RecurrentClassifier, RecurrentRegressor
+from gnomon.neural.register import NetworkRegister, TrainedNetwork
+from gnomon.neural.safetensors import read_metadata, read_safetensors, write_safetensors
 from gnomon.neural.scalar_graph import Scalar
 from gnomon.neural.spiking import SpikeTrain, firing_rate, integrate_and_fire
 from gnomon.neural.trainer import Trainer, predict_all, rule_of
@@ -159,6 +162,9 @@ __all__ = [
     "ModeCheck",
     "MomentMatchingGenerator",
     "Network",
+    "NetworkClassifier",
+    "NetworkRegister",
+    "NetworkRegressor",
     "NetworkSummary",
     "OjaPCA",
     "PReLU",
@@ -181,6 +187,7 @@ __all__ = [
     "SpikeTrain",
     "SquaredLoss",
     "Stack",
+    "TrainedNetwork",
     "Trainer",
     "Training",
     "UnitReport",
@@ -213,6 +220,8 @@ __all__ = [
     "oja_step",
     "own_parameters",
     "predict_all",
+    "read_metadata",
+    "read_safetensors",
     "rule_of",
     "softmax",
     "softmax_jacobian",
@@ -221,4 +230,5 @@ __all__ = [
     "train_curriculum",
     "unit_report",
     "witness",
+    "write_safetensors",
 ]

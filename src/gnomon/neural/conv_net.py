@@ -8,39 +8,22 @@ Texts: 000c 17.1.3-17.2, 18.1 · 001 9 · 003 4.3.
 
 from __future__ import annotations
 
-import functools
-import warnings
-from math import isqrt, prod
+from math import isqrt
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gnomon.contract import Classifier, Data, Takes
-from gnomon.engine.errors import DataError, GnomonWarning
-from gnomon.engine.parameters import (
-    HISTORY,
-    JOBS,
-    SEED,
-    StrOptions,
-    above,
-    at_least,
-    between,
-    whole,
-)
+from gnomon.contract import Classifier, Data
+from gnomon.engine.errors import DataError
+from gnomon.engine.parameters import StrOptions
 from gnomon.engine.registry import method
-from gnomon.engine.stored import Array, ListOf, Number, Text, TupleOf, Whole
-from gnomon.engine.threads import Crew
+from gnomon.engine.stored import TupleOf, Whole
 from gnomon.neural.activations import softmax
-from gnomon.neural.batches import Slots
 from gnomon.neural.convolution import Conv2D
-from gnomon.neural.diagnostics import input_findings, unit_findings
-from gnomon.neural.initialization import INITIALIZATIONS
-from gnomon.neural.layers import Dense, Flatten, Layer
+from gnomon.neural.described import DescribedNetwork
+from gnomon.neural.layers import Dense, Flatten
 from gnomon.neural.losses import CrossEntropy
-from gnomon.neural.network import Network
-from gnomon.neural.penalties import L2
 from gnomon.neural.pooling import MaxPool2D
-from gnomon.neural.trainer import RULES, Trainer, predict_all, rule_of
 
 SMALL = (
     Conv2D(16, 3, "relu", padding="same"),
@@ -60,7 +43,7 @@ SMALL = (
     peers=("torch.nn.Conv2d", "skorch.NeuralNetClassifier"),
     synonyms=("cnn", "convolutional neural network", "deep learning", "image classifier"),
 )
-class ConvNetClassifier(Classifier):
+class ConvNetClassifier(DescribedNetwork, Classifier):
     """A convolutional network for classes of images.
 
     Minimises the mean log-loss plus alpha / 2 times the squared weights over batches. Use it for
@@ -96,6 +79,10 @@ class ConvNetClassifier(Classifier):
         rows are kept.
     init : str, default="he_uniform"
         First weights, one of `gnomon.neural.INITIALIZATIONS`.
+    init_scale : float or None, default=None
+        Factor of the first weights; None for that of the rule.
+    checkpoint : str, Path or None, default=None
+        A file that is written after each epoch; where it is there, the fit goes on from it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     dtype : {"float64", "float32"}, default="float64"
@@ -117,8 +104,13 @@ class ConvNetClassifier(Classifier):
         All parameters in one array, in the order of the network.
     image_shape_ : tuple of int
         Height, width and channels.
-    validation_losses_ : list of float
-        Loss of the rows put aside, by epoch; empty where there are none.
+    loss_curve_ : list of float
+        Mean loss of the training rows by epoch, penalty included.
+    training_errors_ : list of float
+        Share of wrong classes by epoch, among as many training rows as are put aside; empty without
+        `early_stopping`.
+    validation_losses_, validation_errors_ : list of float
+        Loss and share of wrong classes of the rows put aside, by epoch.
     findings_ : list of str
         What is wrong with the training, in words.
     n_iter_ : int
@@ -151,35 +143,16 @@ class ConvNetClassifier(Classifier):
     1.0
     """
 
-    natively = Takes()
+    default_layers = SMALL
     image_shape_: tuple[int, ...]
-    validation_losses_: list[float]
-    _largest = 1e50
     _stored: ClassVar[Any] = {
-        "network_": Text(),
-        "parameters_": Array("f", (None,)),
+        **DescribedNetwork._stored,
         "image_shape_": TupleOf((Whole(1), Whole(1), Whole(1))),
-        "validation_losses_": ListOf(Number(finite=False)),
-        "findings_": ListOf(Text()),
-        "n_iter_": Whole(1),
     }
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "layers": [list, tuple, str, None],
+        **DescribedNetwork._parameter_constraints,
         "image_shape": [tuple, list, None],
-        "solver": [StrOptions(set(RULES))],
-        "learning_rate_init": [above(0)],
-        "batch_size": [whole(1)],
-        "max_iter": [whole(1)],
-        "alpha": [at_least(0)],
-        "tol": [at_least(0)],
-        "n_iter_no_change": [whole(1)],
-        "early_stopping": [between(0, 1, closed="left")],
-        "init": [StrOptions(set(INITIALIZATIONS))],
         "class_weight": [dict, StrOptions({"balanced"}), None],
-        "dtype": [StrOptions({"float64", "float32"})],
-        "random_state": SEED,
-        "n_jobs": JOBS,
-        "keep_history": HISTORY,
     }
 
     def __init__(
@@ -196,6 +169,8 @@ class ConvNetClassifier(Classifier):
         n_iter_no_change=10,
         early_stopping=0.0,
         init="he_uniform",
+        init_scale=None,
+        checkpoint=None,
         class_weight=None,
         dtype="float64",
         random_state=None,
@@ -213,23 +188,13 @@ class ConvNetClassifier(Classifier):
         self.n_iter_no_change = n_iter_no_change
         self.early_stopping = early_stopping
         self.init = init
+        self.init_scale = init_scale
+        self.checkpoint = checkpoint
         self.class_weight = class_weight
         self.dtype = dtype
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.keep_history = keep_history
-
-    def _working_memory(self, n_rows: int, n_columns: int) -> int:
-        if n_columns == 0:
-            return 0
-        network = self._described(self._shape_of(n_columns), 2)
-        numbers = sum(prod(node.output_shape) for node in network.nodes)
-        batch = min(self.batch_size, n_rows)
-        cells = batch * (30 * numbers + 4 * n_columns)
-        return 8 * (cells + 12 * network.n_stored + 12 * n_rows + n_rows * n_columns)
-
-    def _memory_remedy(self) -> str:
-        return "Use smaller batches, smaller layers, or fewer rows."
 
     def _take_in(self, X: Any, y: Any, sample_weight: Any) -> Any:
         if "image_shape_" in vars(self):
@@ -257,117 +222,17 @@ class ConvNetClassifier(Classifier):
             )
         return height, width, channels
 
-    def _described(self, shape: tuple[int, int, int], n_classes: int) -> Network:
-        layers: Any = SMALL if self.layers is None else self.layers
-        if isinstance(layers, str):
-            size = " ".join(map(str, shape))
-            inner = Network.from_text(f"input {size}\n{layers}")
-        else:
-            inner = Network(list(layers), shape)
-        graph: dict[str, Any] = {n.name: (n.layer, list(n.inputs)) for n in inner.nodes}
-        last: list[Layer] = [Dense(n_classes)]
-        if len(inner.output_shape) == 3:
-            last.insert(0, Flatten())
-        for number, layer in enumerate(last):
-            graph[f"last{number + 1}"] = (layer, [list(graph)[-1]])
-        return Network(graph, shape)
-
     def _fit(self, data: Data) -> None:
         self.image_shape_ = self._shape_of(data.n_columns)
-        network = self._described(self.image_shape_, len(self.classes_))
-        self.network_ = network.as_text()
-        seed = int(self._rng().integers(2**32))
-        parameters = network.initial(
-            np.random.default_rng(seed), init=self.init, dtype=np.dtype(self.dtype)
-        )
         rows = data.rows.reshape(-1, *self.image_shape_).astype(self.dtype, copy=False)
-        trainer = Trainer(
-            network,
-            parameters,
-            CrossEntropy(),
-            rule_of(self.solver),
-            penalty=L2(self.alpha) if self.alpha else None,
-            random_state=seed,
-        )
-        slots, aside = Slots(rows, data.y, data.weights), None
-        if self.early_stopping:
-            rng = np.random.default_rng([seed, 0, 1])
-            slots, aside = slots.split(self.early_stopping, rng, data.y)
-            if not len(aside.rows):
-                raise DataError("early_stopping puts no row aside; give a greater share")
-        self.validation_losses_ = []
-        self.findings_ = input_findings(rows)
-        self._train(trainer, slots, aside, rows, data.y)
-        for each in self.findings_:
-            warnings.warn(each, GnomonWarning, stacklevel=4)
-
-    def _train(self, trainer: Trainer, slots: Slots, aside: Any, rows: Any, y: np.ndarray) -> None:
-        flat = trainer.parameters.flat
-        course = self._course("epoch", self.max_iter)
-        best, least, stalled = None, np.inf, 0
-        with Crew(self.n_jobs) as crew, np.errstate(all="ignore"):
-            failed = False
-            for step in course:
-                before = flat.copy()
-                value = trainer.epoch(
-                    rows, y, slots, self.batch_size, self.learning_rate_init, step + 1, crew
-                )
-                failed = not (np.isfinite(value) and np.isfinite(flat).all())
-                if failed:
-                    flat[:] = before
-                    value = least if np.isfinite(least) else np.finfo(np.float64).max
-                judged = value
-                if aside is not None:
-                    losses = trainer.losses(rows[aside.rows], y[aside.rows])
-                    judged = float(np.average(losses, weights=aside.weights))
-                    self.validation_losses_.append(judged)
-                stalled = 0 if judged < least - self.tol else stalled + 1
-                if judged < least:
-                    least, best = judged, flat.copy() if aside is not None else None
-                if course.end_step(
-                    value,
-                    failed or stalled > self.n_iter_no_change,
-                    state=lambda: {"parameters": flat.copy()},
-                    attributes=lambda: {**self._public(), "parameters_": flat.copy()},
-                ):
-                    break
-        if best is not None:
-            flat[:] = best
-        self.parameters_ = flat
-        self.history_ = course.history
-        self.n_iter_ = len(course.history)
-        if failed:
-            self.findings_.append(
-                f"training stopped in epoch {self.n_iter_}: the loss is not finite. Scale the "
-                "pixels or decrease learning_rate_init"
-            )
-        with np.errstate(all="ignore"):
-            self.findings_ += unit_findings(trainer.network, trainer.parameters, rows[:1000])
+        self._fit_network(data, rows, data.y, CrossEntropy())
 
     def _proba(self, rows: Any) -> np.ndarray:
-        network = network_of(self.network_)
-        parameters = network.from_flat(self.parameters_)
-        images = rows.reshape(-1, *self.image_shape_)
-        return softmax(predict_all(network, parameters, images).astype(np.float64, copy=False))
-
-    def _rows_at_once(self, rows: Any) -> int:
-        return 64
+        return softmax(self._outputs(rows.reshape(-1, *self.image_shape_)))
 
     def _check_loaded(self) -> None:
-        if "network_" not in vars(self):
-            return
-        network = Network.from_text(self.network_)
-        network.from_flat(self.parameters_)
-        if network.input_shape != tuple(self.image_shape_) or network.output_shape != (
-            len(self.classes_),
-        ):
-            raise DataError("network_, image_shape_ and classes_ do not fit together")
-
-
-@functools.lru_cache(maxsize=16)
-def network_of(text: str) -> Network:
-    """The network of a description; blocks of rows share it."""
-    return Network.from_text(text)
+        if "network_" in vars(self):
+            self._check_network(self.image_shape_, len(self.classes_))
 
 
 def flat_images(X: Any) -> Any:

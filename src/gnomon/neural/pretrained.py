@@ -1,11 +1,13 @@
-"""Classifiers whose layers are first trained without labels, one after the other.
+"""Classifiers whose layers are first trained without labels.
 
 Each layer is the code of an autoencoder, or the hidden units of a restricted Boltzmann machine, of
-the layer below it. An output layer of small random weights is put on top, and all layers are then
-trained together on the labels by the mean of -log p(class).
+the layer below it; or all layers are the encoder of one autoencoder, whose decoder is dropped. An
+output layer of small random weights is put on top, and all layers are then trained together on the
+labels by the mean of -log p(class).
 
-Texts: 004 9.3-9.3.2 (greedy pre-training by autoencoders; deep belief networks are named) · 003
-4.5.1, 4.6.2; Hinton, Osindero and Teh (2006), Bengio et al. (2007).
+Texts: 000c 19.2.3 (one autoencoder, then fine-tuning) · 004 9.3-9.3.2 (greedy pre-training by
+autoencoders; deep belief networks are named) · 003 4.5.1, 4.6.2; Hinton, Osindero and Teh (2006),
+Bengio et al. (2007).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from scipy.special import softmax
 
 from gnomon.contract import Classifier, Data
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import at_least, between, whole
+from gnomon.engine.parameters import StrOptions, at_least, between, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array
 from gnomon.neural.autoencoder import Autoencoder, Scaling
@@ -45,6 +47,14 @@ class PretrainedLayers(Scaling, JointLearner, Classifier):
         hidden = [Dense(int(units), self.activation) for units in self.hidden_layer_sizes]
         return Network([*hidden, Dense(n_classes)], n_columns)
 
+    def _pretrained(self, rows: np.ndarray, weights: Any, rng: Any) -> list[tuple[Any, Any]]:
+        """Weights and biases of the hidden layers, each trained on the codes of the one below."""
+        found = []
+        for units in self.hidden_layer_sizes:
+            weight, bias, rows = self._layer(int(units), rows, weights, int(rng.integers(2**31)))
+            found.append((weight, bias))
+        return found
+
     def _layer(self, units: int, rows: np.ndarray, weights: Any, seed: int) -> tuple[Any, Any, Any]:
         """Weights and biases of a layer that codes rows, and their codes."""
         raise NotImplementedError
@@ -68,10 +78,8 @@ class PretrainedLayers(Scaling, JointLearner, Classifier):
         joint = Joint([self._network(data.n_columns, n_classes)])
         joint.draw(rng)
         places = joint.parameters[0]
-        codes, weights = self._all_rows(rows, data)
-        for place, units in enumerate(self.hidden_layer_sizes, 1):
-            seed = int(rng.integers(2**31))
-            weight, bias, codes = self._layer(int(units), codes, weights, seed)
+        layers = self._pretrained(*self._all_rows(rows, data), rng)
+        for place, (weight, bias) in enumerate(layers, 1):
             places[f"dense{place}"]["weight"][:] = weight
             places[f"dense{place}"]["bias"][:] = bias
         last = places[f"dense{len(self.hidden_layer_sizes) + 1}"]["weight"]
@@ -123,18 +131,25 @@ PRETRAINING: dict[str, Any] = {
 
 @method(
     task="classify",
-    texts="004 9.3.1 · 003 4.5.1",
+    texts="000c 19.2.3 · 004 9.3.1 · 003 4.5.1",
     use="Few labelled rows beside many without labels, from columns such as pixels.",
     avoid="Many labelled rows: MLPClassifier learns as well without pre-training.",
     peers=("torch",),
-    synonyms=("greedy layer-wise pre-training", "stacked autoencoders", "fine-tuning"),
+    synonyms=(
+        "greedy layer-wise pre-training",
+        "stacked autoencoders",
+        "autoencoder then fine-tune",
+        "fine-tuning",
+    ),
 )
 class PretrainedClassifier(PretrainedLayers):
     """A network whose layers are pre-trained as denoising autoencoders, then fine-tuned.
 
-    Each layer minimises ``|D(E(noise(h))) - h|^2 / 2`` for the codes h of the layer below; all
-    layers then minimise the mean of ``-log p(class)``. Use it where few rows have labels and many
-    have none (``unlabeled``). Not for many labelled rows, where `MLPClassifier` does as well.
+    Each layer minimises ``|D(E(noise(h))) - h|^2 / 2`` for the codes h of the layer below, or all
+    layers together for the rows themselves; the decoder is dropped, a layer for the classes is
+    added, and all layers minimise the mean of ``-log p(class)``. Use it where few rows have labels
+    and many have none (``unlabeled``). Not for many labelled rows, where `MLPClassifier` does as
+    well.
 
     Parameters
     ----------
@@ -142,6 +157,9 @@ class PretrainedClassifier(PretrainedLayers):
         Units of each layer.
     unlabeled : array-like of shape (n, n_columns) or None, default=None
         Rows without labels, that pre-training sees beside those of ``fit``.
+    pretraining : {"layers", "whole"}, default="layers"
+        "layers" trains one autoencoder for each layer, from the first to the last; "whole" trains
+        one autoencoder whose encoder has all layers.
     activation : str, default="logistic"
         Of the hidden layers: one of `gnomon.neural.ACTIVATIONS`.
     noise_level : float, default=0.2
@@ -186,7 +204,8 @@ class PretrainedClassifier(PretrainedLayers):
 
     Notes
     -----
-    Texts: 004 9.3.1.
+    Texts: 000c 19.2.3 (``pretraining="whole"``), 004 9.3.1 ("layers"). To give the codes to another
+    learner instead of fine-tuning, use `gnomon.semi.RepresentationClassifier` with `Autoencoder`.
 
     Examples
     --------
@@ -199,6 +218,7 @@ class PretrainedClassifier(PretrainedLayers):
     """
 
     _parameter_constraints = {
+        "pretraining": [StrOptions({"layers", "whole"})],
         "activation": [str],
         "noise_level": [between(0, 1)],
         **PRETRAINING,
@@ -209,6 +229,7 @@ class PretrainedClassifier(PretrainedLayers):
         hidden_layer_sizes: Any = (64,),
         *,
         unlabeled: Any = None,
+        pretraining: str = "layers",
         activation: str = "logistic",
         noise_level: float = 0.2,
         pretrain_iter: int = 30,
@@ -226,6 +247,7 @@ class PretrainedClassifier(PretrainedLayers):
     ):
         self.hidden_layer_sizes = hidden_layer_sizes
         self.unlabeled = unlabeled
+        self.pretraining = pretraining
         self.activation = activation
         self.noise_level = noise_level
         self.pretrain_iter = pretrain_iter
@@ -241,10 +263,24 @@ class PretrainedClassifier(PretrainedLayers):
         self.n_jobs = n_jobs
         self.keep_history = keep_history
 
+    def _pretrained(self, rows: np.ndarray, weights: Any, rng: Any) -> list[tuple[Any, Any]]:
+        if self.pretraining == "layers" or not len(self.hidden_layer_sizes):
+            return super()._pretrained(rows, weights, rng)
+        sizes = [int(units) for units in self.hidden_layer_sizes]
+        return self._encoder(sizes, rows, weights, int(rng.integers(2**31)))[0]
+
     def _layer(self, units: int, rows: np.ndarray, weights: Any, seed: int) -> tuple[Any, Any, Any]:
+        ((weight, bias),), coder = self._encoder([units], rows, weights, seed)
+        return weight, bias, coder.transform(rows)
+
+    def _encoder(
+        self, sizes: list[int], rows: np.ndarray, weights: Any, seed: int
+    ) -> tuple[list[tuple[Any, Any]], Autoencoder]:
+        """Weights and biases of the layers of a fitted encoder, for rows that are not scaled."""
         coder = Autoencoder(
-            units,
-            hidden_layer_sizes=(),
+            sizes[-1],
+            hidden_layer_sizes=sizes[:-1],
+            activation=self.activation,
             code_activation=self.activation,
             output="sigmoid",
             noise="masking",
@@ -257,10 +293,12 @@ class PretrainedClassifier(PretrainedLayers):
             n_jobs=self.n_jobs,
         )
         coder.fit(rows, sample_weight=weights)
-        views = coder._joint().parameters[0]["dense1"]
-        scale, mean = coder.scale_, coder.mean_
-        weight = views["weight"] / scale[:, None]
-        return weight, views["bias"] - mean @ weight, coder.transform(rows)
+        views = coder._joint().parameters[0]
+        layers = [views[f"dense{place}"] for place in range(1, len(sizes) + 1)]
+        found = [(each["weight"], each["bias"]) for each in layers]
+        first = found[0][0] / coder.scale_[:, None]
+        found[0] = first, found[0][1] - coder.mean_ @ first
+        return found, coder
 
 
 @method(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -56,6 +57,8 @@ class Training(Result):
     validation_losses, validation_errors : list of float
         Of the validation rows after each epoch; the error is the share of wrong classes, of
         networks for classes.
+    errors : list of float
+        Share of wrong classes among some training rows after each epoch, where it is measured.
     baseline : float
         Error of the most frequent class of the training rows, or variance of the target.
     learning_rates : list of float
@@ -71,6 +74,7 @@ class Training(Result):
     losses: list[float] = field(default_factory=list)
     validation_losses: list[float] = field(default_factory=list)
     validation_errors: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
     baseline: float = float("nan")
     learning_rates: list[float] = field(default_factory=list)
     stopped: str = "max_iter"
@@ -104,6 +108,8 @@ class Training(Result):
             "learning rate": self.learning_rates,
             "loss": self.losses,
         }
+        if self.errors:
+            columns["error"] = self.errors
         if self.validation_losses:
             columns["validation loss"] = self.validation_losses
         if self.validation_errors:
@@ -115,13 +121,117 @@ class Training(Result):
 
 
 @dataclass
-class _State:
-    """What the next epoch depends on."""
+class Loop:
+    """The epochs of a training: steps, measures, the best parameters, checkpoints.
 
+    Attributes
+    ----------
+    trainer : Trainer
+    rows, target : ndarray
+    slots : Slots
+        Of the training rows.
+    found : Training
+        What is recorded.
+    schedule : callable
+        The learning rate of an epoch.
+    batch_size : int
+    held_out : (rows, target, weights) or None
+        Validation rows.
+    measured : (rows, target, weights) or None
+        Training rows whose error is recorded.
+    n_iter_no_change : int or None
+    tol : float
+    checkpoint : Path or None
+    epoch : int
+        Epochs made.
+    best : float
+        The least loss, of the validation rows where there are any.
+    waited : int
+        Epochs since the loss was better by `tol`.
+    best_flat : ndarray or None
+        The parameters of the best validation loss.
+    """
+
+    trainer: Trainer
+    rows: Any
+    target: np.ndarray
+    slots: Slots
+    found: Training
+    schedule: Schedule
+    batch_size: int
+    held_out: Any = None
+    measured: Any = None
+    n_iter_no_change: int | None = None
+    tol: float = 0.0
+    checkpoint: Path | None = None
     epoch: int = 0
     best: float = np.inf
     waited: int = 0
     best_flat: np.ndarray | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is a reason to make no further epoch."""
+        return self.found.stopped != "max_iter"
+
+    def resume(self) -> None:
+        """Go on from the checkpoint, where there is one."""
+        if self.checkpoint is not None:
+            _resume(self.checkpoint, self)
+
+    def make_epoch(self, crew: Crew) -> None:
+        """Train one epoch and measure; where the loss is not finite, keep the parameters before."""
+        self.epoch += 1
+        flat, found = self.trainer.parameters.flat, self.found
+        rate = self.schedule(self.epoch - 1)
+        before = flat.copy()
+        value = self.trainer.epoch(
+            self.rows, self.target, self.slots, self.batch_size, rate, self.epoch, crew
+        )
+        if not (np.isfinite(value) and np.isfinite(flat).all()):
+            flat[:] = before
+            found.stopped = "loss is not finite"
+            return
+        found.losses.append(value)
+        found.learning_rates.append(rate)
+        self._measure()
+        if self.n_iter_no_change is not None and self.waited >= self.n_iter_no_change:
+            found.stopped = "converged"
+
+    def _measure(self) -> None:
+        """Measure the validation rows; keep the parameters where they are the best so far."""
+        found, value = self.found, self.found.losses[-1]
+        if self.measured is not None:
+            found.errors += _error(self.trainer, self.measured)[1]
+        if self.held_out is not None:
+            value, error = _error(self.trainer, self.held_out)
+            found.validation_losses.append(value)
+            found.validation_errors += error
+        self.waited = 0 if value < self.best - self.tol else self.waited + 1
+        if value < self.best:
+            self.best = value
+            if self.held_out is not None:
+                self.best_flat = self.trainer.parameters.flat.copy()
+
+    def keep(self) -> None:
+        """Write the checkpoint, where a file is given for it."""
+        if self.checkpoint is not None:
+            _write(self.checkpoint, self)
+
+    def end(self) -> None:
+        """Take the best parameters by the validation rows, where there are any."""
+        if self.best_flat is not None:
+            self.trainer.parameters.flat[:] = self.best_flat
+
+
+def _error(trainer: Trainer, measured: Any) -> tuple[float, list[float]]:
+    """Mean loss of some rows, and of networks for classes the share of wrong ones, in a list."""
+    rows, target, weights = measured
+    output = predict_all(trainer.network, trainer.parameters, rows)
+    value = float(np.average(trainer.loss(output, target)[0], weights=weights))
+    if not (isinstance(trainer.loss, CrossEntropy) and target.ndim == 1):
+        return value, []
+    return value, [float(np.average(output.argmax(axis=1) != target, weights=weights))]
 
 
 def train(
@@ -239,30 +349,29 @@ def train(
     held_out = _held_out(network, loss, validation, dtype)
     found = Training(network, start, loss, baseline=_baseline(loss, target, weights))
     found.findings += input_findings(rows)
-    state = _State()
-    if checkpoint is not None:
-        _resume(Path(checkpoint), trainer, found, state)
+    loop = Loop(
+        trainer,
+        rows,
+        target,
+        slots,
+        found,
+        schedule,
+        batch_size,
+        held_out,
+        n_iter_no_change=n_iter_no_change,
+        tol=tol,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+    )
+    loop.resume()
     with Crew(n_jobs) as crew, np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        while state.epoch < max_iter and found.stopped == "max_iter":
-            state.epoch += 1
-            rate = schedule(state.epoch - 1)
-            before = start.flat.copy()
-            value = trainer.epoch(rows, target, slots, batch_size, rate, state.epoch, crew)
-            if not (np.isfinite(value) and np.isfinite(start.flat).all()):
-                start.flat[:] = before
-                found.stopped = "loss is not finite"
+        while loop.epoch < max_iter and not loop.ended:
+            loop.make_epoch(crew)
+            if found.stopped == "loss is not finite":
                 break
-            found.losses.append(value)
-            found.learning_rates.append(rate)
-            _measure(trainer, found, state, held_out, tol)
-            if n_iter_no_change is not None and state.waited >= n_iter_no_change:
-                found.stopped = "converged"
             if callback is not None and callback(found):
                 found.stopped = "callback"
-            if checkpoint is not None:
-                _write(Path(checkpoint), trainer, found, state)
-    if state.best_flat is not None:
-        start.flat[:] = state.best_flat
+            loop.keep()
+    loop.end()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         found.findings += _findings(found, rows, target)
     for each in found.findings:
@@ -296,7 +405,7 @@ def _held_out(network: Network, loss: Loss, validation: Any, dtype: Any) -> Any:
     if not len(rows):
         raise DataError("there are no validation rows")
     loss.check(network.output_shape, target)
-    return rows, target
+    return rows, target, None
 
 
 def _baseline(loss: Loss, target: np.ndarray, weights: np.ndarray | None) -> float:
@@ -306,26 +415,6 @@ def _baseline(loss: Loss, target: np.ndarray, weights: np.ndarray | None) -> flo
     flat = target.reshape(len(target), -1)
     mean = np.average(flat, axis=0, weights=weights)
     return float(np.average((flat - mean) ** 2, axis=0, weights=weights).sum())
-
-
-def _measure(trainer: Trainer, found: Training, state: _State, held_out: Any, tol: float) -> None:
-    """Measure the validation rows; keep the parameters where they are the best so far."""
-    value = found.losses[-1]
-    if held_out is not None:
-        rows, target = held_out
-        output = predict_all(trainer.network, trainer.parameters, rows)
-        value = float(trainer.loss(output, target)[0].mean())
-        found.validation_losses.append(value)
-        if isinstance(trainer.loss, CrossEntropy) and target.ndim == 1:
-            found.validation_errors.append(float((output.argmax(axis=1) != target).mean()))
-    if value < state.best - tol:
-        state.waited = 0
-    else:
-        state.waited += 1
-    if value < state.best:
-        state.best = value
-        if held_out is not None:
-            state.best_flat = trainer.parameters.flat.copy()
 
 
 def _findings(found: Training, rows: np.ndarray, target: np.ndarray) -> list[str]:
@@ -340,28 +429,26 @@ def _findings(found: Training, rows: np.ndarray, target: np.ndarray) -> list[str
     return told + gradient_findings(found.network, found.parameters, rows, target, found.loss)
 
 
-def _write(path: Path, trainer: Trainer, found: Training, state: _State) -> None:
+RECORDED = ("losses", "errors", "validation_losses", "validation_errors", "learning_rates")
+
+
+def _write(path: Path, loop: Loop) -> None:
     """Write a checkpoint, whole or not at all."""
+    trainer, found = loop.trainer, loop.found
     rule = vars(trainer.rule)
     arrays: dict[str, Any] = {
         f"rule_{key}": value for key, value in rule.items() if isinstance(value, np.ndarray)
     }
-    if state.best_flat is not None:
-        arrays["best"] = state.best_flat
+    if loop.best_flat is not None:
+        arrays["best"] = loop.best_flat
     told = {
-        "format": FORMAT,
-        "network": trainer.network.as_dict(),
-        "rule": type(trainer.rule).__name__,
+        **_identity(loop),
         "values": {k: v for k, v in rule.items() if isinstance(v, (int, float))},
-        "seed": trainer.random_state,
-        "epoch": state.epoch,
-        "best": state.best,
-        "waited": state.waited,
-        "losses": found.losses,
-        "validation_losses": found.validation_losses,
-        "validation_errors": found.validation_errors,
-        "learning_rates": found.learning_rates,
+        "epoch": loop.epoch,
+        "best": loop.best,
+        "waited": loop.waited,
         "stopped": found.stopped,
+        **{name: getattr(found, name) for name in RECORDED},
     }
     beside = path.with_name(path.name + ".part")
     with beside.open("wb") as file:
@@ -369,23 +456,28 @@ def _write(path: Path, trainer: Trainer, found: Training, state: _State) -> None
     os.replace(beside, path)
 
 
-def _resume(path: Path, trainer: Trainer, found: Training, state: _State) -> None:
+def _identity(loop: Loop) -> dict[str, Any]:
+    """What a checkpoint must have in common with the training that goes on from it."""
+    return {
+        "network": loop.trainer.network.as_dict(),
+        "rule": type(loop.trainer.rule).__name__,
+        "seed": loop.trainer.random_state,
+        "format": FORMAT,
+    }
+
+
+def _resume(path: Path, loop: Loop) -> None:
     """Go on from a checkpoint, where there is one."""
     if not path.exists():
         return
+    trainer, found = loop.trainer, loop.found
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         told = json.loads(str(arrays["told"]))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"{path} is no checkpoint: {error}; remove it to start anew") from None
-    same = {
-        "network": trainer.network.as_dict(),
-        "rule": type(trainer.rule).__name__,
-        "seed": trainer.random_state,
-        "format": FORMAT,
-    }
-    for key, value in same.items():
+    for key, value in _identity(loop).items():
         if told.get(key) != json.loads(json.dumps(value)):
             raise DataError(
                 f"the checkpoint {path} is of another {key}; remove it to start anew, or choose "
@@ -400,9 +492,9 @@ def _resume(path: Path, trainer: Trainer, found: Training, state: _State) -> Non
     for name, value in arrays.items():
         if name.startswith("rule_"):
             setattr(trainer.rule, name.removeprefix("rule_"), value)
-    state.best_flat = arrays.get("best")
-    state.epoch, state.best, state.waited = told["epoch"], told["best"], told["waited"]
-    for name in ("losses", "validation_losses", "validation_errors", "learning_rates"):
-        setattr(found, name, told[name])
+    loop.best_flat = arrays.get("best")
+    loop.epoch, loop.best, loop.waited = told["epoch"], told["best"], told["waited"]
+    for name in RECORDED:
+        setattr(found, name, told.get(name, []))
     if told["stopped"] != "callback":
         found.stopped = told["stopped"]

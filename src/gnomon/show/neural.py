@@ -677,39 +677,79 @@ def kernel_responses(
     return dress(_panels(rows, titles, theme), "Kernels and responses", theme, note=note)
 
 
-def training_curves(training: Any, *, theme: str = "light") -> go.Figure:
+def training_curves(
+    training: Any, *, baseline: float | None = None, theme: str = "light"
+) -> go.Figure:
     """Loss and error of training and validation by epoch, with the baseline.
 
     Texts: 000c 16.2, 17.2.
 
     Parameters
     ----------
-    training : Training
-        From `gnomon.neural.train`.
+    training : Training, or list of them
+        From `gnomon.neural.train`, or other objects with ``losses``, ``errors``,
+        ``validation_losses`` and ``validation_errors``. Several are drawn on common axes: their
+        validation curves, and of the last one the training curves too.
+    baseline : float, default=None
+        Error of the most frequent class; by default what the training recorded.
     theme : {"light", "dark"}, default="light"
 
     Returns
     -------
     figure : plotly.graph_objects.Figure
     """
-    epochs = list(range(1, training.n_iter + 1))
-    n = 2 if training.validation_errors else 1
-    figure = make_subplots(1, n, subplot_titles=("loss", "error of validation rows")[:n])
-    curves = [("training loss", training.losses, 1, 0)]
-    if training.validation_losses:
-        curves.append(("validation loss", training.validation_losses, 1, 1))
-    if training.validation_errors:
-        curves.append(("validation error", training.validation_errors, 2, 1))
-    for name, values, column, tint in curves:
-        line = {"color": color(tint), "width": 2, "dash": "dot" if column == 2 else "solid"}
-        figure.add_scatter(x=epochs, y=values, name=name, line=line, row=1, col=column)
-    if training.validation_errors:
-        faint = {"color": look(theme).faint, "dash": "dash"}
-        level = [training.baseline] * len(epochs)
+    runs = list(training) if isinstance(training, list | tuple) else [training]
+    last = runs[-1]
+    level = getattr(last, "baseline", None) if baseline is None else baseline
+    n = 2 if last.validation_errors else 1
+    figure = make_subplots(1, n, subplot_titles=("loss", "share of wrong classes")[:n])
+    faint = look(theme).faint
+    for number, each in enumerate(runs[:-1]):
+        shared = {"color": faint, "width": 1}
+        for column, values in enumerate((each.validation_losses, each.validation_errors)[:n], 1):
+            figure.add_scatter(
+                x=list(range(1, len(values) + 1)),
+                y=values,
+                name="validation, other settings",
+                legendgroup="others",
+                showlegend=number == 0 and column == 1,
+                mode="lines",
+                line=shared,
+                row=1,
+                col=column,
+                hovertext=getattr(each, "name", ""),
+            )
+    panels = ((last.losses, last.validation_losses), (last.errors, last.validation_errors))
+    for column, (trained, validated) in enumerate(panels[:n], 1):
+        for tint, (name, values) in enumerate((("training", trained), ("validation", validated))):
+            if not values:
+                continue
+            figure.add_scatter(
+                x=list(range(1, len(values) + 1)),
+                y=values,
+                name=name,
+                legendgroup=name,
+                showlegend=column == 1 or not panels[0][tint],
+                mode="lines",
+                line={"color": color(tint), "width": 2},
+                row=1,
+                col=column,
+            )
+    if n == 2 and level is not None:
+        longest = max(len(each.validation_errors) for each in runs)
         figure.add_scatter(
-            x=epochs, y=level, name="most frequent class", mode="lines", line=faint, row=1, col=2
+            x=[1, longest],
+            y=[level, level],
+            name="most frequent class",
+            mode="lines",
+            line={"color": faint, "dash": "dash"},
+            row=1,
+            col=2,
         )
-        figure.update_yaxes(rangemode="tozero", row=1, col=2)
+        figure.update_yaxes(rangemode="tozero", tickformat=".0%", row=1, col=2)
+    if len(runs) > 1:
+        figure.update_yaxes(type="log", row=1, col=1)
     figure.update_xaxes(title="epoch")
-    note = f"{training.n_iter} epochs: {training.stopped}"
-    return dress(figure, "Training", theme, note=note, **legend_below(top=110), height=460)
+    note = f"{len(last.losses)} epochs: {last.stopped}"
+    title = "Training" if len(runs) == 1 else "Trainings compared"
+    return dress(figure, title, theme, note=note, **legend_below(top=110), height=460)

@@ -1,5 +1,6 @@
 """Images: reading, preparation, features, classifiers and detectors of objects, boxes."""
 
+from gnomon.neural.safetensors import read_safetensors
 from gnomon.vision.anchors import make_anchors
 from gnomon.vision.augmentation import Augmented, augment_images
 from gnomon.vision.box_table import read_boxes
@@ -51,7 +52,6 @@ from gnomon.vision.rcnn import (
 from gnomon.vision.rectangles import RectangleFeatures, integral_image, rectangle_features
 from gnomon.vision.region_pooling import roi_pool
 from gnomon.vision.regions import RegionLoss
-from gnomon.vision.safetensors import read_safetensors
 from gnomon.vision.scenes import Scene, make_scenes, texture
 from gnomon.vision.selective_search import Proposals, selective_search
 from gnomon.vision.sliding_window import SlidingWindowDetector

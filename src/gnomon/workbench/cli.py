@@ -27,6 +27,7 @@ from gnomon.workbench.learn.command import LearnCommand
 from gnomon.workbench.look.command import LookCommand
 from gnomon.workbench.map.command import MapCommand
 from gnomon.workbench.minimize.command import MinimizeCommand
+from gnomon.workbench.networks.command import networks
 from gnomon.workbench.predict.command import predict
 from gnomon.workbench.prepare.command import PrepareCommand
 from gnomon.workbench.rules.command import RulesCommand
@@ -34,6 +35,7 @@ from gnomon.workbench.runs.command import runs
 from gnomon.workbench.search.command import SearchCommand
 from gnomon.workbench.sign.command import sign
 from gnomon.workbench.topics.command import TopicsCommand
+from gnomon.workbench.train.command import TrainCommand
 from gnomon.workbench.verify.command import conventions, levels, verify
 from gnomon.workbench.web.command import open_in_browser
 
@@ -53,6 +55,7 @@ JOB_COMMANDS = (
     DecideCommand,
     MinimizeCommand,
     LabelCommand,
+    TrainCommand,
 )
 OTHERS = (
     predict,
@@ -61,6 +64,7 @@ OTHERS = (
     runs,
     again,
     methods,
+    networks,
     workflows,
     examples,
     theory,

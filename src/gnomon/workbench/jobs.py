@@ -17,6 +17,7 @@ from gnomon.workbench.prepare.options import JOB as PREPARE
 from gnomon.workbench.rules.options import JOB as RULES
 from gnomon.workbench.search.options import JOB as SEARCH
 from gnomon.workbench.topics.options import JOB as TOPICS
+from gnomon.workbench.train.options import JOB as TRAIN
 
 ALL = (
     LEARN,
@@ -34,5 +35,6 @@ ALL = (
     DECIDE,
     MINIMIZE,
     LABEL,
+    TRAIN,
 )
 JOBS = {job.name: job for job in ALL}

@@ -14,6 +14,7 @@ from gnomon.workbench.learn.job import learn
 from gnomon.workbench.look.job import look
 from gnomon.workbench.map.job import far_rows
 from gnomon.workbench.predict.job import predict
+from gnomon.workbench.train.job import train
 from tests.truth.simulation.harness import Outcome, simulation
 from tests.truth.simulation.laws import INDEPENDENT, LAWS, as_dict, columns
 from tests.truth.simulation.learn import NEW_ROWS, QUICK, holds, question
@@ -93,6 +94,20 @@ def new_rows(law: str, rng: np.random.Generator) -> Outcome:
         "score of new rows": None if dependent else holds(said.score[1], truth),
         "shift": said.shift.found,
     }
+
+
+@simulation("train", "test score", quick=1, quick_laws=1)
+def trained_networks(law: str, rng: np.random.Generator) -> Outcome:
+    """The error of a small network on its test rows, and on many new rows."""
+    X = columns("normal", rng, 400, 3)
+    y = X[:, 0] + LAWS[law](rng, 400)
+    found = train(as_dict(X, y=y), "y", hidden=[4], learning_rate=0.02, max_iter=8)
+    many = rng.normal(size=(NEW_ROWS, 3))
+    off = (
+        many[:, 0] + LAWS[law](rng, NEW_ROWS) - found.model.predict(Table.from_dict(as_dict(many)))
+    )
+    truth = float(np.sqrt(np.mean(off**2)))
+    return {"test score": holds(found.test_score, truth) if law in INDEPENDENT else None}
 
 
 @simulation("predict", "shift", quick=1)

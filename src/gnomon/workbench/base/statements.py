@@ -107,6 +107,8 @@ STATEMENTS: tuple[Statement, ...] = (
     *figures("detect", "mean average precision"),
     *figures("label", "accuracy by number of labels"),
     *figures("topics", "held-out likelihood", "gain over one topic", "stability", "coherence"),
+    *intervals("train", "test score"),
+    *figures("train", "loss and error by epoch", "findings"),
     *tests("compare", 0.05, 0.07, "difference of runs"),
     *intervals("predict", "score of new rows"),
     *tests("predict", 0.01, 0.02, "shift"),

@@ -1,0 +1,1 @@
+"""The command networks: trained networks to share and reuse."""

@@ -1,0 +1,1 @@
+"""The job train: a network, watched while it learns."""
