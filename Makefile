@@ -38,11 +38,15 @@ browser:         ## install Chromium, which tests of pages need, where it is mis
 	  || { command -v apt-get >/dev/null && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
 	  || echo "==> there is no Chromium and it cannot be installed here: tests of pages will fail"
 
+node_modules/axe-core/axe.min.js:
+	@npm install --silent --no-save --no-package-lock axe-core >/dev/null \
+	  || echo "==> npm cannot install axe-core here: the test of accessibility will fail"
+
 test: warm browser $(VENV)/.test  ## the test suite, without its slow tests
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(PYTEST_ARGS)
 
-test-all: warm browser $(VENV)/.test $(VENV)/.bench  ## the slow tests too, with a new seed in every run
+test-all: warm browser node_modules/axe-core/axe.min.js $(VENV)/.test $(VENV)/.bench  ## the slow tests too, with a new seed in every run
 	@GNOMON_TEST_SEED=$${GNOMON_TEST_SEED:-random} $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 truth: warm $(VENV)/.test  ## simulate every printed statement, write benchmarks/TRUTH.md (takes hours; goes on)

@@ -174,6 +174,24 @@ def test_a_model_answers_sweeps_explains_and_moves_its_threshold(tmp_path):
         page.evaluate("document.getElementById('why-button').click()")
         page.wait_for("document.querySelector('#why-figure .main-svg')", 90)
         assert "training rows" in text_of(page, "#why-text")
+
+        # the card, and all rows of a file at once
+        card = text_of(page, "#card")
+        assert "method\tlogistic regression" in card
+        assert "on test rows, used once" in card
+        new = example("customers")[:40]
+        new.save(tmp_path / "new.csv")
+        place = str(tmp_path / "new.csv")
+        page.evaluate(f"document.getElementById('predict-path').value = {place!r}")
+        page.evaluate("document.getElementById('predict-button').click()")
+        page.wait_for("document.querySelector('#predictions table')", 60)
+        assert "target is known: accuracy" in text_of(page, "#predictions")
+        (file,) = (tmp_path / "runs" / "churn-1").glob("predictions-*.csv")
+        answers = gnomon.predict(tmp_path / "runs" / "churn-1", new).table
+        kept = gnomon.read(file).column("prediction").to_pylist()
+        assert kept == answers.column("prediction").to_pylist()
+        script = page.evaluate("fetch('/script/session.py').then(r => r.text())")
+        assert f"predictions = gnomon.predict({str(tmp_path / 'runs' / 'churn-1')!r}" in script
         assert page.errors == []
 
 

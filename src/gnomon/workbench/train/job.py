@@ -33,6 +33,7 @@ from gnomon.workbench.base.given import as_table, left_out, source_of
 from gnomon.workbench.base.job import INTERIM, Progress, Request
 from gnomon.workbench.base.runs import Run
 from gnomon.workbench.base.whole_file import write_whole
+from gnomon.workbench.learn.job import inputs_sample
 from gnomon.workbench.train.options import JOB, TrainOptions
 from gnomon.workbench.train.result import Curves, TrainResult
 
@@ -115,6 +116,7 @@ def train(table: Any, options: TrainOptions, request: Request) -> TrainResult:
             findings,
             *scored(model, problem, kept, test),
             len(test),
+            inputs_sample(problem.inputs(kept), options.random_state),
             run,
             options,
             time.perf_counter() - begin,

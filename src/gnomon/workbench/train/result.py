@@ -89,6 +89,8 @@ class TrainResult(JobResult):
     test_score, baseline_score : Estimate
         The measure on the test rows, of the network and of the most frequent class or the mean.
     n_test : int
+    sample : Table
+        Training rows, kept to compare new ones with.
     """
 
     model: Any
@@ -99,6 +101,7 @@ class TrainResult(JobResult):
     test_score: Estimate
     baseline_score: Estimate
     n_test: int
+    sample: Table
     run: Run
     settings: TrainOptions
     seconds: float = 0.0
@@ -141,6 +144,7 @@ class TrainResult(JobResult):
         return as_json(
             {
                 "verdict": self.verdict(),
+                "clear": self.beats_baseline,
                 "measure": self.problem.measure,
                 "test_score": self.test_score,
                 "baseline_score": self.baseline_score,
@@ -152,8 +156,10 @@ class TrainResult(JobResult):
         )
 
     def write_files(self, folder: Path) -> None:
-        """Write the model, the description of the network and the curves."""
+        """Write the model, rows to compare new ones with, the description and the curves."""
         self.save(folder / "model.gnomon")
+        write_whole(folder / "schema.toml", self.sample.schema.to_toml())
+        written(self.sample, folder / "sample.parquet")
         write_whole(folder / "network.txt", self.model.network_)
         curves = self.curves
         columns: dict[str, Any] = {

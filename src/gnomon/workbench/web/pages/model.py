@@ -15,7 +15,7 @@ from gnomon.engine.errors import DataError
 from gnomon.table import Table
 from gnomon.workbench.base.runs import read_record
 from gnomon.workbench.web.app import Asked, Workbench, data
-from gnomon.workbench.web.pages.runs import run_of
+from gnomon.workbench.web.pages.runs import listed, run_of, verdict_of
 
 
 def model_of(bench: Workbench, asked: Asked) -> tuple[Path, Any, Table]:
@@ -34,13 +34,62 @@ def model_page(bench: Workbench, asked: Asked) -> Response:
     from gnomon.workbench.web.sweeper import fields_of_row
 
     folder, model, sample = model_of(bench, asked)
+    record = read_record(folder)
     return bench.page(
         "model.html",
         here="runs",
         name=folder.name,
-        record=read_record(folder),
+        record=record,
+        card=card_of(record, model, sample),
+        is_open=bench.session.table is not None,
         fields=fields_of_row(sample),
         classes=[str(each) for each in getattr(model, "classes_", [])],
+    )
+
+
+def card_of(record: dict[str, Any], model: Any, sample: Table) -> list[tuple[str, str]]:
+    """The model card: what it predicts from what, how well, and what to be careful about."""
+    results, settings = record.get("results", {}), record.get("settings", {})
+    score = results.get("test") or results.get("test_score") or {}
+    card = [
+        ("method", str(results.get("chosen", type(model).__name__))),
+        ("predicts", str(settings.get("target", ""))),
+        ("from", f"{len(sample.columns)} columns: {', '.join(sample.columns)}"),
+        ("data", f"{record['data']['rows']:,} rows of {record.get('source') or 'a table'}"),
+    ]
+    if results.get("n_fitted"):
+        card.append(("fitted on", f"{results['n_fitted']:,} rows"))
+    if score.get("value") is not None:
+        how = f"{results.get('measure', 'score')} {score['value']:.4g}"
+        if score.get("low") is not None:
+            how += f" (95% interval {score['low']:.4g} to {score['high']:.4g})"
+        card.append(("on test rows, used once", how))
+    worries = [text for kind, text in verdict_of(record) if kind in ("warning", "bad")]
+    card.append(("be careful", " ".join(worries) or "no check found anything"))
+    card.append(("made", f"{record.get('begun', '')}, seed {settings.get('random_state', '')}"))
+    versions = record.get("versions", {})
+    card.append(("with", ", ".join(f"{name} {which}" for name, which in versions.items())))
+    return [(label, text) for label, text in card if text.strip(" ,")]
+
+
+def predict_file(bench: Workbench, asked: Asked) -> Response:
+    """Predict the rows of a file or of the table that is open; the answers are a file to keep."""
+    from gnomon.workbench.base.whole_file import written
+    from gnomon.workbench.predict.job import predict
+
+    folder = run_of(bench, asked)
+    path = asked.get("path").strip()
+    found = predict(folder, path or bench.session.require_table()[0])
+    name = f"predictions-{bench.session.next_id()}.csv"
+    written(found.table, folder / name)
+    given = repr(path) if path else "table"
+    line = f"predictions = gnomon.predict({str(folder)!r}, {given})"
+    bench.session.add("ask", {"lines": [line], "words": "predict a table"}, table=False)
+    return bench.part(
+        "predictions.html",
+        name=folder.name,
+        it=listed(found.table, name),
+        notes=[each for each in (found.score_sentence(), *found.notes) if each],
     )
 
 
@@ -78,6 +127,7 @@ def test_rows(bench: Workbench, asked: Asked) -> Response:
 
 ROUTES = [
     ("/runs/{name}/model", model_page, "GET"),
+    ("/runs/{name}/predict", predict_file, "POST"),
     ("/runs/{name}/answer", answer, "POST"),
     ("/runs/{name}/why", why, "POST"),
     ("/runs/{name}/test-rows", test_rows, "GET"),

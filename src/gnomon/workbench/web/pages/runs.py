@@ -98,7 +98,10 @@ def verdict_of(record: dict[str, Any]) -> list[tuple[str, str]]:
                 (check["verdict"], f"{check['name']}: {check['finding']} {check['remedy']}")
             )
     for each in results.get("findings", []):
-        found.append((each["kind"], f"{each['about']}: {each['text']} {each['remedy']}"))
+        if isinstance(each, str):
+            found.append(("warning", each))
+        else:
+            found.append((each["kind"], f"{each['about']}: {each['text']} {each['remedy']}"))
     return [(kind if kind in ("good", "bad", "note") else "warning", text) for kind, text in found]
 
 
@@ -125,17 +128,20 @@ def tables_of(folder: Path) -> list[dict[str, Any]]:
             table = read(path)
         except DataError:
             continue
-        found.append(
-            {
-                "title": path.stem.replace("_", " "),
-                "file": path.name,
-                "headings": list(table.columns),
-                "numeric": [column.kind.is_numeric for column in table.schema],
-                "rows": as_text(rounded(table[:SHOWN])),
-                "n_rows": len(table),
-            }
-        )
+        found.append(listed(table, path.name))
     return found
+
+
+def listed(table: Table, file: str) -> dict[str, Any]:
+    """The first rows of a table, and the file that has all of them."""
+    return {
+        "title": Path(file).stem.replace("_", " "),
+        "file": file,
+        "headings": list(table.columns),
+        "numeric": [column.kind.is_numeric for column in table.schema],
+        "rows": as_text(rounded(table[:SHOWN])),
+        "n_rows": len(table),
+    }
 
 
 def rounded(table: Table) -> Table:
