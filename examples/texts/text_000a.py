@@ -296,10 +296,7 @@ def map_of_capitals(data: Folder, seed: int) -> dict[str, Any]:
     table = data.frame("south_african_capitals.csv")
     distances = table.select_dtypes("number").iloc[:, -len(table) :].to_numpy(float)
     found = principal_coordinates(distances, 2)
-    latitude, longitude = (
-        np.radians(table[start])
-        for start in ("latitude", "longitude")
-    )
+    latitude, longitude = (np.radians(table[start]) for start in ("latitude", "longitude"))
     flat = np.column_stack([longitude * np.cos(latitude.mean()), latitude]) * 6371
     aligned = procrustes(found.places, flat)
     away = np.sqrt(np.mean(np.sum((aligned.places - flat) ** 2, axis=1)))

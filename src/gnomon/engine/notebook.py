@@ -13,7 +13,8 @@ STYLE = (
     "border-bottom:1px solid rgba(128,128,128,.3)}"
     ".gnomon th{font-weight:600;border-bottom:2px solid #0072b2}"
     ".gnomon p{margin:.3em 0}.gnomon .title{font-weight:600}"
-    ".gnomon pre{font:13px/1.4 ui-monospace,monospace;background:none;padding:0;margin:.4em 0}"
+    ".gnomon pre{font:13px/1.4 ui-monospace,monospace;background:none;padding:0;margin:.4em 0;"
+    "white-space:pre-wrap}"
 )
 
 
