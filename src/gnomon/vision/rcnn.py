@@ -162,9 +162,7 @@ class RCNNDetector(NetworkDetector):
         self.random_state = random_state
 
     def _networks(self) -> list[Network]:
-        size = tuple(int(each) for each in self.window)
-        if len(size) != 2 or min(size) < 4 or size[0] % 4 or size[1] % 4:
-            raise DataError(f"window is (height, width), multiples of 4, not {self.window!r}")
+        size = self._window()
         layers = [
             *_convolution(self.filters),
             MaxPool2D(2),
@@ -176,13 +174,19 @@ class RCNNDetector(NetworkDetector):
         ]
         return [Network(layers, (*size, 1))]
 
+    def _window(self) -> tuple[int, int]:
+        size = [int(each) for each in self.window]
+        if len(size) != 2 or min(size) < 4 or size[0] % 4 or size[1] % 4:
+            raise DataError(f"window is (height, width), multiples of 4, not {self.window!r}")
+        return size[0], size[1]
+
     def _fit(self, scenes: list[Scene]) -> None:
         self._prepared(scenes)
         (network,) = self._networks()
         rng = self._rng()
         parts, targets = [], []
         for scene in scenes:
-            codes = 1 + np.searchsorted(self.classes_, scene.labels)
+            codes = 1 + np.asarray(np.searchsorted(self.classes_, scene.labels))
             found = region_examples(
                 _searched(scene.image, self.n_proposals), scene, codes, REGIONS, rng
             )
@@ -203,7 +207,7 @@ class RCNNDetector(NetworkDetector):
         self._keep_training(trained.parameters.flat, trained.losses)
 
     def _warped(self, image: np.ndarray, boxes: np.ndarray) -> np.ndarray:
-        size = tuple(int(each) for each in self.window)
+        size = self._window()
         parts = [window_at(image, box, size) for box in boxes]
         return self._scaled(np.array(parts).reshape(-1, *size))
 
@@ -311,7 +315,7 @@ class RegionNetwork(NetworkDetector):
             marked = [anchor_examples(anchors, scene.boxes) for scene in scenes]
         else:
             given = [_searched(scene.image, self.n_proposals) for scene in scenes]
-        codes = [1 + np.searchsorted(self.classes_, scene.labels) for scene in scenes]
+        codes = [1 + np.asarray(np.searchsorted(self.classes_, each.labels)) for each in scenes]
 
         def part(
             slopes: list[Parameters], rows: np.ndarray, factors: np.ndarray, rng: Any

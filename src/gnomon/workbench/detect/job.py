@@ -235,7 +235,7 @@ def _precision(found: list[Found], random_state: int) -> Estimate | None:
         return detection_precision([each.detections for each in chosen], truth).value
 
     rng = np.random.default_rng(random_state)
-    drawn = []
+    drawn: list[float] = []
     while len(drawn) < RESAMPLES:
         chosen = [test[place] for place in rng.integers(0, len(test), len(test))]
         if any(len(each.truth[0]) for each in chosen if each.truth is not None):
