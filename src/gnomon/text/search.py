@@ -37,6 +37,10 @@ class RetrievalIndex(CountModel):
         "ends_": Array("i8", ("n_features_in_ + 1",), low=0, high="n_entries", rising=True),
     }
 
+    def _check_loaded(self) -> None:
+        need = 8 * getattr(self, "n_documents_", 0)
+        memory.require(need, f"an index of {need // 8:,} documents", "Is the file damaged?")
+
     @fits
     def fit(self, X: Any, y: Any = None) -> Any:
         """Store the documents.

@@ -192,6 +192,9 @@ class YoloDetector(Detector):
         if len(self.weights_) != self._network().n_stored:
             raise ValueError("the network of these parameters has another number of weights")
 
+    def _example_size(self) -> tuple[int, int]:
+        return self.input_shape_[:2]
+
     def _network(self) -> Network:
         layers: list[Any] = []
         for factor in (1, 2, 4):
