@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gnomon.engine import memory
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import at_least, between
 from gnomon.engine.registry import method
