@@ -106,6 +106,7 @@ STATEMENTS: tuple[Statement, ...] = (
     *figures("map", "trustworthiness", "continuity", "stress"),
     *figures("label", "accuracy by number of labels"),
     *figures("topics", "held-out likelihood", "gain over one topic", "stability", "coherence"),
+    *intervals("forecast", "prediction interval", at_least=0.90),
     *tests("compare", 0.05, 0.07, "difference of runs"),
     *intervals("predict", "score of new rows"),
     *tests("predict", 0.01, 0.02, "shift"),
