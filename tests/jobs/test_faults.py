@@ -17,7 +17,9 @@ import stat
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +33,8 @@ from gnomon.workbench.learn.job import resume
 KILLS = int(os.environ.get("GNOMON_TEST_KILLS", "5"))  # a full proof: 200
 LONGEST = 280  # seconds of one command on a busy machine
 LEARNERS = ["naive Bayes"]
+# few folds, which all write the same kinds of files
+SMALL: dict[str, Any] = {"budget": None, "folds": 2, "repeats": 1, "curve": False, "search": False}
 
 
 class Disk:
@@ -80,7 +84,14 @@ def table(rng) -> Table:
 
 
 def learn(table: Table, folder: Path):
-    return gnomon.learn(table, "y", learners=LEARNERS, budget=None, folder=folder)
+    return gnomon.learn(table, "y", learners=LEARNERS, folder=folder, **SMALL)
+
+
+def look(table: Table, folder: Path):
+    return gnomon.look(table, "y", folder=folder)
+
+
+JOBS = {"learn": learn, "look": look}
 
 
 def facts(folder: Path) -> dict:
@@ -90,12 +101,12 @@ def facts(folder: Path) -> dict:
     return {name: record.get(name) for name in kept}
 
 
-def assert_told_and_not_lost(table, number: int, folder: Path, expected: dict, monkeypatch) -> None:
+def assert_told_and_not_lost(job, number: int, folder: Path, expected: dict, monkeypatch) -> None:
     """Operation number `number` fails; then the run is begun again and ends as if it had not."""
     with Disk(folder, number).watched(monkeypatch), contextlib.suppress(GnomonError):
-        learn(table, folder)
+        job(folder)
         assert facts(folder) == expected  # the operation was not needed
-    learn(table, folder)
+    job(folder)
     assert facts(folder) == expected
     assert not [path for path in folder.rglob("*.part")]
 
@@ -105,22 +116,23 @@ def test_a_file_operation_that_fails_is_told_and_nothing_is_lost(table, rng, tmp
         learn(table, tmp_path / "whole")
     expected = facts(tmp_path / "whole")
     assert disk.count > 10
+    job = partial(learn, table)
     for number in sorted(rng.permutation(disk.count)[:2].tolist()):
-        assert_told_and_not_lost(
-            table, number, tmp_path / f"failing{number}", expected, monkeypatch
-        )
+        assert_told_and_not_lost(job, number, tmp_path / f"failing{number}", expected, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-def test_every_file_operation_may_fail(table, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", JOBS)
+def test_every_file_operation_may_fail(name, table, tmp_path, monkeypatch):
+    job = partial(JOBS[name], table)
     with Disk(tmp_path / "whole").watched(monkeypatch) as disk:
-        learn(table, tmp_path / "whole")
+        job(tmp_path / "whole")
     expected = facts(tmp_path / "whole")
+    assert disk.count > 5
     for number in range(disk.count):
-        assert_told_and_not_lost(
-            table, number, tmp_path / f"failing{number}", expected, monkeypatch
-        )
+        assert_told_and_not_lost(job, number, tmp_path / f"failing{number}", expected, monkeypatch)
+        print(f"operation {number + 1} of {disk.count} of {name}", flush=True)
 
 
 def begun(folder: Path, file: Path, again: bool) -> subprocess.Popen:

@@ -164,6 +164,13 @@ def test_few_rows_of_a_table_of_categories_are_far_and_a_lone_one_is_found(rng):
     assert far_rows(equal).tolist() == [17]
 
 
+def test_small_counts_in_two_columns_have_no_far_rows_in_most_tables(rng):
+    tables = [rng.poisson(1.0, (300, 2)).astype(float) for _ in range(20)]
+    assert sum(len(far_rows(table / table.std(axis=0))) > 0 for table in tables) <= 4  # of 1
+    tables[0][17] = 40.0
+    assert far_rows(tables[0] / tables[0].std(axis=0)).tolist() == [17]
+
+
 def test_more_rows_are_mapped_on_request_and_the_others_are_placed(rng, tmp_path):
     table = {name: rng.normal(size=2300).tolist() for name in "abc"}
     table["code"] = [f"K{place:05d}" for place in range(2300)]

@@ -1266,3 +1266,18 @@ def test_shuffled_targets_and_learning_curves_go_on_from_a_folder(tmp_path, rng)
         assert len(fits) == {"shuffles": 16, "curve": 8}[name]
         assert str(tool(tmp_path / name)) == first == str(tool(None))
         assert len(fits) == 2 * {"shuffles": 16, "curve": 8}[name]
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_an_interval_of_squares_that_one_row_rules_says_that_it_is_too_short(repeats, rng):
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] + rng.normal(size=60)
+    calm = cross_validation_estimates(
+        LinearRegression(), X, y, cv=k_fold(60, 5, repeats), measures="rmse"
+    )
+    assert "too short" not in calm.figure().how
+    y[7] = 40.0
+    ruled = cross_validation_estimates(
+        LinearRegression(), X, y, cv=k_fold(60, 5, repeats), measures="rmse"
+    )
+    assert "one row holds" in ruled.figure().how

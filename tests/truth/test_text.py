@@ -112,6 +112,13 @@ def test_words_are_split_alike_in_any_chunks(rng, monkeypatch):
     assert_same_matrix(CountVectorizer(ngram_range=(1, 2)).fit_transform(texts), whole)
 
 
+def test_runs_longer_than_every_text_cost_nothing():
+    texts = ["one two three", "two three", "four"]
+    expected = CountVectorizer(ngram_range=(1, 3)).fit_transform(texts)
+    found = CountVectorizer(ngram_range=(1, 2**40)).fit_transform(texts)
+    assert_same_matrix(found, expected)
+
+
 def test_texts_of_any_source_are_counted_alike(tmp_path):
     texts = ["red cat", None, "blue cat cat"]
     frame = pd.DataFrame({"n": [1, 2, 3], "remark": texts})

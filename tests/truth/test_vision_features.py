@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.utils._param_validation import InvalidParameterError
 
 from gnomon.engine.errors import DataError
 from gnomon.vision import (
@@ -167,3 +168,9 @@ def test_images_of_another_size_are_refused_after_fit():
         model.transform(np.zeros((2, 5, 4)))
     with pytest.raises(DataError, match="smaller pixels_per_cell"):
         HOG().fit(np.zeros((1, 16, 16)))
+
+
+@pytest.mark.parametrize("cells", [(3,), (3, 3, 3), (0, 3), ("x", 3), 3, (2.5, 3)])
+def test_a_size_that_is_not_two_whole_numbers_is_refused(cells):
+    with pytest.raises(InvalidParameterError, match="must be two whole numbers, each 1 or more"):
+        HOG(pixels_per_cell=cells).fit(np.zeros((1, 16, 16)))

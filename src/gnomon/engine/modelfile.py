@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
+from sklearn.utils import get_tags
 
 from gnomon.engine import memory, signing, stored
 from gnomon.engine.errors import GnomonError, ModelFileError
@@ -347,7 +348,7 @@ class _Reader:
         if not hasattr(made, "get_params") and not isinstance(made, Saved):
             raise self.refuse(f"it holds a {type(made).__name__}, which is not an estimator")
         self.try_out(made)
-        if content.get("answers") not in (None, _answers(made)):
+        if content.get("answers") and content["answers"] != _answers(made):
             raise self.refuse(
                 f"its {type(made).__name__} answers in another shape than when it was saved; load "
                 "the file as it was saved"
@@ -494,7 +495,8 @@ class _Reader:
             stored.check(cls, values, _parameters(cls), complete)
         except stored.Unfit as reason:
             raise self.refuse(f"its {name}{_joined(reason)}") from None
-        if fitted and isinstance(getattr(cls, "_parameter_constraints", None), dict):
+        has_table = isinstance(getattr(cls, "_parameter_constraints", None), dict)
+        if has_table and (fitted or not get_tags(made).requires_fit):
             made._validate_params()
         if hasattr(made, "_check_loaded"):
             made._check_loaded()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -30,6 +31,7 @@ __all__ = [
     "at_least",
     "between",
     "meant",
+    "pair",
     "share",
     "validated",
     "whole",
@@ -70,6 +72,27 @@ def share(closed: str = "right") -> Interval:
 def between(low: float, high: float, closed: str = "both") -> Interval:
     """A real number between two others."""
     return Interval(Real, low, high, closed=closed)
+
+
+class Pair(Options):
+    """Two whole numbers that are each `low` or more, as a tuple, list or array."""
+
+    def __init__(self, low: int):
+        super().__init__(object, set())
+        self.low = low
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        if not isinstance(val, (tuple, list, np.ndarray)) or len(val) != 2:
+            return False
+        return all(isinstance(each, Integral) and each >= self.low for each in val)
+
+    def __str__(self) -> str:
+        return f"two whole numbers, each {self.low} or more"
+
+
+def pair(low: int) -> Pair:
+    """Two whole numbers (height and width, say), each `low` or more."""
+    return Pair(low)
 
 
 class Words(StrOptions):

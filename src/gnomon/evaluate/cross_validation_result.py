@@ -23,7 +23,7 @@ from gnomon.engine.errors import DataError
 from gnomon.evaluate.comparison import corrected_t_test, resampled_figure
 from gnomon.evaluate.fold_run import Failure, Fold, joined_parts
 from gnomon.evaluate.measures import Measure, Said
-from gnomon.evaluate.number_measures import root_of
+from gnomon.evaluate.number_measures import heavy_tail_warning, room_for_the_tail, root_of
 from gnomon.evaluate.splits import Splits
 
 METHODS = ("rows", "folds")
@@ -393,7 +393,18 @@ class CrossValidation(Result):
         if measure.share and np.isin(losses, (0.0, 1.0)).all():
             freedom = np.inf if self.splits.groups is None else len(effects) - 1
             figure = _share_like(mean, figure, len(effects), confidence_level, freedom)
+        if measure.is_of_squares:
+            figure = self._with_tail(figure, losses, owners)
         return root_of(figure) if measure.root else figure
+
+    def _with_tail(self, figure: Estimate, squares: np.ndarray, owners: np.ndarray) -> Estimate:
+        """The interval of a mean square, with room for errors larger than any that was seen."""
+        if self.splits.groups is None:  # a row that is tested twice is one row
+            _, codes, counts = np.unique(owners, return_inverse=True, return_counts=True)
+            squares = np.bincount(codes, squares) / counts
+        room = room_for_the_tail(squares, None, figure.confidence_level)
+        how = figure.how + heavy_tail_warning(squares, None)
+        return figure._replace(high=figure.high * room, how=how)
 
     def _added(self, covariance: float) -> float:
         """Variance that the covariance of folds adds to that of their mean."""

@@ -146,6 +146,11 @@ class Measure:
     least: float = -np.inf
     most: float = np.inf
 
+    @property
+    def is_of_squares(self) -> bool:
+        """Whether its losses are squared errors, of which few rows may hold most."""
+        return self.losses is _row_squares
+
     def at_level(self, confidence_level: float) -> Measure:
         """The measure with intervals of another level, where its function takes one.
 

@@ -247,7 +247,7 @@ def r_squared(
     squares = (y_true - y_pred) ** 2
     unexplained = float(np.average(squares, weights=weights)) / spread
     n = len(y_true) if weights is None else float(weights.sum())
-    how = "jackknife, log(1 - R2)" + _of_heavy_tails(squares, weights)
+    how = "jackknife, log(1 - R2)" + heavy_tail_warning(squares, weights)
     if unexplained == 0:
         return Estimate(1.0, 1.0, 1.0, confidence_level, 0.0, "every row is predicted exactly")
     log_error = _jackknife_log_ratio_error(squares, y_true - mean, weights, n)
@@ -256,7 +256,7 @@ def r_squared(
             1 - unexplained, -np.inf, 1.0, confidence_level, np.nan, "too few rows for an interval"
         )
     factor = float(np.exp(student_quantile(confidence_level, n - 1) * log_error))
-    room = _room_for_the_tail(squares, sample_weight, confidence_level)
+    room = room_for_the_tail(squares, sample_weight, confidence_level)
     low, high = 1 - unexplained * factor * room, 1 - unexplained / factor
     return Estimate(1 - unexplained, low, high, confidence_level, unexplained * log_error, how)
 
@@ -478,11 +478,11 @@ def rank_by_goodness(fits: dict[str, GoodnessOfFit]) -> RankedByGoodness:
 def _mean_of_squares(squares: np.ndarray, sample_weight: Any, confidence_level: float) -> Estimate:
     figure = mean_interval(squares, sample_weight, confidence_level=confidence_level, least=0)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    high = figure.high * _room_for_the_tail(squares, sample_weight, confidence_level)
-    return figure._replace(high=high, how=figure.how + _of_heavy_tails(squares, weights))
+    high = figure.high * room_for_the_tail(squares, sample_weight, confidence_level)
+    return figure._replace(high=high, how=figure.how + heavy_tail_warning(squares, weights))
 
 
-def _room_for_the_tail(squares: np.ndarray, sample_weight: Any, confidence_level: float) -> float:
+def room_for_the_tail(squares: np.ndarray, sample_weight: Any, confidence_level: float) -> float:
     """How much higher the interval of a mean square ends with one more row like the largest.
 
     The largest errors of a heavy-tailed law are mostly not among few rows, and an interval from the
@@ -511,7 +511,7 @@ def _room_for_the_tail(squares: np.ndarray, sample_weight: Any, confidence_level
     return max(float(after / before), 1.0) if 0 < before < np.inf else 1.0
 
 
-def _of_heavy_tails(squares: np.ndarray, weights: np.ndarray | None) -> str:
+def heavy_tail_warning(squares: np.ndarray, weights: np.ndarray | None) -> str:
     """A warning for ``how`` where few rows decide the sum of squares; empty elsewhere."""
     parts = squares if weights is None else squares * weights
     total = float(parts.sum())

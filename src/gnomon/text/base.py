@@ -41,6 +41,10 @@ class TextEstimator(Estimator):
         yield
         context.call_on_fit_task_end(estimator=self, reconstruction_attributes=self._public)
 
+    def _example_row(self) -> list[str] | None:
+        """A text, to try out what was read from a model file; None before a fit."""
+        return ["a word"] if self._public() else None
+
     def _public(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gnomon.engine import memory
 from gnomon.engine.kernel import kernel
 from gnomon.engine.parameters import at_least, between
 from gnomon.engine.registry import method
@@ -36,6 +37,10 @@ class RetrievalIndex(CountModel):
         "documents_": Array("i8", ("n_entries",), low=0, below="n_documents_"),
         "ends_": Array("i8", ("n_features_in_ + 1",), low=0, high="n_entries", rising=True),
     }
+
+    def _check_loaded(self) -> None:
+        need = 8 * getattr(self, "n_documents_", 0)
+        memory.require(need, f"an index of {need // 8:,} documents", "Is the file damaged?")
 
     @fits
     def fit(self, X: Any, y: Any = None) -> Any:

@@ -207,6 +207,7 @@ def counted_grams(words: Words, shortest: int, longest: int) -> Grams:
     n_texts = len(words.ends) - 1
     of_text = np.repeat(np.arange(n_texts), np.diff(words.ends))
     gram_names, grams, owners = words.names, words.numbers, of_text
+    longest = min(longest, max(int(np.diff(words.ends).max(initial=0)), shortest))
     for n in range(1, longest + 1):
         if n > 1:
             # a run of n words is a run of n - 1 followed by a word of the same text

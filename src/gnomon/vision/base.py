@@ -17,7 +17,7 @@ from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import JOBS, validated
 from gnomon.engine.stored import TupleOf, Whole
 from gnomon.engine.threads import in_order
-from gnomon.vision.images import as_given, as_images
+from gnomon.vision.images import as_given, as_images, blank_images
 
 PIXELS_AT_ONCE = 1 << 20  # of a block: 8 MB, measured flat from 2^18 to 2^22
 SHAPE = ["array-like", None]
@@ -34,6 +34,10 @@ class ImageEstimator(Estimator):
 
     def _public(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+
+    def _example_row(self) -> np.ndarray | None:
+        """A blank image, to try out what was read from a model file; None before a fit."""
+        return blank_images(self.image_shape_) if hasattr(self, "image_shape_") else None
 
     def _reported(self, images: np.ndarray, *target: Any) -> None:
         """Fit between the callbacks' begin and end."""

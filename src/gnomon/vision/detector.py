@@ -16,8 +16,10 @@ from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator
 from gnomon.engine.parameters import validated
 from gnomon.vision.boxes import Detections, as_boxes, detection_precision, non_maximum_suppression
-from gnomon.vision.images import one_image, resize, rgb_to_gray
+from gnomon.vision.images import blank_images, one_image, resize, rgb_to_gray
 from gnomon.vision.scenes import Scene
+
+LEAST_WINDOW = 4  # height and width of a window that can show an object
 
 
 def as_scenes(X: Any, y: Any = None) -> list[Scene]:
@@ -84,6 +86,14 @@ class Detector(Estimator):
 
     def _most_steps(self) -> int:
         return 0
+
+    def _example_size(self) -> tuple[int, int]:
+        """Height and width of the smallest image in which an object can be found."""
+        raise NotImplementedError
+
+    def _example_row(self) -> list[np.ndarray] | None:
+        """A blank image, to try out what was read from a model file; None before a fit."""
+        return list(blank_images(self._example_size())) if self._public() else None
 
     def _public(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}

@@ -19,7 +19,7 @@ import numpy as np
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
-from gnomon.engine.parameters import StrOptions, whole
+from gnomon.engine.parameters import StrOptions, pair, whole
 from gnomon.engine.registry import method
 from gnomon.vision.base import FeatureTransformer
 
@@ -73,8 +73,8 @@ class HOG(FeatureTransformer):
     _parameter_constraints = {
         **FeatureTransformer._parameter_constraints,
         "orientations": [whole(1)],
-        "pixels_per_cell": ["array-like"],
-        "cells_per_block": ["array-like"],
+        "pixels_per_cell": [pair(1)],
+        "cells_per_block": [pair(1)],
         "block_norm": [StrOptions(set(NORMS))],
         "transform_sqrt": ["boolean"],
     }
@@ -106,11 +106,6 @@ class HOG(FeatureTransformer):
         cell, block = (
             np.array(each, dtype=np.int64) for each in (self.pixels_per_cell, self.cells_per_block)
         )
-        for name, each in (("pixels_per_cell", cell), ("cells_per_block", block)):
-            if each.shape != (2,) or (each < 1).any():
-                raise DataError(
-                    f"{name} is a pair of whole numbers, 1 or more, not {each.tolist()}"
-                )
         n_cells = np.array(self.image_shape_[:2]) // cell
         n_blocks = n_cells - block + 1
         if (n_blocks < 1).any():

@@ -10,12 +10,14 @@ Texts: 000a 7.3 (tiles of paired images) · 000c 18.1.3 (resize, crop) · 000c 1
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from gnomon.engine import memory
 from gnomon.engine.errors import DataError
 from gnomon.table.picture_files import LUMINANCE
 
@@ -29,6 +31,13 @@ CROPS = (
     "right half",
 )
 NOISES = ("gaussian", "masking", "salt and pepper", "block")
+
+
+def blank_images(shape: tuple[int, ...]) -> np.ndarray:
+    """One image of zeros; refused where it would not fit in memory."""
+    need = 8 * math.prod(shape)
+    memory.require(need, f"an image of {' x '.join(map(str, shape))}", "Is the file damaged?")
+    return np.zeros((1, *shape))
 
 
 def as_images(X: Any, image_shape: Any = None, name: str = "X") -> np.ndarray:

@@ -17,12 +17,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from gnomon.engine.errors import DataError
-from gnomon.engine.parameters import SEED, HasMethods, above, between, whole
+from gnomon.engine.parameters import SEED, HasMethods, above, between, pair, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import CLASSES, Array, Object
 from gnomon.linear import LogisticRegression, Ridge
 from gnomon.vision.boxes import Detections, clip_boxes, decode_boxes, encode_boxes, iou
-from gnomon.vision.detector import Detector, best_boxes, pyramid
+from gnomon.vision.detector import LEAST_WINDOW, Detector, best_boxes, pyramid
 from gnomon.vision.hog import HOG
 from gnomon.vision.images import resize, windows
 from gnomon.vision.scenes import Scene
@@ -93,7 +93,7 @@ class SlidingWindowDetector(Detector):
     _parameter_constraints = {
         "estimator": [None, HasMethods(["fit", "predict_proba"])],
         "transformer": [None, HasMethods(["fit", "transform"])],
-        "window": ["array-like"],
+        "window": [pair(LEAST_WINDOW)],
         "stride": [whole(1)],
         "scale_factor": [above(1)],
         "threshold": [between(0, 1)],
@@ -139,10 +139,11 @@ class SlidingWindowDetector(Detector):
         self.random_state = random_state
 
     def _window(self) -> tuple[int, int]:
-        size = tuple(int(each) for each in self.window)
-        if len(size) != 2 or min(size) < 4:
-            raise DataError(f"window is (height, width), each 4 or more, not {self.window!r}")
-        return size
+        height, width = self.window
+        return int(height), int(width)
+
+    def _example_size(self) -> tuple[int, int]:
+        return self._window()
 
     def _fit(self, scenes: list[Scene]) -> None:
         rng, size = check_random_state(self.random_state), self._window()

@@ -22,13 +22,13 @@ from sklearn.utils import check_random_state
 
 from gnomon.engine.errors import DataError
 from gnomon.engine.kernel import kernel
-from gnomon.engine.parameters import SEED, above, between, whole
+from gnomon.engine.parameters import SEED, above, between, pair, whole
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Array, Text
 from gnomon.ensemble.cascade import CascadeRates, cascade_rates, threshold_for
 from gnomon.vision.augmentation import augment_images
 from gnomon.vision.boxes import Detections, iou
-from gnomon.vision.detector import Detector, best_boxes, gray_image, pyramid
+from gnomon.vision.detector import LEAST_WINDOW, Detector, best_boxes, gray_image, pyramid
 from gnomon.vision.images import as_images, resize
 from gnomon.vision.rectangles import (
     all_rectangles,
@@ -126,7 +126,7 @@ class ViolaJonesDetector(Detector):
     """
 
     _parameter_constraints = {
-        "window": ["array-like"],
+        "window": [pair(LEAST_WINDOW)],
         "n_stages": [whole(1)],
         "detection_rate": [between(0, 1, "right")],
         "false_positive_rate": [between(0, 1, "neither")],
@@ -194,10 +194,11 @@ class ViolaJonesDetector(Detector):
             raise ValueError("a feature does not lie inside the window, or stages do not end")
 
     def _window(self) -> tuple[int, int]:
-        size = tuple(int(each) for each in self.window)
-        if len(size) != 2 or min(size) < 4:
-            raise DataError(f"window is (height, width), each 4 or more, not {self.window!r}")
-        return size
+        height, width = self.window
+        return int(height), int(width)
+
+    def _example_size(self) -> tuple[int, int]:
+        return self._window()
 
     def _fit(self, scenes: list[Scene]) -> None:
         size = self._window()

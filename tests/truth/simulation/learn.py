@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 
 from gnomon.evaluate import k_fold, leaderboard
 from gnomon.table import Table
 from gnomon.workbench.learn.job import learn
-from gnomon.workbench.learn.plan import usual_repeats
+from gnomon.workbench.learn.plan import Stretches, usual_repeats
 from gnomon.workbench.learn.result import LearnResult
 from tests.truth.simulation.harness import Outcome, simulation
-from tests.truth.simulation.laws import LAWS, PER_GROUP, as_dict, columns
+from tests.truth.simulation.laws import INDEPENDENT, LAWS, PER_GROUP, as_dict, columns
 
 ROWS = 320
 NEW_ROWS = 20_000
@@ -54,7 +55,11 @@ def checked(found: LearnResult, names: tuple[str, ...]) -> Outcome:
 
 
 def holds(figure: Any, truth: float) -> bool:
-    """Whether an interval holds the truth."""
+    """Whether an interval holds the truth.
+
+    Intervals that say of themselves that they are likely too short count too: of squares with heavy
+    tails the others hold even less often, as the largest errors are not among their rows.
+    """
     return bool(figure.low <= truth <= figure.high)
 
 
@@ -144,26 +149,33 @@ def nothing_to_learn(law: str, rng: np.random.Generator) -> Outcome:
 def equal_learners(law: str, rng: np.random.Generator) -> Outcome:
     """Two single neighbours, each with a column of its own that is as good as the other's.
 
-    The folds are those that `learn` takes by default for so many rows.
+    The splits are those that `learn` takes by default for so many rows, groups or times. With
+    groups or times the learners are lines: of single neighbours the job says that it cannot tell.
     """
     n = 120
     y = noise(law, rng, n)
     owners = np.arange(n) // PER_GROUP if law == "grouped" else None
-    splits = k_fold(n, 5, usual_repeats(n), groups=owners, random_state=int(rng.integers(2**31)))
-    pair = {f"of x{j}": FilteredNeighbor(j) for j in range(2)}
+    if law == "autocorrelated":
+        splits = Stretches.of(np.arange(n), 5)
+    else:
+        seed = int(rng.integers(2**31))
+        splits = k_fold(n, 5, usual_repeats(n), groups=owners, random_state=seed)
+    learner = KNeighborsRegressor(1) if law in INDEPENDENT else LinearRegression()
+    pair = {f"of x{j}": OfOneColumn(learner, j) for j in range(2)}
     X = np.column_stack([y + LAWS[law](rng, n) for _ in range(2)])
     found = leaderboard(pair, X, y, cv=splits, measures="rmse", baseline=False)
     return {"difference of learners": bool(found.differences().adjusted_p[0] < 0.05)}
 
 
-class FilteredNeighbor(RegressorMixin, BaseEstimator):
-    """The nearest neighbour in one column: a rule that changes much with its training rows."""
+class OfOneColumn(RegressorMixin, BaseEstimator):
+    """A learner that sees one column."""
 
-    def __init__(self, column: int = 0):
+    def __init__(self, learner=None, column: int = 0):
+        self.learner = learner
         self.column = column
 
     def fit(self, X, y):
-        self.model_ = KNeighborsRegressor(1).fit(np.asarray(X)[:, [self.column]], y)
+        self.model_ = clone(self.learner).fit(np.asarray(X)[:, [self.column]], y)
         return self
 
     def predict(self, X):

@@ -109,6 +109,7 @@ STATEMENTS: tuple[Statement, ...] = (
     *figures("topics", "held-out likelihood", "gain over one topic", "stability", "coherence"),
     *intervals("train", "test score"),
     *figures("train", "loss and error by epoch", "findings"),
+    *intervals("forecast", "prediction interval", at_least=0.90),
     *tests("compare", 0.05, 0.07, "difference of runs"),
     *intervals("predict", "score of new rows"),
     *tests("predict", 0.01, 0.02, "shift"),

@@ -205,7 +205,9 @@ def far_rows(points: np.ndarray) -> np.ndarray:
     # mean of an exponential law of which what lies beyond the tail is known to be beyond only
     excess = (logs[inside] - body).sum() + beyond.sum() * (tail - body)
     mean = excess / max(inside.sum(), 1)
-    if not mean > 0:  # distances of few values, most of them equal
+    if mean > 0 and body <= logs.min():  # distances of few values, three quarters of them equal
+        mean = max(mean, FEW_VALUES_MEAN)
+    if not mean > 0:  # nearly all of them equal
         mean = max(float((logs[beyond] - body).mean()) if beyond.any() else 0.0, FEW_VALUES_MEAN)
     limit = body + mean * np.log((1 - BODY) * len(logs) / FALSE_ALARM)
     far = np.flatnonzero(logs > limit)

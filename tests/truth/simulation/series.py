@@ -1,0 +1,29 @@
+"""What `forecast` says of values that are not there yet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnomon.workbench.forecast.job import forecast
+from tests.truth.simulation.harness import Outcome, simulation
+from tests.truth.simulation.laws import LAWS
+
+STEPS, HORIZON = 120, 4
+CHEAP = ["naive", "drift", "exponential smoothing", "autoregression"]
+
+
+@simulation("forecast", "prediction interval", quick=1, quick_laws=2)
+def next_values(law: str, rng: np.random.Generator) -> Outcome:
+    """A slow autoregression driven by a law; the share of the next four values inside.
+
+    Methods that take seconds do not compete.
+    """
+    steps = LAWS[law](rng, STEPS + HORIZON)
+    y = np.empty(STEPS + HORIZON)
+    y[0] = steps[0]
+    for t in range(1, len(y)):
+        y[t] = 0.5 * y[t - 1] + steps[t]
+    table = {"step": list(range(STEPS)), "y": y[:STEPS].tolist()}
+    found = forecast(table, "y", "step", horizon=HORIZON, period=1, methods=CHEAP)
+    inside = (found.low[0] <= y[STEPS:]) & (y[STEPS:] <= found.high[0])
+    return {"prediction interval": float(inside.mean())}
