@@ -6,6 +6,7 @@ that is not installed, or refuses a shape, is left out.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -128,9 +129,15 @@ def fitted(module: str, cls: str, parameters: Callable[[Data], dict], target: st
 
 
 def estimator(module: str, cls: str, parameters: dict) -> Any:
+    kind, shared = class_of(module, cls)
+    return kind(**shared, **parameters)
+
+
+@functools.cache
+def class_of(module: str, cls: str) -> tuple[Any, dict]:
+    """The class, and ``n_jobs`` where it takes it; looked up once, as it is timed."""
     kind = getattr(importlib.import_module(module), cls)
-    known = inspect.signature(kind).parameters
-    return kind(**{"n_jobs": -1} if "n_jobs" in known else {}, **parameters)
+    return kind, {"n_jobs": -1} if "n_jobs" in inspect.signature(kind).parameters else {}
 
 
 def then(work: Work, call: Callable[[Any, Data], Any]) -> Work:
