@@ -248,7 +248,6 @@ for cls in ("Lasso", "ElasticNet"):
         target="numbers",
         quality=penalized_objective,
         higher_is_better=False,
-        accelerated=True,
         others={"celer": ("celer", fitted("celer", cls, penalty, "numbers"))},
         sparse=True,
     )
