@@ -49,7 +49,8 @@ class Side:
                 text=True,
                 cwd=HERE.parent,
             )
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         ready, _, _ = select.select([self.process.stdout], [], [], limit)
@@ -129,7 +130,7 @@ def real_shape(method: Method, name: str, folder: Path) -> Shape | None:
     """The shape of a real set within the limits of a method; None where they cannot agree."""
     import numpy as np
 
-    X, y, numbers = real.read(name, folder)
+    X, y, _ = real.read(name, folder)
     sparse, limits = not isinstance(X, np.ndarray), method.limits
     if (sparse and not limits.sparse) or X.shape[1] > limits.columns:
         return None

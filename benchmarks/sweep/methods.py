@@ -265,7 +265,8 @@ enter(
     groups=30,
 )
 enter("LogisticRegression, two classes", LINEAR, PEER_LINEAR, quality=accuracy, tolerance=0.01,
-      accelerated=True, sparse=True, weighted=True, columns=2000, cells=4_000_000, groups=2)  # fmt: skip
+      accelerated=True, sparse=True, weighted=True, columns=2000, cells=4_000_000,
+      groups=2)  # fmt: skip
 
 
 def counts(data: Data) -> np.ndarray:
@@ -426,8 +427,8 @@ for name, target, quality in (
           lambda data, name=name: {"kernel": "linear" if "linear" in name else "rbf"},
           target=target, quality=quality, tolerance=0.02, accelerated=True, weighted=True,
           rows=4000, columns=1000, cells=400_000, groups=20)  # fmt: skip
-enter("LinearSVC", MARGIN, PEER_MARGIN, quality=accuracy, tolerance=0.02, sparse=True, weighted=True,
-      columns=2000, cells=1_000_000, groups=20)  # fmt: skip
+enter("LinearSVC", MARGIN, PEER_MARGIN, quality=accuracy, tolerance=0.02, sparse=True,
+      weighted=True, columns=2000, cells=1_000_000, groups=20)  # fmt: skip
 enter("OneClassSVM", MARGIN, PEER_MARGIN, lambda data: {"nu": 0.1}, **rows_only,
       quality=lambda model, data: float(np.mean(model.predict(data.test_X) == 1)), tolerance=0.05,
       rows=5000, columns=500, cells=1_000_000)  # fmt: skip

@@ -81,18 +81,19 @@ def page(record: list[dict[str, Any]]) -> str:
     lines = [
         "# Sweep",
         "",
-        "Every method on shapes drawn at random, and on real sets where a folder was given, against",
-        "the fastest of its peers in the same run. Ratio: the peer's median time over ours (above 1:",
-        "gnomon is faster). Growth: powers of rows (n), columns (d) and classes or clusters (k) in",
-        "the times, ours and the peer's. Memory: our peak over the peer's, where one exceeds 16 MB.",
+        "Every method on shapes drawn at random, and on real sets where a folder was given,",
+        "against the fastest of its peers in the same run. Ratio: the peer's median time over ours",
+        "(above 1: gnomon is faster). Growth: powers of rows (n), columns (d) and classes or",
+        "clusters (k) in the times, ours and the peer's. Memory: our peak over the peer's, where",
+        "one exceeds 16 MB.",
         f"Made by `make sweep` on {os.cpu_count()} processors ({platform.machine()}), "
         f"Python {platform.python_version()}.",
         "",
     ]
     if ratios:
         lines += [
-            f"**{len(rows)} cases of {len({row['method'] for row in rows})} methods: geometric mean "
-            f"{mean(ratios):.2f}x, {len(lost)} lost, {len(worse)} without the quality of the peer, "
+            f"**{len(rows)} cases of {len({row['method'] for row in rows})} methods: geometric "
+            f"mean {mean(ratios):.2f}x, {len(lost)} lost, {len(worse)} without the peer's quality, "
             f"{sum(peak > 1.1 for peak in peaks)} of {len(peaks)} with more memory.**",
             "",
         ]
@@ -144,7 +145,8 @@ def method_line(name: str, bar: float, rows: list[dict[str, Any]]) -> str:
     peaks = [ratio for row in rows if (ratio := memory_ratio(row["outcome"])) is not None]
     low, middle, high = np.quantile(ratios, [0.25, 0.5, 0.75])
     return (
-        f"| {name} | {len(rows)} | {mean(ratios):.2f} | {low:.2f} {middle:.2f} {high:.2f} | {bar:g} "
+        f"| {name} | {len(rows)} | {mean(ratios):.2f} | {low:.2f} {middle:.2f} {high:.2f} "
+        f"| {bar:g} "
         f"| {sum(ratio < 1 for ratio in ratios)} | {min(ratios):.2f}: {Shape(**worst['shape'])} "
         f"| {f'{mean(peaks):.2f}, {max(peaks):.2f}' if peaks else 'small'} "
         f"| {growth(rows, 'ours')} | {growth(rows, 'theirs')} |"
