@@ -66,9 +66,7 @@ from gnomon.linear.least_squares import (
 )
 from gnomon.linear.solve import EPS
 
-# One penalty is sooner solved by the columns than by their products up to so many cells, and beyond
-# from so many columns on.
-MOST_CELLS_OF_ONE = 500_000
+# Columns from which on one penalty is sooner solved by the columns than by their products.
 MOST_COLUMNS_OF_ONE = 150
 # Cells of a table, streamed ones too, that are gathered in memory for it: 32 MB.
 MOST_GATHERED_CELLS = 4_000_000
@@ -303,7 +301,7 @@ class PenalizedLeastSquares(LeastSquares):
         sparse = isinstance(data.source, ArraySource) and sp.issparse(data.source.rows)
         if sparse or self.tol == 0 or cells > MOST_GATHERED_CELLS:
             return MOST_SUMMED_COLUMNS
-        return 0 if cells <= MOST_CELLS_OF_ONE else MOST_COLUMNS_OF_ONE
+        return MOST_COLUMNS_OF_ONE
 
     @property
     def sparse_coef_(self) -> sp.csr_matrix:
