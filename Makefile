@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 QUIET  := -qq --progress-bar off
 
-.PHONY: help browser demo docs test test-all truth mutants fuzz lint format warm duels tables swap accelerate clean
+.PHONY: help browser demo docs test test-all truth mutants fuzz lint format warm duels sweep tables swap accelerate clean
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -76,6 +76,9 @@ format: $(VENV)/.lint  ## put the code in its style
 
 duels: warm $(VENV)/.bench  ## measure against the peers, write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks.duels $(DUELS)
+
+sweep: warm $(VENV)/.bench  ## random shapes against the peers: SWEEP="--only kmeans --seconds 100"
+	@$(BIN)/python -m benchmarks.sweep $(SWEEP)
 
 tables: warm $(VENV)/.bench  ## learn on many tables against the peers, write benchmarks/TABLES.md
 	@$(BIN)/python -m benchmarks.tables $(TABLES)

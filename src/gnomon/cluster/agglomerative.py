@@ -17,11 +17,13 @@ from scipy.cluster.hierarchy import optimal_leaf_ordering
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.cluster import AgglomerativeClustering as Connected
 
+from gnomon.cluster.all_pairs import distances_within
 from gnomon.cluster.any_metric import METRICS, Metric
 from gnomon.cluster.dendrogram import Dendrogram
 from gnomon.cluster.distinct import RowsClusterer, nearest_label
 from gnomon.cluster.intake import distance_table, number_rows
 from gnomon.cluster.linkage_kernel import (
+    chain_by_table,
     lance_williams_value,
     merge_by_table,
     merge_centers,
@@ -30,6 +32,7 @@ from gnomon.cluster.linkage_kernel import (
 from gnomon.cluster.spanning import shortest_edges, ward_merges
 from gnomon.contract import Data
 from gnomon.engine import memory
+from gnomon.engine.costs import boxes_pay
 from gnomon.engine.distinct import DistinctRows, distinct_rows
 from gnomon.engine.errors import DataError
 from gnomon.engine.parameters import FLAG, JOBS, HasMethods, StrOptions, at_least, whole
@@ -40,6 +43,10 @@ from gnomon.engine.stored import Array, Object, Optional, Whole
 LINKAGES = ("single", "complete", "average", "mean", "median", "ward", "weighted")
 SQUARED = frozenset({"mean", "median", "ward"})
 NEEDS_TABLE = frozenset({"complete", "average", "weighted"})
+# Columns from which on a table of distances is sooner made by products of matrices.
+WIDE = 8
+# Rows up to which a table is made though the linkage needs none: 32 MB, and the soonest done.
+SMALL_TABLE = 2000
 OTHER_NAMES = {"centroid": "mean"}
 SKLEARN_LINKAGES = ("ward", "complete", "average", "single")
 
@@ -300,7 +307,7 @@ class AgglomerativeClustering(RowsClusterer):
 
     def _working_memory(self, n_rows: int, n_columns: int) -> int:
         needs = self.linkage in NEEDS_TABLE or not Metric(self.metric).is_euclidean
-        table = 8 * n_rows * n_rows if needs else 0
+        table = 8 * n_rows * n_rows if needs or n_rows <= SMALL_TABLE else 0
         return table + self._distinct_memory(n_rows, n_columns) + 8 * n_rows * (4 * n_columns + 40)
 
     def _memory_remedy(self) -> str:
@@ -393,13 +400,15 @@ def tree_of_rows(
     rows: np.ndarray, weights: np.ndarray, linkage: str, n_jobs: int | None = None
 ) -> Dendrogram:
     """Merge weighted rows by Euclidean distances."""
-    n = len(rows)
-    if linkage in NEEDS_TABLE:
+    n, d = rows.shape
+    around = np.ascontiguousarray(rows - rows.mean(axis=0))
+    small = linkage in ("ward", "single") and n <= SMALL_TABLE and not boxes_pay(n, d)
+    if linkage in NEEDS_TABLE or small:
         _require_table(n)
-        return tree_of_table(cdist(rows, rows), weights, linkage)
+        table = distances_within(around, n_jobs) if d >= WIDE else cdist(rows, rows)
+        return tree_of_table(table, weights, linkage)
     if n == 1:
         return Dendrogram(np.zeros((0, 4)), weights)
-    around = np.ascontiguousarray(rows - rows.mean(axis=0))
     if linkage == "single":
         one, other, squared = shortest_edges(around, n_jobs=n_jobs)
     elif linkage == "ward":
@@ -424,8 +433,12 @@ def tree_of_table(table: np.ndarray, weights: np.ndarray, linkage: str) -> Dendr
         table **= 2
     if linkage == "ward":
         table *= 2 * np.outer(weights, weights) / np.add.outer(weights, weights)
-    if n > 1:
+    if n > 1 and linkage in ("mean", "median"):
         merge_by_table(table, weights, LINKAGES.index(linkage), one, other, height)
+    elif n > 1:
+        chain_by_table(table, weights, LINKAGES.index(linkage), one, other, height)
+        order = np.argsort(height, kind="stable")
+        one, other, height = one[order], other[order], height[order]
     if linkage in SQUARED:
         height = np.sqrt(np.maximum(height, 0.0))
     return _named(one, other, height, weights)

@@ -130,13 +130,12 @@ class Dendrogram:
         return float((levels[place] + above) / 2)
 
     def _joined(self, made: np.ndarray) -> np.ndarray:
-        group = np.arange(2 * self.n_leaves - 1)
-        for number in range(len(self.merges) - 1, -1, -1):
-            parent = self.n_leaves + number
-            if made[number]:
-                for child in self.merges[number, :2].astype(int):
-                    group[child] = group[parent]
-        return numbered_by_first(group[: self.n_leaves])
+        n_leaves, children = self.n_leaves, self.merges[:, :2].astype(int).tolist()
+        group = list(range(2 * n_leaves - 1))
+        for number in np.flatnonzero(made)[::-1].tolist():
+            one, other = children[number]
+            group[one] = group[other] = group[n_leaves + number]
+        return numbered_by_first(np.array(group[:n_leaves]))
 
     def leaf_order(self) -> np.ndarray:
         """Leaves from left to right, so that no two branches cross."""

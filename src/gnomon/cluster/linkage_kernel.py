@@ -244,6 +244,51 @@ def merge_by_table(table, weights, linkage, one, other, height):
                 near[i], least[i] = a, table[i, a]
 
 
+@kernel("out f8[:,:]", "f8[:]", "i8", "out i8[:]", "out i8[:]", "out f8[:]")
+def chain_by_table(table, weights, linkage, one, other, height):
+    """Merge by the chain of nearest neighbours on a table (n, n) of distances, which is used up.
+
+    For linkages by which a union is no nearer to a third cluster than the nearer of its two: O(n^2)
+    always. Merges come in any order. Lines of merged clusters keep old values; that a cluster is
+    there no more is looked up for the few that seem to be nearer than all before.
+    """
+    n = len(table)
+    sizes = weights.copy()
+    alive = np.ones(n, np.bool_)
+    chain = np.empty(n, np.int64)
+    length, begin = 0, 0
+    for merge in range(n - 1):
+        if length == 0:
+            while not alive[begin]:
+                begin += 1
+            chain[0], length = begin, 1
+        while True:
+            tip = chain[length - 1]
+            line = table[tip]
+            # of equals the one before in the chain, so that the chain ends
+            found = chain[length - 2] if length > 1 else -1
+            least = line[found] if length > 1 else np.inf
+            for j in range(n):
+                if line[j] < least and alive[j] and j != tip:
+                    least, found = line[j], j
+            if length > 1 and found == chain[length - 2]:
+                break
+            chain[length] = found
+            length += 1
+        length -= 2
+        a, b = min(tip, found), max(tip, found)
+        one[merge], other[merge], height[merge] = a, b, least
+        alive[b] = False
+        for r in range(n):
+            if alive[r] and r != a:
+                value = lance_williams_value(
+                    linkage, table[a, r], table[b, r], least, sizes[a], sizes[b], sizes[r]
+                )
+                table[a, r] = value
+                table[r, a] = value
+        sizes[a] += sizes[b]
+
+
 @kernel("i8[:]", "i8[:]", "f8[:]", "f8[:]", "out f8[:,:]")
 def name_merges(one, other, heights, weights, merges):
     """Merges of rows as a tree: clusters numbered n, n + 1 ... as they arise.

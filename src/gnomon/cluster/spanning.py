@@ -1,5 +1,7 @@
 """Trees of merges found through a tree of boxes: what is far is never compared.
 
+In many columns, where boxes leave nothing out, `all_pairs` does the same work.
+
 The minimum spanning tree is Borůvka's: every component takes its shortest edge to another, and all
 such edges at once. Each row keeps a list of its nearest; a list holds until it has no row of
 another component left, and only then is the tree asked again, below the shortest edge that the
@@ -15,8 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gnomon.cluster import all_pairs
 from gnomon.cluster.boxes import DEEPEST, BoxTree, box_tree, least_squared
 from gnomon.cluster.linkage_kernel import squared_to_tile, ward_chain
+from gnomon.engine.costs import boxes_pay
 from gnomon.engine.kernel import kernel, subkernel
 from gnomon.engine.threads import in_order
 
@@ -83,6 +87,8 @@ def shortest_edges(
         In ascending order.
     """
     n = len(rows)
+    if not boxes_pay(*rows.shape):
+        return _edges_of_all_pairs(rows, np.zeros(n) if cores is None else cores.copy())
     tree = box_tree(rows, leaf_rows=LEAF)
     columns = np.ascontiguousarray(tree.rows.T)
     inside = np.zeros(n) if cores is None else cores[tree.order]
@@ -124,6 +130,15 @@ def shortest_edges(
         edges = end_round(edges, *lists, one, other, length)
     order = np.argsort(length, kind="stable")
     return Edges(tree.order[one[order]], tree.order[other[order]], length[order])
+
+
+def _edges_of_all_pairs(rows: np.ndarray, cores: np.ndarray) -> Edges:
+    """`shortest_edges` in many columns; cores are used up."""
+    n = len(rows)
+    found = Edges(np.empty(n - 1, np.int64), np.empty(n - 1, np.int64), np.empty(n - 1))
+    all_pairs.prim_edges(rows.T.copy(), cores, *found)
+    order = np.argsort(found.squared, kind="stable")
+    return Edges(*(part[order] for part in found))
 
 
 def node_minima(tree: BoxTree, values: np.ndarray) -> np.ndarray:
@@ -514,7 +529,8 @@ def ward_merges(rows: np.ndarray, weights: np.ndarray, n_jobs: int | None = None
     near, added = np.full(len(rows), -1), np.full(len(rows), np.inf)
     done: list[Edges] = []
     while len(name) > FEW_CLUSTERS:
-        find_ward_neighbors(centers, weights, near, added, n_jobs)
+        find = find_ward_neighbors if boxes_pay(*centers.shape) else all_pairs.find_ward_neighbors
+        find(centers, weights, near, added, n_jobs)
         mutual = near[near] == np.arange(len(near))
         kept = np.flatnonzero(mutual & (np.arange(len(near)) < near))
         if len(kept) < LEAST_SHARE * len(name):

@@ -15,6 +15,9 @@ import scipy.sparse as sp
 
 from gnomon.engine.kernel import kernel
 
+# Rows that are written in row order at once, where they are stored otherwise.
+ROWS_AT_ONCE = 2**12
+
 
 def canonical_key(rows: Any, y: np.ndarray | None = None) -> np.ndarray:
     """A fixed mix of the columns of each row, by which rows are put in canonical order.
@@ -33,12 +36,9 @@ def canonical_key(rows: Any, y: np.ndarray | None = None) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
             key += sp.csr_array((values, rows.indices, rows.indptr), shape=(n, d)) @ factors[:d]
         return np.nan_to_num(key)
-    if isinstance(rows, np.ndarray) and rows.dtype == np.float64 and rows.flags.c_contiguous:
-        mix_columns(rows, factors, key)
-        return np.nan_to_num(key)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for column in range(d):
-            key += factors[column] * np.nan_to_num(_column(rows, column), nan=0.123)
+    for start in range(0, n, ROWS_AT_ONCE):
+        block = slice(start, start + ROWS_AT_ONCE)
+        mix_columns(np.ascontiguousarray(rows[block], dtype=np.float64), factors, key[block])
     return np.nan_to_num(key)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from gnomon.engine.kernel import kernel
+from gnomon.engine.kernel import kernel, lean_subkernel
 from gnomon.linear.solve import EPS
 
 SWEEPS = 8  # between two Newton steps
@@ -31,6 +31,7 @@ SWEEPS_ALONE = 4  # doublings of these sweeps before the first Newton step
 SWEEPS_OF_ALL = 64  # sweeps over all columns before a working set is chosen
 MOST_ROUNDS = 200  # of working sets; a dozen are usual
 FEWEST_WORKING = 64  # columns that a working set begins with: smaller ones do not save time
+SQUARE = 32  # rows and columns of a part that is transposed at once: 8 KB
 MOST_PRODUCTS = 3000  # columns whose products are kept: 72 MB
 
 
@@ -107,14 +108,18 @@ class ColumnQuadratic:
     y : ndarray of shape (n,)
     means, root : ndarray of shape (p,) and (n,)
         Sparse only: the column X_j is ``columns[:, j] - means[j] * root``; root'root = 1.
+    known : tuple of two ndarrays of shape (p,), default=None
+        Squared lengths of the columns and their products with y, where these are known.
     """
 
-    def __init__(self, columns, y: np.ndarray, means=None, root=None):
+    def __init__(self, columns, y: np.ndarray, means=None, root=None, known=None):
         self.columns, self.y, self.means, self.root = columns, y, means, root
         self.sparse = sp.issparse(columns)
         self.total = float(y @ y)
-        self.cross = self._along(y, None)
-        if self.sparse:
+        self.cross = self._along(y, None) if known is None else known[1]
+        if known is not None:
+            self.squares = known[0]
+        elif self.sparse:
             squares = np.asarray(columns.multiply(columns).sum(axis=0)).ravel() - means**2
             self.squares = np.maximum(squares, 0.0)
         else:
@@ -256,10 +261,13 @@ def minimize(
     """
     l1, l2, _ = penalty
     enough = tol * problem.total / 2
+    near = None
     if enough and isinstance(problem, GramQuadratic):
         near = swept(problem, penalty, enough, start, max_iter)
-        if near is not None:
-            return near
+    elif enough and not problem.sparse:
+        near = swept_on_columns(problem, penalty, enough, start, max_iter)
+    if near is not None:
+        return near
     usable = problem.squares > 0
     coef, slopes = start.coef.copy(), start.slopes
     support = np.flatnonzero(coef)
@@ -322,6 +330,47 @@ def swept(
     if gap > enough and max_iter > most:
         return None
     return Solution(coef, slopes, objective, gap, min(sweeps, most), np.flatnonzero(coef))
+
+
+def swept_on_columns(
+    problem: ColumnQuadratic, penalty: Penalty, enough: float, start: Solution, max_iter: int
+) -> Solution | None:
+    """The minimum to a gap by sweeps over the columns themselves; None where these do not do.
+
+    Sweeps run over the coefficients that are not zero until they hardly change, and over all that
+    the gap has not shown to be zero in between: most columns are read a few times in all.
+    """
+    coef = start.coef.copy()
+    support = np.flatnonzero(coef)
+    residual = problem.y - coef[support] @ problem.columns[support]
+    sizes = np.sqrt(problem.squares + penalty.l2)
+    candidates = np.flatnonzero(problem.squares > 0)
+    if not len(candidates):
+        return None
+    slopes, sweeps, most = start.slopes, 0, min(SWEEPS_OF_ALL, max_iter)
+    while True:
+        along, left = float(problem.y @ residual), float(residual @ residual)
+        gap, scale, objective = duality(slopes, along, left, coef, penalty)
+        if gap <= enough:
+            chosen = np.flatnonzero(coef)
+            return Solution(coef, slopes, objective, gap, max(sweeps, 1), chosen)
+        if sweeps >= most:
+            return None
+        matter = may_matter(slopes, coef, scale, gap, problem, penalty)
+        candidates = candidates[matter[candidates]]
+        sweeps += 1
+        inner = min(SWEEPS_OF_ALL, max_iter)
+        descend_on_columns(
+            problem.columns,
+            problem.squares,
+            candidates,
+            *penalty,
+            np.sqrt(0.1 * enough) / sizes.max(),
+            inner,
+            residual,
+            coef,
+        )
+        slopes = problem.columns @ residual
 
 
 def duality(slopes, along: float, residual: float, coef, penalty: Penalty):
@@ -557,6 +606,77 @@ def descend_to_gap(gram, cross, total, l1, l2, positive, enough, sweeps, slopes,
         if gap <= 0.99 * enough:
             return sweep
     return sweeps + 1
+
+
+def _product(one, other):
+    total = 0.0
+    for i in range(len(one)):
+        total += one[i] * other[i]
+    return total
+
+
+product = lean_subkernel(_product, reordered=True)
+
+
+@lean_subkernel
+def descend_one(column, square, l1, l2, positive, residual, before):
+    """The best coefficient of one column, with the residual kept; gives it."""
+    pull = product(column, residual) + square * before
+    after = np.sign(pull) * max(abs(pull) - l1, 0.0) / (square + l2)
+    if positive and after < 0.0:
+        after = 0.0
+    step = after - before
+    if step != 0.0:
+        for i in range(len(residual)):
+            residual[i] -= step * column[i]
+    return after
+
+
+@kernel("f8[:,:]", "f8[:]", "i8[:]", "f8", "f8", "b1", "f8", "i8", "out f8[:]", "out f8[:]")
+def descend_on_columns(
+    columns, squares, candidates, l1, l2, positive, still, sweeps, residual, coef
+):
+    """A sweep over all candidates, then sweeps over the coefficients that are not zero.
+
+    columns (p, n), squares (p,) of their lengths, candidates (m,), residual (n,) = y - b'columns,
+    coef (p,). The inner sweeps end where no coefficient changes by more than `still`.
+    """
+    for j in candidates:
+        coef[j] = descend_one(columns[j], squares[j], l1, l2, positive, residual, coef[j])
+    for _ in range(sweeps):
+        largest = 0.0
+        for j in candidates:
+            before = coef[j]
+            if before != 0.0:
+                coef[j] = descend_one(columns[j], squares[j], l1, l2, positive, residual, before)
+                largest = max(largest, abs(coef[j] - before))
+        if largest <= still:
+            break
+
+
+@kernel("f8[:,:]", "out f8[:,:]")
+def write_columns(rows, columns):
+    """The transpose of rows (n, p) to columns (p, n), by squares that stay in the cache."""
+    n, p = rows.shape
+    for first in range(0, n, SQUARE):
+        last = min(first + SQUARE, n)
+        for start in range(0, p, SQUARE):
+            for j in range(start, min(start + SQUARE, p)):
+                for i in range(first, last):
+                    columns[j, i] = rows[i, j]
+
+
+@kernel("out f8[:,:]", "f8[:]", "f8[:]", "f8[:]", "out f8[:]", "out f8[:]")
+def center_columns(columns, location, root, y, squares, cross):
+    """Center each line of columns (p, n) and multiply it by root (n,), in place.
+
+    squares (p,) and cross (p,) are the products of a line with itself and with y (n,).
+    """
+    for j in range(len(columns)):
+        line = columns[j]
+        for i in range(len(root)):
+            line[i] = (line[i] - location[j]) * root[i]
+        squares[j], cross[j] = product(line, line), product(line, y)
 
 
 @kernel("f8[:,:]", "i8[:]", "f8[:]", "out f8[:]")

@@ -49,9 +49,11 @@ from gnomon.linear.coordinate_descent import (
     Penalty,
     Quadratic,
     Solution,
+    center_columns,
     minimize,
     nothing_chosen,
     started,
+    write_columns,
 )
 from gnomon.linear.design import count_of_folds, folds_of, refuse_tiny
 from gnomon.linear.inference import NoSummary, column_names
@@ -64,6 +66,13 @@ from gnomon.linear.least_squares import (
 )
 from gnomon.linear.solve import EPS
 
+# Columns from which on one penalty is sooner solved by the columns than by their products.
+MOST_COLUMNS_OF_ONE = 150
+# Cells of a table, streamed ones too, that are gathered in memory for it: 32 MB.
+MOST_GATHERED_CELLS = 4_000_000
+# A solution by columns is refined to the last digits where the products of those chosen, whose
+# number is the square of theirs, cost less than so many products for each column.
+REFINED = 40
 MOST_SUMMED_COLUMNS = 5000  # columns whose products are summed: 200 MB
 MOST_CELLS_OF_A_PATH = 10**8  # coefficients of a path: 800 MB
 LEAST_RATIO = 1e-3  # the l1_ratio that stands for less, as in glmnet, where a path begins
@@ -268,7 +277,7 @@ class PenalizedLeastSquares(LeastSquares):
         with one_blas_thread():
             if self.alpha in ("min", "1se"):
                 self._fit_chosen(data)
-            elif by_products(data.n_rows, data.n_columns):
+            elif by_products(data.n_rows, data.n_columns, self._most_summed(data)):
                 SumLearner._fit(self, data)
             else:
                 self._fit_columns(data)
@@ -282,6 +291,17 @@ class PenalizedLeastSquares(LeastSquares):
                 stacklevel=2,
             )
         del self._allowed_gap, self._before
+
+    def _most_summed(self, data: Data) -> int:
+        """Columns up to which their products are summed for one penalty.
+
+        By products the minimum is found to the last digits, which is what ``tol=0`` asks for.
+        """
+        cells = data.n_rows * data.n_columns
+        sparse = isinstance(data.source, ArraySource) and sp.issparse(data.source.rows)
+        if sparse or self.tol == 0 or cells > MOST_GATHERED_CELLS:
+            return MOST_SUMMED_COLUMNS
+        return MOST_COLUMNS_OF_ONE
 
     @property
     def sparse_coef_(self) -> sp.csr_matrix:
@@ -312,7 +332,9 @@ class PenalizedLeastSquares(LeastSquares):
         start = nothing_chosen(problem) if before is None else started(problem, before)
         penalty = Penalty.of(alpha, self._ratio(), self.positive)
         near = minimize(problem, penalty, self.tol, start, self.max_iter)
-        if near.gap > self._most_gap(problem):
+        chosen = np.count_nonzero(near.coef)
+        costly = isinstance(problem, ColumnQuadratic) and chosen**2 > REFINED * len(near.coef)
+        if near.gap > self._most_gap(problem) or costly:
             return near
         return minimize(problem, penalty, 0.0, near)
 
@@ -557,9 +579,9 @@ class Centered:
         return float(self.target_mean - self.location @ coef) if self.has_intercept else 0.0
 
 
-def by_products(n_rows: int, n_columns: int) -> bool:
+def by_products(n_rows: int, n_columns: int, most: int = MOST_SUMMED_COLUMNS) -> bool:
     """Whether to work on products of the columns rather than on the columns."""
-    return n_rows > n_columns and n_columns <= MOST_SUMMED_COLUMNS
+    return n_rows > n_columns and n_columns <= most
 
 
 def rows_of_products(n_columns: int) -> int:
@@ -587,21 +609,25 @@ def centered_columns(rows, y, weights, intercept: bool) -> Centered:
     share = weights / weights.sum()
     root = np.sqrt(share)
     p = rows.shape[1]
-    location, target_mean = np.zeros(p), 0.0
-    if intercept:
-        location, target_mean = np.asarray(rows.T @ share, dtype=np.float64), float(share @ y)
+    target_mean = float(share @ y) if intercept else 0.0
     target = (y - target_mean) * root
     if sp.issparse(rows):
+        location = np.asarray(rows.T @ share, dtype=np.float64) if intercept else np.zeros(p)
         columns = sp.csc_array(rows, dtype=np.float64, copy=True)
         columns.data *= root[columns.indices]
         problem = ColumnQuadratic(columns, target, location, root)
         lengths = np.asarray(columns.multiply(columns).sum(axis=0)).ravel()
         problem.squares[problem.squares <= 64 * EPS * lengths] = 0.0
         return Centered(problem, location, target_mean, intercept, weights.sum())
-    columns = np.array(rows.T, dtype=np.float64, order="C")
-    columns -= location[:, None]
-    columns *= root
-    problem = ColumnQuadratic(columns, target)
+    if rows.flags.c_contiguous:
+        columns = np.empty((p, len(rows)))
+        write_columns(np.ascontiguousarray(rows, dtype=np.float64), columns)
+    else:
+        columns = np.array(rows.T, dtype=np.float64, order="C")
+    location = columns @ share if intercept else np.zeros(p)
+    squares, cross = np.empty(p), np.empty(p)
+    center_columns(columns, location, root, target, squares, cross)
+    problem = ColumnQuadratic(columns, target, known=(squares, cross))
     problem.squares[problem.squares <= (32 * EPS * location) ** 2] = 0.0
     return Centered(problem, location, target_mean, intercept, weights.sum())
 

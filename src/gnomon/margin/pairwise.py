@@ -21,10 +21,11 @@ from sklearn.utils.metaestimators import available_if
 from gnomon.contract import Classifier, Data
 from gnomon.engine.errors import DataError, GnomonWarning
 from gnomon.engine.stored import Array
-from gnomon.margin.kernels import dense
-from gnomon.margin.machine import KernelMachine, MachineRows, WorkingSets
+from gnomon.engine.threads import in_order
+from gnomon.margin.kernels import Precomputed, dense
+from gnomon.margin.machine import MEGABYTE, KernelMachine, MachineRows, WorkingSets
 from gnomon.margin.platt import couple, fit_sigmoid, sigmoid
-from gnomon.margin.working_set import Solution
+from gnomon.margin.working_set import COLUMNS_AT_ONCE, Solution
 
 FOLDS = 5  # of Platt's sigmoids, as in libsvm
 ROWS_AT_ONCE = 256  # held-out rows whose kernel values are computed together
@@ -130,9 +131,11 @@ class PairwiseMachine(KernelMachine, Classifier):
         coefficients = np.zeros((len(pairs), given.rows.shape[0]))
         intercepts = np.zeros(len(pairs))
         solutions: list[Solution] = []
+        shared = self._shared(given) if len(pairs) > 1 else given
+        of_class = [np.flatnonzero(given.y == each) for each in range(n_classes)]
         for k, pair in enumerate(pairs):
-            places = np.flatnonzero(np.isin(given.y, pair))
-            part = given.part(places)
+            places = np.sort(np.concatenate([of_class[pair[0]], of_class[pair[1]]]))
+            part = shared.part(places)
             sign = np.where(part.y == pair[1], 1.0, -1.0)
             coefficients[k, places], intercepts[k], solution = self._two_classes(part, sign, tell)
             solutions.append(solution)
@@ -148,6 +151,28 @@ class PairwiseMachine(KernelMachine, Classifier):
         if getattr(self, "probability", False) is True:
             sigmoids = np.array([self._pair_sigmoid(given, pair) for pair in pairs])
         self.probA_, self.probB_ = sigmoids[:, 0].copy(), -sigmoids[:, 1]
+
+    def _shared(self, given: MachineRows) -> MachineRows:
+        """The kernel values of all rows, computed once for all pairs, where the cache holds them.
+
+        Every value between two classes is needed by one pair, those within a class by all of its
+        pairs.
+        """
+        n = given.rows.shape[0]
+        if given.kernel.pairwise or 8 * n * n > self.cache_size * MEGABYTE:
+            return given
+        matrix = np.empty((n, n))
+        borders = [(k, min(k + COLUMNS_AT_ONCE, n)) for k in range(0, n, COLUMNS_AT_ONCE)]
+        blocks = [given.kernel.against(given.rows[start:stop]) for start, stop in borders]
+
+        def part(first: int) -> None:
+            here = slice(first, first + ROWS_AT_ONCE)
+            for (start, stop), block in zip(borders, blocks):
+                matrix[here, start:stop] = block(given.rows[here])
+
+        for _ in in_order(part, range(0, n, ROWS_AT_ONCE), self.n_jobs, short=True):
+            pass
+        return MachineRows(Precomputed(), matrix, given.y, given.weights, given.origin)
 
     def _keep_pairs(
         self, given: MachineRows, coefficients: np.ndarray, intercepts: np.ndarray

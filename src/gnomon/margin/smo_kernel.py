@@ -74,6 +74,11 @@ def solve_pairs(
     """
     q = len(alpha)
     kept = len(steps)
+    diagonal, rises, falls = np.empty(q), np.empty(q, np.bool_), np.empty(q, np.bool_)
+    for t in range(q):
+        diagonal[t] = matrix[t, t]
+        rises[t] = can_rise(alpha[t], bound[t], sign[t])
+        falls[t] = can_fall(alpha[t], bound[t], sign[t])
     for count in range(most):
         best_i = best_j = -1
         best_gain = 0.0
@@ -82,22 +87,22 @@ def solve_pairs(
             i = -1
             top = -np.inf
             for t in range(q):
-                if group[t] == g and values[t] > top and can_rise(alpha[t], bound[t], sign[t]):
+                if values[t] > top and rises[t] and group[t] == g:
                     top = values[t]
                     i = t
             if i < 0:
                 continue
             least = np.inf
+            row = matrix[i]
             for t in range(q):
-                if group[t] != g or not can_fall(alpha[t], bound[t], sign[t]):
+                if values[t] >= top or not falls[t] or group[t] != g:
                     continue
                 least = min(least, values[t])
                 fall = top - values[t]
-                if fall <= 0.0:
-                    continue
                 gain = fall
                 if second_order == 1:
-                    gain = fall * fall / curvature(matrix, i, t)
+                    bend = diagonal[i] + diagonal[t] - 2.0 * row[t]
+                    gain = fall * fall / max(bend, LEAST_CURVATURE)
                 if gain > best_gain:
                     best_gain = gain
                     best_i = i
@@ -108,8 +113,12 @@ def solve_pairs(
         i, j = best_i, best_j
         wish = (values[i] - values[j]) / curvature(matrix, i, j)
         step = move_pair(i, j, wish, alpha, bound, sign)
+        for t in (i, j):
+            rises[t] = can_rise(alpha[t], bound[t], sign[t])
+            falls[t] = can_fall(alpha[t], bound[t], sign[t])
+        row, other = matrix[i], matrix[j]
         for t in range(q):
-            values[t] -= step * (matrix[i, t] - matrix[j, t])
+            values[t] -= step * (row[t] - other[t])
         if count < kept:
             pairs[count, 0] = i
             pairs[count, 1] = j

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.engine.threads import Crew
+from gnomon.engine.threads import Crew, one_blas_thread
 from gnomon.margin.kernels import Kernel
 from gnomon.margin.smo_kernel import add_rows, gather, solve_pairs
 
@@ -235,6 +235,8 @@ def solve(
     solution : Solution
     """
     n = rows.shape[0]
+    if n <= working_set and np.array_equal(programme.place, np.arange(n)):
+        return _Whole(programme, kernel, rows, tol, ridge, max_iter, max_steps).run(tell)
     jobs = n_jobs if n * n >= WORTH_CREW else 1
     with Crew(jobs) as crew:
         capacity = cached_rows(n, working_set, cache_bytes)
@@ -260,6 +262,7 @@ class _Decomposition:
         self.values = np.zeros(source.rows.shape[0])
         self.base = -programme.sign * programme.linear
         self.recent = np.zeros(0, dtype=np.int64)
+        self.one_each = np.array_equal(programme.place, np.arange(m))
 
     def run(self, tell: Tell | None = None) -> Solution:
         self._add_start()
@@ -274,8 +277,7 @@ class _Decomposition:
                 stopped = tell is not None and tell(objective)
             if gap <= self.tol or stopped or self._is_enough(len(course), n_steps):
                 break
-            chosen = self._choose(v, up, low)
-            n_steps += max(self._improve(chosen, v, gap), 1)
+            n_steps += max(self._step(v, up, low, gap), 1)
         offsets = [self._offset(g, v, up, low) for g in range(self.programme.n_groups)]
         return Solution(
             self.alpha,
@@ -288,6 +290,10 @@ class _Decomposition:
             course or [(gap, objective)],
             stopped,
         )
+
+    def _step(self, v: np.ndarray, up: np.ndarray, low: np.ndarray, gap: float) -> int:
+        """Choose a working set and solve for it; gives the number of pairs that were moved."""
+        return self._improve(self._choose(v, up, low), v, gap)
 
     def _is_enough(self, n_sets: int, n_steps: int) -> bool:
         if self.max_iter is not None:
@@ -302,12 +308,18 @@ class _Decomposition:
     def _apply(self, chosen: np.ndarray, change: np.ndarray) -> None:
         """Add the kernel rows of chosen variables times their change."""
         programme = self.programme
-        places, where = np.unique(programme.place[chosen], return_inverse=True)
+        places, where = self._places(chosen)
         factors = np.bincount(where, programme.sign[chosen] * change[chosen], minlength=len(places))
         moved = factors != 0
         if moved.any():
             slots = self.source.fetch(places[moved])
             self.source.add(slots, factors[moved], self.values)
+
+    def _places(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The different rows of chosen variables, and which of them each has."""
+        if self.one_each:
+            return chosen, np.arange(len(chosen))
+        return np.unique(self.programme.place[chosen], return_inverse=True)
 
     def _gap(self, v: np.ndarray, up: np.ndarray, low: np.ndarray) -> float:
         gap = 0.0
@@ -343,7 +355,7 @@ class _Decomposition:
     def _improve(self, chosen: np.ndarray, v: np.ndarray, gap: float) -> int:
         """Solve for the chosen variables alone; gives the number of steps."""
         programme, q = self.programme, len(chosen)
-        places, where = np.unique(programme.place[chosen], return_inverse=True)
+        places, where = self._places(chosen)
         slots = self.source.fetch(places)
         matrix = np.empty((q, q))
         gather(self.source.table, slots[where], programme.place[chosen], matrix)
@@ -377,6 +389,50 @@ class _Decomposition:
         lowest = v[low & here].min(initial=np.inf)
         ends = [float(end) for end in (highest, lowest) if np.isfinite(end)]
         return sum(ends) / len(ends) if ends else 0.0
+
+
+class _Whole(_Decomposition):
+    """A programme with one variable per row that is a working set by itself: no rows are fetched.
+
+    The kernel matrix is at hand as a whole, and its pairs are solved to the end at once.
+    """
+
+    def __init__(self, programme: Programme, kernel, rows, tol, ridge, max_iter, max_steps):
+        m = len(programme.sign)
+        self.programme, self.tol, self.max_iter = programme, tol, max_iter
+        self.most_steps = max_steps or max(MOST_STEPS, 100 * m)
+        self.alpha = programme.start.astype(np.float64, copy=True)
+        self.base = -programme.sign * programme.linear
+        with one_blas_thread():  # so few rows are not worth more
+            given = rows if kernel.pairwise else kernel.against(rows)(rows)
+        self.matrix = np.ascontiguousarray(given, dtype=np.float64)
+        if ridge is not None:
+            self.matrix = self.matrix + np.diag(ridge)
+
+    def _add_start(self) -> None:
+        self.values = np.zeros(len(self.alpha))
+        used = np.flatnonzero(self.alpha)
+        factors = self.programme.sign[used] * self.alpha[used]
+        add_rows(self.matrix, used, factors, 0, len(self.alpha), self.values)
+
+    def _step(self, v: np.ndarray, up: np.ndarray, low: np.ndarray, gap: float) -> int:
+        programme = self.programme
+        n_steps, _ = solve_pairs(
+            self.matrix,
+            v,
+            self.alpha,
+            programme.bound,
+            programme.sign,
+            programme.group,
+            programme.n_groups,
+            0.5 * self.tol,
+            self.most_steps,
+            1,
+            np.empty((0, 2), dtype=np.int64),
+            np.empty(0),
+        )
+        self._add_start()
+        return int(n_steps)
 
 
 def _greatest(values: np.ndarray, allowed: np.ndarray, count: int) -> np.ndarray:

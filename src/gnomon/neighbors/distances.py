@@ -1073,10 +1073,15 @@ def _known_means(rows, weights, levels) -> np.ndarray:
     for start in range(0, len(rows), ROWS_AT_ONCE):
         here = slice(start, start + ROWS_AT_ONCE)
         shifted = rows[here] - shift
-        known = ~np.isnan(shifted)
-        shifted[~known] = 0.0
-        mass += weights[here] @ known
-        sums += weights[here] @ shifted
+        total = weights[here] @ shifted
+        if np.isfinite(total).all():
+            mass += weights[here].sum()
+        else:
+            known = ~np.isnan(shifted)
+            shifted[~known] = 0.0
+            mass += weights[here] @ known
+            total = weights[here] @ shifted
+        sums += total
     means = shift + sums / np.where(mass > 0, mass, 1.0)
     return np.where((np.asarray(levels) > 0) | (mass == 0), 0.0, means)
 

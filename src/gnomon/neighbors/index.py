@@ -9,8 +9,7 @@
   near its rows can be. For few coordinates.
 - "ball_tree": see `gnomon.neighbors.ball_tree`; for any true metric.
 
-"auto" takes the tree of boxes for at most log2(n) - 10 coordinates (three from 8,192 rows on, six
-from 65,536), or log2(n) - 6 where p is not 2 and brute force slower, and else brute force.
+"auto" takes the tree of boxes where `gnomon.engine.costs.boxes_pay`, and else brute force.
 
 Texts: 003 2.2.4.2 · 000a 1.2.1.
 """
@@ -23,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from gnomon.engine.costs import boxes_pay
 from gnomon.engine.errors import DataError
 from gnomon.engine.storable import storable
 from gnomon.engine.stored import Array, Number, Object, Text, Whole
@@ -43,7 +43,7 @@ ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree")
 ROWS_TOGETHER = 512
 QUERIES_TOGETHER = 256
 CELLS_TOGETHER = 2**19
-LEAF = 16
+LEAF = 32
 QUERIES_OF_THREAD = 512
 # Rows from which on a tree is built on threads, and queries are put in its order.
 WORTH_THREADS = 2**14
@@ -121,8 +121,8 @@ class NeighborIndex:
         if algorithm == "auto":
             if not self.has_coordinates:
                 return "brute"
-            most = np.log2(self.n_rows) - (10 if self.distance.exponent == 2 else 6)
-            return "kd_tree" if 1 <= self.stored.shape[1] <= most else "brute"
+            pays = self.stored.shape[1] > 0 and boxes_pay(*self.stored.shape)
+            return "kd_tree" if pays else "brute"
         if algorithm == "kd_tree" and not self.has_coordinates:
             raise DataError(
                 f"a kd_tree needs a distance with coordinates, and {self.distance!r} has none; "
@@ -451,7 +451,7 @@ class ProductFilter:
         self.points = points
         n, d = points.shape
         sample = points[:: max(n // 512, 1)]
-        self.center = np.median(sample, axis=0)
+        self.center = sample.mean(axis=0)
         largest = max(
             (float(np.abs(part - self.center).max(initial=0.0)) for part in self._parts()),
             default=0.0,
@@ -536,23 +536,24 @@ class Boxes:
         while depth and n >> depth == 0:
             depth -= 1
         n_inner = 2**depth - 1
-        self.points, self.order = points.copy(), np.arange(n)
+        points, self.order = points.copy(), np.arange(n)
         self.sides, self.edges = np.zeros(n_inner, np.int64), np.zeros((n_inner, 2))
-        tree = self.points, self.order, self.sides, self.edges
+        tree = points, self.order, self.sides, self.edges
         if n < WORTH_THREADS:
             build_boxes(*tree, 0, 0, n, n_inner)
-            return
-        build_boxes(*tree, 0, 0, n, 3)
-        half = n // 2
-        borders = [0, half // 2, half, (half + n) // 2, n]
-        quarters = zip(range(3, 7), borders, borders[1:])
-        for _ in in_order(lambda each: build_boxes(*tree, *each, n_inner), quarters, n_jobs):
-            pass
+        else:
+            build_boxes(*tree, 0, 0, n, 3)
+            half = n // 2
+            borders = [0, half // 2, half, (half + n) // 2, n]
+            quarters = zip(range(3, 7), borders, borders[1:])
+            for _ in in_order(lambda each: build_boxes(*tree, *each, n_inner), quarters, n_jobs):
+                pass
+        self.columns = np.ascontiguousarray(points.T)
 
     def nearest(self, queries: np.ndarray, k: int, p: float) -> Neighbors:
         """Power sums and numbers of the k nearest, in order."""
         found = empty_heaps(len(queries), k)
-        search_boxes(queries, self.points, self.order, self.sides, self.edges, float(p), *found)
+        search_boxes(queries, self.columns, self.order, self.sides, self.edges, float(p), *found)
         return found
 
     def leaves(self, queries: np.ndarray) -> np.ndarray:

@@ -301,6 +301,25 @@ def leaves_of(queries, sides, edges, leaves):
 
 
 @lean_subkernel
+def leaf_power_sums(query, columns, start, size, p, sums):
+    """Power sums of a query to the points start, start + 1 ...; as `power_sum`, to the bit."""
+    for t in range(size):
+        sums[t] = term(query[0] - columns[0, start + t], p)
+    for j in range(1, len(query)):
+        value = query[j]
+        if p == 2.0:
+            for t in range(size):
+                difference = value - columns[j, start + t]
+                sums[t] += difference * difference
+        elif p == np.inf:
+            for t in range(size):
+                sums[t] = max(sums[t], abs(value - columns[j, start + t]))
+        else:
+            for t in range(size):
+                sums[t] += term(value - columns[j, start + t], p)
+
+
+@lean_subkernel
 def bound_beyond(gaps, side, gap, p):
     """Least power sum to a box that lies `gap` away along a side and gaps[j] along the others.
 
@@ -331,17 +350,18 @@ def bound_beyond(gaps, side, gap, p):
     "out f8[:,:]",
     "out i8[:,:]",
 )
-def search_boxes(queries, points, order, sides, edges, p, distances, numbers):
+def search_boxes(queries, columns, order, sides, edges, p, distances, numbers):
     """The best of each query by descent into the nearer half first; see `build_boxes`.
 
-    queries (n, d), points (m, d) in tree order, order (m,), sides (n_nodes,), edges (n_nodes, 2),
-    distances and numbers (n, k), filled with infinity and a number beyond all. Of a half that is
-    left for later is known how far it lies along each column; what is farther than the worst of the
-    best so far is not looked at.
+    queries (n, d), columns (d, m) of points in tree order, so that those of a leaf are compared
+    side by side, order (m,), sides (n_nodes,), edges (n_nodes, 2), distances and numbers (n, k),
+    filled with infinity and a number beyond all. Of a half that is left for later is known how far
+    it lies along each column; what is farther than the worst of the best so far is not looked at.
     """
-    m, d = points.shape
+    d, m = columns.shape
     nodes, starts, stops = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
     bounds, gaps, here = np.empty(64), np.empty((64, d)), np.empty(d)
+    sums = np.empty(m // (len(sides) + 1) + 1)
     for i in range(len(queries)):
         query, best, which = queries[i], distances[i], numbers[i]
         nodes[0], starts[0], stops[0], bounds[0] = 0, 0, m, 0.0
@@ -374,17 +394,15 @@ def search_boxes(queries, points, order, sides, edges, p, distances, numbers):
                 node = 2 * node + (1 if lower_first else 2)
                 start = start if lower_first else middle
                 stop = middle if lower_first else stop
+            size = stop - start
+            leaf_power_sums(query, columns, start, size, p, sums)
             worst = best[0]
-            for place in range(start, stop):
-                if d == 3 and p == 2.0:  # written out, as it is twice as fast
-                    x = query[0] - points[place, 0]
-                    y = query[1] - points[place, 1]
-                    z = query[2] - points[place, 2]
-                    distance = x * x + y * y + z * z
-                else:
-                    distance = power_sum(query, points[place], p)
-                if distance <= worst and is_before(distance, order[place], worst, which[0]):
-                    replace_worst(best, which, distance, order[place])
+            for place in range(size):
+                if sums[place] > worst:
+                    continue
+                number = order[start + place]
+                if is_before(sums[place], number, worst, which[0]):
+                    replace_worst(best, which, sums[place], number)
                     worst = best[0]
         sort_heap(best, which)
 

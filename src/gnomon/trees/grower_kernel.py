@@ -7,7 +7,8 @@ Why it is fast
 - All sums are whole numbers (fixed point), so they are exact in any order: where every node looks
   at all columns, the histogram of the greater child is the parent's minus the lesser child's.
 - A node with few rows marks the bins that it fills in 256 bits and visits those only, or sorts its
-  rows, so that small nodes, which are most of a deep tree, cost in proportion to their rows.
+  rows, so that small nodes, which are most of a deep tree, cost in proportion to their rows; with
+  several classes a row that changes sides changes the squares of its own class only.
 - The codes are kept column by column, for nodes that hold many of the rows, and row by row, for
   nodes that hold few: the codes of a row then share a cache line, which stays near to the end.
 - The rows of a node lie side by side with their labels and sums, and stay in ascending order.
@@ -33,6 +34,8 @@ NO, YES = np.arange(2)
 # (measured: there the ways cost the same).
 SPARSE_BELOW = 64
 SORT_BELOW = 24
+# Rows for each class below which a node of several classes goes from row to row instead.
+ROWS_PER_CLASS = 128
 # A node with less than one in so many of the table's rows reads the codes row by row.
 ROW_WISE_ONE_IN = 32
 SUBSETS_UP_TO = 8
@@ -592,6 +595,94 @@ def consider_few_rows(codes, stride, shift, rows, start, n, node, feature, rules
 
 
 @lean_subkernel
+def order_by_code(codes, stride, shift, rows, start, n, lists):
+    """Places of rows start .. start + n - 1 by code, in order, to rows.index[ASIDE]; stable.
+
+    lists[COUNTS, code] is where the rows of the next code begin.
+    """
+    index, count = rows.index, lists[COUNTS]
+    for b in range(257):
+        count[b] = 0
+    for i in range(start, start + n):
+        count[np.int64(codes[np.uint64(index[HERE, i]) * stride + shift]) + 1] += 1
+    for b in range(256):
+        count[b + 1] += count[b]
+    for i in range(start, start + n):
+        code = np.int64(codes[np.uint64(index[HERE, i]) * stride + shift])
+        index[ASIDE, count[code]] = np.uint32(i)
+        count[code] += 1
+
+
+@lean_subkernel
+def move_left(rows, place, sums, squares):
+    """Move one row from the right side to the left; squares: of both sides' weights by class."""
+    kind, weight = rows.label[HERE, place], rows.sums[HERE, 0, place]
+    left, right = sums[LEFT, kind], sums[RIGHT, kind]
+    squares[LEFT] += float(weight) * float(2 * left + weight)
+    squares[RIGHT] -= float(weight) * float(2 * right - weight)
+    sums[LEFT, kind] = left + weight
+    sums[RIGHT, kind] = right - weight
+    return weight
+
+
+@lean_subkernel
+def consider_rows_of_classes(
+    codes, stride, shift, rows, start, n, node, node_score, feature, rules, scratch
+):
+    """Best threshold of a numeric column by the Gini index of several classes, row after row.
+
+    One row changes the squares of one class: a cut costs as much as its rows, not as the classes.
+    """
+    lists, sums, cut = scratch.lists, scratch.sums, scratch.cut
+    squares = scratch.gains[KEYS]
+    order_by_code(codes, stride, shift, rows, start, n, lists)
+    ordered = rows.index[ASIDE]
+    missing = lists[COUNTS, MISSING - 1]  # where rows with a missing value begin
+    total = np.int64(0)
+    for k in range(rules.n_classes):
+        total += sums[node, k]
+    least = max(rules.min_weight, 1.0)
+    for missing_left in range(2 if 0 < missing < n else 1):
+        squares[LEFT], squares[RIGHT] = 0.0, 0.0
+        for k in range(rules.n_classes):
+            sums[LEFT, k], sums[RIGHT, k] = 0, sums[node, k]
+            squares[RIGHT] += float(sums[node, k]) * float(sums[node, k])
+        weight, count = np.int64(0), np.int64(0)
+        if missing_left:
+            for i in range(missing, n):
+                weight += move_left(rows, ordered[i], sums, squares)
+                count += 1
+        last = missing if missing_left else n
+        i = np.int64(0)
+        while i < last:
+            code = codes[np.uint64(rows.index[HERE, ordered[i]]) * stride + shift]
+            end = lists[COUNTS, code]
+            while i < end:
+                weight += move_left(rows, ordered[i], sums, squares)
+                count += 1
+                i += 1
+            if i >= last:
+                break
+            left, right = float(weight), float(total - weight)
+            small = count < rules.min_leaf or n - count < rules.min_leaf
+            if left < least or right < least or small:
+                continue
+            gain = max(squares[LEFT] / left + squares[RIGHT] / right - node_score, 0.0)
+            if gain > scratch.gains[BEST, 0]:
+                scratch.gains[BEST, 0] = gain
+                for k in range(rules.n_classes):
+                    sums[BEST_LEFT, k] = sums[LEFT, k]
+                if rules.min_leaf > 1:
+                    sums[BEST_LEFT, rules.n_channels - 1] = count
+                after = codes[np.uint64(rows.index[HERE, ordered[i]]) * stride + shift]
+                cut[FEATURE] = feature
+                cut[LAST_LEFT] = np.int64(code)
+                cut[FIRST_RIGHT] = np.int64(after)
+                cut[MISSING_LEFT] = missing_left
+                cut[MISSING_SEEN] = 1 if missing < n else 0
+
+
+@lean_subkernel
 def keep_cut(
     gain, position, hists, h, which, m, missing_left, is_category, feature, n_classes, scratch
 ):
@@ -798,6 +889,9 @@ def find_split(start, end, slot, path, node, cost, hists, table, rows, rules, sc
     unbeatable = cost * (1.0 - 1e-12)
     n_rows = end - start
     by_sorting = slot < 0 and n_rows < SORT_BELOW and has_one_sum(rules)
+    # several classes: bins times classes cost more than rows up to so many of these
+    walk = slot < 0 and rules.criterion == GINI and rules.n_classes > 2
+    walk = walk and n_rows < ROWS_PER_CLASS * rules.n_classes
     row_wise = n_rows * ROW_WISE_ONE_IN < table.n_rows
     codes = table.by_row if row_wise else table.by_column
     stride = np.uint64(table.n_features if row_wise else 1)
@@ -810,6 +904,10 @@ def find_split(start, end, slot, path, node, cost, hists, table, rows, rules, sc
         if by_sorting and table.columns[IS_CATEGORY, feature] == 0:
             consider_few_rows(
                 codes, stride, shift, rows, start, n_rows, node, feature, rules, scratch
+            )
+        elif walk and table.columns[IS_CATEGORY, feature] == 0:
+            consider_rows_of_classes(
+                codes, stride, shift, rows, start, n_rows, node, node_score, feature, rules, scratch
             )
         else:
             consider_column(

@@ -151,6 +151,10 @@ def use_classes(learner: Any, codes: np.ndarray, classes: np.ndarray) -> np.ndar
 
 
 def _numeric_target(learner: Any, y: Any, name: str) -> np.ndarray:
+    if type(y) is np.ndarray and y.dtype == np.float64 and y.ndim == 1 and len(y):
+        largest = np.abs(y).max()  # not a number where one of them is none
+        if largest <= learner._largest_target and np.isfinite(largest):
+            return y
     if not learner._many_targets:
         y = column_or_1d(y, warn=True)
     try:

@@ -1,0 +1,157 @@
+"""Merges in many columns, where no box of rows can be left out: all pairs, at the least cost each.
+
+Ward's neighbours and tables of distances come from products of matrices, |x|^2 + |y|^2 - 2 x'y; a
+bound of the rounding error tells which pairs must be compared again column by column, so that what
+is found is what comparing all of them would find. The spanning tree is Prim's, whose rows
+stand in columns, so that the innermost loop runs over rows.
+
+Reference: Prim (1957).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnomon.cluster.linkage_kernel import TILE, squared_to_tile
+from gnomon.engine.kernel import kernel
+from gnomon.engine.threads import in_order
+
+ROWS_AT_ONCE = 256
+# A squared distance below this share of the squared lengths has lost too many digits.
+CANCELLED = 1e-4
+
+
+def distances_within(rows: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """The symmetric table of distances of rows, by products of matrices. rows (n, d), centred."""
+    n = len(rows)
+    squares = np.einsum("ij,ij->i", rows, rows)
+    table = np.empty((n, n))
+
+    def part(start: int) -> None:
+        stop = min(start + ROWS_AT_ONCE, n)
+        products = rows[start:stop] @ rows[:stop].T
+        distances_of_products(products, start, rows, squares, table)
+
+    for _ in in_order(part, range(0, n, ROWS_AT_ONCE), n_jobs, short=True):
+        pass
+    return table
+
+
+@kernel("f8[:,:]", "i8", "f8[:,:]", "f8[:]", "out f8[:,:]")
+def distances_of_products(products, start, rows, squares, table):
+    """Distances of rows start ... to all rows before them, written on both sides of the diagonal.
+
+    products (m, start + m), rows (n, d), squares (n,), table (n, n). Pairs whose difference has
+    cancelled are compared column by column.
+    """
+    for i in range(len(products)):
+        own = start + i
+        table[own, own] = 0.0
+        for j in range(own):
+            lengths = squares[own] + squares[j]
+            squared = lengths - 2.0 * products[i, j]
+            if squared < CANCELLED * lengths:
+                squared = 0.0
+                for c in range(rows.shape[1]):
+                    gap = rows[own, c] - rows[j, c]
+                    squared += gap * gap
+            distance = np.sqrt(squared)
+            table[own, j] = distance
+            table[j, own] = distance
+
+
+def find_ward_neighbors(
+    centers: np.ndarray,
+    weights: np.ndarray,
+    near: np.ndarray,
+    added: np.ndarray,
+    n_jobs: int | None,
+) -> None:
+    """Fill in, for each cluster without one (-1), the cluster whose union adds least, and what."""
+    squares = np.einsum("ij,ij->i", centers, centers)
+    asked = np.flatnonzero(near < 0)
+    # four times the bound of the error of a sum of d products
+    error = 4 * (centers.shape[1] + 4) * np.finfo(np.float64).eps
+
+    def look(first: int) -> None:
+        some = asked[first : first + ROWS_AT_ONCE]
+        products = centers[some] @ centers.T
+        ward_of_products(products, some, centers, squares, weights, error, near, added)
+
+    for _ in in_order(look, range(0, len(asked), ROWS_AT_ONCE), n_jobs, short=True):
+        pass
+
+
+@kernel("out f8[:,:]", "i8[:]", "f8[:,:]", "f8[:]", "f8[:]", "f8", "out i8[:]", "out f8[:]")
+def ward_of_products(products, asked, centers, squares, weights, error, near, added):
+    """The cluster whose union with each asked one adds the least squares; of equals the first.
+
+    products (m, n) of the asked clusters with all, used up; centers (n, d), squares and weights
+    (n,). Only clusters that may be the least in view of the error are compared column by column.
+    """
+    n, d = centers.shape
+    for i in range(len(asked)):
+        own, line = asked[i], products[i]
+        weight, length = weights[own], squares[own]
+        for j in range(n):
+            lengths = length + squares[j]
+            factor = weight * weights[j] / (weight + weights[j])
+            line[j] = (lengths * (1.0 - error) - 2.0 * line[j]) * factor
+        line[own] = np.inf
+        least, found = np.inf, -1
+        # the one of the least bound first, since it nearly always is the least
+        first = 0
+        for j in range(1, n):
+            if line[j] < line[first]:
+                first = j
+        for turn in range(2):
+            for j in range(first if turn == 0 else 0, first + 1 if turn == 0 else n):
+                if line[j] > least:
+                    continue
+                squared = 0.0
+                for c in range(d):
+                    gap = centers[j, c] - centers[own, c]
+                    squared += gap * gap
+                value = squared * (weight * weights[j] / (weight + weights[j]))
+                if value < least or (value == least and j < found):
+                    least, found = value, j
+        near[own], added[own] = found, least
+
+
+@kernel("out f8[:,:]", "out f8[:]", "out i8[:]", "out i8[:]", "out f8[:]")
+def prim_edges(columns, cores, one, other, squared):
+    """The n - 1 edges of the minimum spanning tree by Prim's algorithm.
+
+    columns (d, n) of rows and squared core distances (n,) are used up; an edge is as long as the
+    largest of the squared distance and the cores of its ends. A row that is in the tree is replaced
+    by the last one, so that those outside stand together. Of equal edges that of the first row
+    inside is taken, then that of the first outside, in whatever order they stand here.
+    """
+    d, n = columns.shape
+    name, parent = np.arange(n), np.zeros(n, np.int64)
+    best, tile, point = np.full(n, np.inf), np.empty(TILE), np.empty(d)
+    taken, left = 0, n
+    for edge in range(n - 1):
+        for j in range(d):
+            point[j] = columns[j, taken]
+        core, inside = cores[taken], name[taken]
+        left -= 1
+        for j in range(d):
+            columns[j, taken] = columns[j, left]
+        cores[taken], name[taken] = cores[left], name[left]
+        best[taken], parent[taken] = best[left], parent[left]
+        taken, shortest = 0, np.inf
+        for start in range(0, left, TILE):
+            size = min(TILE, left - start)
+            squared_to_tile(columns, point, start, size, tile)
+            for t in range(size):
+                place = start + t
+                length = max(tile[t], core, cores[place])
+                if length <= best[place]:
+                    known = parent[place] if length == best[place] else n
+                    best[place], parent[place] = length, min(inside, known)
+                if best[place] <= shortest:
+                    ends = (parent[place], name[place])
+                    if best[place] < shortest or ends < (parent[taken], name[taken]):
+                        shortest, taken = best[place], place
+        one[edge], other[edge], squared[edge] = parent[taken], name[taken], shortest
