@@ -30,46 +30,24 @@ from gnomon.engine.errors import GnomonError
 from gnomon.engine.registry import methods
 from gnomon.table import Table
 
-# Classes over scikit-learn's that do not keep the whole contract yet: the history of their steps,
-# weights and hard input are missing. test_over_scikit_learn_still.py is of them; may only shrink.
-NOT_YET = {
-    "CCA",
-    "ElasticNetCV",
-    "GridSearchCV",
-    "HalvingGridSearchCV",
-    "HalvingRandomSearchCV",
-    "HuberRegressor",
-    "LassoCV",
-    "LogisticRegressionCV",
-    "PLSCanonical",
-    "PLSRegression",
-    "Perceptron",
-    "RandomizedSearchCV",
-    "RidgeCV",
-    "RidgeClassifier",
-    "RidgeClassifierCV",
-    "TheilSenRegressor",
-}
-ON_TABLES = [each.cls for each in methods("table") if not each.requires]
-OVER_STILL = [
-    cls for cls in ON_TABLES if issubclass(cls, OverScikitLearn) and cls.__name__ in NOT_YET
-]
-CLASSES = [cls for cls in ON_TABLES if cls not in OVER_STILL]
+CLASSES = [each.cls for each in methods("table") if not each.requires]
 OVER_OTHERS = [cls for cls in CLASSES if issubclass(cls, OverScikitLearn)]
 # a row without neighbours within the radius is an error otherwise
 SMALL = {
     "n_estimators": 5,
     "outlier_label": "most_frequent",
     "perplexity": 3.0,
+    "Cs": 2,
     "layers": "Conv2D filters=12 kernel_size=3 padding=same activation=relu\nFlatten\n"
     "Dense units=64 activation=relu",
 }
-# networks whose passes take long, and whose contract does not depend on how many they make
+# methods whose passes take long, and whose contract does not depend on how many they make
 FEW_PASSES = {
     "Autoencoder": 12,
     "ConvAutoencoder": 12,
     "DeepBeliefNetwork": 40,
     "GAN": 12,
+    "LogisticRegressionCV": 20,
     "MomentMatchingGenerator": 12,
     "PretrainedClassifier": 40,
     "SlicedGenerator": 12,
@@ -103,6 +81,8 @@ def make(cls: type, **changes: Any):
     chosen = {name: value for name, value in SMALL.items() if name in known}
     if "n_components" in known and known["n_components"].default == "auto":
         chosen["n_components"] = 2  # few rows would ask for more components than columns
+    if "n_components" in known and getattr(cls, "_many_targets", False):
+        chosen["n_components"] = 1  # as many pairs of directions as there are targets
     if "n_estimators" in chosen and "learning_rate" in known:
         # few steps must be long ones
         chosen["learning_rate"] = max(known["learning_rate"].default, LEAST_STEP)
