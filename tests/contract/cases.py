@@ -47,6 +47,8 @@ FEW_PASSES = {
     "ConvAutoencoder": 12,
     "DeepBeliefNetwork": 40,
     "GAN": 12,
+    "HistGradientBoostingClassifier": 20,
+    "HistGradientBoostingRegressor": 20,
     "LogisticRegressionCV": 20,
     "MomentMatchingGenerator": 12,
     "PretrainedClassifier": 40,
@@ -83,6 +85,8 @@ def make(cls: type, **changes: Any):
         chosen["n_components"] = 2  # few rows would ask for more components than columns
     if "n_components" in known and getattr(cls, "_many_targets", False):
         chosen["n_components"] = 1  # as many pairs of directions as there are targets
+    if "cv" in known and "store_cv_results" not in known:  # there, no folds is leaving one out
+        chosen["cv"] = 3
     if "n_estimators" in chosen and "learning_rate" in known:
         # few steps must be long ones
         chosen["learning_rate"] = max(known["learning_rate"].default, LEAST_STEP)

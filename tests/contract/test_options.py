@@ -74,10 +74,6 @@ def similarities(X: np.ndarray) -> np.ndarray:
     return X @ X.T
 
 
-def closeness(X: np.ndarray) -> np.ndarray:
-    return np.exp(-distances(X))
-
-
 def combiner(estimator):
     """A learner of the estimator's kind that combines the answers of others."""
     return LogisticRegression() if is_classifier(estimator) else LinearRegression()
@@ -94,7 +90,7 @@ NEEDS = {
     ("metric", "great_circle"): Needs(rows=places),
     ("metric", "haversine"): Needs(rows=lambda X: np.radians(places(X))),
     ("metric", "precomputed"): Needs(rows=distances),
-    ("metric", "mahalanobis"): Needs(parameters={"metric_params": {"V": np.eye(4)}}),
+    ("metric", "mahalanobis"): Needs(parameters={"metric_params": {"VI": np.eye(4)}}),
     ("metric", "seuclidean"): Needs(parameters={"metric_params": {"V": np.ones(4)}}),
     ("kernel", "precomputed"): Needs(rows=similarities),
     ("models", "multinomial"): Needs(rows=counts),
@@ -121,8 +117,6 @@ NEEDS = {
         parameters={"estimators": [("line", LogisticRegression())]}
     ),
     ("method", "hessian"): Needs(parameters={"n_neighbors": 10}),
-    ("affinity", "precomputed"): Needs(rows=closeness),
-    ("affinity", "precomputed_nearest_neighbors"): Needs(rows=distances),
     ("method", "box-cox"): Needs(rows=counts),
     ("penalty", "matrix"): Needs(parameters={"matrix": np.eye(4)}),
     ("disconnected", "refuse"): Needs(parameters={"n_neighbors": 40}),
@@ -166,6 +160,9 @@ WITHOUT_WEIGHTS = {
     ("KBinsDiscretizer", "quantile_method", "normal_unbiased"),
     ("KBinsDiscretizer", "quantile_method", "weibull"),
 }
+# Options that scikit-learn's class computes, which cannot place new rows: expected failures, named
+# in the summary of the run. The list may only shrink.
+OPEN = {("SpectralEmbedding", "affinity")}
 # Defects: options with which weights are not repetitions. The list may only shrink.
 WRONG_WEIGHTS = {
     ("BaggingRegressor", "oob_score", True),
@@ -225,6 +222,8 @@ def suited(cls: type, name: str, value, rng: np.random.Generator) -> tuple[dict,
         return chosen, X, y, on_one_thread(cls, chosen, X, y)
     except Exception as error:
         refused = error
+    if (cls.__name__, name) in OPEN:
+        pytest.xfail(f"gives no answer for new rows: {refused!r}")
     assert_clear(refused)
     assert name in str(refused) or str(value) in str(refused).lower(), repr(refused)
     assert (name, value) in NEEDS, f"refused, and NEEDS does not say what it needs: {refused}"

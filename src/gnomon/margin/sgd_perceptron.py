@@ -1,8 +1,8 @@
 """Perceptron as scikit-learn has it: stochastic gradient descent on max(0, -y (w . x + b)).
 
 scikit-learn's own class, with its result to the bit on arrays. Sparse rows give what dense rows
-give (scikit-learn takes a hundredth of each step of the intercept there). Whole weights are written out as repetitions,
-so that weight versus repetition does not change the result.
+give (scikit-learn takes a hundredth of each step of the intercept there). Whole weights are written
+out as repetitions, so that weight versus repetition does not change the result.
 
 Texts: 001 3.2 · 002 L532-606.
 """
