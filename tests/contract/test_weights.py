@@ -25,8 +25,8 @@ every_weighted = each("cls", WEIGHTED)
 every_weighted_path = each_path("cls", WEIGHTED)
 
 
-# scikit-learn's folds without shuffling, and its draws of rows, are of the rows as they stand
-OF_ORDER = {"cv", "shuffle"}
+# scikit-learn's folds are of the rows as they stand
+OF_ORDER = {"cv"}
 
 
 def repetitions(cls: type, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -9,48 +9,66 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 
 from gnomon.contract.over_scikit_learn import OverScikitLearn
+from gnomon.engine.draw import canonical_order
 
 
 class WrittenOut(OverScikitLearn):
-    """Mixin: weighted rows go to scikit-learn's code as repeated rows, in their order.
+    """Mixin: weighted rows go to scikit-learn's code as repeated rows.
 
     For classes that leave rows out, part them into folds, draw them, or end before convergence.
     """
 
     def _taken(self, X: Any, given: dict[str, Any], *more: Any) -> tuple[Any, Any, Any]:
         rows, given, of_table = super()._taken(X, given, *more)
-        return *written_out(rows, given), of_table
+        return *written_out(rows, given, in_order=self._in_canonical_order()), of_table
+
+    def _in_canonical_order(self) -> bool:
+        """Whether rows are put in canonical order, as the method depends on their order."""
+        return False
 
 
-def written_out(rows: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def written_out(rows: Any, given: dict[str, Any], in_order: bool) -> tuple[Any, dict[str, Any]]:
     """Rows and arguments of ``fit`` with whole weights written out as repetitions.
 
-    Other weights, and input that scikit-learn refuses, are left as they are.
+    Input that scikit-learn refuses is left as it is.
 
     Parameters
     ----------
     rows : array-like or sparse matrix of shape (n_samples, n_features)
     given : dict
         The other arguments of ``fit``: y, sample_weight ...
+    in_order : bool
+        Whether rows are put in canonical order, for methods that depend on their order.
 
     Returns
     -------
     rows, given : the same, changed
     """
     numbers = rows.tocsr() if sp.issparse(rows) else np.asarray(rows)
-    y, labels = given.get("y"), np.asarray(given.get("y"))
+    y, weights = given.get("y"), given.get("sample_weight")
+    labels = np.asarray(y)
     is_matrix = numbers.ndim == 2 and numbers.dtype.kind in "fiub" and 0 not in numbers.shape
-    one_each = is_matrix and labels.shape in ((numbers.shape[0],), (numbers.shape[0], 1))
-    if given.get("sample_weight") is None or not one_each or labels.dtype.kind not in "fiubUS":
+    one_each = labels.shape in ((numbers.shape[0],), (numbers.shape[0], 1)) if is_matrix else False
+    if not one_each or labels.dtype.kind not in "fiubUS":
         return rows, given
-    weights = np.asarray(given["sample_weight"])
-    if not is_whole(weights, numbers.shape[0]):
+    repeats = None if weights is None else np.asarray(weights)
+    if repeats is not None and not is_whole(repeats, numbers.shape[0]):
+        repeats = None
+    if repeats is None and not in_order:
         return rows, given
-    repeated = np.repeat(np.arange(numbers.shape[0]), weights.astype(np.int64))
-    y = _safe_indexing(y if hasattr(y, "iloc") else labels, repeated)
-    named = getattr(rows, "iloc", None) is not None
-    changed = {"y": y, "sample_weight": None}
-    return _safe_indexing(rows if named else numbers, repeated), given | changed
+    order = np.arange(numbers.shape[0])
+    if in_order:
+        order = canonical_order(numbers, np.unique(labels.ravel(), return_inverse=True)[1])
+    changed: dict[str, Any] = {}
+    if repeats is not None:
+        order, changed["sample_weight"] = np.repeat(order, repeats[order].astype(np.int64)), None
+    elif weights is not None and np.shape(weights) == (numbers.shape[0],):
+        changed["sample_weight"] = np.asarray(weights)[order]
+    elif weights is not None:
+        return rows, given
+    changed["y"] = _safe_indexing(y if hasattr(y, "iloc") else labels, order)
+    names = getattr(rows, "iloc", None) is not None
+    return _safe_indexing(rows if names else numbers, order), given | changed
 
 
 def is_whole(weights: np.ndarray, n: int) -> bool:

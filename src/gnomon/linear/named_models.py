@@ -85,7 +85,7 @@ class HuberRegressor(Recorded, WrittenOut, linear_model.HuberRegressor):
         peer = super()._fit_peer
         self._units = 0.0, 1.0
         try:
-            if self._during[1]:
+            if "encoder_" in self._during[1]:
                 return self._fit_in_units(peer, fit, rows, given, scaled=True)
             return peer(fit, rows, given)
         except ValueError as error:

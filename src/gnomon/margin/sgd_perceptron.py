@@ -1,8 +1,9 @@
 """Perceptron as scikit-learn has it: stochastic gradient descent on max(0, -y (w . x + b)).
 
-scikit-learn's own class, with its result to the bit on arrays. Sparse rows give what dense rows
-give (scikit-learn takes a hundredth of each step of the intercept there). Whole weights are written
-out as repetitions, so that weight versus repetition does not change the result.
+Rows are drawn from a canonical order, and whole weights are written out as repetitions, so that
+neither the order of a table nor weight versus repetition changes the result. With
+``shuffle=False`` rows are visited in the order given, with scikit-learn's result to the bit. Sparse
+rows give what dense rows give: scikit-learn takes a hundredth of the intercept's steps there.
 
 Texts: 001 3.2 · 002 L532-606.
 """
@@ -69,6 +70,9 @@ class Perceptron(Recorded, WrittenOut, linear_model.Perceptron):
         "power_t": Number(),
         "t_": Number(),
     }
+
+    def _in_canonical_order(self) -> bool:
+        return self.shuffle
 
     def _fit_peer(self, fit: Any, rows: Any, given: dict[str, Any]) -> Any:
         with replaced(_stochastic_gradient, "make_dataset", with_whole_intercepts):

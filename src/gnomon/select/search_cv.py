@@ -24,6 +24,7 @@ from sklearn.utils import get_tags
 
 from gnomon.contract import intake
 from gnomon.contract.over_scikit_learn import OverScikitLearn, is_foreign, needs_encoder
+from gnomon.engine.errors import DataError
 from gnomon.engine.estimator import Estimator, Takes
 from gnomon.engine.registry import method
 from gnomon.engine.stored import Anything, DictOf, Flag, Number, Object, Optional, Whole
@@ -68,7 +69,13 @@ class OverSearch(OverScikitLearn):
 
     def _learn(self, fit: Callable[..., Any], X: Any, given: dict[str, Any]) -> Any:
         """scikit-learn's `fit`, which tells callbacks of the search and of each fit by itself."""
+        self._validate_params()
         self._require_rows(X)
+        if getattr(X, "shape", (0,))[0] == 1:
+            raise DataError(
+                f"{type(self).__name__} got n_samples=1: rows must be left out to judge parameters "
+                "by. Give more rows"
+            )
         self._forget()
         rows, changed, self._of_the_table = self._taken(X, given, more=False)
         self._given = {}
